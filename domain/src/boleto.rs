@@ -1,0 +1,1 @@
+//! Boleto: bar code, linha digitável and the due-date factor.

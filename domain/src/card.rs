@@ -1,0 +1,1 @@
+//! Cards: number, brand, expiry and what of them may be kept.

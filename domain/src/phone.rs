@@ -1,0 +1,1 @@
+//! Brazilian phone numbers.

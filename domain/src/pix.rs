@@ -1,0 +1,1 @@
+//! PIX: BR Code, keys and identifiers.

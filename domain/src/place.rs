@@ -1,0 +1,1 @@
+//! Places: CEP and UF.

@@ -1,0 +1,1 @@
+//! Text folded to the alphabets of payment systems.

@@ -1,0 +1,2 @@
+//! Quita.
+fn main() {}
