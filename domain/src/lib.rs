@@ -2,11 +2,33 @@
 //!
 //! Nothing here does I/O, reads a clock, rolls dice, waits, or uses floats: every input is a parameter.
 
-pub mod boleto;
-pub mod card;
+pub mod text;
+
 pub mod document;
 pub mod phone;
-pub mod pix;
 pub mod place;
 pub mod secret;
-pub mod text;
+
+pub mod boleto;
+pub mod card;
+pub mod pix;
+
+pub mod identity;
+pub mod method;
+pub mod money;
+pub mod time;
+
+pub mod order;
+pub mod routing;
+pub mod slip;
+pub mod status;
+
+pub mod acquiring;
+pub mod operation;
+pub mod state;
+
+pub mod delivery;
+pub mod event;
+pub mod webhook;
+
+pub mod payment;

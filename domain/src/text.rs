@@ -1,1 +1,63 @@
 //! Text folded to the alphabets of payment systems.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// Folds `text` to printable ASCII of at most `max` characters, letter case kept.
+///
+/// Accents go (`São` → `Sao`), what is still outside ASCII goes, blanks collapse to one and are trimmed
+/// at both ends, and the rest is cut, without a blank left at the end. Names and cities of a BR Code are
+/// written like this.
+pub fn fold_ascii(text: &str, max: usize) -> String {
+    let ascii: String = text
+        .nfd()
+        .filter(|character| !is_combining_mark(*character))
+        .map(|character| if character.is_whitespace() { ' ' } else { character })
+        .filter(|character| *character == ' ' || character.is_ascii_graphic())
+        .collect();
+    let words: Vec<&str> = ascii.split_ascii_whitespace().collect();
+    let mut folded: String = words.join(" ").chars().take(max).collect();
+    folded.truncate(folded.trim_end().len());
+    folded
+}
+
+/// Whether `text` is one or more ASCII digits; Arabic-Indic or full-width digits are not.
+pub fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_begins_with_an_accent_is_folded_and_cut() {
+        assert_eq!(fold_ascii("Élida Conceição", 5), "Elida");
+        assert_eq!(fold_ascii("É", 25), "E");
+        assert_eq!(fold_ascii("É", 0), "");
+    }
+
+    #[test]
+    fn a_cut_never_leaves_a_blank_at_the_end() {
+        assert_eq!(fold_ascii("Loja da Praça", 5), "Loja");
+    }
+
+    #[test]
+    fn blanks_of_every_kind_collapse() {
+        assert_eq!(fold_ascii(" \tA\u{a0}\u{a0}B\n\nC ", 25), "A B C");
+    }
+
+    #[test]
+    fn what_has_no_ascii_form_is_dropped() {
+        assert_eq!(fold_ascii("Café 漢字 ☕ bar\u{0}", 25), "Cafe bar");
+        assert_eq!(fold_ascii("漢字", 25), "");
+    }
+
+    #[test]
+    fn digits_of_other_scripts_are_not_digits() {
+        assert!(is_digits("0123456789"));
+        assert!(!is_digits(""));
+        assert!(!is_digits("١٢٣"));
+        assert!(!is_digits("１２３"));
+    }
+}

@@ -1,0 +1,231 @@
+//! The brand of a card and the table of its prefixes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::text::is_digits;
+
+/// A card brand that is taken in Brazil. Serialized in lower case: `visa`, `mastercard`, `elo`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Brand {
+    /// Elo; its prefixes overlap those of Visa, Discover and Aura.
+    Elo,
+    /// Hipercard.
+    Hipercard,
+    /// Hiper.
+    Hiper,
+    /// American Express.
+    Amex,
+    /// Diners Club.
+    Diners,
+    /// Discover.
+    Discover,
+    /// JCB.
+    Jcb,
+    /// Mastercard.
+    Mastercard,
+    /// Aura.
+    Aura,
+    /// Visa.
+    Visa,
+}
+
+impl Brand {
+    /// All brands, in the order in which prefixes are tested.
+    pub const ALL: [Self; 10] = [
+        Self::Elo,
+        Self::Hipercard,
+        Self::Hiper,
+        Self::Amex,
+        Self::Diners,
+        Self::Discover,
+        Self::Jcb,
+        Self::Mastercard,
+        Self::Aura,
+        Self::Visa,
+    ];
+
+    /// The brand whose prefix these digits begin with, whatever their count and check digit.
+    pub fn of(digits: &str) -> Option<Self> {
+        if !is_digits(digits) {
+            return None;
+        }
+        Self::ALL.into_iter().find(|brand| brand.prefixes().iter().any(|prefix| prefix.begins(digits)))
+    }
+
+    /// The lower-case name used in records: `mastercard`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Elo => "elo",
+            Self::Hipercard => "hipercard",
+            Self::Hiper => "hiper",
+            Self::Amex => "amex",
+            Self::Diners => "diners",
+            Self::Discover => "discover",
+            Self::Jcb => "jcb",
+            Self::Mastercard => "mastercard",
+            Self::Aura => "aura",
+            Self::Visa => "visa",
+        }
+    }
+
+    /// The name people know: `American Express`.
+    pub const fn display_name(self) -> &'static str {
+        match self {
+            Self::Elo => "Elo",
+            Self::Hipercard => "Hipercard",
+            Self::Hiper => "Hiper",
+            Self::Amex => "American Express",
+            Self::Diners => "Diners Club",
+            Self::Discover => "Discover",
+            Self::Jcb => "JCB",
+            Self::Mastercard => "Mastercard",
+            Self::Aura => "Aura",
+            Self::Visa => "Visa",
+        }
+    }
+
+    /// The spelling of Cielo's `Brand` field (E-commerce API manual, August 2024).
+    pub const fn cielo_name(self) -> &'static str {
+        match self {
+            Self::Elo => "Elo",
+            Self::Hipercard => "Hipercard",
+            Self::Hiper => "Hiper",
+            Self::Amex => "Amex",
+            Self::Diners => "Diners",
+            Self::Discover => "Discover",
+            Self::Jcb => "JCB",
+            Self::Mastercard => "Master",
+            Self::Aura => "Aura",
+            Self::Visa => "Visa",
+        }
+    }
+
+    /// How many digits the security code has.
+    pub const fn cvv_length(self) -> usize {
+        match self {
+            Self::Amex => 4,
+            Self::Elo
+            | Self::Hipercard
+            | Self::Hiper
+            | Self::Diners
+            | Self::Discover
+            | Self::Jcb
+            | Self::Mastercard
+            | Self::Aura
+            | Self::Visa => 3,
+        }
+    }
+
+    /// How many digits a number of this brand may have.
+    pub const fn lengths(self) -> &'static [usize] {
+        match self {
+            Self::Elo | Self::Hipercard | Self::Hiper | Self::Mastercard => &[16],
+            Self::Amex => &[15],
+            Self::Diners => &[14],
+            Self::Discover => &[16, 19],
+            Self::Jcb | Self::Aura => &[16, 17, 18, 19],
+            Self::Visa => &[13, 16, 18, 19],
+        }
+    }
+
+    const fn prefixes(self) -> &'static [Prefix] {
+        match self {
+            Self::Elo => ELO,
+            Self::Hipercard => &[Prefix("606282", "606282")],
+            Self::Hiper => HIPER,
+            Self::Amex => &[Prefix("34", "34"), Prefix("37", "37")],
+            Self::Diners => &[Prefix("300", "305"), Prefix("36", "36"), Prefix("38", "39")],
+            Self::Discover => &[Prefix("6011", "6011"), Prefix("644", "649"), Prefix("65", "65")],
+            Self::Jcb => &[Prefix("3528", "3589")],
+            Self::Mastercard => &[Prefix("51", "55"), Prefix("2221", "2720")],
+            Self::Aura => &[Prefix("50", "50")],
+            Self::Visa => &[Prefix("4", "4")],
+        }
+    }
+}
+
+/// First and last prefix of a range, of the same length.
+struct Prefix(&'static str, &'static str);
+
+impl Prefix {
+    /// Texts of digits of one length compare as numbers do.
+    fn begins(&self, digits: &str) -> bool {
+        digits.get(..self.0.len()).is_some_and(|head| (self.0..=self.1).contains(&head))
+    }
+}
+
+const ELO: &[Prefix] = &[
+    Prefix("401178", "401179"),
+    Prefix("431274", "431274"),
+    Prefix("438935", "438935"),
+    Prefix("451416", "451416"),
+    Prefix("457393", "457393"),
+    Prefix("457631", "457632"),
+    Prefix("504175", "504175"),
+    Prefix("506699", "506778"),
+    Prefix("509000", "509999"),
+    Prefix("627780", "627780"),
+    Prefix("636297", "636297"),
+    Prefix("636368", "636368"),
+    Prefix("650031", "650033"),
+    Prefix("650035", "650051"),
+    Prefix("650405", "650439"),
+    Prefix("650485", "650538"),
+    Prefix("650541", "650598"),
+    Prefix("650700", "650718"),
+    Prefix("650720", "650727"),
+    Prefix("650901", "650978"),
+    Prefix("651652", "651679"),
+    Prefix("655000", "655019"),
+    Prefix("655021", "655058"),
+];
+
+const HIPER: &[Prefix] = &[
+    Prefix("637095", "637095"),
+    Prefix("637568", "637568"),
+    Prefix("637599", "637599"),
+    Prefix("637609", "637609"),
+    Prefix("637612", "637612"),
+    Prefix("63737423", "63737423"),
+    Prefix("63743358", "63743358"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_of_a_range_belong_to_another_brand() {
+        for (digits, brand) in [
+            ("401177", Some(Brand::Visa)),
+            ("401178", Some(Brand::Elo)),
+            ("401180", Some(Brand::Visa)),
+            ("506698", Some(Brand::Aura)),
+            ("506778", Some(Brand::Elo)),
+            ("506779", Some(Brand::Aura)),
+            ("650034", Some(Brand::Discover)),
+            ("655020", Some(Brand::Discover)),
+            ("2220", None),
+            ("2221", Some(Brand::Mastercard)),
+            ("2720", Some(Brand::Mastercard)),
+            ("2721", None),
+            ("3527", None),
+            ("3528", Some(Brand::Jcb)),
+            ("63737422", None),
+            ("63737423", Some(Brand::Hiper)),
+            ("306", None),
+            ("", None),
+            ("4a", None),
+        ] {
+            assert_eq!(Brand::of(digits), brand, "{digits}");
+        }
+    }
+
+    #[test]
+    fn the_serialized_name_is_the_one_of_records() {
+        for brand in Brand::ALL {
+            assert_eq!(serde_json::to_value(brand).unwrap(), brand.as_str());
+        }
+    }
+}

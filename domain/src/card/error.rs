@@ -1,0 +1,48 @@
+//! Why card data was refused.
+
+use thiserror::Error;
+
+/// Why a part of a card was refused. Neither variant nor message holds the refused value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum CardError {
+    /// Something other than the digits 0 to 9.
+    #[error("only digits are accepted")]
+    Character,
+    /// Too few or too many digits.
+    #[error("the number of digits is wrong")]
+    Length,
+    /// The Luhn digit does not follow from the others.
+    #[error("the check digit is wrong")]
+    CheckDigit,
+    /// The first digits belong to no known brand.
+    #[error("the brand of the card is not known")]
+    UnknownBrand,
+    /// This brand has no cards of that length.
+    #[error("the brand has no cards of this length")]
+    BrandLength,
+    /// Not a month from 1 to 12.
+    #[error("the expiry month is 1 to 12")]
+    Month,
+    /// Not a year of four digits.
+    #[error("the expiry year has four digits")]
+    Year,
+    /// Not of the form `MM/YYYY`.
+    #[error("the expiry is written MM/YYYY")]
+    ExpiryForm,
+}
+
+impl CardError {
+    /// A stable name of the reason.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Character => "character",
+            Self::Length => "length",
+            Self::CheckDigit => "check_digit",
+            Self::UnknownBrand => "unknown_brand",
+            Self::BrandLength => "brand_length",
+            Self::Month => "month",
+            Self::Year => "year",
+            Self::ExpiryForm => "format",
+        }
+    }
+}

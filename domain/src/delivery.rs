@@ -1,0 +1,145 @@
+//! Telling the merchant of an event: attempts, outcome, what comes next.
+
+use serde::{Deserialize, Serialize};
+
+use crate::identity::TransactionId;
+use crate::time::Timestamp;
+
+/// One event on its way to the merchant. Lives in the payment's document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Delivery {
+    /// Which event.
+    pub sequence: u32,
+    /// How far it is.
+    pub state: DeliveryState,
+    /// What was tried, oldest first; at most one more than the schedule has steps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attempts: Vec<DeliveryAttempt>,
+    /// When it is tried next. While an attempt runs this is the end of its lease.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_attempt_at: Option<Timestamp>,
+    /// When the receiver confirmed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivered_at: Option<Timestamp>,
+    /// Index of the delivery that this one repeats on demand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<u32>,
+}
+
+/// How far a delivery is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeliveryState {
+    /// To be tried, or tried again.
+    Pending,
+    /// Confirmed by a 2xx.
+    Delivered,
+    /// Given up; can be redelivered on demand.
+    Exhausted,
+}
+
+impl DeliveryState {
+    /// Every state.
+    pub const ALL: [Self; 3] = [Self::Pending, Self::Delivered, Self::Exhausted];
+
+    /// As the API spells it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Delivered => "delivered",
+            Self::Exhausted => "exhausted",
+        }
+    }
+
+    /// Reads the API's spelling.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == text)
+    }
+}
+
+/// One attempt to deliver.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeliveryAttempt {
+    /// When it began.
+    pub at: Timestamp,
+    /// How long the whole exchange took.
+    pub duration_ms: u64,
+    /// The status that the receiver answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// Why there was no answer: `timeout`, `connect`, `address_not_allowed`, …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The first characters of the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+    /// What the receiver asked for in `Retry-After`, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
+}
+
+impl DeliveryAttempt {
+    /// Whether the receiver confirmed.
+    pub fn is_confirmed(&self) -> bool {
+        self.status.is_some_and(|status| (200..300).contains(&status))
+    }
+
+    /// Whether the receiver wants nothing more of this payment (410).
+    pub fn is_gone(&self) -> bool {
+        self.status == Some(410)
+    }
+}
+
+/// The public id of a delivery: names the payment, so that no index is needed to find it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeliveryId {
+    /// The payment.
+    pub transaction_id: TransactionId,
+    /// Place in the payment's outbox.
+    pub index: u32,
+}
+
+impl DeliveryId {
+    /// Reads the form that `Display` prints.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (id, index) = text.strip_prefix("dlv_")?.split_once('_')?;
+        let transaction_id = TransactionId::new(uuid::Uuid::try_parse(id).ok()?);
+        let parsed = Self { transaction_id, index: index.parse().ok()? };
+        (parsed.to_string() == text).then_some(parsed)
+    }
+}
+
+impl std::fmt::Display for DeliveryId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "dlv_{}_{}", self.transaction_id.uuid().simple(), self.index)
+    }
+}
+
+/// The `webhook-id` of an event: the same in every attempt and every redelivery.
+pub fn webhook_id(transaction_id: TransactionId, sequence: u32) -> String {
+    format!("evt_{}_{sequence}", transaction_id.uuid().simple())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_delivery_id_reads_back_and_nothing_else_does() {
+        let id = DeliveryId { transaction_id: TransactionId::new(uuid::Uuid::from_u128(7)), index: 3 };
+        assert_eq!(DeliveryId::parse(&id.to_string()), Some(id));
+        let text = id.to_string();
+        for wrong in [
+            "",
+            "dlv_",
+            "dlv_7_3",
+            &text.replace("_3", "_03"),
+            &text.replace("dlv", "evt"),
+            &format!("{text}x"),
+        ] {
+            assert_eq!(DeliveryId::parse(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The ways to pay.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A payment method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Method {
+    /// Instant transfer, paid by QR code.
+    Pix,
+    /// Bank slip, paid by bar code.
+    Boleto,
+    /// Credit card.
+    CreditCard,
+}
+
+impl Method {
+    /// Every method.
+    pub const ALL: [Self; 3] = [Self::Pix, Self::Boleto, Self::CreditCard];
+
+    /// As the payment record spells it: `PIX`, `BOLETO`, `CREDIT_CARD`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pix => "PIX",
+            Self::Boleto => "BOLETO",
+            Self::CreditCard => "CREDIT_CARD",
+        }
+    }
+
+    /// As labels and requests spell it: `pix`, `boleto`, `credit_card`.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Pix => "pix",
+            Self::Boleto => "boleto",
+            Self::CreditCard => "credit_card",
+        }
+    }
+
+    /// Reads a method in any letter case.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|method| method.as_str().eq_ignore_ascii_case(text))
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

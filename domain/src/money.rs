@@ -1,0 +1,81 @@
+//! Money in integer cents of the Brazilian real.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// An amount in cents (centavos), never negative. Prints as a decimal: `100.00`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Money(u64);
+
+impl Money {
+    /// Nothing.
+    pub const ZERO: Self = Self(0);
+    /// The most that one payment may be: a boleto has ten digits for its amount.
+    pub const MAX: Self = Self(9_999_999_999);
+
+    /// An amount of so many cents.
+    pub const fn from_cents(cents: u64) -> Self {
+        Self(cents)
+    }
+
+    /// How many cents.
+    pub const fn cents(self) -> u64 {
+        self.0
+    }
+
+    /// The sum, or the largest amount there is if the sum would be larger than that.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+
+    /// What is left after taking `other` away; zero if `other` is more.
+    #[must_use]
+    pub const fn minus(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+
+    /// This amount, so many times; the largest amount there is if it would be larger than that.
+    #[must_use]
+    pub const fn times(self, quantity: u64) -> Self {
+        Self(self.0.saturating_mul(quantity))
+    }
+
+    /// The last two digits, which decide what the sandbox does.
+    pub const fn last_two_digits(self) -> u64 {
+        self.0 % 100
+    }
+}
+
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:02}", self.0 / 100, self.0 % 100)
+    }
+}
+
+impl std::iter::Sum for Money {
+    fn sum<I: Iterator<Item = Self>>(amounts: I) -> Self {
+        amounts.fold(Self::ZERO, Self::plus)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_reais_with_two_decimals() {
+        for (cents, text) in [(0, "0.00"), (1, "0.01"), (10_000, "100.00"), (9_999_999_999, "99999999.99")] {
+            assert_eq!(Money::from_cents(cents).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn never_wraps_around() {
+        assert_eq!(Money::from_cents(1).minus(Money::from_cents(2)), Money::ZERO);
+        assert_eq!(Money::from_cents(u64::MAX).plus(Money::from_cents(1)).cents(), u64::MAX);
+        assert_eq!(Money::from_cents(u64::MAX).times(2).cents(), u64::MAX);
+    }
+}

@@ -1,0 +1,240 @@
+//! What a merchant asked for: the parts of a payment that never change.
+
+use std::collections::BTreeMap;
+
+use chrono::NaiveDate;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::card::{CardData, MaskedCard};
+use crate::document::Document;
+use crate::method::Method;
+use crate::money::Money;
+use crate::phone::Phone;
+use crate::place::{Cep, Uf};
+
+/// A creation request that kept every rule. Holds no card number and no security code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Order {
+    /// How it is to be paid.
+    pub method: Method,
+    /// What is to be paid.
+    pub amount: Money,
+    /// Who pays.
+    pub payer: Payer,
+    /// What is bought. Need not add up to the amount.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<Item>,
+    /// The fee for shipping, if it was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shipping_fee: Option<Money>,
+    /// Who gets a share. What is left is the merchant's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub splits: Vec<Split>,
+    /// Campaign parameters.
+    #[serde(default, skip_serializing_if = "Utm::is_empty")]
+    pub utm: Utm,
+    /// Where status changes are told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub postback_url: Option<String>,
+    /// The merchant's own id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external_reference: Option<String>,
+    /// The merchant's own notes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metadata: BTreeMap<String, String>,
+    /// What only one method has.
+    pub terms: Terms,
+}
+
+/// What is particular to a method.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum Terms {
+    /// PIX.
+    #[serde(rename_all = "camelCase")]
+    Pix {
+        /// How long the code may be paid, in seconds from the creation.
+        expires_in_s: u64,
+    },
+    /// Boleto.
+    #[serde(rename_all = "camelCase")]
+    Boleto {
+        /// The date until which it is payable without surcharge.
+        due_date: NaiveDate,
+    },
+    /// Credit card.
+    #[serde(rename_all = "camelCase")]
+    CreditCard {
+        /// What may be kept of the card.
+        card: MaskedCard,
+        /// In how many parts the holder pays, from 1.
+        installments: u8,
+        /// Whether an authorisation is captured at once.
+        capture: bool,
+    },
+}
+
+impl Order {
+    /// Number of instalments; only a card has them.
+    pub const fn installments(&self) -> Option<u8> {
+        match &self.terms {
+            Terms::CreditCard { installments, .. } => Some(*installments),
+            Terms::Pix { .. } | Terms::Boleto { .. } => None,
+        }
+    }
+
+    /// What may be kept of the card, if it is paid by card.
+    pub const fn card(&self) -> Option<&MaskedCard> {
+        match &self.terms {
+            Terms::CreditCard { card, .. } => Some(card),
+            Terms::Pix { .. } | Terms::Boleto { .. } => None,
+        }
+    }
+
+    /// Whether an authorisation is to be captured at once. Only a card can say no.
+    pub const fn captures_at_once(&self) -> bool {
+        match &self.terms {
+            Terms::CreditCard { capture, .. } => *capture,
+            Terms::Pix { .. } | Terms::Boleto { .. } => true,
+        }
+    }
+}
+
+/// The person or company that pays.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Payer {
+    /// Given name, trimmed.
+    pub first_name: String,
+    /// Family name, trimmed.
+    pub last_name: String,
+    /// CPF or CNPJ.
+    pub document: Document,
+    /// E-mail address.
+    pub email: String,
+    /// Telephone, digits only.
+    pub phone: Phone,
+    /// Where the payer lives.
+    pub address: Address,
+}
+
+impl Payer {
+    /// First and last name with a blank between.
+    pub fn full_name(&self) -> String {
+        format!("{} {}", self.first_name, self.last_name)
+    }
+}
+
+/// A Brazilian address.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Address {
+    /// Street (logradouro).
+    pub street: String,
+    /// House number; may hold letters, `S/N` too.
+    pub number: String,
+    /// Flat, block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complement: Option<String>,
+    /// Neighbourhood (bairro).
+    pub neighborhood: String,
+    /// City.
+    pub city: String,
+    /// State.
+    pub state: Uf,
+    /// Postal code.
+    pub zip_code: Cep,
+}
+
+/// One line of what is bought.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Item {
+    /// The merchant's id of the product.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<Uuid>,
+    /// What it is.
+    pub name: String,
+    /// How many, from 1.
+    pub quantity: u64,
+    /// Price of one.
+    pub price: Money,
+}
+
+impl Item {
+    /// Price of all.
+    pub const fn total(&self) -> Money {
+        self.price.times(self.quantity)
+    }
+}
+
+/// The share of one recipient.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Split {
+    /// Who gets it.
+    pub recipient_id: String,
+    /// How much.
+    pub share: Share,
+}
+
+/// How large a share is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Share {
+    /// A fixed amount.
+    Amount(Money),
+    /// Hundredths of a percent: 12.5 % is 1250.
+    BasisPoints(u32),
+}
+
+impl Share {
+    /// What the share comes to of `whole`, rounded down to a cent.
+    pub fn of(self, whole: Money) -> Money {
+        match self {
+            Self::Amount(amount) => amount,
+            Self::BasisPoints(points) => {
+                let cents = u128::from(whole.cents()) * u128::from(points) / 10_000;
+                Money::from_cents(u64::try_from(cents).unwrap_or(u64::MAX))
+            }
+        }
+    }
+}
+
+/// Campaign parameters, as they were sent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Utm {
+    /// `UTMSource`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// `UTMMedium`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub medium: Option<String>,
+    /// `UTMCampaign`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub campaign: Option<String>,
+    /// `UTMTerm`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub term: Option<String>,
+    /// `UTMContent`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+}
+
+impl Utm {
+    /// Whether nothing was supplied.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// An order together with the card that pays it. The card goes to the acquirer and nowhere else.
+#[derive(Debug)]
+pub struct Purchase {
+    /// What was asked for.
+    pub order: Order,
+    /// Number and security code, for a card payment.
+    pub card: Option<CardData>,
+}

@@ -1,0 +1,139 @@
+//! A payment: one document that holds everything about it.
+//!
+//! `open` makes it, `decide` answers a command with changes and effects (and may refuse), `apply` makes the
+//! changes (and may not). Nothing else changes a payment.
+
+mod apply;
+mod change;
+mod decide;
+mod due;
+mod learn;
+mod open;
+mod operate;
+mod refusal;
+mod tell;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::acquiring::ChargeQuery;
+use crate::delivery::{Delivery, DeliveryState};
+use crate::event::Event;
+use crate::identity::{Owner, TransactionId};
+use crate::method::Method;
+use crate::operation::Operation;
+use crate::order::Order;
+use crate::routing::Considered;
+use crate::state::State;
+use crate::status::Status;
+use crate::time::Timestamp;
+
+pub use change::Change;
+pub use decide::{Command, Context, Decision, Effect};
+pub use open::NewPayment;
+pub use refusal::{Oddity, OddityKind, Refusal};
+
+/// Everything about one payment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Payment {
+    /// Its id.
+    pub id: TransactionId,
+    /// One more for every write: the guard that lets only one writer win.
+    pub revision: u64,
+    /// Fresh for every write: tells, after a lost reply, whether it was ours that won.
+    pub last_op: Uuid,
+    /// To whom it belongs.
+    pub owner: Owner,
+    /// What was asked for.
+    pub order: Order,
+    /// Keyed hash of the request, if it came with an `Idempotency-Key`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+    /// The unguessable part of its public pages' addresses.
+    pub page_token: String,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// How it was routed.
+    pub considered: Vec<Considered>,
+    /// What it is now.
+    pub state: State,
+    /// When the acquirer is next asked about a payment that waits, and how often it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<Check>,
+    /// Cancellations, captures and refunds, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<Operation>,
+    /// Changes of status, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<Event>,
+    /// Deliveries of events, in the order in which they came to be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outbox: Vec<Delivery>,
+}
+
+/// The next look at a charge that waits for its payer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Check {
+    /// When.
+    pub at: Timestamp,
+    /// How often it was looked at before.
+    pub made: u32,
+}
+
+impl Payment {
+    /// The status.
+    pub const fn status(&self) -> Status {
+        self.state.status
+    }
+
+    /// The method.
+    pub const fn method(&self) -> Method {
+        self.order.method
+    }
+
+    /// How its acquirer is told which payment is meant.
+    pub fn query(&self) -> ChargeQuery {
+        ChargeQuery {
+            id: self.id,
+            method: self.order.method,
+            amount: self.order.amount,
+            paid_amount: self.state.captured_amount,
+            created_at: self.created_at,
+            attempt: u32::try_from(self.state.attempts.len()).unwrap_or(u32::MAX),
+            card: self.order.card().cloned(),
+            issued: self.state.issued.clone(),
+            captures_at_once: self.order.captures_at_once(),
+        }
+    }
+
+    /// When the timer must look at it: the earliest of all that is open. `None` when nothing is.
+    pub fn due_at(&self) -> Option<Timestamp> {
+        let attempt = self.state.attempts.last().filter(|attempt| attempt.outcome.is_open());
+        let operations = self.operations.iter().filter_map(|operation| operation.send_at);
+        let check = self.check.map(|check| check.at);
+        attempt.and_then(|attempt| attempt.ask_at).into_iter().chain(check).chain(operations).min()
+    }
+
+    /// When the next delivery may be tried. `None` when nothing is left to deliver.
+    pub fn outbox_at(&self) -> Option<Timestamp> {
+        self.deliverable().filter_map(|(_, delivery)| delivery.next_attempt_at).min()
+    }
+
+    /// The deliveries that may go out: the first unfinished one, and every redelivery asked for by hand.
+    pub(crate) fn deliverable(&self) -> impl Iterator<Item = (u32, &Delivery)> {
+        let pending = |delivery: &Delivery| delivery.state == DeliveryState::Pending;
+        let first = self.outbox.iter().position(|delivery| pending(delivery) && delivery.repeats.is_none());
+        let may_go = move |&(index, delivery): &(usize, &Delivery)| {
+            pending(delivery) && (delivery.repeats.is_some() || Some(index) == first)
+        };
+        let deliveries = self.outbox.iter().enumerate().filter(may_go);
+        deliveries.filter_map(|(index, delivery)| Some((u32::try_from(index).ok()?, delivery)))
+    }
+
+    /// The event with this sequence.
+    pub fn event(&self, sequence: u32) -> Option<&Event> {
+        self.history.iter().find(|event| event.sequence == sequence)
+    }
+}

@@ -1,0 +1,182 @@
+//! Commands, and what is decided on them.
+
+use uuid::Uuid;
+
+use super::{Change, Oddity, Payment, Refusal};
+use crate::acquiring::{ChargeAnswer, Fact, OperationAnswer};
+use crate::delivery::DeliveryAttempt;
+use crate::identity::AcquirerName;
+use crate::operation::OperationRequest;
+use crate::time::Timestamp;
+
+/// What a payment is told or asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// The acquirer answered a charge.
+    ChargeAnswered {
+        /// Which of the payment's charges, from 1.
+        attempt: u32,
+        /// The answer.
+        answer: ChargeAnswer,
+    },
+    /// The acquirer answered what became of a charge.
+    Found {
+        /// Which of the payment's charges, from 1.
+        attempt: u32,
+        /// The answer.
+        answer: ChargeAnswer,
+    },
+    /// The acquirer sent a notice.
+    Notified(Fact),
+    /// The merchant wants to cancel, capture or refund.
+    Operate(OperationRequest),
+    /// The acquirer answered an operation.
+    OperationAnswered {
+        /// Which.
+        operation: Uuid,
+        /// The answer.
+        answer: OperationAnswer,
+    },
+    /// An attempt to deliver ended.
+    DeliveryAnswered {
+        /// Place in the outbox.
+        delivery: u32,
+        /// How it went.
+        attempt: DeliveryAttempt,
+    },
+    /// The merchant wants an event again.
+    Redeliver {
+        /// Place in the outbox.
+        delivery: u32,
+    },
+    /// Something may be due.
+    Wake,
+}
+
+/// What a decision may depend on besides the payment and the command.
+#[derive(Debug, Clone, Copy)]
+pub struct Context {
+    /// The time.
+    pub now: Timestamp,
+    /// A random number, for spreading retries.
+    pub dice: u64,
+    /// A fresh id for the write.
+    pub op: Uuid,
+    /// Whether the card's number is still in memory, so that a charge can be sent.
+    pub card_at_hand: bool,
+}
+
+/// What must happen after the decision is stored, and never before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// Send the last charge to this acquirer.
+    Charge(AcquirerName),
+    /// Ask this acquirer what became of the last charge.
+    Find(AcquirerName),
+    /// Send an operation to this acquirer.
+    Operate(AcquirerName, Uuid),
+    /// Attempt a delivery that was claimed.
+    Deliver(u32),
+}
+
+/// What was decided.
+#[derive(Debug)]
+pub struct Decision {
+    /// The payment as it is to be stored; `None` if nothing changes.
+    pub next: Option<Payment>,
+    /// What is to be done once that is stored.
+    pub effects: Vec<Effect>,
+    /// What an operator has to see.
+    pub oddity: Option<Oddity>,
+    /// The operation that was begun or found, for an operation.
+    pub operation: Option<Uuid>,
+    /// Whether the operation was there before, under the same key.
+    pub is_replay: bool,
+}
+
+impl Payment {
+    /// Decides on a command: pure, and the payment stays as it is.
+    ///
+    /// # Errors
+    /// A [`Refusal`] when a merchant asks for what the payment does not allow.
+    pub fn decide(&self, command: Command, context: &Context) -> Result<Decision, Refusal> {
+        let mut draft = Draft::new(self.clone(), *context);
+        match command {
+            Command::ChargeAnswered { attempt, answer } => draft.charge_answered(attempt, answer),
+            Command::Found { attempt, answer } => draft.found(attempt, answer),
+            Command::Notified(fact) => draft.learn_and_keep_oddity(fact),
+            Command::Operate(request) => draft.operate(request)?,
+            Command::OperationAnswered { operation, answer } => draft.operation_answered(operation, answer),
+            Command::DeliveryAnswered { delivery, attempt } => draft.delivery_answered(delivery, attempt),
+            Command::Redeliver { delivery } => draft.redeliver(delivery)?,
+            Command::Wake => draft.wake(),
+        }
+        Ok(draft.finish())
+    }
+}
+
+/// A payment while a decision is being made: every change shows at once to what is decided next.
+pub(super) struct Draft {
+    pub(super) payment: Payment,
+    pub(super) context: Context,
+    pub(super) effects: Vec<Effect>,
+    pub(super) oddity: Option<Oddity>,
+    pub(super) operation: Option<Uuid>,
+    pub(super) is_replay: bool,
+    has_changed: bool,
+    has_unversioned_changes: bool,
+}
+
+impl Draft {
+    pub(super) const fn new(payment: Payment, context: Context) -> Self {
+        Self {
+            payment,
+            context,
+            effects: Vec::new(),
+            oddity: None,
+            operation: None,
+            is_replay: false,
+            has_changed: false,
+            has_unversioned_changes: false,
+        }
+    }
+
+    /// The time, never earlier than the payment's last change, whatever the wall clock did.
+    pub(super) fn now(&self) -> Timestamp {
+        self.context.now.max(self.payment.state.updated_at)
+    }
+
+    /// Makes a change.
+    pub(super) fn make(&mut self, change: Change) {
+        let now = self.now();
+        self.has_changed = true;
+        self.has_unversioned_changes |= change.shows();
+        if matches!(change, Change::StatusChanged { .. }) {
+            self.payment.state.version = self.payment.state.version.saturating_add(1);
+            self.has_unversioned_changes = false;
+        }
+        if change.shows() {
+            self.payment.state.updated_at = now;
+        }
+        self.payment.apply(change, now);
+    }
+
+    /// Puts the draft in order for its write: claims what is to be delivered, counts the versions.
+    pub(super) fn finish(mut self) -> Decision {
+        if self.has_changed {
+            self.claim_due_deliveries();
+            if self.has_unversioned_changes {
+                self.payment.state.version = self.payment.state.version.saturating_add(1);
+            }
+            self.payment.revision = self.payment.revision.saturating_add(1);
+            self.payment.last_op = self.context.op;
+        }
+        Decision {
+            next: self.has_changed.then_some(self.payment),
+            effects: self.effects,
+            oddity: self.oddity,
+            operation: self.operation,
+            is_replay: self.is_replay,
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! What happens when time goes by: asking again, looking at what waits, expiring.
+
+use super::decide::Draft;
+use super::{Change, Effect, Oddity, OddityKind, Payment};
+use crate::acquiring::Issued;
+use crate::boleto::business_day;
+use crate::event::Cause;
+use crate::identity::AcquirerName;
+use crate::status::Status;
+use crate::time::Timestamp;
+
+/// How long a call to an acquirer may take before somebody else asks what became of it.
+///
+/// Every acquirer's time-out must be shorter; that is checked when the service starts.
+pub(super) const CALL_LEASE_MS: u64 = 30_000;
+
+/// Waits between questions about an unknown outcome; the last one repeats.
+const ASK_STEPS_MS: [u64; 8] = [1_000, 2_000, 5_000, 15_000, 60_000, 300_000, 900_000, 3_600_000];
+
+/// Questions after which an operator is told of an unknown outcome; asking goes on.
+const ASKED_TOO_OFTEN: u32 = 6;
+
+/// Waits between looks at a charge that waits for its payer; the last one repeats.
+const CHECK_STEPS_MS: [u64; 4] = [60_000, 120_000, 420_000, 6 * 3_600_000];
+
+/// Business days after the due date until a boleto counts as expired: settlement takes up to three.
+const BOLETO_TOLERANCE_DAYS: u32 = 3;
+
+impl Payment {
+    /// When the time to pay is over. For a boleto this is after its last chance to settle.
+    pub fn expires_at(&self) -> Option<Timestamp> {
+        match self.state.issued.as_ref()? {
+            Issued::Pix { expires_at, .. } => Some(*expires_at),
+            Issued::Boleto(boleto) => {
+                let payable = business_day::roll(boleto.due_date);
+                let last = business_day::add(payable, BOLETO_TOLERANCE_DAYS);
+                Some(Timestamp::end_of_sao_paulo_day(last))
+            }
+        }
+    }
+
+    /// The acquirer that holds the charge, or was last asked for it.
+    pub fn acquirer(&self) -> Option<&AcquirerName> {
+        self.state.attempts.last().map(|attempt| &attempt.acquirer)
+    }
+
+    /// The next look at a waiting charge: by the schedule, but not after the moment it expires.
+    fn next_check(&self, now: Timestamp) -> Timestamp {
+        let made = self.check.map_or(0, |check| check.made);
+        let by_schedule = now.plus_ms(step(&CHECK_STEPS_MS, made));
+        match self.expires_at() {
+            Some(expiry) if expiry > now => by_schedule.min(expiry),
+            Some(_) => now.plus_ms(step(&ASK_STEPS_MS, made)),
+            None => by_schedule,
+        }
+    }
+}
+
+impl Draft {
+    /// Does what is due; the next time is stored before anything is sent.
+    pub(super) fn wake(&mut self) {
+        let now = self.now();
+        self.ask_for_open_attempt(now);
+        self.look_at_waiting_charge(now);
+        self.send_operations_again(now);
+        let is_due = self.payment.outbox_at().is_some_and(|at| at <= now);
+        if is_due {
+            self.claim_due_deliveries();
+        }
+    }
+
+    fn ask_for_open_attempt(&mut self, now: Timestamp) {
+        let Some(attempt) = self.payment.state.attempts.last() else { return };
+        if !attempt.outcome.is_open() || attempt.ask_at.is_none_or(|at| at > now) {
+            return;
+        }
+        let (acquirer, asked) = (attempt.acquirer.clone(), attempt.asked);
+        self.ask(acquirer, asked);
+    }
+
+    /// Asks what became of the last charge, and schedules the next question first.
+    pub(super) fn ask(&mut self, acquirer: AcquirerName, asked: u32) {
+        if asked >= ASKED_TOO_OFTEN {
+            self.oddity = Some(Oddity {
+                kind: OddityKind::UnknownOutcome,
+                detail: format!("{acquirer} was asked {asked} times what became of the charge"),
+            });
+        }
+        self.make(Change::AskScheduled(self.now().plus_ms(step(&ASK_STEPS_MS, asked))));
+        self.effects.push(Effect::Find(acquirer));
+    }
+
+    fn look_at_waiting_charge(&mut self, now: Timestamp) {
+        if self.payment.check.is_none_or(|check| check.at > now) {
+            return;
+        }
+        let next = self.payment.next_check(now);
+        self.make(Change::CheckScheduled(Some(next)));
+        if let Some(acquirer) = self.payment.acquirer().cloned() {
+            self.effects.push(Effect::Find(acquirer));
+        }
+    }
+
+    /// Schedules the first look at a charge that has just begun to wait.
+    pub(super) fn schedule_first_check(&mut self, news_at: Option<Timestamp>) {
+        let now = self.now();
+        let next = self.payment.next_check(now);
+        let at = news_at.filter(|at| *at > now).map_or(next, |at| at.min(next));
+        self.make(Change::CheckScheduled(Some(at)));
+    }
+
+    /// A look at a waiting charge found it unpaid: if its time is over, it has expired.
+    pub(super) fn expire_if_over(&mut self) {
+        let is_over = self.payment.expires_at().is_some_and(|at| at <= self.now());
+        if is_over && self.payment.status() == Status::Pending {
+            self.make(Change::StatusChanged { to: Status::Expired, reason: None, cause: Cause::Service });
+        }
+    }
+
+    fn send_operations_again(&mut self, now: Timestamp) {
+        let due: Vec<_> = self
+            .payment
+            .operations
+            .iter()
+            .filter(|operation| operation.send_at.is_some_and(|at| at <= now))
+            .map(|operation| (operation.id, operation.sent))
+            .collect();
+        for (id, sent) in due {
+            if sent >= ASKED_TOO_OFTEN {
+                self.oddity = Some(Oddity {
+                    kind: OddityKind::UnknownOutcome,
+                    detail: format!("operation {id} was sent {sent} times"),
+                });
+            }
+            self.send_operation(id);
+        }
+    }
+}
+
+/// When an operation whose answer failed is sent again.
+pub(super) const fn retry_wait_ms(sent: u32) -> u64 {
+    step(&ASK_STEPS_MS, sent.saturating_sub(1))
+}
+
+/// The step for the count, or the last step.
+const fn step<const N: usize>(steps: &[u64; N], count: u32) -> u64 {
+    let mut place = 0;
+    let mut counted = 0;
+    while counted < count && place + 1 < N {
+        counted += 1;
+        place += 1;
+    }
+    match steps.split_at(place).1.first() {
+        Some(step) => *step,
+        None => 0,
+    }
+}

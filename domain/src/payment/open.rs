@@ -1,0 +1,68 @@
+//! Opening a payment: the intent, stored before anything leaves the process.
+
+use super::decide::Draft;
+use super::due::CALL_LEASE_MS;
+use super::{Change, Context, Decision, Payment};
+use crate::identity::{AcquirerName, Owner, TransactionId};
+use crate::order::Order;
+use crate::routing::Considered;
+use crate::state::State;
+
+/// What a payment is opened with.
+#[derive(Debug, Clone)]
+pub struct NewPayment {
+    /// Its id.
+    pub id: TransactionId,
+    /// To whom it belongs.
+    pub owner: Owner,
+    /// What was asked for.
+    pub order: Order,
+    /// Keyed hash of the request, if it came with an `Idempotency-Key`.
+    pub fingerprint: Option<String>,
+    /// The unguessable part of its public pages' addresses.
+    pub page_token: String,
+    /// How it is routed: the eligible acquirers in the order in which they are tried.
+    pub considered: Vec<Considered>,
+}
+
+impl Payment {
+    /// Opens a payment as `initial` with its first acquirer chosen, or as `declined` if there is none.
+    pub fn open(new: NewPayment, context: &Context) -> Decision {
+        let payment = Self {
+            id: new.id,
+            revision: 0,
+            last_op: context.op,
+            owner: new.owner,
+            order: new.order,
+            fingerprint: new.fingerprint,
+            page_token: new.page_token,
+            created_at: context.now,
+            considered: new.considered,
+            state: State::opened(context.now),
+            check: None,
+            operations: Vec::new(),
+            history: Vec::new(),
+            outbox: Vec::new(),
+        };
+        let mut draft = Draft::new(payment, *context);
+        draft.try_next_acquirer();
+        draft.finish()
+    }
+
+    /// The next acquirer to try: the first eligible one that no charge went to.
+    pub(super) fn next_acquirer(&self) -> Option<AcquirerName> {
+        let was_tried =
+            |name: &AcquirerName| self.state.attempts.iter().any(|attempt| attempt.acquirer == *name);
+        let eligible = self.considered.iter().filter(|considered| considered.eligible);
+        eligible.map(|considered| &considered.acquirer).find(|name| !was_tried(name)).cloned()
+    }
+}
+
+impl Draft {
+    /// Begins a charge at this acquirer.
+    pub(super) fn start_attempt(&mut self, acquirer: AcquirerName) {
+        let ask_at = self.now().plus_ms(CALL_LEASE_MS);
+        self.make(Change::AttemptStarted { acquirer: acquirer.clone(), ask_at });
+        self.effects.push(super::Effect::Charge(acquirer));
+    }
+}

@@ -1,0 +1,102 @@
+//! Why a command was not followed.
+
+use thiserror::Error;
+
+use crate::money::Money;
+use crate::status::Status;
+
+/// Why a merchant's request is refused. The payment stays as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Refusal {
+    /// The status does not allow it.
+    #[error("a payment that is {status} cannot {verb}; allowed for: {allowed}")]
+    NotAllowed {
+        /// The payment's status.
+        status: Status,
+        /// `be cancelled`, …
+        verb: &'static str,
+        /// What the status would have to be.
+        allowed: &'static str,
+    },
+    /// Only a card created with `"capture": false` can be captured.
+    #[error("only a credit card created with \"capture\": false can be captured")]
+    NotCapturable,
+    /// A capture of more than was authorised, or of nothing.
+    #[error("the capture must be between 0.01 and the authorised {0}")]
+    CaptureOutOfBounds(Money),
+    /// A refund of more than is left, or of nothing.
+    #[error("the refund must be between 0.01 and the {0} that is left to refund")]
+    RefundExceedsPaid(Money),
+    /// The key was used with another request.
+    #[error("this Idempotency-Key was used on this payment with another request")]
+    KeyReused,
+    /// Another cancellation or capture is on its way.
+    #[error("a {0} of this payment is still being processed at the acquirer; ask again shortly")]
+    Busy(&'static str),
+    /// There is no such delivery.
+    #[error("delivery not found")]
+    NoSuchDelivery,
+    /// A payment holds a bounded number of operations.
+    #[error("the payment has as many operations as it can hold ({0})")]
+    TooManyOperations(usize),
+}
+
+/// Something an acquirer stated that the table refuses. An operator sees it; it is never dropped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Oddity {
+    /// Which.
+    pub kind: OddityKind,
+    /// What was stated and what stood against it, without personal data.
+    pub detail: String,
+}
+
+/// The kinds of oddities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OddityKind {
+    /// It may become acceptable when what goes before it has arrived: work it again later.
+    TooEarly,
+    /// Another amount came in than was asked for.
+    AmountMismatch,
+    /// A second settlement of one payment.
+    PaidTwice,
+    /// Money for a payment that was declined.
+    PaidAfterDeclined,
+    /// More was refunded than came in.
+    RefundExceedsPaid,
+    /// Anything else that the status does not allow.
+    Contradiction,
+    /// The outcome of a call is still unknown after a long time.
+    UnknownOutcome,
+}
+
+impl OddityKind {
+    /// As `/ops/exceptions` spells it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::TooEarly => "too_early",
+            Self::AmountMismatch => "amount_mismatch",
+            Self::PaidTwice => "paid_twice",
+            Self::PaidAfterDeclined => "paid_after_declined",
+            Self::RefundExceedsPaid => "refund_exceeds_paid",
+            Self::Contradiction => "contradiction",
+            Self::UnknownOutcome => "unknown_outcome",
+        }
+    }
+
+    /// What an operator may do next.
+    pub const fn advice(self) -> &'static str {
+        match self {
+            Self::TooEarly => "wait: it is worked again when the payment has moved on",
+            Self::AmountMismatch => {
+                "compare with the acquirer's statement; refund the payer there, or settle the difference with the merchant"
+            }
+            Self::PaidTwice => "refund the second settlement at the acquirer",
+            Self::PaidAfterDeclined => "refund the settlement at the acquirer; the payment was declined",
+            Self::RefundExceedsPaid => "compare with the acquirer's statement",
+            Self::Contradiction => "compare with the acquirer's record of the payment",
+            Self::UnknownOutcome => {
+                "look the payment up at the acquirer by its transactionId; it is still being asked"
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Telling the merchant: claiming deliveries, and what came of them.
+
+use super::decide::Draft;
+use super::{Change, Effect, Refusal};
+use crate::delivery::{DeliveryAttempt, DeliveryState};
+use crate::webhook::schedule;
+
+/// Deliveries that one payment may hold, redeliveries included.
+const MAX_DELIVERIES: usize = 200;
+
+impl Draft {
+    /// Claims every delivery that may go out now, until the end of its lease.
+    pub(super) fn claim_due_deliveries(&mut self) {
+        let now = self.now();
+        let due: Vec<_> = self
+            .payment
+            .deliverable()
+            .filter(|(_, delivery)| delivery.next_attempt_at.is_some_and(|at| at <= now))
+            .map(|(index, _)| index)
+            .collect();
+        for index in due {
+            self.make(Change::DeliveryClaimed(index, now.plus_ms(schedule::LEASE_MS)));
+            self.effects.push(Effect::Deliver(index));
+        }
+    }
+
+    /// An attempt to deliver ended. What the receiver said to a delivery that was settled meanwhile changes nothing.
+    pub(super) fn delivery_answered(&mut self, index: u32, attempt: DeliveryAttempt) {
+        let place = usize::try_from(index).unwrap_or(usize::MAX);
+        let Some(delivery) = self.payment.outbox.get(place) else { return };
+        if delivery.state != DeliveryState::Pending {
+            return;
+        }
+        let made = delivery.attempts.len().saturating_add(1);
+        let is_over = attempt.is_confirmed() || attempt.is_gone();
+        let wait = schedule::wait_ms(made, attempt.retry_after_ms, self.context.dice);
+        let next = wait.filter(|_| !is_over).map(|wait| self.now().plus_ms(wait));
+        let is_gone = attempt.is_gone();
+        self.make(Change::DeliveryAttempted(index, attempt, next));
+        if is_gone {
+            self.make(Change::ReceiverGone);
+        }
+    }
+
+    /// The merchant wants an event again: a new delivery of it, outside of the order.
+    pub(super) fn redeliver(&mut self, index: u32) -> Result<(), Refusal> {
+        if usize::try_from(index).is_ok_and(|place| place >= self.payment.outbox.len()) {
+            return Err(Refusal::NoSuchDelivery);
+        }
+        if self.payment.outbox.len() >= MAX_DELIVERIES {
+            return Err(Refusal::TooManyOperations(MAX_DELIVERIES));
+        }
+        self.make(Change::Redelivered(index));
+        Ok(())
+    }
+}

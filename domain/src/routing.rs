@@ -1,0 +1,72 @@
+//! Which acquirers could take a payment, and which were tried.
+
+use serde::{Deserialize, Serialize};
+
+use crate::identity::AcquirerName;
+use crate::time::Timestamp;
+
+/// One acquirer that was looked at when the payment was routed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Considered {
+    /// Which.
+    pub acquirer: AcquirerName,
+    /// Whether it may take the payment. The eligible ones stand in the order in which they are tried.
+    pub eligible: bool,
+    /// Why, or why not: `preferred`, `method_not_supported`, `amount_out_of_bounds`, `paused`, `breaker_open`, …
+    pub reason: String,
+}
+
+/// One charge sent to one acquirer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Attempt {
+    /// To whom.
+    pub acquirer: AcquirerName,
+    /// What came of it.
+    pub outcome: AttemptOutcome,
+    /// When it was decided, which is before it was sent.
+    pub at: Timestamp,
+    /// How often the acquirer was asked what became of it.
+    #[serde(default)]
+    pub asked: u32,
+    /// When it is asked next, while the outcome is open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ask_at: Option<Timestamp>,
+}
+
+/// What came of a charge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttemptOutcome {
+    /// Sent, or about to be; no answer yet.
+    Sent,
+    /// No usable answer: the acquirer is being asked.
+    Unknown,
+    /// The acquirer took it.
+    Accepted,
+    /// The acquirer or issuer refused it.
+    Declined,
+    /// It certainly had no effect.
+    NotDelivered,
+}
+
+impl AttemptOutcome {
+    /// Whether an answer is still missing.
+    pub const fn is_open(self) -> bool {
+        match self {
+            Self::Sent | Self::Unknown => true,
+            Self::Accepted | Self::Declined | Self::NotDelivered => false,
+        }
+    }
+
+    /// As the API spells it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Sent => "sent",
+            Self::Unknown => "unknown",
+            Self::Accepted => "accepted",
+            Self::Declined => "declined",
+            Self::NotDelivered => "not_delivered",
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! A boleto as its acquirer issued it.
+
+use chrono::NaiveDate;
+use serde::{Deserialize, Serialize};
+
+/// What is needed to show and print a registered boleto.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct IssuedBoleto {
+    /// Bar code, 44 digits.
+    pub barcode: String,
+    /// Linha digitável, 47 digits.
+    pub digitable_line: String,
+    /// The date until which it is payable without surcharge.
+    pub due_date: NaiveDate,
+    /// Nosso número as it is printed.
+    pub our_number: String,
+    /// Carteira.
+    pub portfolio: String,
+    /// Agência and código do beneficiário as they are printed.
+    pub agency_and_account: String,
+    /// Bank code with its digit: `001-9`.
+    pub bank_code: String,
+    /// Name of the bank.
+    pub bank_name: String,
+    /// Name of the beneficiary.
+    pub beneficiary_name: String,
+    /// CPF or CNPJ of the beneficiary, with its mask.
+    pub beneficiary_document: String,
+    /// Address of the beneficiary.
+    pub beneficiary_address: String,
+}

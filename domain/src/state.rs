@@ -1,0 +1,140 @@
+//! The parts of a payment that change and that the merchant sees.
+
+use serde::{Deserialize, Serialize};
+
+use crate::acquiring::Issued;
+use crate::money::Money;
+use crate::routing::Attempt;
+use crate::status::Status;
+use crate::time::Timestamp;
+
+/// What a payment is at one moment. Kept small: every event holds a copy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct State {
+    /// One more for every change that the merchant can see.
+    pub version: u32,
+    /// The status; nothing but the table's edges changes it.
+    pub status: Status,
+    /// Why it has this status, where that needs saying.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status_reason: Option<String>,
+    /// When any of this changed last.
+    pub updated_at: Timestamp,
+    /// When it was paid first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paid_at: Option<Timestamp>,
+    /// When all of it had been given back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refunded_at: Option<Timestamp>,
+    /// When it was charged back first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chargeback_at: Option<Timestamp>,
+    /// When it was cancelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancelled_at: Option<Timestamp>,
+    /// When it expired.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expired_at: Option<Timestamp>,
+    /// What the payer pays with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issued: Option<Issued>,
+    /// What came in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub captured_amount: Option<Money>,
+    /// The settlement that paid it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settlement_id: Option<String>,
+    /// PIX: the transfer's end-to-end id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_to_end_id: Option<String>,
+    /// Card: the issuer's authorisation code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authorization_code: Option<String>,
+    /// Card: why it was declined.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decline_code: Option<String>,
+    /// Refunds, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refunds: Vec<Refund>,
+    /// Charges sent to acquirers, oldest first.
+    #[serde(default)]
+    pub attempts: Vec<Attempt>,
+}
+
+impl State {
+    /// A payment that has just been opened.
+    pub const fn opened(at: Timestamp) -> Self {
+        Self {
+            version: 0,
+            status: Status::Initial,
+            status_reason: None,
+            updated_at: at,
+            paid_at: None,
+            refunded_at: None,
+            chargeback_at: None,
+            cancelled_at: None,
+            expired_at: None,
+            issued: None,
+            captured_amount: None,
+            settlement_id: None,
+            end_to_end_id: None,
+            authorization_code: None,
+            decline_code: None,
+            refunds: Vec::new(),
+            attempts: Vec::new(),
+        }
+    }
+
+    /// What was given back for certain.
+    pub fn refunded_amount(&self) -> Money {
+        self.sum_of_refunds(|status| status == RefundStatus::Succeeded)
+    }
+
+    /// What may still be refunded: what came in less every refund that succeeded or may yet succeed.
+    pub fn refundable_amount(&self) -> Money {
+        let taken = self.sum_of_refunds(|status| status != RefundStatus::Failed);
+        self.captured_amount.unwrap_or_default().minus(taken)
+    }
+
+    fn sum_of_refunds(&self, counts: impl Fn(RefundStatus) -> bool) -> Money {
+        self.refunds.iter().filter(|refund| counts(refund.status)).map(|refund| refund.amount).sum()
+    }
+}
+
+/// Money given back, or about to be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Refund {
+    /// Our id, or the acquirer's for a refund that it began.
+    pub id: String,
+    /// How much.
+    pub amount: Money,
+    /// How far it is.
+    pub status: RefundStatus,
+    /// When it was asked for, or told.
+    pub created_at: Timestamp,
+}
+
+/// How far a refund is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RefundStatus {
+    /// On its way.
+    Processing,
+    /// The payer has the money.
+    Succeeded,
+    /// Refused by the acquirer.
+    Failed,
+}
+
+impl RefundStatus {
+    /// As the API spells it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Processing => "processing",
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+        }
+    }
+}

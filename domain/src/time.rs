@@ -1,0 +1,93 @@
+//! Instants in milliseconds, and the calendar of São Paulo.
+
+use std::fmt;
+
+use chrono::{DateTime, FixedOffset, NaiveDate, NaiveTime, SecondsFormat, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
+
+/// Offset of America/Sao_Paulo: Brazil has had no daylight saving time since decree 9.772/2019.
+const SAO_PAULO_OFFSET_S: i32 = -3 * 3600;
+
+/// A day in milliseconds.
+pub const DAY_MS: u64 = 24 * 3_600_000;
+
+/// An instant: milliseconds since 1970-01-01T00:00:00Z. Prints as ISO 8601 with milliseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// An instant from its milliseconds since the Unix epoch.
+    pub const fn from_millis(millis: i64) -> Self {
+        Self(millis)
+    }
+
+    /// Milliseconds since the Unix epoch.
+    pub const fn millis(self) -> i64 {
+        self.0
+    }
+
+    /// So many milliseconds later.
+    #[must_use]
+    pub fn plus_ms(self, ms: u64) -> Self {
+        Self(self.0.saturating_add_unsigned(ms))
+    }
+
+    /// Milliseconds since `earlier`; zero if that is not earlier.
+    pub fn ms_since(self, earlier: Self) -> u64 {
+        u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
+    }
+
+    /// The date in São Paulo at this instant, which is the date of due dates and card expiry.
+    pub fn sao_paulo_date(self) -> NaiveDate {
+        let shifted = self.0.saturating_add(i64::from(SAO_PAULO_OFFSET_S) * 1000);
+        DateTime::from_timestamp_millis(shifted).unwrap_or(DateTime::<Utc>::MAX_UTC).date_naive()
+    }
+
+    /// The last millisecond of a date in São Paulo.
+    pub fn end_of_sao_paulo_day(date: NaiveDate) -> Self {
+        let next = date.checked_add_signed(TimeDelta::days(1)).unwrap_or(date).and_time(NaiveTime::MIN);
+        Self(
+            next.and_utc()
+                .timestamp_millis()
+                .saturating_sub(i64::from(SAO_PAULO_OFFSET_S) * 1000)
+                .saturating_sub(1),
+        )
+    }
+
+    /// Reads an ISO 8601 instant with an offset, such as `2026-11-21T12:00:00.000Z`.
+    pub fn parse(text: &str) -> Option<Self> {
+        DateTime::parse_from_rfc3339(text).ok().map(|at: DateTime<FixedOffset>| Self(at.timestamp_millis()))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = DateTime::from_timestamp_millis(self.0).unwrap_or(DateTime::<Utc>::MAX_UTC);
+        f.write_str(&at.to_rfc3339_opts(SecondsFormat::Millis, true))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_utc_with_milliseconds_and_reads_it_back() {
+        let text = "2026-11-21T12:00:00.005Z";
+        assert_eq!(Timestamp::parse(text).map(|at| at.to_string()).as_deref(), Some(text));
+    }
+
+    #[test]
+    fn the_day_turns_at_three_in_the_morning_utc() {
+        let date = |text| Timestamp::parse(text).unwrap().sao_paulo_date().to_string();
+        assert_eq!(date("2026-11-21T02:59:59.999Z"), "2026-11-20");
+        assert_eq!(date("2026-11-21T03:00:00.000Z"), "2026-11-21");
+    }
+
+    #[test]
+    fn a_day_in_sao_paulo_ends_just_before_three_utc() {
+        let day = NaiveDate::from_ymd_opt(2026, 11, 21).unwrap();
+        assert_eq!(Timestamp::end_of_sao_paulo_day(day).to_string(), "2026-11-22T02:59:59.999Z");
+    }
+}
