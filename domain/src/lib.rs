@@ -18,6 +18,8 @@ pub mod method;
 pub mod money;
 pub mod time;
 
+pub mod access;
+pub mod exception;
 pub mod order;
 pub mod routing;
 pub mod slip;
@@ -32,3 +34,5 @@ pub mod event;
 pub mod webhook;
 
 pub mod payment;
+
+pub mod listing;

@@ -1,0 +1,251 @@
+//! Who may call: applications, API keys and their scopes.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+use crate::identity::{ApplicationName, MerchantId, Mode, Owner};
+use crate::secret::Secret;
+use crate::time::Timestamp;
+
+/// How long an old webhook secret still signs after a new one was made.
+pub const SECRET_OVERLAP_MS: u64 = 24 * 3_600_000;
+
+/// A program of a merchant: it has API keys, and secrets that sign its webhooks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Application {
+    /// Whose it is.
+    pub merchant: MerchantId,
+    /// Its name, unique within the merchant.
+    pub name: ApplicationName,
+    /// Its webhook secrets, newest first.
+    pub secrets: Vec<SigningSecret>,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// A webhook secret and how long it signs.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SigningSecret {
+    /// `whsec_…`
+    pub secret: String,
+    /// Until when it signs; for ever when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+}
+
+impl std::fmt::Debug for SigningSecret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SigningSecret").field("expires_at", &self.expires_at).finish_non_exhaustive()
+    }
+}
+
+impl Application {
+    /// The secrets that sign at this time, newest first.
+    pub fn live_secrets(&self, now: Timestamp) -> impl Iterator<Item = &str> {
+        let is_live = move |secret: &&SigningSecret| secret.expires_at.is_none_or(|at| at > now);
+        self.secrets.iter().filter(is_live).map(|secret| secret.secret.as_str())
+    }
+
+    /// Makes `fresh` the newest secret; the one before signs for another day, older ones no longer.
+    pub fn rotate_secret(&mut self, fresh: String, now: Timestamp) {
+        let overlap = now.plus_ms(SECRET_OVERLAP_MS);
+        self.secrets.retain(|secret| secret.expires_at.is_none());
+        for old in &mut self.secrets {
+            old.expires_at = Some(overlap);
+        }
+        self.secrets.insert(0, SigningSecret { secret: fresh, expires_at: None });
+    }
+}
+
+/// What a key may be used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Scope {
+    /// Create, cancel, capture, refund.
+    #[serde(rename = "payments:write")]
+    PaymentsWrite,
+    /// Read and list payments and their events.
+    #[serde(rename = "payments:read")]
+    PaymentsRead,
+    /// Read deliveries and redeliver.
+    #[serde(rename = "webhooks")]
+    Webhooks,
+}
+
+impl Scope {
+    /// Every scope.
+    pub const ALL: [Self; 3] = [Self::PaymentsWrite, Self::PaymentsRead, Self::Webhooks];
+
+    /// As the command line and the errors spell it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::PaymentsWrite => "payments:write",
+            Self::PaymentsRead => "payments:read",
+            Self::Webhooks => "webhooks",
+        }
+    }
+
+    /// Reads the spelling of the command line.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scope| scope.as_str() == text)
+    }
+}
+
+/// An API key as it is stored: never the secret, only its SHA-256.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ApiKey {
+    /// The part between the second and the third underscore.
+    pub id: String,
+    /// For whom it acts.
+    pub owner: Owner,
+    /// SHA-256 of the secret part, in hexadecimal.
+    pub secret_hash: String,
+    /// What it may be used for.
+    pub scopes: Vec<Scope>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it stops working by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+    /// When it was revoked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revoked_at: Option<Timestamp>,
+}
+
+impl ApiKey {
+    /// Whether it works at this time.
+    pub fn is_live(&self, now: Timestamp) -> bool {
+        self.revoked_at.is_none() && self.expires_at.is_none_or(|at| at > now)
+    }
+
+    /// Whether `presented` is this key. Takes the same time whatever differs.
+    pub fn matches(&self, presented: &PresentedKey) -> bool {
+        let hash = hash(presented.secret.expose());
+        let same: bool = hash.as_bytes().ct_eq(self.secret_hash.as_bytes()).into();
+        same && presented.mode == self.owner.mode
+    }
+}
+
+/// A key as a caller presents it: `qk_test_KEYID_SECRET`.
+#[derive(Debug, Clone)]
+pub struct PresentedKey {
+    /// Test or live, by its prefix.
+    pub mode: Mode,
+    /// Its id.
+    pub id: String,
+    secret: Secret<String>,
+}
+
+/// Bytes of randomness in a key's secret.
+pub const KEY_SECRET_BYTES: usize = 32;
+/// Bytes of randomness in a key's id.
+pub const KEY_ID_BYTES: usize = 8;
+
+impl PresentedKey {
+    /// Makes a new key of random bytes.
+    pub fn from_random(mode: Mode, id: [u8; KEY_ID_BYTES], secret: [u8; KEY_SECRET_BYTES]) -> Self {
+        let id = id.iter().map(|byte| format!("{byte:02x}")).collect();
+        Self { mode, id, secret: Secret::new(URL_SAFE_NO_PAD.encode(secret)) }
+    }
+
+    /// Reads a key. `None` for anything that was never printed by this service.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.strip_prefix("qk_")?.splitn(3, '_');
+        let mode = Mode::parse(parts.next()?)?;
+        let (id, secret) = (parts.next()?, parts.next()?);
+        let is_id = id.len() == KEY_ID_BYTES * 2 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_secret = URL_SAFE_NO_PAD.decode(secret).is_ok_and(|bytes| bytes.len() == KEY_SECRET_BYTES);
+        (is_id && is_secret).then(|| Self { mode, id: id.into(), secret: Secret::new(secret.into()) })
+    }
+
+    /// The whole key in clear: to be shown once.
+    pub fn reveal(&self) -> String {
+        format!("qk_{}_{}_{}", self.mode.as_str(), self.id, self.secret.expose())
+    }
+
+    /// What is stored of it.
+    pub fn secret_hash(&self) -> String {
+        hash(self.secret.expose())
+    }
+}
+
+fn hash(secret: &str) -> String {
+    Sha256::digest(secret.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(presented: &PresentedKey) -> ApiKey {
+        ApiKey {
+            id: presented.id.clone(),
+            owner: Owner {
+                merchant: MerchantId::new("demo"),
+                application: ApplicationName::new("default"),
+                mode: presented.mode,
+            },
+            secret_hash: presented.secret_hash(),
+            scopes: Scope::ALL.to_vec(),
+            created_at: Timestamp::default(),
+            expires_at: None,
+            revoked_at: None,
+        }
+    }
+
+    #[test]
+    fn a_key_reads_back_and_matches_only_itself() {
+        let presented = PresentedKey::from_random(Mode::Test, [1; 8], [0xfb; 32]);
+        let text = presented.reveal();
+        assert!(text.starts_with("qk_test_0101010101010101_"), "{text}");
+        let again = PresentedKey::parse(&text).unwrap();
+        assert!(key(&presented).matches(&again));
+        let other = PresentedKey::from_random(Mode::Test, [1; 8], [0xfa; 32]);
+        assert!(!key(&presented).matches(&other));
+        let live = PresentedKey::parse(&text.replace("test", "live")).unwrap();
+        assert!(!key(&presented).matches(&live));
+    }
+
+    #[test]
+    fn what_is_not_a_key_is_refused() {
+        for text in
+            ["", "qk_", "qk_test_", "qk_test_0101010101010101_", "qk_prod_0101010101010101_AAAA", "Bearer x"]
+        {
+            assert!(PresentedKey::parse(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_key_stops_at_its_expiry_and_when_revoked() {
+        let at = Timestamp::from_millis(1_000);
+        let mut key = key(&PresentedKey::from_random(Mode::Test, [1; 8], [2; 32]));
+        assert!(key.is_live(at));
+        key.expires_at = Some(at);
+        assert!(!key.is_live(at) && key.is_live(Timestamp::from_millis(999)));
+        key.expires_at = None;
+        key.revoked_at = Some(at);
+        assert!(!key.is_live(at));
+    }
+
+    #[test]
+    fn a_rotated_secret_signs_for_another_day() {
+        let now = Timestamp::from_millis(0);
+        let mut application = Application {
+            merchant: MerchantId::new("demo"),
+            name: ApplicationName::new("default"),
+            secrets: Vec::new(),
+            created_at: now,
+        };
+        for fresh in ["whsec_a", "whsec_b", "whsec_c"] {
+            application.rotate_secret(fresh.into(), now);
+        }
+        assert_eq!(application.live_secrets(now).collect::<Vec<_>>(), ["whsec_c", "whsec_b"]);
+        let later = now.plus_ms(SECRET_OVERLAP_MS);
+        assert_eq!(application.live_secrets(later).collect::<Vec<_>>(), ["whsec_c"]);
+    }
+}

@@ -1,0 +1,27 @@
+//! Exceptions: what needs a person.
+
+use serde::{Deserialize, Serialize};
+
+use crate::identity::{AcquirerName, TransactionId};
+use crate::time::Timestamp;
+
+/// Something that the service can't settle by itself. Shown to operators until it is resolved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Exception {
+    /// The same for the same cause: reporting it again changes nothing.
+    pub id: String,
+    /// What kind: `amount_mismatch`, `unknown_payment`, …
+    pub kind: String,
+    /// The payment, which may be unknown here.
+    pub transaction_id: TransactionId,
+    /// The acquirer that is involved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acquirer: Option<AcquirerName>,
+    /// What was stated and what stood against it, without personal data.
+    pub detail: String,
+    /// What may be done next.
+    pub advice: String,
+    /// When it was reported first.
+    pub reported_at: Timestamp,
+}

@@ -1,0 +1,22 @@
+//! Time, ids and randomness: everything that a simulation must be able to decide.
+
+use quita_domain::time::Timestamp;
+use uuid::Uuid;
+
+/// The wall clock. It may jump; nothing may rely on its order.
+pub trait Clock: Send + Sync + 'static {
+    /// The time.
+    fn now(&self) -> Timestamp;
+}
+
+/// Fresh ids.
+pub trait Ids: Send + Sync + 'static {
+    /// A UUIDv7, which no two calls return twice.
+    fn fresh(&self) -> Uuid;
+}
+
+/// Random numbers that need not be secret: they spread retries and choose routes.
+pub trait Dice: Send + Sync + 'static {
+    /// Any number.
+    fn roll(&self) -> u64;
+}

@@ -1,0 +1,167 @@
+//! The store: the truth about every payment.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use quita_domain::access::{ApiKey, Application};
+use quita_domain::acquiring::Notice;
+use quita_domain::exception::Exception;
+use quita_domain::identity::{ApplicationName, MerchantId, TransactionId};
+use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
+use quita_domain::payment::Payment;
+use quita_domain::time::Timestamp;
+use thiserror::Error;
+
+/// Why the store did not do what it was asked.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum StoreError {
+    /// It is out of reach, full, read-only or overloaded; it may recover by itself.
+    #[error("the store is out of reach: {0}")]
+    Unavailable(String),
+    /// It can no longer be trusted (a failed `fsync`): the process must stop accepting.
+    #[error("the store is broken: {0}")]
+    Broken(String),
+    /// It holds something that this version can't read.
+    #[error("the store holds something unreadable: {0}")]
+    Unreadable(String),
+}
+
+/// One guarded write of a whole payment.
+#[derive(Debug, Clone)]
+pub struct Write {
+    /// The payment as it is to be.
+    pub payment: Arc<Payment>,
+    /// The revision that must be stored now; 0 means that the id must be free.
+    pub expected_revision: u64,
+}
+
+/// Why one write of a batch was not made.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum WriteError {
+    /// Another writer was faster, or the id is taken.
+    #[error("another writer was faster")]
+    Conflict,
+    /// Certainly not written.
+    #[error("not written: {0}")]
+    NotWritten(StoreError),
+    /// The reply was lost: it may be written. Reading `last_op` back tells.
+    #[error("perhaps written: {0}")]
+    Unknown(StoreError),
+}
+
+/// Payments: two ways to write (insert, guarded replace), and what must be found.
+#[async_trait]
+pub trait PaymentStore: Send + Sync + 'static {
+    /// Makes a batch of writes durable; one result for each, in order. Each is atomic, the batch is not.
+    ///
+    /// No two writes of one batch are for the same payment.
+    async fn commit(&self, batch: &[Write]) -> Vec<Result<(), WriteError>>;
+
+    /// The payments with these ids, in any order; absent ones are left out.
+    async fn load(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError>;
+
+    /// Payments that match, newest first by creation and id, after the cursor, at most `limit`.
+    async fn list(
+        &self,
+        filter: &PaymentFilter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Vec<Payment>, StoreError>;
+
+    /// Payments that hold a delivery that matches, newest first, after the cursor, at most `limit`.
+    async fn list_with_deliveries(
+        &self,
+        filter: &DeliveryFilter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Vec<Payment>, StoreError>;
+
+    /// Payments whose `due_at` is at or before `now`, the longest waiting first, at most `limit`.
+    async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError>;
+
+    /// Payments whose `outbox_at` is at or before `now`, the longest waiting first, at most `limit`.
+    async fn outbox_due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError>;
+}
+
+/// Notices from acquirers that wait to be worked.
+#[async_trait]
+pub trait InboxStore: Send + Sync + 'static {
+    /// Stores notices durably, due at once; `true` for each that is new, `false` for a repetition.
+    async fn put_notices(&self, notices: &[Notice]) -> Result<Vec<bool>, StoreError>;
+
+    /// Notices that are due, the longest waiting first, with how often each was tried.
+    async fn due_notices(&self, now: Timestamp, limit: usize) -> Result<Vec<(Notice, u32)>, StoreError>;
+
+    /// These notices are worked. They are kept for a while, so that a repetition is known.
+    async fn finish_notices(&self, ids: &[String], now: Timestamp) -> Result<(), StoreError>;
+
+    /// This notice is tried again at this time.
+    async fn postpone_notice(&self, id: &str, until: Timestamp) -> Result<(), StoreError>;
+}
+
+/// What needs a person.
+#[async_trait]
+pub trait ExceptionStore: Send + Sync + 'static {
+    /// Stores an exception; one with the same id stays as it was.
+    async fn put_exception(&self, exception: &Exception) -> Result<(), StoreError>;
+
+    /// Open exceptions, newest first, at most `limit`.
+    async fn exceptions(&self, limit: usize) -> Result<Vec<Exception>, StoreError>;
+}
+
+/// Applications and API keys.
+#[async_trait]
+pub trait AccessStore: Send + Sync + 'static {
+    /// The application, if there is one.
+    async fn application(
+        &self,
+        merchant: &MerchantId,
+        name: &ApplicationName,
+    ) -> Result<Option<Application>, StoreError>;
+
+    /// Stores a new application; `false` if there was one already, which stays as it was.
+    async fn insert_application(&self, application: &Application) -> Result<bool, StoreError>;
+
+    /// Replaces an application if it is still as `before`; `false` if somebody was faster.
+    async fn replace_application(
+        &self,
+        before: &Application,
+        after: &Application,
+    ) -> Result<bool, StoreError>;
+
+    /// Stores a new key.
+    async fn insert_key(&self, key: &ApiKey) -> Result<(), StoreError>;
+
+    /// The key with this id.
+    async fn key(&self, id: &str) -> Result<Option<ApiKey>, StoreError>;
+
+    /// Every key, oldest first.
+    async fn keys(&self) -> Result<Vec<ApiKey>, StoreError>;
+
+    /// Revokes a key; `false` if there is none with this id. A revoked one keeps its first date.
+    async fn revoke_key(&self, id: &str, now: Timestamp) -> Result<bool, StoreError>;
+}
+
+/// What waits in the store, for metrics.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Payments with a delivery that is due or waits for its next attempt.
+    pub webhooks: u64,
+    /// Payments whose `due_at` has passed.
+    pub due: u64,
+    /// Notices that wait.
+    pub inbox: u64,
+}
+
+/// Everything that is stored.
+#[async_trait]
+pub trait Store: PaymentStore + InboxStore + ExceptionStore + AccessStore {
+    /// Whether the store answers now.
+    async fn ping(&self) -> Result<(), StoreError>;
+
+    /// What waits.
+    async fn backlog(&self, now: Timestamp) -> Result<Backlog, StoreError>;
+
+    /// Whether this process is the only writer, so that a live actor may answer by itself.
+    fn is_sole_writer(&self) -> bool;
+}
