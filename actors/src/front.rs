@@ -1,0 +1,134 @@
+//! The front: the door to the transactions of one shard.
+//!
+//! Owns the addresses of its live transactions: finds or starts them, passes questions on, and drops the addresses
+//! of those that were idle for a while. Never reads or decides itself. One per thread; made anew by the supervisor,
+//! after which every transaction comes back from the store.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+use actix::prelude::*;
+use quita_domain::identity::TransactionId;
+use tokio::time::Instant;
+
+use crate::mailbox::{Ask, Mailbox, NoAnswer, Reply};
+use crate::meter::{ActorMeter, Alive};
+use crate::payments::Denied;
+use crate::shared::Shared;
+use crate::transaction::{Addressed, Await, Create, Execute, Read, TransactionActor};
+
+/// How often a question is passed on to a transaction that turns out to be dead.
+const PASSES: u32 = 3;
+
+struct Live {
+    mailbox: Mailbox<TransactionActor>,
+    used_at: Instant,
+}
+
+/// Finds, starts and forgets transactions.
+pub(crate) struct FrontActor {
+    shared: Arc<Shared>,
+    live: HashMap<TransactionId, Live>,
+    transactions: Arc<ActorMeter>,
+    _alive: Alive,
+}
+
+impl FrontActor {
+    pub(crate) fn new(shared: Arc<Shared>, alive: Alive) -> Self {
+        let transactions = shared.meter.of(TransactionActor::KIND);
+        Self { shared, live: HashMap::new(), transactions, _alive: alive }
+    }
+
+    /// The mailbox of a transaction, which is started if it is not alive.
+    fn transaction(&mut self, id: TransactionId) -> Option<Mailbox<TransactionActor>> {
+        let has_room = self.live.len() < self.shared.limits.live_transactions;
+        match self.live.entry(id) {
+            Entry::Occupied(mut found) if found.get().mailbox.is_alive() => {
+                found.get_mut().used_at = Instant::now();
+                Some(found.get().mailbox.clone())
+            }
+            Entry::Occupied(mut dead) => {
+                tracing::error!(transaction.id = %id, "a transaction's actor died; it comes back from the store");
+                self.transactions.restarted();
+                let mailbox = TransactionActor::launch(id, &self.shared, &self.transactions);
+                dead.insert(Live { mailbox: mailbox.clone(), used_at: Instant::now() });
+                Some(mailbox)
+            }
+            Entry::Vacant(vacant) => has_room.then(|| {
+                let mailbox = TransactionActor::launch(id, &self.shared, &self.transactions);
+                vacant.insert(Live { mailbox: mailbox.clone(), used_at: Instant::now() });
+                mailbox
+            }),
+        }
+    }
+
+    fn pass_on<Q, T>(&mut self, mut question: Q, mut reply: Reply<Result<T, Denied>>)
+    where
+        Q: Addressed + crate::mailbox::Question<Answer = Result<T, Denied>>,
+        T: Send + 'static,
+        TransactionActor: Handler<Ask<Q>>,
+    {
+        for _ in 0..PASSES {
+            let Some(mailbox) = self.transaction(question.id()) else { break };
+            match mailbox.pass_on(question, reply) {
+                Ok(()) => return,
+                Err((_, reply, NoAnswer::Full)) => {
+                    reply.send(Err(Denied::Overloaded));
+                    return;
+                }
+                Err((same_question, same_reply, NoAnswer::Died)) => {
+                    question = same_question;
+                    reply = same_reply;
+                }
+            }
+        }
+        reply.send(Err(Denied::Overloaded));
+    }
+
+    /// Drops the addresses of transactions that were idle for a while.
+    fn passivate(&mut self, _: &mut Context<Self>) {
+        let (now, idle_after) = (Instant::now(), self.shared.limits.idle_after);
+        self.live.retain(|_, live| now.duration_since(live.used_at) < idle_after);
+    }
+}
+
+impl Actor for FrontActor {
+    type Context = Context<Self>;
+
+    fn started(&mut self, context: &mut Self::Context) {
+        context.set_mailbox_capacity(self.shared.limits.front_mailbox);
+        context.run_interval(self.shared.limits.idle_after / 4, Self::passivate);
+    }
+}
+
+/// Questions that always go to the transaction.
+macro_rules! pass_on {
+    ($($question:ty),*) => {$(
+        impl Handler<Ask<$question>> for FrontActor {
+            type Result = ();
+
+            fn handle(&mut self, ask: Ask<$question>, _: &mut Self::Context) {
+                let (question, reply, _timer) = ask.open();
+                self.pass_on(question, reply);
+            }
+        }
+    )*};
+}
+
+pass_on!(Create, Execute, Await);
+
+impl Handler<Ask<Read>> for FrontActor {
+    type Result = ();
+
+    /// A live transaction answers by itself; for any other the store is read without making it live.
+    fn handle(&mut self, ask: Ask<Read>, _: &mut Self::Context) {
+        let (question, reply, _timer) = ask.open();
+        if self.live.contains_key(&question.id()) {
+            self.pass_on(question, reply);
+            return;
+        }
+        let shared = Arc::clone(&self.shared);
+        actix::spawn(async move { reply.send(shared.load(question.id()).await.map_err(Denied::StoreUnavailable)) });
+    }
+}

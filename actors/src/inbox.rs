@@ -1,0 +1,262 @@
+//! The inbox: stored notices of acquirers, brought to their payments.
+//!
+//! Owns which notices are being worked here. A notice is answered once it is stored, then worked until the payment
+//! has learnt it or an exception is stored; only then is it finished. Never drops one. Made anew by the supervisor
+//! when it dies; what it had begun is due again by the store.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+
+use actix::prelude::*;
+use async_trait::async_trait;
+use quita_domain::acquiring::Notice;
+use quita_domain::exception::Exception;
+use quita_domain::payment::{Command, OddityKind};
+use quita_ports::{NoticeSink, SinkError, StoreError};
+
+use crate::mailbox::{Ask, NoAnswer, Question, Reply};
+use crate::meter::Alive;
+use crate::payments::Denied;
+use crate::shared::Shared;
+use crate::slot::Slot;
+
+/// Waits before a notice that came too early, or whose payment is unknown, is tried again. After the last one it is
+/// an exception.
+const TRIES_MS: [u64; 5] = [300, 1_000, 5_000, 30_000, 300_000];
+
+/// Notices stored in one batch.
+const BATCH: usize = 256;
+
+/// Store this notice, then work it.
+pub(crate) struct Submit(pub(crate) Notice);
+
+impl Question for Submit {
+    type Answer = Result<(), StoreError>;
+    const NAME: &'static str = "submit";
+}
+
+/// Work these notices, which are stored and due.
+pub(crate) struct Work(pub(crate) Vec<(Notice, u32)>);
+
+impl Question for Work {
+    type Answer = ();
+    const NAME: &'static str = "work";
+}
+
+/// Stores and works notices.
+pub(crate) struct InboxActor {
+    shared: Arc<Shared>,
+    waiting: VecDeque<(Notice, Reply<Result<(), StoreError>>)>,
+    is_storing: bool,
+    ready: VecDeque<(Notice, u32)>,
+    known: HashSet<String>,
+    in_flight: usize,
+    done: Vec<String>,
+    is_finishing: bool,
+    _alive: Alive,
+}
+
+impl InboxActor {
+    pub(crate) fn new(shared: Arc<Shared>, alive: Alive) -> Self {
+        Self {
+            shared,
+            waiting: VecDeque::new(),
+            is_storing: false,
+            ready: VecDeque::new(),
+            known: HashSet::new(),
+            in_flight: 0,
+            done: Vec::new(),
+            is_finishing: false,
+            _alive: alive,
+        }
+    }
+
+    /// Stores what waits as one batch, then works what is new.
+    fn store(&mut self, context: &mut Context<Self>) {
+        if self.is_storing || self.waiting.is_empty() {
+            return;
+        }
+        self.is_storing = true;
+        let count = self.waiting.len().min(BATCH);
+        let (notices, replies): (Vec<_>, Vec<_>) = self.waiting.drain(..count).unzip();
+        // Known before they are stored, so that the timer does not work them a second time.
+        let fresh: Vec<_> = notices.iter().map(|notice| self.known.insert(notice.id.clone())).collect();
+        let shared = Arc::clone(&self.shared);
+        let work = async move {
+            let stored = shared.store.put_notices(&notices).await;
+            (notices, replies, stored)
+        };
+        context.spawn(work.into_actor(self).map(move |(notices, replies, stored), inbox, context| {
+            inbox.is_storing = false;
+            for ((place, notice), reply) in notices.into_iter().enumerate().zip(replies) {
+                let is_fresh_here = fresh.get(place).copied().unwrap_or(false);
+                let is_new = stored.as_ref().is_ok_and(|new| new.get(place).copied().unwrap_or(false));
+                if is_new && is_fresh_here {
+                    inbox.ready.push_back((notice, 0));
+                } else if is_fresh_here {
+                    inbox.known.remove(&notice.id);
+                }
+                reply.send(stored.as_ref().map(|_| ()).map_err(Clone::clone));
+            }
+            inbox.work(context);
+            inbox.store(context);
+        }));
+    }
+
+    /// Works what is ready, as long as there is room.
+    fn work(&mut self, context: &mut Context<Self>) {
+        while self.in_flight < self.shared.limits.inbox_in_flight {
+            let Some((notice, tried)) = self.ready.pop_front() else { break };
+            self.in_flight = self.in_flight.saturating_add(1);
+            let (shared, id) = (Arc::clone(&self.shared), notice.id.clone());
+            let work = async move { bring(&shared, &notice, tried).await };
+            context.spawn(work.into_actor(self).map(move |outcome, inbox, context| {
+                inbox.in_flight = inbox.in_flight.saturating_sub(1);
+                match outcome {
+                    Outcome::Done => inbox.done.push(id),
+                    Outcome::Later => {
+                        inbox.known.remove(&id);
+                    }
+                }
+                inbox.finish(context);
+                inbox.work(context);
+            }));
+        }
+    }
+
+    /// Finishes what is done, as one batch.
+    fn finish(&mut self, context: &mut Context<Self>) {
+        if self.is_finishing || self.done.is_empty() {
+            return;
+        }
+        self.is_finishing = true;
+        let ids = std::mem::take(&mut self.done);
+        let shared = Arc::clone(&self.shared);
+        let work = async move {
+            if let Err(error) = shared.store.finish_notices(&ids, shared.clock.now()).await {
+                // They stay due; working them again changes nothing.
+                tracing::warn!(%error, count = ids.len(), "worked notices could not be finished");
+            }
+            ids
+        };
+        context.spawn(work.into_actor(self).map(|ids, inbox, context| {
+            inbox.is_finishing = false;
+            for id in ids {
+                inbox.known.remove(&id);
+            }
+            inbox.finish(context);
+        }));
+    }
+}
+
+enum Outcome {
+    Done,
+    Later,
+}
+
+/// Brings one notice to its payment.
+async fn bring(shared: &Shared, notice: &Notice, tried: u32) -> Outcome {
+    let executed = shared.execute(notice.transaction_id, Command::Notified(notice.fact.clone())).await;
+    let exception = match executed {
+        Ok(executed) => match executed.oddity {
+            None => return Outcome::Done,
+            Some(oddity) => {
+                if oddity.kind == OddityKind::TooEarly && postpone(shared, notice, tried).await {
+                    return Outcome::Later;
+                }
+                shared.exception(&executed.payment, &oddity, &notice.id)
+            }
+        },
+        Err(Denied::NotFound) => {
+            if postpone(shared, notice, tried).await {
+                return Outcome::Later;
+            }
+            unknown_payment(shared, notice)
+        }
+        Err(denied) => {
+            tracing::warn!(notice.id, %denied, "a notice could not be worked; it stays due");
+            postpone(shared, notice, 1).await;
+            return Outcome::Later;
+        }
+    };
+    match shared.report(exception).await {
+        Ok(()) => Outcome::Done,
+        Err(error) => {
+            tracing::warn!(notice.id, %error, "an exception could not be stored; its notice stays due");
+            Outcome::Later
+        }
+    }
+}
+
+/// Puts a notice off, if it may be tried again.
+async fn postpone(shared: &Shared, notice: &Notice, tried: u32) -> bool {
+    let Some(wait) = usize::try_from(tried).ok().and_then(|tried| TRIES_MS.get(tried)) else { return false };
+    let until = shared.clock.now().plus_ms(*wait);
+    if let Err(error) = shared.store.postpone_notice(&notice.id, until).await {
+        tracing::warn!(notice.id, %error, "a notice could not be put off; it stays due");
+    }
+    true
+}
+
+fn unknown_payment(shared: &Shared, notice: &Notice) -> Exception {
+    Exception {
+        id: format!("{}:unknown_payment", notice.id),
+        kind: "unknown_payment".into(),
+        transaction_id: notice.transaction_id,
+        acquirer: Some(notice.acquirer.clone()),
+        detail: "a notice for a payment that is not stored here".into(),
+        advice: "look the transaction up at the acquirer; if money came in, refund it there".into(),
+        reported_at: shared.clock.now(),
+    }
+}
+
+impl Actor for InboxActor {
+    type Context = Context<Self>;
+
+    fn started(&mut self, context: &mut Self::Context) {
+        context.set_mailbox_capacity(self.shared.limits.inbox_mailbox);
+    }
+}
+
+impl Handler<Ask<Submit>> for InboxActor {
+    type Result = ();
+
+    fn handle(&mut self, ask: Ask<Submit>, context: &mut Self::Context) {
+        let (Submit(notice), reply, _timer) = ask.open();
+        if self.waiting.len() >= self.shared.limits.inbox_mailbox {
+            reply.send(Err(StoreError::Unavailable("too many notices are waiting".into())));
+            return;
+        }
+        self.waiting.push_back((notice, reply));
+        self.store(context);
+    }
+}
+
+impl Handler<Ask<Work>> for InboxActor {
+    type Result = ();
+
+    fn handle(&mut self, ask: Ask<Work>, context: &mut Self::Context) {
+        let (Work(notices), reply, _timer) = ask.open();
+        for (notice, tried) in notices {
+            if self.ready.len() < self.shared.limits.inbox_mailbox && self.known.insert(notice.id.clone()) {
+                self.ready.push_back((notice, tried));
+            }
+        }
+        self.work(context);
+        reply.send(());
+    }
+}
+
+/// The inbox as acquirers and the edge see it.
+pub(crate) struct InboxSink(pub(crate) Arc<Shared>);
+
+#[async_trait]
+impl NoticeSink for InboxSink {
+    async fn submit(&self, notice: Notice) -> Result<(), SinkError> {
+        let inbox: &Arc<Slot<InboxActor>> = self.0.inbox.get().ok_or(SinkError::Busy)?;
+        match inbox.mailbox().ask(Submit(notice)).await {
+            Ok(result) => result.map_err(SinkError::Store),
+            Err(NoAnswer::Full | NoAnswer::Died) => Err(SinkError::Busy),
+        }
+    }
+}

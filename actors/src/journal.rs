@@ -1,0 +1,151 @@
+//! The journal: group commit.
+//!
+//! Owns the order in which writes go to the store. While batches are under way, everything that waits gathers into
+//! the next one. Never decides, never reorders the writes of one payment, never reports a write that it can't prove.
+//! Made anew by the supervisor when it dies; whoever waited then reads the store.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::prelude::*;
+use quita_ports::{Store, StoreError, Write, WriteError};
+use tokio::time::Instant;
+
+use crate::limits::Limits;
+use crate::mailbox::{Ask, Question, Reply};
+use crate::meter::{Alive, Meter};
+
+/// How often a lost reply is looked up, and how long the first wait between is.
+const READ_BACKS: u32 = 5;
+const READ_BACK_WAIT: Duration = Duration::from_millis(100);
+
+/// Make this write durable.
+pub(crate) struct Commit(pub(crate) Write);
+
+impl Question for Commit {
+    type Answer = Result<(), WriteError>;
+    const NAME: &'static str = "commit";
+}
+
+type Waiting = (Write, Reply<Result<(), WriteError>>);
+
+/// Gathers writes into batches.
+pub(crate) struct JournalActor {
+    store: Arc<dyn Store>,
+    meter: Arc<Meter>,
+    waiting: VecDeque<Waiting>,
+    in_flight: usize,
+    capacity: usize,
+    batch_size: usize,
+    max_in_flight: usize,
+    _alive: Alive,
+}
+
+impl JournalActor {
+    pub(crate) const fn new(store: Arc<dyn Store>, meter: Arc<Meter>, limits: &Limits, alive: Alive) -> Self {
+        Self {
+            store,
+            meter,
+            waiting: VecDeque::new(),
+            in_flight: 0,
+            capacity: limits.journal_mailbox,
+            batch_size: limits.journal_batch,
+            max_in_flight: limits.journal_in_flight,
+            _alive: alive,
+        }
+    }
+
+    /// Sends what waits, as long as there is room for another batch.
+    fn pump(&mut self, context: &mut Context<Self>) {
+        while self.in_flight < self.max_in_flight && !self.waiting.is_empty() {
+            let (writes, replies) = self.next_batch();
+            self.in_flight = self.in_flight.saturating_add(1);
+            let (store, meter) = (Arc::clone(&self.store), Arc::clone(&self.meter));
+            let work = async move {
+                let results = commit(store.as_ref(), &meter, &writes).await;
+                for (reply, result) in replies.into_iter().zip(results) {
+                    reply.send(result);
+                }
+            };
+            context.spawn(work.into_actor(self).map(|(), journal, context| {
+                journal.in_flight = journal.in_flight.saturating_sub(1);
+                journal.pump(context);
+            }));
+        }
+    }
+
+    /// The oldest writes, at most one for each payment.
+    fn next_batch(&mut self) -> (Vec<Write>, Vec<Reply<Result<(), WriteError>>>) {
+        let mut ids = HashSet::new();
+        let (mut writes, mut replies, mut later) = (Vec::new(), Vec::new(), VecDeque::new());
+        while writes.len() < self.batch_size {
+            let Some((write, reply)) = self.waiting.pop_front() else { break };
+            if ids.insert(write.payment.id) {
+                writes.push(write);
+                replies.push(reply);
+            } else {
+                later.push_back((write, reply));
+            }
+        }
+        later.append(&mut self.waiting);
+        self.waiting = later;
+        (writes, replies)
+    }
+}
+
+impl Actor for JournalActor {
+    type Context = Context<Self>;
+
+    fn started(&mut self, context: &mut Self::Context) {
+        context.set_mailbox_capacity(self.capacity);
+    }
+}
+
+impl Handler<Ask<Commit>> for JournalActor {
+    type Result = ();
+
+    fn handle(&mut self, ask: Ask<Commit>, context: &mut Self::Context) {
+        let (Commit(write), reply, _timer) = ask.open();
+        if self.waiting.len() >= self.capacity {
+            let full = StoreError::Unavailable("too many writes are waiting".into());
+            reply.send(Err(WriteError::NotWritten(full)));
+            return;
+        }
+        self.waiting.push_back((write, reply));
+        self.pump(context);
+    }
+}
+
+async fn commit(store: &dyn Store, meter: &Meter, writes: &[Write]) -> Vec<Result<(), WriteError>> {
+    let started = Instant::now();
+    let mut results = store.commit(writes).await;
+    meter.commit_seconds.observe(started.elapsed().as_secs_f64());
+    meter.batch_size.observe(f64::from(u32::try_from(writes.len()).unwrap_or(u32::MAX)));
+    for (write, result) in writes.iter().zip(&mut results) {
+        if let Err(WriteError::Unknown(error)) = result {
+            tracing::warn!(transaction.id = %write.payment.id, %error, "a write's reply was lost, reading it back");
+            *result = read_back(store, write, error.clone()).await;
+        }
+        if *result == Err(WriteError::Conflict) {
+            meter.conflicts.inc();
+        }
+    }
+    results
+}
+
+/// Finds out whether a write whose reply was lost is the one that is stored.
+async fn read_back(store: &dyn Store, write: &Write, error: StoreError) -> Result<(), WriteError> {
+    let mut wait = READ_BACK_WAIT;
+    for _ in 0..READ_BACKS {
+        tokio::time::sleep(wait).await;
+        wait = wait.saturating_mul(2);
+        let Ok(found) = store.load(&[write.payment.id]).await else { continue };
+        return match found.first() {
+            Some(stored) if stored.last_op == write.payment.last_op => Ok(()),
+            Some(stored) if stored.revision != write.expected_revision => Err(WriteError::Conflict),
+            Some(_) | None => Err(WriteError::NotWritten(error)),
+        };
+    }
+    Err(WriteError::Unknown(error))
+}

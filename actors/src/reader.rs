@@ -1,0 +1,93 @@
+//! The reader: group read.
+//!
+//! Owns nothing. Concurrent lookups become one; two for the same payment share its answer. Never caches: what it
+//! answers was read after it was asked. Made anew by the supervisor when it dies.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use actix::prelude::*;
+use quita_domain::identity::TransactionId;
+use quita_domain::payment::Payment;
+use quita_ports::{Store, StoreError};
+
+use crate::limits::Limits;
+use crate::mailbox::{Ask, Question, Reply};
+use crate::meter::Alive;
+
+/// Read this payment from the store.
+pub(crate) struct Load(pub(crate) TransactionId);
+
+impl Question for Load {
+    type Answer = Result<Option<Arc<Payment>>, StoreError>;
+    const NAME: &'static str = "load";
+}
+
+type Found = Result<Option<Arc<Payment>>, StoreError>;
+
+/// Gathers lookups into batches.
+pub(crate) struct ReaderActor {
+    store: Arc<dyn Store>,
+    waiting: HashMap<TransactionId, Vec<Reply<Found>>>,
+    in_flight: usize,
+    capacity: usize,
+    batch_size: usize,
+    max_in_flight: usize,
+    _alive: Alive,
+}
+
+impl ReaderActor {
+    pub(crate) fn new(store: Arc<dyn Store>, limits: &Limits, alive: Alive) -> Self {
+        Self {
+            store,
+            waiting: HashMap::new(),
+            in_flight: 0,
+            capacity: limits.reader_mailbox,
+            batch_size: limits.reader_batch,
+            max_in_flight: limits.reader_in_flight,
+            _alive: alive,
+        }
+    }
+
+    fn pump(&mut self, context: &mut Context<Self>) {
+        while self.in_flight < self.max_in_flight && !self.waiting.is_empty() {
+            let ids: Vec<_> = self.waiting.keys().copied().take(self.batch_size).collect();
+            let replies: Vec<_> = ids.iter().filter_map(|id| self.waiting.remove_entry(id)).collect();
+            self.in_flight = self.in_flight.saturating_add(1);
+            let store = Arc::clone(&self.store);
+            let work = async move { answer(replies, store.load(&ids).await) };
+            context.spawn(work.into_actor(self).map(|(), reader, context| {
+                reader.in_flight = reader.in_flight.saturating_sub(1);
+                reader.pump(context);
+            }));
+        }
+    }
+}
+
+fn answer(replies: Vec<(TransactionId, Vec<Reply<Found>>)>, loaded: Result<Vec<Payment>, StoreError>) {
+    let found: Result<HashMap<_, _>, _> =
+        loaded.map(|payments| payments.into_iter().map(|payment| (payment.id, Arc::new(payment))).collect());
+    for (id, waiting) in replies {
+        for reply in waiting {
+            reply.send(found.as_ref().map(|found| found.get(&id).cloned()).map_err(Clone::clone));
+        }
+    }
+}
+
+impl Actor for ReaderActor {
+    type Context = Context<Self>;
+
+    fn started(&mut self, context: &mut Self::Context) {
+        context.set_mailbox_capacity(self.capacity);
+    }
+}
+
+impl Handler<Ask<Load>> for ReaderActor {
+    type Result = ();
+
+    fn handle(&mut self, ask: Ask<Load>, context: &mut Self::Context) {
+        let (Load(id), reply, _timer) = ask.open();
+        self.waiting.entry(id).or_default().push(reply);
+        self.pump(context);
+    }
+}

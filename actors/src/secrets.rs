@@ -1,0 +1,51 @@
+//! The webhook secrets of applications, read from the store and kept for a moment.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use quita_domain::identity::Owner;
+use quita_domain::webhook::signature::WebhookSecret;
+use quita_ports::{Clock, Store, StoreError};
+use tokio::time::Instant;
+
+/// How long secrets are kept before they are read again.
+const KEPT_FOR: Duration = Duration::from_secs(2);
+
+type Kept = HashMap<(String, String), (Instant, Arc<[WebhookSecret]>)>;
+
+/// Reads secrets, at most once in a while for each application.
+pub(crate) struct Secrets {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    kept: Mutex<Kept>,
+}
+
+impl Secrets {
+    pub(crate) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
+        Self { store, clock, kept: Mutex::default() }
+    }
+
+    /// The secrets that sign for this owner now, newest first.
+    pub(crate) async fn of(&self, owner: &Owner) -> Result<Arc<[WebhookSecret]>, StoreError> {
+        let name = (owner.merchant.as_str().to_owned(), owner.application.as_str().to_owned());
+        if let Some((read_at, secrets)) = self.lock().get(&name)
+            && read_at.elapsed() < KEPT_FOR
+        {
+            return Ok(Arc::clone(secrets));
+        }
+        let application = self.store.application(&owner.merchant, &owner.application).await?;
+        let now = self.clock.now();
+        let secrets: Arc<[_]> = application
+            .iter()
+            .flat_map(|application| application.live_secrets(now))
+            .filter_map(WebhookSecret::parse)
+            .collect();
+        self.lock().insert(name, (Instant::now(), Arc::clone(&secrets)));
+        Ok(secrets)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

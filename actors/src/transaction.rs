@@ -1,0 +1,257 @@
+//! One actor per transaction: the only writer of its status.
+//!
+//! Owns one payment: decide → persist → apply → reply → effects. Awaits nothing but the store (and an acquirer that
+//! answers locally) while it handles a message; calls to acquirers run in tasks of their own and come back as
+//! commands. Never changes what is not stored yet, never stops itself: its front drops the address.
+
+mod core;
+mod effects;
+
+use std::sync::Arc;
+
+use actix::prelude::*;
+use quita_domain::identity::{Owner, TransactionId};
+use quita_domain::operation::OperationState;
+use quita_domain::payment::{Command, Oddity, Payment};
+use quita_domain::status::Status;
+use uuid::Uuid;
+
+use self::core::Core;
+use crate::mailbox::{Ask, Question, Reply};
+use crate::meter::{ActorKind, ActorMeter, Alive};
+use crate::payments::{CreatePayment, Created, Denied};
+use crate::shared::Shared;
+
+/// Callers that may wait for one payment to change.
+const MAX_WAITERS: usize = 256;
+
+/// A question that is for one payment.
+pub(crate) trait Addressed: Question {
+    /// Which.
+    fn id(&self) -> TransactionId;
+}
+
+/// Create the payment, or find it under its key.
+pub(crate) struct Create(pub(crate) Box<CreatePayment>);
+
+impl Question for Create {
+    type Answer = Result<Created, Denied>;
+    const NAME: &'static str = "create";
+}
+
+impl Addressed for Create {
+    fn id(&self) -> TransactionId {
+        self.0.id
+    }
+}
+
+/// Execute a command.
+pub(crate) struct Execute {
+    pub(crate) id: TransactionId,
+    /// Who asks; `None` for the service itself.
+    pub(crate) owner: Option<Owner>,
+    pub(crate) command: Command,
+}
+
+impl Question for Execute {
+    type Answer = Result<Executed, Denied>;
+    const NAME: &'static str = "execute";
+}
+
+impl Addressed for Execute {
+    fn id(&self) -> TransactionId {
+        self.id
+    }
+}
+
+/// What came of a command.
+#[derive(Debug, Clone)]
+pub(crate) struct Executed {
+    pub(crate) payment: Arc<Payment>,
+    pub(crate) oddity: Option<Oddity>,
+    pub(crate) operation: Option<Uuid>,
+    pub(crate) is_replay: bool,
+}
+
+/// Answer when this has come true.
+pub(crate) struct Await {
+    pub(crate) id: TransactionId,
+    pub(crate) until: Until,
+}
+
+impl Question for Await {
+    type Answer = Result<Arc<Payment>, Denied>;
+    const NAME: &'static str = "await";
+}
+
+impl Addressed for Await {
+    fn id(&self) -> TransactionId {
+        self.id
+    }
+}
+
+/// What a caller waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// The acquirer has answered.
+    Answered,
+    /// The operation was done or refused.
+    Ended(Uuid),
+}
+
+impl Until {
+    pub(crate) fn has_come(self, payment: &Payment) -> bool {
+        match self {
+            Self::Answered => payment.status() != Status::Initial,
+            Self::Ended(id) => payment
+                .operations
+                .iter()
+                .find(|operation| operation.id == id)
+                .is_none_or(|operation| operation.state != OperationState::Processing),
+        }
+    }
+}
+
+/// Tell what the payment is now.
+pub(crate) struct Read(pub(crate) TransactionId);
+
+impl Question for Read {
+    type Answer = Result<Option<Arc<Payment>>, Denied>;
+    const NAME: &'static str = "read";
+}
+
+impl Addressed for Read {
+    fn id(&self) -> TransactionId {
+        self.0
+    }
+}
+
+/// Owns one payment.
+pub(crate) struct TransactionActor {
+    /// Taken while a message is handled; nothing else is handled meanwhile.
+    core: Option<Core>,
+    waiters: Vec<(Until, Reply<Result<Arc<Payment>, Denied>>)>,
+    mailbox: usize,
+    _alive: Alive,
+}
+
+impl TransactionActor {
+    pub(crate) fn new(id: TransactionId, shared: Arc<Shared>, alive: Alive) -> Self {
+        let mailbox = shared.limits.transaction_mailbox;
+        Self { core: Some(Core::new(id, shared)), waiters: Vec::new(), mailbox, _alive: alive }
+    }
+
+    /// Starts it with its mailbox.
+    pub(crate) fn launch(
+        id: TransactionId,
+        shared: &Arc<Shared>,
+        meter: &Arc<ActorMeter>,
+    ) -> crate::mailbox::Mailbox<Self> {
+        let actor = Self::new(id, Arc::clone(shared), meter.alive());
+        crate::mailbox::Mailbox::new(actor.start(), Arc::clone(meter))
+    }
+
+    /// The kind, for the meter.
+    pub(crate) const KIND: ActorKind = ActorKind::Transaction;
+
+    /// Takes the core back, and tells those who waited for what has now come true.
+    fn settle(&mut self, core: Core) {
+        if let Some(payment) = core.payment() {
+            for (until, reply) in std::mem::take(&mut self.waiters) {
+                if until.has_come(payment) {
+                    reply.send(Ok(Arc::clone(payment)));
+                } else {
+                    self.waiters.push((until, reply));
+                }
+            }
+        }
+        self.core = Some(core);
+    }
+}
+
+impl Actor for TransactionActor {
+    type Context = Context<Self>;
+
+    fn started(&mut self, context: &mut Self::Context) {
+        context.set_mailbox_capacity(self.mailbox);
+    }
+}
+
+impl Handler<Ask<Create>> for TransactionActor {
+    type Result = AtomicResponse<Self, ()>;
+
+    fn handle(&mut self, ask: Ask<Create>, _: &mut Self::Context) -> Self::Result {
+        let (Create(new), reply, timer) = ask.open();
+        let Some(mut core) = self.core.take() else { return nothing(self) };
+        let work = async move {
+            reply.send(core.create(*new).await);
+            timer.observe_duration();
+            core
+        };
+        AtomicResponse::new(Box::pin(work.into_actor(self).map(|core, actor, _| actor.settle(core))))
+    }
+}
+
+impl Handler<Ask<Execute>> for TransactionActor {
+    type Result = AtomicResponse<Self, ()>;
+
+    fn handle(&mut self, ask: Ask<Execute>, _: &mut Self::Context) -> Self::Result {
+        let (question, reply, timer) = ask.open();
+        let Some(mut core) = self.core.take() else { return nothing(self) };
+        let work = async move {
+            reply.send(core.execute(question.owner.as_ref(), question.command).await);
+            timer.observe_duration();
+            core
+        };
+        AtomicResponse::new(Box::pin(work.into_actor(self).map(|core, actor, _| actor.settle(core))))
+    }
+}
+
+impl Handler<Ask<Await>> for TransactionActor {
+    type Result = AtomicResponse<Self, ()>;
+
+    fn handle(&mut self, ask: Ask<Await>, _: &mut Self::Context) -> Self::Result {
+        let (question, reply, timer) = ask.open();
+        let Some(mut core) = self.core.take() else { return nothing(self) };
+        let work = async move {
+            let current = core.current().await;
+            timer.observe_duration();
+            (core, current)
+        };
+        let until = question.until;
+        AtomicResponse::new(Box::pin(work.into_actor(self).map(move |(core, current), actor, _| {
+            match current {
+                Ok(payment) if !until.has_come(&payment) && actor.waiters.len() < MAX_WAITERS => {
+                    actor.waiters.push((until, reply));
+                }
+                result => reply.send(result),
+            }
+            actor.settle(core);
+        })))
+    }
+}
+
+impl Handler<Ask<Read>> for TransactionActor {
+    type Result = AtomicResponse<Self, ()>;
+
+    fn handle(&mut self, ask: Ask<Read>, _: &mut Self::Context) -> Self::Result {
+        let (Read(_), reply, timer) = ask.open();
+        let Some(mut core) = self.core.take() else { return nothing(self) };
+        let work = async move {
+            let current = core.current().await;
+            reply.send(match current {
+                Ok(payment) => Ok(Some(payment)),
+                Err(Denied::NotFound) => Ok(None),
+                Err(denied) => Err(denied),
+            });
+            timer.observe_duration();
+            core
+        };
+        AtomicResponse::new(Box::pin(work.into_actor(self).map(|core, actor, _| actor.settle(core))))
+    }
+}
+
+/// Can't happen: the core is there whenever a message is handled. The caller sees a dropped reply.
+fn nothing(actor: &TransactionActor) -> AtomicResponse<TransactionActor, ()> {
+    AtomicResponse::new(Box::pin(async {}.into_actor(actor)))
+}

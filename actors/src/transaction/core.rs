@@ -1,0 +1,182 @@
+//! The heart of a transaction: load, decide, persist, apply.
+
+use std::sync::Arc;
+
+use quita_domain::acquiring::{ChargeAnswer, Fact};
+use quita_domain::card::CardData;
+use quita_domain::identity::{Owner, TransactionId};
+use quita_domain::payment::{Command, Decision, Effect, NewPayment, Payment};
+use quita_domain::status::Status;
+use quita_ports::WriteError;
+
+use super::{Executed, effects};
+use crate::acquirer::SendCharge;
+use crate::payments::{CreatePayment, Created, Denied};
+use crate::shared::Shared;
+
+/// Times a decision is made again because another writer was faster.
+const MAX_CONFLICTS: u32 = 16;
+
+/// One payment, as it is stored, and the card that may still have to be charged.
+pub(super) struct Core {
+    id: TransactionId,
+    shared: Arc<Shared>,
+    payment: Option<Arc<Payment>>,
+    card: Option<CardData>,
+}
+
+impl Core {
+    pub(super) const fn new(id: TransactionId, shared: Arc<Shared>) -> Self {
+        Self { id, shared, payment: None, card: None }
+    }
+
+    /// What is known without asking the store.
+    pub(super) const fn payment(&self) -> Option<&Arc<Payment>> {
+        self.payment.as_ref()
+    }
+
+    /// The payment as it is: known here, or read from the store.
+    pub(super) async fn current(&mut self) -> Result<Arc<Payment>, Denied> {
+        if let Some(payment) = &self.payment {
+            return Ok(Arc::clone(payment));
+        }
+        let found = self.shared.load(self.id).await?.ok_or(Denied::NotFound)?;
+        self.payment = Some(Arc::clone(&found));
+        Ok(found)
+    }
+
+    /// Creates the payment; the insert decides whether it was there before.
+    pub(super) async fn create(&mut self, new: CreatePayment) -> Result<Created, Denied> {
+        if let Some(known) = &self.payment {
+            return replay(known, new.fingerprint.as_deref());
+        }
+        let context = self.shared.context(new.purchase.card.is_some());
+        let routes = self.shared.routes.get().ok_or(Denied::Stopping)?;
+        let order = new.purchase.order;
+        let considered = routes.plan(&order, new.owner.mode, context.now, context.dice)?;
+        self.card = new.purchase.card;
+        let fingerprint = new.fingerprint;
+        let opened = Payment::open(
+            NewPayment {
+                id: self.id,
+                owner: new.owner,
+                order,
+                fingerprint: fingerprint.clone(),
+                page_token: new.page_token,
+                considered,
+            },
+            &context,
+        );
+        let decision = self.answer_locally(opened).await;
+        let Some(next) = decision.next else { return Err(Denied::Defect("an opened payment is a change")) };
+        match self.persist(next, 0).await {
+            Ok(payment) => {
+                self.run(&payment, decision.effects);
+                Ok(Created { payment, is_replay: false })
+            }
+            Err(WriteError::Conflict) => {
+                self.card = None;
+                let known = self.current().await?;
+                replay(&known, fingerprint.as_deref())
+            }
+            Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) => {
+                self.card = None;
+                Err(Denied::StoreUnavailable(error))
+            }
+        }
+    }
+
+    /// If the acquirer answers without any outside effect, its answer goes into the first write.
+    async fn answer_locally(&self, opened: Decision) -> Decision {
+        let Some((payment, name)) = opened.next.as_ref().zip(first_charge(&opened.effects)) else { return opened };
+        let route = self.shared.routes.get().and_then(|routes| routes.find(name, payment.method()));
+        let Some(route) = route.filter(|route| route.factory.answers_locally(&payment.order)) else { return opened };
+        let charge = effects::charge(payment, None);
+        let Ok(answer) = route.slot.mailbox().ask(SendCharge(Box::new(charge))).await else { return opened };
+        if !matches!(answer, ChargeAnswer::Known(Fact::Pending { .. })) {
+            return opened;
+        }
+        let attempt = effects::attempt(payment);
+        let context = self.shared.context(false);
+        match payment.decide(Command::ChargeAnswered { attempt, answer }, &context) {
+            Ok(decided) if decided.next.is_some() => decided,
+            Ok(_) | Err(_) => opened,
+        }
+    }
+
+    /// Executes a command: decides on the stored state, again if another writer was faster.
+    pub(super) async fn execute(&mut self, owner: Option<&Owner>, command: Command) -> Result<Executed, Denied> {
+        for _ in 0..MAX_CONFLICTS {
+            let payment = self.current().await?;
+            if owner.is_some_and(|owner| !owner.may_see(&payment.owner)) {
+                return Err(Denied::NotFound);
+            }
+            let context = self.shared.context(self.card.is_some());
+            let decision = payment.decide(command.clone(), &context)?;
+            let (oddity, operation) = (decision.oddity, decision.operation);
+            let executed = |payment| Executed { payment, oddity, operation, is_replay: decision.is_replay };
+            let Some(next) = decision.next else { return Ok(executed(payment)) };
+            match self.persist(next, payment.revision).await {
+                Ok(stored) => {
+                    self.count(&payment, &stored);
+                    self.run(&stored, decision.effects);
+                    return Ok(executed(stored));
+                }
+                Err(WriteError::Conflict) => self.payment = None,
+                Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) => {
+                    self.payment = None;
+                    return Err(Denied::StoreUnavailable(error));
+                }
+            }
+        }
+        Err(Denied::Overloaded)
+    }
+
+    /// Stores the payment, and only then holds it for true.
+    async fn persist(&mut self, next: Payment, expected_revision: u64) -> Result<Arc<Payment>, WriteError> {
+        let next = Arc::new(next);
+        self.shared.commit(Arc::clone(&next), expected_revision).await?;
+        if expected_revision == 0 {
+            self.count_events(&next, 0);
+        }
+        self.payment = Some(Arc::clone(&next));
+        Ok(next)
+    }
+
+    fn run(&mut self, payment: &Arc<Payment>, effects: Vec<Effect>) {
+        for effect in effects {
+            effects::run(&self.shared, payment, effect, self.card.as_ref());
+        }
+        if payment.status() != Status::Initial {
+            self.card = None;
+        }
+    }
+
+    fn count(&self, before: &Payment, after: &Payment) {
+        self.count_events(after, before.history.len());
+    }
+
+    fn count_events(&self, payment: &Payment, known: usize) {
+        let acquirer = payment.acquirer().map_or("none", |name| name.as_str());
+        for event in payment.history.iter().skip(known) {
+            let labels = [payment.method().label(), acquirer, event.status.as_str()];
+            self.shared.meter.payments.with_label_values(&labels).inc();
+        }
+    }
+}
+
+fn first_charge(effects: &[Effect]) -> Option<&quita_domain::identity::AcquirerName> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::Charge(name) => Some(name),
+        Effect::Find(_) | Effect::Operate(..) | Effect::Deliver(_) => None,
+    })
+}
+
+/// A payment that was there before: the same request gets it, another one is refused.
+fn replay(known: &Arc<Payment>, fingerprint: Option<&str>) -> Result<Created, Denied> {
+    if fingerprint.is_some() && known.fingerprint.as_deref() == fingerprint {
+        Ok(Created { payment: Arc::clone(known), is_replay: true })
+    } else {
+        Err(Denied::KeyReused)
+    }
+}

@@ -1,0 +1,113 @@
+//! What follows from a stored decision: calls and deliveries, each in a task of its own.
+
+use std::sync::Arc;
+
+use quita_domain::acquiring::{CallFailure, Charge, ChargeAnswer, OperationAnswer};
+use quita_domain::card::CardData;
+use quita_domain::identity::AcquirerName;
+use quita_domain::payment::{Command, Effect, Payment};
+use uuid::Uuid;
+
+use crate::acquirer::{AcquirerActor, FindCharge, SendCharge, SendOperation};
+use crate::mailbox::{Mailbox, NoAnswer};
+use crate::shared::Shared;
+use crate::webhook_pool::Deliver;
+
+/// Starts an effect. What is lost here with the process is due again by the store.
+pub(super) fn run(shared: &Arc<Shared>, payment: &Arc<Payment>, effect: Effect, card: Option<&CardData>) {
+    match effect {
+        Effect::Charge(acquirer) => send_charge(shared, payment, &acquirer, card),
+        Effect::Find(acquirer) => find_charge(shared, payment, &acquirer),
+        Effect::Operate(acquirer, operation) => operate(shared, payment, &acquirer, operation),
+        Effect::Deliver(index) => {
+            if let Some(pool) = shared.webhooks.get() {
+                // A pool that is full leaves it to the timer, when the lease ends.
+                drop(pool.mailbox().tell(Deliver { payment: Arc::clone(payment), index }));
+            }
+        }
+    }
+}
+
+/// The charge as its acquirer gets it.
+pub(super) fn charge(payment: &Payment, card: Option<&CardData>) -> Charge {
+    Charge { query: payment.query(), order: payment.order.clone(), card: card.cloned() }
+}
+
+/// Which of the payment's charges is the last.
+pub(super) fn attempt(payment: &Payment) -> u32 {
+    payment.query().attempt
+}
+
+fn send_charge(shared: &Arc<Shared>, payment: &Arc<Payment>, name: &AcquirerName, card: Option<&CardData>) {
+    let mailbox = acquirer(shared, payment, name);
+    let (shared, id, attempt) = (Arc::clone(shared), payment.id, attempt(payment));
+    let charge = Box::new(charge(payment, card));
+    actix::spawn(async move {
+        let answer = match mailbox {
+            Some(mailbox) => mailbox.ask(SendCharge(charge)).await,
+            None => Err(NoAnswer::Full),
+        };
+        let answer = answer.unwrap_or_else(|why| ChargeAnswer::Failed(failure(why)));
+        report(&shared, shared.insist(id, Command::ChargeAnswered { attempt, answer }).await, "charge");
+    });
+}
+
+fn find_charge(shared: &Arc<Shared>, payment: &Arc<Payment>, name: &AcquirerName) {
+    let mailbox = acquirer(shared, payment, name);
+    let (shared, id, attempt) = (Arc::clone(shared), payment.id, attempt(payment));
+    let query = Box::new(payment.query());
+    actix::spawn(async move {
+        let Some(mailbox) = mailbox else { return };
+        let Ok(answer) = mailbox.ask(FindCharge(query)).await else { return };
+        report(&shared, shared.insist(id, Command::Found { attempt, answer }).await, "find");
+    });
+}
+
+fn operate(shared: &Arc<Shared>, payment: &Arc<Payment>, name: &AcquirerName, operation: Uuid) {
+    let mailbox = acquirer(shared, payment, name);
+    let Some(wanted) = payment.operations.iter().find(|known| known.id == operation).cloned() else { return };
+    let (shared, id) = (Arc::clone(shared), payment.id);
+    let query = Box::new(payment.query());
+    actix::spawn(async move {
+        let answer = match mailbox {
+            Some(mailbox) => mailbox.ask(SendOperation(query, wanted)).await,
+            None => Err(NoAnswer::Full),
+        };
+        let answer = answer.unwrap_or_else(|why| OperationAnswer::Failed(failure(why)));
+        report(&shared, shared.insist(id, Command::OperationAnswered { operation, answer }).await, "operation");
+    });
+}
+
+fn acquirer(shared: &Shared, payment: &Payment, name: &AcquirerName) -> Option<Mailbox<AcquirerActor>> {
+    shared.routes.get()?.find(name, payment.method()).map(|route| route.slot.mailbox())
+}
+
+/// An acquirer actor that was full did nothing; one that died may have sent the call.
+fn failure(why: NoAnswer) -> CallFailure {
+    match why {
+        NoAnswer::Full => CallFailure::NotDelivered("the acquirer's mailbox is full".into()),
+        NoAnswer::Died => CallFailure::Unknown("the acquirer's actor died".into()),
+    }
+}
+
+/// Keeps what the table refused for an operator, and logs what could not be executed.
+fn report(
+    shared: &Arc<Shared>,
+    result: Result<super::Executed, crate::payments::Denied>,
+    source: &'static str,
+) {
+    match result {
+        Ok(executed) => {
+            if let Some(oddity) = executed.oddity {
+                let exception = shared.exception(&executed.payment, &oddity, source);
+                let shared = Arc::clone(shared);
+                actix::spawn(async move {
+                    if let Err(error) = shared.report(exception).await {
+                        tracing::error!(%error, "an exception could not be stored");
+                    }
+                });
+            }
+        }
+        Err(denied) => tracing::warn!(%denied, source, "an acquirer's answer could not be stored; it will be asked again"),
+    }
+}

@@ -1,0 +1,119 @@
+//! A webhook worker: one delivery at a time.
+//!
+//! Owns its sender. Signs, sends, and tells the payment what came of it. Never decides when to try again. Made anew
+//! by the pool when it dies; its delivery is due again when its lease ends.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use actix::prelude::*;
+use quita_domain::delivery::{DeliveryAttempt, webhook_id};
+use quita_domain::event::Event;
+use quita_domain::payment::{Command, Payment};
+use quita_domain::webhook::{body, signature};
+use quita_ports::{WebhookRequest, WebhookSender};
+
+use crate::mailbox::{Ask, Question};
+use crate::meter::Alive;
+use crate::shared::Shared;
+use crate::webhook_pool::Deliver;
+
+/// Messages that may wait for one worker: the pool gives it one at a time.
+const MAILBOX: usize = 2;
+
+/// Send this delivery.
+pub(crate) struct Send(pub(crate) Deliver);
+
+impl Question for Send {
+    type Answer = ();
+    const NAME: &'static str = "send";
+}
+
+/// Sends webhooks.
+pub(crate) struct WebhookWorkerActor {
+    shared: Arc<Shared>,
+    sender: Rc<dyn WebhookSender>,
+    _alive: Alive,
+}
+
+impl WebhookWorkerActor {
+    pub(crate) const fn new(shared: Arc<Shared>, sender: Rc<dyn WebhookSender>, alive: Alive) -> Self {
+        Self { shared, sender, _alive: alive }
+    }
+}
+
+impl Actor for WebhookWorkerActor {
+    type Context = Context<Self>;
+
+    fn started(&mut self, context: &mut Self::Context) {
+        context.set_mailbox_capacity(MAILBOX);
+    }
+}
+
+impl Handler<Ask<Send>> for WebhookWorkerActor {
+    type Result = ResponseFuture<()>;
+
+    fn handle(&mut self, ask: Ask<Send>, _: &mut Self::Context) -> Self::Result {
+        let (Send(delivery), reply, timer) = ask.open();
+        let (shared, sender) = (Arc::clone(&self.shared), Rc::clone(&self.sender));
+        Box::pin(async move {
+            deliver(&shared, sender.as_ref(), &delivery).await;
+            timer.observe_duration();
+            reply.send(());
+        })
+    }
+}
+
+async fn deliver(shared: &Shared, sender: &dyn WebhookSender, delivery: &Deliver) {
+    let Deliver { payment, index } = delivery;
+    let place = usize::try_from(*index).unwrap_or(usize::MAX);
+    let Some(event) = payment.outbox.get(place).and_then(|delivery| payment.event(delivery.sequence)) else {
+        return;
+    };
+    let attempt = match request(shared, payment, event).await {
+        Ok(request) => sender.send(request).await,
+        // Not an attempt: the lease ends, and it is tried again.
+        Err(why) => {
+            tracing::warn!(transaction.id = %payment.id, why, "a webhook could not be made");
+            return;
+        }
+    };
+    count(shared, event, &attempt);
+    tracing::debug!(
+        transaction.id = %payment.id, event.sequence = event.sequence, status = attempt.status,
+        error = attempt.error, "a webhook was sent"
+    );
+    let command = Command::DeliveryAnswered { delivery: *index, attempt };
+    if let Err(denied) = shared.insist(payment.id, command).await {
+        tracing::warn!(transaction.id = %payment.id, %denied, "a delivery's outcome could not be stored; it is sent again");
+    }
+}
+
+async fn request(shared: &Shared, payment: &Payment, event: &Event) -> Result<WebhookRequest, String> {
+    let url = payment.order.postback_url.clone().ok_or("the payment has no postback address")?;
+    let secrets = shared.secrets.of(&payment.owner).await.map_err(|error| error.to_string())?;
+    if secrets.is_empty() {
+        return Err("the application has no webhook secret".into());
+    }
+    let body = body::body(payment, event, &shared.public_url).map_err(|error| error.to_string())?;
+    let id = webhook_id(payment.id, event.sequence);
+    let timestamp_s = shared.clock.now().millis().div_euclid(1_000);
+    let signature = signature::sign(&secrets, &id, timestamp_s, body.as_bytes());
+    Ok(WebhookRequest { url, id, timestamp_s, signature, body })
+}
+
+fn count(shared: &Shared, event: &Event, attempt: &DeliveryAttempt) {
+    let outcome = if attempt.is_confirmed() {
+        "delivered"
+    } else if attempt.status.is_some() {
+        "refused"
+    } else {
+        "failed"
+    };
+    shared.meter.webhook_deliveries.with_label_values(&[outcome]).inc();
+    if attempt.is_confirmed() {
+        let ended = attempt.at.plus_ms(attempt.duration_ms);
+        let lag_ms = u32::try_from(ended.ms_since(event.occurred_at)).unwrap_or(u32::MAX);
+        shared.meter.webhook_lag.observe(f64::from(lag_ms) / 1_000.0);
+    }
+}
