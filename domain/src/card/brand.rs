@@ -205,6 +205,9 @@ mod tests {
             ("506778", Some(Brand::Elo)),
             ("506779", Some(Brand::Aura)),
             ("650034", Some(Brand::Discover)),
+            ("650719", Some(Brand::Discover)),
+            ("650720", Some(Brand::Elo)),
+            ("650979", Some(Brand::Discover)),
             ("655020", Some(Brand::Discover)),
             ("2220", None),
             ("2221", Some(Brand::Mastercard)),
@@ -220,6 +223,12 @@ mod tests {
         ] {
             assert_eq!(Brand::of(digits), brand, "{digits}");
         }
+    }
+
+    #[test]
+    fn elo_has_as_many_prefixes_of_six_digits_as_its_list() {
+        let size = |prefix: &Prefix| prefix.1.parse::<u32>().unwrap() - prefix.0.parse::<u32>().unwrap() + 1;
+        assert_eq!(ELO.iter().map(size).sum::<u32>(), 1450);
     }
 
     #[test]

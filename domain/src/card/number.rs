@@ -86,7 +86,7 @@ mod tests {
             ("41111111111111111111", CardError::Length),
             ("4111111111111112", CardError::CheckDigit),
             ("0000000000000000", CardError::UnknownBrand),
-            ("55555555555550", CardError::BrandLength),
+            ("55555555555553", CardError::BrandLength),
         ] {
             assert_eq!(CardNumber::parse(value), Err(error), "{value}");
         }
