@@ -129,6 +129,8 @@ impl Handler<Ask<Read>> for FrontActor {
             return;
         }
         let shared = Arc::clone(&self.shared);
-        actix::spawn(async move { reply.send(shared.load(question.id()).await.map_err(Denied::StoreUnavailable)) });
+        actix::spawn(async move {
+            reply.send(shared.load(question.id()).await.map_err(Denied::StoreUnavailable))
+        });
     }
 }

@@ -37,11 +37,6 @@ impl<Q: Question> Ask<Q> {
         (self.question, self.reply, timer)
     }
 
-    /// What is asked, without opening it.
-    pub(crate) const fn question(&self) -> &Q {
-        &self.question
-    }
-
     /// Gives it back to be sent elsewhere; the wait there is measured apart.
     pub(crate) fn redirect(self) -> (Q, Reply<Q::Answer>) {
         (self.question, self.reply)
@@ -100,14 +95,16 @@ impl<A: Actor> Mailbox<A> {
         receiver.await.map_err(|_| NoAnswer::Died)
     }
 
-    /// Asks without waiting for the answer.
-    pub(crate) fn tell<Q: Question>(&self, question: Q) -> Result<(), NoAnswer>
+    /// Offers work without waiting for the answer. What is not taken is due again by the store.
+    pub(crate) fn offer<Q: Question>(&self, question: Q)
     where
         A: Handler<Ask<Q>>,
         A::Context: ToEnvelope<A, Ask<Q>>,
     {
         let (sender, _) = oneshot::channel();
-        self.pass_on(question, Reply(sender)).map_err(|(_, _, why)| why)
+        if let Err((_, _, why)) = self.pass_on(question, Reply(sender)) {
+            tracing::debug!(?why, message = Q::NAME, "work was not taken; it is due again");
+        }
     }
 
     /// Passes on a question whose answer somebody else waits for; gives it back if it was not taken.

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use prometheus::core::Collector;
 use prometheus::{
-    Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
-    Registry,
+    Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
 };
 
 /// Buckets for what takes microseconds to seconds.
@@ -92,21 +91,33 @@ impl Meter {
         let meter = Self {
             live: IntGaugeVec::new(Opts::new("quita_actor_live", "Actors that are alive"), actor)?,
             depth: IntGaugeVec::new(
-                Opts::new("quita_actor_mailbox_depth", "Messages that wait in the mailboxes of a kind of actor"),
+                Opts::new(
+                    "quita_actor_mailbox_depth",
+                    "Messages that wait in the mailboxes of a kind of actor",
+                ),
                 actor,
             )?,
-            wait: HistogramVec::new(seconds("quita_actor_wait_seconds", "Time a message waits in a mailbox"), actor)?,
+            wait: HistogramVec::new(
+                seconds("quita_actor_wait_seconds", "Time a message waits in a mailbox"),
+                actor,
+            )?,
             handle: HistogramVec::new(
                 seconds("quita_actor_handle_seconds", "Time an actor takes for a message"),
                 &["actor", "message"],
             )?,
-            started: IntCounterVec::new(Opts::new("quita_actor_started_total", "Actors that were started"), actor)?,
+            started: IntCounterVec::new(
+                Opts::new("quita_actor_started_total", "Actors that were started"),
+                actor,
+            )?,
             restarts: IntCounterVec::new(
                 Opts::new("quita_actor_restarts_total", "Actors that died and were made anew"),
                 actor,
             )?,
             refused: IntCounterVec::new(
-                Opts::new("quita_actor_refused_total", "Messages refused because a mailbox or queue was full"),
+                Opts::new(
+                    "quita_actor_refused_total",
+                    "Messages refused because a mailbox or queue was full",
+                ),
                 actor,
             )?,
             payments: IntCounterVec::new(
@@ -122,20 +133,33 @@ impl Meter {
                 &["outcome"],
             )?,
             webhook_lag: Histogram::with_opts(
-                HistogramOpts::new("quita_webhook_lag_seconds", "Time from an event to its confirmed delivery")
-                    .buckets(LONG_SECONDS.to_vec()),
+                HistogramOpts::new(
+                    "quita_webhook_lag_seconds",
+                    "Time from an event to its confirmed delivery",
+                )
+                .buckets(LONG_SECONDS.to_vec()),
             )?,
-            webhook_backlog: IntGauge::new("quita_webhook_backlog", "Payments with an event that is not confirmed")?,
+            webhook_backlog: IntGauge::new(
+                "quita_webhook_backlog",
+                "Payments with an event that is not confirmed",
+            )?,
             due_backlog: IntGauge::new("quita_timer_backlog", "Payments whose time has come and that wait")?,
-            inbox_backlog: IntGauge::new("quita_inbox_backlog", "Notices of acquirers that wait to be worked")?,
+            inbox_backlog: IntGauge::new(
+                "quita_inbox_backlog",
+                "Notices of acquirers that wait to be worked",
+            )?,
             batch_size: Histogram::with_opts(
-                HistogramOpts::new("quita_journal_batch_size", "Writes in one batch").buckets(COUNTS.to_vec()),
+                HistogramOpts::new("quita_journal_batch_size", "Writes in one batch")
+                    .buckets(COUNTS.to_vec()),
             )?,
             commit_seconds: Histogram::with_opts(seconds(
                 "quita_journal_commit_seconds",
                 "Time the store takes for a batch",
             ))?,
-            conflicts: IntCounter::new("quita_store_conflicts_total", "Writes that another writer forestalled")?,
+            conflicts: IntCounter::new(
+                "quita_store_conflicts_total",
+                "Writes that another writer forestalled",
+            )?,
             exceptions: IntCounterVec::new(
                 Opts::new("quita_exceptions_total", "Exceptions reported to operators"),
                 &["kind"],

@@ -104,8 +104,16 @@ impl Denied {
     /// Whether the same request may succeed later without anything being changed.
     pub const fn is_transient(&self) -> bool {
         match self {
-            Self::NoRoute | Self::Overloaded | Self::Interrupted | Self::StoreUnavailable(_) | Self::Stopping => true,
-            Self::NotFound | Self::Refused(_) | Self::KeyReused | Self::MethodUnavailable | Self::Defect(_) => false,
+            Self::NoRoute
+            | Self::Overloaded
+            | Self::Interrupted
+            | Self::StoreUnavailable(_)
+            | Self::Stopping => true,
+            Self::NotFound
+            | Self::Refused(_)
+            | Self::KeyReused
+            | Self::MethodUnavailable
+            | Self::Defect(_) => false,
         }
     }
 }
@@ -259,7 +267,11 @@ impl Payments {
 
     /// Whether every front shard and the journal take messages.
     pub fn takes_messages(&self) -> bool {
-        let fronts = self.shared.fronts.get().is_some_and(|fronts| fronts.iter().all(|front| front.mailbox().is_alive()));
+        let fronts = self
+            .shared
+            .fronts
+            .get()
+            .is_some_and(|fronts| fronts.iter().all(|front| front.mailbox().is_alive()));
         fronts && self.shared.journal.get().is_some_and(|journal| journal.mailbox().is_alive())
     }
 

@@ -77,11 +77,6 @@ impl Routes {
         self.0.iter().find(|route| route.spec().name == *acquirer && route.method == method)
     }
 
-    /// All routes.
-    pub(crate) fn all(&self) -> &[Route] {
-        &self.0
-    }
-
     /// The acquirers looked at for an order, the eligible ones first and in the order in which they are tried.
     pub(crate) fn plan(
         &self,

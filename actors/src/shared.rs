@@ -63,7 +63,11 @@ impl Shared {
     }
 
     /// Makes one guarded write durable.
-    pub(crate) async fn commit(&self, payment: Arc<Payment>, expected_revision: u64) -> Result<(), WriteError> {
+    pub(crate) async fn commit(
+        &self,
+        payment: Arc<Payment>,
+        expected_revision: u64,
+    ) -> Result<(), WriteError> {
         if self.is_broken() {
             return Err(WriteError::NotWritten(StoreError::Broken("it failed before".into())));
         }
@@ -76,8 +80,9 @@ impl Shared {
             Ok(Err(NoAnswer::Died)) => Err(lost("the journal died")),
             Err(_) => Err(lost("the store takes too long")),
         };
-        if let Err(WriteError::NotWritten(StoreError::Broken(why)) | WriteError::Unknown(StoreError::Broken(why))) =
-            &result
+        if let Err(
+            WriteError::NotWritten(StoreError::Broken(why)) | WriteError::Unknown(StoreError::Broken(why)),
+        ) = &result
             && !self.is_broken.swap(true, Ordering::Relaxed)
         {
             tracing::error!(%why, "the store can no longer be trusted: nothing more is accepted, restart the service");

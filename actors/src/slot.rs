@@ -19,7 +19,10 @@ pub(crate) struct Slot<A: Actor> {
 
 impl<A: Actor> Slot<A> {
     /// Makes the actor.
-    pub(crate) fn new(meter: Arc<ActorMeter>, build: impl Fn() -> Mailbox<A> + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(
+        meter: Arc<ActorMeter>,
+        build: impl Fn() -> Mailbox<A> + Send + Sync + 'static,
+    ) -> Self {
         let mailbox = RwLock::new(build());
         Self { mailbox, build: Box::new(build), meter, back_off: Mutex::new(BackOff::default()) }
     }

@@ -105,7 +105,8 @@ impl ActorSystem {
             inbox: OnceLock::new(),
             webhooks: OnceLock::new(),
         });
-        let mut builder = Builder { shared: Arc::clone(&shared), placement, arbiters: Vec::new(), charges: Vec::new() };
+        let mut builder =
+            Builder { shared: Arc::clone(&shared), placement, arbiters: Vec::new(), charges: Vec::new() };
         builder.start_store_actors();
         builder.start_acquirers(ports.acquirers);
         builder.start_webhooks(ports.webhooks);
@@ -174,7 +175,8 @@ impl Builder {
             let address = A::start_in_arbiter(&thread, move |_| make(&shared, alive));
             Mailbox::new(address, Arc::clone(&meter))
         }));
-        self.charges.push((kind.label(), Arc::clone(&slot) as Arc<dyn Revive>));
+        let charge: Arc<dyn Revive> = slot.clone();
+        self.charges.push((kind.label(), charge));
         slot
     }
 
@@ -223,7 +225,8 @@ impl Builder {
             });
             Mailbox::new(address, Arc::clone(&pool))
         }));
-        self.charges.push((ActorKind::WebhookPool.label(), Arc::clone(&slot) as Arc<dyn Revive>));
+        let charge: Arc<dyn Revive> = slot.clone();
+        self.charges.push((ActorKind::WebhookPool.label(), charge));
         set(&self.shared.webhooks, slot);
     }
 
@@ -236,7 +239,9 @@ impl Builder {
         for _ in 0..shards {
             let thread = self.thread();
             fronts.push(
-                self.keep(ActorKind::Front, &thread, |shared, alive| FrontActor::new(Arc::clone(shared), alive)),
+                self.keep(ActorKind::Front, &thread, |shared, alive| {
+                    FrontActor::new(Arc::clone(shared), alive)
+                }),
             );
         }
         set(&self.shared.fronts, fronts);

@@ -72,8 +72,7 @@ async fn wake_all(shared: &Shared) -> Result<(), StoreError> {
     if !notices.is_empty()
         && let Some(inbox) = shared.inbox.get()
     {
-        // A full inbox gets them at the next tick.
-        drop(inbox.mailbox().tell(Work(notices)));
+        inbox.mailbox().offer(Work(notices));
     }
     stream::iter(ids).for_each_concurrent(shared.limits.timer_in_flight, |id| wake(shared, id)).await;
     Ok(())
@@ -90,7 +89,9 @@ async fn wake(shared: &Shared, id: TransactionId) {
             }
         }
         Err(Denied::Overloaded) => {}
-        Err(denied) => tracing::warn!(transaction.id = %id, %denied, "a payment that is due could not be woken"),
+        Err(denied) => {
+            tracing::warn!(transaction.id = %id, %denied, "a payment that is due could not be woken")
+        }
     }
 }
 

@@ -126,11 +126,13 @@ impl Addressed for Read {
     }
 }
 
+type Waiter = (Until, Reply<Result<Arc<Payment>, Denied>>);
+
 /// Owns one payment.
 pub(crate) struct TransactionActor {
     /// Taken while a message is handled; nothing else is handled meanwhile.
     core: Option<Core>,
-    waiters: Vec<(Until, Reply<Result<Arc<Payment>, Denied>>)>,
+    waiters: Vec<Waiter>,
     mailbox: usize,
     _alive: Alive,
 }

@@ -78,7 +78,8 @@ impl WebhookPoolActor {
         let limits = &self.shared.limits;
         let Some(name) = delivery.payment.order.postback_url.as_deref().map(receiver_of) else { return };
         let receiver = self.receivers.entry(name.clone()).or_default();
-        if self.waiting >= limits.webhook_queue || receiver.waiting.len() >= limits.webhook_queue_per_receiver {
+        if self.waiting >= limits.webhook_queue || receiver.waiting.len() >= limits.webhook_queue_per_receiver
+        {
             self.meter.refused.inc();
             return;
         }
@@ -101,7 +102,9 @@ impl WebhookPoolActor {
                 turns = turns.saturating_sub(1);
                 continue;
             }
-            let Some((delivery, worker)) = receiver.waiting.pop_front().zip(self.idle.pop()) else { continue };
+            let Some((delivery, worker)) = receiver.waiting.pop_front().zip(self.idle.pop()) else {
+                continue;
+            };
             receiver.in_flight = receiver.in_flight.saturating_add(1);
             if receiver.waiting.is_empty() {
                 turns = turns.saturating_sub(1);
@@ -126,7 +129,9 @@ impl WebhookPoolActor {
         };
         context.spawn(work.into_actor(self).map(move |(worker, died), pool, context| {
             let worker = if died || !worker.is_alive() {
-                tracing::error!("a webhook worker died and was made anew; its delivery is due when its lease ends");
+                tracing::error!(
+                    "a webhook worker died and was made anew; its delivery is due when its lease ends"
+                );
                 pool.workers.restarted();
                 (pool.hire)()
             } else {

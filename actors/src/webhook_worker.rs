@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix::prelude::*;
 use quita_domain::delivery::{DeliveryAttempt, webhook_id};
@@ -113,7 +114,7 @@ fn count(shared: &Shared, event: &Event, attempt: &DeliveryAttempt) {
     shared.meter.webhook_deliveries.with_label_values(&[outcome]).inc();
     if attempt.is_confirmed() {
         let ended = attempt.at.plus_ms(attempt.duration_ms);
-        let lag_ms = u32::try_from(ended.ms_since(event.occurred_at)).unwrap_or(u32::MAX);
-        shared.meter.webhook_lag.observe(f64::from(lag_ms) / 1_000.0);
+        let lag = Duration::from_millis(ended.ms_since(event.occurred_at));
+        shared.meter.webhook_lag.observe(lag.as_secs_f64());
     }
 }

@@ -103,6 +103,10 @@ pub enum CallFailure {
 
 /// The answer to a charge, or to the question what became of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "made and moved once per call; a box would cost an allocation each"
+)]
 pub enum ChargeAnswer {
     /// The acquirer knows the payment and states this.
     Known(Fact),

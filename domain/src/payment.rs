@@ -3,6 +3,7 @@
 //! `open` makes it, `decide` answers a command with changes and effects (and may refuse), `apply` makes the
 //! changes (and may not). Nothing else changes a payment.
 
+mod answer;
 mod apply;
 mod change;
 mod decide;

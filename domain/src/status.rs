@@ -145,6 +145,6 @@ mod tests {
     #[test]
     fn the_status_page_is_fresh() {
         let stored = include_str!("../../docs/STATUS.md");
-        assert_eq!(stored, status_page(), "run scripts/status-page to print it anew");
+        assert_eq!(stored, status_page(), "cargo run -p quita-domain --example status_page > docs/STATUS.md");
     }
 }

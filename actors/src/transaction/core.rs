@@ -88,9 +88,13 @@ impl Core {
 
     /// If the acquirer answers without any outside effect, its answer goes into the first write.
     async fn answer_locally(&self, opened: Decision) -> Decision {
-        let Some((payment, name)) = opened.next.as_ref().zip(first_charge(&opened.effects)) else { return opened };
+        let Some((payment, name)) = opened.next.as_ref().zip(first_charge(&opened.effects)) else {
+            return opened;
+        };
         let route = self.shared.routes.get().and_then(|routes| routes.find(name, payment.method()));
-        let Some(route) = route.filter(|route| route.factory.answers_locally(&payment.order)) else { return opened };
+        let Some(route) = route.filter(|route| route.factory.answers_locally(&payment.order)) else {
+            return opened;
+        };
         let charge = effects::charge(payment, None);
         let Ok(answer) = route.slot.mailbox().ask(SendCharge(Box::new(charge))).await else { return opened };
         if !matches!(answer, ChargeAnswer::Known(Fact::Pending { .. })) {
@@ -105,7 +109,11 @@ impl Core {
     }
 
     /// Executes a command: decides on the stored state, again if another writer was faster.
-    pub(super) async fn execute(&mut self, owner: Option<&Owner>, command: Command) -> Result<Executed, Denied> {
+    pub(super) async fn execute(
+        &mut self,
+        owner: Option<&Owner>,
+        command: Command,
+    ) -> Result<Executed, Denied> {
         for _ in 0..MAX_CONFLICTS {
             let payment = self.current().await?;
             if owner.is_some_and(|owner| !owner.may_see(&payment.owner)) {

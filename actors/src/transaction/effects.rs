@@ -21,8 +21,7 @@ pub(super) fn run(shared: &Arc<Shared>, payment: &Arc<Payment>, effect: Effect, 
         Effect::Operate(acquirer, operation) => operate(shared, payment, &acquirer, operation),
         Effect::Deliver(index) => {
             if let Some(pool) = shared.webhooks.get() {
-                // A pool that is full leaves it to the timer, when the lease ends.
-                drop(pool.mailbox().tell(Deliver { payment: Arc::clone(payment), index }));
+                pool.mailbox().offer(Deliver { payment: Arc::clone(payment), index });
             }
         }
     }
@@ -74,7 +73,11 @@ fn operate(shared: &Arc<Shared>, payment: &Arc<Payment>, name: &AcquirerName, op
             None => Err(NoAnswer::Full),
         };
         let answer = answer.unwrap_or_else(|why| OperationAnswer::Failed(failure(why)));
-        report(&shared, shared.insist(id, Command::OperationAnswered { operation, answer }).await, "operation");
+        report(
+            &shared,
+            shared.insist(id, Command::OperationAnswered { operation, answer }).await,
+            "operation",
+        );
     });
 }
 
@@ -108,6 +111,8 @@ fn report(
                 });
             }
         }
-        Err(denied) => tracing::warn!(%denied, source, "an acquirer's answer could not be stored; it will be asked again"),
+        Err(denied) => {
+            tracing::warn!(%denied, source, "an acquirer's answer could not be stored; it will be asked again")
+        }
     }
 }

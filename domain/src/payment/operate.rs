@@ -54,33 +54,23 @@ impl Draft {
             return Err(Refusal::Busy(verb));
         }
         match wish {
-            Wish::Cancel => match status {
-                Status::Pending | Status::Approved => Ok(OperationKind::Cancel),
-                _ => refuse("be cancelled", "pending, approved"),
-            },
+            Wish::Cancel if matches!(status, Status::Pending | Status::Approved) => Ok(OperationKind::Cancel),
+            Wish::Cancel => refuse("be cancelled", "pending, approved"),
             Wish::Capture(_) if self.payment.method() != Method::CreditCard => Err(Refusal::NotCapturable),
             Wish::Capture(_) if self.payment.order.captures_at_once() => Err(Refusal::NotCapturable),
+            Wish::Capture(_) if status != Status::Approved => refuse("be captured", "approved"),
             Wish::Capture(amount) => {
                 let authorized = self.payment.order.amount;
                 let amount = amount.unwrap_or(authorized);
-                match status {
-                    Status::Approved if amount > authorized || amount == Money::ZERO => {
-                        Err(Refusal::CaptureOutOfBounds(authorized))
-                    }
-                    Status::Approved => Ok(OperationKind::Capture(amount)),
-                    _ => refuse("be captured", "approved"),
-                }
+                let fits = Money::ZERO < amount && amount <= authorized;
+                fits.then_some(OperationKind::Capture(amount)).ok_or(Refusal::CaptureOutOfBounds(authorized))
             }
+            Wish::Refund(_) if status != Status::Paid => refuse("be refunded", "paid"),
             Wish::Refund(amount) => {
                 let left = self.payment.state.refundable_amount();
                 let amount = amount.unwrap_or(left);
-                match status {
-                    Status::Paid if amount > left || amount == Money::ZERO => {
-                        Err(Refusal::RefundExceedsPaid(left))
-                    }
-                    Status::Paid => Ok(OperationKind::Refund(amount)),
-                    _ => refuse("be refunded", "paid"),
-                }
+                let fits = Money::ZERO < amount && amount <= left;
+                fits.then_some(OperationKind::Refund(amount)).ok_or(Refusal::RefundExceedsPaid(left))
             }
         }
     }

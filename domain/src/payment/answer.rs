@@ -1,0 +1,106 @@
+//! What acquirers answer to charges: accepted, asked for, sent again, sent elsewhere, given up.
+
+use super::Change;
+use super::decide::Draft;
+use crate::acquiring::{CallFailure, ChargeAnswer, Fact};
+use crate::event::Cause;
+use crate::method::Method;
+use crate::routing::AttemptOutcome;
+use crate::status::Status;
+
+/// Charges after which a payment is given up although acquirers are left.
+const MAX_ATTEMPTS: usize = 8;
+
+impl Draft {
+    /// The answer to a charge.
+    pub(super) fn charge_answered(&mut self, attempt: u32, answer: ChargeAnswer) {
+        if !self.is_last_attempt(attempt) {
+            return;
+        }
+        match answer {
+            ChargeAnswer::Known(fact) => self.accept(fact),
+            ChargeAnswer::NotFound | ChargeAnswer::Failed(CallFailure::NotDelivered(_)) => {
+                if self.last_outcome_is_open() {
+                    self.make(Change::AttemptEnded(AttemptOutcome::NotDelivered));
+                    self.try_next_acquirer();
+                }
+            }
+            ChargeAnswer::Failed(CallFailure::Unknown(_)) => {
+                if self.last_outcome_is_open() {
+                    self.make(Change::AttemptEnded(AttemptOutcome::Unknown));
+                    if let Some(acquirer) = self.payment.acquirer().cloned() {
+                        self.ask(acquirer, 0);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The answer to the question what became of a charge.
+    pub(super) fn found(&mut self, attempt: u32, answer: ChargeAnswer) {
+        if !self.is_last_attempt(attempt) {
+            return;
+        }
+        match answer {
+            ChargeAnswer::Known(fact) => {
+                let waits = matches!(fact, Fact::Pending { .. });
+                self.accept(fact);
+                if waits {
+                    self.expire_if_over();
+                }
+            }
+            ChargeAnswer::NotFound if self.last_outcome_is_open() => self.send_again(),
+            ChargeAnswer::NotFound => {
+                self.oddity = Some(self.contradiction("the acquirer does not know the payment"));
+            }
+            // The next question is scheduled already.
+            ChargeAnswer::Failed(_) => {}
+        }
+    }
+
+    fn is_last_attempt(&self, attempt: u32) -> bool {
+        usize::try_from(attempt).is_ok_and(|attempt| attempt == self.payment.state.attempts.len())
+    }
+
+    fn last_outcome_is_open(&self) -> bool {
+        self.payment.state.attempts.last().is_some_and(|attempt| attempt.outcome.is_open())
+    }
+
+    fn accept(&mut self, fact: Fact) {
+        if self.last_outcome_is_open() {
+            let was_declined = matches!(fact, Fact::Declined { .. });
+            let outcome = if was_declined { AttemptOutcome::Declined } else { AttemptOutcome::Accepted };
+            self.make(Change::AttemptEnded(outcome));
+        }
+        self.learn_and_keep_oddity(fact);
+    }
+
+    /// The acquirer never saw the charge: the same one gets it again.
+    fn send_again(&mut self) {
+        let acquirer = self.payment.acquirer().cloned();
+        self.make(Change::AttemptEnded(AttemptOutcome::NotDelivered));
+        match acquirer {
+            Some(acquirer) if self.can_charge() => self.start_attempt(acquirer),
+            Some(_) | None => self.give_up("interrupted"),
+        }
+    }
+
+    /// Whether another charge could be sent: the card's number must still be there.
+    fn can_charge(&self) -> bool {
+        let has_means = self.payment.method() != Method::CreditCard || self.context.card_at_hand;
+        has_means && self.payment.state.attempts.len() < MAX_ATTEMPTS
+    }
+
+    /// Sends the charge to the next acquirer, or declines the payment if none is left.
+    pub(super) fn try_next_acquirer(&mut self) {
+        match self.payment.next_acquirer() {
+            Some(acquirer) if self.can_charge() => self.start_attempt(acquirer),
+            Some(_) => self.give_up("interrupted"),
+            None => self.give_up("no_acquirer_available"),
+        }
+    }
+
+    fn give_up(&mut self, reason: &str) {
+        self.become_status(Status::Declined, Some(reason), Cause::Service);
+    }
+}
