@@ -1,1 +1,3 @@
-//! Work in progress.
+//! How the outside is reached, and what is printed for it.
+
+pub mod paper;

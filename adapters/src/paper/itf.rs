@@ -1,0 +1,153 @@
+//! The bar code of a boleto: Interleaved 2 of 5 as exact lengths and as SVG.
+//!
+//! Sizes follow FEBRABAN's ficha de compensação: 103 mm wide, 13 mm high, wide bars three narrow ones.
+
+/// Width of the bars, first to last, in micrometres.
+pub const WIDTH_UM: i64 = 103_000;
+/// Height of the bars in micrometres.
+pub const HEIGHT_UM: i64 = 13_000;
+/// Narrow modules of white left and right in the SVG: 5.09 mm, where the rule asks for 5 mm.
+const QUIET_MODULES: i64 = 20;
+/// Elements of 44 digits: start 4, five bars and five spaces a pair, stop 3.
+const ELEMENTS: usize = 4 + 22 * 10 + 3;
+
+/// The bars of 44 digits, ready to be drawn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ItfBarcode {
+    /// Each black bar in narrow modules.
+    bars: Vec<ModuleSpan>,
+    /// Modules from the first bar to the last.
+    width: i64,
+}
+
+/// One black bar, measured from the left edge of the first bar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bar {
+    /// Left edge in micrometres.
+    pub left_um: i64,
+    /// Thickness in micrometres.
+    pub width_um: i64,
+}
+
+/// Why elements are no bar code of a boleto.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotABarcode {
+    /// There are more or fewer than the 227 elements of 44 digits.
+    #[error("a boleto's bar code has 227 elements, not {0}")]
+    Length(usize),
+    /// An element is neither `n` nor `w`.
+    #[error("an element is n or w, not {0:?}")]
+    Element(char),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ModuleSpan {
+    left: i64,
+    width: i64,
+}
+
+impl ItfBarcode {
+    /// Takes the elements of 44 digits, bars and spaces in turn, `n` narrow and `w` wide.
+    ///
+    /// # Errors
+    /// [`NotABarcode`] if there are not 227 of them or one is another character.
+    pub fn from_elements(elements: &str) -> Result<Self, NotABarcode> {
+        let count = elements.chars().count();
+        if count != ELEMENTS {
+            return Err(NotABarcode::Length(count));
+        }
+        let mut bars = Vec::new();
+        let mut left = 0;
+        for (index, element) in elements.chars().enumerate() {
+            let width = match element {
+                'n' => 1,
+                'w' => 3,
+                other => return Err(NotABarcode::Element(other)),
+            };
+            if index % 2 == 0 {
+                bars.push(ModuleSpan { left, width });
+            }
+            left += width;
+        }
+        Ok(Self { bars, width: left })
+    }
+
+    /// The black bars over exactly 103 mm; rounding never adds up.
+    pub fn bars(&self) -> impl Iterator<Item = Bar> {
+        let total = self.width.max(1);
+        let place = move |module: i64| WIDTH_UM * module / total;
+        self.bars.iter().map(move |bar| {
+            let left_um = place(bar.left);
+            Bar { left_um, width_um: place(bar.left + bar.width) - left_um }
+        })
+    }
+
+    /// The bars as an SVG element with quiet zones and opaque white ground, sized in millimetres.
+    ///
+    /// One unit of the view box is one narrow module, so a style that gives it a multiple of 445 pixels
+    /// puts every edge on a pixel.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        let total = self.width + 2 * QUIET_MODULES;
+        let width_um = WIDTH_UM * total / self.width.max(1);
+        let bars: String = self
+            .bars
+            .iter()
+            .map(|bar| {
+                let x = bar.left + QUIET_MODULES;
+                format!("<rect x=\"{x}\" width=\"{}\" height=\"1\"/>", bar.width)
+            })
+            .collect();
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}.{:03}mm\" height=\"{}mm\" \
+             viewBox=\"0 0 {total} 1\" preserveAspectRatio=\"none\" shape-rendering=\"crispEdges\">\
+             <rect width=\"{total}\" height=\"1\" fill=\"#fff\"/>{bars}</svg>",
+            width_um / 1000,
+            width_um % 1000,
+            HEIGHT_UM / 1000,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 34193164700000100001090000000160057123457000, from the public vectors (itf.json).
+    const ELEMENTS_OF_44: &str = "nnnnwnwnnwnnnwwnnwnnnwwnwwwnnnnnnwnnwnwwnnnwnnnnnwwwwnnnnnwwwwnnnnnnwwwwnnwnnnnwnwwnnnnnwwwwnnnwnnwnwnnwnnnwwnwwnnnnnnwwwwnnnnnnwwwwnnnnnnwwwwnnnwnnwnwnnwnnwnwwnwnnnwnnwwwnnnnwnnnnwnwwnwwwnnnnwnnwnnwwnnwnnnnnnwwwwnnnnnwwwwnnwnn";
+
+    #[test]
+    fn the_bars_fill_103_millimetres_exactly() {
+        let barcode = ItfBarcode::from_elements(ELEMENTS_OF_44).unwrap();
+        let bars: Vec<Bar> = barcode.bars().collect();
+        assert_eq!(bars.len(), 114);
+        assert_eq!(bars[0], Bar { left_um: 0, width_um: 254 });
+        let last = bars[113];
+        assert_eq!(last.left_um + last.width_um, WIDTH_UM);
+    }
+
+    #[test]
+    fn a_bar_is_narrow_or_three_times_as_wide() {
+        let barcode = ItfBarcode::from_elements(ELEMENTS_OF_44).unwrap();
+        assert_eq!(barcode.width, 138 + 89 * 3);
+        for bar in barcode.bars() {
+            assert!([254, 255, 762, 763].contains(&bar.width_um), "{bar:?}");
+        }
+    }
+
+    #[test]
+    fn the_svg_has_quiet_zones_and_one_rectangle_a_bar() {
+        let svg = ItfBarcode::from_elements(ELEMENTS_OF_44).unwrap().svg();
+        assert!(svg.contains("width=\"113.172mm\" height=\"13mm\" viewBox=\"0 0 445 1\""), "{svg}");
+        assert!(svg.contains("<rect width=\"445\" height=\"1\" fill=\"#fff\"/><rect x=\"20\" width=\"1\""));
+        assert_eq!(svg.matches("<rect x=").count(), 114);
+        assert!(svg.ends_with("<rect x=\"424\" width=\"1\" height=\"1\"/></svg>"), "{svg}");
+    }
+
+    #[test]
+    fn other_lengths_and_letters_are_refused() {
+        assert_eq!(ItfBarcode::from_elements("nnnn"), Err(NotABarcode::Length(4)));
+        let odd = ELEMENTS_OF_44.replacen('w', "x", 1);
+        assert_eq!(ItfBarcode::from_elements(&odd), Err(NotABarcode::Element('x')));
+    }
+}
