@@ -1,0 +1,163 @@
+//! The page on which a PIX is paid.
+
+use askama::Template;
+use chrono::{DateTime, Utc};
+use quita_adapters::paper::brazilian::reais;
+use quita_domain::status::Status;
+
+use super::state_words::{StateWords, is_open};
+use super::{in_brasilia, iso};
+
+/// What the PIX page shows. `{path}.svg` is its QR code, `{path}/status` tells how the payment stands.
+#[derive(Debug, Clone, Template)]
+#[template(path = "pix_page.html")]
+pub(crate) struct PixPage {
+    /// Path of this page on the public listener, as in `/pix/TOKEN`.
+    pub(crate) path: String,
+    /// Who is paid.
+    pub(crate) merchant_name: String,
+    /// What is to be paid, in cents.
+    pub(crate) amount_cents: i64,
+    /// The BR Code to copy; absent until an acquirer has issued it.
+    pub(crate) code: Option<String>,
+    /// When the code stops working.
+    pub(crate) expires_at: DateTime<Utc>,
+    /// The service's time, by which the page corrects the payer's clock.
+    pub(crate) now: DateTime<Utc>,
+    /// How the payment stands.
+    pub(crate) status: Status,
+    /// A sandbox payment, which moves no money.
+    pub(crate) is_test: bool,
+}
+
+impl PixPage {
+    fn amount(&self) -> String {
+        reais(self.amount_cents)
+    }
+
+    fn expires_iso(&self) -> String {
+        iso(self.expires_at)
+    }
+
+    fn now_iso(&self) -> String {
+        iso(self.now)
+    }
+
+    fn expires_in_words(&self) -> String {
+        in_brasilia(self.expires_at)
+    }
+
+    fn is_open(&self) -> bool {
+        is_open(self.status)
+    }
+
+    fn current(&self) -> StateWords {
+        words(self.status)
+    }
+
+    fn all_words(&self) -> [StateWords; 9] {
+        Status::ALL.map(words)
+    }
+
+    fn payable_code(&self) -> Option<&str> {
+        self.code.as_deref().filter(|_| is_open(self.status))
+    }
+}
+
+fn words(status: Status) -> StateWords {
+    let sentence = match status {
+        Status::Initial => "O código fica pronto em instantes.",
+        Status::Pending | Status::Approved => "Assim que você pagar, esta página muda sozinha.",
+        Status::Paid => "Pagamento confirmado. Você já pode fechar esta página.",
+        Status::Declined => "Não foi possível gerar este PIX. Volte à loja e tente de novo.",
+        Status::Expired => "O prazo deste código terminou. Volte à loja e peça um novo.",
+        Status::Cancelled => "Esta cobrança foi cancelada. Não pague este código.",
+        Status::Refund => "O valor foi devolvido para a sua conta.",
+        Status::Chargeback => "Este pagamento foi contestado e está em análise.",
+    };
+    StateWords::new(status, sentence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page() -> PixPage {
+        PixPage {
+            path: "/pix/tok_123".to_owned(),
+            merchant_name: "Padaria & Café <Estrela>".to_owned(),
+            amount_cents: 123_456,
+            code: Some("00020126…6304ABCD".to_owned()),
+            expires_at: "2026-11-21T18:00:00Z".parse().unwrap(),
+            now: "2026-11-21T17:00:00Z".parse().unwrap(),
+            status: Status::Pending,
+            is_test: false,
+        }
+    }
+
+    fn in_status(status: Status) -> String {
+        PixPage { status, ..page() }.render().unwrap()
+    }
+
+    #[test]
+    fn an_open_payment_shows_code_picture_amount_and_deadline() {
+        let html = page().render().unwrap();
+        for part in [
+            "R$&nbsp;1.234,56",
+            "src=\"/pix/tok_123.svg\"",
+            "data-status-url=\"/pix/tok_123/status\"",
+            "00020126…6304ABCD</textarea>",
+            "data-expires-at=\"2026-11-21T18:00:00.000Z\"",
+            "data-now=\"2026-11-21T17:00:00.000Z\"",
+            "21/11/2026 às 15:00",
+            "<noscript><meta http-equiv=\"refresh\"",
+        ] {
+            assert!(html.contains(part), "{part} is missing in:\n{html}");
+        }
+    }
+
+    #[test]
+    fn names_are_escaped() {
+        let html = page().render().unwrap();
+        assert!(
+            !html.contains("<Estrela>") && html.contains("Padaria &#38; Café &#60;Estrela&#62;"),
+            "{html}"
+        );
+    }
+
+    #[test]
+    fn a_paid_payment_says_so_and_offers_nothing_to_pay() {
+        let html = in_status(Status::Paid);
+        assert!(html.contains("Pagamento confirmado") && html.contains("data-status=\"paid\""));
+        assert!(!html.contains("tok_123.svg") && !html.contains("6304ABCD") && !html.contains("http-equiv"));
+    }
+
+    #[test]
+    fn no_closed_state_offers_a_code() {
+        for status in Status::ALL.into_iter().filter(|status| !is_open(*status)) {
+            assert!(!in_status(status).contains("6304ABCD"), "{status:?}");
+        }
+    }
+
+    #[test]
+    fn the_page_carries_the_words_for_every_state_it_may_reach() {
+        let html = page().render().unwrap();
+        for status in Status::ALL {
+            assert!(html.contains(&format!("data-when=\"{}\"", status.as_str())), "{status:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_on_the_page_needs_more_than_the_policy_allows() {
+        let html = page().render().unwrap();
+        assert!(!html.contains(" style=") && !html.contains("<style") && !html.contains(" onclick="));
+        assert!(html.split("<script").skip(1).all(|script| script.starts_with(" src=\"/assets/")));
+    }
+
+    #[test]
+    fn a_test_payment_is_marked() {
+        let note = "Ambiente de testes";
+        assert!(PixPage { is_test: true, ..page() }.render().unwrap().contains(note));
+        assert!(!page().render().unwrap().contains(note));
+    }
+}
