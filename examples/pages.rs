@@ -19,8 +19,7 @@ use quita_adapters::paper::itf::ItfBarcode;
 use quita_adapters::paper::qr::QrImage;
 use quita_domain::status::Status;
 
-/// The public vector 34193164700000100001090000000160057123457000.
-const ELEMENTS: &str = "nnnnwnwnnwnnnwwnnwnnnwwnwwwnnnnnnwnnwnwwnnnwnnnnnwwwwnnnnnwwwwnnnnnnwwwwnnwnnnnwnwwnnnnnwwwwnnnwnnwnwnnwnnnwwnwwnnnnnnwwwwnnnnnnwwwwnnnnnnwwwwnnnwnnwnwnnwnnwnwwnwnnnwnnwwwnnnnwnnnnwnwwnwwwnnnnwnnwnnwwnnwnnnnnnwwwwnnnnnwwwwnnwnn";
+const BARCODE: &str = "34193164700000100001090000000160057123457000";
 const PIX_CODE: &str = "00020101021226870014br.gov.bcb.pix2565qrcode.exemplo.com.br/v2/9d36b84fc70b478fb95c12729b90ca25\
                         5204000053039865802BR5922Padaria e Cafe Estrela6009SAO PAULO62070503***63041D3D";
 
@@ -61,7 +60,7 @@ fn write_boleto(folder: &Path, status: Status) -> Result<(), Box<dyn Error>> {
         path: format!("/boletos/{}", status.as_str()),
         bank: "Banco Itaú S.A. (341-7)".to_owned(),
         line_formatted: "34191.09008 00000.016003 57123.457000 3 16470000010000".to_owned(),
-        barcode: ItfBarcode::from_elements(ELEMENTS)?,
+        barcode: ItfBarcode::from_digits(BARCODE)?,
         amount_cents: 10_000,
         due_date: NaiveDate::from_ymd_opt(2026, 12, 1).ok_or("no such day")?,
         our_number: "109/00000001-6".to_owned(),

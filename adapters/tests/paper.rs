@@ -12,8 +12,6 @@ use quita_adapters::paper::slip::{BoletoSlip, Party};
 use tempfile::TempDir;
 
 const DIGITS: &str = "34193164700000100001090000000160057123457000";
-/// The elements of [`DIGITS`], from the public vectors.
-const ELEMENTS: &str = "nnnnwnwnnwnnnwwnnwnnnwwnwwwnnnnnnwnnwnwwnnnwnnnnnwwwwnnnnnwwwwnnnnnnwwwwnnwnnnnwnwwnnnnnwwwwnnnwnnwnwnnwnnnwwnwwnnnnnnwwwwnnnnnnwwwwnnnnnnwwwwnnnwnnwnwnnwnnwnwwnwnnnwnnwwwnnnnwnnnnwnwwnwwwnnnnwnnwnnwwnnwnnnnnnwwwwnnnnnwwwwnnwnn";
 const PIX_CODE: &str = "00020101021226870014br.gov.bcb.pix2565qrcode.exemplo.com.br/v2/9d36b84fc70b478fb95c12729b90ca25\
                         5204000053039865802BR5922Padaria e Cafe Estrela6009SAO PAULO62070503***63041D3D";
 
@@ -26,7 +24,7 @@ fn slip() -> BoletoSlip {
         bank_code: "341-7".to_owned(),
         bank_name: "Banco Itaú S.A.".to_owned(),
         line_formatted: "34191.09008 00000.016003 57123.457000 3 16470000010000".to_owned(),
-        barcode: ItfBarcode::from_elements(ELEMENTS).unwrap(),
+        barcode: ItfBarcode::from_digits(DIGITS).unwrap(),
         beneficiary: Party {
             name: "Padaria e Confeitaria Estrela da Manhã Ltda.".to_owned(),
             document_formatted: "CNPJ 12.345.678/0001-95".to_owned(),

@@ -2,14 +2,16 @@
 //!
 //! Sizes follow FEBRABAN's ficha de compensação: 103 mm wide, 13 mm high, wide bars three narrow ones.
 
+use quita_domain::boleto::interleaved::{Width, modules};
+
 /// Width of the bars, first to last, in micrometres.
 pub const WIDTH_UM: i64 = 103_000;
 /// Height of the bars in micrometres.
 pub const HEIGHT_UM: i64 = 13_000;
 /// Narrow modules of white left and right in the SVG: 5.09 mm, where the rule asks for 5 mm.
 const QUIET_MODULES: i64 = 20;
-/// Elements of 44 digits: start 4, five bars and five spaces a pair, stop 3.
-const ELEMENTS: usize = 4 + 22 * 10 + 3;
+/// Digits of a boleto's bar code.
+const DIGITS: usize = 44;
 
 /// The bars of 44 digits, ready to be drawn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,16 +31,10 @@ pub struct Bar {
     pub width_um: i64,
 }
 
-/// Why elements are no bar code of a boleto.
+/// The text is not the 44 digits of a boleto's bar code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NotABarcode {
-    /// There are more or fewer than the 227 elements of 44 digits.
-    #[error("a boleto's bar code has 227 elements, not {0}")]
-    Length(usize),
-    /// An element is neither `n` nor `w`.
-    #[error("an element is n or w, not {0:?}")]
-    Element(char),
-}
+#[error("a boleto's bar code has 44 digits and nothing else")]
+pub struct NotABarcode;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ModuleSpan {
@@ -47,22 +43,18 @@ struct ModuleSpan {
 }
 
 impl ItfBarcode {
-    /// Takes the elements of 44 digits, bars and spaces in turn, `n` narrow and `w` wide.
+    /// Lays out the bars of 44 digits; their check digit is not looked at.
     ///
     /// # Errors
-    /// [`NotABarcode`] if there are not 227 of them or one is another character.
-    pub fn from_elements(elements: &str) -> Result<Self, NotABarcode> {
-        let count = elements.chars().count();
-        if count != ELEMENTS {
-            return Err(NotABarcode::Length(count));
-        }
+    /// [`NotABarcode`] if the text is anything else.
+    pub fn from_digits(digits: &str) -> Result<Self, NotABarcode> {
+        let elements = modules(digits).filter(|_| digits.len() == DIGITS).ok_or(NotABarcode)?;
         let mut bars = Vec::new();
         let mut left = 0;
-        for (index, element) in elements.chars().enumerate() {
+        for (index, element) in elements.into_iter().enumerate() {
             let width = match element {
-                'n' => 1,
-                'w' => 3,
-                other => return Err(NotABarcode::Element(other)),
+                Width::Narrow => 1,
+                Width::Wide => 3,
             };
             if index % 2 == 0 {
                 bars.push(ModuleSpan { left, width });
@@ -113,12 +105,12 @@ impl ItfBarcode {
 mod tests {
     use super::*;
 
-    /// 34193164700000100001090000000160057123457000, from the public vectors (itf.json).
-    const ELEMENTS_OF_44: &str = "nnnnwnwnnwnnnwwnnwnnnwwnwwwnnnnnnwnnwnwwnnnwnnnnnwwwwnnnnnwwwwnnnnnnwwwwnnwnnnnwnwwnnnnnwwwwnnnwnnwnwnnwnnnwwnwwnnnnnnwwwwnnnnnnwwwwnnnnnnwwwwnnnwnnwnwnnwnnwnwwnwnnnwnnwwwnnnnwnnnnwnwwnwwwnnnnwnnwnnwwnnwnnnnnnwwwwnnnnnwwwwnnwnn";
+    /// From the public vectors (itf.json), where its elements are listed too.
+    const DIGITS_OF_ITAU: &str = "34193164700000100001090000000160057123457000";
 
     #[test]
     fn the_bars_fill_103_millimetres_exactly() {
-        let barcode = ItfBarcode::from_elements(ELEMENTS_OF_44).unwrap();
+        let barcode = ItfBarcode::from_digits(DIGITS_OF_ITAU).unwrap();
         let bars: Vec<Bar> = barcode.bars().collect();
         assert_eq!(bars.len(), 114);
         assert_eq!(bars[0], Bar { left_um: 0, width_um: 254 });
@@ -128,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_bar_is_narrow_or_three_times_as_wide() {
-        let barcode = ItfBarcode::from_elements(ELEMENTS_OF_44).unwrap();
+        let barcode = ItfBarcode::from_digits(DIGITS_OF_ITAU).unwrap();
         assert_eq!(barcode.width, 138 + 89 * 3);
         for bar in barcode.bars() {
             assert!([254, 255, 762, 763].contains(&bar.width_um), "{bar:?}");
@@ -137,7 +129,7 @@ mod tests {
 
     #[test]
     fn the_svg_has_quiet_zones_and_one_rectangle_a_bar() {
-        let svg = ItfBarcode::from_elements(ELEMENTS_OF_44).unwrap().svg();
+        let svg = ItfBarcode::from_digits(DIGITS_OF_ITAU).unwrap().svg();
         assert!(svg.contains("width=\"113.172mm\" height=\"13mm\" viewBox=\"0 0 445 1\""), "{svg}");
         assert!(svg.contains("<rect width=\"445\" height=\"1\" fill=\"#fff\"/><rect x=\"20\" width=\"1\""));
         assert_eq!(svg.matches("<rect x=").count(), 114);
@@ -146,8 +138,9 @@ mod tests {
 
     #[test]
     fn other_lengths_and_letters_are_refused() {
-        assert_eq!(ItfBarcode::from_elements("nnnn"), Err(NotABarcode::Length(4)));
-        let odd = ELEMENTS_OF_44.replacen('w', "x", 1);
-        assert_eq!(ItfBarcode::from_elements(&odd), Err(NotABarcode::Element('x')));
+        assert_eq!(ItfBarcode::from_digits(""), Err(NotABarcode));
+        assert_eq!(ItfBarcode::from_digits("1234"), Err(NotABarcode));
+        assert_eq!(ItfBarcode::from_digits(&DIGITS_OF_ITAU.replacen('3', "x", 1)), Err(NotABarcode));
+        assert_eq!(ItfBarcode::from_digits(&"²".repeat(22)), Err(NotABarcode));
     }
 }

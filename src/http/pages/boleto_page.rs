@@ -95,8 +95,7 @@ fn words(status: Status) -> StateWords {
 mod tests {
     use super::*;
 
-    /// 34193164700000100001090000000160057123457000, from the public vectors (itf.json).
-    const ELEMENTS: &str = "nnnnwnwnnwnnnwwnnwnnnwwnwwwnnnnnnwnnwnwwnnnwnnnnnwwwwnnnnnwwwwnnnnnnwwwwnnwnnnnwnwwnnnnnwwwwnnnwnnwnwnnwnnnwwnwwnnnnnnwwwwnnnnnnwwwwnnnnnnwwwwnnnwnnwnwnnwnnwnwwnwnnnwnnwwwnnnnwnnnnwnwwnwwwnnnnwnnwnnwwnnwnnnnnnwwwwnnnnnwwwwnnwnn";
+    const BARCODE: &str = "34193164700000100001090000000160057123457000";
 
     fn page() -> BoletoPage {
         let party = |name: &str, document: &str| PartyView {
@@ -108,7 +107,7 @@ mod tests {
             path: "/boletos/tok_123".to_owned(),
             bank: "Banco Itaú S.A. (341-7)".to_owned(),
             line_formatted: "34191.09008 00000.016003 57123.457000 3 16470000010000".to_owned(),
-            barcode: ItfBarcode::from_elements(ELEMENTS).unwrap(),
+            barcode: ItfBarcode::from_digits(BARCODE).unwrap(),
             amount_cents: 10_000,
             due_date: NaiveDate::from_ymd_opt(2026, 12, 1).unwrap(),
             our_number: "109/00000001-6".to_owned(),
