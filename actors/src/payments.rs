@@ -241,6 +241,23 @@ impl Payments {
         InboxSink(Arc::clone(&self.shared)).submit(notice).await
     }
 
+    /// Takes a notice, and waits a while until the payment has learnt it. Returns the payment as it is then.
+    ///
+    /// # Errors
+    /// When the notice was not stored.
+    pub async fn submit_and_await(
+        &self,
+        notice: Notice,
+        payment: &Arc<Payment>,
+    ) -> Result<Arc<Payment>, Denied> {
+        let version = payment.state.version;
+        self.submit(notice).await.map_err(|error| match error {
+            SinkError::Busy => Denied::Overloaded,
+            SinkError::Store(error) => Denied::StoreUnavailable(error),
+        })?;
+        Ok(self.wait(payment, Until::ChangedSince(version)).await)
+    }
+
     /// What needs a person, newest first.
     ///
     /// # Errors

@@ -97,12 +97,15 @@ pub(crate) enum Until {
     Answered,
     /// The operation was done or refused.
     Ended(Uuid),
+    /// Something changed that the merchant can see.
+    ChangedSince(u32),
 }
 
 impl Until {
     pub(crate) fn has_come(self, payment: &Payment) -> bool {
         match self {
             Self::Answered => payment.status() != Status::Initial,
+            Self::ChangedSince(version) => payment.state.version > version,
             Self::Ended(id) => payment
                 .operations
                 .iter()

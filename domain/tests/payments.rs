@@ -1,0 +1,406 @@
+//! What payments decide: creation, facts in any order, operations, deliveries, time.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
+
+use std::collections::BTreeMap;
+
+use quita_domain::acquiring::{CallFailure, ChargeAnswer, Fact, Issued, OperationAnswer, Settlement};
+use quita_domain::delivery::{DeliveryAttempt, DeliveryState};
+use quita_domain::document::{Document, DocumentType};
+use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};
+use quita_domain::method::Method;
+use quita_domain::money::Money;
+use quita_domain::operation::{OperationRequest, Wish};
+use quita_domain::order::{Address, Order, Payer, Terms, Utm};
+use quita_domain::payment::{Command, Context, Decision, Effect, NewPayment, OddityKind, Payment, Refusal};
+use quita_domain::phone::Phone;
+use quita_domain::place::{Cep, Uf};
+use quita_domain::routing::Considered;
+use quita_domain::status::Status;
+use quita_domain::time::Timestamp;
+use quita_domain::webhook::schedule::LEASE_MS;
+use uuid::Uuid;
+
+const START: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+
+fn at(ms: u64) -> Context {
+    let now = START.plus_ms(ms);
+    Context { now, dice: 20, op: Uuid::from_u128(u128::from(ms) + 1), card_at_hand: false }
+}
+
+fn pix_order() -> Order {
+    Order {
+        method: Method::Pix,
+        amount: Money::from_cents(10_000),
+        payer: Payer {
+            first_name: "Maria".into(),
+            last_name: "Silva".into(),
+            document: Document::parse("52998224725", DocumentType::Cpf).unwrap(),
+            email: "maria@example.com".into(),
+            phone: Phone::parse("11987654321").unwrap(),
+            address: Address {
+                street: "Rua Augusta".into(),
+                number: "100".into(),
+                complement: None,
+                neighborhood: "Centro".into(),
+                city: "São Paulo".into(),
+                state: Uf::parse("SP").unwrap(),
+                zip_code: Cep::parse("01304000").unwrap(),
+            },
+        },
+        items: Vec::new(),
+        shipping_fee: None,
+        splits: Vec::new(),
+        utm: Utm::default(),
+        postback_url: Some("http://127.0.0.1:1/".into()),
+        external_reference: None,
+        metadata: BTreeMap::new(),
+        terms: Terms::Pix { expires_in_s: 3_600 },
+    }
+}
+
+fn open(order: Order) -> Decision {
+    let considered = |name: &str| Considered {
+        acquirer: AcquirerName::new(name),
+        eligible: true,
+        reason: "eligible".into(),
+    };
+    let owner = Owner {
+        merchant: MerchantId::new("demo"),
+        application: ApplicationName::new("default"),
+        mode: Mode::Test,
+    };
+    let new = NewPayment {
+        id: TransactionId::new(Uuid::from_u128(7)),
+        owner,
+        order,
+        fingerprint: None,
+        page_token: "token".into(),
+        considered: vec![considered("first"), considered("second")],
+    };
+    Payment::open(new, &at(0))
+}
+
+fn pending_fact() -> Fact {
+    let expires_at = START.plus_ms(3_600_000);
+    let issued = Issued::Pix { txid: "t".repeat(32), code: "code".into(), expires_at };
+    Fact::Pending { issued, news_at: None }
+}
+
+fn settled(id: &str, cents: u64) -> Fact {
+    let amount = Money::from_cents(cents);
+    Fact::Settled(Settlement { id: id.into(), amount, end_to_end_id: None, approval: None })
+}
+
+/// Decides at this time; what does not change stays as it was.
+fn after(payment: &Payment, command: Command, ms: u64) -> Payment {
+    payment.decide(command, &at(ms)).unwrap().next.unwrap_or_else(|| payment.clone())
+}
+
+fn pending() -> Payment {
+    let answer = ChargeAnswer::Known(pending_fact());
+    after(&open(pix_order()).next.unwrap(), Command::ChargeAnswered { attempt: 1, answer }, 10)
+}
+
+fn paid() -> Payment {
+    after(&pending(), Command::Notified(settled("s1", 10_000)), 2_000)
+}
+
+fn wish(wish: Wish, key: Option<&str>, id: u128) -> Command {
+    Command::Operate(OperationRequest { id: Uuid::from_u128(id), wish, key: key.map(String::from) })
+}
+
+fn refund(cents: u64) -> Wish {
+    Wish::Refund(Some(Money::from_cents(cents)))
+}
+
+fn oddity(payment: &Payment, command: Command) -> OddityKind {
+    let decision = payment.decide(command, &at(9_000)).unwrap();
+    assert!(decision.next.is_none(), "an oddity changes nothing");
+    decision.oddity.unwrap().kind
+}
+
+#[test]
+fn an_opened_payment_holds_its_intent_before_anything_is_sent() {
+    let decision = open(pix_order());
+    let payment = decision.next.unwrap();
+    assert_eq!((payment.status(), payment.revision, payment.state.version), (Status::Initial, 1, 1));
+    assert_eq!(decision.effects, [Effect::Charge(AcquirerName::new("first"))]);
+    assert!(payment.due_at().is_some(), "a crash now would be noticed");
+    assert!(payment.history.is_empty() && payment.outbox.is_empty());
+}
+
+#[test]
+fn a_change_of_status_its_event_and_its_delivery_are_one_write() {
+    let payment = open(pix_order()).next.unwrap();
+    let answer = ChargeAnswer::Known(pending_fact());
+    let decision = payment.decide(Command::ChargeAnswered { attempt: 1, answer }, &at(10)).unwrap();
+    let next = decision.next.unwrap();
+    assert_eq!(next.revision, 2);
+    assert_eq!((next.history[0].sequence, next.history[0].status), (1, Status::Pending));
+    assert_eq!(next.history[0].snapshot.status, Status::Pending);
+    assert_eq!(next.history[0].snapshot.version, next.state.version);
+    assert_eq!(decision.effects, [Effect::Deliver(0)]);
+    assert_eq!(next.outbox_at(), Some(START.plus_ms(10 + LEASE_MS)), "the attempt that runs now has a lease");
+}
+
+#[test]
+fn a_captured_card_becomes_approved_and_paid_in_one_write_with_two_events() {
+    let mut order = pix_order();
+    order.method = Method::CreditCard;
+    let number = quita_domain::card::CardNumber::parse("4242424242424242").unwrap();
+    let cvv = quita_domain::card::Cvv::parse("123", number.brand()).unwrap();
+    let expiry = quita_domain::card::Expiry::new(12, 2030).unwrap();
+    let card = quita_domain::card::CardData { number, holder_name: "MARIA".into(), expiry, cvv };
+    order.terms = Terms::CreditCard { card: card.masked(), installments: 1, capture: true };
+    let considered =
+        Considered { acquirer: AcquirerName::new("a"), eligible: true, reason: "eligible".into() };
+    let base = pending();
+    let new = NewPayment {
+        id: base.id,
+        owner: base.owner,
+        order,
+        fingerprint: None,
+        page_token: String::new(),
+        considered: vec![considered],
+    };
+    let opened = Payment::open(new, &Context { card_at_hand: true, ..at(0) }).next.unwrap();
+    let approval = quita_domain::acquiring::Approval { authorization_code: "123456".into() };
+    let settlement = Settlement {
+        id: "s".into(),
+        amount: Money::from_cents(10_000),
+        end_to_end_id: None,
+        approval: Some(approval),
+    };
+    let answer = ChargeAnswer::Known(Fact::Settled(settlement));
+    let payment = after(&opened, Command::ChargeAnswered { attempt: 1, answer }, 5);
+    let statuses: Vec<_> = payment.history.iter().map(|event| (event.sequence, event.status)).collect();
+    assert_eq!(statuses, [(1, Status::Approved), (2, Status::Paid)]);
+    assert_eq!(payment.history[0].snapshot.paid_at, None, "an event shows the payment as of then");
+    assert_eq!(payment.revision, 2);
+}
+
+#[test]
+fn repeated_and_late_news_change_nothing() {
+    let paid = paid();
+    for command in [
+        Command::Notified(settled("s1", 10_000)),
+        Command::Notified(Fact::Expired),
+        Command::ChargeAnswered { attempt: 1, answer: ChargeAnswer::Known(pending_fact()) },
+        Command::Found { attempt: 1, answer: ChargeAnswer::Known(settled("s1", 10_000)) },
+    ] {
+        let decision = paid.decide(command.clone(), &at(9_000)).unwrap();
+        assert!(decision.next.is_none() && decision.oddity.is_none(), "{command:?}");
+    }
+}
+
+#[test]
+fn what_the_table_refuses_is_an_exception_and_never_dropped() {
+    assert_eq!(oddity(&paid(), Command::Notified(settled("s2", 10_000))), OddityKind::PaidTwice);
+    assert_eq!(oddity(&pending(), Command::Notified(settled("s1", 9_999))), OddityKind::AmountMismatch);
+    assert_eq!(oddity(&pending(), Command::Notified(settled("s1", 10_001))), OddityKind::AmountMismatch);
+    assert_eq!(oddity(&pending(), Command::Notified(Fact::ChargedBack)), OddityKind::TooEarly);
+    assert_eq!(oddity(&paid(), Command::Notified(Fact::Cancelled)), OddityKind::Contradiction);
+    let declined = after(&pending(), Command::Notified(Fact::Declined { code: "x".into() }), 100);
+    assert_eq!(oddity(&declined, Command::Notified(settled("s1", 10_000))), OddityKind::PaidAfterDeclined);
+}
+
+#[test]
+fn a_notice_ahead_of_the_answer_pays_and_the_answer_still_brings_the_code() {
+    let opened = open(pix_order()).next.unwrap();
+    let paid = after(&opened, Command::Notified(settled("s1", 10_000)), 5);
+    assert_eq!(paid.status(), Status::Paid);
+    let answer = ChargeAnswer::Known(pending_fact());
+    let both = after(&paid, Command::ChargeAnswered { attempt: 1, answer }, 10);
+    assert_eq!(both.status(), Status::Paid);
+    assert!(both.state.issued.is_some());
+    assert_eq!(both.history.len(), 1);
+}
+
+#[test]
+fn money_that_arrives_late_is_accepted_and_says_so() {
+    for over in [Fact::Expired, Fact::Cancelled] {
+        let closed = after(&pending(), Command::Notified(over), 1_000);
+        let paid = after(&closed, Command::Notified(settled("s1", 10_000)), 2_000);
+        assert_eq!(paid.status(), Status::Paid);
+        assert_eq!(paid.history.last().unwrap().reason.as_deref(), Some("late_settlement"));
+    }
+}
+
+#[test]
+fn an_unknown_outcome_is_asked_for_before_anything_is_sent_again() {
+    let opened = open(pix_order()).next.unwrap();
+    let unknown = ChargeAnswer::Failed(CallFailure::Unknown("time-out".into()));
+    let decision = opened.decide(Command::ChargeAnswered { attempt: 1, answer: unknown }, &at(500)).unwrap();
+    assert_eq!(decision.effects, [Effect::Find(AcquirerName::new("first"))]);
+    let asked = decision.next.unwrap();
+    assert_eq!(asked.due_at(), Some(START.plus_ms(1_500)), "the next question is stored before this one");
+
+    let found = Command::Found { attempt: 1, answer: ChargeAnswer::NotFound };
+    let decision = asked.decide(found, &at(600)).unwrap();
+    assert_eq!(decision.effects, [Effect::Charge(AcquirerName::new("first"))], "the same acquirer again");
+    assert_eq!(decision.next.unwrap().state.attempts.len(), 2);
+}
+
+#[test]
+fn an_acquirer_that_was_certainly_not_reached_makes_room_for_the_next_until_none_is_left() {
+    let opened = open(pix_order()).next.unwrap();
+    let down = || ChargeAnswer::Failed(CallFailure::NotDelivered("down".into()));
+    let first = opened.decide(Command::ChargeAnswered { attempt: 1, answer: down() }, &at(5)).unwrap();
+    assert_eq!(first.effects, [Effect::Charge(AcquirerName::new("second"))]);
+    let payment = first.next.unwrap();
+    let late = payment.decide(Command::ChargeAnswered { attempt: 1, answer: down() }, &at(6)).unwrap();
+    assert!(late.next.is_none(), "an answer to an earlier charge is no answer to this one");
+    let over = after(&payment, Command::ChargeAnswered { attempt: 2, answer: down() }, 7);
+    assert_eq!(over.status(), Status::Declined);
+    assert_eq!(over.state.status_reason.as_deref(), Some("no_acquirer_available"));
+}
+
+#[test]
+fn a_payment_expires_only_after_one_more_look() {
+    let pending = pending();
+    let due = pending.due_at().unwrap();
+    assert_eq!(due, START.plus_ms(60_010), "the first look is after a minute");
+    let hour = 3_600_000;
+    let decision = pending.decide(Command::Wake, &at(hour + 1)).unwrap();
+    assert_eq!(decision.effects.first(), Some(&Effect::Find(AcquirerName::new("first"))));
+    let asked = decision.next.unwrap();
+    assert_eq!(asked.status(), Status::Pending);
+    let unpaid = Command::Found { attempt: 1, answer: ChargeAnswer::Known(pending_fact()) };
+    assert_eq!(after(&asked, unpaid.clone(), hour - 1).status(), Status::Pending);
+    assert_eq!(after(&asked, unpaid, hour + 2).status(), Status::Expired);
+    let settled = Command::Found { attempt: 1, answer: ChargeAnswer::Known(settled("s1", 10_000)) };
+    assert_eq!(after(&asked, settled, hour + 2).status(), Status::Paid);
+}
+
+#[test]
+fn refunds_never_exceed_what_was_paid() {
+    let half = after(&paid(), wish(refund(6_000), None, 1), 3_000);
+    let refused = half.decide(wish(refund(4_001), None, 2), &at(3_001)).unwrap_err();
+    assert_eq!(refused, Refusal::RefundExceedsPaid(Money::from_cents(4_000)));
+    let done = Command::OperationAnswered { operation: Uuid::from_u128(1), answer: OperationAnswer::Done };
+    let half = after(&half, done, 3_002);
+    assert_eq!((half.status(), half.state.refunded_amount().cents()), (Status::Paid, 6_000));
+    let rest = after(&half, wish(Wish::Refund(None), None, 3), 3_003);
+    let done = Command::OperationAnswered { operation: Uuid::from_u128(3), answer: OperationAnswer::Done };
+    let all = after(&rest, done, 3_004);
+    assert_eq!((all.status(), all.state.refunded_amount().cents()), (Status::Refund, 10_000));
+}
+
+#[test]
+fn a_refused_refund_gives_its_amount_free_again() {
+    let asked = after(&paid(), wish(refund(10_000), None, 1), 3_000);
+    let answer = OperationAnswer::Refused("no balance".into());
+    let refused = after(&asked, Command::OperationAnswered { operation: Uuid::from_u128(1), answer }, 3_001);
+    assert_eq!(refused.status(), Status::Paid);
+    assert_eq!(refused.state.refundable_amount().cents(), 10_000);
+}
+
+#[test]
+fn an_operation_under_a_known_key_is_a_replay_and_never_a_second_one() {
+    let asked = after(&paid(), wish(refund(100), Some("k"), 1), 3_000);
+    let again = asked.decide(wish(refund(100), Some("k"), 2), &at(3_001)).unwrap();
+    assert!(again.next.is_none() && again.is_replay);
+    assert_eq!(again.operation, Some(Uuid::from_u128(1)));
+    for other in [refund(101), Wish::Refund(None), Wish::Cancel] {
+        let refused = asked.decide(wish(other, Some("k"), 3), &at(3_002)).unwrap_err();
+        assert_eq!(refused, Refusal::KeyReused);
+    }
+}
+
+#[test]
+fn an_operation_without_an_answer_is_sent_again() {
+    let asked = after(&pending(), wish(Wish::Cancel, None, 1), 1_000);
+    let id = Uuid::from_u128(1);
+    let due = asked.due_at().unwrap();
+    assert_eq!(due, START.plus_ms(31_000), "its lease");
+    let decision = asked.decide(Command::Wake, &at(31_000)).unwrap();
+    assert_eq!(decision.effects.first(), Some(&Effect::Operate(AcquirerName::new("first"), id)));
+}
+
+#[test]
+fn what_a_status_does_not_allow_is_refused_by_name() {
+    let refused = pending().decide(wish(Wish::Refund(None), None, 1), &at(1_000)).unwrap_err();
+    assert!(refused.to_string().contains("pending") && refused.to_string().contains("paid"), "{refused}");
+    assert!(paid().decide(wish(Wish::Cancel, None, 1), &at(3_000)).is_err());
+    let not_capturable = pending().decide(wish(Wish::Capture(None), None, 1), &at(1_000)).unwrap_err();
+    assert_eq!(not_capturable, Refusal::NotCapturable);
+}
+
+fn answered(status: u16, ms: u64) -> DeliveryAttempt {
+    DeliveryAttempt {
+        at: START.plus_ms(ms),
+        duration_ms: 1,
+        status: Some(status),
+        error: None,
+        answer: None,
+        retry_after_ms: None,
+    }
+}
+
+#[test]
+fn the_next_event_waits_until_the_one_before_is_confirmed() {
+    let paid = paid();
+    assert_eq!(paid.outbox.len(), 2);
+    assert_eq!(paid.outbox_at(), paid.outbox[0].next_attempt_at, "only the first may go out");
+    let attempt = answered(200, 2_500);
+    let decision = paid.decide(Command::DeliveryAnswered { delivery: 0, attempt }, &at(2_501)).unwrap();
+    assert_eq!(decision.effects, [Effect::Deliver(1)], "and then the next goes out at once");
+    assert_eq!(decision.next.unwrap().outbox[0].state, DeliveryState::Delivered);
+}
+
+#[test]
+fn a_delivery_is_tried_eight_times_and_then_exhausted() {
+    let mut payment = pending();
+    for made in 1..=8 {
+        assert_eq!(payment.outbox[0].state, DeliveryState::Pending, "before attempt {made}");
+        let attempt = answered(500, 100 * made);
+        payment = after(&payment, Command::DeliveryAnswered { delivery: 0, attempt }, 100 * made);
+    }
+    assert_eq!(payment.outbox[0].state, DeliveryState::Exhausted);
+    assert_eq!(payment.outbox_at(), None);
+}
+
+#[test]
+fn a_receiver_that_is_gone_gets_nothing_more_of_this_payment() {
+    let attempt = answered(410, 100);
+    let gone = after(&pending(), Command::DeliveryAnswered { delivery: 0, attempt }, 100);
+    assert_eq!(gone.outbox[0].state, DeliveryState::Exhausted);
+    let paid = after(&gone, Command::Notified(settled("s1", 10_000)), 2_000);
+    assert_eq!(paid.outbox[1].state, DeliveryState::Exhausted);
+    assert_eq!(paid.history.len(), 2, "the event itself is there");
+}
+
+#[test]
+fn an_event_is_delivered_again_on_demand_outside_of_the_order() {
+    let attempt = answered(200, 100);
+    let told = after(&pending(), Command::DeliveryAnswered { delivery: 0, attempt }, 100);
+    let decision = told.decide(Command::Redeliver { delivery: 0 }, &at(200)).unwrap();
+    assert_eq!(decision.effects, [Effect::Deliver(1)]);
+    let again = decision.next.unwrap();
+    assert_eq!((again.outbox[1].sequence, again.outbox[1].repeats), (1, Some(0)));
+    assert_eq!(
+        told.decide(Command::Redeliver { delivery: 9 }, &at(200)).unwrap_err(),
+        Refusal::NoSuchDelivery
+    );
+}
+
+#[test]
+fn times_never_run_backwards_whatever_the_clock_does() {
+    let paid = paid();
+    let early = Context { now: Timestamp::from_millis(0), ..at(0) };
+    let refunded = paid
+        .decide(Command::Notified(Fact::Refunded { refund_id: "r".into(), amount: None }), &early)
+        .unwrap()
+        .next
+        .unwrap();
+    assert_eq!(refunded.status(), Status::Refund);
+    assert!(refunded.created_at <= refunded.state.paid_at.unwrap());
+    assert!(refunded.state.paid_at <= refunded.state.refunded_at);
+}
+
+#[test]
+fn a_payment_reads_back_as_it_was_stored() {
+    let payment = after(&paid(), wish(refund(100), Some("k"), 1), 3_000);
+    let text = serde_json::to_string(&payment).unwrap();
+    assert_eq!(serde_json::from_str::<Payment>(&text).unwrap(), payment);
+}
