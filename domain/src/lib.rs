@@ -35,4 +35,6 @@ pub mod webhook;
 
 pub mod payment;
 
+pub mod request;
+
 pub mod listing;
