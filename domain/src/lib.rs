@@ -34,6 +34,7 @@ pub mod event;
 pub mod webhook;
 
 pub mod payment;
+pub mod record;
 
 pub mod request;
 
