@@ -34,5 +34,8 @@ pub mod event;
 pub mod webhook;
 
 pub mod payment;
+pub mod record;
+
+pub mod request;
 
 pub mod listing;

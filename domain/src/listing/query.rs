@@ -1,0 +1,266 @@
+//! Reading the query of a list, with everything that is wrong told at once.
+
+use super::{Cursor, DeliveryCursor, DeliveryFilter, PaymentFilter};
+use crate::delivery::DeliveryState;
+use crate::identity::{Owner, TransactionId};
+use crate::method::Method;
+use crate::request::{Rejection, Violation, code};
+use crate::status::Status;
+use crate::time::Timestamp;
+
+/// How many entries a page has: 1 to 100.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageLimit(u8);
+
+impl PageLimit {
+    /// When the query does not say it.
+    pub const DEFAULT: Self = Self(20);
+    /// The most.
+    pub const MAX: Self = Self(100);
+
+    /// Reads a decimal number from 1 to 100.
+    pub fn parse(text: &str) -> Option<Self> {
+        let is_plain = crate::text::is_digits(text) && !text.starts_with('0');
+        let number = if is_plain { text.parse().ok()? } else { return None };
+        (1..=Self::MAX.0).contains(&number).then_some(Self(number))
+    }
+
+    /// The number itself.
+    pub fn get(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// A page of payments that is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PaymentQuery {
+    /// Which payments.
+    pub filter: PaymentFilter,
+    /// After which payment; from the newest when absent.
+    pub cursor: Option<Cursor>,
+    /// How many.
+    pub limit: PageLimit,
+}
+
+impl PaymentQuery {
+    /// Reads the decoded pairs of a query; unknown names are ignored. The caller sees what is its own.
+    ///
+    /// # Errors
+    /// A [`Rejection`] (400) with every parameter that can't be read or stands twice.
+    pub fn parse(caller: &Owner, pairs: &[(String, String)]) -> Result<Self, Rejection> {
+        let mut query = Query::new(pairs);
+        let mut statuses = query.every("status", UNKNOWN_STATUS, Status::parse);
+        statuses.sort_unstable();
+        statuses.dedup();
+        let filter = PaymentFilter {
+            merchant: caller.merchant.clone(),
+            mode: caller.mode,
+            statuses,
+            method: query.one("paymentMethod", UNKNOWN_METHOD, Method::parse),
+            document: query.one("document", ANY_TEXT, owned),
+            email: query.one("email", ANY_TEXT, owned),
+            external_reference: query.one("externalReference", ANY_TEXT, owned),
+            created_from: query.one("createdFrom", NO_TIME, Timestamp::parse),
+            created_to: query.one("createdTo", NO_TIME, Timestamp::parse),
+        };
+        let cursor = query.one("cursor", NO_CURSOR, Cursor::parse);
+        let limit = query.one("limit", NO_LIMIT, PageLimit::parse).unwrap_or(PageLimit::DEFAULT);
+        query.conclude(Self { filter, cursor, limit })
+    }
+}
+
+/// A page of deliveries that is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveryQuery {
+    /// Which deliveries.
+    pub filter: DeliveryFilter,
+    /// After which delivery; from the newest payment's when absent.
+    pub cursor: Option<DeliveryCursor>,
+    /// How many.
+    pub limit: PageLimit,
+}
+
+impl DeliveryQuery {
+    /// Reads the decoded pairs of a query; unknown names are ignored. The caller sees what is its own.
+    ///
+    /// # Errors
+    /// As [`PaymentQuery::parse`].
+    pub fn parse(caller: &Owner, pairs: &[(String, String)]) -> Result<Self, Rejection> {
+        let mut query = Query::new(pairs);
+        let filter = DeliveryFilter {
+            merchant: caller.merchant.clone(),
+            mode: caller.mode,
+            transaction_id: query.one("transactionId", NO_ID, TransactionId::parse),
+            state: query.one("state", UNKNOWN_STATE, DeliveryState::parse),
+        };
+        let cursor = query.one("cursor", NO_CURSOR, DeliveryCursor::parse);
+        let limit = query.one("limit", NO_LIMIT, PageLimit::parse).unwrap_or(PageLimit::DEFAULT);
+        query.conclude(Self { filter, cursor, limit })
+    }
+}
+
+/// What is told when a parameter can't be read: code and message.
+type Refusal = (&'static str, &'static str);
+
+const UNKNOWN_STATUS: Refusal = (code::UNKNOWN_VALUE, "must be a status of a payment, such as paid");
+const UNKNOWN_METHOD: Refusal = (code::UNKNOWN_VALUE, "must be pix, boleto or credit_card");
+const UNKNOWN_STATE: Refusal = (code::UNKNOWN_VALUE, "must be pending, delivered or exhausted");
+const NO_TIME: Refusal =
+    (code::FORMAT, "must be a time in ISO 8601 with an offset, 2026-11-21T12:00:00.000Z");
+const NO_ID: Refusal = (code::FORMAT, "must be the id of a payment, a UUID with hyphens");
+const NO_CURSOR: Refusal = (code::CURSOR, "must be a nextCursor of this list");
+const NO_LIMIT: Refusal = (code::RANGE, "must be from 1 to 100");
+const ANY_TEXT: Refusal = (code::CHARACTER, "must not hold control characters");
+
+fn owned(text: &str) -> Option<String> {
+    (!text.chars().any(char::is_control)).then(|| text.to_owned())
+}
+
+/// The pairs of a query and what was found wrong with them.
+struct Query<'a> {
+    pairs: &'a [(String, String)],
+    violations: Vec<Violation>,
+}
+
+impl<'a> Query<'a> {
+    const fn new(pairs: &'a [(String, String)]) -> Self {
+        Self { pairs, violations: Vec::new() }
+    }
+
+    /// A parameter that may stand once.
+    fn one<T>(&mut self, name: &str, refusal: Refusal, read: impl Fn(&str) -> Option<T>) -> Option<T> {
+        let value = match self.values(name).as_slice() {
+            [] => return None,
+            [value] => *value,
+            [_, _, ..] => {
+                self.refuse(name, (code::DUPLICATE, "must not be repeated"));
+                return None;
+            }
+        };
+        let read = read(value);
+        if read.is_none() {
+            self.refuse(name, refusal);
+        }
+        read
+    }
+
+    /// A parameter that may be repeated.
+    fn every<T>(&mut self, name: &str, refusal: Refusal, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
+        let values: Option<Vec<T>> = self.values(name).into_iter().map(read).collect();
+        if values.is_none() {
+            self.refuse(name, refusal);
+        }
+        values.unwrap_or_default()
+    }
+
+    fn values(&self, name: &str) -> Vec<&'a str> {
+        self.pairs.iter().filter(|(given, _)| given == name).map(|(_, value)| value.as_str()).collect()
+    }
+
+    fn refuse(&mut self, name: &str, (code, message): Refusal) {
+        self.violations.push(Violation { field: name.to_owned(), code, message: message.to_owned() });
+    }
+
+    fn conclude<T>(self, read: T) -> Result<T, Rejection> {
+        if self.violations.is_empty() { Ok(read) } else { Err(Rejection::malformed(self.violations)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::{ApplicationName, MerchantId, Mode};
+    use crate::request::RejectionKind;
+
+    fn caller() -> Owner {
+        let (merchant, application) = (MerchantId::new("demo"), ApplicationName::new("default"));
+        Owner { merchant, application, mode: Mode::Test }
+    }
+
+    fn pairs(query: &str) -> Vec<(String, String)> {
+        url::form_urlencoded::parse(query.as_bytes()).into_owned().collect()
+    }
+
+    fn check_refused<T: std::fmt::Debug>(read: Result<T, Rejection>, expected: &[(&str, &str)]) {
+        let rejection = read.unwrap_err();
+        assert_eq!(rejection.kind, RejectionKind::Malformed);
+        let found: Vec<_> =
+            rejection.violations.iter().map(|found| (found.field.as_str(), found.code)).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn an_empty_query_asks_for_the_newest_twenty_of_the_caller() {
+        let query = PaymentQuery::parse(&caller(), &pairs("")).unwrap();
+        assert_eq!((query.cursor, query.limit.get()), (None, 20));
+        assert_eq!((query.filter.merchant.as_str(), query.filter.mode), ("demo", Mode::Test));
+        assert!(query.filter.statuses.is_empty() && query.filter.method.is_none());
+    }
+
+    #[test]
+    fn every_filter_is_read() {
+        let text = "status=paid&status=pending&status=paid&paymentMethod=CREDIT_CARD&document=11144477735&email=a%40b.co\
+                    &externalReference=order+7&createdFrom=2026-11-21T00%3A00%3A00.000Z\
+                    &createdTo=2026-11-21T21%3A00%3A00-03%3A00&limit=100&unknown=1&unknown=2";
+        let filter = PaymentQuery::parse(&caller(), &pairs(text)).unwrap().filter;
+        assert_eq!(filter.statuses, [Status::Pending, Status::Paid]);
+        assert_eq!(filter.method, Some(Method::CreditCard));
+        assert_eq!(filter.document.as_deref(), Some("11144477735"));
+        assert_eq!(filter.email.as_deref(), Some("a@b.co"));
+        assert_eq!(filter.external_reference.as_deref(), Some("order 7"));
+        assert_eq!(filter.created_from, Timestamp::parse("2026-11-21T00:00:00.000Z"));
+        assert_eq!(filter.created_to, Timestamp::parse("2026-11-22T00:00:00.000Z"));
+    }
+
+    #[test]
+    fn all_that_is_unreadable_is_told_at_once() {
+        let text = "status=paid&status=PAID&paymentMethod=cash&document=%00&createdFrom=2026-11-21&createdTo=\
+                    &cursor=abc&limit=0";
+        let expected = [
+            ("status", code::UNKNOWN_VALUE),
+            ("paymentMethod", code::UNKNOWN_VALUE),
+            ("document", code::CHARACTER),
+            ("createdFrom", code::FORMAT),
+            ("createdTo", code::FORMAT),
+            ("cursor", code::CURSOR),
+            ("limit", code::RANGE),
+        ];
+        check_refused(PaymentQuery::parse(&caller(), &pairs(text)), &expected);
+        let text = "transactionId=7&state=lost&cursor=&limit=101";
+        let expected = [
+            ("transactionId", code::FORMAT),
+            ("state", code::UNKNOWN_VALUE),
+            ("cursor", code::CURSOR),
+            ("limit", code::RANGE),
+        ];
+        check_refused(DeliveryQuery::parse(&caller(), &pairs(text)), &expected);
+    }
+
+    #[test]
+    fn what_may_stand_once_is_refused_twice() {
+        let expected = [("email", code::DUPLICATE), ("limit", code::DUPLICATE)];
+        check_refused(PaymentQuery::parse(&caller(), &pairs("limit=1&email=a&limit=1&email=a")), &expected);
+    }
+
+    #[test]
+    fn a_page_has_one_to_a_hundred_entries() {
+        for (text, limit) in [("1", 1), ("20", 20), ("100", 100)] {
+            assert_eq!(PageLimit::parse(text).map(PageLimit::get), Some(limit));
+        }
+        for text in ["", "0", "101", "256", "-1", "+1", "1.0", "01", " 1", "٣", "99999999999999999999"] {
+            assert_eq!(PageLimit::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_page_of_deliveries_goes_on_where_the_last_one_ended() {
+        let id = TransactionId::new(uuid::Uuid::from_u128(7));
+        let payment = Cursor { created_at: Timestamp::from_millis(5), id };
+        let cursor = DeliveryCursor { payment, index: 2 };
+        let text = format!("transactionId={id}&state=exhausted&limit=1&cursor={cursor}");
+        let query = DeliveryQuery::parse(&caller(), &pairs(&text)).unwrap();
+        assert_eq!((query.cursor, query.limit.get()), (Some(cursor), 1));
+        assert_eq!(query.filter.transaction_id, Some(id));
+        assert_eq!(query.filter.state, Some(DeliveryState::Exhausted));
+    }
+}

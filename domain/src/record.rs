@@ -1,0 +1,110 @@
+//! The payment record: what the merchant sees of a payment.
+
+mod parts;
+pub(crate) mod wire;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::event::Event;
+use crate::identity::{AcquirerName, TransactionId};
+use crate::method::Method;
+use crate::money::Money;
+use crate::order::Utm;
+use crate::payment::Payment;
+use crate::state::State;
+use crate::status::Status;
+use crate::time::Timestamp;
+
+use parts::{Boleto, CreditCard, Customer, Pix, Product, Routing, Shipping, SplitRecord, UtmRecord};
+use wire::Printed;
+
+pub use parts::RefundRecord;
+
+/// A payment as the API and the webhooks show it (contract, section 1.2). Holds no card number.
+///
+/// Made to be written as JSON text at once: in a `serde_json::Value` its decimal numbers would become floats.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PaymentRecord<'a> {
+    transaction_id: Printed<TransactionId>,
+    status: Status,
+    amount: Printed<Money>,
+    currency: &'static str,
+    payment_method: Method,
+    customer: Customer<'a>,
+    pix: Option<Pix<'a>>,
+    boleto: Option<Boleto<'a>>,
+    products: Vec<Product<'a>>,
+    utm: UtmRecord<'a>,
+    created_at: Printed<Timestamp>,
+    paid_at: Option<Printed<Timestamp>>,
+    refunded_at: Option<Printed<Timestamp>>,
+    chargeback_at: Option<Printed<Timestamp>>,
+    credit_card: Option<CreditCard<'a>>,
+    captured_amount: Option<Printed<Money>>,
+    shipping: Option<Shipping>,
+    splits: Vec<SplitRecord<'a>>,
+    refunds: Vec<RefundRecord<'a>>,
+    refunded_amount: Printed<Money>,
+    installments: Option<u8>,
+    external_reference: Option<&'a str>,
+    metadata: &'a BTreeMap<String, String>,
+    status_reason: Option<&'a str>,
+    acquirer: Option<&'a AcquirerName>,
+    routing: Routing<'a>,
+    cancelled_at: Option<Printed<Timestamp>>,
+    expired_at: Option<Printed<Timestamp>>,
+    updated_at: Printed<Timestamp>,
+    version: u32,
+}
+
+impl<'a> PaymentRecord<'a> {
+    /// The payment as it is. Its pages are at `public_url`, such as `https://pay.example.com`.
+    pub fn now(payment: &'a Payment, public_url: &str) -> Self {
+        Self::of(payment, &payment.state, public_url)
+    }
+
+    /// The payment as it was right after an event.
+    pub fn as_of(payment: &'a Payment, event: &'a Event, public_url: &str) -> Self {
+        Self::of(payment, &event.snapshot, public_url)
+    }
+
+    fn of(payment: &'a Payment, state: &'a State, public_url: &str) -> Self {
+        let order = &payment.order;
+        let Utm { source, medium, campaign, term, content } = &order.utm;
+        Self {
+            transaction_id: Printed(payment.id),
+            status: state.status,
+            amount: Printed(order.amount),
+            currency: "BRL",
+            payment_method: order.method,
+            customer: Customer::of(&order.payer),
+            pix: Pix::of(payment, state, public_url),
+            boleto: Boleto::of(payment, state, public_url),
+            products: order.items.iter().map(Product::of).collect(),
+            utm: UtmRecord { source, medium, campaign, term, content },
+            created_at: Printed(payment.created_at),
+            paid_at: state.paid_at.map(Printed),
+            refunded_at: state.refunded_at.map(Printed),
+            chargeback_at: state.chargeback_at.map(Printed),
+            credit_card: CreditCard::of(&order.terms, state),
+            captured_amount: state.captured_amount.map(Printed),
+            shipping: order.shipping_fee.map(|fee| Shipping { fee: Printed(fee) }),
+            splits: order.splits.iter().map(SplitRecord::of).collect(),
+            refunds: state.refunds.iter().map(RefundRecord::of).collect(),
+            refunded_amount: Printed(state.refunded_amount()),
+            installments: order.installments(),
+            external_reference: order.external_reference.as_deref(),
+            metadata: &order.metadata,
+            status_reason: state.status_reason.as_deref(),
+            acquirer: state.attempts.last().map(|attempt| &attempt.acquirer),
+            routing: Routing::of(&payment.considered, &state.attempts),
+            cancelled_at: state.cancelled_at.map(Printed),
+            expired_at: state.expired_at.map(Printed),
+            updated_at: Printed(state.updated_at),
+            version: state.version,
+        }
+    }
+}

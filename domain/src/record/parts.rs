@@ -1,0 +1,217 @@
+//! The objects inside a payment record.
+
+use chrono::NaiveDate;
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::wire::{DecimalNumber, Percentage, Printed};
+use crate::acquiring::Issued;
+use crate::card::Brand;
+use crate::identity::AcquirerName;
+use crate::money::Money;
+use crate::order::{Item, Payer, Share, Split, Terms};
+use crate::payment::Payment;
+use crate::routing::{Attempt, AttemptOutcome, Considered};
+use crate::state::{Refund, RefundStatus, State};
+use crate::time::Timestamp;
+
+/// The payer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Customer<'a> {
+    name: String,
+    email: &'a str,
+    document: &'a str,
+    phone: &'a str,
+}
+
+impl<'a> Customer<'a> {
+    pub(super) fn of(payer: &'a Payer) -> Self {
+        let (document, phone) = (payer.document.as_str(), payer.phone.as_str());
+        Self { name: payer.full_name(), email: &payer.email, document, phone }
+    }
+}
+
+/// What a PIX is paid with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Pix<'a> {
+    qr_code: String,
+    code: &'a str,
+    txid: &'a str,
+    expires_at: Printed<Timestamp>,
+    end_to_end_id: Option<&'a str>,
+}
+
+impl<'a> Pix<'a> {
+    pub(super) fn of(payment: &Payment, state: &'a State, public_url: &str) -> Option<Self> {
+        let Some(Issued::Pix { txid, code, expires_at }) = &state.issued else { return None };
+        Some(Self {
+            qr_code: format!("{}/pix/{}.png", public_url.trim_end_matches('/'), payment.page_token),
+            code,
+            txid,
+            expires_at: Printed(*expires_at),
+            end_to_end_id: state.end_to_end_id.as_deref(),
+        })
+    }
+}
+
+/// What a boleto is paid with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Boleto<'a> {
+    code: &'a str,
+    url: String,
+    digitable_line: &'a str,
+    due_date: Printed<NaiveDate>,
+}
+
+impl<'a> Boleto<'a> {
+    pub(super) fn of(payment: &Payment, state: &'a State, public_url: &str) -> Option<Self> {
+        let Some(Issued::Boleto(slip)) = &state.issued else { return None };
+        Some(Self {
+            code: &slip.barcode,
+            url: format!("{}/boletos/{}", public_url.trim_end_matches('/'), payment.page_token),
+            digitable_line: &slip.digitable_line,
+            due_date: Printed(slip.due_date),
+        })
+    }
+}
+
+/// What may be shown of the card, and what the issuer said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CreditCard<'a> {
+    brand: Brand,
+    first_digits: &'a str,
+    last_digits: &'a str,
+    holder_name: &'a str,
+    installments: u8,
+    authorization_code: Option<&'a str>,
+    decline_code: Option<&'a str>,
+}
+
+impl<'a> CreditCard<'a> {
+    pub(super) fn of(terms: &'a Terms, state: &'a State) -> Option<Self> {
+        let Terms::CreditCard { card, installments, capture: _ } = terms else { return None };
+        Some(Self {
+            brand: card.brand,
+            first_digits: &card.first_digits,
+            last_digits: &card.last_digits,
+            holder_name: &card.holder_name,
+            installments: *installments,
+            authorization_code: state.authorization_code.as_deref(),
+            decline_code: state.decline_code.as_deref(),
+        })
+    }
+}
+
+/// One line of what is bought.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Product<'a> {
+    id: Option<Printed<Uuid>>,
+    name: &'a str,
+    quantity: u64,
+    price: Printed<Money>,
+    total: DecimalNumber,
+}
+
+impl<'a> Product<'a> {
+    pub(super) fn of(item: &'a Item) -> Self {
+        Self {
+            id: item.id.map(Printed),
+            name: &item.name,
+            quantity: item.quantity,
+            price: Printed(item.price),
+            total: DecimalNumber(item.total()),
+        }
+    }
+}
+
+/// Campaign parameters, `null` where none was supplied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct UtmRecord<'a> {
+    pub(super) source: &'a Option<String>,
+    pub(super) medium: &'a Option<String>,
+    pub(super) campaign: &'a Option<String>,
+    pub(super) term: &'a Option<String>,
+    pub(super) content: &'a Option<String>,
+}
+
+/// Shipping.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Shipping {
+    pub(super) fee: Printed<Money>,
+}
+
+/// The share of a recipient, in the unit in which it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SplitRecord<'a> {
+    recipient_id: &'a str,
+    #[serde(flatten)]
+    share: ShareRecord,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+enum ShareRecord {
+    Amount(Printed<Money>),
+    Percentage(Percentage),
+}
+
+impl<'a> SplitRecord<'a> {
+    pub(super) fn of(split: &'a Split) -> Self {
+        let share = match split.share {
+            Share::Amount(amount) => ShareRecord::Amount(Printed(amount)),
+            Share::BasisPoints(points) => ShareRecord::Percentage(Percentage(points)),
+        };
+        Self { recipient_id: &split.recipient_id, share }
+    }
+}
+
+/// A refund as the API shows it, in the record and as the answer to its request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RefundRecord<'a> {
+    refund_id: &'a str,
+    amount: Printed<Money>,
+    status: RefundStatus,
+    created_at: Printed<Timestamp>,
+}
+
+impl<'a> RefundRecord<'a> {
+    /// Shows a refund.
+    pub fn of(refund: &'a Refund) -> Self {
+        Self {
+            refund_id: &refund.id,
+            amount: Printed(refund.amount),
+            status: refund.status,
+            created_at: Printed(refund.created_at),
+        }
+    }
+}
+
+/// How the payment was routed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Routing<'a> {
+    considered: &'a [Considered],
+    attempts: Vec<AttemptRecord<'a>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct AttemptRecord<'a> {
+    acquirer: &'a AcquirerName,
+    outcome: AttemptOutcome,
+    at: Printed<Timestamp>,
+}
+
+impl<'a> Routing<'a> {
+    pub(super) fn of(considered: &'a [Considered], attempts: &'a [Attempt]) -> Self {
+        let shown = |attempt: &'a Attempt| AttemptRecord {
+            acquirer: &attempt.acquirer,
+            outcome: attempt.outcome,
+            at: Printed(attempt.at),
+        };
+        Self { considered, attempts: attempts.iter().map(shown).collect() }
+    }
+}

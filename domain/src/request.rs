@@ -1,0 +1,127 @@
+//! The creation request: from bytes to domain types, with everything that is wrong told at once.
+//!
+//! The rules are those of the contract's table of `POST /pay/payments`, one file for each part of it.
+
+mod basket;
+mod card;
+mod email;
+mod fields;
+mod fingerprint;
+mod json;
+mod notes;
+pub mod operation;
+mod payer;
+mod postback;
+mod splits;
+mod terms;
+mod violation;
+
+use crate::method::Method;
+use crate::money::Money;
+use crate::order::{Order, Purchase};
+use crate::time::Timestamp;
+
+use fields::{Fields, Findings};
+use json::Node;
+use violation::Broken;
+
+pub use postback::PostbackPolicy;
+pub use violation::{Rejection, RejectionKind, Violation, code};
+
+/// A CNPJ has fewer digits than the shortest card number.
+const SHORTEST_CARD_NUMBER: usize = 13;
+
+/// What a configuration decides about creation requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RequestLimits {
+    /// The most instalments of a card payment.
+    pub max_installments: u8,
+    /// Where webhooks may go.
+    pub postback: PostbackPolicy,
+}
+
+/// A request that kept every rule, except perhaps those that depend on the time.
+#[derive(Debug)]
+pub struct ParsedRequest {
+    /// What was asked for.
+    pub purchase: Purchase,
+    /// Rules that the request breaks only because of the time it came: the card has expired, the due date is
+    /// not in its window. A known `Idempotency-Key` is answered in spite of them; a new payment is refused.
+    pub clock_violations: Vec<Violation>,
+    /// Whether the due date was sent, and not derived from the time.
+    due_date_was_sent: bool,
+}
+
+impl ParsedRequest {
+    /// What is to be created at that time.
+    ///
+    /// # Errors
+    /// A [`Rejection`] (422) if a rule that depends on the time is broken.
+    pub fn into_purchase(self) -> Result<Purchase, Rejection> {
+        if self.clock_violations.is_empty() {
+            return Ok(self.purchase);
+        }
+        Err(Rejection::unprocessable(self.clock_violations))
+    }
+}
+
+/// Reads the body of `POST /pay/payments`.
+///
+/// # Errors
+/// A [`Rejection`] with every violation of the shape; if there is none, with every violation of a rule.
+pub fn parse(body: &[u8], now: Timestamp, limits: &RequestLimits) -> Result<ParsedRequest, Rejection> {
+    let object = json::read(body)?;
+    let findings = Findings::with_card_number(sent_card_number(&object));
+    let root = Fields::of_body(&object, &findings);
+    let read = read_body(&root, now, limits);
+    let (mut request, clock_violations) = findings.conclude(read)?;
+    request.clock_violations = clock_violations;
+    Ok(request)
+}
+
+fn read_body(root: &Fields<'_>, now: Timestamp, limits: &RequestLimits) -> Option<ParsedRequest> {
+    let method = root.required("paymentMethod").parsed(|text| {
+        let broken = || Broken::new(code::UNKNOWN_VALUE, "must be pix, boleto or credit_card");
+        Method::parse(text).ok_or_else(broken)
+    });
+    let amount = root.required("amount").integer_in(1..=basket::MAX_CENTS).map(Money::from_cents);
+    let currency = root.required("currency").parsed(|text| match text {
+        "BRL" => Ok(()),
+        _ => Err(Broken::new(code::UNKNOWN_VALUE, "must be BRL")),
+    });
+    let payer = root.required("paymentDetails").object().and_then(|payer| payer::read(&payer));
+    let shipping_fee = basket::shipping_fee(root);
+    let items = basket::items(root);
+    let postback_url = postback::read(root, limits.postback);
+    let splits = splits::read(root, amount);
+    let utm = notes::utm(root);
+    let sent = terms::read(root, method, now, limits.max_installments);
+    let external_reference = root.optional("externalReference").text_of(0..=100);
+    let metadata = notes::metadata(root);
+
+    currency?;
+    let sent = sent?;
+    let order = Order {
+        method: method?,
+        amount: amount?,
+        payer: payer?,
+        items,
+        shipping_fee,
+        splits,
+        utm,
+        postback_url,
+        external_reference,
+        metadata,
+        terms: sent.terms,
+    };
+    let purchase = Purchase { order, card: sent.card };
+    Some(ParsedRequest { purchase, clock_violations: Vec::new(), due_date_was_sent: sent.due_date_was_sent })
+}
+
+/// The card's number as it was sent, if it looks like one.
+fn sent_card_number<'a>(object: &'a json::Object<'_>) -> Option<&'a str> {
+    let Some(Node::Object(card)) = object.get("creditCard") else { return None };
+    let Some(Node::Text(number)) = card.get("number") else { return None };
+    let is_number = crate::text::is_digits(number) && number.len() >= SHORTEST_CARD_NUMBER;
+    is_number.then_some(number.as_ref())
+}

@@ -1,0 +1,49 @@
+//! `items` and `shipping`: what is bought.
+
+use uuid::Uuid;
+
+use super::fields::Fields;
+use super::violation::{Broken, code};
+use crate::money::Money;
+use crate::order::Item;
+
+/// The most cents of any one amount, [`Money::MAX`].
+pub(super) const MAX_CENTS: i64 = 9_999_999_999;
+
+/// The most items of one payment.
+const MAX_ITEMS: usize = 100;
+
+/// Reads the lines of what is bought.
+pub(super) fn items(root: &Fields<'_>) -> Vec<Item> {
+    root.optional("items").objects(MAX_ITEMS).iter().filter_map(item).collect()
+}
+
+fn item(fields: &Fields<'_>) -> Option<Item> {
+    let id = fields.optional("id").parsed(hyphenated_uuid);
+    let name = fields.required("name").text_of(1..=255);
+    let quantity = fields.required("quantity").integer_in(1..=1_000_000);
+    let price = fields.required("price").integer_in(0..=MAX_CENTS).map(Money::from_cents);
+    Some(Item { id, name: name?, quantity: quantity?, price: price? })
+}
+
+/// Reads the form with hyphens and nothing else; the other forms are no longer the merchant's own id.
+fn hyphenated_uuid(text: &str) -> Result<Uuid, Broken> {
+    let uuid = if text.len() == 36 { Uuid::try_parse(text).ok() } else { None };
+    uuid.ok_or_else(|| Broken::new(code::FORMAT, "must be a UUID with hyphens"))
+}
+
+/// Reads the fee for shipping.
+pub(super) fn shipping_fee(root: &Fields<'_>) -> Option<Money> {
+    let shipping = root.optional("shipping").object()?;
+    shipping.optional("fee").integer_in(0..=MAX_CENTS).map(Money::from_cents)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_of_an_amount_is_the_most_of_a_payment() {
+        assert_eq!(u64::try_from(MAX_CENTS), Ok(Money::MAX.cents()));
+    }
+}

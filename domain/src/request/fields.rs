@@ -1,0 +1,256 @@
+//! Reading fields one by one while everything that is wrong is collected.
+
+use std::cell::RefCell;
+use std::ops::RangeInclusive;
+
+use super::json::{Node, Object, shown};
+use super::violation::{Broken, Rejection, Violation, code};
+
+/// What was found wrong so far, in three groups; shared by all who read one request.
+#[derive(Default)]
+pub(super) struct Findings<'n> {
+    shape: RefCell<Vec<Violation>>,
+    rules: RefCell<Vec<Violation>>,
+    clock: RefCell<Vec<Violation>>,
+    /// The card's number as it was sent: no field that is kept may hold it.
+    card_number: Option<&'n str>,
+}
+
+impl<'n> Findings<'n> {
+    /// Begins a reading in which no text may hold this card number.
+    pub(super) fn with_card_number(card_number: Option<&'n str>) -> Self {
+        Self { card_number, ..Self::default() }
+    }
+
+    /// What was read, with the violations that depend on the clock; or the refusal, shape before rules.
+    pub(super) fn conclude<T>(self, read: Option<T>) -> Result<(T, Vec<Violation>), Rejection> {
+        let (shape, rules) = (self.shape.into_inner(), self.rules.into_inner());
+        let clock = self.clock.into_inner();
+        match read {
+            Some(read) if shape.is_empty() && rules.is_empty() => Ok((read, clock)),
+            _ if !shape.is_empty() => Err(Rejection::malformed(shape)),
+            _ => Err(Rejection::unprocessable([rules, clock].concat())),
+        }
+    }
+}
+
+/// The fields of one JSON object.
+pub(super) struct Fields<'n> {
+    object: &'n Object<'n>,
+    /// Path of the object, empty for the whole body.
+    path: String,
+    findings: &'n Findings<'n>,
+}
+
+impl<'n> Fields<'n> {
+    /// The fields of the whole body.
+    pub(super) const fn of_body(object: &'n Object<'n>, findings: &'n Findings<'n>) -> Self {
+        Self { object, path: String::new(), findings }
+    }
+
+    /// A field that must be there; its absence is told.
+    pub(super) fn required<'f>(&'f self, name: &'f str) -> Field<'f> {
+        let field = self.optional(name);
+        if field.node.is_none() {
+            self.note(&self.findings.shape, name, Broken::new(code::REQUIRED, "is required"));
+        }
+        field
+    }
+
+    /// A field that may be absent or `null`.
+    pub(super) fn optional<'f>(&'f self, name: &'f str) -> Field<'f> {
+        let node = self.object.get(name).filter(|node| !matches!(node, Node::Null));
+        Field { fields: self, name, node }
+    }
+
+    /// The names of all fields.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.object.keys().map(AsRef::as_ref)
+    }
+
+    /// Tells that a field breaks a rule.
+    pub(super) fn refuse(&self, name: &str, broken: Broken) {
+        self.note(&self.findings.rules, name, broken);
+    }
+
+    /// Tells that a field breaks a rule that depends on the time of the request.
+    pub(super) fn refuse_today(&self, name: &str, broken: Broken) {
+        self.note(&self.findings.clock, name, broken);
+    }
+
+    /// The value, or a violation told.
+    pub(super) fn keep<T>(&self, name: &str, value: Result<T, Broken>) -> Option<T> {
+        value.map_err(|broken| self.refuse(name, broken)).ok()
+    }
+
+    /// An integer within bounds, or a violation told.
+    pub(super) fn in_range(&self, name: &str, value: i64, bounds: RangeInclusive<i64>) -> Option<u64> {
+        let broken =
+            || Broken::new(code::RANGE, format!("must be from {} to {}", bounds.start(), bounds.end()));
+        let value = if bounds.contains(&value) { u64::try_from(value).ok() } else { None };
+        self.keep(name, value.ok_or_else(broken))
+    }
+
+    /// Whether a text that is to be kept is free of the card's number.
+    pub(super) fn check_card(&self, text: &str) -> Result<(), Broken> {
+        match self.findings.card_number {
+            Some(number) if text.contains(number) => {
+                Err(Broken::new(code::CARD_NUMBER, "must not hold the card's number"))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn note(&self, group: &RefCell<Vec<Violation>>, name: &str, broken: Broken) {
+        let violation = Violation { field: self.path_to(name), code: broken.code, message: broken.message };
+        group.borrow_mut().push(violation);
+    }
+
+    /// Where a field stands; an empty name is the object itself.
+    fn path_to(&self, name: &str) -> String {
+        match (self.path.as_str(), name) {
+            (path, "") => path.to_owned(),
+            ("", name) => shown(name).to_owned(),
+            (path, name) => format!("{path}.{}", shown(name)),
+        }
+    }
+}
+
+/// One field, perhaps absent. The readers tell a wrong type and answer `None` for it.
+#[derive(Clone, Copy)]
+pub(super) struct Field<'f> {
+    fields: &'f Fields<'f>,
+    name: &'f str,
+    node: Option<&'f Node<'f>>,
+}
+
+impl<'f> Field<'f> {
+    /// Whether there is a value, of whatever type.
+    pub(super) const fn is_present(self) -> bool {
+        self.node.is_some()
+    }
+
+    /// Any text.
+    pub(super) fn text(self) -> Option<&'f str> {
+        let text = self.secret_text()?;
+        self.fields.keep(self.name, self.fields.check_card(text)).map(|()| text)
+    }
+
+    /// A text that may be the card's number itself.
+    pub(super) fn secret_text(self) -> Option<&'f str> {
+        let Node::Text(text) = self.node? else { return self.wrong_type("must be a text") };
+        Some(text)
+    }
+
+    /// A text as a parser reads it.
+    pub(super) fn parsed<T>(self, parse: impl FnOnce(&str) -> Result<T, Broken>) -> Option<T> {
+        self.fields.keep(self.name, parse(self.text()?))
+    }
+
+    /// A text of so many characters, none of them a control character; blanks alone count as nothing.
+    pub(super) fn text_of(self, lengths: RangeInclusive<usize>) -> Option<String> {
+        self.parsed(|text| check_text(text, lengths).map(|()| text.to_owned()))
+    }
+
+    /// The same after trimming.
+    pub(super) fn trimmed_text_of(self, lengths: RangeInclusive<usize>) -> Option<String> {
+        self.parsed(|text| check_text(text.trim(), lengths).map(|()| text.trim().to_owned()))
+    }
+
+    /// An integer; one that is too large or too small becomes the largest or smallest there is.
+    pub(super) fn integer(self) -> Option<i64> {
+        let Node::Number(text) = self.node? else { return self.wrong_type("must be an integer") };
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        if !crate::text::is_digits(digits) {
+            return self.wrong_type("must be an integer, without fraction or exponent");
+        }
+        Some(text.parse().unwrap_or(if digits == *text { i64::MAX } else { i64::MIN }))
+    }
+
+    /// An integer within bounds.
+    pub(super) fn integer_in(self, bounds: RangeInclusive<i64>) -> Option<u64> {
+        self.fields.in_range(self.name, self.integer()?, bounds)
+    }
+
+    /// A number as it was written.
+    pub(super) fn number(self) -> Option<&'f str> {
+        let Node::Number(text) = self.node? else { return self.wrong_type("must be a number") };
+        Some(text)
+    }
+
+    /// `true` or `false`.
+    pub(super) fn flag(self) -> Option<bool> {
+        let Node::Bool(flag) = self.node? else { return self.wrong_type("must be true or false") };
+        Some(*flag)
+    }
+
+    /// An integer, or a text of digits in these lengths.
+    pub(super) fn integer_or_digits(self, lengths: RangeInclusive<usize>) -> Option<i64> {
+        if matches!(self.node?, Node::Number(_)) {
+            return self.integer();
+        }
+        let Node::Text(text) = self.node? else {
+            return self.wrong_type("must be an integer or a text of digits");
+        };
+        if !crate::text::is_digits(text) {
+            self.refuse(Broken::new(code::CHARACTER, "only digits are accepted"));
+            return None;
+        }
+        if !lengths.contains(&text.len()) {
+            self.refuse(Broken::new(code::LENGTH, "the number of digits is wrong"));
+            return None;
+        }
+        text.parse().ok()
+    }
+
+    /// The fields of an object.
+    pub(super) fn object(self) -> Option<Fields<'f>> {
+        let Node::Object(object) = self.node? else { return self.wrong_type("must be an object") };
+        Some(Fields { object, path: self.fields.path_to(self.name), findings: self.fields.findings })
+    }
+
+    /// The objects of an array. Those beyond `max` are not looked at: that they are too many is told.
+    pub(super) fn objects(self, max: usize) -> Vec<Fields<'f>> {
+        let Some(node) = self.node else { return Vec::new() };
+        let Node::List(entries) = node else {
+            return self.wrong_type("must be an array").unwrap_or_default();
+        };
+        if entries.len() > max {
+            self.refuse(Broken::new(code::TOO_MANY, format!("has at most {max} entries")));
+        }
+        let read = |(index, entry): (usize, &'f Node<'f>)| {
+            let path = format!("{}[{index}]", self.fields.path_to(self.name));
+            let findings = self.fields.findings;
+            if let Node::Object(object) = entry {
+                return Some(Fields { object, path, findings });
+            }
+            let message = String::from("must be an object");
+            findings.shape.borrow_mut().push(Violation { field: path, code: code::TYPE, message });
+            None
+        };
+        entries.iter().take(max).enumerate().filter_map(read).collect()
+    }
+
+    /// Tells that the field breaks a rule.
+    pub(super) fn refuse(self, broken: Broken) {
+        self.fields.refuse(self.name, broken);
+    }
+
+    fn wrong_type<T>(self, message: &str) -> Option<T> {
+        self.fields.note(&self.fields.findings.shape, self.name, Broken::new(code::TYPE, message));
+        None
+    }
+}
+
+/// Whether a text has an allowed number of characters and no control character.
+pub(super) fn check_text(text: &str, lengths: RangeInclusive<usize>) -> Result<(), Broken> {
+    if text.chars().any(char::is_control) {
+        return Err(Broken::new(code::CHARACTER, "must not hold control characters"));
+    }
+    let length = if text.trim().is_empty() && *lengths.start() > 0 { 0 } else { text.chars().count() };
+    if lengths.contains(&length) {
+        return Ok(());
+    }
+    let (least, most) = lengths.into_inner();
+    Err(Broken::new(code::LENGTH, format!("must have {least} to {most} characters")))
+}

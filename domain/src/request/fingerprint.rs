@@ -1,0 +1,162 @@
+//! Tells whether two requests under one `Idempotency-Key` are the same.
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+use super::ParsedRequest;
+use crate::card::CardData;
+use crate::order::{Address, Item, Order, Payer, Share, Split, Terms, Utm};
+
+/// Begins every hash: another way of writing needs another name. Keys never expire, so this way stays.
+const VERSION: &str = "quita request 1";
+
+impl ParsedRequest {
+    /// A keyed hash of what was asked for, 64 hexadecimal digits.
+    ///
+    /// Equal for two bodies that differ in the order of names, `null` against absence, letter case where it
+    /// means nothing, unknown fields or the card's security code. Holds the card number, which is why it is
+    /// keyed. A due date that was not sent counts as such, on whatever day the request comes.
+    pub fn fingerprint(&self, secret: &[u8]) -> String {
+        let mut writer = Writer::new(secret);
+        writer.text(VERSION);
+        writer.order(&self.purchase.order);
+        writer.terms(&self.purchase.order.terms, self.due_date_was_sent);
+        writer.option(self.purchase.card.as_ref(), Writer::card);
+        writer.finish()
+    }
+}
+
+/// Feeds the hash so that no two requests feed it alike: lengths before texts and lists, a mark before options.
+struct Writer(Hmac<Sha256>);
+
+impl Writer {
+    fn new(secret: &[u8]) -> Self {
+        // Fails for no length of key; a key of zeros would only make the hash unkeyed.
+        let unkeyed = |_| Hmac::new(&hmac::digest::Key::<Hmac<Sha256>>::default());
+        Self(Hmac::new_from_slice(secret).unwrap_or_else(unkeyed))
+    }
+
+    fn finish(self) -> String {
+        self.0.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    fn number(&mut self, number: u64) {
+        self.0.update(&number.to_be_bytes());
+    }
+
+    fn length(&mut self, length: usize) {
+        self.number(u64::try_from(length).unwrap_or(u64::MAX));
+    }
+
+    fn text(&mut self, text: &str) {
+        self.length(text.len());
+        self.0.update(text.as_bytes());
+    }
+
+    fn option<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
+        self.number(u64::from(value.is_some()));
+        if let Some(value) = value {
+            write(self, value);
+        }
+    }
+
+    fn list<T>(&mut self, entries: &[T], write: impl Fn(&mut Self, &T)) {
+        self.length(entries.len());
+        for entry in entries {
+            write(self, entry);
+        }
+    }
+
+    // Taken apart without `..`, so that a new field asks for its place here (behind a mark or a new version).
+    fn order(&mut self, order: &Order) {
+        let Order {
+            method,
+            amount,
+            payer,
+            items,
+            shipping_fee,
+            splits,
+            utm,
+            postback_url,
+            external_reference,
+            metadata,
+            terms: _,
+        } = order;
+        self.text(method.label());
+        self.number(amount.cents());
+        self.payer(payer);
+        self.list(items, Self::item);
+        self.option(*shipping_fee, |writer, fee| writer.number(fee.cents()));
+        self.list(splits, Self::split);
+        self.utm(utm);
+        self.option(postback_url.as_deref(), Self::text);
+        self.option(external_reference.as_deref(), Self::text);
+        self.length(metadata.len());
+        for (name, value) in metadata {
+            self.text(name);
+            self.text(value);
+        }
+    }
+
+    fn payer(&mut self, payer: &Payer) {
+        let Payer { first_name, last_name, document, email, phone, address } = payer;
+        for text in [first_name, last_name, document.as_str(), email, phone.as_str()] {
+            self.text(text);
+        }
+        let Address { street, number, complement, neighborhood, city, state, zip_code } = address;
+        for text in [street, number, neighborhood, city, state.as_str(), zip_code.as_str()] {
+            self.text(text);
+        }
+        self.option(complement.as_deref(), Self::text);
+    }
+
+    fn item(&mut self, item: &Item) {
+        let Item { id, name, quantity, price } = item;
+        self.option(id.as_ref(), |writer, id| writer.text(&id.to_string()));
+        self.text(name);
+        self.number(*quantity);
+        self.number(price.cents());
+    }
+
+    fn split(&mut self, split: &Split) {
+        self.text(&split.recipient_id);
+        match split.share {
+            Share::Amount(amount) => {
+                self.text("amount");
+                self.number(amount.cents());
+            }
+            Share::BasisPoints(points) => {
+                self.text("percentage");
+                self.number(points.into());
+            }
+        }
+    }
+
+    fn utm(&mut self, utm: &Utm) {
+        let Utm { source, medium, campaign, term, content } = utm;
+        for value in [source, medium, campaign, term, content] {
+            self.option(value.as_deref(), Self::text);
+        }
+    }
+
+    fn terms(&mut self, terms: &Terms, due_date_was_sent: bool) {
+        match terms {
+            Terms::Pix { expires_in_s } => self.number(*expires_in_s),
+            Terms::Boleto { due_date } => {
+                let sent = due_date_was_sent.then(|| due_date.to_string());
+                self.option(sent.as_deref(), Self::text);
+            }
+            Terms::CreditCard { card: _, installments, capture } => {
+                self.number(u64::from(*installments));
+                self.number(u64::from(*capture));
+            }
+        }
+    }
+
+    fn card(&mut self, card: &CardData) {
+        let CardData { number, holder_name, expiry, cvv: _ } = card;
+        self.text(number.expose());
+        self.text(holder_name);
+        self.text(&expiry.to_string());
+    }
+}

@@ -1,0 +1,265 @@
+//! JSON as the requests need it: no repeated names, numbers as they were written, a limit on the depth.
+//!
+//! `serde_json` reads every part, but its own `Value` keeps the last of two members with one name and turns
+//! `12.10` into a float. Texts without escapes are borrowed from the body, so that a card number is not copied.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::violation::{Rejection, code};
+
+/// How deep objects and arrays may be nested; the requests need 3.
+const MAX_DEPTH: usize = 16;
+
+/// A JSON value. Has no `Debug`: it may hold a card.
+pub(super) enum Node<'a> {
+    Null,
+    Bool(bool),
+    /// As written, a correct JSON number: `-0.5e3`.
+    Number(&'a str),
+    Text(Cow<'a, str>),
+    List(Vec<Node<'a>>),
+    Object(Object<'a>),
+}
+
+/// The members of a JSON object by name.
+pub(super) type Object<'a> = BTreeMap<Cow<'a, str>, Node<'a>>;
+
+/// Reads a body that must be one JSON object.
+pub(super) fn read(body: &[u8]) -> Result<Object<'_>, Rejection> {
+    let syntax = |message: String| Rejection::unreadable(String::new(), code::SYNTAX, message);
+    let text = std::str::from_utf8(body).map_err(|_| syntax("the body is not UTF-8".into()))?;
+    let raw: &RawValue = serde_json::from_str(text).map_err(|error| {
+        syntax(format!("the body is not valid JSON (line {}, column {})", error.line(), error.column()))
+    })?;
+    match node(raw, 1) {
+        Ok(Node::Object(object)) => Ok(object),
+        Ok(Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) | Node::List(_)) => {
+            let message = String::from("the body must be a JSON object");
+            Err(Rejection::unreadable(String::new(), code::TYPE, message))
+        }
+        Err(unreadable) => Err(unreadable.into()),
+    }
+}
+
+/// A name for a path, if it is one that a path can hold without doubt; otherwise `…`.
+pub(super) fn shown(name: &str) -> &str {
+    let is_plain =
+        |character: char| character.is_ascii_alphanumeric() || character == '_' || character == '-';
+    let begins_well = name.starts_with(|first: char| first.is_ascii_alphabetic());
+    if begins_well && name.len() <= 40 && name.chars().all(is_plain) { name } else { "…" }
+}
+
+/// Why a value could not be read, and where: the steps from the inside to the outside.
+struct Unreadable {
+    code: &'static str,
+    message: &'static str,
+    steps: Vec<String>,
+}
+
+impl Unreadable {
+    const fn new(code: &'static str, message: &'static str) -> Self {
+        Self { code, message, steps: Vec::new() }
+    }
+
+    fn within(mut self, step: String) -> Self {
+        self.steps.push(step);
+        self
+    }
+}
+
+impl From<Unreadable> for Rejection {
+    fn from(unreadable: Unreadable) -> Self {
+        let path: String = unreadable.steps.iter().rev().map(String::as_str).collect();
+        let field = path.strip_prefix('.').unwrap_or(&path).to_owned();
+        Self::unreadable(field, unreadable.code, unreadable.message.to_owned())
+    }
+}
+
+fn node(raw: &RawValue, depth: usize) -> Result<Node<'_>, Unreadable> {
+    let text = raw.get();
+    match text.bytes().next() {
+        Some(b'n') => Ok(Node::Null),
+        Some(b't') => Ok(Node::Bool(true)),
+        Some(b'f') => Ok(Node::Bool(false)),
+        Some(b'"') => part::<Text<'_>>(text).map(|text| Node::Text(text.0)),
+        Some(b'[') => list(text, depth),
+        Some(b'{') => object(text, depth),
+        Some(_) | None => Ok(Node::Number(text)),
+    }
+}
+
+fn list(text: &str, depth: usize) -> Result<Node<'_>, Unreadable> {
+    check_depth(depth)?;
+    let entries = part::<Vec<&RawValue>>(text)?.into_iter().enumerate();
+    let read = |(index, raw)| node(raw, depth + 1).map_err(|found| found.within(format!("[{index}]")));
+    entries.map(read).collect::<Result<_, _>>().map(Node::List)
+}
+
+fn object(text: &str, depth: usize) -> Result<Node<'_>, Unreadable> {
+    check_depth(depth)?;
+    let mut members = Object::new();
+    for (Text(name), raw) in part::<Members<'_>>(text)?.0 {
+        let step = || format!(".{}", shown(&name));
+        if members.contains_key(&name) {
+            let message = "two members of one object have the same name";
+            return Err(Unreadable::new(code::DUPLICATE, message).within(step()));
+        }
+        let value = node(raw, depth + 1).map_err(|found| found.within(step()))?;
+        members.insert(name, value);
+    }
+    Ok(Node::Object(members))
+}
+
+fn check_depth(depth: usize) -> Result<(), Unreadable> {
+    let message = "objects and arrays are nested too deeply";
+    if depth > MAX_DEPTH { Err(Unreadable::new(code::SYNTAX, message)) } else { Ok(()) }
+}
+
+/// Reads a part whose outline is known to be correct; only escapes in its texts can still be wrong.
+fn part<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Unreadable> {
+    serde_json::from_str(text)
+        .map_err(|_| Unreadable::new(code::SYNTAX, "a text holds an escape that is no character"))
+}
+
+/// A text, borrowed if it has no escapes.
+struct Text<'a>(Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Text<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextVisitor;
+
+        impl<'de> Visitor<'de> for TextVisitor {
+            type Value = Text<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+        }
+
+        deserializer.deserialize_str(TextVisitor)
+    }
+}
+
+/// The members of an object as they stand, repeated names too.
+struct Members<'a>(Vec<(Text<'a>, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct MembersVisitor;
+
+        impl<'de> Visitor<'de> for MembersVisitor {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::RejectionKind;
+
+    /// Expects the body to be refused as malformed, at this field with this code.
+    fn check_refused(body: &[u8], field: &str, code: &str) {
+        let shown = String::from_utf8_lossy(body.get(..40).unwrap_or(body)).into_owned();
+        let rejection = read(body).err().unwrap_or_else(|| panic!("{shown} was read"));
+        assert_eq!(rejection.kind, RejectionKind::Malformed, "{shown}");
+        let found: Vec<_> =
+            rejection.violations.iter().map(|found| (found.field.as_str(), found.code)).collect();
+        assert_eq!(found, [(field, code)], "{shown}");
+    }
+
+    #[test]
+    fn what_is_not_json_is_refused() {
+        for body in
+            ["", " ", "{", "{}}", "{,}", "{'a':1}", "{\"a\":01}", "{\"a\":1.}", "{\"a\":+1}", "{\"a\":NaN}"]
+        {
+            check_refused(body.as_bytes(), "", code::SYNTAX);
+        }
+        for body in
+            ["{\"a\":tru}", "{\"a\":\"\u{1}\"}", "{\"a\":1,}", "\u{feff}{}", "{\"a\":\"\\x\"}", "{a:1}"]
+        {
+            check_refused(body.as_bytes(), "", code::SYNTAX);
+        }
+        check_refused(b"{\"a\":\"\xff\"}", "", code::SYNTAX);
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_is_refused_where_it_stands() {
+        check_refused(br#"{"a":[0,{"b":"\ud800"}]}"#, "a[1].b", code::SYNTAX);
+        check_refused(br#"{"\udc00":1}"#, "", code::SYNTAX);
+    }
+
+    #[test]
+    fn a_body_that_is_no_object_is_refused() {
+        for body in ["null", "true", "1", "\"{}\"", "[]", "[{}]"] {
+            check_refused(body.as_bytes(), "", code::TYPE);
+        }
+    }
+
+    #[test]
+    fn a_repeated_name_is_refused_at_every_depth_and_in_every_spelling() {
+        check_refused(br#"{"amount":1,"amount":1}"#, "amount", code::DUPLICATE);
+        check_refused(br#"{"amount":1,"\u0061mount":2}"#, "amount", code::DUPLICATE);
+        check_refused(br#"{"a":[{"b":{"c":1,"d":2,"c":null}}]}"#, "a[0].b.c", code::DUPLICATE);
+        assert!(read(br#"{"a":{"a":{"a":1}},"A":1}"#).is_ok());
+    }
+
+    #[test]
+    fn a_name_that_could_be_a_secret_is_not_shown() {
+        check_refused(br#"{"4111111111111111":1,"4111111111111111":1}"#, "…", code::DUPLICATE);
+        check_refused(br#"{"a b":1,"a b":1}"#, "…", code::DUPLICATE);
+    }
+
+    #[test]
+    fn nesting_has_a_limit_that_does_not_depend_on_the_stack() {
+        let nested = |depth: usize| format!("{{\"a\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
+        assert!(read(nested(MAX_DEPTH - 1).as_bytes()).is_ok());
+        let (rejection, endless) = (read(nested(MAX_DEPTH).as_bytes()).err().unwrap(), nested(130_000));
+        assert_eq!(rejection.violations[0].code, code::SYNTAX);
+        assert_eq!(read(endless.as_bytes()).err().unwrap().violations[0].code, code::SYNTAX);
+    }
+
+    #[test]
+    fn numbers_stay_as_they_were_written() {
+        let long = "9".repeat(1000);
+        for number in ["0", "-0", "12.10", "1e999", "-1E-2", &long] {
+            let body = format!("{{\"a\": {number} }}");
+            let object = read(body.as_bytes()).ok().unwrap();
+            assert!(matches!(object.get("a"), Some(Node::Number(text)) if *text == number), "{number}");
+        }
+    }
+
+    #[test]
+    fn a_text_without_escapes_is_not_copied() {
+        let object = read(br#"{"plain":"4111","escaped":"\u0034111"}"#).ok().unwrap();
+        assert!(matches!(object.get("plain"), Some(Node::Text(Cow::Borrowed("4111")))));
+        assert!(matches!(object.get("escaped"), Some(Node::Text(Cow::Owned(text))) if text == "4111"));
+    }
+}

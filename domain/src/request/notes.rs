@@ -1,0 +1,43 @@
+//! `UTM…` and `metadata`: what the merchant notes down.
+
+use std::collections::BTreeMap;
+
+use super::fields::{Fields, check_text};
+use super::violation::{Broken, code};
+use crate::order::Utm;
+
+/// The most entries of the metadata.
+const MAX_METADATA: usize = 20;
+
+/// Reads the campaign parameters.
+pub(super) fn utm(root: &Fields<'_>) -> Utm {
+    let read = |name| root.optional(name).text_of(0..=255);
+    Utm {
+        source: read("UTMSource"),
+        medium: read("UTMMedium"),
+        campaign: read("UTMCampaign"),
+        term: read("UTMTerm"),
+        content: read("UTMContent"),
+    }
+}
+
+/// Reads the metadata; an entry that is `null` is as absent.
+pub(super) fn metadata(root: &Fields<'_>) -> BTreeMap<String, String> {
+    let field = root.optional("metadata");
+    let Some(entries) = field.object() else { return BTreeMap::new() };
+    let names: Vec<&str> = entries.names().filter(|name| entries.optional(name).is_present()).collect();
+    if names.len() > MAX_METADATA {
+        field.refuse(Broken::new(code::TOO_MANY, format!("has at most {MAX_METADATA} entries")));
+    }
+    let read = |name: &&str| {
+        let is_good = check_text(name, 1..=40).map_err(of_the_name).and_then(|()| entries.check_card(name));
+        let value = entries.optional(name).text_of(0..=500);
+        let is_good = entries.keep(name, is_good);
+        is_good.and(value).map(|value| ((*name).to_owned(), value))
+    };
+    names.iter().take(MAX_METADATA).filter_map(read).collect()
+}
+
+fn of_the_name(broken: Broken) -> Broken {
+    Broken { message: format!("its name {}", broken.message), ..broken }
+}

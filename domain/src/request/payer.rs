@@ -1,0 +1,70 @@
+//! `paymentDetails`: who pays.
+
+use super::email;
+use super::fields::Fields;
+use super::violation::{Broken, code};
+use crate::document::{Document, DocumentType};
+use crate::order::{Address, Payer};
+use crate::phone::Phone;
+use crate::place::{Cep, Uf};
+
+/// Reads the payer.
+pub(super) fn read(payer: &Fields<'_>) -> Option<Payer> {
+    let first_name = payer.required("firstName").trimmed_text_of(1..=60);
+    let last_name = payer.required("lastName").trimmed_text_of(1..=60);
+    let document = document(payer);
+    let email = payer.required("email").parsed(|text| email::check(text).map(|()| text.to_owned()));
+    let phone = payer.required("phoneNumber").parsed(|text| Ok(Phone::parse(text)?));
+    let address = payer.required("address").object().and_then(|fields| address(&fields));
+    Some(Payer {
+        first_name: first_name?,
+        last_name: last_name?,
+        document: document?,
+        email: email?,
+        phone: phone?,
+        address: address?,
+    })
+}
+
+/// The document, checked against its type; a correct one of the other type is a mismatch.
+fn document(payer: &Fields<'_>) -> Option<Document> {
+    let value = payer.required("document").text();
+    let kind = payer.required("documentType").parsed(|text| Ok(DocumentType::parse(text)?));
+    let value = value?;
+    let Some(kind) = kind else {
+        let of_any_kind = Document::try_from(value.to_owned());
+        return payer.keep("document", of_any_kind.map_err(Broken::from));
+    };
+    let other = match kind {
+        DocumentType::Cpf => DocumentType::Cnpj,
+        DocumentType::Cnpj => DocumentType::Cpf,
+    };
+    if Document::parse(value, other).is_ok() {
+        payer.refuse("documentType", Broken::new(code::MISMATCH, "is not the type of the document"));
+        return None;
+    }
+    payer.keep("document", Document::parse(value, kind).map_err(Broken::from))
+}
+
+fn address(fields: &Fields<'_>) -> Option<Address> {
+    let street = fields.required("street").text_of(1..=200);
+    let number = fields.required("number").text_of(1..=20);
+    let complement = fields.optional("complement").text_of(0..=200);
+    let neighborhood = fields.required("neighborhood").text_of(1..=200);
+    let city = fields.required("city").text_of(1..=200);
+    let state = fields.required("state").parsed(|text| Ok(Uf::parse(text)?));
+    let zip_code = fields.required("zipCode").parsed(|text| Ok(Cep::parse(text)?));
+    fields.optional("country").parsed(|text| match text {
+        "BR" => Ok(()),
+        _ => Err(Broken::new(code::UNKNOWN_VALUE, "must be BR")),
+    });
+    Some(Address {
+        street: street?,
+        number: number?,
+        complement: complement.filter(|text| !text.trim().is_empty()),
+        neighborhood: neighborhood?,
+        city: city?,
+        state: state?,
+        zip_code: zip_code?,
+    })
+}

@@ -1,0 +1,148 @@
+//! `postbackUrl`: where status changes are told.
+
+use url::{Host, Url};
+
+use super::fields::Fields;
+use super::violation::{Broken, code};
+use crate::webhook::address::{is_public, is_public_name};
+
+/// Where webhooks may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PostbackPolicy {
+    /// Development: `http` and addresses of this machine and network too.
+    AllowAnything,
+    /// `https` only, and no host that is certainly not public. Names are checked again when they are resolved.
+    HttpsPublicOnly,
+}
+
+/// Reads the URL; it is kept as it was sent.
+pub(super) fn read(root: &Fields<'_>, policy: PostbackPolicy) -> Option<String> {
+    root.optional("postbackUrl").parsed(|text| check(text, policy).map(|()| text.to_owned()))
+}
+
+/// Whether webhooks may be sent to this URL, as far as can be told without resolving names.
+pub(super) fn check(text: &str, policy: PostbackPolicy) -> Result<(), Broken> {
+    let refuse = |code, message: &str| Err(Broken::new(code, message));
+    if text.chars().count() > 2048 {
+        return refuse(code::LENGTH, "must have at most 2048 characters");
+    }
+    if text.chars().any(|character| character.is_control() || character.is_whitespace()) {
+        return refuse(code::CHARACTER, "must not hold blanks or control characters");
+    }
+    let Ok(url) = Url::parse(text) else { return refuse(code::FORMAT, "must be a whole URL") };
+    if !matches!(url.scheme(), "http" | "https") {
+        return refuse(code::FORMAT, "must begin with https:// or http://");
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return refuse(code::FORMAT, "must not hold a user name or password");
+    }
+    if url.fragment().is_some() {
+        return refuse(code::FORMAT, "must not have a fragment (#)");
+    }
+    match policy {
+        PostbackPolicy::AllowAnything => Ok(()),
+        PostbackPolicy::HttpsPublicOnly if url.scheme() != "https" => {
+            refuse(code::NOT_PUBLIC, "must be https")
+        }
+        PostbackPolicy::HttpsPublicOnly if has_public_host(&url) => Ok(()),
+        PostbackPolicy::HttpsPublicOnly => refuse(code::NOT_PUBLIC, "must be a public address"),
+    }
+}
+
+fn has_public_host(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => is_public_name(name),
+        Some(Host::Ipv4(address)) => is_public(address.into()),
+        Some(Host::Ipv6(address)) => is_public(address.into()),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Expects this code, or no refusal, first in development and then outside.
+    fn check_both(text: &str, development: Option<&str>, outside: Option<&str>) {
+        let code = |policy| check(text, policy).err().map(|broken| broken.code);
+        assert_eq!(code(PostbackPolicy::AllowAnything), development, "{text} in development");
+        assert_eq!(code(PostbackPolicy::HttpsPublicOnly), outside, "{text} outside development");
+    }
+
+    #[test]
+    fn a_public_https_url_may_be_called_everywhere() {
+        for text in [
+            "https://shop.example.com",
+            "https://shop.example.com:8443/hooks?a=1&b=%20",
+            "https://8.8.8.8/",
+            "https://[2606:4700::1111]/",
+            "HTTPS://SHOP.EXAMPLE.COM/",
+            "https://açaí.com.br/",
+        ] {
+            check_both(text, None, None);
+        }
+    }
+
+    #[test]
+    fn what_is_not_public_may_be_called_in_development_only() {
+        for text in [
+            "http://shop.example.com/",
+            "https://localhost/",
+            "https://LOCALHOST./",
+            "https://printer.local/",
+            "https://metadata.google.internal/",
+            "https://intranet/",
+            "https://127.0.0.1/",
+            "https://127.1/",
+            "https://2130706433/",
+            "https://0x7f000001/",
+            "https://0177.0.0.1/",
+            "https://10.1.2.3/",
+            "https://169.254.169.254/latest/meta-data/",
+            "https://0.0.0.0/",
+            "https://[::1]/",
+            "https://[::ffff:10.0.0.1]/",
+            "https://[fd00:ec2::254]/",
+            "https://１２７.0.0.1/",
+        ] {
+            check_both(text, None, Some(code::NOT_PUBLIC));
+        }
+    }
+
+    #[test]
+    fn what_is_no_plain_url_is_refused_everywhere() {
+        for text in [
+            "",
+            "shop.example.com/hooks",
+            "//shop.example.com",
+            "https://",
+            "ftp://shop.example.com/",
+            "file:///etc/passwd",
+            "javascript:alert(1)",
+            "https://user@shop.example.com/",
+            "https://user:secret@shop.example.com/",
+            "https://:secret@shop.example.com/",
+            "https://shop.example.com/#part",
+            "https://shop.example.com/#",
+            "https://999.1.1.1/",
+            "https://shop.example.com:99999/",
+        ] {
+            check_both(text, Some(code::FORMAT), Some(code::FORMAT));
+        }
+        for text in [
+            " https://a.example.com",
+            "https://a.example.com/ b",
+            "https://a.example.com\n",
+            "https://a\t.com",
+        ] {
+            check_both(text, Some(code::CHARACTER), Some(code::CHARACTER));
+        }
+    }
+
+    #[test]
+    fn a_url_has_at_most_2048_characters() {
+        let of_length = |length: usize| format!("https://a.example.com/{}", "é".repeat(length - 22));
+        check_both(&of_length(2048), None, None);
+        check_both(&of_length(2049), Some(code::LENGTH), Some(code::LENGTH));
+    }
+}

@@ -1,0 +1,112 @@
+//! `splits`: who gets a share.
+
+use super::basket::MAX_CENTS;
+use super::fields::{Field, Fields};
+use super::violation::{Broken, code};
+use crate::money::Money;
+use crate::order::{Share, Split};
+use crate::text::is_digits;
+
+/// The most recipients of one payment.
+const MAX_SPLITS: usize = 20;
+
+/// A hundred percent in hundredths of a percent.
+const WHOLE: u32 = 10_000;
+
+/// Reads the shares; together they may not be more than `amount`.
+pub(super) fn read(root: &Fields<'_>, amount: Option<Money>) -> Vec<Split> {
+    let field = root.optional("splits");
+    let splits: Vec<Split> = field.objects(MAX_SPLITS).iter().filter_map(split).collect();
+    let amounts = splits.iter().filter(|split| matches!(split.share, Share::Amount(_))).count();
+    if amounts != 0 && amounts != splits.len() {
+        field.refuse(Broken::new(code::MIXED, "must be all amounts or all percentages"));
+    } else if exceeds(&splits, amount) {
+        field.refuse(Broken::new(code::EXCEEDS_AMOUNT, "must not come to more than the amount"));
+    }
+    splits
+}
+
+fn split(fields: &Fields<'_>) -> Option<Split> {
+    let recipient_id = fields.required("recipientId").text_of(1..=100);
+    let share = share(fields.optional("amount"), fields.optional("percentage"), fields);
+    Some(Split { recipient_id: recipient_id?, share: share? })
+}
+
+fn share(amount: Field<'_>, percentage: Field<'_>, fields: &Fields<'_>) -> Option<Share> {
+    match (amount.is_present(), percentage.is_present()) {
+        (true, false) => Some(Share::Amount(Money::from_cents(amount.integer_in(1..=MAX_CENTS)?))),
+        (false, true) => {
+            let points = basis_points(percentage.number()?);
+            fields.keep("percentage", points).map(Share::BasisPoints)
+        }
+        (true, true) => {
+            let (cents, points) = (amount.integer(), percentage.number());
+            if cents.and(points).is_some() {
+                fields.refuse("", Broken::new(code::MIXED, "must have an amount or a percentage, not both"));
+            }
+            None
+        }
+        (false, false) => {
+            fields.required("amount");
+            None
+        }
+    }
+}
+
+/// Hundredths of a percent from a JSON number, digit by digit: more than 0, at most 100, two decimals.
+fn basis_points(number: &str) -> Result<u32, Broken> {
+    let (whole, decimals) = number.split_once('.').unwrap_or((number, "00"));
+    let digits = whole.strip_prefix('-').unwrap_or(whole);
+    if !is_digits(digits) || !is_digits(decimals) || decimals.len() > 2 {
+        return Err(Broken::new(code::FORMAT, "must have at most two decimals and no exponent"));
+    }
+    let points = format!("{whole}{decimals:0<2}").parse().ok().filter(|points| (1..=WHOLE).contains(points));
+    points.ok_or_else(|| Broken::new(code::RANGE, "must be more than 0 and at most 100"))
+}
+
+fn exceeds(splits: &[Split], amount: Option<Money>) -> bool {
+    let (mut cents, mut points) = (Money::ZERO, 0);
+    for split in splits {
+        match split.share {
+            Share::Amount(share) => cents = cents.plus(share),
+            Share::BasisPoints(share) => points += share,
+        }
+    }
+    points > WHOLE || amount.is_some_and(|amount| cents > amount)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages_are_read_without_floats() {
+        for (number, points) in
+            [("100", 10_000), ("100.00", 10_000), ("12.5", 1250), ("0.01", 1), ("1.1", 110), ("0.07", 7)]
+        {
+            assert_eq!(basis_points(number), Ok(points), "{number}");
+        }
+    }
+
+    #[test]
+    fn percentages_out_of_bounds_or_form_are_refused() {
+        let long = "9".repeat(1000);
+        for (number, code) in [
+            ("0", code::RANGE),
+            ("0.00", code::RANGE),
+            ("-0", code::RANGE),
+            ("-0.01", code::RANGE),
+            ("-12.5", code::RANGE),
+            ("100.01", code::RANGE),
+            ("101", code::RANGE),
+            (&long, code::RANGE),
+            ("0.001", code::FORMAT),
+            ("12.500", code::FORMAT),
+            ("1e1", code::FORMAT),
+            ("1.0e1", code::FORMAT),
+            ("1.0E0", code::FORMAT),
+        ] {
+            assert_eq!(basis_points(number).unwrap_err().code, code, "{number}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What only one method has: `installments`, `creditCard`, `capture`, `expiresIn`, `dueDate`.
+
+use chrono::{Days, NaiveDate};
+
+use super::card;
+use super::fields::Fields;
+use super::violation::{Broken, code};
+use crate::card::CardData;
+use crate::method::Method;
+use crate::order::Terms;
+use crate::text::is_digits;
+use crate::time::Timestamp;
+
+/// How long a PIX may be paid when the request does not say it, in seconds.
+const DEFAULT_EXPIRES_IN_S: u64 = 3600;
+
+/// Days until a boleto is due when the request does not say it.
+const DEFAULT_DUE_DAYS: u64 = 3;
+
+/// The most days until a boleto is due.
+const MAX_DUE_DAYS: u64 = 365;
+
+/// What was sent for the method.
+pub(super) struct SentTerms {
+    pub(super) terms: Terms,
+    pub(super) card: Option<CardData>,
+    /// Whether the due date was sent, and not derived from the time.
+    pub(super) due_date_was_sent: bool,
+}
+
+/// Reads what belongs to the method and refuses what belongs to another.
+pub(super) fn read(
+    root: &Fields<'_>,
+    method: Option<Method>,
+    now: Timestamp,
+    max_installments: u8,
+) -> Option<SentTerms> {
+    let installments = root.optional("installments").integer();
+    let card = root.optional("creditCard").object();
+    let capture = root.optional("capture").flag();
+    let expires_in = root.optional("expiresIn").integer();
+    let due_date = root.optional("dueDate").text();
+    let method = method?;
+    refuse_foreign(root, method, installments);
+    let terms = |terms| Some(SentTerms { terms, card: None, due_date_was_sent: due_date.is_some() });
+    match method {
+        Method::Pix => {
+            let in_range = |seconds| root.in_range("expiresIn", seconds, 60..=2_592_000);
+            terms(Terms::Pix { expires_in_s: expires_in.map_or(Some(DEFAULT_EXPIRES_IN_S), in_range)? })
+        }
+        Method::Boleto => terms(Terms::Boleto { due_date: read_due_date(root, due_date, now)? }),
+        Method::CreditCard => {
+            root.required("installments");
+            root.required("creditCard");
+            let in_range = |count| root.in_range("installments", count, 1..=i64::from(max_installments));
+            let installments = installments.and_then(in_range);
+            let card = card.and_then(|fields| card::read(&fields, now))?;
+            let installments = u8::try_from(installments?).ok()?;
+            let terms =
+                Terms::CreditCard { card: card.masked(), installments, capture: capture.unwrap_or(true) };
+            Some(SentTerms { terms, card: Some(card), due_date_was_sent: false })
+        }
+    }
+}
+
+/// Tells what was sent for another method. A PIX or boleto may be said to have one instalment.
+fn refuse_foreign(root: &Fields<'_>, method: Method, installments: Option<i64>) {
+    for (name, owner) in [
+        ("installments", Method::CreditCard),
+        ("creditCard", Method::CreditCard),
+        ("capture", Method::CreditCard),
+        ("expiresIn", Method::Pix),
+        ("dueDate", Method::Boleto),
+    ] {
+        let means_nothing = name == "installments" && installments == Some(1);
+        if owner != method && root.optional(name).is_present() && !means_nothing {
+            let message = format!("belongs to {} only", owner.label());
+            root.refuse(name, Broken::new(code::NOT_APPLICABLE, message));
+        }
+    }
+}
+
+fn read_due_date(root: &Fields<'_>, sent: Option<&str>, now: Timestamp) -> Option<NaiveDate> {
+    let today = now.sao_paulo_date();
+    let in_days = |days| today.checked_add_days(Days::new(days)).unwrap_or(today);
+    let Some(sent) = sent else { return Some(in_days(DEFAULT_DUE_DAYS)) };
+    let date = root.keep("dueDate", read_date(sent))?;
+    if !(today..=in_days(MAX_DUE_DAYS)).contains(&date) {
+        let message = "must be from today to 365 days ahead, in America/Sao_Paulo";
+        root.refuse_today("dueDate", Broken::new(code::RANGE, message));
+    }
+    Some(date)
+}
+
+/// Reads `YYYY-MM-DD`; chrono alone would also take `2026-1-2`.
+fn read_date(text: &str) -> Result<NaiveDate, Broken> {
+    let parts: Vec<&str> = text.split('-').collect();
+    let has_form =
+        parts.iter().map(|part| part.len()).eq([4, 2, 2]) && parts.iter().all(|part| is_digits(part));
+    let date = if has_form { text.parse().ok() } else { None };
+    date.ok_or_else(|| Broken::new(code::FORMAT, "must be a date, YYYY-MM-DD"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_has_ten_characters_and_exists() {
+        assert!(read_date("2028-02-29").is_ok());
+        for text in [
+            "",
+            "2026-02-29",
+            "2026-13-01",
+            "2026-1-2",
+            "+2026-01-02",
+            "2026-01-02T00:00:00Z",
+            "02/01/2026",
+            " 2026-01-02",
+            "２０２６-01-02",
+        ] {
+            assert_eq!(read_date(text).unwrap_err().code, code::FORMAT, "{text}");
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! What was wrong with a request.
+
+use thiserror::Error;
+
+use crate::card::CardError;
+use crate::document::{DocumentError, UnknownDocumentType};
+use crate::phone::PhoneError;
+use crate::place::PlaceError;
+
+/// Every code of a [`Violation`]. The codes are part of the API: none changes its meaning.
+pub mod code {
+    /// A required field is missing or `null` (400).
+    pub const REQUIRED: &str = "required";
+    /// The JSON type is another than the field's; a fraction or exponent where an integer is due (400).
+    pub const TYPE: &str = "type";
+    /// The body is not JSON, not UTF-8, or nested too deeply (400).
+    pub const SYNTAX: &str = "syntax";
+    /// Two members of one object, or two parameters of a query, have the same name (400).
+    pub const DUPLICATE: &str = "duplicate";
+    /// A cursor that this service did not hand out (400).
+    pub const CURSOR: &str = "cursor";
+    /// Too few or too many characters.
+    pub const LENGTH: &str = "length";
+    /// More entries than the list or object may have.
+    pub const TOO_MANY: &str = "too_many";
+    /// Below or above what is allowed; also a date outside its window.
+    pub const RANGE: &str = "range";
+    /// A character that the field cannot have, such as a control character.
+    pub const CHARACTER: &str = "character";
+    /// Not written as the field demands: a date, a UUID, a URL, an e-mail address.
+    pub const FORMAT: &str = "format";
+    /// None of the values that the field knows.
+    pub const UNKNOWN_VALUE: &str = "unknown_value";
+    /// Contradicts another field.
+    pub const MISMATCH: &str = "mismatch";
+    /// Shares by amount and by percentage in one request, or both in one share.
+    pub const MIXED: &str = "mixed";
+    /// The shares come to more than the amount.
+    pub const EXCEEDS_AMOUNT: &str = "exceeds_amount";
+    /// Belongs to another payment method.
+    pub const NOT_APPLICABLE: &str = "not_applicable";
+    /// The card's number, in a field that is kept.
+    pub const CARD_NUMBER: &str = "card_number";
+    /// The card's last month has passed.
+    pub const EXPIRED: &str = "expired";
+    /// The URL may not be called: not `https`, or no public address.
+    pub const NOT_PUBLIC: &str = "not_public";
+    /// A document of one repeated character.
+    pub const REPEATED: &str = "repeated";
+    /// The check digits do not follow from the others.
+    pub const CHECK_DIGIT: &str = "check_digit";
+    /// A phone number of 12 or 13 digits that does not begin with 55.
+    pub const COUNTRY: &str = "country";
+    /// An area code that does not exist.
+    pub const AREA_CODE: &str = "area_code";
+    /// Neither a mobile nor a landline number.
+    pub const SUBSCRIBER: &str = "subscriber";
+    /// The card's brand is not known.
+    pub const UNKNOWN_BRAND: &str = "unknown_brand";
+    /// The card's brand has no numbers of this length.
+    pub const BRAND_LENGTH: &str = "brand_length";
+
+    /// All of them.
+    pub const ALL: [&str; 25] = [
+        REQUIRED,
+        TYPE,
+        SYNTAX,
+        DUPLICATE,
+        CURSOR,
+        LENGTH,
+        TOO_MANY,
+        RANGE,
+        CHARACTER,
+        FORMAT,
+        UNKNOWN_VALUE,
+        MISMATCH,
+        MIXED,
+        EXCEEDS_AMOUNT,
+        NOT_APPLICABLE,
+        CARD_NUMBER,
+        EXPIRED,
+        NOT_PUBLIC,
+        REPEATED,
+        CHECK_DIGIT,
+        COUNTRY,
+        AREA_CODE,
+        SUBSCRIBER,
+        UNKNOWN_BRAND,
+        BRAND_LENGTH,
+    ];
+}
+
+/// One thing that is wrong. Holds no value that was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// Where: `items[0].price`; empty for the body as a whole.
+    pub field: String,
+    /// What, for programs: one of [`code::ALL`].
+    pub code: &'static str,
+    /// What, for people: a sentence that follows the field's name.
+    pub message: String,
+}
+
+/// A request that was refused, with everything that is wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{message}")]
+pub struct Rejection {
+    /// Shape or rules.
+    pub kind: RejectionKind,
+    /// What is wrong, in the order of the contract's table; never empty.
+    pub violations: Vec<Violation>,
+    /// All of it in one sentence.
+    pub message: String,
+}
+
+/// Which of the two refusals it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RejectionKind {
+    /// Not JSON, a required field missing, a wrong type: 400.
+    Malformed,
+    /// Well-formed, but breaks a rule: 422.
+    Unprocessable,
+}
+
+impl Rejection {
+    /// A refusal of the shape.
+    pub(crate) fn malformed(violations: Vec<Violation>) -> Self {
+        let message = String::from("the request has missing, repeated or unreadable parts; see details");
+        Self { kind: RejectionKind::Malformed, violations, message }
+    }
+
+    /// A refusal because of rules.
+    pub(super) fn unprocessable(violations: Vec<Violation>) -> Self {
+        let message = String::from("the request breaks rules; see details");
+        Self { kind: RejectionKind::Unprocessable, violations, message }
+    }
+
+    /// A refusal of a body that could not be read at all.
+    pub(super) fn unreadable(field: String, code: &'static str, message: String) -> Self {
+        let violations = vec![Violation { field, code, message: message.clone() }];
+        Self { kind: RejectionKind::Malformed, violations, message }
+    }
+}
+
+/// A rule that a value breaks: a [`Violation`] without its place.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Broken {
+    pub(super) code: &'static str,
+    pub(super) message: String,
+}
+
+impl Broken {
+    pub(super) fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+}
+
+impl From<DocumentError> for Broken {
+    fn from(error: DocumentError) -> Self {
+        Self::new(error.code(), error.to_string())
+    }
+}
+
+impl From<UnknownDocumentType> for Broken {
+    fn from(error: UnknownDocumentType) -> Self {
+        Self::new(code::UNKNOWN_VALUE, error.to_string())
+    }
+}
+
+impl From<PhoneError> for Broken {
+    fn from(error: PhoneError) -> Self {
+        Self::new(error.code(), error.to_string())
+    }
+}
+
+impl From<PlaceError> for Broken {
+    fn from(error: PlaceError) -> Self {
+        let code = match error {
+            PlaceError::Cep => code::FORMAT,
+            PlaceError::Uf => code::UNKNOWN_VALUE,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+impl From<CardError> for Broken {
+    fn from(error: CardError) -> Self {
+        let code = match error {
+            CardError::Month | CardError::Year => code::RANGE,
+            CardError::Character
+            | CardError::Length
+            | CardError::CheckDigit
+            | CardError::UnknownBrand
+            | CardError::BrandLength
+            | CardError::ExpiryForm => error.code(),
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_codes_of_documents_phones_places_and_cards_are_on_the_list() {
+        use CardError as C;
+        use DocumentError as D;
+        use PhoneError as P;
+        let documents = [D::Character, D::Length, D::Repeated, D::CheckDigit].map(Broken::from);
+        let phones = [P::Character, P::Length, P::Country, P::AreaCode, P::Subscriber].map(Broken::from);
+        let places = [PlaceError::Cep, PlaceError::Uf].map(Broken::from);
+        let cards =
+            [C::Character, C::Length, C::CheckDigit, C::UnknownBrand, C::BrandLength, C::Month, C::Year];
+        let cards = cards.map(Broken::from);
+        let all = documents.into_iter().chain(phones).chain(places).chain(cards);
+        for broken in all.chain([C::ExpiryForm.into(), UnknownDocumentType.into()]) {
+            assert!(code::ALL.contains(&broken.code), "{}", broken.code);
+        }
+    }
+
+    #[test]
+    fn no_code_stands_twice_on_the_list() {
+        let distinct: std::collections::BTreeSet<_> = code::ALL.into_iter().collect();
+        assert_eq!(distinct.len(), code::ALL.len());
+    }
+}
