@@ -1,0 +1,1 @@
+//! The acquirers this service can speak to.
