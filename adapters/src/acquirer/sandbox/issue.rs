@@ -36,8 +36,8 @@ pub(super) fn pix(
 ) -> Result<Issued, CannotIssue> {
     let txid = DynamicTxid::from_uuid(query.id.uuid());
     let location = format!("{}{txid}", settings.pix_location);
-    let code =
-        DynamicBrCode::new(location, settings.merchant_name.clone(), settings.merchant_city.clone()).build()?;
+    let code = DynamicBrCode::new(location, settings.merchant_name.clone(), settings.merchant_city.clone())
+        .build()?;
     let expires_at = query.created_at.plus_ms(expires_in_s.saturating_mul(1000));
     Ok(Issued::Pix { txid: txid.into(), code, expires_at })
 }
