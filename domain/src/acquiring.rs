@@ -6,7 +6,7 @@ use crate::card::{CardData, MaskedCard};
 use crate::identity::{AcquirerName, TransactionId};
 use crate::method::Method;
 use crate::money::Money;
-use crate::order::Order;
+use crate::order::{Order, Terms};
 use crate::time::Timestamp;
 
 /// What an acquirer handed out for the payer: the code to pay with.
@@ -159,6 +159,8 @@ pub struct ChargeQuery {
     pub issued: Option<Issued>,
     /// Whether an authorisation is captured at once.
     pub captures_at_once: bool,
+    /// What is particular to the method: an acquirer that keeps nothing can issue the same code again.
+    pub terms: Terms,
 }
 
 /// A notice from an acquirer, as it waits in the inbox.

@@ -106,6 +106,7 @@ impl Payment {
             card: self.order.card().cloned(),
             issued: self.state.issued.clone(),
             captures_at_once: self.order.captures_at_once(),
+            terms: self.order.terms.clone(),
         }
     }
 

@@ -1,0 +1,3 @@
+//! The acquirers this service can speak to.
+
+pub mod sandbox;

@@ -1,0 +1,212 @@
+//! An acquirer that moves no money and does what the amount or the card says.
+//!
+//! It keeps nothing: every answer follows from the question and the clock, so every node gives the same one,
+//! after a restart too. Notices go out from the node that was charged; if that node dies, the one that asks
+//! later sends what is left, under the same ids. The values are those of the contract, section 4.1; a card that
+//! is not listed there is approved.
+
+mod card;
+mod courier;
+mod issue;
+mod manual;
+mod movement;
+mod script;
+
+use std::future::pending;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use quita_domain::acquiring::{
+    CallFailure, Charge, ChargeAnswer, ChargeQuery, Fact, Issued, OperationAnswer,
+};
+use quita_domain::method::Method;
+use quita_domain::operation::{Operation, OperationKind};
+use quita_domain::order::{Order, Terms};
+use quita_domain::time::Timestamp;
+use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, Clock, NoticeSink};
+
+pub use manual::{SandboxAction, manual_notice};
+
+use courier::{Courier, Rounds};
+use issue::CannotIssue;
+use script::{Reception, Script, Timing};
+
+/// How much later than a notice the acquirer is asked, if the notice did not come.
+const NEWS_MARGIN_MS: u64 = 1_000;
+
+/// What may be configured of the sandbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SandboxSettings {
+    /// How long the pretended payer takes, in milliseconds.
+    pub settle_after_ms: u64,
+    /// Whom the payer's bank shows as the receiver.
+    pub merchant_name: String,
+    /// And where that is.
+    pub merchant_city: String,
+    /// Host and path of PIX charges, without scheme; the charge's 32 characters follow.
+    pub pix_location: String,
+}
+
+impl Default for SandboxSettings {
+    fn default() -> Self {
+        Self {
+            settle_after_ms: 2_000,
+            merchant_name: "QUITA SANDBOX".into(),
+            merchant_city: "SAO PAULO".into(),
+            pix_location: "pix.sandbox.quita.example/v2/".into(),
+        }
+    }
+}
+
+/// Makes sandbox acquirers; those of one factory know of each other's notices.
+pub struct SandboxFactory {
+    spec: AcquirerSpec,
+    settings: Arc<SandboxSettings>,
+    clock: Arc<dyn Clock>,
+    rounds: Rounds,
+}
+
+impl SandboxFactory {
+    /// A sandbox under this name.
+    pub fn new(spec: AcquirerSpec, settings: SandboxSettings, clock: Arc<dyn Clock>) -> Self {
+        Self { spec, settings: Arc::new(settings), clock, rounds: Rounds::default() }
+    }
+}
+
+impl AcquirerFactory for SandboxFactory {
+    fn spec(&self) -> &AcquirerSpec {
+        &self.spec
+    }
+
+    fn answers_locally(&self, order: &Order) -> bool {
+        match order.method {
+            Method::Pix | Method::Boleto => Reception::of_amount(order.amount) == Reception::Answered,
+            Method::CreditCard => false,
+        }
+    }
+
+    fn build(&self, sink: Arc<dyn NoticeSink>) -> Rc<dyn Acquirer> {
+        let clock = Arc::clone(&self.clock);
+        let courier = Courier::new(self.spec.name.clone(), sink, clock, self.rounds.clone());
+        let timing =
+            Timing { settle_after_ms: self.settings.settle_after_ms, time_out_ms: self.spec.time_out_ms };
+        Rc::new(Sandbox {
+            settings: Arc::clone(&self.settings),
+            clock: Arc::clone(&self.clock),
+            timing,
+            courier,
+        })
+    }
+}
+
+/// The sandbox on one thread.
+struct Sandbox {
+    settings: Arc<SandboxSettings>,
+    clock: Arc<dyn Clock>,
+    timing: Timing,
+    courier: Courier,
+}
+
+#[async_trait(?Send)]
+impl Acquirer for Sandbox {
+    async fn charge(&self, charge: &Charge) -> ChargeAnswer {
+        let query = &charge.query;
+        let mut script = Script::of(query, self.timing);
+        let is_first = query.attempt <= 1;
+        match script.reception {
+            Reception::Down if is_first => return failed("acquirer down"),
+            Reception::Lost if is_first => return pending().await,
+            Reception::Down
+            | Reception::Lost
+            | Reception::Answered
+            | Reception::NoticeFirst
+            | Reception::AnswerLost => {}
+        }
+        let fact = match self.first_fact(query, &script, self.clock.now()) {
+            Ok(fact) => fact,
+            Err(error) => return failed(&error.to_string()),
+        };
+        if script.reception == Reception::NoticeFirst && !script.steps.is_empty() {
+            let first = script.steps.remove(0);
+            self.courier.submit(query.id, &first).await;
+        }
+        self.courier.begin(query.id, script.steps);
+        if script.reception == Reception::AnswerLost && is_first {
+            return pending().await;
+        }
+        ChargeAnswer::Known(fact)
+    }
+
+    async fn find(&self, query: &ChargeQuery) -> ChargeAnswer {
+        let script = Script::of(query, self.timing);
+        if query.attempt <= 1 && matches!(script.reception, Reception::Down | Reception::Lost) {
+            return ChargeAnswer::NotFound;
+        }
+        let now = self.clock.now();
+        let first = match self.first_fact(query, &script, now) {
+            Ok(fact) => fact,
+            Err(error) => return failed(&error.to_string()),
+        };
+        if is_unknown_to_caller(query, &first) {
+            self.courier.begin(query.id, script.steps);
+            return ChargeAnswer::Known(first);
+        }
+        let (told, rest) = script.until(now, query.paid_amount.is_some());
+        let fact = told.unwrap_or_else(|| expired_if_over(first, now));
+        self.courier.begin(query.id, rest);
+        ChargeAnswer::Known(fact)
+    }
+
+    async fn operate(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
+        match operation.kind {
+            OperationKind::Cancel => {
+                let script = Script::of(query, self.timing);
+                if script.is_settled(self.clock.now()) {
+                    return OperationAnswer::Refused("already_paid".into());
+                }
+                self.courier.recall(query.id);
+                OperationAnswer::Done
+            }
+            OperationKind::Capture(_) | OperationKind::Refund(_) => OperationAnswer::Done,
+        }
+    }
+}
+
+impl Sandbox {
+    /// What is told of a charge first: a code to pay with, or the verdict on a card.
+    fn first_fact(&self, query: &ChargeQuery, script: &Script, now: Timestamp) -> Result<Fact, CannotIssue> {
+        let issued = match &query.terms {
+            Terms::Pix { expires_in_s } => issue::pix(query, *expires_in_s, &self.settings)?,
+            Terms::Boleto { due_date } => issue::boleto(query, *due_date)?,
+            Terms::CreditCard { card, .. } => return Ok(card::verdict(query, card)),
+        };
+        let news_at = script.steps.first().map(|step| step.at.max(now).plus_ms(NEWS_MARGIN_MS));
+        Ok(Fact::Pending { issued, news_at })
+    }
+}
+
+/// Whether the caller never heard of the code: then nothing that comes after it may be told yet.
+const fn is_unknown_to_caller(query: &ChargeQuery, first: &Fact) -> bool {
+    matches!(first, Fact::Pending { .. }) && query.issued.is_none()
+}
+
+/// A PIX charge that nobody paid ends by itself. Of a boleto the service knows how long to wait.
+fn expired_if_over(fact: Fact, now: Timestamp) -> Fact {
+    match &fact {
+        Fact::Pending { issued: Issued::Pix { expires_at, .. }, .. } if *expires_at <= now => Fact::Expired,
+        Fact::Pending { .. }
+        | Fact::Authorized(_)
+        | Fact::Settled(_)
+        | Fact::Declined { .. }
+        | Fact::Expired
+        | Fact::Cancelled
+        | Fact::Refunded { .. }
+        | Fact::ChargedBack
+        | Fact::DisputeWon => fact,
+    }
+}
+
+fn failed(reason: &str) -> ChargeAnswer {
+    ChargeAnswer::Failed(CallFailure::NotDelivered(reason.to_owned()))
+}

@@ -1,0 +1,105 @@
+//! Brings notices when their time has come.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use quita_domain::acquiring::Notice;
+use quita_domain::identity::{AcquirerName, TransactionId};
+use quita_ports::{Clock, NoticeSink};
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::script::Step;
+
+/// The caller has this long to store an answer before the first notice about it comes.
+const HEAD_START_MS: u64 = 100;
+
+/// Wait before a notice that was not taken is submitted again; doubled each time.
+const FIRST_RETRY_MS: u64 = 50;
+const LONGEST_RETRY_MS: u64 = 5_000;
+
+/// After so many submissions, more than two minutes, a notice is given up; who waits for it asks.
+const MAX_SUBMISSIONS: u32 = 32;
+
+/// The payments whose notices are under way in this process. Lost in a crash, and nothing depends on it.
+#[derive(Clone, Default)]
+pub(super) struct Rounds(Arc<Mutex<HashMap<TransactionId, AbortHandle>>>);
+
+impl Rounds {
+    fn lock(&self) -> MutexGuard<'_, HashMap<TransactionId, AbortHandle>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Submits the notices of one acquirer.
+#[derive(Clone)]
+pub(super) struct Courier {
+    name: AcquirerName,
+    sink: Arc<dyn NoticeSink>,
+    clock: Arc<dyn Clock>,
+    rounds: Rounds,
+}
+
+impl Courier {
+    pub(super) fn new(
+        name: AcquirerName,
+        sink: Arc<dyn NoticeSink>,
+        clock: Arc<dyn Clock>,
+        rounds: Rounds,
+    ) -> Self {
+        Self { name, sink, clock, rounds }
+    }
+
+    /// Submits these steps, each in its time, unless steps of this payment are under way already.
+    pub(super) fn begin(&self, id: TransactionId, steps: Vec<Step>) {
+        let mut rounds = self.rounds.lock();
+        if steps.is_empty() || rounds.contains_key(&id) {
+            return;
+        }
+        let courier = self.clone();
+        // Entered before the task can end, because the lock is held.
+        let task = tokio::spawn(async move {
+            courier.walk(id, steps).await;
+            courier.rounds.lock().remove(&id);
+        });
+        rounds.insert(id, task.abort_handle());
+    }
+
+    /// Lets what is under way in this process go no further.
+    pub(super) fn recall(&self, id: TransactionId) {
+        if let Some(task) = self.rounds.lock().remove(&id) {
+            task.abort();
+        }
+    }
+
+    /// Submits one notice until it is taken. Its id follows from the step, so that a repetition is known.
+    pub(super) async fn submit(&self, id: TransactionId, step: &Step) {
+        let mut wait_ms = FIRST_RETRY_MS;
+        for _ in 0..MAX_SUBMISSIONS {
+            let notice = Notice {
+                id: format!("{}:{id}:{}", self.name, step.event),
+                acquirer: self.name.clone(),
+                transaction_id: id,
+                fact: step.fact.clone(),
+                received_at: self.clock.now(),
+            };
+            if self.sink.submit(notice).await.is_ok() {
+                return;
+            }
+            sleep(Duration::from_millis(wait_ms)).await;
+            wait_ms = wait_ms.saturating_mul(2).min(LONGEST_RETRY_MS);
+        }
+        tracing::warn!(acquirer = %self.name, transaction.id = %id, step.event, "gave a notice up");
+    }
+
+    async fn walk(&self, id: TransactionId, steps: Vec<Step>) {
+        // Times are those of the clock; they are waited for on the runtime's, from here on.
+        let (now, begun) = (self.clock.now(), Instant::now());
+        for step in steps {
+            let wait_ms = step.at.ms_since(now).max(HEAD_START_MS);
+            sleep_until(begun + Duration::from_millis(wait_ms)).await;
+            self.submit(id, &step).await;
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Payments that are moved by hand.
+
+use quita_domain::acquiring::{Fact, Notice};
+use quita_domain::identity::AcquirerName;
+use quita_domain::payment::Payment;
+use quita_domain::status::Status;
+use quita_domain::time::Timestamp;
+
+use super::movement;
+
+/// What may be done to a sandbox payment by hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SandboxAction {
+    /// The payer pays; if the payment was charged back, the dispute is won.
+    Pay,
+    /// The time to pay is over.
+    Expire,
+    /// All that is left goes back to the payer.
+    Refund,
+    /// The payer's bank takes the money back.
+    Chargeback,
+}
+
+impl SandboxAction {
+    /// Every action.
+    pub const ALL: [Self; 4] = [Self::Pay, Self::Expire, Self::Refund, Self::Chargeback];
+
+    /// As the API and the command line spell it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pay => "pay",
+            Self::Expire => "expire",
+            Self::Refund => "refund",
+            Self::Chargeback => "chargeback",
+        }
+    }
+
+    /// Reads the spelling of the API.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|action| action.as_str() == text)
+    }
+}
+
+/// The notice that the sandbox would send if this happened now.
+///
+/// Its id holds the payment's version: a double click is one notice, the same click after a change another.
+/// `Pay` tells the settlement that would come by itself, so that the payment is never paid twice.
+pub fn manual_notice(action: SandboxAction, payment: &Payment, now: Timestamp) -> Notice {
+    let acquirer = payment.acquirer().cloned().unwrap_or_else(|| AcquirerName::new("sandbox"));
+    let (id, version) = (payment.id, payment.state.version);
+    let fact = match action {
+        SandboxAction::Pay if payment.status() == Status::Chargeback => Fact::DisputeWon,
+        SandboxAction::Pay => Fact::Settled(movement::settlement(&payment.query(), payment.order.amount)),
+        SandboxAction::Expire => Fact::Expired,
+        SandboxAction::Refund => {
+            let refund_id = format!("refund-{}-v{version}", id.uuid().simple());
+            Fact::Refunded { refund_id, amount: None }
+        }
+        SandboxAction::Chargeback => Fact::ChargedBack,
+    };
+    let notice_id = format!("{acquirer}:{id}:manual-{}-v{version}", action.as_str());
+    Notice { id: notice_id, acquirer, transaction_id: id, fact, received_at: now }
+}

@@ -1,0 +1,59 @@
+//! Money that is pretended to move, and its names. All of them follow from the payment's id.
+
+use chrono::DateTime;
+use quita_domain::acquiring::{Approval, ChargeQuery, Settlement};
+use quita_domain::identity::TransactionId;
+use quita_domain::method::Method;
+use quita_domain::money::Money;
+use quita_domain::time::Timestamp;
+
+/// ISPB of the pretended payer's bank, which no bank has.
+const PAYER_ISPB: &str = "99999999";
+
+/// The payment's one settlement: whoever tells it, and however often, it has the same id.
+pub(super) fn settlement(query: &ChargeQuery, amount: Money) -> Settlement {
+    let plain = query.id.uuid().simple();
+    match query.method {
+        Method::Pix => {
+            let end_to_end_id = end_to_end_id(query.id, query.created_at);
+            let id = end_to_end_id.clone();
+            Settlement { id, amount, end_to_end_id: Some(end_to_end_id), approval: None }
+        }
+        Method::Boleto => {
+            Settlement { id: format!("boleto-{plain}"), amount, end_to_end_id: None, approval: None }
+        }
+        Method::CreditCard => {
+            let approval = Some(approval(query.id));
+            Settlement { id: format!("card-{plain}"), amount, end_to_end_id: None, approval }
+        }
+    }
+}
+
+/// What the issuer answers to an authorisation: six digits.
+pub(super) fn approval(id: TransactionId) -> Approval {
+    let code = id.uuid().as_u128() % 1_000_000;
+    Approval { authorization_code: format!("{code:06}") }
+}
+
+/// The number of a slip within its agreement: at most ten digits.
+pub(super) fn slip_number(id: TransactionId) -> u64 {
+    u64::try_from(id.uuid().as_u128() % 10_000_000_000).unwrap_or_default()
+}
+
+/// `E`, the ISPB, minute of the creation in UTC, 11 characters of the id (Pix API 2.9.0: 32 in all).
+fn end_to_end_id(id: TransactionId, created_at: Timestamp) -> String {
+    let at = DateTime::from_timestamp_millis(created_at.millis()).unwrap_or_default();
+    format!("E{PAYER_ISPB}{}{}", at.format("%Y%m%d%H%M"), last_eleven(id))
+}
+
+/// The lowest part of the id, in base 36.
+fn last_eleven(id: TransactionId) -> String {
+    let mut rest = id.uuid().as_u128();
+    let mut characters = String::new();
+    for _ in 0..11 {
+        let digit = u32::try_from(rest % 36).unwrap_or_default();
+        characters.push(char::from_digit(digit, 36).unwrap_or('0'));
+        rest /= 36;
+    }
+    characters
+}

@@ -1,0 +1,148 @@
+//! What happens to a charge, and when: the table of the contract, section 4.1.
+
+use quita_domain::acquiring::{ChargeQuery, Fact};
+use quita_domain::method::Method;
+use quita_domain::money::Money;
+use quita_domain::order::Terms;
+use quita_domain::time::Timestamp;
+
+use super::{card, movement};
+
+/// How long the payer of an amount with cents 07 takes.
+const SLOW_PAYER_MS: u64 = 30_000;
+
+/// Times that the configuration gives.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Timing {
+    /// How long the payer takes.
+    pub(super) settle_after_ms: u64,
+    /// After which the caller cuts a call.
+    pub(super) time_out_ms: u64,
+}
+
+/// How a charge is received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reception {
+    /// Created and answered.
+    Answered,
+    /// Created; the first notice is submitted before the answer.
+    NoticeFirst,
+    /// The first attempt creates, and its answer never comes.
+    AnswerLost,
+    /// The first attempt creates nothing, and its answer never comes.
+    Lost,
+    /// The first attempt is turned away.
+    Down,
+}
+
+impl Reception {
+    /// How a PIX or boleto of this amount is received.
+    pub(super) const fn of_amount(amount: Money) -> Self {
+        match amount.last_two_digits() {
+            62 => Self::NoticeFirst,
+            91 => Self::AnswerLost,
+            92 => Self::Lost,
+            99 => Self::Down,
+            _ => Self::Answered,
+        }
+    }
+}
+
+/// Something that happens by itself, and is told in a notice.
+#[derive(Debug, Clone)]
+pub(super) struct Step {
+    /// When it happens.
+    pub(super) at: Timestamp,
+    /// Its name, which makes the notice's id.
+    pub(super) event: &'static str,
+    /// What is told.
+    pub(super) fact: Fact,
+}
+
+/// Everything that happens to one charge, in order.
+#[derive(Debug)]
+pub(super) struct Script {
+    pub(super) reception: Reception,
+    pub(super) steps: Vec<Step>,
+}
+
+impl Script {
+    /// The script of a charge.
+    pub(super) fn of(query: &ChargeQuery, timing: Timing) -> Self {
+        match &query.terms {
+            Terms::Pix { .. } | Terms::Boleto { .. } => {
+                let reception = Reception::of_amount(query.amount);
+                Self { reception, steps: steps_of_code(query, reception, timing) }
+            }
+            Terms::CreditCard { card, .. } => {
+                let at = query.created_at.plus_ms(timing.settle_after_ms);
+                let dispute = card::is_disputed(card).then(|| charged_back(at));
+                Self { reception: card::reception(card), steps: dispute.into_iter().collect() }
+            }
+        }
+    }
+
+    /// What was the last to happen until `now`, and what is still to be told after that.
+    ///
+    /// Money that comes back is told only of what the caller knows to be paid, else it would come too early.
+    pub(super) fn until(self, now: Timestamp, is_paid: bool) -> (Option<Fact>, Vec<Step>) {
+        let may_be_told = |step: &Step| step.at <= now && (is_paid || !takes_money_back(&step.fact));
+        let told = self.steps.iter().rposition(may_be_told);
+        let fact = told.and_then(|place| self.steps.get(place)).map(|step| step.fact.clone());
+        let rest = self.steps.into_iter().skip(told.map_or(0, |place| place + 1)).collect();
+        (fact, rest)
+    }
+
+    /// Whether the payer's money has come in by itself.
+    pub(super) fn is_settled(&self, now: Timestamp) -> bool {
+        self.steps.iter().any(|step| step.at <= now && matches!(step.fact, Fact::Settled(_)))
+    }
+}
+
+const fn takes_money_back(fact: &Fact) -> bool {
+    matches!(fact, Fact::ChargedBack | Fact::Refunded { .. })
+}
+
+/// What happens to a PIX or boleto, by the last two digits of its amount.
+fn steps_of_code(query: &ChargeQuery, reception: Reception, timing: Timing) -> Vec<Step> {
+    let created_at = match reception {
+        // The payer can't begin before the caller has the code, which is after its time-out.
+        Reception::AnswerLost | Reception::Lost => query.created_at.plus_ms(timing.time_out_ms),
+        Reception::Answered | Reception::NoticeFirst | Reception::Down => query.created_at,
+    };
+    let soon = created_at.plus_ms(timing.settle_after_ms);
+    let later = soon.plus_ms(timing.settle_after_ms);
+    let cent = Money::from_cents(1);
+    let paid = |at, amount| settled(at, query, amount);
+    let settled = |at| paid(at, query.amount);
+    match query.amount.last_two_digits() {
+        7 => vec![settled(created_at.plus_ms(SLOW_PAYER_MS))],
+        17 => vec![expired(created_at)],
+        27 => Vec::new(),
+        31 => vec![settled(soon), charged_back(later)],
+        41 => vec![settled(soon), refunded(later, query)],
+        51 if query.method == Method::Boleto => vec![paid(soon, query.amount.minus(cent))],
+        52 if query.method == Method::Boleto => vec![paid(soon, query.amount.plus(cent))],
+        61 => vec![settled(soon), settled(soon), Step { event: "settled-again", ..settled(soon) }],
+        62 => vec![settled(created_at)],
+        71 => vec![expired(soon), settled(later)],
+        _ => vec![settled(soon)],
+    }
+}
+
+fn settled(at: Timestamp, query: &ChargeQuery, amount: Money) -> Step {
+    Step { at, event: "settled", fact: Fact::Settled(movement::settlement(query, amount)) }
+}
+
+const fn expired(at: Timestamp) -> Step {
+    Step { at, event: "expired", fact: Fact::Expired }
+}
+
+const fn charged_back(at: Timestamp) -> Step {
+    Step { at, event: "charged-back", fact: Fact::ChargedBack }
+}
+
+fn refunded(at: Timestamp, query: &ChargeQuery) -> Step {
+    let refund_id = format!("refund-{}", query.id.uuid().simple());
+    Step { at, event: "refunded", fact: Fact::Refunded { refund_id, amount: None } }
+}

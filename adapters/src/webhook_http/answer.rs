@@ -1,0 +1,79 @@
+//! What is read and kept of a receiver's answer.
+
+use awc::ClientResponse;
+use awc::http::header::RETRY_AFTER;
+use futures_util::StreamExt;
+use quita_domain::time::Timestamp;
+
+use super::failure::Failure;
+use super::retry_after;
+
+/// How much of an answer is read; what follows is cut off together with the connection.
+const MAX_READ_BYTES: usize = 64 * 1024;
+
+/// How much of an answer is kept, in characters.
+const KEPT_CHARACTERS: usize = 256;
+
+/// Bytes that hold as many characters, whichever they are.
+const KEPT_BYTES: usize = KEPT_CHARACTERS * 4;
+
+/// A receiver's answer.
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) retry_after_ms: Option<u64>,
+    /// The first characters; `None` when it is empty.
+    pub(super) beginning: Option<String>,
+    /// The body broke off; the status stands nevertheless.
+    pub(super) failure: Option<Failure>,
+}
+
+impl Answer {
+    /// Reads the answer to its end, or as far as is worth it.
+    pub(super) async fn read(mut response: ClientResponse, now: Timestamp) -> Self {
+        let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+        let retry_after_ms = header.and_then(|value| retry_after::parse_ms(value, now));
+        let status = response.status().as_u16();
+        let (mut kept, mut read_bytes, mut failure) = (Vec::new(), 0_usize, None);
+        while read_bytes < MAX_READ_BYTES {
+            match response.next().await {
+                Some(Ok(chunk)) => {
+                    let room = KEPT_BYTES.saturating_sub(kept.len());
+                    kept.extend(chunk.iter().take(room));
+                    read_bytes = read_bytes.saturating_add(chunk.len());
+                }
+                Some(Err(_)) => {
+                    failure = Some(Failure::Protocol);
+                    break;
+                }
+                None => break,
+            }
+        }
+        Self { status, retry_after_ms, beginning: beginning(&kept), failure }
+    }
+}
+
+/// The first characters of a text in whatever encoding; what is no UTF-8 is replaced.
+fn beginning(bytes: &[u8]) -> Option<String> {
+    let text: String = String::from_utf8_lossy(bytes).chars().take(KEPT_CHARACTERS).collect();
+    (!text.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_character_is_cut() {
+        for character in ["a", "é", "漢", "😀"] {
+            let text = character.repeat(300);
+            let bytes: Vec<u8> = text.bytes().take(KEPT_BYTES).collect();
+            assert_eq!(beginning(&bytes), Some(character.repeat(256)), "{character}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_replaced_and_nothing_is_nothing() {
+        assert_eq!(beginning(b"ol\xe1"), Some("ol\u{fffd}".to_owned()));
+        assert_eq!(beginning(b""), None);
+    }
+}
