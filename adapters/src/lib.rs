@@ -1,6 +1,9 @@
-//! How the outside is reached, and what is printed for it.
+//! How the outside is reached: stores, acquirers, the webhook sender, documents for payers, the machine's clock.
+
+mod payment_row;
 
 pub mod acquirer;
+pub mod embedded;
 pub mod paper;
 pub mod system;
 pub mod webhook_http;

@@ -1,0 +1,198 @@
+//! The embedded store: one SQLite file, for one machine and for trying it out.
+//!
+//! One thread writes, so that a batch of the journal is one transaction; a few threads read. WAL with
+//! `synchronous=FULL`: what was answered is on the disk.
+
+mod access;
+mod exceptions;
+mod failure;
+mod inbox;
+mod listing;
+mod open;
+mod payments;
+mod sole_writer;
+mod transaction;
+mod workers;
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use async_trait::async_trait;
+use quita_domain::time::Timestamp;
+use quita_ports::{Backlog, Store, StoreError};
+use rusqlite::{Connection, Transaction};
+
+use crate::stored_form::unsigned;
+use failure::Failure;
+use sole_writer::SoleWriter;
+use workers::Workers;
+
+/// A store in one SQLite file.
+///
+/// Dropping it waits for the writes that were begun, and closes the file.
+#[derive(Debug)]
+pub struct EmbeddedStore {
+    // In the order in which they end: the lock is given up last.
+    writer: Workers,
+    readers: Workers,
+    broken: Arc<OnceLock<String>>,
+    sole_writer: Option<SoleWriter>,
+}
+
+impl EmbeddedStore {
+    /// Opens the file beside whoever else uses it; makes it, and its folder, if missing.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if it can't be opened, [`StoreError::Unreadable`] if it is not this
+    /// service's or a newer version made it.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        Self::open_with(path.as_ref(), None)
+    }
+
+    /// Opens the file as the only process that writes payments, for as long as the store lives.
+    ///
+    /// # Errors
+    /// As [`EmbeddedStore::open`]; also [`StoreError::Unavailable`] if another process serves this file.
+    pub fn open_sole_writer(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let path = path.as_ref();
+        let lock = SoleWriter::lock(path)?;
+        Self::open_with(path, Some(lock))
+    }
+
+    fn open_with(path: &Path, sole_writer: Option<SoleWriter>) -> Result<Self, StoreError> {
+        let writer = open::writer(path)?;
+        let readers = open::readers(path)?;
+        Ok(Self {
+            writer: Workers::start("quita-store-writer", vec![writer])?,
+            readers: Workers::start("quita-store-reader", readers)?,
+            broken: Arc::default(),
+            sole_writer,
+        })
+    }
+
+    /// Fails once an `fsync` failed: after it the pages count as clean, and the next commit would lie.
+    fn check_trust(&self) -> Result<(), StoreError> {
+        self.broken.get().map_or(Ok(()), |why| Err(StoreError::Broken(why.clone())))
+    }
+
+    /// Runs `work` on the writer's thread as one transaction.
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.check_trust()?;
+        let broken = Arc::clone(&self.broken);
+        let job = move |connection: &mut Connection| {
+            let result = transaction::run(connection, work).map_err(StoreError::from);
+            if let Err(StoreError::Broken(why)) = &result {
+                broken.get_or_init(|| why.clone());
+            }
+            result
+        };
+        self.writer.run(job).await?
+    }
+
+    /// Runs `work` on a reader's thread; everything it reads is of one moment.
+    async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let job =
+            move |connection: &mut Connection| -> Result<T, Failure> { work(&connection.transaction()?) };
+        Ok(self.readers.run(job).await??)
+    }
+}
+
+#[async_trait]
+impl Store for EmbeddedStore {
+    async fn ping(&self) -> Result<(), StoreError> {
+        self.check_trust()?;
+        self.read(|transaction| Ok(transaction.query_row("SELECT 1", [], |_| Ok(()))?)).await
+    }
+
+    async fn backlog(&self, now: Timestamp) -> Result<Backlog, StoreError> {
+        self.read(move |transaction| {
+            let now = [now.millis()];
+            let count = |sql: &str, bound: &[i64]| -> Result<u64, Failure> {
+                let mut statement = transaction.prepare_cached(sql)?;
+                let bound = rusqlite::params_from_iter(bound);
+                Ok(unsigned(statement.query_row(bound, |row| row.get(0))?))
+            };
+            Ok(Backlog {
+                webhooks: count("SELECT count(*) FROM payments WHERE outbox_at IS NOT NULL", &[])?,
+                due: count("SELECT count(*) FROM payments WHERE due_at <= ?1", &now)?,
+                inbox: count("SELECT count(*) FROM inbox WHERE due_at IS NOT NULL", &[])?,
+            })
+        })
+        .await
+    }
+
+    fn is_sole_writer(&self) -> bool {
+        self.sole_writer.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quita_domain::access::Application;
+    use quita_domain::identity::{ApplicationName, MerchantId};
+    use quita_ports::{AccessStore, PaymentStore};
+    use rusqlite::ffi;
+
+    use super::*;
+
+    fn application(name: impl Into<String>) -> Application {
+        Application {
+            merchant: MerchantId::new("loja"),
+            name: ApplicationName::new(name),
+            secrets: Vec::new(),
+            created_at: Timestamp::default(),
+        }
+    }
+
+    async fn allow_pages(store: &EmbeddedStore, count: u32) {
+        let job = move |connection: &mut Connection| {
+            connection.query_row(&format!("PRAGMA max_page_count = {count}"), [], |row| row.get::<_, i64>(0))
+        };
+        store.writer.run(job).await.unwrap().unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_full_store_refuses_goes_on_reading_and_recovers() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = EmbeddedStore::open(folder.path().join("quita.db")).unwrap();
+        assert_eq!(store.insert_application(&application("small")).await, Ok(true));
+        allow_pages(&store, 1).await;
+        let large = application("x".repeat(100_000));
+        let refused = store.insert_application(&large).await;
+        assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+        let small = application("small");
+        assert_eq!(store.application(&small.merchant, &small.name).await, Ok(Some(small)));
+        allow_pages(&store, 10_000).await;
+        assert_eq!(store.insert_application(&large).await, Ok(true));
+    }
+
+    #[tokio::test]
+    async fn after_a_failed_fsync_nothing_is_written_any_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = EmbeddedStore::open(folder.path().join("quita.db")).unwrap();
+        let fsync = || rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_IOERR_FSYNC), None);
+        let failed: Result<(), _> = store.write(move |_| Err(fsync().into())).await;
+        assert!(matches!(failed, Err(StoreError::Broken(_))), "{failed:?}");
+        assert!(matches!(store.ping().await, Err(StoreError::Broken(_))));
+        let refused = store.insert_application(&application("late")).await;
+        assert!(matches!(refused, Err(StoreError::Broken(_))), "{refused:?}");
+        let late = application("late");
+        assert_eq!(store.application(&late.merchant, &late.name).await, Ok(None));
+        assert_eq!(store.load(&[]).await, Ok(Vec::new()));
+    }
+
+    #[tokio::test]
+    async fn a_job_that_panics_is_reported_and_the_next_one_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = EmbeddedStore::open(folder.path().join("quita.db")).unwrap();
+        let lost: Result<(), _> = store.write(|_| panic!("a defect")).await;
+        assert!(matches!(lost, Err(StoreError::Broken(_))), "{lost:?}");
+        assert_eq!(store.insert_application(&application("next")).await, Ok(true));
+    }
+}

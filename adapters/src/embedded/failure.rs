@@ -1,0 +1,105 @@
+//! What SQLite's errors mean for whoever relies on the store.
+
+use quita_ports::StoreError;
+use rusqlite::{ErrorCode, ffi};
+
+/// A store error that rusqlite's errors turn into by themselves.
+#[derive(Debug)]
+pub(super) struct Failure(StoreError);
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self(error)
+    }
+}
+
+impl From<Failure> for StoreError {
+    fn from(failure: Failure) -> Self {
+        failure.0
+    }
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Self {
+        let text = error.to_string();
+        Self(match error.sqlite_error() {
+            Some(cause) => classify(*cause, text),
+            None => StoreError::Unreadable(text),
+        })
+    }
+}
+
+/// Whether SQLite certainly undid the transaction whose commit failed so: nothing of it was complete.
+pub(super) fn is_undone(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DiskFull | ErrorCode::DatabaseBusy))
+}
+
+/// See <https://www.sqlite.org/rescode.html>. What is not known to pass by itself counts as broken.
+fn classify(cause: ffi::Error, text: String) -> StoreError {
+    if [ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_IOERR_DIR_FSYNC].contains(&cause.extended_code) {
+        return StoreError::Broken(format!("fsync failed: {text}"));
+    }
+    match cause.code {
+        ErrorCode::DiskFull
+        | ErrorCode::SystemIoFailure
+        | ErrorCode::ReadOnly
+        | ErrorCode::DatabaseBusy
+        | ErrorCode::DatabaseLocked
+        | ErrorCode::CannotOpen
+        | ErrorCode::PermissionDenied
+        | ErrorCode::OutOfMemory
+        | ErrorCode::OperationAborted
+        | ErrorCode::OperationInterrupted
+        | ErrorCode::SchemaChanged
+        | ErrorCode::FileLockingProtocolFailed
+        | ErrorCode::NoLargeFileSupport
+        | ErrorCode::AuthorizationForStatementDenied => StoreError::Unavailable(text),
+        // `Unknown` is an error in SQL: tables that are not as this version made them.
+        ErrorCode::NotADatabase
+        | ErrorCode::TypeMismatch
+        | ErrorCode::TooBig
+        | ErrorCode::NotFound
+        | ErrorCode::ConstraintViolation
+        | ErrorCode::ApiMisuse
+        | ErrorCode::ParameterOutOfRange
+        | ErrorCode::Unknown => StoreError::Unreadable(text),
+        ErrorCode::DatabaseCorrupt | ErrorCode::InternalMalfunction | _ => StoreError::Broken(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(code: std::ffi::c_int) -> StoreError {
+        Failure::from(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)).into()
+    }
+
+    #[test]
+    fn what_may_pass_is_out_of_reach() {
+        for code in [
+            ffi::SQLITE_FULL,
+            ffi::SQLITE_IOERR,
+            ffi::SQLITE_IOERR_WRITE,
+            ffi::SQLITE_READONLY,
+            ffi::SQLITE_BUSY,
+            ffi::SQLITE_CANTOPEN,
+        ] {
+            assert!(matches!(seen(code), StoreError::Unavailable(_)), "{code}");
+        }
+    }
+
+    #[test]
+    fn a_failed_fsync_and_a_corrupt_file_are_broken() {
+        for code in [ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_IOERR_DIR_FSYNC, ffi::SQLITE_CORRUPT] {
+            assert!(matches!(seen(code), StoreError::Broken(_)), "{code}");
+        }
+    }
+
+    #[test]
+    fn a_full_disk_undoes_a_transaction_and_a_failed_write_may_not() {
+        let undone = |code| is_undone(&rusqlite::Error::SqliteFailure(ffi::Error::new(code), None));
+        assert!(undone(ffi::SQLITE_FULL));
+        assert!(!undone(ffi::SQLITE_IOERR_WRITE) && !undone(ffi::SQLITE_IOERR_FSYNC));
+    }
+}

@@ -1,0 +1,79 @@
+//! Notices from acquirers that wait to be worked.
+
+use async_trait::async_trait;
+use quita_domain::acquiring::Notice;
+use quita_domain::time::Timestamp;
+use quita_ports::{InboxStore, StoreError};
+use rusqlite::Transaction;
+
+use super::EmbeddedStore;
+use super::failure::Failure;
+use crate::store_rules::KEEP_FINISHED_MS;
+use crate::stored_form::{decode, encode, signed, signed_limit};
+
+/// Old notices that go with one call at most, so that no call takes long.
+const MAX_FORGOTTEN_AT_ONCE: i64 = 500;
+
+#[async_trait]
+impl InboxStore for EmbeddedStore {
+    async fn put_notices(&self, notices: &[Notice]) -> Result<Vec<bool>, StoreError> {
+        let mut rows = Vec::with_capacity(notices.len());
+        for notice in notices {
+            rows.push((notice.id.clone(), notice.received_at.millis(), encode(notice)?));
+        }
+        self.write(move |transaction| {
+            let sql = "INSERT INTO inbox (id, due_at, tries, notice) VALUES (?1, ?2, 0, ?3) \
+                ON CONFLICT (id) DO NOTHING";
+            let mut insert = transaction.prepare_cached(sql)?;
+            rows.into_iter().map(|row| Ok(insert.execute(row)? == 1)).collect()
+        })
+        .await
+    }
+
+    async fn due_notices(&self, now: Timestamp, limit: usize) -> Result<Vec<(Notice, u32)>, StoreError> {
+        self.read(move |transaction| {
+            let sql = "SELECT id, notice, tries FROM inbox WHERE due_at <= ?1 ORDER BY due_at, id LIMIT ?2";
+            let mut statement = transaction.prepare_cached(sql)?;
+            let mut rows = statement.query((now.millis(), signed_limit(limit)))?;
+            let mut notices = Vec::new();
+            while let Some(row) = rows.next()? {
+                let (id, notice): (String, Vec<u8>) = (row.get(0)?, row.get(1)?);
+                notices.push((decode(&notice, &format!("notice {id}"))?, row.get(2)?));
+            }
+            Ok(notices)
+        })
+        .await
+    }
+
+    async fn finish_notices(&self, ids: &[String], now: Timestamp) -> Result<(), StoreError> {
+        let ids = ids.to_vec();
+        self.write(move |transaction| {
+            let sql = "UPDATE inbox SET due_at = NULL, finished_at = ?2 WHERE id = ?1 AND due_at IS NOT NULL";
+            let mut finish = transaction.prepare_cached(sql)?;
+            for id in ids {
+                finish.execute((id, now.millis()))?;
+            }
+            forget_old(transaction, now)
+        })
+        .await
+    }
+
+    async fn postpone_notice(&self, id: &str, until: Timestamp) -> Result<(), StoreError> {
+        let id = id.to_owned();
+        self.write(move |transaction| {
+            let sql = "UPDATE inbox SET due_at = ?2, tries = tries + 1 WHERE id = ?1 AND due_at IS NOT NULL";
+            transaction.prepare_cached(sql)?.execute((id, until.millis()))?;
+            Ok(())
+        })
+        .await
+    }
+}
+
+/// Deletes notices that were finished so long ago that no acquirer repeats them any more.
+fn forget_old(transaction: &Transaction<'_>, now: Timestamp) -> Result<(), Failure> {
+    let before = now.millis().saturating_sub(signed(KEEP_FINISHED_MS));
+    let sql = "DELETE FROM inbox WHERE rowid IN \
+        (SELECT rowid FROM inbox WHERE finished_at < ?1 ORDER BY finished_at LIMIT ?2)";
+    transaction.prepare_cached(sql)?.execute((before, MAX_FORGOTTEN_AT_ONCE))?;
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! Opening the file: folder, schema, connections.
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::path::Path;
+use std::time::Duration;
+
+use quita_ports::StoreError;
+use rusqlite::{Connection, OpenFlags};
+
+use super::failure::Failure;
+use super::transaction;
+
+/// The schema that this version makes and understands, kept in `user_version`.
+const SCHEMA_VERSION: i64 = 1;
+const SCHEMA: &str = include_str!("schema.sql");
+
+/// How long a write waits for another process, such as a command that makes a key.
+const BUSY_WAIT: Duration = Duration::from_secs(5);
+/// Threads that read: enough that a long list does not hold up a lookup.
+const READERS: usize = 3;
+/// Prepared statements that a connection keeps.
+const PREPARED_STATEMENTS: usize = 64;
+
+/// The connection that writes; makes file and schema if they are missing.
+pub(super) fn writer(path: &Path) -> Result<Connection, StoreError> {
+    make_folder(path)?;
+    make_private_file(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = connect(path, flags)?;
+    prepare(&mut connection).map_err(|failure| in_file(path, failure))?;
+    Ok(connection)
+}
+
+/// The connections that read.
+pub(super) fn readers(path: &Path) -> Result<Vec<Connection>, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    (0..READERS).map(|_| connect(path, flags)).collect()
+}
+
+/// Makes the folder that a file is to be in.
+pub(super) fn make_folder(path: &Path) -> Result<(), StoreError> {
+    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
+    let made = DirBuilder::new().recursive(true).create(folder);
+    made.map_err(|error| StoreError::Unavailable(format!("{} can't be made: {error}", folder.display())))
+}
+
+/// Makes the file if it is missing, for its owner's eyes only: it holds personal data.
+fn make_private_file(path: &Path) -> Result<(), StoreError> {
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let made = options.open(path).map(drop);
+    made.map_err(|error| StoreError::Unavailable(format!("{} can't be opened: {error}", path.display())))
+}
+
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+    let open = || -> Result<Connection, Failure> {
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(BUSY_WAIT)?;
+        connection.set_prepared_statement_cache_capacity(PREPARED_STATEMENTS);
+        connection.execute_batch("PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY;")?;
+        Ok(connection)
+    };
+    open().map_err(|failure| in_file(path, failure))
+}
+
+/// WAL is emptied into the file in passing, every 4,000 pages (16 MB). If that fails it is done again later, and
+/// the WAL, which is what a commit has synced, keeps everything until then.
+fn prepare(connection: &mut Connection) -> Result<(), Failure> {
+    let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+    if mode != "wal" {
+        let why = format!("its file system does not allow a write-ahead log (journal mode is {mode})");
+        return Err(StoreError::Unavailable(why).into());
+    }
+    connection.execute_batch(
+        "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;",
+    )?;
+    transaction::run(connection, |transaction| {
+        let found: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        match found {
+            SCHEMA_VERSION => {}
+            0 => {
+                transaction.execute_batch(SCHEMA)?;
+                transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+            }
+            newer => {
+                let why = format!("its schema is version {newer}, this program knows {SCHEMA_VERSION}");
+                return Err(StoreError::Unreadable(why).into());
+            }
+        }
+        Ok(())
+    })
+    .map_err(StoreError::from)?;
+    // Cheap unless tables have grown a lot since the planner's statistics were made.
+    Ok(connection.execute_batch("PRAGMA optimize = 0x10002")?)
+}
+
+fn in_file(path: &Path, failure: Failure) -> StoreError {
+    let named = |why: String| format!("{}: {why}", path.display());
+    match StoreError::from(failure) {
+        StoreError::Unavailable(why) => StoreError::Unavailable(named(why)),
+        StoreError::Broken(why) => StoreError::Broken(named(why)),
+        StoreError::Unreadable(why) => StoreError::Unreadable(named(why)),
+    }
+}

@@ -1,0 +1,199 @@
+//! Payments: the journal's batch as one transaction, lookups, lists, what is due.
+
+use async_trait::async_trait;
+use quita_domain::delivery::DeliveryState;
+use quita_domain::identity::TransactionId;
+use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
+use quita_domain::payment::Payment;
+use quita_domain::time::Timestamp;
+use quita_ports::{PaymentStore, StoreError, Write, WriteError};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, Transaction, named_params, params_from_iter};
+use uuid::Uuid;
+
+use super::failure::Failure;
+use super::transaction::{self, Failed};
+use super::{EmbeddedStore, listing};
+use crate::payment_row::PaymentRow;
+use crate::stored_form::{decode, encode, signed, signed_limit};
+
+const INSERT: &str = "INSERT INTO payments (id, revision, last_op, merchant, mode, method, document, email, \
+    external_reference, created_at, status, due_at, outbox_at, delivery_states, payment) \
+    VALUES (:id, :revision, :last_op, :merchant, :mode, :method, :document, :email, \
+    :external_reference, :created_at, :status, :due_at, :outbox_at, :delivery_states, :payment) \
+    ON CONFLICT (id) DO NOTHING";
+
+/// Only what may change: an index is not touched if none of its columns is set.
+const REPLACE: &str = "UPDATE payments SET revision = :revision, last_op = :last_op, status = :status, \
+    due_at = :due_at, outbox_at = :outbox_at, delivery_states = :delivery_states, payment = :payment \
+    WHERE id = :id AND revision = :expected";
+
+type Outcome = Result<(), WriteError>;
+
+#[async_trait]
+impl PaymentStore for EmbeddedStore {
+    async fn commit(&self, batch: &[Write]) -> Vec<Outcome> {
+        let lost =
+            |error: StoreError| batch.iter().map(|_| Err(WriteError::Unknown(error.clone()))).collect();
+        if let Err(error) = self.check_trust() {
+            return batch.iter().map(|_| Err(WriteError::NotWritten(error.clone()))).collect();
+        }
+        let (writes, broken) = (batch.to_vec(), std::sync::Arc::clone(&self.broken));
+        let job = move |connection: &mut Connection| {
+            let (outcomes, why) = commit(connection, &writes);
+            if let Some(why) = why {
+                broken.get_or_init(|| why);
+            }
+            outcomes
+        };
+        self.writer.run(job).await.unwrap_or_else(lost)
+    }
+
+    async fn load(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError> {
+        let ids = ids.to_vec();
+        self.read(move |transaction| {
+            let mut statement =
+                transaction.prepare_cached("SELECT id, payment FROM payments WHERE id = ?1")?;
+            let mut payments = Vec::with_capacity(ids.len());
+            for id in ids {
+                let found = statement.query_row([id.uuid().as_bytes()], stored).optional()?;
+                if let Some(stored) = found {
+                    payments.push(read_payment(&stored)?);
+                }
+            }
+            Ok(payments)
+        })
+        .await
+    }
+
+    async fn list(
+        &self,
+        filter: &PaymentFilter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Vec<Payment>, StoreError> {
+        self.page(listing::of_payments(filter, after, limit)).await
+    }
+
+    async fn list_with_deliveries(
+        &self,
+        filter: &DeliveryFilter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Vec<Payment>, StoreError> {
+        self.page(listing::of_deliveries(filter, after, limit)).await
+    }
+
+    async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError> {
+        self.waiting("SELECT id FROM payments WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2", now, limit).await
+    }
+
+    async fn outbox_due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError> {
+        let sql = "SELECT id FROM payments WHERE outbox_at <= ?1 ORDER BY outbox_at LIMIT ?2";
+        self.waiting(sql, now, limit).await
+    }
+}
+
+impl EmbeddedStore {
+    async fn page(&self, (sql, values): (String, Vec<Value>)) -> Result<Vec<Payment>, StoreError> {
+        self.read(move |transaction| {
+            let mut statement = transaction.prepare_cached(&sql)?;
+            let rows = statement.query_map(params_from_iter(values), stored)?;
+            rows.map(|stored| read_payment(&stored?)).collect()
+        })
+        .await
+    }
+
+    async fn waiting(
+        &self,
+        sql: &'static str,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<TransactionId>, StoreError> {
+        self.read(move |transaction| {
+            let mut statement = transaction.prepare_cached(sql)?;
+            let bounds = (now.millis(), signed_limit(limit));
+            let rows = statement.query_map(bounds, |row| row.get(0).map(Uuid::from_bytes))?;
+            rows.map(|id| Ok(TransactionId::new(id?))).collect()
+        })
+        .await
+    }
+}
+
+/// Id and document as they are stored.
+fn stored(row: &rusqlite::Row<'_>) -> rusqlite::Result<(Uuid, Vec<u8>)> {
+    Ok((Uuid::from_bytes(row.get(0)?), row.get(1)?))
+}
+
+fn read_payment((id, document): &(Uuid, Vec<u8>)) -> Result<Payment, Failure> {
+    Ok(decode(document, &format!("payment {id}"))?)
+}
+
+/// One outcome for each write, and why the store can't be trusted any more if that showed.
+fn commit(connection: &mut Connection, writes: &[Write]) -> (Vec<Outcome>, Option<String>) {
+    // Outside of the transaction, so that another process is not kept waiting.
+    let documents: Vec<_> = writes.iter().map(|write| encode(write.payment.as_ref())).collect();
+    let all = |error: fn(StoreError) -> WriteError, why: &StoreError| {
+        writes.iter().map(|_| Err(error(why.clone()))).collect::<Vec<Outcome>>()
+    };
+    let (outcomes, failure) = match transaction::run(connection, |open| write_all(open, writes, documents)) {
+        Ok(outcomes) => return (outcomes, None),
+        Err(Failed::Undone(error)) => (all(WriteError::NotWritten, &error), error),
+        Err(Failed::Unknown(error)) => (all(WriteError::Unknown, &error), error),
+    };
+    match failure {
+        StoreError::Broken(why) => (outcomes, Some(why)),
+        StoreError::Unavailable(_) | StoreError::Unreadable(_) => (outcomes, None),
+    }
+}
+
+fn write_all(
+    transaction: &Transaction<'_>,
+    writes: &[Write],
+    documents: Vec<Result<Vec<u8>, StoreError>>,
+) -> Result<Vec<Outcome>, Failure> {
+    let mut outcomes = Vec::with_capacity(writes.len());
+    for (write, document) in writes.iter().zip(documents) {
+        outcomes.push(match document {
+            Ok(document) if write_one(transaction, write, &document)? == 1 => Ok(()),
+            Ok(_) => Err(WriteError::Conflict),
+            Err(error) => Err(WriteError::NotWritten(error)),
+        });
+    }
+    Ok(outcomes)
+}
+
+/// How many rows were written: one, or none if somebody was faster.
+fn write_one(transaction: &Transaction<'_>, write: &Write, document: &[u8]) -> rusqlite::Result<usize> {
+    let row = PaymentRow::of(&write.payment);
+    let delivery_states = delivery_bits(&row.delivery_states);
+    if write.expected_revision > 0 {
+        return transaction.prepare_cached(REPLACE)?.execute(named_params! {
+            ":id": row.id.as_bytes(), ":expected": signed(write.expected_revision),
+            ":revision": row.revision, ":last_op": row.last_op.as_bytes(), ":status": row.status,
+            ":due_at": row.due_at, ":outbox_at": row.outbox_at,
+            ":delivery_states": delivery_states, ":payment": document,
+        });
+    }
+    transaction.prepare_cached(INSERT)?.execute(named_params! {
+        ":id": row.id.as_bytes(), ":revision": row.revision, ":last_op": row.last_op.as_bytes(),
+        ":merchant": row.merchant, ":mode": row.mode, ":method": row.method,
+        ":document": row.document, ":email": row.email, ":external_reference": row.external_reference,
+        ":created_at": row.created_at, ":status": row.status,
+        ":due_at": row.due_at, ":outbox_at": row.outbox_at,
+        ":delivery_states": delivery_states, ":payment": document,
+    })
+}
+
+fn delivery_bits(states: &[DeliveryState]) -> i64 {
+    states.iter().map(|state| delivery_bit(*state)).sum()
+}
+
+/// The bit of a state in `delivery_states`; the schema's indexes name them.
+pub(super) const fn delivery_bit(state: DeliveryState) -> i64 {
+    match state {
+        DeliveryState::Pending => 1,
+        DeliveryState::Delivered => 2,
+        DeliveryState::Exhausted => 4,
+    }
+}

@@ -1,0 +1,34 @@
+//! The lock that lets one process at a time serve a file.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::Path;
+
+use quita_ports::StoreError;
+
+/// Held while this process is the only one that writes payments; the system gives it up when the process ends.
+#[derive(Debug)]
+pub(super) struct SoleWriter {
+    _file: File,
+}
+
+impl SoleWriter {
+    /// Takes the lock of a database file: `{file}.lock` beside it.
+    pub(super) fn lock(database: &Path) -> Result<Self, StoreError> {
+        super::open::make_folder(database)?;
+        let mut path = database.as_os_str().to_owned();
+        path.push(".lock");
+        let unavailable = |error| {
+            StoreError::Unavailable(format!("{} can't be locked: {error}", Path::new(&path).display()))
+        };
+        let file =
+            OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(unavailable)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self { _file: file }),
+            Err(TryLockError::WouldBlock) => Err(StoreError::Unavailable(format!(
+                "another process serves {}: stop it first, or give this one a file of its own",
+                database.display()
+            ))),
+            Err(TryLockError::Error(error)) => Err(unavailable(error)),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What the stores index of a payment, computed in one place for both.
+
+use quita_domain::delivery::DeliveryState;
+use quita_domain::payment::Payment;
+use uuid::Uuid;
+
+use crate::stored_form::signed;
+
+/// The indexed fields of a payment. Times are milliseconds since the Unix epoch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PaymentRow<'a> {
+    /// Its id.
+    pub(crate) id: Uuid,
+    /// The guard of the next write.
+    pub(crate) revision: i64,
+    /// Which write made it what it is.
+    pub(crate) last_op: Uuid,
+    /// Whose it is.
+    pub(crate) merchant: &'a str,
+    /// `test` or `live`.
+    pub(crate) mode: &'static str,
+    /// `PIX`, `BOLETO` or `CREDIT_CARD`.
+    pub(crate) method: &'static str,
+    /// The payer's CPF or CNPJ, bare.
+    pub(crate) document: &'a str,
+    /// The payer's e-mail address as it was sent.
+    pub(crate) email: &'a str,
+    /// The merchant's own id.
+    pub(crate) external_reference: Option<&'a str>,
+    /// When it was created.
+    pub(crate) created_at: i64,
+    /// What it is now. This and what follows may change; what stands above never does, but for the guard.
+    pub(crate) status: &'static str,
+    /// When the timer must look at it.
+    pub(crate) due_at: Option<i64>,
+    /// When its next delivery may be tried.
+    pub(crate) outbox_at: Option<i64>,
+    /// The states that its deliveries are in, each once.
+    pub(crate) delivery_states: Vec<DeliveryState>,
+}
+
+impl<'a> PaymentRow<'a> {
+    /// The row of a payment.
+    pub(crate) fn of(payment: &'a Payment) -> Self {
+        let (owner, order) = (&payment.owner, &payment.order);
+        let is_held = |state: &DeliveryState| payment.outbox.iter().any(|delivery| delivery.state == *state);
+        Self {
+            id: payment.id.uuid(),
+            revision: signed(payment.revision),
+            last_op: payment.last_op,
+            merchant: owner.merchant.as_str(),
+            mode: owner.mode.as_str(),
+            method: order.method.as_str(),
+            document: order.payer.document.as_str(),
+            email: &order.payer.email,
+            external_reference: order.external_reference.as_deref(),
+            created_at: payment.created_at.millis(),
+            status: payment.status().as_str(),
+            due_at: payment.due_at().map(|at| at.millis()),
+            outbox_at: payment.outbox_at().map(|at| at.millis()),
+            delivery_states: DeliveryState::ALL.into_iter().filter(is_held).collect(),
+        }
+    }
+}

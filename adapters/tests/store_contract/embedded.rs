@@ -1,0 +1,138 @@
+//! The embedded store: the contract, and what only a file can do.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use quita_adapters::embedded::EmbeddedStore;
+use quita_domain::time::{DAY_MS, Timestamp};
+use quita_ports::{AccessStore, InboxStore, PaymentStore, Store, StoreError};
+use tempfile::TempDir;
+
+use crate::samples::{created_at, insert, notice, pending, replace};
+
+fn file() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data").join("quita.db");
+    (folder, path)
+}
+
+macro_rules! run {
+    ($($module:ident::$case:ident),* $(,)?) => {
+        mod contract {
+            $(
+                #[tokio::test]
+                async fn $case() {
+                    let (_folder, path) = super::file();
+                    let store = super::EmbeddedStore::open_sole_writer(path).unwrap();
+                    crate::$module::$case(std::sync::Arc::new(store)).await;
+                }
+            )*
+        }
+    };
+}
+crate::for_each_case!(run);
+
+#[tokio::test]
+async fn what_was_written_survives_a_restart() {
+    let (_folder, path) = file();
+    let opened = created_at(1);
+    let waiting = pending(&opened, 2);
+    {
+        let store = EmbeddedStore::open_sole_writer(&path).unwrap();
+        assert_eq!(store.commit(&[insert(&opened)]).await, [Ok(())]);
+        assert_eq!(store.commit(&[replace(&waiting)]).await, [Ok(())]);
+        store.put_notices(&[notice("a:1", 1)]).await.unwrap();
+    }
+    let store = EmbeddedStore::open_sole_writer(&path).unwrap();
+    assert_eq!(store.load(&[opened.id]).await, Ok(vec![waiting]));
+    assert_eq!(store.put_notices(&[notice("a:1", 1)]).await, Ok(vec![false]));
+}
+
+#[tokio::test]
+async fn one_process_serves_a_file_and_others_may_open_it() {
+    let (_folder, path) = file();
+    let server = EmbeddedStore::open_sole_writer(&path).unwrap();
+    assert!(server.is_sole_writer());
+    let refused = EmbeddedStore::open_sole_writer(&path).err().unwrap().to_string();
+    assert!(refused.contains("another process serves") && refused.contains("quita.db"), "{refused}");
+    let command = EmbeddedStore::open(&path).unwrap();
+    assert!(!command.is_sole_writer());
+    let payment = created_at(1);
+    assert_eq!(command.commit(&[insert(&payment)]).await, [Ok(())]);
+    assert_eq!(server.load(&[payment.id]).await, Ok(vec![payment]));
+    drop(server);
+    assert!(EmbeddedStore::open_sole_writer(&path).is_ok(), "the lock goes with its store");
+}
+
+#[tokio::test]
+async fn writers_in_two_stores_on_one_file_never_both_win() {
+    let (_folder, path) = file();
+    let opened = created_at(1);
+    let stores = [EmbeddedStore::open(&path).unwrap(), EmbeddedStore::open(&path).unwrap()].map(Arc::new);
+    assert_eq!(stores[0].commit(&[insert(&opened)]).await, [Ok(())]);
+    let tasks: Vec<_> = (0..40)
+        .map(|index| {
+            let (store, write) = (Arc::clone(&stores[index % 2]), replace(&pending(&opened, 2)));
+            tokio::spawn(async move { store.commit(&[write]).await })
+        })
+        .collect();
+    let mut won = 0;
+    for task in tasks {
+        won += usize::from(task.await.unwrap() == [Ok(())]);
+    }
+    assert_eq!(won, 1);
+}
+
+#[tokio::test]
+async fn a_file_of_a_newer_version_is_refused() {
+    let (_folder, path) = file();
+    drop(EmbeddedStore::open(&path).unwrap());
+    rusqlite::Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    let refused = EmbeddedStore::open(&path).err().unwrap();
+    assert!(matches!(&refused, StoreError::Unreadable(why) if why.contains("version 99")), "{refused}");
+}
+
+#[tokio::test]
+async fn what_is_no_database_is_refused() {
+    let (_folder, path) = file();
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, "not a database, ".repeat(100)).unwrap();
+    assert!(matches!(EmbeddedStore::open(&path), Err(StoreError::Unreadable(_))));
+    let folder = path.parent().unwrap();
+    assert!(matches!(EmbeddedStore::open(folder), Err(StoreError::Unavailable(_))), "a folder");
+}
+
+#[tokio::test]
+async fn a_document_that_can_not_be_decoded_is_named() {
+    let (_folder, path) = file();
+    let store = EmbeddedStore::open(&path).unwrap();
+    let payment = created_at(1);
+    store.commit(&[insert(&payment)]).await;
+    let meddler = rusqlite::Connection::open(&path).unwrap();
+    meddler.execute("UPDATE payments SET payment = x'0500000000'", []).unwrap();
+    let seen = store.load(&[payment.id]).await.unwrap_err();
+    assert!(matches!(&seen, StoreError::Unreadable(why) if why.contains(&payment.id.to_string())), "{seen}");
+}
+
+#[tokio::test]
+async fn finished_notices_are_forgotten_after_a_month() {
+    let (_folder, path) = file();
+    let store = EmbeddedStore::open(&path).unwrap();
+    let now = Timestamp::from_millis(0);
+    store.put_notices(&[notice("a:1", 1), notice("a:2", 2)]).await.unwrap();
+    store.finish_notices(&[String::from("a:1")], now).await.unwrap();
+    store.finish_notices(&[], now.plus_ms(30 * DAY_MS)).await.unwrap();
+    assert_eq!(store.put_notices(&[notice("a:1", 1)]).await, Ok(vec![false]), "a month is not over");
+    store.finish_notices(&[], now.plus_ms(30 * DAY_MS + 1)).await.unwrap();
+    assert_eq!(store.put_notices(&[notice("a:1", 1)]).await, Ok(vec![true]));
+    assert_eq!(store.put_notices(&[notice("a:2", 2)]).await, Ok(vec![false]), "it still waits");
+}
+
+#[tokio::test]
+async fn keys_can_be_made_while_the_service_runs() {
+    let (_folder, path) = file();
+    let server = EmbeddedStore::open_sole_writer(&path).unwrap();
+    let command = EmbeddedStore::open(&path).unwrap();
+    assert_eq!(command.revoke_key("k1", Timestamp::default()).await, Ok(false));
+    assert_eq!(server.keys().await, Ok(Vec::new()));
+}

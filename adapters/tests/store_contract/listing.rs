@@ -1,0 +1,151 @@
+//! Lists of payments and of deliveries.
+
+use std::sync::Arc;
+
+use quita_domain::delivery::DeliveryState;
+use quita_domain::identity::{MerchantId, Mode, TransactionId};
+use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
+use quita_domain::method::Method;
+use quita_domain::payment::Payment;
+use quita_domain::status::Status;
+use quita_domain::time::Timestamp;
+use quita_ports::Store;
+
+use crate::samples::{OTHER_CPF, Sample, answered, created_at, insert, paid, pending, replace};
+
+fn everything() -> PaymentFilter {
+    PaymentFilter {
+        merchant: MerchantId::new("loja"),
+        mode: Mode::Test,
+        statuses: Vec::new(),
+        method: None,
+        document: None,
+        email: None,
+        external_reference: None,
+        created_from: None,
+        created_to: None,
+    }
+}
+
+fn deliveries(state: Option<DeliveryState>) -> DeliveryFilter {
+    DeliveryFilter { merchant: MerchantId::new("loja"), mode: Mode::Test, transaction_id: None, state }
+}
+
+async fn store_all(store: &Arc<dyn Store>, payments: &[&Payment]) {
+    let batch: Vec<_> = payments.iter().map(|payment| insert(payment)).collect();
+    assert!(store.commit(&batch).await.iter().all(Result::is_ok));
+}
+
+fn ids(payments: &[Payment]) -> Vec<TransactionId> {
+    payments.iter().map(|payment| payment.id).collect()
+}
+
+fn place(payment: &Payment) -> Cursor {
+    Cursor { created_at: payment.created_at, id: payment.id }
+}
+
+async fn check(store: &Arc<dyn Store>, filter: PaymentFilter, expected: &[&Payment]) {
+    let found = store.list(&filter, None, 100).await.unwrap();
+    let expected: Vec<_> = expected.iter().map(|payment| payment.id).collect();
+    assert_eq!(ids(&found), expected, "{filter:?}");
+}
+
+pub async fn the_newest_come_first_and_pages_neither_skip_nor_repeat(store: Arc<dyn Store>) {
+    // Three at each moment, so that the id decides at the edges of pages.
+    let mut payments: Vec<_> = (0..30).map(|index| created_at(index / 3)).collect();
+    store_all(&store, &payments.iter().collect::<Vec<_>>()).await;
+    payments.sort_by_key(|payment| std::cmp::Reverse((payment.created_at, payment.id)));
+    let (mut seen, mut after) = (Vec::new(), None);
+    loop {
+        let page = store.list(&everything(), after, 4).await.unwrap();
+        assert!(page.len() <= 4);
+        let Some(last) = page.last() else { break };
+        after = Some(place(last));
+        seen.extend(page);
+    }
+    assert_eq!(seen, payments);
+}
+
+pub async fn a_list_shows_one_merchant_in_one_mode(store: Arc<dyn Store>) {
+    let ours = created_at(1);
+    let live = Sample { mode: Mode::Live, ..Sample::default() }.open();
+    let other = Sample { merchant: "outra", ..Sample::default() }.open();
+    store_all(&store, &[&ours, &live, &other]).await;
+    check(&store, everything(), &[&ours]).await;
+    check(&store, PaymentFilter { mode: Mode::Live, ..everything() }, &[&live]).await;
+    let merchant = MerchantId::new("outra");
+    check(&store, PaymentFilter { merchant, ..everything() }, &[&other]).await;
+}
+
+pub async fn each_filter_narrows_the_list(store: Arc<dyn Store>) {
+    let plain = Sample { at: 1, ..Sample::default() }.open();
+    let document = Sample { at: 2, document: OTHER_CPF, ..Sample::default() }.open();
+    let email = Sample { at: 3, email: "bia@example.com", ..Sample::default() }.open();
+    let reference = Sample { at: 4, reference: Some("pedido-7"), ..Sample::default() }.open();
+    let boleto = Sample { at: 5, method: Method::Boleto, ..Sample::default() }.open();
+    store_all(&store, &[&plain, &document, &email, &reference, &boleto]).await;
+    let all = everything;
+    check(&store, PaymentFilter { document: Some(OTHER_CPF.into()), ..all() }, &[&document]).await;
+    check(&store, PaymentFilter { email: Some("bia@example.com".into()), ..all() }, &[&email]).await;
+    let external_reference = Some(String::from("pedido-7"));
+    check(&store, PaymentFilter { external_reference, ..all() }, &[&reference]).await;
+    check(&store, PaymentFilter { method: Some(Method::Boleto), ..all() }, &[&boleto]).await;
+    let both = PaymentFilter {
+        document: Some(OTHER_CPF.into()),
+        statuses: vec![Status::Initial, Status::Paid],
+        ..all()
+    };
+    check(&store, both, &[&document]).await;
+    let none = PaymentFilter { document: Some(OTHER_CPF.into()), statuses: vec![Status::Paid], ..all() };
+    check(&store, none, &[]).await;
+}
+
+pub async fn time_bounds_include_the_start_and_not_the_end(store: Arc<dyn Store>) {
+    let [first, second, third] = [created_at(10), created_at(20), created_at(30)];
+    store_all(&store, &[&first, &second, &third]).await;
+    let at = |millis| Some(Timestamp::from_millis(millis));
+    check(&store, PaymentFilter { created_from: at(20), ..everything() }, &[&third, &second]).await;
+    check(&store, PaymentFilter { created_to: at(20), ..everything() }, &[&first]).await;
+    let both = PaymentFilter { created_from: at(20), created_to: at(30), ..everything() };
+    check(&store, both, &[&second]).await;
+}
+
+pub async fn a_list_follows_a_changed_status(store: Arc<dyn Store>) {
+    let [opened, waiting, done] = [created_at(1), created_at(2), created_at(3)];
+    store_all(&store, &[&opened, &waiting, &done]).await;
+    let (waiting, done) = (pending(&waiting, 10), pending(&done, 10));
+    store.commit(&[replace(&waiting), replace(&done)]).await;
+    let done = paid(&done, 11);
+    store.commit(&[replace(&done)]).await;
+    let by = |statuses: &[Status]| PaymentFilter { statuses: statuses.to_vec(), ..everything() };
+    check(&store, by(&[Status::Pending]), &[&waiting]).await;
+    check(&store, by(&[Status::Paid]), &[&done]).await;
+    check(&store, by(&[Status::Paid, Status::Initial]), &[&done, &opened]).await;
+    check(&store, by(&Status::ALL), &[&done, &waiting, &opened]).await;
+}
+
+pub async fn deliveries_are_found_by_state_and_payment(store: Arc<dyn Store>) {
+    let silent = Sample { at: 1, postback: false, ..Sample::default() }.open();
+    let [delivered, gone, waits] = [created_at(2), created_at(3), created_at(4)];
+    store_all(&store, &[&silent, &delivered, &gone, &waits]).await;
+    let step: Vec<_> = [&silent, &delivered, &gone, &waits].map(|it| pending(it, 10)).into();
+    store.commit(&step.iter().map(replace).collect::<Vec<_>>()).await;
+    let (delivered, gone) = (answered(&step[1], 0, 200, 11), answered(&step[2], 0, 410, 11));
+    store.commit(&[replace(&delivered), replace(&gone)]).await;
+    let check = async |filter: DeliveryFilter, expected: &[&Payment]| {
+        let found = store.list_with_deliveries(&filter, None, 10).await.unwrap();
+        let expected: Vec<_> = expected.iter().map(|payment| payment.id).collect();
+        assert_eq!(ids(&found), expected, "{filter:?}");
+    };
+    check(deliveries(None), &[&waits, &gone, &delivered]).await;
+    check(deliveries(Some(DeliveryState::Pending)), &[&waits]).await;
+    check(deliveries(Some(DeliveryState::Delivered)), &[&delivered]).await;
+    check(deliveries(Some(DeliveryState::Exhausted)), &[&gone]).await;
+    let of_one =
+        |payment: &Payment, state| DeliveryFilter { transaction_id: Some(payment.id), ..deliveries(state) };
+    check(of_one(&delivered, None), &[&delivered]).await;
+    check(of_one(&delivered, Some(DeliveryState::Pending)), &[]).await;
+    check(of_one(&silent, None), &[]).await;
+    let page = store.list_with_deliveries(&deliveries(None), Some(place(&waits)), 1).await.unwrap();
+    assert_eq!(ids(&page), [gone.id]);
+}

@@ -1,0 +1,197 @@
+//! Payments as the service makes them, by `open` and `decide`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use quita_domain::acquiring::{ChargeAnswer, Fact, Issued, Notice, Settlement};
+use quita_domain::delivery::DeliveryAttempt;
+use quita_domain::document::{Document, DocumentType};
+use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};
+use quita_domain::method::Method;
+use quita_domain::money::Money;
+use quita_domain::order::{Address, Item, Order, Payer, Terms, Utm};
+use quita_domain::payment::{Command, Context, NewPayment, Payment};
+use quita_domain::phone::Phone;
+use quita_domain::place::{Cep, Uf};
+use quita_domain::routing::Considered;
+use quita_domain::time::Timestamp;
+use quita_ports::Write;
+use uuid::Uuid;
+
+pub const CPF: &str = "52998224725";
+pub const OTHER_CPF: &str = "11144477735";
+
+/// What may differ between sample payments.
+#[derive(Clone)]
+pub struct Sample {
+    pub id: TransactionId,
+    pub at: i64,
+    pub merchant: &'static str,
+    pub mode: Mode,
+    pub method: Method,
+    pub document: &'static str,
+    pub email: &'static str,
+    pub reference: Option<&'static str>,
+    pub postback: bool,
+}
+
+impl Default for Sample {
+    fn default() -> Self {
+        Self {
+            id: TransactionId::new(Uuid::now_v7()),
+            at: 1_000,
+            merchant: "loja",
+            mode: Mode::Test,
+            method: Method::Pix,
+            document: CPF,
+            email: "ana@example.com",
+            reference: None,
+            postback: true,
+        }
+    }
+}
+
+impl Sample {
+    pub fn open(self) -> Payment {
+        let (owner, order) = (self.owner(), self.order());
+        let considered = Considered {
+            acquirer: AcquirerName::new("sandbox"),
+            eligible: true,
+            reason: String::from("preferred"),
+        };
+        let new = NewPayment {
+            id: self.id,
+            owner,
+            order,
+            fingerprint: Some("f".repeat(64)),
+            page_token: String::from("token"),
+            considered: vec![considered],
+        };
+        Payment::open(new, &context(self.at)).next.unwrap()
+    }
+
+    fn owner(&self) -> Owner {
+        Owner {
+            merchant: MerchantId::new(self.merchant),
+            application: ApplicationName::new("default"),
+            mode: self.mode,
+        }
+    }
+
+    fn order(&self) -> Order {
+        let terms = match self.method {
+            Method::Pix | Method::CreditCard => Terms::Pix { expires_in_s: 3_600 },
+            Method::Boleto => Terms::Boleto { due_date: Timestamp::from_millis(self.at).sao_paulo_date() },
+        };
+        let item = Item {
+            id: Some(Uuid::from_u128(5)),
+            name: String::from("Café"),
+            quantity: 2,
+            price: Money::from_cents(5_000),
+        };
+        Order {
+            method: self.method,
+            amount: Money::from_cents(10_000),
+            payer: self.payer(),
+            items: vec![item],
+            shipping_fee: None,
+            splits: Vec::new(),
+            utm: Utm::default(),
+            postback_url: self.postback.then(|| String::from("https://loja.example/quita")),
+            external_reference: self.reference.map(String::from),
+            metadata: BTreeMap::from([(String::from("pedido"), String::from("42"))]),
+            terms,
+        }
+    }
+
+    fn payer(&self) -> Payer {
+        Payer {
+            first_name: String::from("Ana"),
+            last_name: String::from("Ávila"),
+            document: Document::parse(self.document, DocumentType::Cpf).unwrap(),
+            email: self.email.into(),
+            phone: Phone::parse("11987654321").unwrap(),
+            address: Address {
+                street: String::from("Rua A"),
+                number: String::from("S/N"),
+                complement: None,
+                neighborhood: String::from("Centro"),
+                city: String::from("São Paulo"),
+                state: Uf::parse("SP").unwrap(),
+                zip_code: Cep::parse("01001000").unwrap(),
+            },
+        }
+    }
+}
+
+/// A payment that was created at this time.
+pub fn created_at(at: i64) -> Payment {
+    Sample { at, ..Sample::default() }.open()
+}
+
+pub fn context(at: i64) -> Context {
+    Context { now: Timestamp::from_millis(at), dice: 0, op: Uuid::now_v7(), card_at_hand: true }
+}
+
+fn told(payment: &Payment, command: Command, at: i64) -> Payment {
+    payment.decide(command, &context(at)).unwrap().next.unwrap()
+}
+
+/// The payment once its acquirer issued a code to pay it with.
+pub fn pending(payment: &Payment, at: i64) -> Payment {
+    let issued = Issued::Pix {
+        txid: "t".repeat(26),
+        code: "00020101021226".repeat(12),
+        expires_at: Timestamp::from_millis(at + 3_600_000),
+    };
+    let answer = ChargeAnswer::Known(Fact::Pending { issued, news_at: None });
+    told(payment, Command::ChargeAnswered { attempt: 1, answer }, at)
+}
+
+/// A waiting payment once the money came in.
+pub fn paid(payment: &Payment, at: i64) -> Payment {
+    told(payment, Command::Notified(settled(payment)), at)
+}
+
+fn settled(payment: &Payment) -> Fact {
+    Fact::Settled(Settlement {
+        id: String::from("s-1"),
+        amount: payment.order.amount,
+        end_to_end_id: Some("E".repeat(32)),
+        approval: None,
+    })
+}
+
+/// The payment after its receiver answered this to a delivery.
+pub fn answered(payment: &Payment, delivery: u32, status: u16, at: i64) -> Payment {
+    let attempt = DeliveryAttempt {
+        at: Timestamp::from_millis(at),
+        duration_ms: 12,
+        status: Some(status),
+        error: None,
+        answer: Some(String::from("ok")),
+        retry_after_ms: None,
+    };
+    told(payment, Command::DeliveryAnswered { delivery, attempt }, at)
+}
+
+/// The write that makes a new payment known.
+pub fn insert(payment: &Payment) -> Write {
+    Write { payment: Arc::new(payment.clone()), expected_revision: 0 }
+}
+
+/// The write that follows on what went before it.
+pub fn replace(payment: &Payment) -> Write {
+    Write { payment: Arc::new(payment.clone()), expected_revision: payment.revision - 1 }
+}
+
+/// A notice about nobody's payment.
+pub fn notice(id: &str, at: i64) -> Notice {
+    Notice {
+        id: id.into(),
+        acquirer: AcquirerName::new("sandbox"),
+        transaction_id: TransactionId::new(Uuid::from_u128(9)),
+        fact: settled(&created_at(0)),
+        received_at: Timestamp::from_millis(at),
+    }
+}

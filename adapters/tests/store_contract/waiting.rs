@@ -1,0 +1,78 @@
+//! What the timer and the webhook pool look for.
+
+use std::sync::Arc;
+
+use quita_domain::identity::TransactionId;
+use quita_domain::payment::Payment;
+use quita_domain::time::Timestamp;
+use quita_ports::{Backlog, Store};
+
+use crate::samples::{Sample, answered, created_at, insert, notice, pending, replace};
+
+const LONG_AFTER: Timestamp = Timestamp::from_millis(1_000_000_000);
+
+async fn stored(store: &Arc<dyn Store>, times: &[i64]) -> Vec<Payment> {
+    let payments: Vec<_> = times.iter().map(|at| created_at(*at)).collect();
+    store.commit(&payments.iter().map(insert).collect::<Vec<_>>()).await;
+    payments
+}
+
+async fn made_pending(store: &Arc<dyn Store>, payments: &[Payment]) -> Vec<Payment> {
+    let next: Vec<_> = payments.iter().map(|it| pending(it, it.created_at.millis() + 1)).collect();
+    store.commit(&next.iter().map(replace).collect::<Vec<_>>()).await;
+    next
+}
+
+fn ids<const N: usize>(payments: [&Payment; N]) -> Vec<TransactionId> {
+    payments.iter().map(|payment| payment.id).collect()
+}
+
+pub async fn what_is_due_comes_in_the_order_of_its_time(store: Arc<dyn Store>) {
+    let payments = stored(&store, &[300, 100, 200]).await;
+    let [third, first, second] = [&payments[0], &payments[1], &payments[2]];
+    assert_eq!(store.due(LONG_AFTER, 10).await, Ok(ids([first, second, third])));
+    assert_eq!(store.due(LONG_AFTER, 2).await, Ok(ids([first, second])));
+    let at = second.due_at().unwrap();
+    assert_eq!(store.due(at, 10).await, Ok(ids([first, second])), "at its very time");
+    let before = Timestamp::from_millis(first.due_at().unwrap().millis() - 1);
+    assert_eq!(store.due(before, 10).await, Ok(Vec::new()));
+    assert_eq!(store.outbox_due(LONG_AFTER, 10).await, Ok(Vec::new()));
+}
+
+pub async fn what_is_no_longer_due_is_gone(store: Arc<dyn Store>) {
+    let opened = created_at(1);
+    let waiting = pending(&opened, 2);
+    let done = crate::samples::paid(&waiting, 3);
+    for (write, expected) in [(insert(&opened), 1), (replace(&waiting), 1), (replace(&done), 0)] {
+        assert_eq!(store.commit(&[write]).await, [Ok(())]);
+        assert_eq!(store.due(LONG_AFTER, 10).await.unwrap().len(), expected);
+    }
+}
+
+pub async fn deliveries_wait_in_the_order_of_their_time(store: Arc<dyn Store>) {
+    let opened = stored(&store, &[300, 100, 200]).await;
+    let payments = made_pending(&store, &opened).await;
+    let [third, first, second] = [&payments[0], &payments[1], &payments[2]];
+    assert_eq!(store.outbox_due(LONG_AFTER, 10).await, Ok(ids([first, second, third])));
+    assert_eq!(store.outbox_due(LONG_AFTER, 1).await, Ok(ids([first])));
+    assert_eq!(store.outbox_due(second.outbox_at().unwrap(), 10).await, Ok(ids([first, second])));
+    store.commit(&[replace(&answered(first, 0, 204, 400))]).await;
+    assert_eq!(store.outbox_due(LONG_AFTER, 10).await, Ok(ids([second, third])));
+}
+
+pub async fn the_backlog_counts_what_waits(store: Arc<dyn Store>) {
+    let now = Timestamp::from_millis(500_000);
+    assert_eq!(store.backlog(now).await, Ok(Backlog::default()));
+    let opened = stored(&store, &[1, 2, 499_999]).await;
+    let silent = Sample { at: 3, postback: false, ..Sample::default() }.open();
+    store.commit(&[insert(&silent)]).await;
+    assert_eq!(store.backlog(now).await, Ok(Backlog { webhooks: 0, due: 3, inbox: 0 }));
+    made_pending(&store, &opened).await;
+    store.put_notices(&[notice("a:1", 1), notice("a:2", 2)]).await.unwrap();
+    store.finish_notices(&[String::from("a:1")], now).await.unwrap();
+    assert_eq!(store.backlog(now).await, Ok(Backlog { webhooks: 3, due: 3, inbox: 1 }));
+}
+
+pub async fn the_store_answers_a_ping(store: Arc<dyn Store>) {
+    assert_eq!(store.ping().await, Ok(()));
+}
