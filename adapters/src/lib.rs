@@ -1,6 +1,8 @@
 //! How the outside is reached: stores, acquirers, the webhook sender, documents for payers, the machine's clock.
 
 mod payment_row;
+mod store_rules;
+mod stored_form;
 
 pub mod acquirer;
 pub mod embedded;
