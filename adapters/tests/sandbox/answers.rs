@@ -78,6 +78,41 @@ async fn every_notice_tells_what_a_question_would_be_answered_then() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn money_that_goes_back_is_told_only_of_what_is_known_to_be_paid() {
+    for (cents, back) in [(10_031, "ChargedBack"), (10_041, "Refunded")] {
+        let mut world = World::open(&["sandbox"], Pix, cents, None, true);
+        world.run_for(10_000).await;
+        let paid = world.payment.query();
+        let unpaid = ChargeQuery { paid_amount: None, ..paid.clone() };
+        let unheard = ChargeQuery { issued: None, ..unpaid.clone() };
+        for (query, expected) in [(paid, back), (unpaid, "Settled"), (unheard, "Pending")] {
+            let ChargeAnswer::Known(fact) = answers(&world.clock, &query).await else { panic!("not known") };
+            assert!(format!("{fact:?}").starts_with(expected), "{cents}: {fact:?}, not {expected}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_service_is_told_to_ask_a_second_after_the_first_notice() {
+    for (cents, news_ms) in [
+        (0, Some(3_000)),
+        (7, Some(31_000)),
+        (17, Some(1_000)),
+        (27, None),
+        (62, Some(1_000)),
+        (71, Some(3_000)),
+    ] {
+        let world = World::open(&["sandbox"], Pix, 10_000 + cents, None, true);
+        let query = world.payment.query();
+        let ChargeAnswer::Known(Fact::Pending { news_at, .. }) = answers(&world.clock, &query).await else {
+            panic!("not pending")
+        };
+        let news_ms_found = news_at.map(|at| at.ms_since(world.payment.created_at));
+        assert_eq!(news_ms_found, news_ms, "{cents}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_pix_that_nobody_pays_expires_by_itself() {
     let mut world = World::open(&["sandbox"], Pix, 10_027, None, true);
     world.run_for(1_000).await;

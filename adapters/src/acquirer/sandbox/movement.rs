@@ -11,13 +11,15 @@ use quita_domain::time::Timestamp;
 const PAYER_ISPB: &str = "99999999";
 
 /// The payment's one settlement: whoever tells it, and however often, it has the same id.
+///
+/// Nothing but the payment's id is in it: a charge that is made once more for a repeated request, before the
+/// insert finds the payment there, has another time of creation.
 pub(super) fn settlement(query: &ChargeQuery, amount: Money) -> Settlement {
     let plain = query.id.uuid().simple();
     match query.method {
         Method::Pix => {
-            let end_to_end_id = end_to_end_id(query.id, query.created_at);
-            let id = end_to_end_id.clone();
-            Settlement { id, amount, end_to_end_id: Some(end_to_end_id), approval: None }
+            let end_to_end_id = Some(end_to_end_id(query.id, query.created_at));
+            Settlement { id: format!("pix-{plain}"), amount, end_to_end_id, approval: None }
         }
         Method::Boleto => {
             Settlement { id: format!("boleto-{plain}"), amount, end_to_end_id: None, approval: None }
