@@ -33,6 +33,14 @@ impl Question for SendCharge {
     const NAME: &'static str = "charge";
 }
 
+/// A charge that was answered locally is stored.
+pub(crate) struct Begun(pub(crate) Box<ChargeQuery>);
+
+impl Question for Begun {
+    type Answer = ();
+    const NAME: &'static str = "begun";
+}
+
 /// Ask what became of this charge.
 pub(crate) struct FindCharge(pub(crate) Box<ChargeQuery>);
 
@@ -119,6 +127,22 @@ impl Handler<Ask<SendCharge>> for AcquirerActor {
             async move {
                 let call = parts.acquirer.charge(&charge);
                 reply.send(parts.timed(call, ChargeAnswer::Failed, charge_outcome).await);
+            },
+            context,
+        );
+    }
+}
+
+impl Handler<Ask<Begun>> for AcquirerActor {
+    type Result = ();
+
+    fn handle(&mut self, ask: Ask<Begun>, context: &mut Self::Context) {
+        let (Begun(query), reply, _timer) = ask.open();
+        let parts = Rc::clone(&self.parts);
+        self.enqueue(
+            async move {
+                parts.acquirer.begun(&query).await;
+                reply.send(());
             },
             context,
         );

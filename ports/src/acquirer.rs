@@ -44,6 +44,9 @@ pub trait Acquirer {
     /// Sends a charge. The payment's id is the idempotency key.
     async fn charge(&self, charge: &Charge) -> ChargeAnswer;
 
+    /// A charge that was answered locally is stored now: whatever is to follow from it may begin.
+    async fn begun(&self, query: &ChargeQuery);
+
     /// Asks what became of a charge.
     async fn find(&self, query: &ChargeQuery) -> ChargeAnswer;
 

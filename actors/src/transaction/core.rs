@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use quita_domain::acquiring::{ChargeAnswer, Fact};
 use quita_domain::card::CardData;
-use quita_domain::identity::{Owner, TransactionId};
+use quita_domain::identity::{AcquirerName, Owner, TransactionId};
 use quita_domain::payment::{Command, Decision, Effect, NewPayment, Payment};
 use quita_domain::status::Status;
 use quita_ports::WriteError;
 
 use super::{Executed, effects};
-use crate::acquirer::SendCharge;
+use crate::acquirer::{Begun, SendCharge};
 use crate::payments::{CreatePayment, Created, Denied};
+use crate::routing::Route;
 use crate::shared::Shared;
 
 /// Times a decision is made again because another writer was faster.
@@ -71,6 +72,7 @@ impl Core {
         let Some(next) = decision.next else { return Err(Denied::Defect("an opened payment is a change")) };
         match self.persist(next, 0).await {
             Ok(payment) => {
+                self.tell_begun(&payment);
                 self.run(&payment, decision.effects);
                 Ok(Created { payment, is_replay: false })
             }
@@ -91,10 +93,7 @@ impl Core {
         let Some((payment, name)) = opened.next.as_ref().zip(first_charge(&opened.effects)) else {
             return opened;
         };
-        let route = self.shared.routes.get().and_then(|routes| routes.find(name, payment.method()));
-        let Some(route) = route.filter(|route| route.factory.answers_locally(&payment.order)) else {
-            return opened;
-        };
+        let Some(route) = self.local_route(payment, name) else { return opened };
         let charge = effects::charge(payment, None);
         let Ok(answer) = route.slot.mailbox().ask(SendCharge(Box::new(charge))).await else { return opened };
         if !matches!(answer, ChargeAnswer::Known(Fact::Pending { .. })) {
@@ -106,6 +105,19 @@ impl Core {
             Ok(decided) if decided.next.is_some() => decided,
             Ok(_) | Err(_) => opened,
         }
+    }
+
+    /// Tells an acquirer that answered locally that the charge is stored. If this is lost, the acquirer is asked when
+    /// it expects news.
+    fn tell_begun(&self, payment: &Payment) {
+        if let Some(route) = payment.acquirer().and_then(|name| self.local_route(payment, name)) {
+            route.slot.mailbox().offer(Begun(Box::new(payment.query())));
+        }
+    }
+
+    fn local_route(&self, payment: &Payment, name: &AcquirerName) -> Option<&Route> {
+        let route = self.shared.routes.get()?.find(name, payment.method())?;
+        route.factory.answers_locally(&payment.order).then_some(route)
     }
 
     /// Executes a command: decides on the stored state, again if another writer was faster.
@@ -173,7 +185,7 @@ impl Core {
     }
 }
 
-fn first_charge(effects: &[Effect]) -> Option<&quita_domain::identity::AcquirerName> {
+fn first_charge(effects: &[Effect]) -> Option<&AcquirerName> {
     effects.iter().find_map(|effect| match effect {
         Effect::Charge(name) => Some(name),
         Effect::Find(_) | Effect::Operate(..) | Effect::Deliver(_) => None,

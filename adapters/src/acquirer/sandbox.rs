@@ -80,10 +80,7 @@ impl AcquirerFactory for SandboxFactory {
     }
 
     fn answers_locally(&self, order: &Order) -> bool {
-        match order.method {
-            Method::Pix | Method::Boleto => Reception::of_amount(order.amount) == Reception::Answered,
-            Method::CreditCard => false,
-        }
+        answers_locally(order.method, Reception::of_amount(order.amount))
     }
 
     fn build(&self, sink: Arc<dyn NoticeSink>) -> Rc<dyn Acquirer> {
@@ -131,11 +128,17 @@ impl Acquirer for Sandbox {
             let first = script.steps.remove(0);
             self.courier.submit(query.id, &first).await;
         }
-        self.courier.begin(query.id, script.steps);
+        if !answers_locally(query.method, script.reception) {
+            self.courier.begin(query.id, script.steps);
+        }
         if script.reception == Reception::AnswerLost && is_first {
             return pending().await;
         }
         ChargeAnswer::Known(fact)
+    }
+
+    async fn begun(&self, query: &ChargeQuery) {
+        self.courier.begin(query.id, Script::of(query, self.timing).steps);
     }
 
     async fn find(&self, query: &ChargeQuery) -> ChargeAnswer {
@@ -183,6 +186,14 @@ impl Sandbox {
         };
         let news_at = script.steps.first().map(|step| step.at.max(now).plus_ms(NEWS_MARGIN_MS));
         Ok(Fact::Pending { issued, news_at })
+    }
+}
+
+/// A charge that nothing goes wrong with is answered at once, and its notices begin when it is stored.
+fn answers_locally(method: Method, reception: Reception) -> bool {
+    match method {
+        Method::Pix | Method::Boleto => reception == Reception::Answered,
+        Method::CreditCard => false,
     }
 }
 

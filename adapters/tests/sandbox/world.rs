@@ -228,6 +228,9 @@ impl World {
                 let answer = timeout(time_out, acquirer.charge(&charge)).await.unwrap_or(cut);
                 self.work_notices();
                 self.decide(Command::ChargeAnswered { attempt, answer });
+                if factory(name.as_str(), &self.clock).answers_locally(&self.payment.order) {
+                    acquirer.begun(&self.payment.query()).await;
+                }
             }
             Effect::Find(name) => {
                 let answer = timeout(time_out, self.acquirer(&name).find(&query)).await.unwrap_or(cut);

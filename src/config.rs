@@ -1,0 +1,254 @@
+//! The configuration: flags win over environment variables, which win over the TOML file.
+//!
+//! Every option stands once in [`option::OPTIONS`] and has the same name everywhere: `--ops-listen`,
+//! `QUITA_OPS_LISTEN`, `ops-listen`. What is unknown or not allowed is refused, all of it at once, with its
+//! origin. Secrets come from the environment or a file, never from a flag.
+
+pub mod acquirer;
+pub mod duration;
+pub mod option;
+pub mod problem;
+pub mod secret_key;
+pub mod settings;
+pub mod store_url;
+
+mod file;
+mod safety;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use url::Url;
+
+use acquirer::{AcquirerConfig, TIME_OUT_FORM, number, parse_time_out};
+use duration::{DURATION_FORM, parse_duration};
+use problem::{ConfigError, Origin};
+use secret_key::SecretKey;
+use settings::Settings;
+use store_url::{STORE_FORM, StoreUrl};
+
+/// Everything that can be configured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// Where merchants and payers are served.
+    pub listen: SocketAddr,
+    /// Where operators are served.
+    pub ops_listen: SocketAddr,
+    /// How the outside reaches this service, if that was said; see [`Config::public_url_at`].
+    pub public_url: Option<Url>,
+    /// Where the payments are kept.
+    pub store: StoreUrl,
+    /// How careful to be.
+    pub environment: Environment,
+    /// Requests a second for each key; `None` for no limit.
+    pub rate_limit: Option<u32>,
+    /// How to log.
+    pub log: LogConfig,
+    /// How long what was accepted may take to finish once the service is told to stop.
+    pub shutdown_time: Duration,
+    /// Instalments that a card payment may have.
+    pub max_installments: u8,
+    /// How long the sandbox's payer takes.
+    pub sandbox_settle_after: Duration,
+    /// Who moves the money.
+    pub acquirers: Vec<AcquirerConfig>,
+    /// The key behind ids and page addresses.
+    pub secret_key: SecretKey,
+    /// What is allowed and worth a word.
+    pub warnings: Vec<String>,
+}
+
+/// How careful to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Environment {
+    /// For trying out: plain HTTP, loopback receivers, a demo merchant.
+    Development,
+    /// For real: what is unsafe is refused.
+    Production,
+}
+
+/// How to log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogConfig {
+    /// In which form.
+    pub format: LogFormat,
+    /// How much.
+    pub level: LogLevel,
+}
+
+/// The form of a log line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Human,
+    /// One JSON object a line.
+    Json,
+}
+
+/// How much is logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogLevel {
+    /// Nothing.
+    Off,
+    /// What needs somebody.
+    Error,
+    /// What may come to need somebody.
+    Warn,
+    /// What an operator wants to have seen.
+    Info,
+    /// What a developer wants to have seen.
+    Debug,
+    /// Everything.
+    Trace,
+}
+
+impl Config {
+    /// Reads everything that was set; what was not has its default.
+    ///
+    /// # Errors
+    /// [`ConfigError`] with everything that can't be understood. What is unsafe passes: see
+    /// [`Config::refuse_unsafe`].
+    pub fn from_settings(mut settings: Settings) -> Result<Self, ConfigError> {
+        let environment = settings
+            .read("environment", "development or production", Environment::parse)
+            .unwrap_or(Environment::Development);
+        let is_development = environment == Environment::Development;
+        let store_is_flag =
+            settings.given("store").is_some_and(|given| matches!(given.origin, Origin::Flag(_)));
+        let default_rate = if is_development { 0 } else { DEFAULT_RATE_LIMIT };
+        let rate = settings
+            .read("rate-limit", "0 to 1000000 requests a second", |text| number(text, 0, 1_000_000))
+            .unwrap_or(default_rate);
+        let sandbox_time_out = settings
+            .read("sandbox-time-out", TIME_OUT_FORM, parse_time_out)
+            .unwrap_or(DEFAULT_SANDBOX_TIME_OUT);
+        let acquirers = acquirer::read(&mut settings, sandbox_time_out);
+        let mut config = Self {
+            listen: address(&mut settings, "listen", 8080),
+            ops_listen: address(&mut settings, "ops-listen", 9090),
+            public_url: settings.read("public-url", PUBLIC_URL_FORM, parse_public_url),
+            store: store(&mut settings),
+            environment,
+            rate_limit: (rate > 0).then_some(rate),
+            log: log(&mut settings, environment),
+            shutdown_time: settings
+                .read("shutdown-time", DURATION_FORM, parse_duration)
+                .unwrap_or(DEFAULT_SHUTDOWN_TIME),
+            max_installments: settings
+                .read("max-installments", "1 to 12", |text| number(text, 1, MAX_INSTALLMENTS))
+                .unwrap_or(MAX_INSTALLMENTS),
+            sandbox_settle_after: settings
+                .read("sandbox-settle-after", DURATION_FORM, parse_duration)
+                .unwrap_or(DEFAULT_SETTLE_AFTER),
+            acquirers: acquirers.unwrap_or_else(|| default_acquirers(environment, sandbox_time_out)),
+            secret_key: SecretKey::read(&mut settings),
+            warnings: Vec::new(),
+        };
+        settings.finish()?;
+        config.warnings = safety::warnings(&config, store_is_flag);
+        Ok(config)
+    }
+
+    /// Fails with everything that is not safe, if anything is.
+    ///
+    /// # Errors
+    /// [`ConfigError`], none of it malformed.
+    pub fn refuse_unsafe(&self) -> Result<(), ConfigError> {
+        let problems = safety::problems(self);
+        if problems.is_empty() { Ok(()) } else { Err(ConfigError(problems)) }
+    }
+
+    /// How the outside reaches this service, without a slash at the end; `bound` is where it really listens.
+    pub fn public_url_at(&self, bound: SocketAddr) -> String {
+        let url = self.public_url.as_ref().map_or_else(|| format!("http://{bound}"), Url::to_string);
+        url.trim_end_matches('/').to_owned()
+    }
+}
+
+impl StoreUrl {
+    /// Reads the store alone, for commands that need nothing else. Unknown options are refused all the same.
+    ///
+    /// # Errors
+    /// [`ConfigError`] with everything that was refused.
+    pub fn from_settings(mut settings: Settings) -> Result<Self, ConfigError> {
+        let store = store(&mut settings);
+        settings.finish().map(|()| store)
+    }
+}
+
+impl Environment {
+    /// As the configuration spells it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Development => "development",
+            Self::Production => "production",
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        [Self::Development, Self::Production].into_iter().find(|environment| environment.as_str() == text)
+    }
+}
+
+const DEFAULT_RATE_LIMIT: u32 = 200;
+const DEFAULT_SHUTDOWN_TIME: Duration = Duration::from_secs(10);
+const DEFAULT_SETTLE_AFTER: Duration = Duration::from_secs(2);
+const DEFAULT_SANDBOX_TIME_OUT: Duration = Duration::from_secs(2);
+const MAX_INSTALLMENTS: u8 = 12;
+
+const PUBLIC_URL_FORM: &str =
+    "an http or https URL without user, query and fragment, such as https://pay.example.com";
+
+fn address(settings: &mut Settings, name: &str, default_port: u16) -> SocketAddr {
+    let form = format!("an IP address and a port, such as 127.0.0.1:{default_port}");
+    settings
+        .read(name, &form, |text| text.parse().ok())
+        .unwrap_or_else(|| SocketAddr::from((Ipv4Addr::LOCALHOST, default_port)))
+}
+
+fn store(settings: &mut Settings) -> StoreUrl {
+    settings.read("store", STORE_FORM, StoreUrl::parse).unwrap_or_default()
+}
+
+fn parse_public_url(text: &str) -> Option<Url> {
+    let url = Url::parse(text).ok()?;
+    let is_plain = url.username().is_empty() && url.password().is_none() && url.query().is_none();
+    (matches!(url.scheme(), "http" | "https") && url.has_host() && is_plain && url.fragment().is_none())
+        .then_some(url)
+}
+
+fn log(settings: &mut Settings, environment: Environment) -> LogConfig {
+    let format = settings.read("log-format", "human or json", |text| match text {
+        "human" => Some(LogFormat::Human),
+        "json" => Some(LogFormat::Json),
+        _ => None,
+    });
+    let level = settings.read("log-level", "off, error, warn, info, debug or trace", |text| match text {
+        "off" => Some(LogLevel::Off),
+        "error" => Some(LogLevel::Error),
+        "warn" => Some(LogLevel::Warn),
+        "info" => Some(LogLevel::Info),
+        "debug" => Some(LogLevel::Debug),
+        "trace" => Some(LogLevel::Trace),
+        _ => None,
+    });
+    let default_format = match environment {
+        Environment::Development => LogFormat::Human,
+        Environment::Production => LogFormat::Json,
+    };
+    LogConfig { format: format.unwrap_or(default_format), level: level.unwrap_or(LogLevel::Info) }
+}
+
+/// Development starts with two, so that a payment that the first one can't take finds a next route.
+fn default_acquirers(environment: Environment, time_out: Duration) -> Vec<AcquirerConfig> {
+    match environment {
+        Environment::Development => vec![
+            AcquirerConfig::sandbox("sandbox", 1, time_out),
+            AcquirerConfig::sandbox("sandbox-backup", 2, time_out),
+        ],
+        Environment::Production => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

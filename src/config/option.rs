@@ -1,0 +1,90 @@
+//! Every option there is, once: flags, environment and file all read this table.
+
+/// One option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConfigOption {
+    /// Its name: `--name` as a flag, `QUITA_NAME` in the environment, `name` in the file.
+    pub name: &'static str,
+    /// What stands for its value in the help.
+    pub value_name: &'static str,
+    /// What it does.
+    pub help: &'static str,
+    /// Whether its value may only come from the environment.
+    pub is_secret: bool,
+    /// Whether its value may hold a password, so that no message repeats it.
+    pub is_confidential: bool,
+}
+
+impl ConfigOption {
+    /// The variable that sets it.
+    pub fn variable(&self) -> String {
+        format!("{VARIABLE_PREFIX}{}", self.name.to_ascii_uppercase().replace('-', "_"))
+    }
+}
+
+/// How every variable of ours begins.
+pub const VARIABLE_PREFIX: &str = "QUITA_";
+
+/// The file itself: a flag and a variable, but no key of the file.
+pub const CONFIG_FILE: ConfigOption =
+    option("config", "FILE", "TOML file with any of the other options [default: none]");
+
+/// Every option of the service.
+pub const OPTIONS: [ConfigOption; 15] = [
+    option("listen", "ADDRESS", "Where merchants and payers are served [default: 127.0.0.1:8080]"),
+    option(
+        "ops-listen",
+        "ADDRESS",
+        "Where operators are served: health, metrics, console [default: 127.0.0.1:9090]",
+    ),
+    option("public-url", "URL", "How the outside reaches this service [default: http://LISTEN]"),
+    ConfigOption {
+        is_confidential: true,
+        ..option(
+            "store",
+            "URL",
+            "sqlite:PATH or mongodb://…/DATABASE?replicaSet=… [default: sqlite:data/quita.db]",
+        )
+    },
+    option("environment", "NAME", "development or production [default: development]"),
+    option(
+        "rate-limit",
+        "N",
+        "Requests a second for each key, 0 for no limit [default: 0 in development, 200 in production]",
+    ),
+    option("log-format", "NAME", "human or json [default: human in development, json in production]"),
+    option("log-level", "LEVEL", "off, error, warn, info, debug or trace [default: info]"),
+    option(
+        "shutdown-time",
+        "DURATION",
+        "How long what was accepted may take to finish after SIGTERM [default: 10s]",
+    ),
+    option("max-installments", "N", "Instalments that a card payment may have, 1 to 12 [default: 12]"),
+    option("sandbox-settle-after", "DURATION", "How long the sandbox's payer takes to pay [default: 2s]"),
+    option(
+        "sandbox-time-out",
+        "DURATION",
+        "Time-out of a call to a sandbox acquirer that states none [default: 2s]",
+    ),
+    option(
+        "acquirer",
+        "TOML",
+        "Acquirers as a TOML array of tables; [[acquirer]] in the file [default: two sandboxes in \
+         development, none in production]",
+    ),
+    option("secret-key-file", "FILE", "File that holds the secret key, instead of QUITA_SECRET_KEY"),
+    secret("secret-key", "Key behind payment ids and page addresses, at least 32 characters"),
+];
+
+/// The option with this name.
+pub fn find(name: &str) -> Option<&'static ConfigOption> {
+    OPTIONS.iter().find(|option| option.name == name)
+}
+
+const fn option(name: &'static str, value_name: &'static str, help: &'static str) -> ConfigOption {
+    ConfigOption { name, value_name, help, is_secret: false, is_confidential: false }
+}
+
+const fn secret(name: &'static str, help: &'static str) -> ConfigOption {
+    ConfigOption { name, value_name: "", help, is_secret: true, is_confidential: true }
+}

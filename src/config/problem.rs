@@ -1,0 +1,76 @@
+//! What is wrong with a configuration, told with its place.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Where a value came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// A flag, named without its dashes.
+    Flag(&'static str),
+    /// An environment variable.
+    Variable(String),
+    /// A key of the file.
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// Which key, as it is written there.
+        key: String,
+    },
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(name) => write!(f, "flag --{name}"),
+            Self::Variable(name) => write!(f, "environment {name}"),
+            Self::File { path, key } => write!(f, "file {} key {key}", path.display()),
+        }
+    }
+}
+
+/// How bad a problem is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Severity {
+    /// It can't be understood.
+    Malformed,
+    /// It is understood, and not safe.
+    Unsafe,
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The option it is about.
+    pub option: String,
+    /// Whether it is malformed or unsafe.
+    pub severity: Severity,
+    /// What is wrong, where it came from, and what is allowed.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.option, self.message)
+    }
+}
+
+/// Everything that is wrong with a configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub struct ConfigError(pub Vec<Problem>);
+
+impl ConfigError {
+    /// Whether something could not be understood, as opposed to being unsafe.
+    pub fn is_malformed(&self) -> bool {
+        self.0.iter().any(|problem| problem.severity == Severity::Malformed)
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the configuration is refused:")?;
+        self.0.iter().try_for_each(|problem| write!(f, "\n  {problem}"))
+    }
+}

@@ -1,0 +1,68 @@
+//! What is understood and still not safe.
+
+use std::net::SocketAddr;
+
+use super::problem::{Problem, Severity};
+use super::secret_key::MIN_SECRET_KEY_CHARACTERS;
+use super::{Config, Environment};
+
+/// What production refuses to start on. Development takes everything but a short key of its own.
+pub(super) fn problems(config: &Config) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut refuse = |option: &str, message: String| {
+        problems.push(Problem { option: option.into(), severity: Severity::Unsafe, message });
+    };
+    if config.secret_key.is_short() {
+        refuse(
+            "secret-key",
+            format!("it is shorter than {MIN_SECRET_KEY_CHARACTERS} characters; {MAKE_A_KEY}"),
+        );
+    }
+    if config.environment == Environment::Development {
+        return problems;
+    }
+    if config.secret_key.is_default() {
+        refuse("secret-key", format!("production needs a key of its own; {MAKE_A_KEY}"));
+    }
+    match &config.public_url {
+        None => refuse(
+            "public-url",
+            "production needs the https address at which the outside reaches this service".into(),
+        ),
+        Some(url) if url.scheme() != "https" => {
+            refuse("public-url", format!("{url} is plain {}; production needs https", url.scheme()));
+        }
+        Some(_) => {}
+    }
+    problems
+}
+
+const MAKE_A_KEY: &str =
+    "make one with `openssl rand -base64 48` and set QUITA_SECRET_KEY or secret-key-file";
+
+/// What is allowed and worth a word.
+pub(super) fn warnings(config: &Config, store_is_flag: bool) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if !is_loopback(config.ops_listen) {
+        warnings.push(format!(
+            "ops-listen is {}: metrics and console have no password and are open to whoever reaches it; use a \
+             loopback address, or a network of your own",
+            config.ops_listen
+        ));
+    }
+    if config.acquirers.is_empty() {
+        warnings
+            .push("acquirer: none is configured, so every payment is refused as method_unavailable".into());
+    }
+    if store_is_flag && config.store.has_credentials() {
+        warnings.push(
+            "store: its password came from a flag, which others on this machine can read; use QUITA_STORE"
+                .into(),
+        );
+    }
+    warnings
+}
+
+fn is_loopback(address: SocketAddr) -> bool {
+    address.ip().to_canonical().is_loopback()
+}

@@ -1,0 +1,175 @@
+//! What was set, wherever it was set: flags win over the environment, which wins over the file.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry as Place;
+use std::ffi::OsString;
+use std::path::Path;
+
+use toml::Value;
+
+use super::file;
+use super::option::{self, CONFIG_FILE, ConfigOption, OPTIONS, VARIABLE_PREFIX};
+use super::problem::{ConfigError, Origin, Problem, Severity};
+
+/// Variables with our prefix that are no options: they belong to the other commands.
+pub const OTHER_VARIABLES: [&str; 6] = [
+    "QUITA_KEY",
+    "QUITA_SECRET",
+    "QUITA_URL",
+    "QUITA_RECEIVER_LISTEN",
+    "QUITA_RECEIVER_ANSWER",
+    "QUITA_RECEIVER_FORWARD_TO",
+];
+
+/// Beginnings of variables that others set: our tests, and Kubernetes for a service that is called `quita`.
+const FOREIGN_PREFIXES: [&str; 3] = ["QUITA_TEST_", "QUITA_SERVICE_", "QUITA_PORT"];
+
+/// One value and its origin.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Given {
+    pub(super) value: Value,
+    pub(super) origin: Origin,
+}
+
+/// Everything that was set, merged, and what was wrong so far.
+#[derive(Debug, Default)]
+pub struct Settings {
+    given: BTreeMap<&'static str, Given>,
+    problems: Vec<Problem>,
+}
+
+impl Settings {
+    /// Merges what the flags, the environment and the file say. Names of flags are those of the options.
+    pub fn gather(
+        flags: impl IntoIterator<Item = (&'static str, String)>,
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Self {
+        let mut settings = Self::default();
+        let mut file = None;
+        let mut from_flags = BTreeMap::new();
+        for (name, text) in flags {
+            let given = Given { value: Value::String(text), origin: Origin::Flag(name) };
+            from_flags.insert(name, given);
+        }
+        let mut from_variables = settings.read_variables(variables);
+        for layer in [&mut from_variables, &mut from_flags] {
+            file = layer.remove(CONFIG_FILE.name).or(file);
+        }
+        if let Some(Given { value: Value::String(path), origin }) = file {
+            settings.read_file(Path::new(&path), &origin);
+        }
+        settings.given.extend(from_variables);
+        settings.given.extend(from_flags);
+        settings
+    }
+
+    fn read_variables(
+        &mut self,
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> BTreeMap<&'static str, Given> {
+        let mut layer = BTreeMap::new();
+        for (variable, value) in variables {
+            let Some(variable) = variable.to_str().filter(|name| name.starts_with(VARIABLE_PREFIX)) else {
+                continue;
+            };
+            let is_foreign = OTHER_VARIABLES.contains(&variable)
+                || FOREIGN_PREFIXES.iter().any(|prefix| variable.starts_with(prefix));
+            if is_foreign || value.is_empty() {
+                continue;
+            }
+            let origin = Origin::Variable(variable.into());
+            let known = OPTIONS.iter().chain([&CONFIG_FILE]).find(|option| option.variable() == variable);
+            match (known, value.into_string()) {
+                (None, _) => {
+                    let known: Vec<_> = OPTIONS.iter().map(ConfigOption::variable).collect();
+                    self.refuse(
+                        variable,
+                        format!("there is no such variable; known are {}", known.join(", ")),
+                    );
+                }
+                (Some(option), Err(_)) => self.refuse(option.name, format!("it is no UTF-8 ({origin})")),
+                (Some(option), Ok(text)) => {
+                    layer.insert(option.name, Given { value: Value::String(text), origin });
+                }
+            }
+        }
+        layer
+    }
+
+    fn read_file(&mut self, path: &Path, origin: &Origin) {
+        let entries = match file::read(path) {
+            Ok(entries) => entries,
+            Err(why) => return self.refuse("config", format!("{}: {why} ({origin})", path.display())),
+        };
+        for file::Entry { option, value, origin } in entries {
+            let Some(known) = option::find(&option) else {
+                let names: Vec<_> = OPTIONS.iter().filter(|o| !o.is_secret).map(|o| o.name).collect();
+                self.refuse(
+                    &option,
+                    format!("there is no such option ({origin}); known are {}", names.join(", ")),
+                );
+                continue;
+            };
+            if known.is_secret {
+                let variable = known.variable();
+                self.refuse(
+                    known.name,
+                    format!(
+                        "a secret does not belong into this file ({origin}); set {variable}, or name a file \
+                         that holds nothing else with secret-key-file"
+                    ),
+                );
+                continue;
+            }
+            match self.given.entry(known.name) {
+                Place::Vacant(place) => {
+                    place.insert(Given { value, origin });
+                }
+                Place::Occupied(_) => self.refuse(known.name, format!("it is set twice ({origin})")),
+            }
+        }
+    }
+
+    /// The value of an option, unread.
+    pub(super) fn given(&self, name: &str) -> Option<&Given> {
+        self.given.get(name)
+    }
+
+    /// Reads an option that is a text or a whole number. `None` if it is not set or was refused.
+    pub(super) fn read<T>(
+        &mut self,
+        name: &str,
+        allowed: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
+        let Given { value, origin } = self.given.get(name)?;
+        let text = scalar(value);
+        let parsed = text.as_deref().and_then(parse);
+        if parsed.is_none() {
+            let is_shown = option::find(name).is_some_and(|option| !option.is_confidential);
+            let shown = text.filter(|_| is_shown).map_or("its value".into(), |text| format!("{text:?}"));
+            self.refuse(name, format!("{shown} is not allowed ({origin}); allowed is {allowed}"));
+        }
+        parsed
+    }
+
+    /// Notes that an option can't be understood.
+    pub(super) fn refuse(&mut self, option: &str, message: String) {
+        self.problems.push(Problem { option: option.into(), severity: Severity::Malformed, message });
+    }
+
+    /// Fails with everything that was wrong, if anything was.
+    pub(super) fn finish(self) -> Result<(), ConfigError> {
+        if self.problems.is_empty() { Ok(()) } else { Err(ConfigError(self.problems)) }
+    }
+}
+
+/// The text of a value that is one.
+pub(super) fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Integer(number) => Some(number.to_string()),
+        Value::Boolean(is_set) => Some(is_set.to_string()),
+        Value::Float(_) | Value::Datetime(_) | Value::Array(_) | Value::Table(_) => None,
+    }
+}

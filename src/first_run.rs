@@ -1,0 +1,63 @@
+//! The first run on an empty development store: a merchant, a key, and a line to paste.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use quita_domain::access::Scope;
+use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
+use quita_ports::{Clock, Store};
+
+use crate::access::{self, NewKey};
+use crate::config::{Config, Environment};
+
+/// What a newcomer is told. Empty on every run but the first.
+pub(crate) struct Welcome(Option<String>);
+
+/// Makes merchant `demo` with a test key if the store is empty and this is development.
+pub(crate) async fn prepare(
+    config: &Config,
+    store: &Arc<dyn Store>,
+    clock: &dyn Clock,
+) -> anyhow::Result<Welcome> {
+    let is_development = config.environment == Environment::Development;
+    if !is_development || !store.keys().await?.is_empty() {
+        return Ok(Welcome(None));
+    }
+    let owner = Owner {
+        merchant: MerchantId::new("demo"),
+        application: ApplicationName::new("default"),
+        mode: Mode::Test,
+    };
+    let new = NewKey { owner, scopes: Scope::ALL.to_vec(), expires_in: None };
+    Ok(Welcome(Some(access::create_key(store.as_ref(), clock, new).await?)))
+}
+
+impl Welcome {
+    /// Prints the key, once, and how to try it.
+    pub(crate) fn print(&self, config: &Config, api: SocketAddr, ops: SocketAddr) {
+        let Some(key) = &self.0 else { return };
+        println!(
+            "\nThis store is new. Merchant \"demo\" has a test key, shown only this once:\n\n  {key}\n\n\
+             Create a PIX payment of R$ 100,00; the sandbox pays it after {} s:\n\n{}\n\n\
+             Then read it, with its transactionId:\n\n  \
+             curl -s http://{api}/pay/payments/TRANSACTION_ID -H 'Authorization: Bearer {key}'\n\n\
+             See its webhooks in a second terminal (start it before you create the payment):\n\n  \
+             QUITA_SECRET=$(quita secrets show --merchant demo) quita listen\n\n\
+             API documentation: http://{api}/docs\nOperators' console: http://{ops}/\n",
+            config.sandbox_settle_after.as_secs(),
+            curl(api, key),
+        );
+    }
+}
+
+/// A line that creates a payment as pasted.
+fn curl(api: SocketAddr, key: &str) -> String {
+    format!(
+        "  curl -s http://{api}/pay/payments -H 'Authorization: Bearer {key}' -H 'Content-Type: application/json' \
+         -d '{{\"paymentMethod\":\"pix\",\"amount\":10000,\"currency\":\"BRL\",\"paymentDetails\":{{\
+         \"firstName\":\"Maria\",\"lastName\":\"Silva\",\"document\":\"52998224725\",\"documentType\":\"CPF\",\
+         \"email\":\"maria@example.com\",\"phoneNumber\":\"11987654321\",\"address\":{{\"street\":\"Rua Augusta\",\
+         \"number\":\"100\",\"neighborhood\":\"Consolação\",\"city\":\"São Paulo\",\"state\":\"SP\",\
+         \"zipCode\":\"01304000\"}}}},\"postbackUrl\":\"http://127.0.0.1:8090/\"}}'"
+    )
+}

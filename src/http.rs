@@ -1,0 +1,28 @@
+//! The public listener: the merchants' API, acquirers' notices, payers' pages.
+//!
+//! Turns HTTP into calls of the application service ([`quita_actors::Payments`]) and its answers into HTTP. No
+//! business decision stands here.
+
+mod answer;
+mod auth;
+mod body;
+mod deliveries;
+mod docs;
+mod edge;
+mod errors;
+mod idempotency;
+mod notifications;
+mod operations;
+mod page_routes;
+pub mod pages;
+mod payments;
+mod rate_limit;
+mod request_id;
+mod routes;
+mod sandbox;
+
+pub use edge::{Edge, Keys};
+pub use routes::configure;
+
+pub(crate) use errors::ApiError;
+pub(crate) use request_id::{not_found, with_request_id};

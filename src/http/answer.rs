@@ -1,0 +1,97 @@
+//! Bodies of successful answers.
+
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use quita_actors::Operated;
+use quita_domain::event::Event;
+use quita_domain::listing::Cursor;
+use quita_domain::payment::Payment;
+use quita_domain::record::{PaymentRecord, RefundRecord};
+use serde::Serialize;
+
+use super::edge::Edge;
+use super::errors::ApiError;
+
+/// A page of a list.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Page<T> {
+    pub(crate) data: Vec<T>,
+    pub(crate) has_more: bool,
+    pub(crate) next_cursor: Option<String>,
+}
+
+/// The payment record.
+pub(crate) fn record(response: &mut HttpResponseBuilder, edge: &Edge, payment: &Payment) -> HttpResponse {
+    response.json(PaymentRecord::now(payment, &edge.public_url))
+}
+
+/// A page of records; one more than `limit` payments were read if there are more.
+pub(crate) fn page_of_records(edge: &Edge, mut payments: Vec<Payment>, limit: usize) -> HttpResponse {
+    let has_more = payments.len() > limit;
+    payments.truncate(limit);
+    let next_cursor = payments.last().filter(|_| has_more).map(cursor_after);
+    let data: Vec<_> = payments.iter().map(|payment| PaymentRecord::now(payment, &edge.public_url)).collect();
+    HttpResponse::Ok().json(Page { data, has_more, next_cursor })
+}
+
+fn cursor_after(payment: &Payment) -> String {
+    Cursor { created_at: payment.created_at, id: payment.id }.to_string()
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct EventView<'a> {
+    sequence: u32,
+    event: String,
+    status: &'a str,
+    previous_status: &'a str,
+    occurred_at: String,
+    reason: Option<&'a str>,
+    actor: &'a str,
+}
+
+impl<'a> From<&'a Event> for EventView<'a> {
+    fn from(event: &'a Event) -> Self {
+        Self {
+            sequence: event.sequence,
+            event: event.name(),
+            status: event.status.as_str(),
+            previous_status: event.previous_status.as_str(),
+            occurred_at: event.occurred_at.to_string(),
+            reason: event.reason.as_deref(),
+            actor: event.actor.as_str(),
+        }
+    }
+}
+
+/// The events of a payment, oldest first.
+pub(crate) fn events(payment: &Payment) -> HttpResponse {
+    #[derive(Serialize)]
+    struct Events<'a> {
+        data: Vec<EventView<'a>>,
+    }
+    HttpResponse::Ok().json(Events { data: payment.history.iter().map(EventView::from).collect() })
+}
+
+/// One refund.
+pub(crate) fn refund(
+    response: &mut HttpResponseBuilder,
+    operated: &Operated,
+) -> Result<HttpResponse, ApiError> {
+    let id = operated.operation.id.to_string();
+    let mut refunds = operated.payment.state.refunds.iter();
+    let refund =
+        refunds.find(|refund| refund.id == id).ok_or_else(|| ApiError::defect("a refund is stored"))?;
+    Ok(response.json(RefundRecord::of(refund)))
+}
+
+/// The query as pairs, in order.
+pub(crate) fn read_query(request: &HttpRequest) -> Result<Vec<(String, String)>, ApiError> {
+    let pairs = actix_web::web::Query::<Vec<(String, String)>>::from_query(request.query_string());
+    pairs.map(actix_web::web::Query::into_inner).map_err(|_| {
+        ApiError::bad_request(
+            "unreadable_query",
+            "the query can't be read; write it as name=value&name=value",
+        )
+    })
+}

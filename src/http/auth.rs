@@ -1,0 +1,65 @@
+//! Who calls: every call of the API passes through here.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use actix_web::dev::Payload;
+use actix_web::http::header::AUTHORIZATION;
+use actix_web::{FromRequest, HttpRequest, web};
+use quita_domain::access::Scope;
+
+use super::edge::Edge;
+use super::errors::ApiError;
+use crate::access::{AccessError, Caller};
+
+type Extracted<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
+
+/// Declares an extractor for callers with a scope.
+macro_rules! caller_with {
+    ($(#[$doc:meta])* $name:ident, $scope:expr) => {
+        $(#[$doc])*
+        pub(crate) struct $name(pub(crate) Caller);
+
+        impl FromRequest for $name {
+            type Error = ApiError;
+            type Future = Extracted<Self>;
+
+            fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+                let request = request.clone();
+                Box::pin(async move { authorize(&request, $scope).await.map(Self) })
+            }
+        }
+    };
+}
+
+caller_with!(
+    /// May create, cancel, capture and refund.
+    Writer,
+    Scope::PaymentsWrite
+);
+caller_with!(
+    /// May read payments.
+    Reader,
+    Scope::PaymentsRead
+);
+caller_with!(
+    /// May see and repeat deliveries.
+    WebhookOperator,
+    Scope::Webhooks
+);
+
+async fn authorize(request: &HttpRequest, scope: Scope) -> Result<Caller, ApiError> {
+    let Some(edge) = request.app_data::<web::Data<Edge>>() else { return Err(ApiError::defect("no edge")) };
+    let mut sent = request.headers().get_all(AUTHORIZATION);
+    let (Some(header), None) = (sent.next(), sent.next()) else { return Err(ApiError::unauthorized()) };
+    let header = header.to_str().map_err(|_| ApiError::unauthorized())?;
+    let caller = edge.verifier.verify(header).await.map_err(|error| match error {
+        AccessError::Invalid => ApiError::unauthorized(),
+        AccessError::StoreUnavailable(error) => quita_actors::Denied::StoreUnavailable(error).into(),
+    })?;
+    edge.rate_limit.count(&caller.key_id)?;
+    if !caller.scopes.contains(&scope) {
+        return Err(ApiError::forbidden(format!("this key lacks the scope {}", scope.as_str())));
+    }
+    Ok(caller)
+}

@@ -1,0 +1,74 @@
+//! Reading a body: JSON only, bounded in size and in time.
+
+use std::time::Duration;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use actix_web::web::{Bytes, BytesMut, Payload};
+use actix_web::{HttpMessage, HttpRequest};
+use futures_util::StreamExt;
+use tokio::time::timeout;
+
+use super::errors::ApiError;
+
+/// The largest body (contract §1.1).
+const MAX_BYTES: usize = 256 * 1024;
+/// How long a caller may take to send it.
+const TIME_OUT: Duration = Duration::from_secs(10);
+
+/// Reads a JSON body.
+pub(crate) async fn read_json(request: &HttpRequest, payload: Payload) -> Result<Bytes, ApiError> {
+    let is_json = request.content_type().eq_ignore_ascii_case("application/json");
+    if !is_json {
+        let message = "send the body as application/json";
+        return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message));
+    }
+    read(request, payload).await
+}
+
+/// Reads a JSON body that may be left out; then the content type may be too.
+pub(crate) async fn read_optional_json(request: &HttpRequest, payload: Payload) -> Result<Bytes, ApiError> {
+    let says_json = request.headers().contains_key(CONTENT_TYPE);
+    if says_json {
+        return read_json(request, payload).await;
+    }
+    let bytes = read(request, payload).await?;
+    if bytes.is_empty() {
+        return Ok(bytes);
+    }
+    let message = "send the body as application/json";
+    Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message))
+}
+
+/// Reads a body of any kind.
+pub(crate) async fn read(request: &HttpRequest, payload: Payload) -> Result<Bytes, ApiError> {
+    let announced = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    if announced.is_some_and(|length: usize| length > MAX_BYTES) {
+        return Err(too_large());
+    }
+    match timeout(TIME_OUT, collect(payload)).await {
+        Ok(body) => body,
+        Err(_) => {
+            let message = format!("the body must arrive within {} s", TIME_OUT.as_secs());
+            Err(ApiError::new(StatusCode::REQUEST_TIMEOUT, "request_timeout", message))
+        }
+    }
+}
+
+async fn collect(mut payload: Payload) -> Result<Bytes, ApiError> {
+    let mut body = BytesMut::new();
+    while let Some(chunk) = payload.next().await {
+        let chunk = chunk
+            .map_err(|_| ApiError::bad_request("unreadable_body", "the body broke off or is garbled"))?;
+        if body.len().saturating_add(chunk.len()) > MAX_BYTES {
+            return Err(too_large());
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body.freeze())
+}
+
+fn too_large() -> ApiError {
+    let message = format!("the body must not be larger than {} KiB", MAX_BYTES / 1024);
+    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "payload_too_large", message)
+}

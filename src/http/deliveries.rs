@@ -1,0 +1,143 @@
+//! Deliveries of webhooks: listing them, and delivering again.
+
+use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, HttpResponse};
+use quita_domain::delivery::{Delivery, DeliveryId, DeliveryState, webhook_id};
+use quita_domain::listing::query::DeliveryQuery;
+use quita_domain::listing::{Cursor, DeliveryCursor};
+use quita_domain::payment::{Payment, Refusal};
+use serde::Serialize;
+
+use super::answer::{Page, read_query};
+use super::auth::WebhookOperator;
+use super::edge::Edge;
+use super::errors::ApiError;
+
+/// Characters of a receiver's answer that are shown.
+const EXCERPT: usize = 256;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DeliveryView {
+    id: String,
+    transaction_id: String,
+    webhook_id: String,
+    event: String,
+    sequence: u32,
+    url: String,
+    state: &'static str,
+    attempts: Vec<AttemptView>,
+    next_attempt_at: Option<String>,
+    delivered_at: Option<String>,
+    is_redelivery: bool,
+    original_delivery_id: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AttemptView {
+    at: String,
+    duration_ms: u64,
+    status: Option<u16>,
+    error: Option<String>,
+    answer: Option<String>,
+}
+
+/// `GET /pay/webhooks/deliveries`
+pub(crate) async fn list(
+    caller: WebhookOperator,
+    edge: Data<Edge>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let query = DeliveryQuery::parse(&caller.0.owner, &read_query(&request)?)?;
+    let limit = query.limit.get();
+    let mut found: Vec<(DeliveryCursor, DeliveryView)> = Vec::new();
+    // The payment of the cursor may hold more deliveries; it is read again, and then what comes after it.
+    if let Some(after) = query.cursor {
+        let payment = edge.payments.read_own(after.payment.id, &caller.0.owner).await?;
+        found.extend(views(&payment, &query).filter(|(cursor, _)| cursor.index < after.index));
+    }
+    let mut after = query.cursor.map(|after| after.payment);
+    while found.len() <= limit {
+        let payments = edge.payments.list_with_deliveries(&query.filter, after, limit).await?;
+        let Some(last) = payments.last() else { break };
+        after = Some(Cursor { created_at: last.created_at, id: last.id });
+        found.extend(payments.iter().flat_map(|payment| views(payment, &query)));
+        if query.filter.transaction_id.is_some() {
+            break;
+        }
+    }
+    let has_more = found.len() > limit;
+    found.truncate(limit);
+    let next_cursor = found.last().filter(|_| has_more).map(|(cursor, _)| cursor.to_string());
+    let data: Vec<_> = found.into_iter().map(|(_, view)| view).collect();
+    Ok(HttpResponse::Ok().json(Page { data, has_more, next_cursor }))
+}
+
+/// The deliveries of a payment that match, newest first.
+fn views<'a>(
+    payment: &'a Payment,
+    query: &'a DeliveryQuery,
+) -> impl Iterator<Item = (DeliveryCursor, DeliveryView)> + 'a {
+    let state = query.filter.state;
+    let matches = move |delivery: &Delivery| state.is_none_or(|state| delivery.state == state);
+    payment.outbox.iter().enumerate().rev().filter(move |(_, delivery)| matches(delivery)).filter_map(
+        |(place, delivery)| {
+            let index = u32::try_from(place).ok()?;
+            let cursor = Cursor { created_at: payment.created_at, id: payment.id };
+            Some((DeliveryCursor { payment: cursor, index }, view(payment, index, delivery)))
+        },
+    )
+}
+
+fn view(payment: &Payment, index: u32, delivery: &Delivery) -> DeliveryView {
+    let id = |index| DeliveryId { transaction_id: payment.id, index }.to_string();
+    let event = payment.event(delivery.sequence);
+    DeliveryView {
+        id: id(index),
+        transaction_id: payment.id.to_string(),
+        webhook_id: webhook_id(payment.id, delivery.sequence),
+        event: event.map(quita_domain::event::Event::name).unwrap_or_default(),
+        sequence: delivery.sequence,
+        url: payment.order.postback_url.clone().unwrap_or_default(),
+        state: delivery.state.as_str(),
+        attempts: delivery
+            .attempts
+            .iter()
+            .map(|attempt| AttemptView {
+                at: attempt.at.to_string(),
+                duration_ms: attempt.duration_ms,
+                status: attempt.status,
+                error: attempt.error.clone(),
+                answer: attempt.answer.as_ref().map(|answer| answer.chars().take(EXCERPT).collect()),
+            })
+            .collect(),
+        next_attempt_at: delivery.next_attempt_at.map(|at| at.to_string()),
+        delivered_at: delivery.delivered_at.map(|at| at.to_string()),
+        is_redelivery: delivery.repeats.is_some(),
+        original_delivery_id: delivery.repeats.map(id),
+    }
+}
+
+/// `POST /pay/webhooks/deliveries/{id}/redeliver`
+pub(crate) async fn redeliver(
+    caller: WebhookOperator,
+    edge: Data<Edge>,
+    id: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let id = DeliveryId::parse(&id).ok_or_else(|| {
+        ApiError::bad_request(
+            "unreadable_id",
+            "the delivery id must be as GET /pay/webhooks/deliveries shows it",
+        )
+    })?;
+    let redelivered = edge.payments.redeliver(id.transaction_id, caller.0.owner, id.index).await;
+    let (payment, index) = redelivered.map_err(|denied| match denied {
+        quita_actors::Denied::NotFound => Refusal::NoSuchDelivery.into(),
+        other => ApiError::from(other),
+    })?;
+    let place = usize::try_from(index).unwrap_or(usize::MAX);
+    let delivery = payment.outbox.get(place).ok_or_else(|| ApiError::defect("a redelivery is stored"))?;
+    debug_assert_eq!(delivery.state, DeliveryState::Pending, "a redelivery begins as pending");
+    Ok(HttpResponse::Accepted().json(view(&payment, index, delivery)))
+}

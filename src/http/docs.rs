@@ -1,0 +1,38 @@
+//! The API's own documentation: `/openapi.json` and a page that shows it.
+
+use actix_web::HttpResponse;
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY};
+
+const OPENAPI: &str = include_str!("docs/openapi.json");
+const PAGE: &str = include_str!("docs/docs.html");
+const SCRIPT: &str = include_str!("docs/docs.js");
+const STYLE: &str = include_str!("docs/docs.css");
+
+/// `GET /openapi.json`
+pub(crate) async fn openapi() -> HttpResponse {
+    answer("application/json", OPENAPI)
+}
+
+/// `GET /docs`
+pub(crate) async fn page() -> HttpResponse {
+    let policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; \
+                  form-action 'none'; frame-ancestors 'none'";
+    let mut response = answer("text/html; charset=utf-8", PAGE);
+    let value = actix_web::http::header::HeaderValue::from_static(policy);
+    response.headers_mut().insert(CONTENT_SECURITY_POLICY, value);
+    response
+}
+
+/// `GET /docs.js`
+pub(crate) async fn script() -> HttpResponse {
+    answer("text/javascript; charset=utf-8", SCRIPT)
+}
+
+/// `GET /docs.css`
+pub(crate) async fn style() -> HttpResponse {
+    answer("text/css; charset=utf-8", STYLE)
+}
+
+fn answer(kind: &'static str, content: &'static str) -> HttpResponse {
+    HttpResponse::Ok().content_type(kind).insert_header((CACHE_CONTROL, "max-age=300")).body(content)
+}

@@ -1,0 +1,28 @@
+//! The `Idempotency-Key` header.
+
+use actix_web::HttpRequest;
+use actix_web::http::header::HeaderName;
+
+use super::errors::ApiError;
+
+const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
+/// Tells that a response repeats what an earlier request did.
+pub(crate) const REPLAYED: (&str, &str) = ("Idempotency-Replayed", "true");
+/// Longest key.
+const MAX_LENGTH: usize = 255;
+
+/// The caller's key, if it sent one.
+pub(crate) fn key_of(request: &HttpRequest) -> Result<Option<String>, ApiError> {
+    let mut sent = request.headers().get_all(HEADER);
+    let Some(value) = sent.next() else { return Ok(None) };
+    let text = value.to_str().ok().filter(|text| {
+        (1..=MAX_LENGTH).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+    });
+    match (text, sent.next()) {
+        (Some(text), None) => Ok(Some(text.to_owned())),
+        _ => Err(ApiError::bad_request(
+            "invalid_idempotency_key",
+            "send one Idempotency-Key of 1 to 255 visible ASCII characters",
+        )),
+    }
+}

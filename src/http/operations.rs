@@ -1,0 +1,98 @@
+//! Cancelling, capturing and refunding.
+
+use actix_web::web::{Data, Path, Payload};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use quita_actors::Operated;
+use quita_domain::identity::TransactionId;
+use quita_domain::operation::{OperationRequest, OperationState, Wish};
+use quita_domain::request::operation::parse_amount;
+use uuid::Uuid;
+
+use super::answer;
+use super::auth::Writer;
+use super::body::read_optional_json;
+use super::edge::Edge;
+use super::errors::ApiError;
+use super::idempotency::{REPLAYED, key_of};
+
+/// `POST /pay/payments/{id}/cancel`
+pub(crate) async fn cancel(
+    caller: Writer,
+    edge: Data<Edge>,
+    id: Path<String>,
+    request: HttpRequest,
+    payload: Payload,
+) -> Result<HttpResponse, ApiError> {
+    read_optional_json(&request, payload).await?;
+    let operated = operate(&caller, &edge, &id, &request, Wish::Cancel).await?;
+    ended(&operated)?;
+    Ok(answer::record(&mut answer_to(&operated), &edge, &operated.payment))
+}
+
+/// `POST /pay/payments/{id}/capture`
+pub(crate) async fn capture(
+    caller: Writer,
+    edge: Data<Edge>,
+    id: Path<String>,
+    request: HttpRequest,
+    payload: Payload,
+) -> Result<HttpResponse, ApiError> {
+    let amount = parse_amount(&read_optional_json(&request, payload).await?)?;
+    let operated = operate(&caller, &edge, &id, &request, Wish::Capture(amount)).await?;
+    ended(&operated)?;
+    Ok(answer::record(&mut answer_to(&operated), &edge, &operated.payment))
+}
+
+/// `POST /pay/payments/{id}/refunds`
+pub(crate) async fn refund(
+    caller: Writer,
+    edge: Data<Edge>,
+    id: Path<String>,
+    request: HttpRequest,
+    payload: Payload,
+) -> Result<HttpResponse, ApiError> {
+    let amount = parse_amount(&read_optional_json(&request, payload).await?)?;
+    let operated = operate(&caller, &edge, &id, &request, Wish::Refund(amount)).await?;
+    let mut response = if operated.is_replay { answer_to(&operated) } else { HttpResponse::Created() };
+    answer::refund(&mut response, &operated)
+}
+
+async fn operate(
+    caller: &Writer,
+    edge: &Edge,
+    id: &str,
+    request: &HttpRequest,
+    wish: Wish,
+) -> Result<Operated, ApiError> {
+    let key = key_of(request)?;
+    let id = TransactionId::parse(id).ok_or_else(ApiError::unreadable_id)?;
+    let wanted = OperationRequest { id: Uuid::now_v7(), wish, key };
+    let operated = edge.payments.operate(id, caller.0.owner.clone(), wanted).await?;
+    tracing::info!(transaction.id = %id, operation = wish.verb(), state = ?operated.operation.state, "an operation");
+    Ok(operated)
+}
+
+/// Cancelling and capturing are answered once they are over: refused is a conflict, unknown is told as such.
+fn ended(operated: &Operated) -> Result<(), ApiError> {
+    let verb = operated.operation.kind.verb();
+    match operated.operation.state {
+        OperationState::Done => Ok(()),
+        OperationState::Refused => {
+            let why = operated.operation.refusal.as_deref().unwrap_or("no reason told");
+            Err(ApiError::conflict("refused_by_acquirer", format!("the acquirer refused to {verb}: {why}")))
+        }
+        OperationState::Processing => {
+            let message =
+                format!("the acquirer has not answered the {verb} yet; the same Idempotency-Key will tell");
+            Err(ApiError::unavailable("outcome_unknown", message))
+        }
+    }
+}
+
+fn answer_to(operated: &Operated) -> HttpResponseBuilder {
+    let mut response = HttpResponse::Ok();
+    if operated.is_replay {
+        response.insert_header(REPLAYED);
+    }
+    response
+}

@@ -1,0 +1,247 @@
+//! What a payer opens: the PIX page and its QR code, the boleto page and its PDF.
+
+use std::sync::Arc;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, REFERRER_POLICY};
+use actix_web::web::{Data, Path};
+use actix_web::{HttpResponse, HttpResponseBuilder};
+use askama::Template;
+use chrono::{DateTime, Utc};
+use quita_adapters::paper::boleto_pdf::boleto_pdf;
+use quita_adapters::paper::itf::ItfBarcode;
+use quita_adapters::paper::qr::QrImage;
+use quita_adapters::paper::slip::{BoletoSlip, Party};
+use quita_domain::acquiring::Issued;
+use quita_domain::boleto::line::Line;
+use quita_domain::document::DocumentType;
+use quita_domain::identity::Mode;
+use quita_domain::method::Method;
+use quita_domain::order::Payer;
+use quita_domain::payment::Payment;
+use quita_domain::slip::IssuedBoleto;
+use quita_domain::time::Timestamp;
+use serde::Serialize;
+
+use super::edge::Edge;
+use super::errors::ApiError;
+use super::pages::boleto_page::{BoletoPage, PartyView};
+use super::pages::pix_page::PixPage;
+use super::pages::{self, assets};
+
+/// Where a boleto may be paid, as the slip says it.
+const PAYMENT_PLACE: &str = "Pagável em qualquer banco até o vencimento";
+/// Species of the document: duplicata mercantil.
+const DOCUMENT_KIND: &str = "DM";
+
+/// `GET /pix/{token}`, and with `.svg` or `.png` its QR code
+pub(crate) async fn pix(edge: Data<Edge>, name: Path<String>) -> Result<HttpResponse, ApiError> {
+    let (token, kind) = split(&name);
+    let payment = payment(&edge, token, Method::Pix).await?;
+    match kind {
+        "" => pix_page(&edge, token, &payment),
+        "svg" => Ok(picture("image/svg+xml").body(qr(&payment)?.svg())),
+        "png" => {
+            let png = qr(&payment)?.png().map_err(|error| ApiError::defect(&error.to_string()))?;
+            Ok(picture("image/png").body(png))
+        }
+        _ => Err(nothing_here()),
+    }
+}
+
+/// `GET /boletos/{token}`, and with `.pdf` the slip
+pub(crate) async fn boleto(edge: Data<Edge>, name: Path<String>) -> Result<HttpResponse, ApiError> {
+    let (token, kind) = split(&name);
+    let payment = payment(&edge, token, Method::Boleto).await?;
+    let Some(Issued::Boleto(issued)) = &payment.state.issued else { return Err(not_issued()) };
+    match kind {
+        "" => boleto_page(token, &payment, issued),
+        "pdf" => {
+            let file = format!("inline; filename=\"boleto-{}.pdf\"", issued.due_date);
+            let pdf = boleto_pdf(&slip(&payment, issued)?);
+            Ok(picture("application/pdf").insert_header((CONTENT_DISPOSITION, file)).body(pdf))
+        }
+        _ => Err(nothing_here()),
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StatusView<'a> {
+    status: &'a str,
+    expires_at: Option<String>,
+}
+
+/// `GET /pix/{token}/status` and `GET /boletos/{token}/status`
+pub(crate) async fn status(edge: Data<Edge>, token: Path<String>) -> Result<HttpResponse, ApiError> {
+    let payment = any_payment(&edge, &token).await?;
+    let expires_at = payment.expires_at().map(|at| at.to_string());
+    let view = StatusView { status: payment.status().as_str(), expires_at };
+    Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(view))
+}
+
+/// `GET /assets/{name}`
+pub(crate) async fn asset(name: Path<String>) -> Result<HttpResponse, ApiError> {
+    let found = assets::find(&name).ok_or_else(nothing_here)?;
+    let mut response = HttpResponse::Ok();
+    Ok(response
+        .content_type(found.content_type)
+        .insert_header((CACHE_CONTROL, "max-age=300"))
+        .body(found.body))
+}
+
+fn pix_page(edge: &Edge, token: &str, payment: &Payment) -> Result<HttpResponse, ApiError> {
+    let (code, expires_at) = match &payment.state.issued {
+        Some(Issued::Pix { code, expires_at, .. }) => (Some(code.clone()), *expires_at),
+        Some(Issued::Boleto(_)) | None => (None, payment.created_at),
+    };
+    page(&PixPage {
+        path: format!("/pix/{token}"),
+        merchant_name: payment.owner.merchant.to_string(),
+        amount_cents: cents(payment)?,
+        code,
+        expires_at: utc(expires_at),
+        now: utc(edge.clock.now()),
+        status: payment.status(),
+        is_test: payment.owner.mode == Mode::Test,
+    })
+}
+
+fn boleto_page(token: &str, payment: &Payment, issued: &IssuedBoleto) -> Result<HttpResponse, ApiError> {
+    let slip = slip(payment, issued)?;
+    let party = |party: Party| PartyView {
+        name: party.name,
+        document_formatted: party.document_formatted,
+        address: party.address,
+    };
+    page(&BoletoPage {
+        path: format!("/boletos/{token}"),
+        bank: format!("{} ({})", slip.bank_name, slip.bank_code),
+        line_formatted: slip.line_formatted,
+        barcode: slip.barcode,
+        amount_cents: slip.amount_cents,
+        due_date: slip.due_date,
+        our_number: slip.our_number,
+        document_number: slip.document_number,
+        beneficiary: party(slip.beneficiary),
+        payer: party(slip.payer),
+        instructions: slip.instructions,
+        status: payment.status(),
+        is_test: slip.is_test,
+    })
+}
+
+/// The slip as it is shown and printed.
+fn slip(payment: &Payment, issued: &IssuedBoleto) -> Result<BoletoSlip, ApiError> {
+    let created_on = payment.created_at.sao_paulo_date();
+    Ok(BoletoSlip {
+        bank_code: issued.bank_code.clone(),
+        bank_name: issued.bank_name.clone(),
+        line_formatted: Line::parse(&issued.digitable_line)
+            .map_err(|_| ApiError::defect("an issued line is valid"))?
+            .formatted(),
+        barcode: ItfBarcode::from_digits(&issued.barcode)
+            .map_err(|_| ApiError::defect("an issued bar code is digits"))?,
+        beneficiary: Party {
+            name: issued.beneficiary_name.clone(),
+            document_formatted: format!("CNPJ {}", issued.beneficiary_document),
+            address: vec![issued.beneficiary_address.clone()],
+        },
+        agency_and_account: issued.agency_and_account.clone(),
+        our_number: issued.our_number.clone(),
+        document_number: document_number(payment),
+        document_kind: DOCUMENT_KIND.into(),
+        document_date: created_on,
+        processing_date: created_on,
+        due_date: issued.due_date,
+        portfolio: issued.portfolio.clone(),
+        amount_cents: cents(payment)?,
+        payment_place: PAYMENT_PLACE.into(),
+        instructions: vec![format!("Referente a {}.", payment.owner.merchant)],
+        payer: party_of(&payment.order.payer),
+        is_test: payment.owner.mode == Mode::Test,
+    })
+}
+
+/// The merchant's own reference if it is short enough for the slip, otherwise the beginning of the transaction's id.
+fn document_number(payment: &Payment) -> String {
+    let reference =
+        payment.order.external_reference.clone().filter(|reference| reference.chars().count() <= 15);
+    reference.unwrap_or_else(|| payment.id.uuid().simple().to_string().chars().take(10).collect())
+}
+
+fn party_of(payer: &Payer) -> Party {
+    let kind = match payer.document.kind() {
+        DocumentType::Cpf => "CPF",
+        DocumentType::Cnpj => "CNPJ",
+    };
+    let address = &payer.address;
+    let complement = address.complement.as_ref().map(|text| format!(", {text}")).unwrap_or_default();
+    Party {
+        name: payer.full_name(),
+        document_formatted: format!("{kind} {}", payer.document.formatted()),
+        address: vec![
+            format!("{}, {}{complement} – {}", address.street, address.number, address.neighborhood),
+            format!("{} – {} – CEP {}", address.city, address.state.as_str(), address.zip_code.formatted()),
+        ],
+    }
+}
+
+async fn payment(edge: &Edge, token: &str, method: Method) -> Result<Arc<Payment>, ApiError> {
+    any_payment(edge, token)
+        .await
+        .and_then(|payment| if payment.method() == method { Ok(payment) } else { Err(nothing_here()) })
+}
+
+async fn any_payment(edge: &Edge, token: &str) -> Result<Arc<Payment>, ApiError> {
+    let id = edge.keys.page_payment(token).ok_or_else(nothing_here)?;
+    edge.payments.read(id).await?.ok_or_else(nothing_here)
+}
+
+fn qr(payment: &Payment) -> Result<QrImage, ApiError> {
+    let Some(Issued::Pix { code, .. }) = &payment.state.issued else { return Err(not_issued()) };
+    QrImage::new(code).map_err(|error| ApiError::defect(&error.to_string()))
+}
+
+fn cents(payment: &Payment) -> Result<i64, ApiError> {
+    i64::try_from(payment.order.amount.cents()).map_err(|_| ApiError::defect("an amount has ten digits"))
+}
+
+fn utc(at: Timestamp) -> DateTime<Utc> {
+    DateTime::from_timestamp_millis(at.millis()).unwrap_or(DateTime::<Utc>::MAX_UTC)
+}
+
+fn page(page: &impl Template) -> Result<HttpResponse, ApiError> {
+    let html = page.render().map_err(|error| ApiError::defect(&error.to_string()))?;
+    Ok(picture("text/html; charset=utf-8")
+        .insert_header((CONTENT_SECURITY_POLICY, pages::CONTENT_SECURITY_POLICY))
+        .body(html))
+}
+
+/// An answer whose address is a secret: nobody keeps it, nobody is told of it.
+fn picture(kind: &'static str) -> HttpResponseBuilder {
+    let mut response = HttpResponse::Ok();
+    response
+        .content_type(kind)
+        .insert_header((CACHE_CONTROL, "no-store"))
+        .insert_header((REFERRER_POLICY, "no-referrer"))
+        .insert_header(("X-Content-Type-Options", "nosniff"));
+    response
+}
+
+/// The token and what follows its dot.
+fn split(name: &str) -> (&str, &str) {
+    name.split_once('.').unwrap_or((name, ""))
+}
+
+fn nothing_here() -> ApiError {
+    ApiError::new(StatusCode::NOT_FOUND, "not_found", "there is nothing at this address")
+}
+
+fn not_issued() -> ApiError {
+    ApiError::new(
+        StatusCode::NOT_FOUND,
+        "not_issued",
+        "the acquirer has not issued the code yet; try again shortly",
+    )
+}

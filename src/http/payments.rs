@@ -1,0 +1,127 @@
+//! Creating, reading and listing payments.
+
+use std::sync::Arc;
+
+use actix_web::http::header::LOCATION;
+use actix_web::web::{Data, Path, Payload};
+use actix_web::{HttpRequest, HttpResponse};
+use quita_actors::{CreatePayment, Created};
+use quita_domain::identity::{Owner, TransactionId};
+use quita_domain::listing::query::PaymentQuery;
+use quita_domain::payment::Payment;
+use quita_domain::request::{self, ParsedRequest};
+use uuid::Uuid;
+
+use super::answer::{self, read_query};
+use super::auth::{Reader, Writer};
+use super::body::read_json;
+use super::edge::Edge;
+use super::errors::ApiError;
+use super::idempotency::{REPLAYED, key_of};
+
+/// `POST /pay/payments`
+pub(crate) async fn create(
+    caller: Writer,
+    edge: Data<Edge>,
+    request: HttpRequest,
+    payload: Payload,
+) -> Result<HttpResponse, ApiError> {
+    let key = key_of(&request)?;
+    let body = read_json(&request, payload).await?;
+    let parsed = request::parse(&body, edge.clock.now(), &edge.limits)?;
+    let owner = caller.0.owner;
+    let created = match key {
+        Some(key) => create_keyed(&edge, owner, parsed, &key).await?,
+        None => {
+            let id = TransactionId::new(Uuid::now_v7());
+            create_new(&edge, owner, parsed, id, None).await?
+        }
+    };
+    tracing::info!(
+        transaction.id = %created.payment.id, status = %created.payment.status(), replayed = created.is_replay,
+        "a payment was created"
+    );
+    Ok(answer_created(&edge, &created))
+}
+
+/// A known key is answered before rules that depend on the clock are tried, so that an old replay stays a replay.
+async fn create_keyed(
+    edge: &Edge,
+    owner: Owner,
+    parsed: ParsedRequest,
+    key: &str,
+) -> Result<Created, ApiError> {
+    let id = edge.keys.transaction_id(&owner, key);
+    let fingerprint = parsed.fingerprint(edge.keys.fingerprint());
+    if !parsed.clock_violations.is_empty()
+        && let Some(known) = edge.payments.read(id).await?
+    {
+        return if known.fingerprint.as_ref() == Some(&fingerprint) {
+            Ok(Created { payment: known, is_replay: true })
+        } else {
+            Err(quita_actors::Denied::KeyReused.into())
+        };
+    }
+    create_new(edge, owner, parsed, id, Some(fingerprint)).await
+}
+
+async fn create_new(
+    edge: &Edge,
+    owner: Owner,
+    parsed: ParsedRequest,
+    id: TransactionId,
+    fingerprint: Option<String>,
+) -> Result<Created, ApiError> {
+    let purchase = parsed.into_purchase()?;
+    let page_token = edge.keys.page_token(id);
+    let new = CreatePayment { id, owner, purchase, fingerprint, page_token };
+    Ok(edge.payments.create(new).await?)
+}
+
+fn answer_created(edge: &Edge, created: &Created) -> HttpResponse {
+    let mut response = if created.is_replay { HttpResponse::Ok() } else { HttpResponse::Created() };
+    if created.is_replay {
+        response.insert_header(REPLAYED);
+    }
+    let location = format!("{}/pay/payments/{}", edge.public_url, created.payment.id);
+    response.insert_header((LOCATION, location));
+    answer::record(&mut response, edge, &created.payment)
+}
+
+/// `GET /pay/payments/{transactionId}`
+pub(crate) async fn read(
+    caller: Reader,
+    edge: Data<Edge>,
+    id: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let payment = own(&edge, &id, &caller.0.owner).await?;
+    Ok(answer::record(&mut HttpResponse::Ok(), &edge, &payment))
+}
+
+/// `GET /pay/payments`
+pub(crate) async fn list(
+    caller: Reader,
+    edge: Data<Edge>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let query = PaymentQuery::parse(&caller.0.owner, &read_query(&request)?)?;
+    let limit = query.limit.get();
+    let payments = edge.payments.list(&query.filter, query.cursor, limit.saturating_add(1)).await?;
+    Ok(answer::page_of_records(&edge, payments, limit))
+}
+
+/// `GET /pay/payments/{id}/events`
+pub(crate) async fn events(
+    caller: Reader,
+    edge: Data<Edge>,
+    id: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let payment = own(&edge, &id, &caller.0.owner).await?;
+    Ok(answer::events(&payment))
+}
+
+/// The caller's payment with this id.
+pub(crate) async fn own(edge: &Edge, id: &str, owner: &Owner) -> Result<Arc<Payment>, ApiError> {
+    let id = TransactionId::parse(id).ok_or_else(ApiError::unreadable_id)?;
+    Ok(edge.payments.read_own(id, owner).await?)
+}

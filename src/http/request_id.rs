@@ -1,0 +1,54 @@
+//! The id of a request: the caller's own if it is sane, otherwise a fresh one. In every response and in the log.
+
+use actix_web::body::MessageBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::StatusCode;
+use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpRequest, HttpResponse};
+use uuid::Uuid;
+
+use super::errors::ApiError;
+
+const HEADER: HeaderName = HeaderName::from_static("x-request-id");
+/// Longest id that is taken from a caller.
+const MAX_LENGTH: usize = 128;
+
+tokio::task_local! {
+    static CURRENT: String;
+}
+
+/// The id of the request that is being handled; empty outside of one.
+pub(crate) fn current() -> String {
+    CURRENT.try_with(Clone::clone).unwrap_or_default()
+}
+
+/// Gives a request its id, and every response too.
+pub(crate) async fn with_request_id<B: MessageBody + 'static>(
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<B>, Error> {
+    let id = of(request.request());
+    let header = HeaderValue::from_str(&id);
+    CURRENT
+        .scope(id, async move {
+            let mut response = next.call(request).await?;
+            if let Ok(header) = header {
+                response.headers_mut().insert(HEADER, header);
+            }
+            Ok(response)
+        })
+        .await
+}
+
+fn of(request: &HttpRequest) -> String {
+    let sent = request.headers().get(HEADER).and_then(|value| value.to_str().ok());
+    let is_sane =
+        |id: &&str| (1..=MAX_LENGTH).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic());
+    sent.filter(is_sane).map_or_else(|| Uuid::now_v7().to_string(), String::from)
+}
+
+/// For addresses that are none.
+pub(crate) async fn not_found() -> Result<HttpResponse, ApiError> {
+    Err(ApiError::new(StatusCode::NOT_FOUND, "not_found", "there is nothing at this address"))
+}

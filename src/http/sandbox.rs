@@ -1,0 +1,47 @@
+//! Moving sandbox payments by hand.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path};
+use quita_adapters::acquirer::sandbox::{SandboxAction, manual_notice};
+use quita_domain::identity::Mode;
+use quita_domain::status::Status;
+
+use super::answer;
+use super::auth::Writer;
+use super::edge::Edge;
+use super::errors::ApiError;
+use super::payments::own;
+
+/// `POST /sandbox/payments/{id}/{pay|expire|refund|chargeback}`
+pub(crate) async fn act(
+    caller: Writer,
+    edge: Data<Edge>,
+    path: Path<(String, String)>,
+) -> Result<HttpResponse, ApiError> {
+    let (id, action) = path.into_inner();
+    let Some(action) = SandboxAction::parse(&action) else {
+        let message = "the sandbox knows pay, expire, refund and chargeback";
+        return Err(ApiError::new(actix_web::http::StatusCode::NOT_FOUND, "not_found", message));
+    };
+    if caller.0.owner.mode != Mode::Test {
+        return Err(ApiError::forbidden("only payments made with a test key can be moved by hand"));
+    }
+    let payment = own(&edge, &id, &caller.0.owner).await?;
+    let (status, target) = (payment.status(), target(action));
+    if !status.allows(target) {
+        let message = format!("a payment that is {status} cannot become {target}");
+        return Err(ApiError::conflict("status_conflict", message));
+    }
+    let notice = manual_notice(action, &payment, edge.clock.now());
+    let moved = edge.payments.submit_and_await(notice, &payment).await?;
+    Ok(answer::record(&mut HttpResponse::Ok(), &edge, &moved))
+}
+
+const fn target(action: SandboxAction) -> Status {
+    match action {
+        SandboxAction::Pay => Status::Paid,
+        SandboxAction::Expire => Status::Expired,
+        SandboxAction::Refund => Status::Refund,
+        SandboxAction::Chargeback => Status::Chargeback,
+    }
+}

@@ -1,0 +1,101 @@
+//! The operators' listener: health, metrics, exceptions. Loopback by default.
+
+mod health;
+
+use std::net::SocketAddr;
+
+use actix_web::dev::Server;
+use actix_web::http::header::CONTENT_SECURITY_POLICY;
+use actix_web::middleware::from_fn;
+use actix_web::web::{self, Data};
+use actix_web::{App, HttpResponse, HttpServer};
+use prometheus::{Encoder, Registry, TextEncoder};
+use quita_actors::Payments;
+use quita_domain::exception::Exception;
+use serde::Serialize;
+
+use crate::http::{ApiError, not_found, with_request_id};
+use crate::serve::{cannot_listen, first_address};
+
+/// Exceptions shown at once.
+const EXCEPTIONS: usize = 500;
+
+/// Binds the listener.
+pub(crate) fn listen(
+    address: SocketAddr,
+    payments: Payments,
+    registry: Registry,
+) -> anyhow::Result<(Server, SocketAddr)> {
+    let (payments, registry) = (Data::new(payments), Data::new(registry));
+    let server = HttpServer::new(move || {
+        App::new()
+            .wrap(from_fn(with_request_id))
+            .app_data(payments.clone())
+            .app_data(registry.clone())
+            .route("/", web::get().to(index))
+            .route("/health/live", web::get().to(health::live))
+            .route("/health/ready", web::get().to(health::ready))
+            .route("/metrics", web::get().to(metrics))
+            .route("/ops/exceptions", web::get().to(exceptions))
+            .default_service(web::to(not_found))
+    });
+    let server = server
+        .workers(1)
+        .disable_signals()
+        .bind(address)
+        .map_err(|error| cannot_listen("--ops-listen", address, &error))?;
+    let bound = first_address(&server.addrs())?;
+    Ok((server.run(), bound))
+}
+
+/// `GET /`: where everything is.
+async fn index() -> HttpResponse {
+    HttpResponse::Ok()
+        .content_type("text/html; charset=utf-8")
+        .insert_header((CONTENT_SECURITY_POLICY, "default-src 'none'"))
+        .body(include_str!("ops/index.html"))
+}
+
+/// `GET /metrics`, in Prometheus text.
+async fn metrics(registry: Data<Registry>) -> Result<HttpResponse, ApiError> {
+    let encoder = TextEncoder::new();
+    let mut text = Vec::new();
+    encoder.encode(&registry.gather(), &mut text).map_err(|error| ApiError::defect(&error.to_string()))?;
+    Ok(HttpResponse::Ok().content_type(encoder.format_type()).body(text))
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ExceptionView<'a> {
+    id: &'a str,
+    kind: &'a str,
+    transaction_id: String,
+    acquirer: Option<&'a str>,
+    detail: &'a str,
+    advice: &'a str,
+    reported_at: String,
+}
+
+impl<'a> From<&'a Exception> for ExceptionView<'a> {
+    fn from(exception: &'a Exception) -> Self {
+        Self {
+            id: &exception.id,
+            kind: &exception.kind,
+            transaction_id: exception.transaction_id.to_string(),
+            acquirer: exception.acquirer.as_ref().map(|name| name.as_str()),
+            detail: &exception.detail,
+            advice: &exception.advice,
+            reported_at: exception.reported_at.to_string(),
+        }
+    }
+}
+
+/// `GET /ops/exceptions`: what needs a person, newest first.
+async fn exceptions(payments: Data<Payments>) -> Result<HttpResponse, ApiError> {
+    #[derive(Serialize)]
+    struct Exceptions<'a> {
+        data: Vec<ExceptionView<'a>>,
+    }
+    let found = payments.exceptions(EXCEPTIONS).await?;
+    Ok(HttpResponse::Ok().json(Exceptions { data: found.iter().map(ExceptionView::from).collect() }))
+}

@@ -1,0 +1,129 @@
+//! `quita serve`: everything wired together, from the first line of the log to the last.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::dev::Server;
+use actix_web::middleware::from_fn;
+use actix_web::web::Data;
+use actix_web::{App, HttpServer};
+use prometheus::Registry;
+use quita_actors::{ActorSystem, Limits, Placement, Ports};
+use quita_adapters::system::{SystemClock, SystemDice, SystemIds};
+use quita_adapters::webhook_http::{AddressPolicy, WebhookHttpFactory};
+use quita_ports::{Clock, Store};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::access::KeyVerifier;
+use crate::config::{Config, Environment};
+use crate::http::{self, Edge, with_request_id};
+use crate::{acquirers, first_run, ops, store};
+
+/// How long a client may take to send the head of a request.
+const HEAD_TIME_OUT: Duration = Duration::from_secs(10);
+/// How long a connection may be idle.
+const KEEP_ALIVE: Duration = Duration::from_secs(30);
+/// Connections that one worker serves at once.
+const CONNECTIONS: usize = 25_000;
+
+/// Runs the service until it is told to stop.
+///
+/// # Errors
+/// When it can't start; the message says what to do.
+pub async fn run(config: Config) -> anyhow::Result<()> {
+    let store = store::open_to_serve(&config.store).await?;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let welcome = first_run::prepare(&config, &store, clock.as_ref()).await?;
+    let registry = Registry::new();
+    // Bound first: the addresses of payers' pages name the port.
+    let listener =
+        TcpListener::bind(config.listen).map_err(|error| cannot_listen("--listen", config.listen, &error))?;
+    let api_address = listener.local_addr()?;
+    let public_url = config.public_url_at(api_address);
+    let system = start_actors(&config, &store, &clock, public_url.clone(), &registry)?;
+    let verifier = KeyVerifier::new(Arc::clone(&store), Arc::clone(&clock));
+    let edge = Data::new(Edge::new(system.payments(), verifier, clock, public_url, &config));
+    let api = listen(&config, listener, edge)?;
+    let (ops, ops_address) = ops::listen(config.ops_listen, system.payments(), registry)?;
+    tracing::info!(listen = %api_address, ops_listen = %ops_address, store = %config.store, "the service is ready");
+    welcome.print(&config, api_address, ops_address);
+    serve(api, ops, &system, config.shutdown_time).await?;
+    system.stop().await;
+    tracing::info!("the service has stopped");
+    Ok(())
+}
+
+fn start_actors(
+    config: &Config,
+    store: &Arc<dyn Store>,
+    clock: &Arc<dyn Clock>,
+    public_url: String,
+    registry: &Registry,
+) -> Result<ActorSystem, prometheus::Error> {
+    let policy = match config.environment {
+        Environment::Development => AddressPolicy::Any,
+        Environment::Production => AddressPolicy::PublicOnly,
+    };
+    let ports = Ports {
+        store: Arc::clone(store),
+        acquirers: acquirers::build(config, clock),
+        webhooks: Arc::new(WebhookHttpFactory::new(policy, Arc::clone(clock))),
+        clock: Arc::clone(clock),
+        ids: Arc::new(SystemIds),
+        dice: Arc::new(SystemDice),
+    };
+    let shards = std::thread::available_parallelism().map_or(2, usize::from);
+    let limits = Limits::default();
+    ActorSystem::start(ports, limits, Placement::Threads { shards }, public_url, registry)
+}
+
+fn listen(config: &Config, listener: TcpListener, edge: Data<Edge>) -> io::Result<Server> {
+    let server = HttpServer::new(move || {
+        App::new().wrap(from_fn(with_request_id)).configure(|config| http::configure(config, edge.clone()))
+    });
+    let server = server
+        .client_request_timeout(HEAD_TIME_OUT)
+        .keep_alive(KEEP_ALIVE)
+        .max_connections(CONNECTIONS)
+        .shutdown_timeout(config.shutdown_time.as_secs())
+        .disable_signals()
+        .listen(listener)?;
+    Ok(server.run())
+}
+
+/// Says what is wrong with an address, and which option names it.
+pub(crate) fn cannot_listen(option: &str, address: SocketAddr, error: &io::Error) -> anyhow::Error {
+    anyhow::anyhow!("cannot listen on {address}: {error}; choose another address with {option}")
+}
+
+/// The first address that a server is bound to.
+pub(crate) fn first_address(addresses: &[SocketAddr]) -> io::Result<SocketAddr> {
+    addresses.first().copied().ok_or_else(|| io::Error::other("no address was bound"))
+}
+
+/// Serves until a signal; then stops accepting and finishes what was accepted.
+async fn serve(api: Server, ops: Server, system: &ActorSystem, within: Duration) -> io::Result<()> {
+    let (api_handle, ops_handle) = (api.handle(), ops.handle());
+    let (mut api, mut ops) = (actix_web::rt::spawn(api), actix_web::rt::spawn(ops));
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut watch = tokio::time::interval(Duration::from_secs(1));
+    loop {
+        tokio::select! {
+            _ = watch.tick() => system.watch(),
+            _ = terminate.recv() => break,
+            _ = interrupt.recv() => break,
+            ended = &mut api => return ended?,
+            ended = &mut ops => return ended?,
+        }
+    }
+    tracing::info!(within_s = within.as_secs(), "stopping: what was accepted is finished");
+    if tokio::time::timeout(within, api_handle.stop(true)).await.is_err() {
+        tracing::warn!("some connections did not end in time");
+        api_handle.stop(false).await;
+    }
+    ops_handle.stop(false).await;
+    Ok(())
+}
