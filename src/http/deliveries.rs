@@ -2,6 +2,7 @@
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
+use quita_actors::Denied;
 use quita_domain::delivery::{Delivery, DeliveryId, DeliveryState, webhook_id};
 use quita_domain::listing::query::DeliveryQuery;
 use quita_domain::listing::{Cursor, DeliveryCursor};
@@ -132,9 +133,9 @@ pub(crate) async fn redeliver(
         )
     })?;
     let redelivered = edge.payments.redeliver(id.transaction_id, caller.0.owner, id.index).await;
-    let (payment, index) = redelivered.map_err(|denied| match denied {
-        quita_actors::Denied::NotFound => Refusal::NoSuchDelivery.into(),
-        other => ApiError::from(other),
+    let (payment, index) = redelivered.map_err(|denied| {
+        let is_unknown = denied == Denied::NotFound;
+        if is_unknown { Refusal::NoSuchDelivery.into() } else { ApiError::from(denied) }
     })?;
     let place = usize::try_from(index).unwrap_or(usize::MAX);
     let delivery = payment.outbox.get(place).ok_or_else(|| ApiError::defect("a redelivery is stored"))?;
