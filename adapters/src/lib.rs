@@ -5,3 +5,4 @@ mod store_rules;
 mod stored_form;
 
 pub mod embedded;
+pub mod mongo;
