@@ -6,6 +6,7 @@ mod stored_form;
 
 pub mod acquirer;
 pub mod embedded;
+pub mod mongo;
 pub mod paper;
 pub mod system;
 pub mod webhook_http;

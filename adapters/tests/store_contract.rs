@@ -20,6 +20,8 @@ mod exceptions;
 mod inbox;
 #[path = "store_contract/listing.rs"]
 mod listing;
+#[path = "store_contract/mongo.rs"]
+mod mongo;
 #[path = "store_contract/payments.rs"]
 mod payments;
 #[path = "store_contract/samples.rs"]

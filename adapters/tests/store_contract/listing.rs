@@ -31,6 +31,28 @@ fn deliveries(state: Option<DeliveryState>) -> DeliveryFilter {
     DeliveryFilter { merchant: MerchantId::new("loja"), mode: Mode::Test, transaction_id: None, state }
 }
 
+/// One filter of each kind.
+pub fn filters() -> Vec<PaymentFilter> {
+    let text = || Some(String::from("x"));
+    vec![
+        everything(),
+        PaymentFilter { created_from: Some(Timestamp::from_millis(1)), ..everything() },
+        PaymentFilter { statuses: vec![Status::Paid], ..everything() },
+        PaymentFilter { statuses: Status::ALL.to_vec(), ..everything() },
+        PaymentFilter { document: text(), statuses: vec![Status::Paid], ..everything() },
+        PaymentFilter { email: text(), ..everything() },
+        PaymentFilter { external_reference: text(), method: Some(Method::Pix), ..everything() },
+    ]
+}
+
+/// One filter of each kind.
+pub fn delivery_filters() -> Vec<DeliveryFilter> {
+    let states = [None].into_iter().chain(DeliveryState::ALL.map(Some));
+    let mut filters: Vec<_> = states.map(deliveries).collect();
+    filters.push(DeliveryFilter { transaction_id: Some(created_at(1).id), ..deliveries(None) });
+    filters
+}
+
 async fn store_all(store: &Arc<dyn Store>, payments: &[&Payment]) {
     let batch: Vec<_> = payments.iter().map(|payment| insert(payment)).collect();
     assert!(store.commit(&batch).await.iter().all(Result::is_ok));
@@ -40,7 +62,8 @@ fn ids(payments: &[Payment]) -> Vec<TransactionId> {
     payments.iter().map(|payment| payment.id).collect()
 }
 
-fn place(payment: &Payment) -> Cursor {
+/// The place right after this payment.
+pub fn place(payment: &Payment) -> Cursor {
     Cursor { created_at: payment.created_at, id: payment.id }
 }
 

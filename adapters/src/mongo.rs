@@ -1,0 +1,93 @@
+//! The MongoDB store: for many nodes and machines, on a replica set.
+//!
+//! Every write is acknowledged by the journals of a majority, every read is of the primary's majority: what
+//! was answered is never taken back. One command carries a whole batch of guarded writes.
+
+mod access;
+mod batch;
+mod check;
+mod connect;
+mod exceptions;
+mod failure;
+mod inbox;
+mod indexes;
+mod listing;
+mod payments;
+mod reading;
+
+use async_trait::async_trait;
+use bson::{RawDocumentBuf, doc};
+use mongodb::{Collection, Database};
+use quita_domain::time::Timestamp;
+use quita_ports::{Backlog, Store, StoreError};
+
+use failure::within_time;
+
+/// A store in one database of a MongoDB replica set.
+#[derive(Debug, Clone)]
+pub struct MongoStore {
+    database: Database,
+}
+
+impl MongoStore {
+    /// Connects to the database that the URI names (`quita` if it names none), checks what this store relies
+    /// on, and makes the indexes that are missing.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if it is out of reach, [`StoreError::Broken`] if it is no replica set, older
+    /// than 6.0, or acknowledges what is not yet in a journal. The message never holds the password.
+    pub async fn connect(uri: &str) -> Result<Self, StoreError> {
+        let (client, hosts) = connect::client(uri).await?;
+        check::deployment(&client, &hosts).await?;
+        let database =
+            client.default_database().unwrap_or_else(|| client.database(connect::DEFAULT_DATABASE));
+        indexes::make(&database).await?;
+        Ok(Self { database })
+    }
+
+    fn payments(&self) -> Collection<RawDocumentBuf> {
+        self.database.collection(indexes::PAYMENTS)
+    }
+
+    fn inbox(&self) -> Collection<RawDocumentBuf> {
+        self.database.collection(indexes::INBOX)
+    }
+
+    fn exceptions(&self) -> Collection<RawDocumentBuf> {
+        self.database.collection(indexes::EXCEPTIONS)
+    }
+
+    fn applications(&self) -> Collection<RawDocumentBuf> {
+        self.database.collection(indexes::APPLICATIONS)
+    }
+
+    fn api_keys(&self) -> Collection<RawDocumentBuf> {
+        self.database.collection(indexes::API_KEYS)
+    }
+}
+
+#[async_trait]
+impl Store for MongoStore {
+    async fn ping(&self) -> Result<(), StoreError> {
+        within_time(self.database.run_command(doc! { "ping": 1 })).await.map(drop)
+    }
+
+    async fn backlog(&self, now: Timestamp) -> Result<Backlog, StoreError> {
+        // A bound rather than `$exists`, so that counting the index is enough.
+        let until = |limit: i64| doc! { "$lte": limit };
+        let (payments, inbox) = (self.payments(), self.inbox());
+        let webhooks = payments.count_documents(doc! { "outboxAt": until(i64::MAX) });
+        let due = payments.count_documents(doc! { "dueAt": until(now.millis()) });
+        let notices = inbox.count_documents(doc! { "dueAt": until(i64::MAX) });
+        Ok(Backlog {
+            webhooks: within_time(webhooks.hint(indexes::named(indexes::OUTBOX))).await?,
+            due: within_time(due.hint(indexes::named(indexes::DUE))).await?,
+            inbox: within_time(notices.hint(indexes::named(indexes::DUE))).await?,
+        })
+    }
+
+    /// Never: another node may write at any time.
+    fn is_sole_writer(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,217 @@
+//! One command for a whole batch, and what its reply says about each write of it.
+//!
+//! The driver's own bulk write counts how many guards failed, not which. The `update` command does tell, if
+//! each statement is `{q: {_id, revision: n}, u: <the whole document>, upsert: true}` with `ordered: false`:
+//! a stale guard then tries to insert the taken `_id` and comes back with code 11000.
+
+use bson::{Document, RawDocumentBuf};
+use mongodb::Database;
+use mongodb::options::WriteConcern;
+use quita_ports::{StoreError, WriteError};
+use serde::Serialize;
+
+use super::connect::write_concern;
+use super::failure::{answer_within_time, no_answer, refusal, write_error};
+
+/// Bytes of one command: the server takes 16 MiB, and the driver adds a little.
+const MAX_BYTES: usize = 16_000_000;
+/// Statements of one command (`maxWriteBatchSize` of every server since 3.6).
+const MAX_STATEMENTS: usize = 100_000;
+
+/// The code for a taken `_id`.
+const DUPLICATE_KEY: i32 = 11_000;
+
+pub(super) type Outcome = Result<(), WriteError>;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Insert<'a, D> {
+    insert: &'a str,
+    documents: Vec<D>,
+    ordered: bool,
+    write_concern: WriteConcern,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Update<'a, S> {
+    update: &'a str,
+    updates: Vec<S>,
+    ordered: bool,
+    write_concern: WriteConcern,
+}
+
+/// The command that inserts documents.
+pub(super) fn insert<D: Serialize>(
+    collection: &str,
+    documents: Vec<D>,
+) -> bson::error::Result<RawDocumentBuf> {
+    let write_concern = write_concern();
+    let command = Insert { insert: collection, documents, ordered: false, write_concern };
+    bson::serialize_to_raw_document_buf(&command)
+}
+
+/// The command that makes guarded writes.
+pub(super) fn update<S: Serialize>(
+    collection: &str,
+    statements: Vec<S>,
+) -> bson::error::Result<RawDocumentBuf> {
+    let write_concern = write_concern();
+    let command = Update { update: collection, updates: statements, ordered: false, write_concern };
+    bson::serialize_to_raw_document_buf(&command)
+}
+
+/// Makes these writes with as few commands as they fit in; one outcome for each, in order.
+pub(super) async fn run<W>(
+    database: &Database,
+    writes: &[W],
+    command: impl Fn(&[W]) -> bson::error::Result<RawDocumentBuf>,
+) -> Vec<Outcome> {
+    let mut parts = Vec::new();
+    split(writes, &command, &mut parts);
+    let mut outcomes = Vec::with_capacity(writes.len());
+    for (count, part) in parts {
+        match part {
+            Ok(command) => outcomes.extend(run_one(database, command, count).await),
+            Err(error) => outcomes.extend(vec![Err(WriteError::NotWritten(error)); count]),
+        }
+    }
+    outcomes
+}
+
+/// Whether an insert was made (`true`) or its id was taken (`false`).
+pub(super) fn is_new(outcome: Outcome) -> Result<bool, StoreError> {
+    match outcome {
+        Ok(()) => Ok(true),
+        Err(WriteError::Conflict) => Ok(false),
+        Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) => Err(error),
+    }
+}
+
+/// Inserts one document; `false` if its id was taken.
+pub(super) async fn insert_one(
+    database: &Database,
+    collection: &str,
+    document: &(impl Serialize + Sync),
+) -> Result<bool, StoreError> {
+    let outcomes = run(database, &[document], |only| insert(collection, only.to_vec())).await;
+    outcomes.into_iter().next().map_or(Ok(false), is_new)
+}
+
+/// Halves a batch until each part fits, and until what can't be encoded stands alone.
+fn split<W>(
+    writes: &[W],
+    command: &impl Fn(&[W]) -> bson::error::Result<RawDocumentBuf>,
+    parts: &mut Vec<(usize, Result<RawDocumentBuf, StoreError>)>,
+) {
+    if writes.is_empty() {
+        return;
+    }
+    let encoded = if writes.len() > MAX_STATEMENTS { Ok(None) } else { command(writes).map(Some) };
+    let fitting = encoded.map(|bytes| bytes.filter(|bytes| bytes.as_bytes().len() <= MAX_BYTES));
+    match fitting {
+        Ok(Some(bytes)) => parts.push((writes.len(), Ok(bytes))),
+        Ok(None) | Err(_) if writes.len() > 1 => {
+            let (first, second) = writes.split_at(writes.len() / 2);
+            split(first, command, parts);
+            split(second, command, parts);
+        }
+        Ok(None) => parts.push((1, Err(StoreError::Unreadable("a document over 16 MB".into())))),
+        Err(error) => {
+            parts.push((1, Err(StoreError::Unreadable(format!("can't be encoded: {}", error.kind)))))
+        }
+    }
+}
+
+async fn run_one(database: &Database, command: RawDocumentBuf, count: usize) -> Vec<Outcome> {
+    match answer_within_time(database.run_raw_command(command)).await {
+        Some(Ok(reply)) => judge(&reply, count),
+        Some(Err(error)) => vec![Err(write_error(&error)); count],
+        None => vec![Err(WriteError::Unknown(no_answer())); count],
+    }
+}
+
+/// What the reply to a command of `count` writes says about each of them.
+fn judge(reply: &Document, count: usize) -> Vec<Outcome> {
+    let mut outcomes = vec![remaining(reply, count); count];
+    for error in write_errors(reply) {
+        let place = error.get_i32("index").ok().and_then(|index| usize::try_from(index).ok());
+        let outcome = place.and_then(|place| outcomes.get_mut(place));
+        if let Some(outcome) = outcome {
+            *outcome = Err(match error.get_i32("code") {
+                Ok(DUPLICATE_KEY) => WriteError::Conflict,
+                code => WriteError::NotWritten(StoreError::Unavailable(refusal(code.unwrap_or(0)))),
+            });
+        }
+    }
+    outcomes
+}
+
+fn write_errors(reply: &Document) -> impl Iterator<Item = &Document> {
+    reply.get_array("writeErrors").into_iter().flatten().filter_map(bson::Bson::as_document)
+}
+
+/// What became of the writes that the reply names no error for.
+fn remaining(reply: &Document, count: usize) -> Outcome {
+    let unknown = |why: String| Err(WriteError::Unknown(StoreError::Unavailable(why)));
+    if let Ok(error) = reply.get_document("writeConcernError") {
+        let code = error.get_i32("code").unwrap_or(0);
+        return unknown(format!("no majority confirmed a write in time (code {code})"));
+    }
+    let written = reply.get_i32("n").ok().and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+    if written.saturating_add(write_errors(reply).count()) != count {
+        return unknown(format!("MongoDB told of {written} writes out of {count}"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use bson::doc;
+
+    use super::*;
+
+    fn is_unknown(outcome: &Outcome) -> bool {
+        matches!(outcome, Err(WriteError::Unknown(_)))
+    }
+
+    #[test]
+    fn each_error_is_that_of_its_write() {
+        let errors = [doc! { "index": 1, "code": 11000 }, doc! { "index": 2, "code": 10334 }];
+        let outcomes = judge(&doc! { "ok": 1, "n": 2, "writeErrors": errors.to_vec() }, 4);
+        assert_eq!(outcomes[1], Err(WriteError::Conflict));
+        assert!(matches!(outcomes[2], Err(WriteError::NotWritten(_))));
+        assert_eq!([&outcomes[0], &outcomes[3]], [&Ok(()), &Ok(())]);
+    }
+
+    #[test]
+    fn without_a_majority_only_the_refused_are_certain() {
+        let reply = doc! {
+            "ok": 1, "n": 1, "writeErrors": [{ "index": 0, "code": 11000 }],
+            "writeConcernError": { "code": 64, "errmsg": "waiting for replication timed out" },
+        };
+        let outcomes = judge(&reply, 2);
+        assert_eq!(outcomes[0], Err(WriteError::Conflict));
+        assert!(is_unknown(&outcomes[1]));
+    }
+
+    #[test]
+    fn a_reply_that_does_not_add_up_is_not_believed() {
+        assert!(judge(&doc! { "ok": 1, "n": 1 }, 2).iter().all(is_unknown));
+        assert!(judge(&doc! { "ok": 1 }, 1).iter().all(is_unknown));
+    }
+
+    #[test]
+    fn a_batch_is_split_where_it_does_not_fit_or_can_not_be_encoded() {
+        // No size stands for a number that BSON has no room for.
+        let sizes = [Some(9_000_000), Some(1), Some(9_000_000), Some(17_000_000), Some(2), None];
+        let command = |sizes: &[Option<usize>]| {
+            let texts: Option<Vec<_>> = sizes.iter().map(|size| size.map(|size| "x".repeat(size))).collect();
+            texts.map_or_else(|| insert("c", vec![u64::MAX]), |texts| insert("c", texts))
+        };
+        let mut parts = Vec::new();
+        split(&sizes, &command, &mut parts);
+        let seen: Vec<_> = parts.iter().map(|(count, part)| (*count, part.is_ok())).collect();
+        assert_eq!(seen, [(1, true), (2, true), (1, false), (1, true), (1, false)]);
+    }
+}

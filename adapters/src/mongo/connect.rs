@@ -1,0 +1,76 @@
+//! Reading the URI, and the options that durability hangs on.
+
+use std::time::Duration;
+
+use mongodb::error::ErrorKind;
+use mongodb::options::{
+    Acknowledgment, ClientOptions, ReadConcern, ReadPreference, SelectionCriteria, WriteConcern,
+};
+use mongodb::{Client, error};
+use quita_ports::StoreError;
+
+/// The database if the URI names none.
+pub(super) const DEFAULT_DATABASE: &str = "quita";
+
+/// How long to look for a primary. An election takes up to 12 s; the caller is told before that.
+const SELECTION_TIME_OUT: Duration = Duration::from_secs(5);
+const CONNECT_TIME_OUT: Duration = Duration::from_secs(5);
+/// How long a write may wait for a majority before its outcome counts as unknown.
+const MAJORITY_TIME_OUT: Duration = Duration::from_secs(10);
+
+/// A client, and the hosts that it was given, for messages.
+pub(super) async fn client(uri: &str) -> Result<(Client, String), StoreError> {
+    let mut options = ClientOptions::parse(uri).await.map_err(|error| unreadable_uri(&error))?;
+    let hosts: Vec<_> = options.hosts.iter().map(ToString::to_string).collect();
+    options.server_selection_timeout.get_or_insert(SELECTION_TIME_OUT);
+    options.connect_timeout.get_or_insert(CONNECT_TIME_OUT);
+    options.app_name.get_or_insert_with(|| String::from("quita"));
+    // Not the URI's to choose: the store promises them.
+    options.write_concern = Some(write_concern());
+    options.read_concern = Some(ReadConcern::majority());
+    options.selection_criteria = Some(SelectionCriteria::ReadPreference(ReadPreference::Primary));
+    let client = Client::with_options(options).map_err(|error| unreadable_uri(&error))?;
+    Ok((client, hosts.join(", ")))
+}
+
+/// In the journals of a majority, or unknown.
+pub(super) fn write_concern() -> WriteConcern {
+    WriteConcern::builder().w(Acknowledgment::Majority).journal(true).w_timeout(MAJORITY_TIME_OUT).build()
+}
+
+/// The driver's own message may quote a part of the password, so it is not passed on.
+fn unreadable_uri(error: &error::Error) -> StoreError {
+    if let ErrorKind::DnsResolve { message, .. } = error.kind.as_ref() {
+        return StoreError::Unavailable(format!("the host in the MongoDB URI can't be resolved: {message}"));
+    }
+    StoreError::Broken(String::from(
+        "the MongoDB URI can't be used: it is written mongodb://USER:PASSWORD@HOST:PORT/DATABASE?replicaSet=NAME, \
+         with special characters of user and password percent-encoded",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_wrong_uri_is_explained_without_its_password() {
+        for uri in ["", "http://a", "mongodb://ana:se/cret@localhost/x", "mongodb://ana:se%cret@localhost/x"]
+        {
+            let refused = client(uri).await.err().unwrap().to_string();
+            assert!(refused.contains("HOST:PORT"), "{refused}");
+            assert!(!refused.contains("cret") && !refused.contains("se/"), "{refused}");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_uri_can_not_weaken_what_the_store_promises() {
+        let uri = "mongodb://localhost/?w=1&journal=false&readConcernLevel=local&readPreference=secondary";
+        let (client, hosts) = client(uri).await.unwrap();
+        assert_eq!(hosts, "localhost:27017");
+        assert_eq!(client.write_concern(), Some(&write_concern()));
+        assert_eq!(client.read_concern(), Some(&ReadConcern::majority()));
+        let primary = SelectionCriteria::ReadPreference(ReadPreference::Primary);
+        assert_eq!(client.selection_criteria(), Some(&primary));
+    }
+}

@@ -1,0 +1,135 @@
+//! What the driver's errors mean: for a read, and for a write that may have happened.
+
+use std::time::Duration;
+
+use mongodb::error::{Error, ErrorKind, WriteFailure};
+use quita_ports::{StoreError, WriteError};
+
+/// How long one operation may take altogether; longer than the wait for a majority.
+const OPERATION_TIME_OUT: Duration = Duration::from_secs(15);
+
+/// How far a command came that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// It never left, or was refused before it did anything.
+    Nothing,
+    /// It may have done some or all of its work.
+    Perhaps,
+}
+
+/// Codes of errors that the server finds before it begins a command.
+///
+/// Source: `src/mongo/base/error_codes.yml`: `BadValue`, `FailedToParse`, `Unauthorized`, `TypeMismatch`,
+/// `AuthenticationFailed`, `CommandNotFound`, `InvalidOptions`, `ReauthenticationRequired`.
+const REFUSED_AT_ONCE: [i32; 8] = [2, 9, 13, 14, 18, 59, 72, 391];
+
+/// Every kind of error. A step-down in the middle of a batch stops the rest of it, so "not primary" is a perhaps.
+fn reach(kind: &ErrorKind) -> Reach {
+    match kind {
+        ErrorKind::ServerSelection { .. }
+        | ErrorKind::DnsResolve { .. }
+        | ErrorKind::ConnectionPoolCleared { .. }
+        | ErrorKind::Authentication { .. }
+        | ErrorKind::InvalidTlsConfig { .. }
+        | ErrorKind::InvalidArgument { .. }
+        | ErrorKind::IncompatibleServer { .. }
+        | ErrorKind::SessionsNotSupported
+        | ErrorKind::Shutdown => Reach::Nothing,
+        ErrorKind::Command(error) if REFUSED_AT_ONCE.contains(&error.code) => Reach::Nothing,
+        ErrorKind::Write(WriteFailure::WriteError(_)) => Reach::Nothing,
+        ErrorKind::Command(_)
+        | ErrorKind::Write(_)
+        | ErrorKind::Io(_)
+        | ErrorKind::InvalidResponse { .. }
+        | ErrorKind::Bson(_)
+        | ErrorKind::BsonDeserialization(_)
+        | ErrorKind::BsonSerialization(_)
+        | ErrorKind::InsertMany(_)
+        | ErrorKind::BulkWrite(_)
+        | ErrorKind::GridFs(_)
+        | ErrorKind::Internal { .. }
+        | ErrorKind::Transaction { .. }
+        | ErrorKind::MissingResumeToken
+        | ErrorKind::Custom(_)
+        | _ => Reach::Perhaps,
+    }
+}
+
+/// What an error means for whoever only asked. Whatever MongoDB says now, it may say otherwise later.
+pub(super) fn store_error(error: &Error) -> StoreError {
+    if let ErrorKind::Write(WriteFailure::WriteError(refused)) = error.kind.as_ref() {
+        return StoreError::Unavailable(refusal(refused.code));
+    }
+    StoreError::Unavailable(error.kind.to_string())
+}
+
+/// What an error means for every write of the command that it ended.
+pub(super) fn write_error(error: &Error) -> WriteError {
+    let cause = store_error(error);
+    match reach(error.kind.as_ref()) {
+        Reach::Nothing => WriteError::NotWritten(cause),
+        Reach::Perhaps => WriteError::Unknown(cause),
+    }
+}
+
+/// A single write was refused. The server's words may quote the document, so only the code is kept.
+pub(super) fn refusal(code: i32) -> String {
+    format!("MongoDB refused a write with code {code}")
+}
+
+/// What it means that no answer came in time.
+pub(super) fn no_answer() -> StoreError {
+    StoreError::Unavailable(format!("MongoDB did not answer within {} s", OPERATION_TIME_OUT.as_secs()))
+}
+
+/// Waits for an operation, but not for ever. `None` if no answer came in time.
+pub(super) async fn answer_within_time<T>(
+    operation: impl IntoFuture<Output = Result<T, Error>>,
+) -> Option<Result<T, Error>> {
+    tokio::time::timeout(OPERATION_TIME_OUT, operation.into_future()).await.ok()
+}
+
+/// Waits for an operation whose failure needs no more than to be told.
+pub(super) async fn within_time<T>(
+    operation: impl IntoFuture<Output = Result<T, Error>>,
+) -> Result<T, StoreError> {
+    match answer_within_time(operation).await {
+        Some(result) => result.map_err(|error| store_error(&error)),
+        None => Err(no_answer()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mongodb::error::CommandError;
+
+    use super::*;
+
+    fn command_error(code: i32) -> ErrorKind {
+        let body = bson::doc! { "code": code, "codeName": "Any", "errmsg": "any" };
+        ErrorKind::Command(bson::deserialize_from_document::<CommandError>(body).unwrap())
+    }
+
+    #[test]
+    fn a_lost_connection_and_a_step_down_leave_the_outcome_open() {
+        let closed = std::io::Error::from(std::io::ErrorKind::ConnectionReset);
+        assert_eq!(reach(&ErrorKind::Io(closed.into())), Reach::Perhaps);
+        // ExceededTimeLimit, InterruptedAtShutdown, NotWritablePrimary, InterruptedDueToReplStateChange,
+        // ShutdownInProgress, WriteConcernFailed, PrimarySteppedDown, MaxTimeMSExpired
+        for code in [262, 11600, 10107, 11602, 91, 64, 189, 50] {
+            assert_eq!(reach(&command_error(code)), Reach::Perhaps, "{code}");
+        }
+    }
+
+    #[test]
+    fn what_is_refused_at_once_is_certainly_not_written() {
+        for code in REFUSED_AT_ONCE {
+            assert_eq!(reach(&command_error(code)), Reach::Nothing, "{code}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_is_not_waited_for_for_ever() {
+        assert_eq!(within_time(std::future::pending::<Result<(), Error>>()).await, Err(no_answer()));
+    }
+}

@@ -1,0 +1,70 @@
+//! Notices from acquirers that wait to be worked.
+
+use async_trait::async_trait;
+use bson::{DateTime, doc};
+use mongodb::options::FindOptions;
+use quita_domain::acquiring::Notice;
+use quita_domain::time::Timestamp;
+use quita_ports::{InboxStore, StoreError};
+use serde::Serialize;
+
+use super::failure::within_time;
+use super::indexes::{DUE, INBOX, named};
+use super::reading::{find_all, value_in};
+use super::{MongoStore, batch};
+use crate::stored_form::signed_limit;
+
+/// A notice as it is stored. Once it is finished, `finishedAt` takes the place of `dueAt`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Envelope<'a> {
+    #[serde(rename = "_id")]
+    id: &'a str,
+    due_at: i64,
+    tries: i64,
+    notice: &'a Notice,
+}
+
+impl<'a> Envelope<'a> {
+    fn of(notice: &'a Notice) -> Self {
+        Self { id: &notice.id, due_at: notice.received_at.millis(), tries: 0, notice }
+    }
+}
+
+#[async_trait]
+impl InboxStore for MongoStore {
+    async fn put_notices(&self, notices: &[Notice]) -> Result<Vec<bool>, StoreError> {
+        let command = |part: &[Notice]| batch::insert(INBOX, part.iter().map(Envelope::of).collect());
+        let outcomes = batch::run(&self.database, notices, command).await;
+        outcomes.into_iter().map(batch::is_new).collect()
+    }
+
+    async fn due_notices(&self, now: Timestamp, limit: usize) -> Result<Vec<(Notice, u32)>, StoreError> {
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let options = FindOptions::builder()
+            .sort(doc! { "dueAt": 1, "_id": 1 })
+            .limit(signed_limit(limit))
+            .hint(named(DUE));
+        let filter = doc! { "dueAt": { "$lte": now.millis() } };
+        find_all(&self.inbox(), filter, options.build(), |found| {
+            let tries = found.get_i64("tries").ok().and_then(|tries| u32::try_from(tries).ok());
+            Ok((value_in(found, "notice")?, tries.unwrap_or(0)))
+        })
+        .await
+    }
+
+    async fn finish_notices(&self, ids: &[String], now: Timestamp) -> Result<(), StoreError> {
+        let finished = DateTime::from_millis(now.millis());
+        let change = doc! { "$set": { "finishedAt": finished }, "$unset": { "dueAt": "" } };
+        let waiting = doc! { "_id": { "$in": ids }, "dueAt": { "$exists": true } };
+        within_time(self.inbox().update_many(waiting, change)).await.map(drop)
+    }
+
+    async fn postpone_notice(&self, id: &str, until: Timestamp) -> Result<(), StoreError> {
+        let change = doc! { "$set": { "dueAt": until.millis() }, "$inc": { "tries": 1_i64 } };
+        let waiting = doc! { "_id": id, "dueAt": { "$exists": true } };
+        within_time(self.inbox().update_one(waiting, change)).await.map(drop)
+    }
+}

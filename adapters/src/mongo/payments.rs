@@ -1,0 +1,194 @@
+//! Payments: the journal's batch as one command, lookups, lists, what is due.
+
+use async_trait::async_trait;
+use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
+use mongodb::options::FindOptions;
+use quita_domain::delivery::DeliveryState;
+use quita_domain::identity::TransactionId;
+use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
+use quita_domain::payment::Payment;
+use quita_domain::time::Timestamp;
+use quita_ports::{PaymentStore, StoreError, Write, WriteError};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::MongoStore;
+use super::batch;
+use super::indexes::{DUE, OUTBOX, PAYMENTS, named};
+use super::listing::{self, Listing};
+use super::reading::{find_all, value_in};
+use crate::payment_row::PaymentRow;
+use crate::stored_form::{signed, signed_limit};
+
+/// A payment as it is stored: the indexed fields, and all of it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Envelope<'a> {
+    #[serde(rename = "_id")]
+    id: bson::Uuid,
+    revision: i64,
+    last_op: bson::Uuid,
+    merchant: &'a str,
+    mode: &'static str,
+    method: &'static str,
+    document: &'a str,
+    email: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    external_reference: Option<&'a str>,
+    created_at: i64,
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    due_at: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outbox_at: Option<i64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    delivery_states: Vec<DeliveryState>,
+    payment: &'a Payment,
+}
+
+impl<'a> Envelope<'a> {
+    fn of(payment: &'a Payment) -> Self {
+        let row = PaymentRow::of(payment);
+        Self {
+            id: binary(row.id),
+            revision: row.revision,
+            last_op: binary(row.last_op),
+            merchant: row.merchant,
+            mode: row.mode,
+            method: row.method,
+            document: row.document,
+            email: row.email,
+            external_reference: row.external_reference,
+            created_at: row.created_at,
+            status: row.status,
+            due_at: row.due_at,
+            outbox_at: row.outbox_at,
+            delivery_states: row.delivery_states,
+            payment,
+        }
+    }
+}
+
+/// The whole document if the guard still holds; see [`batch`].
+#[derive(Serialize)]
+struct Statement<'a> {
+    q: Guard,
+    u: Envelope<'a>,
+    upsert: bool,
+}
+
+#[derive(Serialize)]
+struct Guard {
+    #[serde(rename = "_id")]
+    id: bson::Uuid,
+    revision: i64,
+}
+
+impl<'a> Statement<'a> {
+    fn of(write: &'a Write) -> Self {
+        let u = Envelope::of(&write.payment);
+        Self { q: Guard { id: u.id, revision: signed(write.expected_revision) }, u, upsert: true }
+    }
+}
+
+#[async_trait]
+impl PaymentStore for MongoStore {
+    async fn commit(&self, batch: &[Write]) -> Vec<Result<(), WriteError>> {
+        batch::run(&self.database, batch, command).await
+    }
+
+    async fn load(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let wanted: Vec<Bson> = ids.iter().map(|id| binary(id.uuid()).into()).collect();
+        // All in the first reply, so that no second round is needed.
+        let at_once = u32::try_from(ids.len()).unwrap_or(u32::MAX);
+        let options = FindOptions::builder().projection(doc! { "payment": 1 }).batch_size(at_once);
+        self.find(doc! { "_id": { "$in": wanted } }, options.build()).await
+    }
+
+    async fn list(
+        &self,
+        filter: &PaymentFilter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Vec<Payment>, StoreError> {
+        self.page(listing::of_payments(filter, after), limit).await
+    }
+
+    async fn list_with_deliveries(
+        &self,
+        filter: &DeliveryFilter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Vec<Payment>, StoreError> {
+        self.page(listing::of_deliveries(filter, after), limit).await
+    }
+
+    async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError> {
+        self.waiting("dueAt", DUE, now, limit).await
+    }
+
+    async fn outbox_due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError> {
+        self.waiting("outboxAt", OUTBOX, now, limit).await
+    }
+}
+
+impl MongoStore {
+    async fn find(&self, filter: Document, options: FindOptions) -> Result<Vec<Payment>, StoreError> {
+        find_all(&self.payments(), filter, options, |found| value_in(found, "payment")).await
+    }
+
+    async fn page(&self, listing: Listing, limit: usize) -> Result<Vec<Payment>, StoreError> {
+        // To MongoDB a limit of zero means none.
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let options = FindOptions::builder()
+            .projection(doc! { "payment": 1 })
+            .sort(doc! { "createdAt": -1, "_id": -1 })
+            .limit(signed_limit(limit))
+            .hint(named(listing.index));
+        self.find(listing.filter, options.build()).await
+    }
+
+    /// Ids along a partial index that holds nothing else, so that no document is read.
+    async fn waiting(
+        &self,
+        field: &str,
+        index: &str,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<TransactionId>, StoreError> {
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let options = FindOptions::builder()
+            .projection(doc! { "_id": 1 })
+            .sort(doc! { field: 1 })
+            .limit(signed_limit(limit))
+            .hint(named(index));
+        let filter = doc! { field: { "$lte": now.millis() } };
+        find_all(&self.payments(), filter, options.build(), read_id).await
+    }
+}
+
+/// New payments alone go by `insert`, which the server works through three times as fast.
+fn command(writes: &[Write]) -> bson::error::Result<RawDocumentBuf> {
+    if writes.iter().all(|write| write.expected_revision == 0) {
+        return batch::insert(PAYMENTS, writes.iter().map(|write| Envelope::of(&write.payment)).collect());
+    }
+    batch::update(PAYMENTS, writes.iter().map(Statement::of).collect())
+}
+
+fn read_id(found: &RawDocument) -> Result<TransactionId, StoreError> {
+    let binary = found.get_binary("_id").ok();
+    let uuid = binary.and_then(|binary| Uuid::from_slice(binary.bytes).ok());
+    uuid.map(TransactionId::new).ok_or_else(|| StoreError::Unreadable("a payment's id is no UUID".into()))
+}
+
+/// A UUID in BSON's own form (subtype 4).
+pub(super) fn binary(uuid: Uuid) -> bson::Uuid {
+    bson::Uuid::from_bytes(uuid.into_bytes())
+}

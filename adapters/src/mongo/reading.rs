@@ -1,0 +1,46 @@
+//! Reading documents without copying them first.
+
+use bson::{Document, RawDocument, RawDocumentBuf};
+use mongodb::Collection;
+use mongodb::error::Error;
+use mongodb::options::FindOptions;
+use quita_ports::StoreError;
+use serde::de::DeserializeOwned;
+use uuid::Uuid;
+
+use super::failure::within_time;
+use crate::stored_form::decode;
+
+/// What `read` makes of each document that a query finds, in order.
+pub(super) async fn find_all<T>(
+    collection: &Collection<RawDocumentBuf>,
+    filter: Document,
+    options: FindOptions,
+    read: impl Fn(&RawDocument) -> Result<T, StoreError>,
+) -> Result<Vec<T>, StoreError> {
+    let query = async {
+        let mut cursor = collection.find(filter).with_options(options).await?;
+        let mut found = Vec::new();
+        while cursor.advance().await? {
+            found.push(read(cursor.current()));
+        }
+        Ok::<_, Error>(found)
+    };
+    within_time(query).await?.into_iter().collect()
+}
+
+/// The value in one field of a document, as this service wrote it.
+pub(super) fn value_in<T: DeserializeOwned>(document: &RawDocument, field: &str) -> Result<T, StoreError> {
+    let what = || format!("{field} {}", id_of(document));
+    match document.get_document(field) {
+        Ok(value) => decode(value.as_bytes(), &what()),
+        Err(_) => Err(StoreError::Unreadable(format!("{} is not there", what()))),
+    }
+}
+
+/// The id of a document, for messages.
+fn id_of(document: &RawDocument) -> String {
+    let id = document.get("_id").ok().flatten();
+    let uuid = id.and_then(|id| id.as_binary()).and_then(|binary| Uuid::from_slice(binary.bytes).ok());
+    uuid.map_or_else(|| format!("{id:?}"), |uuid| uuid.to_string())
+}

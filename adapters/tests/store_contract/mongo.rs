@@ -1,0 +1,213 @@
+//! The MongoDB store: the contract, and what only a server can do.
+
+use std::sync::Arc;
+
+use bson::{Document, doc};
+use mongodb::{Client, Database};
+use quita_adapters::mongo::MongoStore;
+use quita_domain::time::Timestamp;
+use quita_ports::{InboxStore, PaymentStore, Store, StoreError, WriteError};
+use uuid::Uuid;
+
+use crate::samples::{Sample, created_at, insert, notice, paid, pending, replace};
+
+/// A store in a database of its own, and a client that may meddle with it.
+struct Server {
+    store: Arc<MongoStore>,
+    database: Database,
+}
+
+impl Server {
+    /// `None`, and a line that says so, if no server is given.
+    async fn connect() -> Option<Self> {
+        let Ok(uri) = std::env::var("QUITA_TEST_MONGODB_URI") else {
+            println!("skipped: QUITA_TEST_MONGODB_URI is not set");
+            return None;
+        };
+        let name = format!("quita_test_{}", Uuid::now_v7().simple());
+        let uri = with_database(&uri, &name);
+        let store = Arc::new(MongoStore::connect(&uri).await.unwrap());
+        let client = Client::with_uri_str(&uri).await.unwrap();
+        Some(Self { store, database: client.database(&name) })
+    }
+
+    /// Runs a test, and drops the database whatever came of it.
+    async fn run<F: Future<Output = ()> + Send + 'static>(
+        self,
+        test: impl FnOnce(Arc<MongoStore>, Database) -> F,
+    ) {
+        let result = tokio::spawn(test(self.store, self.database.clone())).await;
+        self.database.drop().await.unwrap();
+        if let Err(failed) = result {
+            std::panic::resume_unwind(failed.into_panic());
+        }
+    }
+}
+
+/// The URI with this database instead of its own.
+fn with_database(uri: &str, name: &str) -> String {
+    let (scheme, rest) = uri.split_once("://").expect("QUITA_TEST_MONGODB_URI is a URI");
+    let (rest, options) = rest.split_once('?').unwrap_or((rest, ""));
+    let hosts = rest.split_once('/').map_or(rest, |(hosts, _)| hosts);
+    format!("{scheme}://{hosts}/{name}?{options}")
+}
+
+macro_rules! run {
+    ($($module:ident::$case:ident),* $(,)?) => {
+        mod contract {
+            $(
+                #[tokio::test]
+                async fn $case() {
+                    let Some(server) = super::Server::connect().await else { return };
+                    server.run(|store, _| crate::$module::$case(store)).await;
+                }
+            )*
+        }
+    };
+}
+crate::for_each_case!(run);
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_named_without_its_password() {
+    let uri = "mongodb://ana:segredo@127.0.0.1:9/quita?serverSelectionTimeoutMS=50";
+    let refused = MongoStore::connect(uri).await.err().unwrap();
+    assert!(matches!(&refused, StoreError::Unavailable(why) if why.contains("127.0.0.1:9")), "{refused}");
+    assert!(!refused.to_string().contains("segredo"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_second_start_finds_its_indexes() {
+    let Some(server) = Server::connect().await else { return };
+    server
+        .run(|_, database| async move {
+            let uri = std::env::var("QUITA_TEST_MONGODB_URI").unwrap();
+            let again = MongoStore::connect(&with_database(&uri, database.name())).await.unwrap();
+            assert_eq!(again.ping().await, Ok(()));
+            assert!(!again.is_sole_writer());
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn finished_notices_bear_the_date_that_expires_them() {
+    let Some(server) = Server::connect().await else { return };
+    server
+        .run(|store, database| async move {
+            let now = Timestamp::from_millis(5_000);
+            store.put_notices(&[notice("a:1", 1)]).await.unwrap();
+            store.finish_notices(&[String::from("a:1")], now).await.unwrap();
+            let inbox = database.collection::<Document>("inbox");
+            let stored = inbox.find_one(doc! { "_id": "a:1" }).await.unwrap().unwrap();
+            assert_eq!(stored.get_datetime("finishedAt").unwrap().timestamp_millis(), 5_000);
+            let indexes = database.run_command(doc! { "listIndexes": "inbox" }).await.unwrap();
+            let indexes = indexes.get_document("cursor").unwrap().get_array("firstBatch").unwrap();
+            let expiring = indexes.iter().filter_map(|index| index.as_document()?.get("expireAfterSeconds"));
+            assert_eq!(expiring.count(), 1, "{indexes:?}");
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn a_document_that_can_not_be_decoded_is_named() {
+    let Some(server) = Server::connect().await else { return };
+    server
+        .run(|store, database| async move {
+            let payment = created_at(1);
+            store.commit(&[insert(&payment)]).await;
+            let change = doc! { "$set": { "payment.revision": "one" } };
+            database.collection::<Document>("payments").update_one(doc! {}, change).await.unwrap();
+            let seen = store.load(&[payment.id]).await.unwrap_err();
+            let id = payment.id.to_string();
+            assert!(matches!(&seen, StoreError::Unreadable(why) if why.contains(&id)), "{seen}");
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn an_oversized_payment_does_not_hold_up_the_others() {
+    let Some(server) = Server::connect().await else { return };
+    server
+        .run(|store, _| async move {
+            let (first, mut large, last) = (created_at(1), created_at(2), created_at(3));
+            large.page_token = "x".repeat(17_000_000);
+            let outcomes = store.commit(&[insert(&first), insert(&large), insert(&last)]).await;
+            assert_eq!([&outcomes[0], &outcomes[2]], [&Ok(()), &Ok(())]);
+            assert!(matches!(outcomes[1], Err(WriteError::NotWritten(_))), "{:?}", outcomes[1]);
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn batches_beyond_one_command_are_split() {
+    let Some(server) = Server::connect().await else { return };
+    server
+        .run(|store, _| async move {
+            let large = |at| {
+                let mut payment = created_at(at);
+                payment.page_token = "x".repeat(6_000_000);
+                payment
+            };
+            let payments = [1, 2, 3, 4, 5].map(large);
+            let outcomes = store.commit(&payments.each_ref().map(insert)).await;
+            assert_eq!(outcomes, vec![Ok(()); 5]);
+            let again = store.commit(&payments.each_ref().map(insert)).await;
+            assert_eq!(again, vec![Err(WriteError::Conflict); 5]);
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn no_query_reads_a_whole_collection() {
+    let Some(server) = Server::connect().await else { return };
+    server
+        .run(|store, database| async move {
+            database.run_command(doc! { "profile": 2 }).await.unwrap();
+            every_query(store.as_ref()).await;
+            database.run_command(doc! { "profile": 0 }).await.unwrap();
+            let profile = database.collection::<Document>("system.profile");
+            let mut seen = profile.find(doc! { "planSummary": { "$exists": true } }).await.unwrap();
+            let mut plans = 0;
+            while seen.advance().await.unwrap() {
+                let query: Document = seen.deserialize_current().unwrap();
+                let plan = query.get_str("planSummary").unwrap();
+                assert!(
+                    plan.starts_with("IXSCAN") || plan == "IDHACK" || plan.starts_with("COUNT"),
+                    "{query}"
+                );
+                let sorts = query.get_bool("hasSortStage").unwrap_or(false);
+                assert!(!sorts || plan == "IXSCAN { _id: 1 }", "{query}");
+                let is_covered = ["dueAt: 1", "outboxAt: 1"].iter().any(|field| plan.contains(field));
+                let is_of_payments = query.get_str("ns").unwrap().ends_with(".payments");
+                if is_covered && is_of_payments {
+                    assert_eq!(query.get_i32("docsExamined").unwrap_or(0), 0, "{query}");
+                }
+                plans += 1;
+            }
+            assert!(plans >= 10, "{plans}");
+        })
+        .await;
+}
+
+async fn every_query(store: &dyn Store) {
+    let opened = Sample { reference: Some("pedido-1"), ..Sample::default() }.open();
+    let waiting = pending(&opened, 2);
+    for write in [insert(&opened), replace(&waiting), replace(&paid(&waiting, 3))] {
+        assert_eq!(store.commit(&[write]).await, [Ok(())]);
+    }
+    let now = Timestamp::from_millis(10);
+    for filter in crate::listing::filters() {
+        store.list(&filter, Some(crate::listing::place(&opened)), 10).await.unwrap();
+    }
+    for filter in crate::listing::delivery_filters() {
+        store.list_with_deliveries(&filter, None, 10).await.unwrap();
+    }
+    store.load(&[opened.id]).await.unwrap();
+    store.due(now, 10).await.unwrap();
+    store.outbox_due(now, 10).await.unwrap();
+    store.put_notices(&[notice("a:1", 1)]).await.unwrap();
+    store.due_notices(now, 10).await.unwrap();
+    store.finish_notices(&[String::from("a:1")], now).await.unwrap();
+    store.backlog(now).await.unwrap();
+    store.exceptions(10).await.unwrap();
+    store.keys().await.unwrap();
+}
