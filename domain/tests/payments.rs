@@ -404,3 +404,13 @@ fn a_payment_reads_back_as_it_was_stored() {
     let text = serde_json::to_string(&payment).unwrap();
     assert_eq!(serde_json::from_str::<Payment>(&text).unwrap(), payment);
 }
+
+#[test]
+fn a_settlement_that_confirms_a_capture_is_no_second_payment() {
+    let mut captured = paid();
+    captured.state.settlement_id = None;
+    let confirmed = after(&captured, Command::Notified(settled("s9", 10_000)), 3_000);
+    assert_eq!(confirmed.state.settlement_id.as_deref(), Some("s9"));
+    assert_eq!(confirmed.history.len(), captured.history.len());
+    assert_eq!(oddity(&confirmed, Command::Notified(settled("s10", 10_000))), OddityKind::PaidTwice);
+}

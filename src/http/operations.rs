@@ -4,8 +4,9 @@ use actix_web::web::{Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use quita_actors::Operated;
 use quita_domain::identity::TransactionId;
-use quita_domain::operation::{OperationRequest, OperationState, Wish};
+use quita_domain::operation::{OperationKind, OperationRequest, OperationState, Wish};
 use quita_domain::request::operation::parse_amount;
+use quita_domain::status::Status;
 use uuid::Uuid;
 
 use super::answer;
@@ -75,7 +76,13 @@ async fn operate(
 /// Cancelling and capturing are answered once they are over: refused is a conflict, unknown is told as such.
 fn ended(operated: &Operated) -> Result<(), ApiError> {
     let verb = operated.operation.kind.verb();
+    let was_cancelled = || operated.payment.history.iter().any(|event| event.status == Status::Cancelled);
     match operated.operation.state {
+        OperationState::Done if operated.operation.kind == OperationKind::Cancel && !was_cancelled() => {
+            let message =
+                format!("the payment became {} while it was being cancelled", operated.payment.status());
+            Err(ApiError::conflict("status_conflict", message))
+        }
         OperationState::Done => Ok(()),
         OperationState::Refused => {
             let why = operated.operation.refusal.as_deref().unwrap_or("no reason told");

@@ -113,7 +113,14 @@ impl Draft {
             self.become_status(Status::Paid, is_late.then_some("late_settlement"), Cause::Acquirer);
             return Ok(());
         }
-        if self.payment.state.settlement_id.as_ref() == Some(&settlement.id) {
+        let state = &self.payment.state;
+        if state.settlement_id.as_ref() == Some(&settlement.id) {
+            return Ok(());
+        }
+        let confirms_capture =
+            state.settlement_id.is_none() && state.captured_amount == Some(settlement.amount);
+        if status == Status::Paid && confirms_capture {
+            self.make(Change::Settled(settlement));
             return Ok(());
         }
         let kind =
