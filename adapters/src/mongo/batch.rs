@@ -2,7 +2,8 @@
 //!
 //! The driver's own bulk write counts how many guards failed, not which. The `update` command does tell, if
 //! each statement is `{q: {_id, revision: n}, u: <the whole document>, upsert: true}` with `ordered: false`:
-//! a stale guard then tries to insert the taken `_id` and comes back with code 11000.
+//! a stale guard then tries to insert the taken `_id` and comes back with code 11000. A document that somebody
+//! deleted behind the service's back is written anew by it.
 
 use bson::{Document, RawDocumentBuf};
 use mongodb::Database;

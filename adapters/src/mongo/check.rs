@@ -37,8 +37,9 @@ pub(super) async fn deployment(client: &Client, hosts: &str) -> Result<(), Store
 }
 
 fn unreachable_server(hosts: &str, error: &StoreError) -> StoreError {
+    let (StoreError::Unavailable(why) | StoreError::Broken(why) | StoreError::Unreadable(why)) = error;
     StoreError::Unavailable(format!(
-        "no primary of a MongoDB replica set answered at {hosts} ({error}); check that it runs, that it was \
+        "no primary of a MongoDB replica set answered at {hosts} ({why}); check that it runs, that it was \
          initiated (rs.initiate()), and that user and password are right"
     ))
 }

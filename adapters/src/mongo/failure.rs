@@ -28,19 +28,21 @@ fn reach(kind: &ErrorKind) -> Reach {
     match kind {
         ErrorKind::ServerSelection { .. }
         | ErrorKind::DnsResolve { .. }
-        | ErrorKind::ConnectionPoolCleared { .. }
         | ErrorKind::Authentication { .. }
         | ErrorKind::InvalidTlsConfig { .. }
         | ErrorKind::InvalidArgument { .. }
         | ErrorKind::IncompatibleServer { .. }
-        | ErrorKind::SessionsNotSupported
-        | ErrorKind::Shutdown => Reach::Nothing,
+        | ErrorKind::SessionsNotSupported => Reach::Nothing,
         ErrorKind::Command(error) if REFUSED_AT_ONCE.contains(&error.code) => Reach::Nothing,
         ErrorKind::Write(WriteFailure::WriteError(_)) => Reach::Nothing,
         ErrorKind::Command(_)
         | ErrorKind::Write(_)
         | ErrorKind::Io(_)
+        // Also the end of a command that was under way when the driver's monitor gave the server up: such a
+        // write was seen to have happened.
+        | ErrorKind::ConnectionPoolCleared { .. }
         | ErrorKind::InvalidResponse { .. }
+        | ErrorKind::Shutdown
         | ErrorKind::Bson(_)
         | ErrorKind::BsonDeserialization(_)
         | ErrorKind::BsonSerialization(_)
