@@ -1,76 +1,292 @@
-//! temp
-use quita_domain::access::*;
-use quita_domain::identity::*;
-use quita_ports::*;
+//! Merchants' applications, their API keys and webhook secrets.
+
+mod verifier;
+
+#[cfg(test)]
+mod fake_store;
+
 use std::sync::Arc;
-/// x
-pub struct Caller {
-    pub owner: Owner,
-    pub key_id: String,
-    pub scopes: Vec<Scope>,
-}
-/// x
-pub enum AccessError {
-    Invalid,
-    StoreUnavailable(StoreError),
-}
-/// x
-pub struct KeyVerifier {
-    store: Arc<dyn Store>,
+use std::time::Duration;
+
+use quita_adapters::system::{NoRandomness, random_bytes};
+use quita_domain::access::{ApiKey, Application, PresentedKey, Scope, SigningSecret};
+use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
+use quita_domain::time::Timestamp;
+use quita_domain::webhook::signature::WebhookSecret;
+use quita_ports::{AccessStore, Clock, StoreError};
+use thiserror::Error;
+
+pub use verifier::{AccessError, Caller, KeyVerifier};
+
+/// The application of a merchant that named none.
+pub const DEFAULT_APPLICATION: &str = "default";
+
+/// The merchant that the first start in development makes.
+pub const DEMO_MERCHANT: &str = "demo";
+
+/// Writers that may be faster in a row before a rotation is given up.
+const MAX_RACES: usize = 8;
+
+/// Creates, lists and revokes keys; shows and rotates secrets.
+#[derive(Clone)]
+pub struct Access {
+    store: Arc<dyn AccessStore>,
     clock: Arc<dyn Clock>,
 }
-impl KeyVerifier {
-    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
+
+/// What a new key is to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewKey {
+    /// For whom it acts. The application is made if it is missing.
+    pub owner: Owner,
+    /// What it may be used for.
+    pub scopes: Vec<Scope>,
+    /// After how long it stops working; never if absent.
+    pub expires_in: Option<Duration>,
+}
+
+/// Why something was not done.
+#[derive(Debug, Clone, Error)]
+pub enum ManageError {
+    /// The store did not do its part.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+    /// No secret could be made.
+    #[error("{0}")]
+    NoRandomness(#[from] NoRandomness),
+    /// Nobody has this key.
+    #[error("there is no key with the id {0:?}; `quita keys list` shows them all")]
+    NoSuchKey(String),
+    /// The merchant has no such application.
+    #[error(
+        "merchant {merchant:?} has no application {application:?}; `quita keys create --merchant …` makes it"
+    )]
+    NoSuchApplication {
+        /// Whose it would be.
+        merchant: String,
+        /// Its name.
+        application: String,
+    },
+    /// Others kept changing the application.
+    #[error("the application was changed by others {MAX_RACES} times in a row; try again")]
+    Raced,
+}
+
+impl Access {
+    /// Works on this store. An `Arc<dyn Store>` becomes an `Arc<dyn AccessStore>` by itself.
+    pub fn new(store: Arc<dyn AccessStore>, clock: Arc<dyn Clock>) -> Self {
         Self { store, clock }
     }
-    pub async fn verify(&self, header: &str) -> Result<Caller, AccessError> {
-        let p = header.strip_prefix("Bearer ").and_then(PresentedKey::parse).ok_or(AccessError::Invalid)?;
-        let key = self
-            .store
-            .key(&p.id)
-            .await
-            .map_err(AccessError::StoreUnavailable)?
-            .ok_or(AccessError::Invalid)?;
-        if !key.matches(&p) || !key.is_live(self.clock.now()) {
-            return Err(AccessError::Invalid);
+
+    /// Makes a key, and the application with its first webhook secret if it is missing.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`], [`ManageError::NoRandomness`].
+    pub async fn create_key(&self, wanted: NewKey) -> Result<PresentedKey, ManageError> {
+        let now = self.clock.now();
+        self.ensure_application(&wanted.owner, now).await?;
+        let presented = PresentedKey::from_random(wanted.owner.mode, random_bytes()?, random_bytes()?);
+        let expires_in_ms = wanted.expires_in.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        let key = ApiKey {
+            id: presented.id.clone(),
+            secret_hash: presented.secret_hash(),
+            owner: wanted.owner,
+            scopes: wanted.scopes,
+            created_at: now,
+            expires_at: expires_in_ms.map(|ms| now.plus_ms(ms)),
+            revoked_at: None,
+        };
+        self.store.insert_key(&key).await?;
+        Ok(presented)
+    }
+
+    /// Makes merchant `demo` with a test key if there is no key at all: the first start in development.
+    ///
+    /// # Errors
+    /// As [`Access::create_key`].
+    pub async fn create_demo_if_empty(&self) -> Result<Option<PresentedKey>, ManageError> {
+        if !self.store.keys().await?.is_empty() {
+            return Ok(None);
         }
-        Ok(Caller { owner: key.owner, key_id: key.id, scopes: key.scopes })
+        let owner = Owner {
+            merchant: MerchantId::new(DEMO_MERCHANT),
+            application: ApplicationName::new(DEFAULT_APPLICATION),
+            mode: Mode::Test,
+        };
+        let wanted = NewKey { owner, scopes: Scope::ALL.to_vec(), expires_in: None };
+        self.create_key(wanted).await.map(Some)
+    }
+
+    /// Every key, oldest first.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`].
+    pub async fn keys(&self) -> Result<Vec<ApiKey>, ManageError> {
+        Ok(self.store.keys().await?)
+    }
+
+    /// Revokes a key: it stops working within 5 s on every node.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`], [`ManageError::NoSuchKey`].
+    pub async fn revoke_key(&self, id: &str) -> Result<(), ManageError> {
+        let is_known = self.store.revoke_key(id, self.clock.now()).await?;
+        if is_known { Ok(()) } else { Err(ManageError::NoSuchKey(id.into())) }
+    }
+
+    /// The webhook secrets that sign now, newest first.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`], [`ManageError::NoSuchApplication`].
+    pub async fn secrets(
+        &self,
+        merchant: &MerchantId,
+        name: &ApplicationName,
+    ) -> Result<Vec<String>, ManageError> {
+        let application = self.application(merchant, name).await?;
+        Ok(application.live_secrets(self.clock.now()).map(ToOwned::to_owned).collect())
+    }
+
+    /// Makes a new webhook secret; the one before signs for another day. Returns those that sign, newest first.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`], [`ManageError::NoSuchApplication`], [`ManageError::NoRandomness`],
+    /// [`ManageError::Raced`].
+    pub async fn rotate_secret(
+        &self,
+        merchant: &MerchantId,
+        name: &ApplicationName,
+    ) -> Result<Vec<String>, ManageError> {
+        for _ in 0..MAX_RACES {
+            let before = self.application(merchant, name).await?;
+            let now = self.clock.now();
+            let mut after = before.clone();
+            after.rotate_secret(fresh_secret()?, now);
+            if self.store.replace_application(&before, &after).await? {
+                return Ok(after.live_secrets(now).map(ToOwned::to_owned).collect());
+            }
+        }
+        Err(ManageError::Raced)
+    }
+
+    async fn application(
+        &self,
+        merchant: &MerchantId,
+        name: &ApplicationName,
+    ) -> Result<Application, ManageError> {
+        let application = self.store.application(merchant, name).await?;
+        application.ok_or_else(|| ManageError::NoSuchApplication {
+            merchant: merchant.as_str().into(),
+            application: name.as_str().into(),
+        })
+    }
+
+    async fn ensure_application(&self, owner: &Owner, now: Timestamp) -> Result<(), ManageError> {
+        if self.store.application(&owner.merchant, &owner.application).await?.is_some() {
+            return Ok(());
+        }
+        let application = Application {
+            merchant: owner.merchant.clone(),
+            name: owner.application.clone(),
+            secrets: vec![SigningSecret { secret: fresh_secret()?, expires_at: None }],
+            created_at: now,
+        };
+        // If another process was faster, its application is as good.
+        self.store.insert_application(&application).await?;
+        Ok(())
     }
 }
-pub struct NewKey {
-    pub owner: Owner,
-    pub scopes: Vec<Scope>,
-    pub expires_in: Option<std::time::Duration>,
+
+fn fresh_secret() -> Result<String, NoRandomness> {
+    let bytes: [u8; WebhookSecret::BYTES] = random_bytes()?;
+    Ok(WebhookSecret::from_bytes(bytes.to_vec()).reveal())
 }
-pub async fn create_key(store: &dyn Store, clock: &dyn Clock, new: NewKey) -> anyhow::Result<String> {
-    let p = PresentedKey::from_random(
-        new.owner.mode,
-        quita_adapters::system::random_bytes()?,
-        quita_adapters::system::random_bytes()?,
-    );
-    let now = clock.now();
-    let secret = quita_domain::webhook::signature::WebhookSecret::from_bytes(
-        quita_adapters::system::random_bytes::<32>()?.to_vec(),
-    )
-    .reveal();
-    store
-        .insert_application(&Application {
-            merchant: new.owner.merchant.clone(),
-            name: new.owner.application.clone(),
-            secrets: vec![SigningSecret { secret, expires_at: None }],
-            created_at: now,
-        })
-        .await?;
-    store
-        .insert_key(&ApiKey {
-            id: p.id.clone(),
-            owner: new.owner,
-            secret_hash: p.secret_hash(),
-            scopes: new.scopes,
-            created_at: now,
-            expires_at: None,
-            revoked_at: None,
-        })
-        .await?;
-    Ok(p.reveal())
+
+#[cfg(test)]
+mod tests {
+    use super::fake_store::{FakeStore, HandClock};
+    use super::*;
+
+    const DAY: Duration = Duration::from_secs(24 * 3_600);
+
+    fn access() -> (Access, Arc<FakeStore>, Arc<HandClock>) {
+        let (store, clock) = (Arc::new(FakeStore::default()), Arc::new(HandClock::default()));
+        (Access::new(store.clone(), clock.clone()), store, clock)
+    }
+
+    fn owner(mode: Mode) -> Owner {
+        Owner { merchant: MerchantId::new("acme"), application: ApplicationName::new("shop"), mode }
+    }
+
+    fn wanted(mode: Mode) -> NewKey {
+        NewKey { owner: owner(mode), scopes: vec![Scope::PaymentsRead], expires_in: Some(DAY) }
+    }
+
+    #[tokio::test]
+    async fn a_new_key_is_stored_as_a_hash_with_what_was_wanted() {
+        let (access, _, clock) = access();
+        clock.set(1_000);
+        let presented = access.create_key(wanted(Mode::Live)).await.unwrap();
+        let keys = access.keys().await.unwrap();
+        assert_eq!(keys.len(), 1);
+        assert!(keys[0].matches(&presented) && presented.reveal().starts_with("qk_live_"));
+        assert_eq!((&keys[0].owner, &keys[0].scopes), (&owner(Mode::Live), &vec![Scope::PaymentsRead]));
+        assert_eq!(keys[0].expires_at.map(Timestamp::millis), Some(1_000 + 86_400_000));
+        assert!(!format!("{keys:?}").contains(presented.reveal().rsplit('_').next().unwrap()));
+    }
+
+    #[tokio::test]
+    async fn the_first_key_makes_the_application_and_the_second_keeps_its_secret() {
+        let (access, _, _) = access();
+        let owner = owner(Mode::Test);
+        access.create_key(wanted(Mode::Test)).await.unwrap();
+        let first = access.secrets(&owner.merchant, &owner.application).await.unwrap();
+        assert!(WebhookSecret::parse(&first[0]).is_some(), "{first:?}");
+        access.create_key(wanted(Mode::Live)).await.unwrap();
+        assert_eq!(access.secrets(&owner.merchant, &owner.application).await.unwrap(), first);
+    }
+
+    #[tokio::test]
+    async fn the_demo_is_made_once() {
+        let (access, _, _) = access();
+        let key = access.create_demo_if_empty().await.unwrap();
+        assert!(key.is_some_and(|key| key.mode == Mode::Test));
+        assert!(access.create_demo_if_empty().await.unwrap().is_none());
+        assert_eq!(access.keys().await.unwrap().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_revoked_key_is_marked_and_an_unknown_one_is_told() {
+        let (access, _, clock) = access();
+        let presented = access.create_key(wanted(Mode::Test)).await.unwrap();
+        clock.set(5);
+        access.revoke_key(&presented.id).await.unwrap();
+        assert_eq!(access.keys().await.unwrap()[0].revoked_at, Some(Timestamp::from_millis(5)));
+        let error = access.revoke_key("0000").await.unwrap_err();
+        assert!(matches!(error, ManageError::NoSuchKey(ref id) if id == "0000"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_rotation_shows_the_newest_secret_first_even_if_another_was_faster() {
+        let (access, store, _) = access();
+        let owner = owner(Mode::Test);
+        access.create_key(wanted(Mode::Test)).await.unwrap();
+        let first = access.secrets(&owner.merchant, &owner.application).await.unwrap();
+        store.lose_races(3);
+        let both = access.rotate_secret(&owner.merchant, &owner.application).await.unwrap();
+        assert_eq!((both.len(), &both[1]), (2, &first[0]));
+        assert_ne!(both[0], first[0]);
+        assert_eq!(access.secrets(&owner.merchant, &owner.application).await.unwrap(), both);
+        store.lose_races(MAX_RACES);
+        let raced = access.rotate_secret(&owner.merchant, &owner.application).await;
+        assert!(matches!(raced, Err(ManageError::Raced)), "{raced:?}");
+    }
+
+    #[tokio::test]
+    async fn secrets_of_nobody_are_told_as_such() {
+        let (access, _, _) = access();
+        let owner = owner(Mode::Test);
+        let error = access.secrets(&owner.merchant, &owner.application).await.unwrap_err();
+        assert!(error.to_string().contains("has no application \"shop\""), "{error}");
+    }
 }

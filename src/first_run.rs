@@ -1,35 +1,19 @@
 //! The first run on an empty development store: a merchant, a key, and a line to paste.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
-use quita_domain::access::Scope;
-use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
-use quita_ports::{Clock, Store};
-
-use crate::access::{self, NewKey};
+use crate::access::Access;
 use crate::config::{Config, Environment};
 
 /// What a newcomer is told. Empty on every run but the first.
 pub(crate) struct Welcome(Option<String>);
 
 /// Makes merchant `demo` with a test key if the store is empty and this is development.
-pub(crate) async fn prepare(
-    config: &Config,
-    store: &Arc<dyn Store>,
-    clock: &dyn Clock,
-) -> anyhow::Result<Welcome> {
-    let is_development = config.environment == Environment::Development;
-    if !is_development || !store.keys().await?.is_empty() {
-        return Ok(Welcome(None));
+pub(crate) async fn prepare(config: &Config, access: &Access) -> anyhow::Result<Welcome> {
+    match config.environment {
+        Environment::Development => Ok(Welcome(access.create_demo_if_empty().await?.map(|key| key.reveal()))),
+        Environment::Production => Ok(Welcome(None)),
     }
-    let owner = Owner {
-        merchant: MerchantId::new("demo"),
-        application: ApplicationName::new("default"),
-        mode: Mode::Test,
-    };
-    let new = NewKey { owner, scopes: Scope::ALL.to_vec(), expires_in: None };
-    Ok(Welcome(Some(access::create_key(store.as_ref(), clock, new).await?)))
 }
 
 impl Welcome {

@@ -1,10 +1,12 @@
 //! Quita: payments in Brazil by PIX, boleto and credit card, one actor per transaction.
 
-mod access;
+pub mod access;
 mod acquirers;
+pub mod cli;
 pub mod config;
 mod first_run;
 pub mod http;
 mod ops;
 pub mod serve;
-mod store;
+pub mod store;
+pub mod telemetry;

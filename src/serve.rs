@@ -16,9 +16,10 @@ use quita_adapters::webhook_http::{AddressPolicy, WebhookHttpFactory};
 use quita_ports::{Clock, Store};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::access::KeyVerifier;
+use crate::access::{Access, KeyVerifier};
 use crate::config::{Config, Environment};
 use crate::http::{self, Edge, with_request_id};
+use crate::store::Purpose;
 use crate::{acquirers, first_run, ops, store};
 
 /// How long a client may take to send the head of a request.
@@ -33,9 +34,9 @@ const CONNECTIONS: usize = 25_000;
 /// # Errors
 /// When it can't start; the message says what to do.
 pub async fn run(config: Config) -> anyhow::Result<()> {
-    let store = store::open_to_serve(&config.store).await?;
+    let store = store::open(&config.store, Purpose::Serve).await?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let welcome = first_run::prepare(&config, &store, clock.as_ref()).await?;
+    let welcome = first_run::prepare(&config, &Access::new(store.clone(), Arc::clone(&clock))).await?;
     let registry = Registry::new();
     // Bound first: the addresses of payers' pages name the port.
     let listener =
@@ -43,7 +44,7 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     let api_address = listener.local_addr()?;
     let public_url = config.public_url_at(api_address);
     let system = start_actors(&config, &store, &clock, public_url.clone(), &registry)?;
-    let verifier = KeyVerifier::new(Arc::clone(&store), Arc::clone(&clock));
+    let verifier = KeyVerifier::new(store.clone(), Arc::clone(&clock));
     let edge = Data::new(Edge::new(system.payments(), verifier, clock, public_url, &config));
     let api = listen(&config, listener, edge)?;
     let (ops, ops_address) = ops::listen(config.ops_listen, system.payments(), registry)?;

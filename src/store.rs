@@ -1,11 +1,97 @@
-//! temp
-use crate::config::store_url::StoreUrl;
-use quita_ports::Store;
+//! Opens the store that a URL names.
+
 use std::sync::Arc;
-/// temp
-pub async fn open_to_serve(url: &StoreUrl) -> Result<Arc<dyn Store>, anyhow::Error> {
+
+use quita_adapters::embedded::EmbeddedStore;
+use quita_adapters::mongo::MongoStore;
+use quita_ports::{Store, StoreError};
+use thiserror::Error;
+
+use crate::config::store_url::StoreUrl;
+
+/// What the store is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// To serve payments. One process at a time does so on an embedded store.
+    Serve,
+    /// To work beside a service that may be running: keys, secrets, checks.
+    Beside,
+}
+
+/// The store could not be opened.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("the store {url} can't be used: {cause}\n{advice}")]
+pub struct OpenError {
+    /// What was tried, without its password.
+    pub url: String,
+    /// Why not.
+    pub cause: StoreError,
+    /// What to do about it.
+    pub advice: &'static str,
+}
+
+/// Opens the store; an embedded one is made if missing.
+///
+/// # Errors
+/// [`OpenError`], to be shown to whoever started the program.
+pub async fn open(url: &StoreUrl, purpose: Purpose) -> Result<Arc<dyn Store>, OpenError> {
+    let store = match (url, purpose) {
+        (StoreUrl::Embedded(path), Purpose::Serve) => EmbeddedStore::open_sole_writer(path).map(shared),
+        (StoreUrl::Embedded(path), Purpose::Beside) => EmbeddedStore::open(path).map(shared),
+        (StoreUrl::Mongo(uri), Purpose::Serve | Purpose::Beside) => {
+            MongoStore::connect(uri.expose()).await.map(shared)
+        }
+    };
+    store.map_err(|cause| OpenError { url: url.to_string(), advice: advice(url), cause })
+}
+
+fn shared(store: impl Store) -> Arc<dyn Store> {
+    Arc::new(store)
+}
+
+/// What to do when this store can't be used.
+pub fn advice(url: &StoreUrl) -> &'static str {
     match url {
-        StoreUrl::Embedded(p) => Ok(Arc::new(quita_adapters::embedded::EmbeddedStore::open_sole_writer(p)?)),
-        StoreUrl::Mongo(_) => anyhow::bail!("x"),
+        StoreUrl::Embedded(_) => {
+            "Check that the folder exists or can be made, that this user may write there, and that the disk is \
+             not full; or name another place with --store sqlite:PATH or QUITA_STORE."
+        }
+        StoreUrl::Mongo(_) => {
+            "Check that MongoDB runs at this address as a replica set and that user and password are right, \
+             or name another store with QUITA_STORE."
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[actix_web::test]
+    async fn an_embedded_store_is_made_and_can_be_used_beside_the_service() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = StoreUrl::Embedded(folder.path().join("deep/quita.db"));
+        let serving = open(&url, Purpose::Serve).await.unwrap();
+        assert!(serving.is_sole_writer());
+        let beside = open(&url, Purpose::Beside).await.unwrap();
+        assert!(!beside.is_sole_writer());
+        assert_eq!(beside.ping().await, Ok(()));
+    }
+
+    #[actix_web::test]
+    async fn a_second_service_on_one_file_is_told_why_it_may_not_start() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = StoreUrl::Embedded(folder.path().join("quita.db"));
+        let _serving = open(&url, Purpose::Serve).await.unwrap();
+        let error = open(&url, Purpose::Serve).await.err().unwrap().to_string();
+        assert!(error.contains("quita.db") && error.contains("another process serves"), "{error}");
+    }
+
+    #[actix_web::test]
+    async fn a_place_that_can_t_be_written_is_named_with_what_to_do() {
+        let error = open(&StoreUrl::Embedded("/proc/nowhere/q.db".into()), Purpose::Beside).await;
+        let error = error.err().unwrap().to_string();
+        assert!(error.starts_with("the store sqlite:/proc/nowhere/q.db can't be used"), "{error}");
+        assert!(error.contains("--store sqlite:PATH"), "{error}");
     }
 }

@@ -170,7 +170,13 @@ mod tests {
         let token = keys.page_token(id);
         assert_eq!(keys.page_payment(&token), Some(id));
         assert_eq!(Keys::new(b"another").page_payment(&token), None);
-        for wrong in ["", "x", &token[1..], &format!("{token}A"), &URL_SAFE_NO_PAD.encode([7; 32])] {
+        for wrong in [
+            "",
+            "x",
+            &token.replacen(|_: char| true, "A", 1),
+            &format!("{token}A"),
+            &URL_SAFE_NO_PAD.encode([7; 32]),
+        ] {
             assert_eq!(keys.page_payment(wrong), None, "{wrong}");
         }
     }

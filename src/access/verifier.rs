@@ -1,0 +1,285 @@
+//! Tells who calls, by the `Authorization` header.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use quita_domain::access::{ApiKey, PresentedKey, Scope};
+use quita_domain::identity::Owner;
+use quita_ports::{AccessStore, Clock, StoreError};
+use thiserror::Error;
+use tokio::time::Instant;
+
+/// After this long one caller reads the key anew, while the others go on with what is kept.
+const FRESH_FOR: Duration = Duration::from_secs(1);
+
+/// After this long nobody trusts what is kept. A revoked key must stop within 5 s.
+const KEPT_FOR: Duration = Duration::from_secs(2);
+
+/// Keys that are kept at once. Only keys that exist are, so nobody can fill it with inventions.
+const MAX_KEPT: usize = 10_000;
+
+/// Who calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// For whom it acts.
+    pub owner: Owner,
+    /// The key it used.
+    pub key_id: String,
+    /// What it may do.
+    pub scopes: Vec<Scope>,
+}
+
+impl Caller {
+    /// Whether it may do this.
+    pub fn may(&self, scope: Scope) -> bool {
+        self.scopes.contains(&scope)
+    }
+}
+
+/// Why nobody is known to call.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum AccessError {
+    /// Not Bearer, or a key that is unknown, expired or revoked.
+    #[error("invalid or missing API key")]
+    Invalid,
+    /// The key could not be looked up.
+    #[error("{0}")]
+    StoreUnavailable(#[from] StoreError),
+}
+
+/// Verifies keys against the store, and keeps for a moment those that exist.
+pub struct KeyVerifier {
+    store: Arc<dyn AccessStore>,
+    clock: Arc<dyn Clock>,
+    kept: Mutex<HashMap<String, Kept>>,
+}
+
+struct Kept {
+    key: Arc<ApiKey>,
+    /// When what is kept was asked for: it may be as old as that.
+    asked_at: Instant,
+    /// When somebody last set out to read it anew.
+    claimed_at: Instant,
+}
+
+impl KeyVerifier {
+    /// Verifies against this store.
+    pub fn new(store: Arc<dyn AccessStore>, clock: Arc<dyn Clock>) -> Self {
+        Self { store, clock, kept: Mutex::default() }
+    }
+
+    /// Tells who presents this value of `Authorization`.
+    ///
+    /// # Errors
+    /// [`AccessError::Invalid`] for a 401, [`AccessError::StoreUnavailable`] for a 503.
+    pub async fn verify(&self, authorization: &str) -> Result<Caller, AccessError> {
+        let presented = bearer(authorization).and_then(PresentedKey::parse);
+        let presented = presented.ok_or(AccessError::Invalid)?;
+        let key = self.key(&presented.id).await?.ok_or(AccessError::Invalid)?;
+        if !key.matches(&presented) || !key.is_live(self.clock.now()) {
+            return Err(AccessError::Invalid);
+        }
+        Ok(Caller { owner: key.owner.clone(), key_id: key.id.clone(), scopes: key.scopes.clone() })
+    }
+
+    async fn key(&self, id: &str) -> Result<Option<Arc<ApiKey>>, StoreError> {
+        if let Some(key) = self.recall(id) {
+            return Ok(Some(key));
+        }
+        let asked_at = Instant::now();
+        match self.store.key(id).await {
+            Ok(Some(key)) => {
+                let key = Arc::new(key);
+                self.keep(id, &key, asked_at);
+                Ok(Some(key))
+            }
+            Ok(None) => {
+                self.lock().remove(id);
+                Ok(None)
+            }
+            // What is kept serves until it is too old, so that a short outage is not noticed.
+            Err(error) => self.kept_key(id).map(Some).ok_or(error),
+        }
+    }
+
+    /// What is kept, unless it is this caller's turn to read it anew.
+    fn recall(&self, id: &str) -> Option<Arc<ApiKey>> {
+        let mut kept = self.lock();
+        let entry = kept.get_mut(id).filter(|entry| entry.asked_at.elapsed() < KEPT_FOR)?;
+        if entry.claimed_at.elapsed() >= FRESH_FOR {
+            entry.claimed_at = Instant::now();
+            return None;
+        }
+        Some(Arc::clone(&entry.key))
+    }
+
+    fn kept_key(&self, id: &str) -> Option<Arc<ApiKey>> {
+        let kept = self.lock();
+        let entry = kept.get(id).filter(|entry| entry.asked_at.elapsed() < KEPT_FOR)?;
+        Some(Arc::clone(&entry.key))
+    }
+
+    fn keep(&self, id: &str, key: &Arc<ApiKey>, asked_at: Instant) {
+        let mut kept = self.lock();
+        if kept.get(id).is_some_and(|entry| entry.asked_at > asked_at) {
+            return;
+        }
+        if kept.len() >= MAX_KEPT && !kept.contains_key(id) {
+            kept.retain(|_, entry| entry.asked_at.elapsed() < KEPT_FOR);
+            if kept.len() >= MAX_KEPT {
+                kept.clear();
+            }
+        }
+        kept.insert(id.into(), Kept { key: Arc::clone(key), asked_at, claimed_at: asked_at });
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The token of a Bearer header; the scheme's name is case-insensitive (RFC 9110, section 11.1).
+fn bearer(authorization: &str) -> Option<&str> {
+    let (scheme, token) = authorization.trim().split_once(' ')?;
+    scheme.eq_ignore_ascii_case("Bearer").then(|| token.trim_start())
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::future::join_all;
+    use quita_domain::identity::{ApplicationName, MerchantId, Mode};
+    use tokio::time::advance;
+
+    use super::super::fake_store::{FakeStore, HandClock};
+    use super::super::{Access, NewKey};
+    use super::*;
+
+    struct Setting {
+        verifier: KeyVerifier,
+        access: Access,
+        store: Arc<FakeStore>,
+        clock: Arc<HandClock>,
+        header: String,
+        key_id: String,
+    }
+
+    async fn setting() -> Setting {
+        let (store, clock) = (Arc::new(FakeStore::default()), Arc::new(HandClock::default()));
+        let access = Access::new(store.clone(), clock.clone());
+        let owner = Owner {
+            merchant: MerchantId::new("acme"),
+            application: ApplicationName::new("shop"),
+            mode: Mode::Test,
+        };
+        let expires_in = Some(Duration::from_secs(60));
+        let wanted = NewKey { owner, scopes: vec![Scope::PaymentsRead], expires_in };
+        let key = access.create_key(wanted).await.unwrap();
+        let verifier = KeyVerifier::new(store.clone(), clock.clone());
+        Setting { verifier, access, store, clock, header: format!("Bearer {}", key.reveal()), key_id: key.id }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_key_tells_who_calls_and_what_it_may() {
+        let set = setting().await;
+        let caller = set.verifier.verify(&set.header).await.unwrap();
+        assert_eq!((caller.owner.merchant.as_str(), &caller.key_id), ("acme", &set.key_id));
+        assert!(caller.may(Scope::PaymentsRead) && !caller.may(Scope::PaymentsWrite));
+        let shouted = set.header.replace("Bearer ", "BEARER  ");
+        assert!(set.verifier.verify(&shouted).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_no_key_of_ours_is_invalid() {
+        let set = setting().await;
+        let of_another = PresentedKey::from_random(Mode::Test, [9; 8], [9; 32]).reveal();
+        let token = set.header.trim_start_matches("Bearer ");
+        let live = set.header.replace("qk_test", "qk_live");
+        let mut wrong_secret = set.header.clone();
+        let last = wrong_secret.split_off(set.header.len() - 4);
+        wrong_secret.push_str(if last == "AAAA" { "AAAE" } else { "AAAA" });
+        set.verifier.verify(&set.header).await.unwrap();
+        let basic = format!("Basic {token}");
+        let unknown = format!("Bearer {of_another}");
+        let headers = ["", "Bearer", "Bearer ", token, &basic, &unknown, &live, &wrong_secret];
+        for header in headers {
+            assert_eq!(set.verifier.verify(header).await, Err(AccessError::Invalid), "{header:?}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_revoked_key_stops_within_five_seconds_and_a_busy_one_too() {
+        let set = setting().await;
+        set.verifier.verify(&set.header).await.unwrap();
+        set.access.revoke_key(&set.key_id).await.unwrap();
+        let mut refused_after = None;
+        for step in 0..50 {
+            if set.verifier.verify(&set.header).await.is_err() {
+                refused_after = Some(step * 100);
+                break;
+            }
+            advance(Duration::from_millis(100)).await;
+        }
+        assert!(refused_after.is_some_and(|ms| ms <= 2_000), "{refused_after:?}");
+        assert_eq!(set.verifier.verify(&set.header).await, Err(AccessError::Invalid));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_expired_key_stops_at_once_though_it_is_kept() {
+        let set = setting().await;
+        set.verifier.verify(&set.header).await.unwrap();
+        set.clock.set(60_000);
+        assert_eq!(set.verifier.verify(&set.header).await, Err(AccessError::Invalid));
+        assert_eq!(set.store.lookups(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_key_is_read_once_a_second_however_many_use_it() {
+        let set = setting().await;
+        for lookups in 1..=3 {
+            let callers = (0..100).map(|_| set.verifier.verify(&set.header));
+            let (first, others): (Vec<_>, Vec<_>) =
+                (vec![set.verifier.verify(&set.header).await], join_all(callers).await);
+            assert!(first.iter().chain(&others).all(Result::is_ok));
+            assert_eq!(set.store.lookups(), lookups);
+            advance(Duration::from_millis(1_500)).await;
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_unknown_key_is_looked_up_each_time_and_never_kept() {
+        let set = setting().await;
+        let header = format!("Bearer {}", PresentedKey::from_random(Mode::Test, [9; 8], [9; 32]).reveal());
+        for lookups in 1..=3 {
+            assert_eq!(set.verifier.verify(&header).await, Err(AccessError::Invalid));
+            assert_eq!(set.store.lookups(), lookups);
+        }
+        assert_eq!(set.verifier.lock().len(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_outage_is_told_as_such_once_nothing_kept_is_fresh() {
+        let set = setting().await;
+        set.verifier.verify(&set.header).await.unwrap();
+        set.store.set_down(true);
+        advance(Duration::from_millis(1_500)).await;
+        assert!(set.verifier.verify(&set.header).await.is_ok(), "kept for up to two seconds");
+        advance(Duration::from_millis(500)).await;
+        let outage = set.verifier.verify(&set.header).await;
+        assert!(matches!(outage, Err(AccessError::StoreUnavailable(_))), "{outage:?}");
+        set.store.set_down(false);
+        assert!(set.verifier.verify(&set.header).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_more_keys_are_kept_than_allowed() {
+        let set = setting().await;
+        set.verifier.verify(&set.header).await.unwrap();
+        let key = set.verifier.kept_key(&set.key_id).unwrap();
+        for number in 0..MAX_KEPT + 10 {
+            set.verifier.keep(&number.to_string(), &key, Instant::now());
+        }
+        assert!(set.verifier.lock().len() <= MAX_KEPT);
+        assert!(set.verifier.verify(&set.header).await.is_ok());
+    }
+}

@@ -1,0 +1,129 @@
+//! The command line: parse, dispatch, exit code.
+//!
+//! Stdout carries the result alone (a key, a secret, a record); everything else goes to stderr. Exit codes: 0
+//! done, 1 failed, 2 wrong usage.
+
+pub mod failure;
+pub mod flags;
+
+mod doctor;
+mod http_client;
+mod keys;
+mod listen;
+mod output;
+mod sandbox;
+mod secrets;
+#[cfg(test)]
+mod test_server;
+
+use std::process::ExitCode;
+
+use actix_web::rt::System;
+use clap::{Parser, Subcommand};
+
+use crate::config::Config;
+use crate::telemetry;
+use failure::Failure;
+use flags::ServiceFlags;
+
+/// Payments in Brazil by PIX, boleto and credit card.
+#[derive(Debug, Parser)]
+#[command(name = "quita", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the service
+    Serve(ServiceFlags),
+    /// Create, list and revoke API keys
+    #[command(subcommand)]
+    Keys(keys::KeysCommand),
+    /// Show and rotate webhook secrets
+    #[command(subcommand)]
+    Secrets(secrets::SecretsCommand),
+    /// Move a sandbox payment by hand, through the running service
+    #[command(subcommand)]
+    Sandbox(sandbox::SandboxCommand),
+    /// Receive webhooks during development, and check their signatures
+    Listen(listen::ListenCommand),
+    /// Check configuration, store, clock, acquirers and secrets, and tell how to mend them
+    Doctor(ServiceFlags),
+}
+
+/// Runs the program with the arguments and the environment of this process.
+pub fn main() -> ExitCode {
+    // Wrong usage, `--help` and `--version` end here, with 2, 0 and 0.
+    let cli = Cli::parse();
+    match System::new().block_on(run(cli.command)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output::note(&failure.to_string());
+            failure.exit_code()
+        }
+    }
+}
+
+async fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Serve(flags) => {
+            let config = Config::from_settings(flags.settings())?;
+            config.refuse_unsafe()?;
+            telemetry::start(config.log).map_err(Failure::failed)?;
+            for warning in &config.warnings {
+                tracing::warn!("{warning}");
+            }
+            crate::serve::run(config).await.map_err(|error| Failure::failed(format!("{error:#}")))
+        }
+        Command::Keys(command) => keys::run(command).await,
+        Command::Secrets(command) => secrets::run(command).await,
+        Command::Sandbox(command) => sandbox::run(command).await,
+        Command::Listen(command) => listen::run(command).await,
+        Command::Doctor(flags) => doctor::run(flags.settings()).await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_option_but_a_secret_is_a_flag_of_serve() {
+        let command = Cli::command();
+        let serve = command.find_subcommand("serve").unwrap();
+        for option in crate::config::option::OPTIONS {
+            let is_flag = serve.get_arguments().any(|argument| argument.get_long() == Some(option.name));
+            assert_eq!(is_flag, !option.is_secret, "{}", option.name);
+        }
+    }
+
+    #[test]
+    fn usage_is_wrong_without_a_command_or_with_an_unknown_flag() {
+        for line in [
+            "quita",
+            "quita fly",
+            "quita keys",
+            "quita keys create",
+            "quita keys create --merchant a --mode prod",
+            "quita keys create --merchant a --scopes all",
+            "quita keys create --merchant a --expires-in 90",
+            "quita keys revoke",
+            "quita sandbox explode 00000000-0000-7000-8000-000000000000 --key x",
+            "quita sandbox pay not-an-id --key x",
+            "quita listen --answer 700",
+            "quita serve --secret-key x",
+        ] {
+            let error = Cli::try_parse_from(line.split(' ')).unwrap_err();
+            assert_eq!(error.exit_code(), 2, "{line}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! `quita doctor`: checks what the service needs, and tells how to mend what is wrong.
+
+mod checks;
+mod finding;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::rt::time::timeout;
+use quita_adapters::system::SystemClock;
+use quita_domain::access::ApiKey;
+use quita_ports::{Clock, Store};
+
+use super::failure::Failure;
+use super::output;
+use crate::config::Config;
+use crate::config::settings::Settings;
+use crate::config::store_url::StoreUrl;
+use crate::store::{self, Purpose};
+use finding::{Finding, Level};
+
+/// How long the store may take to answer.
+const STORE_TIME_OUT: Duration = Duration::from_secs(10);
+
+pub(super) async fn run(settings: Settings) -> Result<(), Failure> {
+    let mut findings = Vec::new();
+    match Config::from_settings(settings) {
+        Err(error) => findings.extend(checks::refusals(&error)),
+        Ok(config) => {
+            findings.extend(checks::configuration(&config));
+            findings.extend(checks::acquirers(&config));
+            findings.push(checks::secret_key(&config));
+            findings.extend(stored(&config).await);
+        }
+    }
+    findings.iter().try_for_each(|finding| output::result(&finding.to_string()))?;
+    let failures = findings.iter().filter(|finding| finding.level == Level::Fail).count();
+    match failures {
+        0 => Ok(()),
+        1 => Err(Failure::failed("1 check failed.")),
+        _ => Err(Failure::failed(format!("{failures} checks failed."))),
+    }
+}
+
+/// What only the store can tell, and the clock, which is compared with it.
+async fn stored(config: &Config) -> Vec<Finding> {
+    let now = SystemClock.now();
+    let made_at = checks::program_made_at();
+    if let StoreUrl::Embedded(path) = &config.store
+        && !path.exists()
+    {
+        let missing = checks::store_is_missing(&config.store);
+        return vec![missing, checks::clock(now, made_at, None)];
+    }
+    let result = timeout(STORE_TIME_OUT, reach(&config.store)).await;
+    let result = result.unwrap_or_else(|_| Err(format!("no answer within {} s", STORE_TIME_OUT.as_secs())));
+    let (store, keys) = match result {
+        Ok(parts) => parts,
+        Err(why) => {
+            let advice = store::advice(&config.store);
+            let unreachable =
+                Finding::fail("store", format!("{} can't be used: {why}", config.store), advice);
+            return vec![unreachable, checks::clock(now, made_at, None)];
+        }
+    };
+    let newest = keys.iter().map(|key| key.created_at).max();
+    let mut findings = vec![
+        Finding::ok("store", format!("{} answers", config.store)),
+        checks::clock(now, made_at, newest),
+        checks::keys(&keys, config.environment, now),
+    ];
+    findings.extend(checks::webhook_secrets(&*store, &keys, now).await);
+    findings
+}
+
+async fn reach(url: &StoreUrl) -> Result<(Arc<dyn Store>, Vec<ApiKey>), String> {
+    let store = store::open(url, Purpose::Beside).await.map_err(|error| error.cause.to_string())?;
+    store.ping().await.map_err(|error| error.to_string())?;
+    let keys = store.keys().await.map_err(|error| error.to_string())?;
+    Ok((store, keys))
+}
+
+#[cfg(test)]
+mod tests {
+    use quita_adapters::embedded::EmbeddedStore;
+    use quita_domain::access::Scope;
+    use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
+    use quita_ports::AccessStore;
+
+    use super::*;
+    use crate::access::{Access, NewKey};
+
+    const HEALTHY: [(Level, &str); 2] = [(Level::Ok, "store"), (Level::Ok, "clock")];
+
+    fn config(path: &std::path::Path) -> Config {
+        let store = format!("sqlite:{}", path.display());
+        Config::from_settings(Settings::gather([("store", store)], [])).unwrap()
+    }
+
+    async fn check(config: &Config, expected: &[(Level, &str)]) -> String {
+        let found = stored(config).await;
+        let told: Vec<_> = found.iter().map(|finding| (finding.level, finding.subject)).collect();
+        assert_eq!(told, expected, "{found:?}");
+        found.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    }
+
+    #[actix_web::test]
+    async fn a_store_that_was_not_made_yet_is_told_and_not_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("quita.db");
+        check(&config(&path), &[(Level::Warn, "store"), (Level::Ok, "clock")]).await;
+        assert!(!path.exists());
+    }
+
+    #[actix_web::test]
+    async fn a_store_in_use_is_looked_through_to_the_last_application() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("quita.db");
+        let config = config(&path);
+        let store = Arc::new(EmbeddedStore::open_sole_writer(&path).unwrap());
+        check(&config, &[&HEALTHY[..], &[(Level::Warn, "keys"), (Level::Ok, "secrets")]].concat()).await;
+        let access = Access::new(store.clone(), Arc::new(SystemClock));
+        let owner = Owner {
+            merchant: MerchantId::new("acme"),
+            application: ApplicationName::new("shop"),
+            mode: Mode::Test,
+        };
+        access.create_key(NewKey { owner, scopes: Scope::ALL.to_vec(), expires_in: None }).await.unwrap();
+        check(&config, &[&HEALTHY[..], &[(Level::Ok, "keys"), (Level::Ok, "secrets")]].concat()).await;
+        let mut orphan = access.keys().await.unwrap().remove(0);
+        (orphan.id, orphan.owner.application) = ("orphan".into(), ApplicationName::new("gone"));
+        store.insert_key(&orphan).await.unwrap();
+        let expected = [&HEALTHY[..], &[(Level::Ok, "keys"), (Level::Fail, "secrets")]].concat();
+        let text = check(&config, &expected).await;
+        assert!(text.contains("`quita keys create --merchant \"acme\" --application \"gone\"`"), "{text}");
+    }
+
+    #[actix_web::test]
+    async fn a_store_that_can_t_be_used_fails_with_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("quita.db");
+        std::fs::write(&path, "no database, though long enough to be read as one".repeat(100)).unwrap();
+        let text = check(&config(&path), &[(Level::Fail, "store"), (Level::Ok, "clock")]).await;
+        assert!(text.contains("--store sqlite:PATH"), "{text}");
+    }
+}

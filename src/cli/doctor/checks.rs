@@ -1,0 +1,220 @@
+//! The single checks. Each tells what it found; none changes anything.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::time::UNIX_EPOCH;
+
+use quita_domain::access::ApiKey;
+use quita_domain::identity::Mode;
+use quita_domain::method::Method;
+use quita_domain::time::{DAY_MS, Timestamp};
+use quita_domain::webhook::signature::WebhookSecret;
+use quita_ports::Store;
+
+use super::finding::Finding;
+use crate::config::problem::ConfigError;
+use crate::config::store_url::StoreUrl;
+use crate::config::{Config, Environment};
+
+/// How much earlier than the newest entry of the store the clock may be: other nodes' clocks differ a little.
+const CLOCK_TOLERANCE_MS: u64 = 5_000;
+
+/// Everything that a configuration was refused for.
+pub(super) fn refusals(error: &ConfigError) -> Vec<Finding> {
+    let mend = "mend it where it comes from";
+    error.0.iter().map(|problem| Finding::fail("configuration", problem.to_string(), mend)).collect()
+}
+
+/// What is unsafe or worth a word in a configuration that was understood.
+pub(super) fn configuration(config: &Config) -> Vec<Finding> {
+    let mut findings = config.refuse_unsafe().err().map_or(Vec::new(), |error| refusals(&error));
+    if findings.is_empty() {
+        let environment = config.environment.as_str();
+        findings.push(Finding::ok("configuration", format!("understood, for {environment}")));
+    }
+    findings.extend(
+        config
+            .warnings
+            .iter()
+            .map(|warning| Finding::warn("configuration", warning, "change it unless it is meant so")),
+    );
+    findings
+}
+
+/// Each acquirer, and each method that none takes.
+pub(super) fn acquirers(config: &Config) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for acquirer in &config.acquirers {
+        let methods: Vec<_> = acquirer.spec.methods.iter().map(|method| method.label()).collect();
+        let (name, mode) = (&acquirer.spec.name, acquirer.spec.mode.as_str());
+        let kind = acquirer.adapter.as_str();
+        findings
+            .push(Finding::ok("acquirer", format!("{name}: {kind}, {mode} keys, {}", methods.join(", "))));
+    }
+    let modes: &[Mode] = match config.environment {
+        Environment::Development => &[Mode::Test],
+        Environment::Production => &[Mode::Test, Mode::Live],
+    };
+    for mode in modes {
+        let is_taken = |method: &Method| {
+            config.acquirers.iter().any(|a| a.spec.mode == *mode && a.spec.methods.contains(method))
+        };
+        let missing: Vec<_> =
+            Method::ALL.iter().filter(|method| !is_taken(method)).map(|method| method.label()).collect();
+        if !missing.is_empty() {
+            let text = format!("none takes {} of {} keys", missing.join(", "), mode.as_str());
+            findings.push(Finding::warn("acquirer", text, "add an [[acquirer]] to the configuration"));
+        }
+    }
+    findings
+}
+
+/// The secret key; whether it is safe was judged with the configuration.
+pub(super) fn secret_key(config: &Config) -> Finding {
+    if config.secret_key.is_default() {
+        let mend =
+            "set QUITA_SECRET_KEY before anything real depends on it: another key makes other payment ids";
+        return Finding::warn("secret key", "it is the one of development, which everybody knows", mend);
+    }
+    Finding::ok("secret key", "set")
+}
+
+/// An embedded store that was not made yet.
+pub(super) fn store_is_missing(url: &StoreUrl) -> Finding {
+    Finding::warn("store", format!("{url} does not exist yet"), "`quita serve` makes it")
+}
+
+/// When the program's file was written: the clock can't be earlier.
+pub(super) fn program_made_at() -> Option<Timestamp> {
+    let written_at = env::current_exe().ok()?.metadata().ok()?.modified().ok()?;
+    let millis = written_at.duration_since(UNIX_EPOCH).ok()?.as_millis();
+    i64::try_from(millis).ok().map(Timestamp::from_millis)
+}
+
+/// The clock, compared with the program's file and the newest entry of the store.
+pub(super) fn clock(now: Timestamp, made_at: Option<Timestamp>, newest: Option<Timestamp>) -> Finding {
+    let mend = "set the clock, and keep it set with NTP";
+    // A file that was copied from elsewhere may be up to a day ahead.
+    if let Some(made_at) = made_at.filter(|made_at| made_at.ms_since(now) > DAY_MS) {
+        return Finding::fail("clock", format!("it is {now}, but this program was made at {made_at}"), mend);
+    }
+    if let Some(newest) = newest.filter(|newest| newest.ms_since(now) > CLOCK_TOLERANCE_MS) {
+        return Finding::fail(
+            "clock",
+            format!("it is {now}, but the store has a key made at {newest}"),
+            mend,
+        );
+    }
+    Finding::ok("clock", now.to_string())
+}
+
+/// Whether anybody can call.
+pub(super) fn keys(keys: &[ApiKey], environment: Environment, now: Timestamp) -> Finding {
+    let live = keys.iter().filter(|key| key.is_live(now)).count();
+    if live > 0 {
+        return Finding::ok("keys", format!("{live} in use"));
+    }
+    match environment {
+        Environment::Development if keys.is_empty() => {
+            Finding::warn("keys", "there is none yet", "`quita serve` makes one for the merchant demo")
+        }
+        Environment::Development | Environment::Production => {
+            Finding::warn("keys", "none is in use", "`quita keys create --merchant NAME` makes one")
+        }
+    }
+}
+
+/// Each application that can't sign its webhooks.
+pub(super) async fn webhook_secrets(store: &dyn Store, keys: &[ApiKey], now: Timestamp) -> Vec<Finding> {
+    let applications: BTreeSet<_> =
+        keys.iter().map(|key| (key.owner.merchant.clone(), key.owner.application.clone())).collect();
+    let mut findings = Vec::new();
+    for (merchant, name) in &applications {
+        let what = match store.application(merchant, name).await {
+            Ok(Some(application)) => {
+                let mut live = application.live_secrets(now);
+                if live.any(|secret| WebhookSecret::parse(secret).is_some()) {
+                    continue;
+                }
+                "secrets rotate"
+            }
+            Ok(None) => "keys create",
+            Err(error) => {
+                let mend = "mend the store first";
+                findings.push(Finding::fail("secrets", format!("they can't be read: {error}"), mend));
+                return findings;
+            }
+        };
+        let (merchant, name) = (merchant.as_str(), name.as_str());
+        findings.push(Finding::fail(
+            "secrets",
+            format!("application {name:?} of merchant {merchant:?} has none that signs"),
+            format!("`quita {what} --merchant {merchant:?} --application {name:?}`"),
+        ));
+    }
+    if findings.is_empty() {
+        findings.push(Finding::ok("secrets", format!("applications that sign: {}", applications.len())));
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finding::Level;
+    use super::*;
+    use crate::config::settings::Settings;
+
+    fn config(flags: &[(&'static str, &str)]) -> Config {
+        let flags = flags.iter().map(|(name, text)| (*name, (*text).to_owned()));
+        Config::from_settings(Settings::gather(flags, [])).unwrap()
+    }
+
+    fn levels(findings: &[Finding]) -> Vec<Level> {
+        findings.iter().map(|finding| finding.level).collect()
+    }
+
+    #[test]
+    fn development_is_healthy_as_it_comes() {
+        let config = config(&[]);
+        assert_eq!(levels(&configuration(&config)), [Level::Ok]);
+        assert_eq!(levels(&acquirers(&config)), [Level::Ok, Level::Ok]);
+        assert_eq!(secret_key(&config).level, Level::Warn);
+    }
+
+    #[test]
+    fn bare_production_fails_for_each_thing_that_is_unsafe() {
+        let config = config(&[("environment", "production")]);
+        let found = configuration(&config);
+        assert_eq!(levels(&found), [Level::Fail, Level::Fail, Level::Warn], "{found:?}");
+        let found = acquirers(&config);
+        assert_eq!(levels(&found), [Level::Warn, Level::Warn], "{found:?}");
+        assert!(found[1].text.contains("none takes pix, boleto, credit_card of live keys"), "{found:?}");
+    }
+
+    #[test]
+    fn a_clock_behind_the_program_or_the_store_fails() {
+        let at = Timestamp::from_millis;
+        let day = i64::try_from(DAY_MS).unwrap();
+        for (made_at, newest, level) in [
+            (None, None, Level::Ok),
+            (Some(day), Some(5_000), Level::Ok),
+            (Some(-9), Some(-9), Level::Ok),
+            (Some(day + 1), None, Level::Fail),
+            (None, Some(5_001), Level::Fail),
+        ] {
+            let found = clock(at(0), made_at.map(at), newest.map(at));
+            assert_eq!(found.level, level, "{found}");
+        }
+    }
+
+    #[test]
+    fn the_program_was_made_some_day() {
+        assert!(program_made_at().is_some_and(|at| at.millis() > 0));
+    }
+
+    #[test]
+    fn a_finding_is_one_line_with_what_mends_it() {
+        let line = Finding::fail("store", "it\nburns", "pour\nwater").to_string();
+        assert_eq!(line, "fail  store          it burns — pour water");
+    }
+}

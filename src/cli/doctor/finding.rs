@@ -1,0 +1,49 @@
+//! One line of what the doctor found.
+
+use std::fmt;
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Level {
+    /// As it should be.
+    Ok,
+    /// It works, and is worth a look.
+    Warn,
+    /// The service can't run with it.
+    Fail,
+}
+
+/// What was found, about what, and how to mend it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Finding {
+    pub(super) level: Level,
+    pub(super) subject: &'static str,
+    pub(super) text: String,
+    pub(super) mend: Option<String>,
+}
+
+impl Finding {
+    pub(super) fn ok(subject: &'static str, text: impl Into<String>) -> Self {
+        Self { level: Level::Ok, subject, text: text.into(), mend: None }
+    }
+
+    pub(super) fn warn(subject: &'static str, text: impl Into<String>, mend: impl Into<String>) -> Self {
+        Self { level: Level::Warn, subject, text: text.into(), mend: Some(mend.into()) }
+    }
+
+    pub(super) fn fail(subject: &'static str, text: impl Into<String>, mend: impl Into<String>) -> Self {
+        Self { level: Level::Fail, ..Self::warn(subject, text, mend) }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let level = match self.level {
+            Level::Ok => "ok",
+            Level::Warn => "warn",
+            Level::Fail => "fail",
+        };
+        write!(f, "{level:<4}  {:<13}  {}", self.subject, self.text.replace('\n', " "))?;
+        self.mend.iter().try_for_each(|mend| write!(f, " — {}", mend.replace('\n', " ")))
+    }
+}

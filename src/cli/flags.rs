@@ -1,0 +1,82 @@
+//! Flags of the configuration, made from the table of options.
+
+use std::env;
+
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+
+use crate::config::option::{CONFIG_FILE, ConfigOption, OPTIONS};
+use crate::config::settings::Settings;
+
+type Values = Vec<(&'static str, String)>;
+
+/// Every option of the service as a flag.
+#[derive(Debug, Clone, Default)]
+pub struct ServiceFlags(Values);
+
+/// The options of commands that only need the store.
+#[derive(Debug, Clone, Default)]
+pub struct StoreFlags(Values);
+
+impl ServiceFlags {
+    /// What flags, environment and file say together.
+    pub fn settings(self) -> Settings {
+        Settings::gather(self.0, env::vars_os())
+    }
+}
+
+impl StoreFlags {
+    /// What flags, environment and file say together.
+    pub fn settings(self) -> Settings {
+        Settings::gather(self.0, env::vars_os())
+    }
+}
+
+fn of_service() -> impl Iterator<Item = ConfigOption> {
+    [CONFIG_FILE].into_iter().chain(OPTIONS).filter(|option| !option.is_secret)
+}
+
+fn of_store() -> impl Iterator<Item = ConfigOption> {
+    of_service().filter(|option| matches!(option.name, "config" | "store"))
+}
+
+fn augment(command: Command, options: impl Iterator<Item = ConfigOption>) -> Command {
+    options.fold(command, |command, option| {
+        let help = format!("{} [env: {}]", option.help, option.variable());
+        command.arg(Arg::new(option.name).long(option.name).value_name(option.value_name).help(help))
+    })
+}
+
+fn values(matches: &ArgMatches, options: impl Iterator<Item = ConfigOption>) -> Values {
+    options
+        .filter_map(|option| Some((option.name, matches.get_one::<String>(option.name)?.clone())))
+        .collect()
+}
+
+/// Makes a set of flags out of a function that yields its options.
+macro_rules! flags_of {
+    ($flags:ident, $options:path) => {
+        impl Args for $flags {
+            fn augment_args(command: Command) -> Command {
+                augment(command, $options())
+            }
+
+            fn augment_args_for_update(command: Command) -> Command {
+                augment(command, $options())
+            }
+        }
+
+        impl FromArgMatches for $flags {
+            fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+                Ok(Self(values(matches, $options())))
+            }
+
+            fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+                *self = Self::from_arg_matches(matches)?;
+                Ok(())
+            }
+        }
+    };
+}
+
+flags_of!(ServiceFlags, of_service);
+flags_of!(StoreFlags, of_store);

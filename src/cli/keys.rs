@@ -1,0 +1,205 @@
+//! `quita keys`: create, list, revoke.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use quita_adapters::system::SystemClock;
+use quita_domain::access::{ApiKey, Scope};
+use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
+use quita_domain::time::Timestamp;
+use quita_ports::Clock;
+
+use super::failure::Failure;
+use super::flags::StoreFlags;
+use super::output;
+use crate::access::{Access, DEFAULT_APPLICATION, NewKey};
+use crate::config::duration::{DURATION_FORM, parse_duration};
+use crate::config::store_url::StoreUrl;
+use crate::store::{self, Purpose};
+
+/// What is done with keys.
+#[derive(Debug, Subcommand)]
+pub(super) enum KeysCommand {
+    /// Make a key, and print it alone: it is shown only once
+    Create(Create),
+    /// List all keys, without their secrets
+    List(List),
+    /// Revoke a key: it stops working within 5 seconds
+    Revoke(Revoke),
+}
+
+/// Whose key, and what for.
+#[derive(Debug, Args)]
+pub(super) struct Create {
+    #[command(flatten)]
+    application: ApplicationArgs,
+    /// test or live
+    #[arg(long, default_value = "test", value_parser = mode)]
+    mode: Mode,
+    /// What it may be used for, comma-separated [default: payments:write,payments:read,webhooks]
+    #[arg(long, value_delimiter = ',', value_parser = scope)]
+    scopes: Vec<Scope>,
+    /// After how long it stops working, such as 90d [default: never]
+    #[arg(long, value_name = "DURATION", value_parser = lifetime)]
+    expires_in: Option<Duration>,
+    #[command(flatten)]
+    store: StoreFlags,
+}
+
+/// Every key.
+#[derive(Debug, Args)]
+pub(super) struct List {
+    #[command(flatten)]
+    store: StoreFlags,
+}
+
+/// One key.
+#[derive(Debug, Args)]
+pub(super) struct Revoke {
+    /// The key's id: what stands between the second and the third underscore
+    key_id: String,
+    #[command(flatten)]
+    store: StoreFlags,
+}
+
+/// One application of one merchant.
+#[derive(Debug, Args)]
+pub(super) struct ApplicationArgs {
+    /// The merchant's name
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    merchant: String,
+    /// The application's name
+    #[arg(long, value_name = "NAME", default_value = DEFAULT_APPLICATION, value_parser = name)]
+    application: String,
+}
+
+impl ApplicationArgs {
+    pub(super) fn names(self) -> (MerchantId, ApplicationName) {
+        (MerchantId::new(self.merchant), ApplicationName::new(self.application))
+    }
+}
+
+pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
+    match command {
+        KeysCommand::Create(create) => {
+            let access = access(create.store).await?;
+            let (merchant, application) = create.application.names();
+            let scopes = if create.scopes.is_empty() { Scope::ALL.to_vec() } else { create.scopes };
+            let owner = Owner { merchant, application, mode: create.mode };
+            let key = access.create_key(NewKey { owner, scopes, expires_in: create.expires_in }).await?;
+            output::result(&key.reveal())?;
+            output::note("Keep it now: it is not shown again.");
+        }
+        KeysCommand::List(list) => {
+            let now = SystemClock.now();
+            let keys = access(list.store).await?.keys().await?;
+            if keys.is_empty() {
+                output::note("There is no key yet; `quita keys create --merchant NAME` makes one.");
+            }
+            for key in keys {
+                output::result(&line(&key, now))?;
+            }
+        }
+        KeysCommand::Revoke(revoke) => {
+            access(revoke.store).await?.revoke_key(&revoke.key_id).await?;
+            output::note(&format!("Key {} is revoked.", revoke.key_id));
+        }
+    }
+    Ok(())
+}
+
+/// Opens the store beside the service, for keys and secrets.
+pub(super) async fn access(flags: StoreFlags) -> Result<Access, Failure> {
+    let url = StoreUrl::from_settings(flags.settings())?;
+    let store = store::open(&url, Purpose::Beside).await?;
+    Ok(Access::new(store, Arc::new(SystemClock)))
+}
+
+/// One key in columns that tabs separate.
+fn line(key: &ApiKey, now: Timestamp) -> String {
+    let state = match (key.revoked_at, key.expires_at) {
+        (Some(at), _) => format!("revoked {at}"),
+        (None, Some(at)) if at <= now => format!("expired {at}"),
+        (None, Some(at)) => format!("live until {at}"),
+        (None, None) => "live".into(),
+    };
+    let scopes: Vec<_> = key.scopes.iter().map(|scope| scope.as_str()).collect();
+    let owner = &key.owner;
+    let names = format!(
+        "{}\t{}",
+        output::printable(owner.merchant.as_str()),
+        output::printable(owner.application.as_str())
+    );
+    let mode = owner.mode.as_str();
+    format!("{}\t{mode}\t{names}\t{}\tmade {}\t{state}", key.id, scopes.join(","), key.created_at)
+}
+
+/// The most characters of a merchant's or an application's name.
+const MAX_NAME_CHARACTERS: usize = 60;
+
+fn name(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let fits =
+        (1..=MAX_NAME_CHARACTERS).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+    if fits { Ok(text.into()) } else { Err("1 to 60 printable characters are allowed".into()) }
+}
+
+fn mode(text: &str) -> Result<Mode, String> {
+    Mode::parse(text).ok_or_else(|| "test or live is allowed".into())
+}
+
+fn scope(text: &str) -> Result<Scope, String> {
+    let known = Scope::ALL.map(Scope::as_str).join(", ");
+    Scope::parse(text).ok_or_else(|| format!("known scopes are {known}"))
+}
+
+fn lifetime(text: &str) -> Result<Duration, String> {
+    let lifetime = parse_duration(text).filter(|duration| !duration.is_zero());
+    lifetime.ok_or_else(|| format!("allowed is {DURATION_FORM}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use quita_domain::access::PresentedKey;
+
+    use super::*;
+
+    #[test]
+    fn a_line_tells_everything_of_a_key_but_its_secret() {
+        let presented = PresentedKey::from_random(Mode::Test, [1; 8], [2; 32]);
+        let owner = Owner {
+            merchant: MerchantId::new("acme"),
+            application: ApplicationName::new("shop"),
+            mode: Mode::Test,
+        };
+        let mut key = ApiKey {
+            id: presented.id.clone(),
+            owner,
+            secret_hash: presented.secret_hash(),
+            scopes: vec![Scope::PaymentsRead, Scope::Webhooks],
+            created_at: Timestamp::from_millis(0),
+            expires_at: None,
+            revoked_at: None,
+        };
+        let now = Timestamp::from_millis(10);
+        let columns =
+            "0101010101010101\ttest\tacme\tshop\tpayments:read,webhooks\tmade 1970-01-01T00:00:00.000Z\t";
+        assert_eq!(line(&key, now), format!("{columns}live"));
+        key.expires_at = Some(Timestamp::from_millis(11));
+        assert_eq!(line(&key, now), format!("{columns}live until 1970-01-01T00:00:00.011Z"));
+        key.expires_at = Some(now);
+        assert_eq!(line(&key, now), format!("{columns}expired 1970-01-01T00:00:00.010Z"));
+        key.revoked_at = Some(Timestamp::from_millis(5));
+        assert_eq!(line(&key, now), format!("{columns}revoked 1970-01-01T00:00:00.005Z"));
+    }
+
+    #[test]
+    fn names_are_short_and_printable() {
+        assert_eq!(name(" Loja do Zé ").as_deref(), Ok("Loja do Zé"));
+        for text in ["", "  ", "a\tb", "a\u{1b}b", &"é".repeat(61)] {
+            assert!(name(text).is_err(), "{text:?}");
+        }
+        assert!(name(&"é".repeat(60)).is_ok());
+    }
+}

@@ -1,0 +1,181 @@
+//! `quita listen`: a webhook receiver for development.
+
+mod event_line;
+mod judgement;
+
+use std::env;
+use std::net::SocketAddr;
+
+use actix_web::http::StatusCode;
+use actix_web::web::{self, Bytes, Data};
+use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
+use awc::Client;
+use clap::Args;
+use quita_adapters::system::SystemClock;
+use quita_domain::webhook::signature::WebhookSecret;
+use quita_ports::Clock;
+use url::Url;
+
+use super::failure::Failure;
+use super::http_client::{client, server_url};
+use super::output;
+use event_line::event_line;
+use judgement::{SIGNATURE_HEADERS, SignatureHeaders, judge};
+
+/// The largest webhook that is taken.
+const MAX_BODY_BYTES: usize = 1024 * 1024;
+
+/// Seconds that a request under way gets when the receiver is stopped.
+const SHUTDOWN_S: u64 = 1;
+
+/// Where to listen, and what to answer.
+#[derive(Debug, Args)]
+#[command(after_help = "Set QUITA_SECRET to what `quita secrets show` prints, and signatures are checked.")]
+pub(super) struct ListenCommand {
+    /// Where to listen
+    #[arg(long, value_name = "ADDRESS", env = "QUITA_RECEIVER_LISTEN", default_value = "127.0.0.1:8090")]
+    listen: SocketAddr,
+    /// The status to answer with [default: 200, or what the receiver behind answers]
+    #[arg(long, value_name = "STATUS", env = "QUITA_RECEIVER_ANSWER", value_parser = status)]
+    answer: Option<StatusCode>,
+    /// Send each webhook on to this URL
+    #[arg(long, value_name = "URL", env = "QUITA_RECEIVER_FORWARD_TO", value_parser = server_url)]
+    forward_to: Option<Url>,
+}
+
+pub(super) async fn run(command: ListenCommand) -> Result<(), Failure> {
+    let secrets = secrets(&env::var("QUITA_SECRET").unwrap_or_default())?;
+    if secrets.is_empty() {
+        output::note("Signatures are not checked: set QUITA_SECRET to what `quita secrets show` prints.");
+    }
+    let listen = command.listen;
+    let make_receiver = move || Receiver {
+        secrets: secrets.clone(),
+        answer: command.answer,
+        forward_to: command.forward_to.clone(),
+        client: client(),
+    };
+    let server = HttpServer::new(move || {
+        App::new()
+            .app_data(Data::new(make_receiver()))
+            .app_data(web::PayloadConfig::new(MAX_BODY_BYTES))
+            .default_service(web::to(receive))
+    })
+    .workers(1)
+    .shutdown_timeout(SHUTDOWN_S)
+    .bind(listen)
+    .map_err(|error| {
+        Failure::failed(format!("{listen} can't be listened on: {error}\nName another with --listen."))
+    })?;
+    for address in server.addrs() {
+        output::note(&format!("Listening on http://{address}; Ctrl-C stops."));
+    }
+    server.run().await.map_err(|error| Failure::failed(format!("the receiver stopped: {error}")))
+}
+
+/// What one worker needs to receive.
+struct Receiver {
+    secrets: Vec<WebhookSecret>,
+    answer: Option<StatusCode>,
+    forward_to: Option<Url>,
+    client: Client,
+}
+
+async fn receive(receiver: Data<Receiver>, request: HttpRequest, body: Bytes) -> HttpResponse {
+    let header = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
+    let headers = SignatureHeaders::new(header);
+    let now = SystemClock.now();
+    let mut line = event_line(&body, &judge(&receiver.secrets, &headers, &body, now), now);
+    let mut answer = StatusCode::OK;
+    if let Some(url) = &receiver.forward_to {
+        (answer, line) = match receiver.forward(url, &request, body).await {
+            Ok(status) => (status, format!("{line}  forwarded: {}", status.as_u16())),
+            Err(why) => (StatusCode::BAD_GATEWAY, format!("{line}  not forwarded: {why}")),
+        };
+    }
+    // Without a line the receiver has no use, so a closed stdout makes it fail, visibly to the sender.
+    if let Err(failure) = output::result(&line) {
+        output::note(&failure.to_string());
+        return HttpResponse::InternalServerError().finish();
+    }
+    HttpResponse::new(receiver.answer.unwrap_or(answer))
+}
+
+impl Receiver {
+    async fn forward(&self, url: &Url, request: &HttpRequest, body: Bytes) -> Result<StatusCode, String> {
+        let mut onward = self.client.post(url.as_str());
+        for name in SIGNATURE_HEADERS.into_iter().chain(["content-type"]) {
+            if let Some(value) = request.headers().get(name) {
+                onward = onward.insert_header((name, value));
+            }
+        }
+        let answer = onward.send_body(body).await;
+        answer.map(|answer| answer.status()).map_err(|error| output::printable(&error.to_string()))
+    }
+}
+
+/// Reads the secrets: as many as are live, as `quita secrets show` prints them.
+fn secrets(text: &str) -> Result<Vec<WebhookSecret>, Failure> {
+    let secrets: Option<Vec<_>> = text.split_whitespace().map(WebhookSecret::parse).collect();
+    secrets.ok_or_else(|| {
+        Failure::usage(
+            "QUITA_SECRET holds no webhook secret; allowed is whsec_… as `quita secrets show` prints",
+        )
+    })
+}
+
+fn status(text: &str) -> Result<StatusCode, String> {
+    let status = text.parse().ok().filter(|code| (200..=599).contains(code));
+    let status = status.and_then(|code| StatusCode::from_u16(code).ok());
+    status.ok_or_else(|| "a status from 200 to 599 is allowed".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::test::TestRequest;
+
+    use super::super::test_server::test_server;
+    use super::*;
+
+    #[test]
+    fn one_or_two_secrets_are_read_and_anything_else_is_wrong_usage() {
+        let [one, two] = [1, 2].map(|byte| WebhookSecret::from_bytes(vec![byte; 32]).reveal());
+        assert_eq!(secrets("").unwrap().len(), 0);
+        assert_eq!(secrets(&format!("{one}\n{two}\n")).unwrap().len(), 2);
+        let failure = secrets(&format!("{one} whsec_short")).unwrap_err();
+        assert!(!failure.to_string().contains(&one));
+        assert_eq!(failure, Failure::usage(&failure));
+    }
+
+    #[actix_web::test]
+    async fn what_the_receiver_behind_answers_is_answered_unless_another_was_told() {
+        let server = test_server(|request: HttpRequest| {
+            let is_whole = SIGNATURE_HEADERS.iter().all(|name| request.headers().contains_key(*name));
+            if is_whole { HttpResponse::Accepted().finish() } else { HttpResponse::BadRequest().finish() }
+        });
+        let nobody = Url::parse("http://127.0.0.1:1/").unwrap();
+        for (forward_to, answer, expected) in
+            [(&server.url, None, 202), (&server.url, Some(StatusCode::OK), 200), (&nobody, None, 502)]
+        {
+            let forward_to = Some(forward_to.clone());
+            let receiver = Receiver { secrets: Vec::new(), answer, forward_to, client: client() };
+            let request = SIGNATURE_HEADERS
+                .into_iter()
+                .fold(TestRequest::default(), |request, name| request.insert_header((name, "1")));
+            let response =
+                receive(Data::new(receiver), request.to_http_request(), Bytes::from_static(b"{}")).await;
+            assert_eq!(response.status().as_u16(), expected);
+        }
+        server.stop().await;
+    }
+
+    #[actix_web::test]
+    async fn what_was_told_is_answered() {
+        for (answer, expected) in [(None, 200), (Some(StatusCode::GONE), 410)] {
+            let receiver = Receiver { secrets: Vec::new(), answer, forward_to: None, client: client() };
+            let request = TestRequest::default().to_http_request();
+            let response = receive(Data::new(receiver), request, Bytes::from_static(b"{}")).await;
+            assert_eq!(response.status().as_u16(), expected);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Whether a webhook is signed as it should be.
+
+use std::fmt;
+
+use quita_domain::time::Timestamp;
+use quita_domain::webhook::signature::{WebhookSecret, verify};
+
+/// How far the time of a webhook may be from ours, either way: five minutes, as Standard Webhooks' libraries have.
+pub(super) const TOLERANCE_S: u64 = 300;
+
+/// The headers of a signature: id, time, signature.
+pub(super) const SIGNATURE_HEADERS: [&str; 3] = ["webhook-id", "webhook-timestamp", "webhook-signature"];
+
+/// What a webhook says of its signature.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct SignatureHeaders<'a> {
+    pub(super) id: Option<&'a str>,
+    pub(super) timestamp: Option<&'a str>,
+    pub(super) signature: Option<&'a str>,
+}
+
+impl<'a> SignatureHeaders<'a> {
+    pub(super) fn new(header: impl Fn(&'static str) -> Option<&'a str>) -> Self {
+        let [id, timestamp, signature] = SIGNATURE_HEADERS.map(header);
+        Self { id, timestamp, signature }
+    }
+}
+
+/// What is to be thought of a signature.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Judgement {
+    /// One of our secrets made it, lately.
+    Good,
+    /// It is wrong, and why.
+    Bad(&'static str),
+    /// Its time is so many seconds from ours.
+    Stale {
+        /// How far.
+        off_s: u64,
+    },
+    /// There is none.
+    Unsigned,
+    /// There is one, and no secret to check it with.
+    Unchecked,
+}
+
+impl fmt::Display for Judgement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Good => f.write_str("signature good"),
+            Self::Bad(why) => write!(f, "signature bad ({why})"),
+            Self::Stale { off_s } => write!(f, "signature bad (its time is {off_s} s from ours)"),
+            Self::Unsigned => f.write_str("unsigned"),
+            Self::Unchecked => f.write_str("signature not checked"),
+        }
+    }
+}
+
+/// Judges the signature of a body received at `now`.
+pub(super) fn judge(
+    secrets: &[WebhookSecret],
+    headers: &SignatureHeaders<'_>,
+    body: &[u8],
+    now: Timestamp,
+) -> Judgement {
+    let Some(signature) = headers.signature else { return Judgement::Unsigned };
+    let Some(id) = headers.id.filter(|id| !id.is_empty()) else { return Judgement::Bad("no webhook-id") };
+    let Some(timestamp_s) = headers.timestamp.and_then(|text| text.parse::<i64>().ok()) else {
+        return Judgement::Bad("no readable webhook-timestamp");
+    };
+    if secrets.is_empty() {
+        return Judgement::Unchecked;
+    }
+    if !secrets.iter().any(|secret| verify(secret, id, timestamp_s, body, signature)) {
+        return Judgement::Bad("not made with this secret");
+    }
+    let off_s = now.millis().div_euclid(1_000).abs_diff(timestamp_s);
+    if off_s > TOLERANCE_S { Judgement::Stale { off_s } } else { Judgement::Good }
+}
+
+#[cfg(test)]
+mod tests {
+    use quita_domain::webhook::signature::sign;
+
+    use super::*;
+
+    const NOW_S: i64 = 1_800_000_000;
+    const BODY: &[u8] = b"{}";
+
+    fn secret(byte: u8) -> WebhookSecret {
+        WebhookSecret::from_bytes(vec![byte; 32])
+    }
+
+    fn check(secrets: &[WebhookSecret], headers: &SignatureHeaders<'_>, body: &[u8], expected: &Judgement) {
+        let now = Timestamp::from_millis(NOW_S * 1_000 + 999);
+        assert_eq!(&judge(secrets, headers, body, now), expected, "{headers:?}");
+    }
+
+    #[test]
+    fn a_signature_is_good_with_any_of_the_secrets_within_five_minutes() {
+        for (timestamp_s, expected) in [
+            (NOW_S, Judgement::Good),
+            (NOW_S - 300, Judgement::Good),
+            (NOW_S + 300, Judgement::Good),
+            (NOW_S - 301, Judgement::Stale { off_s: 301 }),
+            (NOW_S + 301, Judgement::Stale { off_s: 301 }),
+            (i64::MIN, Judgement::Stale { off_s: NOW_S.abs_diff(i64::MIN) }),
+        ] {
+            let signature = sign(&[secret(2)], "evt_1", timestamp_s, BODY);
+            let timestamp = timestamp_s.to_string();
+            let headers = SignatureHeaders {
+                id: Some("evt_1"),
+                timestamp: Some(&timestamp),
+                signature: Some(&signature),
+            };
+            check(&[secret(1), secret(2)], &headers, BODY, &expected);
+        }
+    }
+
+    #[test]
+    fn a_signature_of_another_secret_body_or_id_is_bad() {
+        let timestamp = NOW_S.to_string();
+        let signature = sign(&[secret(1)], "evt_1", NOW_S, BODY);
+        let headers =
+            SignatureHeaders { id: Some("evt_1"), timestamp: Some(&timestamp), signature: Some(&signature) };
+        let bad = Judgement::Bad("not made with this secret");
+        check(&[secret(1)], &headers, BODY, &Judgement::Good);
+        check(&[secret(2)], &headers, BODY, &bad);
+        check(&[secret(1)], &headers, b"{ }", &bad);
+        check(&[secret(1)], &SignatureHeaders { id: Some("evt_2"), ..headers }, BODY, &bad);
+        check(&[secret(1)], &SignatureHeaders { signature: Some("v1,AAAA"), ..headers }, BODY, &bad);
+        check(&[], &headers, BODY, &Judgement::Unchecked);
+    }
+
+    #[test]
+    fn what_is_missing_is_told() {
+        let headers =
+            SignatureHeaders { id: Some("evt_1"), timestamp: Some("1"), signature: Some("v1,AAAA") };
+        let no_time = Judgement::Bad("no readable webhook-timestamp");
+        check(&[secret(1)], &SignatureHeaders::default(), BODY, &Judgement::Unsigned);
+        check(&[secret(1)], &SignatureHeaders { signature: None, ..headers }, BODY, &Judgement::Unsigned);
+        for id in [None, Some("")] {
+            let headers = SignatureHeaders { id, ..headers };
+            check(&[secret(1)], &headers, BODY, &Judgement::Bad("no webhook-id"));
+        }
+        for timestamp in [None, Some(""), Some("soon"), Some("1.5")] {
+            check(&[secret(1)], &SignatureHeaders { timestamp, ..headers }, BODY, &no_time);
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! What a command says: results to stdout, everything else to stderr.
+
+use std::io::{self, Write};
+
+use super::failure::Failure;
+
+/// Writes one line of the result, at once.
+pub(super) fn result(line: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    let written = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
+    written.map_err(|error| Failure::failed(format!("the result can't be written: {error}")))
+}
+
+/// Tells people something that is no result. If nobody can hear it, nothing is lost.
+pub(super) fn note(line: &str) {
+    drop(writeln!(io::stderr().lock(), "{line}"));
+}
+
+/// Text of others made safe for a terminal: control characters are shown, not obeyed.
+pub(super) fn printable(text: &str) -> String {
+    text.chars()
+        .flat_map(|character| {
+            let is_control = character.is_control();
+            let shown = is_control.then(|| character.escape_default());
+            shown.into_iter().flatten().chain((!is_control).then_some(character))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_shown_and_not_obeyed() {
+        assert_eq!(printable("a\u{1b}[2Jção\n"), "a\\u{1b}[2Jção\\n");
+    }
+}

@@ -1,0 +1,34 @@
+//! A server on a loopback port that answers what a test wants.
+
+use actix_web::dev::ServerHandle;
+use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
+use url::Url;
+
+/// A running server.
+pub(super) struct TestServer {
+    pub(super) url: Url,
+    handle: ServerHandle,
+}
+
+impl TestServer {
+    /// Ends it, and waits until it has.
+    pub(super) async fn stop(self) {
+        self.handle.stop(false).await;
+    }
+}
+
+/// Starts a server that answers every request with what `answer` makes of it.
+pub(super) fn test_server(
+    answer: impl Fn(HttpRequest) -> HttpResponse + Clone + Send + 'static,
+) -> TestServer {
+    let server = HttpServer::new(move || {
+        let answer = answer.clone();
+        App::new().default_service(web::to(move |request: HttpRequest| std::future::ready(answer(request))))
+    });
+    let server = server.workers(1).disable_signals().bind("127.0.0.1:0").unwrap();
+    let url = Url::parse(&format!("http://{}/", server.addrs()[0])).unwrap();
+    let server = server.run();
+    let handle = server.handle();
+    actix_web::rt::spawn(server);
+    TestServer { url, handle }
+}

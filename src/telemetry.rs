@@ -1,0 +1,76 @@
+//! Logging: to stderr, for people or as JSON.
+//!
+//! A line carries ids, never bodies, names, documents, e-mail addresses or tokens. Crates of others may log what
+//! they send, so they are held at `info`, whatever level is asked for.
+
+use std::io::{self, IsTerminal};
+
+use thiserror::Error;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::registry::Registry;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{Layer, fmt};
+
+use crate::config::{LogConfig, LogFormat, LogLevel};
+
+/// What the names of our crates begin with.
+const OURS: &str = "quita";
+
+/// Logging was started before.
+#[derive(Debug, Error)]
+#[error("logging can't be started: {0}")]
+pub struct TelemetryError(#[from] tracing_subscriber::util::TryInitError);
+
+/// Starts logging for the whole process.
+///
+/// # Errors
+/// [`TelemetryError`] if it was started before.
+pub fn start(config: LogConfig) -> Result<(), TelemetryError> {
+    let layer: Box<dyn Layer<Registry> + Send + Sync> = match config.format {
+        LogFormat::Human => {
+            fmt::layer().with_writer(io::stderr).with_ansi(io::stderr().is_terminal()).boxed()
+        }
+        LogFormat::Json => fmt::layer().with_writer(io::stderr).json().flatten_event(true).boxed(),
+    };
+    tracing_subscriber::registry().with(layer.with_filter(filter(config.level))).try_init()?;
+    Ok(())
+}
+
+fn filter(level: LogLevel) -> Targets {
+    let level = match level {
+        LogLevel::Off => LevelFilter::OFF,
+        LogLevel::Error => LevelFilter::ERROR,
+        LogLevel::Warn => LevelFilter::WARN,
+        LogLevel::Info => LevelFilter::INFO,
+        LogLevel::Debug => LevelFilter::DEBUG,
+        LogLevel::Trace => LevelFilter::TRACE,
+    };
+    Targets::new().with_default(level.min(LevelFilter::INFO)).with_target(OURS, level)
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing::Level;
+
+    use super::*;
+
+    #[test]
+    fn others_are_held_at_info_whatever_is_asked_for() {
+        for level in [LogLevel::Debug, LogLevel::Trace] {
+            let filter = filter(level);
+            assert!(filter.would_enable("quita_actors::journal", &Level::DEBUG));
+            assert!(filter.would_enable("actix_http::h1", &Level::INFO));
+            assert!(!filter.would_enable("actix_http::h1", &Level::DEBUG));
+        }
+    }
+
+    #[test]
+    fn a_quieter_level_is_for_everybody() {
+        let filter = filter(LogLevel::Error);
+        for target in ["quita", "mongodb"] {
+            assert!(filter.would_enable(target, &Level::ERROR));
+            assert!(!filter.would_enable(target, &Level::WARN), "{target}");
+        }
+    }
+}
