@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use crate::access::Access;
+use crate::config::store_url::StoreUrl;
 use crate::config::{Config, Environment};
 
 /// What a newcomer is told. Empty on every run but the first.
@@ -20,14 +21,20 @@ impl Welcome {
     /// Prints the key, once, and how to try it.
     pub(crate) fn print(&self, config: &Config, api: SocketAddr, ops: SocketAddr) {
         let Some(key) = &self.0 else { return };
+        let quita = std::env::args().next().unwrap_or_else(|| "quita".into());
+        let store = if config.store == StoreUrl::default() {
+            String::new()
+        } else {
+            format!(" --store '{}'", config.store)
+        };
         println!(
             "\nThis store is new. Merchant \"demo\" has a test key, shown only this once:\n\n  {key}\n\n\
              Create a PIX payment of R$ 100,00; the sandbox pays it after {} s:\n\n{}\n\n\
              Then read it, with its transactionId:\n\n  \
              curl -s http://{api}/pay/payments/TRANSACTION_ID -H 'Authorization: Bearer {key}'\n\n\
              See its webhooks in a second terminal (start it before you create the payment):\n\n  \
-             QUITA_SECRET=$(quita secrets show --merchant demo) quita listen\n\n\
-             API documentation: http://{api}/docs\nOperators' console: http://{ops}/\n",
+             QUITA_SECRET=$({quita} secrets show --merchant demo{store}) {quita} listen\n\n\
+             API documentation: http://{api}/docs\nConsole for operators: http://{ops}/\n",
             config.sandbox_settle_after.as_secs(),
             curl(api, key),
         );

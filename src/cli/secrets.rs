@@ -3,9 +3,11 @@
 use clap::{Args, Subcommand};
 
 use super::failure::Failure;
-use super::flags::StoreFlags;
+use super::flags::{ServiceFlags, StoreFlags};
 use super::keys::{ApplicationArgs, access};
 use super::output;
+use crate::config::Config;
+use crate::http::Keys;
 
 /// What is done with secrets.
 #[derive(Debug, Subcommand)]
@@ -14,6 +16,18 @@ pub(super) enum SecretsCommand {
     Show(SecretArgs),
     /// Make a new secret and print it; the one before still signs for 24 hours, and follows it
     Rotate(SecretArgs),
+    /// Print the secret with which an acquirer signs its notices to POST /acquirers/NAME/notifications
+    Notification(NotificationArgs),
+}
+
+/// Which acquirer's secret.
+#[derive(Debug, Args)]
+pub(super) struct NotificationArgs {
+    /// Name of a configured acquirer
+    #[arg(long, value_name = "NAME")]
+    acquirer: String,
+    #[command(flatten)]
+    service: ServiceFlags,
 }
 
 /// Whose secret.
@@ -27,6 +41,9 @@ pub(super) struct SecretArgs {
 
 pub(super) async fn run(command: SecretsCommand) -> Result<(), Failure> {
     let secrets = match command {
+        SecretsCommand::Notification(NotificationArgs { acquirer, service }) => {
+            vec![notification_secret(&acquirer, &Config::from_settings(service.settings())?)?]
+        }
         SecretsCommand::Show(SecretArgs { application, store }) => {
             let (merchant, application) = application.names();
             access(store).await?.secrets(&merchant, &application).await?
@@ -37,4 +54,14 @@ pub(super) async fn run(command: SecretsCommand) -> Result<(), Failure> {
         }
     };
     secrets.iter().try_for_each(|secret| output::result(secret))
+}
+
+/// Derived from the service's secret key: nothing is stored, and every node knows it.
+fn notification_secret(acquirer: &str, config: &Config) -> Result<String, Failure> {
+    let names: Vec<_> = config.acquirers.iter().map(|known| known.spec.name.as_str()).collect();
+    if !names.contains(&acquirer) {
+        let known = names.join(", ");
+        return Err(Failure::failed(format!("no acquirer {acquirer} is configured; there are: {known}")));
+    }
+    Ok(Keys::new(config.secret_key.expose()).notification_secret(acquirer).reveal())
 }

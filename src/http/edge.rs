@@ -173,7 +173,7 @@ mod tests {
         for wrong in [
             "",
             "x",
-            &token.replacen(|_: char| true, "A", 1),
+            &token.replacen(|_: char| true, "B", 1),
             &format!("{token}A"),
             &URL_SAFE_NO_PAD.encode([7; 32]),
         ] {
