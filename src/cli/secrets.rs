@@ -24,7 +24,7 @@ pub(super) enum SecretsCommand {
 #[derive(Debug, Args)]
 pub(super) struct NotificationArgs {
     /// Name of a configured acquirer
-    #[arg(long, value_name = "NAME")]
+    #[arg(id = "name", value_name = "NAME")]
     acquirer: String,
     #[command(flatten)]
     service: ServiceFlags,

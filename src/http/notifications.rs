@@ -28,7 +28,7 @@ struct SandboxNotice {
 /// `POST /acquirers/{name}/notifications`
 ///
 /// The sandbox signs as Standard Webhooks says, with the acquirer's notification secret, which
-/// `quita secrets notification --acquirer NAME` prints.
+/// `quita secrets notification NAME` prints.
 pub(crate) async fn receive(
     edge: Data<Edge>,
     name: Path<String>,
