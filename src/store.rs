@@ -56,10 +56,7 @@ pub fn advice(url: &StoreUrl) -> &'static str {
             "Check that the folder exists or can be made, that this user may write there, and that the disk is \
              not full; or name another place with --store sqlite:PATH or QUITA_STORE."
         }
-        StoreUrl::Mongo(_) => {
-            "Check that MongoDB runs at this address as a replica set and that user and password are right, \
-             or name another store with QUITA_STORE."
-        }
+        StoreUrl::Mongo(_) => "If it should be another store, name it with QUITA_STORE.",
     }
 }
 

@@ -1,7 +1,7 @@
 //! Logging: to stderr, for people or as JSON.
 //!
 //! A line carries ids, never bodies, names, documents, e-mail addresses or tokens. Crates of others may log what
-//! they send, so they are held at `info`, whatever level is asked for.
+//! they send, so they are held at `warn`, whatever level is asked for.
 
 use std::io::{self, IsTerminal};
 
@@ -46,7 +46,7 @@ fn filter(level: LogLevel) -> Targets {
         LogLevel::Debug => LevelFilter::DEBUG,
         LogLevel::Trace => LevelFilter::TRACE,
     };
-    Targets::new().with_default(level.min(LevelFilter::INFO)).with_target(OURS, level)
+    Targets::new().with_default(level.min(LevelFilter::WARN)).with_target(OURS, level)
 }
 
 #[cfg(test)]
@@ -56,12 +56,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn others_are_held_at_info_whatever_is_asked_for() {
-        for level in [LogLevel::Debug, LogLevel::Trace] {
+    fn others_are_held_at_warn_whatever_is_asked_for() {
+        for level in [LogLevel::Info, LogLevel::Trace] {
             let filter = filter(level);
-            assert!(filter.would_enable("quita_actors::journal", &Level::DEBUG));
-            assert!(filter.would_enable("actix_http::h1", &Level::INFO));
-            assert!(!filter.would_enable("actix_http::h1", &Level::DEBUG));
+            assert!(filter.would_enable("quita_actors::journal", &Level::INFO));
+            assert!(filter.would_enable("actix_http::h1", &Level::WARN));
+            assert!(!filter.would_enable("actix_http::h1", &Level::INFO));
         }
     }
 
