@@ -1,5 +1,6 @@
 //! The first run on an empty development store: a merchant, a key, and a line to paste.
 
+use std::io::{self, Write};
 use std::net::SocketAddr;
 
 use crate::access::Access;
@@ -27,7 +28,7 @@ impl Welcome {
         } else {
             format!(" --store '{}'", config.store)
         };
-        println!(
+        let text = format!(
             "\nThis store is new. Merchant \"demo\" has a test key, shown only this once:\n\n  {key}\n\n\
              Create a PIX payment of R$ 100,00; the sandbox pays it after {} s:\n\n{}\n\n\
              Then read it, with its transactionId:\n\n  \
@@ -38,6 +39,10 @@ impl Welcome {
             config.sandbox_settle_after.as_secs(),
             curl(api, key),
         );
+        // The key can be made anew; a closed stdout is no reason not to serve.
+        if let Err(error) = writeln!(io::stdout(), "{text}") {
+            tracing::warn!(%error, "the first key could not be printed; make one with `quita keys create`");
+        }
     }
 }
 
