@@ -220,11 +220,6 @@ impl Meter {
             refused: self.refused.with_label_values(&label),
         })
     }
-
-    #[cfg(test)]
-    pub(crate) fn for_tests() -> Arc<Self> {
-        Self::new(&Registry::new()).unwrap()
-    }
 }
 
 /// The meter of one kind of actor.
