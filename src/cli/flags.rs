@@ -42,7 +42,8 @@ fn of_store() -> impl Iterator<Item = ConfigOption> {
 fn augment(command: Command, options: impl Iterator<Item = ConfigOption>) -> Command {
     options.fold(command, |command, option| {
         let help = format!("{} [env: {}]", option.help, option.variable());
-        command.arg(Arg::new(option.name).long(option.name).value_name(option.value_name).help(help))
+        let arg = Arg::new(option.name).long(option.name).value_name(option.value_name).help(help);
+        command.arg(arg.allow_negative_numbers(true))
     })
 }
 
