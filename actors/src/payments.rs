@@ -71,7 +71,10 @@ pub enum Denied {
     /// No acquirer takes this method in this mode.
     #[error("no acquirer is configured for this payment method in this mode")]
     MethodUnavailable,
-    /// The acquirers that take it are paused or do not take this amount.
+    /// None of the acquirers that take it takes this amount.
+    #[error("no acquirer takes this amount by this payment method")]
+    AmountNotAccepted,
+    /// The acquirers that take it are paused.
     #[error("no acquirer takes this payment at the moment")]
     NoRoute,
     /// Too much is waiting; nothing was done.
@@ -95,6 +98,7 @@ impl From<NoRoute> for Denied {
     fn from(no_route: NoRoute) -> Self {
         match no_route {
             NoRoute::MethodUnavailable => Self::MethodUnavailable,
+            NoRoute::AmountNotAccepted => Self::AmountNotAccepted,
             NoRoute::NoneEligible => Self::NoRoute,
         }
     }
@@ -113,6 +117,7 @@ impl Denied {
             | Self::Refused(_)
             | Self::KeyReused
             | Self::MethodUnavailable
+            | Self::AmountNotAccepted
             | Self::Defect(_) => false,
         }
     }

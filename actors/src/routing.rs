@@ -14,6 +14,9 @@ use crate::acquirer::AcquirerActor;
 use crate::limits::Limits;
 use crate::slot::Slot;
 
+/// Why an acquirer may not take an order that is too small or too large for it.
+const OUT_OF_BOUNDS: &str = "amount_out_of_bounds";
+
 /// One acquirer for one method.
 pub(crate) struct Route {
     pub(crate) factory: Arc<dyn AcquirerFactory>,
@@ -31,7 +34,7 @@ impl Route {
     fn judge(&self, order: &Order, now: Timestamp) -> Result<Preference, &'static str> {
         let spec = self.spec();
         if order.amount < spec.min_amount || order.amount > spec.max_amount {
-            return Err("amount_out_of_bounds");
+            return Err(OUT_OF_BOUNDS);
         }
         if self.health.is_paused() {
             return Err("paused");
@@ -60,7 +63,9 @@ impl Preference {
 pub(crate) enum NoRoute {
     /// No acquirer takes this method in this mode.
     MethodUnavailable,
-    /// Those that do are paused, or do not take this amount.
+    /// None of those that do takes this amount.
+    AmountNotAccepted,
+    /// Those that do are paused.
     NoneEligible,
 }
 
@@ -90,6 +95,9 @@ impl Routes {
         let mut judged: Vec<_> = candidates.map(|route| (route, route.judge(order, now))).collect();
         if judged.is_empty() {
             return Err(NoRoute::MethodUnavailable);
+        }
+        if judged.iter().all(|(_, judgement)| *judgement == Err(OUT_OF_BOUNDS)) {
+            return Err(NoRoute::AmountNotAccepted);
         }
         if judged.iter().all(|(_, judgement)| judgement.is_err()) {
             return Err(NoRoute::NoneEligible);

@@ -116,9 +116,9 @@ impl Shared {
     pub(crate) async fn insist(&self, id: TransactionId, command: Command) -> Result<Executed, Denied> {
         let mut wait = std::time::Duration::from_millis(20);
         for _ in 0..INSISTENCE {
-            match self.execute(id, command.clone()).await {
-                Err(Denied::Overloaded | Denied::Interrupted | Denied::StoreUnavailable(_)) => {}
-                result => return result,
+            let result = self.execute(id, command.clone()).await;
+            if !result.as_ref().is_err_and(Denied::is_transient) {
+                return result;
             }
             tokio::time::sleep(wait).await;
             wait = wait.saturating_mul(3);

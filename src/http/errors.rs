@@ -177,6 +177,7 @@ impl From<Denied> for ApiError {
             Denied::NotFound => Self::transaction_not_found(),
             Denied::Refused(refusal) => refusal.into(),
             Denied::KeyReused => Self::unprocessable("idempotency_key_reused", message),
+            Denied::AmountNotAccepted => Self::unprocessable("amount_not_accepted", message),
             Denied::MethodUnavailable => Self::unprocessable("method_unavailable", message),
             Denied::NoRoute => Self::unavailable("no_acquirer_available", message),
             Denied::Overloaded => Self::unavailable("overloaded", message),
