@@ -107,10 +107,6 @@ impl AcquirerActor {
 
 impl Actor for AcquirerActor {
     type Context = Context<Self>;
-
-    fn started(&mut self, context: &mut Self::Context) {
-        context.set_mailbox_capacity(self.parts.mailbox);
-    }
 }
 
 impl Handler<Ask<SendCharge>> for AcquirerActor {
@@ -138,6 +134,10 @@ impl Handler<Ask<Begun>> for AcquirerActor {
 
     fn handle(&mut self, ask: Ask<Begun>, context: &mut Self::Context) {
         let (Begun(query), reply, _timer) = ask.open();
+        if self.waiting.len() >= self.parts.mailbox {
+            // The acquirer is asked when it expects news.
+            return;
+        }
         let parts = Rc::clone(&self.parts);
         self.enqueue(
             async move {

@@ -97,7 +97,6 @@ impl Actor for FrontActor {
     type Context = Context<Self>;
 
     fn started(&mut self, context: &mut Self::Context) {
-        context.set_mailbox_capacity(self.shared.limits.front_mailbox);
         context.run_interval(self.shared.limits.idle_after / 4, Self::passivate);
     }
 }

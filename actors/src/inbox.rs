@@ -212,10 +212,6 @@ fn unknown_payment(shared: &Shared, notice: &Notice) -> Exception {
 
 impl Actor for InboxActor {
     type Context = Context<Self>;
-
-    fn started(&mut self, context: &mut Self::Context) {
-        context.set_mailbox_capacity(self.shared.limits.inbox_mailbox);
-    }
 }
 
 impl Handler<Ask<Submit>> for InboxActor {

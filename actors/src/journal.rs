@@ -96,10 +96,6 @@ impl JournalActor {
 
 impl Actor for JournalActor {
     type Context = Context<Self>;
-
-    fn started(&mut self, context: &mut Self::Context) {
-        context.set_mailbox_capacity(self.capacity);
-    }
 }
 
 impl Handler<Ask<Commit>> for JournalActor {

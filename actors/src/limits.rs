@@ -27,7 +27,7 @@ pub struct Limits {
     pub reader_batch: usize,
     /// Reads under way at once.
     pub reader_in_flight: usize,
-    /// Messages that may wait for one acquirer actor.
+    /// Messages that may wait for one acquirer actor, and local charges whose beginning it may still have to note.
     pub acquirer_mailbox: usize,
     /// Notices that may wait to be stored.
     pub inbox_mailbox: usize,

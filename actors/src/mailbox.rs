@@ -1,10 +1,11 @@
 //! Mailboxes: an address that measures, is bounded, and carries the way back for the answer.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use actix::dev::ToEnvelope;
 use actix::prelude::SendError;
-use actix::{Actor, Addr, Handler, Message};
+use actix::{Actor, Addr, Context, Handler, Message};
 use prometheus::HistogramTimer;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -63,20 +64,36 @@ pub(crate) enum NoAnswer {
 }
 
 /// A bounded, measured address.
+///
+/// actix bounds what one clone of an address may have under way, not what waits for the actor: where every message
+/// is sent by a clone of its own, that bound never holds. So messages are counted here, over all clones.
 pub(crate) struct Mailbox<A: Actor> {
     address: Addr<A>,
+    gate: Arc<Gate>,
+}
+
+/// Counts what waits for one actor.
+struct Gate {
     meter: Arc<ActorMeter>,
+    capacity: usize,
+    waiting: AtomicUsize,
+}
+
+/// Takes actix's own bound away from an actor that a [`Mailbox`] bounds.
+pub(crate) fn leave_bound_to_mailbox<A: Actor<Context = Context<A>>>(context: &mut Context<A>) {
+    context.set_mailbox_capacity(0);
 }
 
 impl<A: Actor> Clone for Mailbox<A> {
     fn clone(&self) -> Self {
-        Self { address: self.address.clone(), meter: Arc::clone(&self.meter) }
+        Self { address: self.address.clone(), gate: Arc::clone(&self.gate) }
     }
 }
 
 impl<A: Actor> Mailbox<A> {
-    pub(crate) const fn new(address: Addr<A>, meter: Arc<ActorMeter>) -> Self {
-        Self { address, meter }
+    /// At most `capacity` messages wait.
+    pub(crate) fn new(address: Addr<A>, meter: Arc<ActorMeter>, capacity: usize) -> Self {
+        Self { address, gate: Arc::new(Gate { meter, capacity, waiting: AtomicUsize::new(0) }) }
     }
 
     /// Whether the actor is alive.
@@ -117,15 +134,15 @@ impl<A: Actor> Mailbox<A> {
         A: Handler<Ask<Q>>,
         A::Context: ToEnvelope<A, Ask<Q>>,
     {
-        let stamp = Stamp::new(&self.meter);
+        let Some(stamp) = Stamp::new(&self.gate) else {
+            self.gate.meter.refused.inc();
+            return Err((question, reply, NoAnswer::Full));
+        };
         self.address.try_send(Ask { question, reply, stamp }).map_err(|error| {
             let (ask, why) = match error {
                 SendError::Full(ask) => (ask, NoAnswer::Full),
                 SendError::Closed(ask) => (ask, NoAnswer::Died),
             };
-            if why == NoAnswer::Full {
-                self.meter.refused.inc();
-            }
             let (question, reply) = ask.redirect();
             (question, reply, why)
         })
@@ -134,24 +151,106 @@ impl<A: Actor> Mailbox<A> {
 
 /// Counts one message as waiting until it is opened or lost.
 struct Stamp {
-    meter: Arc<ActorMeter>,
+    gate: Arc<Gate>,
     sent_at: Instant,
 }
 
 impl Stamp {
-    fn new(meter: &Arc<ActorMeter>) -> Self {
-        meter.depth.inc();
-        Self { meter: Arc::clone(meter), sent_at: Instant::now() }
+    /// `None` when as many wait as may.
+    fn new(gate: &Arc<Gate>) -> Option<Self> {
+        if gate.waiting.fetch_add(1, Ordering::Relaxed) >= gate.capacity {
+            gate.waiting.fetch_sub(1, Ordering::Relaxed);
+            return None;
+        }
+        gate.meter.depth.inc();
+        Some(Self { gate: Arc::clone(gate), sent_at: Instant::now() })
     }
 
     fn begin(self, message: &'static str) -> HistogramTimer {
-        self.meter.wait.observe(self.sent_at.elapsed().as_secs_f64());
-        self.meter.handling(message).start_timer()
+        self.gate.meter.wait.observe(self.sent_at.elapsed().as_secs_f64());
+        self.gate.meter.handling(message).start_timer()
     }
 }
 
 impl Drop for Stamp {
     fn drop(&mut self) {
-        self.meter.depth.dec();
+        self.gate.waiting.fetch_sub(1, Ordering::Relaxed);
+        self.gate.meter.depth.dec();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::meter::{ActorKind, Meter};
+
+    struct Idle;
+
+    impl Actor for Idle {
+        type Context = Context<Self>;
+    }
+
+    struct Ping;
+
+    impl Question for Ping {
+        type Answer = &'static str;
+        const NAME: &'static str = "ping";
+    }
+
+    impl Handler<Ask<Ping>> for Idle {
+        type Result = ();
+
+        fn handle(&mut self, ask: Ask<Ping>, _: &mut Self::Context) {
+            let (Ping, reply, _timer) = ask.open();
+            reply.send("pong");
+        }
+    }
+
+    struct Die;
+
+    impl Question for Die {
+        type Answer = ();
+        const NAME: &'static str = "die";
+    }
+
+    impl Handler<Ask<Die>> for Idle {
+        type Result = ();
+
+        fn handle(&mut self, _: Ask<Die>, _: &mut Self::Context) {
+            panic!("told to");
+        }
+    }
+
+    fn mailbox(capacity: usize) -> (Mailbox<Idle>, Arc<ActorMeter>) {
+        let meter = Meter::for_tests().of(ActorKind::Front);
+        let address = Idle::create(|context| {
+            leave_bound_to_mailbox(context);
+            Idle
+        });
+        (Mailbox::new(address, Arc::clone(&meter), capacity), meter)
+    }
+
+    #[actix::test]
+    async fn as_many_wait_as_the_capacity_says_over_all_clones() {
+        let (mailbox, meter) = mailbox(100);
+        for _ in 0..300 {
+            mailbox.clone().offer(Ping);
+        }
+        assert_eq!((meter.depth.get(), meter.refused.get()), (100, 200));
+        assert_eq!(mailbox.ask(Ping).await, Err(NoAnswer::Full));
+        tokio::task::yield_now().await;
+        assert_eq!(mailbox.ask(Ping).await, Ok("pong"), "what was handled makes room");
+        assert_eq!(meter.depth.get(), 0);
+    }
+
+    #[actix::test]
+    async fn a_dead_actor_answers_nothing_and_leaves_nothing_waiting() {
+        let (mailbox, meter) = mailbox(100);
+        let asked = [Ping, Ping].map(|ping| mailbox.ask(ping));
+        let died = mailbox.ask(Die);
+        let (died, asked) = tokio::join!(died, futures_util::future::join_all(asked));
+        assert_eq!((died, asked), (Err(NoAnswer::Died), vec![Err(NoAnswer::Died); 2]));
+        assert_eq!((mailbox.is_alive(), meter.depth.get()), (false, 0));
+        assert_eq!(mailbox.ask(Ping).await, Err(NoAnswer::Died), "dead, not full");
     }
 }

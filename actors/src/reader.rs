@@ -76,10 +76,6 @@ fn answer(replies: Vec<(TransactionId, Vec<Reply<Found>>)>, loaded: Result<Vec<P
 
 impl Actor for ReaderActor {
     type Context = Context<Self>;
-
-    fn started(&mut self, context: &mut Self::Context) {
-        context.set_mailbox_capacity(self.capacity);
-    }
 }
 
 impl Handler<Ask<Load>> for ReaderActor {
@@ -87,6 +83,10 @@ impl Handler<Ask<Load>> for ReaderActor {
 
     fn handle(&mut self, ask: Ask<Load>, context: &mut Self::Context) {
         let (Load(id), reply, _timer) = ask.open();
+        if self.waiting.len() >= self.capacity {
+            reply.send(Err(StoreError::Unavailable("too many reads are waiting".into())));
+            return;
+        }
         self.waiting.entry(id).or_default().push(reply);
         self.pump(context);
     }

@@ -25,7 +25,7 @@ use crate::front::FrontActor;
 use crate::inbox::{InboxActor, InboxSink};
 use crate::journal::JournalActor;
 use crate::limits::Limits;
-use crate::mailbox::Mailbox;
+use crate::mailbox::{Mailbox, leave_bound_to_mailbox};
 use crate::meter::{ActorKind, Meter};
 use crate::payments::Payments;
 use crate::reader::ReaderActor;
@@ -36,7 +36,10 @@ use crate::slot::{Revive, Slot};
 use crate::supervisor::SupervisorActor;
 use crate::timer::TimerActor;
 use crate::webhook_pool::{WebhookPoolActor, Workers};
-use crate::webhook_worker::WebhookWorkerActor;
+use crate::webhook_worker::{self, WebhookWorkerActor};
+
+/// The capacity of an actor that is asked nothing: it goes by time alone.
+const NO_MESSAGES: usize = 0;
 
 /// What the actors reach the outside through.
 pub struct Ports {
@@ -166,14 +169,18 @@ impl Builder {
         &mut self,
         kind: ActorKind,
         thread: &ArbiterHandle,
+        capacity: usize,
         make: impl Fn(&Arc<Shared>, crate::meter::Alive) -> A + Clone + Send + Sync + 'static,
     ) -> Arc<Slot<A>> {
         let meter = self.shared.meter.of(kind);
         let (shared, thread) = (Arc::clone(&self.shared), thread.clone());
         let slot = Arc::new(Slot::new(Arc::clone(&meter), move || {
             let (make, shared, alive) = (make.clone(), Arc::clone(&shared), meter.alive());
-            let address = A::start_in_arbiter(&thread, move |_| make(&shared, alive));
-            Mailbox::new(address, Arc::clone(&meter))
+            let address = A::start_in_arbiter(&thread, move |context| {
+                leave_bound_to_mailbox(context);
+                make(&shared, alive)
+            });
+            Mailbox::new(address, Arc::clone(&meter), capacity)
         }));
         let charge: Arc<dyn Revive> = slot.clone();
         self.charges.push((kind.label(), charge));
@@ -182,27 +189,29 @@ impl Builder {
 
     fn start_store_actors(&mut self) {
         let thread = self.thread();
-        let journal = self.keep(ActorKind::Journal, &thread, |shared, alive| {
+        let Limits { journal_mailbox, reader_mailbox, inbox_mailbox, .. } = self.shared.limits;
+        let journal = self.keep(ActorKind::Journal, &thread, journal_mailbox, |shared, alive| {
             JournalActor::new(Arc::clone(&shared.store), Arc::clone(&shared.meter), &shared.limits, alive)
         });
-        let reader = self.keep(ActorKind::Reader, &thread, |shared, alive| {
+        let reader = self.keep(ActorKind::Reader, &thread, reader_mailbox, |shared, alive| {
             ReaderActor::new(Arc::clone(&shared.store), &shared.limits, alive)
         });
-        let inbox =
-            self.keep(ActorKind::Inbox, &thread, |shared, alive| InboxActor::new(Arc::clone(shared), alive));
+        let inbox = self.keep(ActorKind::Inbox, &thread, inbox_mailbox, |shared, alive| {
+            InboxActor::new(Arc::clone(shared), alive)
+        });
         set(&self.shared.journal, journal);
         set(&self.shared.reader, reader);
         set(&self.shared.inbox, inbox);
     }
 
     fn start_acquirers(&mut self, factories: Vec<Arc<dyn AcquirerFactory>>) {
-        let thread = self.thread();
+        let (thread, capacity) = (self.thread(), self.shared.limits.acquirer_mailbox);
         let mut routes = Vec::new();
         for factory in factories {
             for method in factory.spec().methods.clone() {
                 let health = Arc::new(Health::new(&self.shared.limits));
                 let made = (Arc::clone(&factory), Arc::clone(&health));
-                let slot = self.keep(ActorKind::Acquirer, &thread, move |shared, alive| {
+                let slot = self.keep(ActorKind::Acquirer, &thread, capacity, move |shared, alive| {
                     let (factory, health) = &made;
                     acquirer(shared, factory.as_ref(), Arc::clone(health), alive)
                 });
@@ -220,10 +229,12 @@ impl Builder {
         let slot = Arc::new(Slot::new(Arc::clone(&pool), move || {
             let hire = hire(&shared, &senders, &here);
             let (shared, meter, staff) = (Arc::clone(&shared), Arc::clone(&pool), Arc::clone(&workers));
-            let address = WebhookPoolActor::start_in_arbiter(&here, move |_| {
+            let capacity = shared.limits.webhook_queue;
+            let address = WebhookPoolActor::start_in_arbiter(&here, move |context| {
+                leave_bound_to_mailbox(context);
                 WebhookPoolActor::new(shared, hire, meter, staff)
             });
-            Mailbox::new(address, Arc::clone(&pool))
+            Mailbox::new(address, Arc::clone(&pool), capacity)
         }));
         let charge: Arc<dyn Revive> = slot.clone();
         self.charges.push((ActorKind::WebhookPool.label(), charge));
@@ -237,25 +248,26 @@ impl Builder {
         };
         let mut fronts = Vec::new();
         for _ in 0..shards {
-            let thread = self.thread();
-            fronts.push(
-                self.keep(ActorKind::Front, &thread, |shared, alive| {
-                    FrontActor::new(Arc::clone(shared), alive)
-                }),
-            );
+            let (thread, capacity) = (self.thread(), self.shared.limits.front_mailbox);
+            let front = self.keep(ActorKind::Front, &thread, capacity, |shared, alive| {
+                FrontActor::new(Arc::clone(shared), alive)
+            });
+            fronts.push(front);
         }
         set(&self.shared.fronts, fronts);
     }
 
     fn start_timer(&mut self) {
         let thread = self.arbiters.first().map_or_else(Arbiter::current, Arbiter::handle);
-        self.keep(ActorKind::Timer, &thread, |shared, alive| TimerActor::new(Arc::clone(shared), alive));
+        self.keep(ActorKind::Timer, &thread, NO_MESSAGES, |shared, alive| {
+            TimerActor::new(Arc::clone(shared), alive)
+        });
     }
 
     fn start_supervisor(&mut self) -> Arc<Slot<SupervisorActor>> {
         let thread = self.arbiters.first().map_or_else(Arbiter::current, Arbiter::handle);
         let charges = self.charges.clone();
-        self.keep(ActorKind::Supervisor, &thread, move |shared, alive| {
+        self.keep(ActorKind::Supervisor, &thread, NO_MESSAGES, move |shared, alive| {
             SupervisorActor::new(charges.clone(), shared.limits.restart_after, alive)
         })
     }
@@ -287,10 +299,11 @@ fn hire(shared: &Arc<Shared>, senders: &Arc<dyn WebhookSenderFactory>, thread: &
     let meter = shared.meter.of(ActorKind::WebhookWorker);
     Box::new(move || {
         let (shared, senders, alive) = (Arc::clone(&shared), Arc::clone(&senders), meter.alive());
-        let address = WebhookWorkerActor::start_in_arbiter(&thread, move |_| {
+        let address = WebhookWorkerActor::start_in_arbiter(&thread, move |context| {
+            leave_bound_to_mailbox(context);
             WebhookWorkerActor::new(shared, senders.build(), alive)
         });
-        Mailbox::new(address, Arc::clone(&meter))
+        Mailbox::new(address, Arc::clone(&meter), webhook_worker::MAILBOX)
     })
 }
 

@@ -17,7 +17,7 @@ use quita_domain::status::Status;
 use uuid::Uuid;
 
 use self::core::Core;
-use crate::mailbox::{Ask, Question, Reply};
+use crate::mailbox::{Ask, Mailbox, Question, Reply, leave_bound_to_mailbox};
 use crate::meter::{ActorKind, ActorMeter, Alive};
 use crate::payments::{CreatePayment, Created, Denied};
 use crate::shared::Shared;
@@ -136,24 +136,22 @@ pub(crate) struct TransactionActor {
     /// Taken while a message is handled; nothing else is handled meanwhile.
     core: Option<Core>,
     waiters: Vec<Waiter>,
-    mailbox: usize,
     _alive: Alive,
 }
 
 impl TransactionActor {
-    pub(crate) fn new(id: TransactionId, shared: Arc<Shared>, alive: Alive) -> Self {
-        let mailbox = shared.limits.transaction_mailbox;
-        Self { core: Some(Core::new(id, shared)), waiters: Vec::new(), mailbox, _alive: alive }
+    pub(crate) const fn new(id: TransactionId, shared: Arc<Shared>, alive: Alive) -> Self {
+        Self { core: Some(Core::new(id, shared)), waiters: Vec::new(), _alive: alive }
     }
 
     /// Starts it with its mailbox.
-    pub(crate) fn launch(
-        id: TransactionId,
-        shared: &Arc<Shared>,
-        meter: &Arc<ActorMeter>,
-    ) -> crate::mailbox::Mailbox<Self> {
+    pub(crate) fn launch(id: TransactionId, shared: &Arc<Shared>, meter: &Arc<ActorMeter>) -> Mailbox<Self> {
         let actor = Self::new(id, Arc::clone(shared), meter.alive());
-        crate::mailbox::Mailbox::new(actor.start(), Arc::clone(meter))
+        let address = Self::create(|context| {
+            leave_bound_to_mailbox(context);
+            actor
+        });
+        Mailbox::new(address, Arc::clone(meter), shared.limits.transaction_mailbox)
     }
 
     /// The kind, for the meter.
@@ -176,10 +174,6 @@ impl TransactionActor {
 
 impl Actor for TransactionActor {
     type Context = Context<Self>;
-
-    fn started(&mut self, context: &mut Self::Context) {
-        context.set_mailbox_capacity(self.mailbox);
-    }
 }
 
 impl Handler<Ask<Create>> for TransactionActor {

@@ -159,10 +159,6 @@ fn receiver_of(url: &str) -> String {
 
 impl Actor for WebhookPoolActor {
     type Context = Context<Self>;
-
-    fn started(&mut self, context: &mut Self::Context) {
-        context.set_mailbox_capacity(self.shared.limits.webhook_queue);
-    }
 }
 
 impl Handler<Ask<Deliver>> for WebhookPoolActor {

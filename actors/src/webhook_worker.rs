@@ -20,7 +20,7 @@ use crate::shared::Shared;
 use crate::webhook_pool::Deliver;
 
 /// Messages that may wait for one worker: the pool gives it one at a time.
-const MAILBOX: usize = 2;
+pub(crate) const MAILBOX: usize = 2;
 
 /// Send this delivery.
 pub(crate) struct Send(pub(crate) Deliver);
@@ -45,10 +45,6 @@ impl WebhookWorkerActor {
 
 impl Actor for WebhookWorkerActor {
     type Context = Context<Self>;
-
-    fn started(&mut self, context: &mut Self::Context) {
-        context.set_mailbox_capacity(MAILBOX);
-    }
 }
 
 impl Handler<Ask<Send>> for WebhookWorkerActor {
