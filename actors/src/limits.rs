@@ -51,6 +51,8 @@ pub struct Limits {
     pub answer_within: Duration,
     /// How long an actor that died stays away before it is made anew, doubled for each death in a row.
     pub restart_after: Duration,
+    /// How often the supervisor looks for what died.
+    pub supervision_interval: Duration,
     /// Failures in a row after which an acquirer is tried last for a while.
     pub breaker_failures: u32,
     /// How long such an acquirer is tried last.
@@ -83,6 +85,7 @@ impl Default for Limits {
             webhook_queue_per_receiver: 10_000,
             answer_within: Duration::from_secs(8),
             restart_after: Duration::from_millis(50),
+            supervision_interval: Duration::from_millis(20),
             breaker_failures: 10,
             breaker_open: Duration::from_secs(10),
         }

@@ -9,26 +9,26 @@ use std::time::Duration;
 
 use actix::prelude::*;
 
+use crate::limits::Limits;
 use crate::meter::Alive;
 use crate::slot::Revive;
-
-/// How often it looks.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Looks after the other actors.
 pub(crate) struct SupervisorActor {
     charges: Vec<(&'static str, Arc<dyn Revive>)>,
     restart_after: Duration,
+    look_every: Duration,
     _alive: Alive,
 }
 
 impl SupervisorActor {
     pub(crate) const fn new(
         charges: Vec<(&'static str, Arc<dyn Revive>)>,
-        restart_after: Duration,
+        limits: &Limits,
         alive: Alive,
     ) -> Self {
-        Self { charges, restart_after, _alive: alive }
+        let (restart_after, look_every) = (limits.restart_after, limits.supervision_interval);
+        Self { charges, restart_after, look_every, _alive: alive }
     }
 
     fn look(&mut self, _: &mut Context<Self>) {
@@ -44,6 +44,6 @@ impl Actor for SupervisorActor {
     type Context = Context<Self>;
 
     fn started(&mut self, context: &mut Self::Context) {
-        context.run_interval(LOOK_EVERY, Self::look);
+        context.run_interval(self.look_every, Self::look);
     }
 }

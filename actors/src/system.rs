@@ -268,7 +268,7 @@ impl Builder {
         let thread = self.arbiters.first().map_or_else(Arbiter::current, Arbiter::handle);
         let charges = self.charges.clone();
         self.keep(ActorKind::Supervisor, &thread, NO_MESSAGES, move |shared, alive| {
-            SupervisorActor::new(charges.clone(), shared.limits.restart_after, alive)
+            SupervisorActor::new(charges.clone(), &shared.limits, alive)
         })
     }
 }
