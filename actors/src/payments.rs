@@ -2,6 +2,7 @@
 //! nothing else.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use quita_domain::acquiring::Notice;
 use quita_domain::exception::Exception;
@@ -13,13 +14,16 @@ use quita_domain::payment::{Command, Payment, Refusal};
 use quita_domain::status::Status;
 use quita_ports::{NoticeSink, SinkError, StoreError};
 use thiserror::Error;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::inbox::InboxSink;
 use crate::mailbox::{NoAnswer, Question};
 use crate::routing::{NoRoute, RouteHealth};
 use crate::shared::Shared;
 use crate::transaction::{Await, Create, Execute, Read, Until};
+
+/// How long a caller that waits for a payment leaves a dead actor alone.
+const ASK_AGAIN_AFTER: Duration = Duration::from_millis(20);
 
 /// What a payment is created with.
 #[derive(Debug)]
@@ -303,7 +307,16 @@ impl Payments {
         if until.has_come(payment) {
             return Arc::clone(payment);
         }
-        match timeout(self.shared.limits.answer_within, self.ask(id, Await { id, until })).await {
+        let come = async {
+            loop {
+                match self.ask(id, Await { id, until }).await {
+                    // Its actor died, or left the memory with the question in hand: the next one is asked.
+                    Err(Denied::Interrupted) => sleep(ASK_AGAIN_AFTER).await,
+                    result => return result,
+                }
+            }
+        };
+        match timeout(self.shared.limits.answer_within, come).await {
             Ok(Ok(payment)) => payment,
             Ok(Err(_)) | Err(_) => match self.read(id).await {
                 Ok(Some(payment)) => payment,
