@@ -17,7 +17,7 @@ use quita_ports::{NoticeSink, SinkError, StoreError};
 use crate::mailbox::{Ask, NoAnswer, Question, Reply};
 use crate::meter::Alive;
 use crate::payments::Denied;
-use crate::shared::Shared;
+use crate::shared::{Shared, failed_before};
 use crate::slot::Slot;
 
 /// Waits before a notice that came too early, or whose payment is unknown, is tried again. After the last one it is
@@ -88,6 +88,9 @@ impl InboxActor {
         };
         context.spawn(work.into_actor(self).map(move |(notices, replies, stored), inbox, context| {
             inbox.is_storing = false;
+            if let Err(error) = &stored {
+                inbox.shared.heed(error);
+            }
             for ((place, notice), reply) in notices.into_iter().enumerate().zip(replies) {
                 let is_fresh_here = fresh.get(place).copied().unwrap_or(false);
                 let is_new = stored.as_ref().is_ok_and(|new| new.get(place).copied().unwrap_or(false));
@@ -249,6 +252,9 @@ pub(crate) struct InboxSink(pub(crate) Arc<Shared>);
 #[async_trait]
 impl NoticeSink for InboxSink {
     async fn submit(&self, notice: Notice) -> Result<(), SinkError> {
+        if self.0.is_broken() {
+            return Err(SinkError::Store(failed_before()));
+        }
         let inbox: &Arc<Slot<InboxActor>> = self.0.inbox.get().ok_or(SinkError::Busy)?;
         match inbox.mailbox().ask(Submit(notice)).await {
             Ok(result) => result.map_err(SinkError::Store),

@@ -19,7 +19,7 @@ use tokio::time::{sleep, timeout};
 use crate::inbox::InboxSink;
 use crate::mailbox::{NoAnswer, Question};
 use crate::routing::{NoRoute, RouteHealth};
-use crate::shared::Shared;
+use crate::shared::{Shared, failed_before};
 use crate::transaction::{Await, Create, Execute, Read, Until};
 
 /// How long a caller that waits for a payment leaves a dead actor alone.
@@ -286,7 +286,7 @@ impl Payments {
     /// Why not.
     pub async fn check_store(&self) -> Result<(), StoreError> {
         if self.shared.is_broken() {
-            return Err(StoreError::Broken("a commit failed; restart the service".into()));
+            return Err(failed_before());
         }
         self.shared.store.ping().await
     }

@@ -69,7 +69,7 @@ impl Shared {
         expected_revision: u64,
     ) -> Result<(), WriteError> {
         if self.is_broken() {
-            return Err(WriteError::NotWritten(StoreError::Broken("it failed before".into())));
+            return Err(WriteError::NotWritten(failed_before()));
         }
         let Some(journal) = self.journal.get() else { return Err(lost("the journal has not started")) };
         let asked = journal.mailbox();
@@ -80,14 +80,19 @@ impl Shared {
             Ok(Err(NoAnswer::Died)) => Err(lost("the journal died")),
             Err(_) => Err(lost("the store takes too long")),
         };
-        if let Err(
-            WriteError::NotWritten(StoreError::Broken(why)) | WriteError::Unknown(StoreError::Broken(why)),
-        ) = &result
+        if let Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) = &result {
+            self.heed(error);
+        }
+        result
+    }
+
+    /// Accepts nothing more after a failure that makes the store untrustworthy.
+    pub(crate) fn heed(&self, error: &StoreError) {
+        if let StoreError::Broken(why) = error
             && !self.is_broken.swap(true, Ordering::Relaxed)
         {
             tracing::error!(%why, "the store can no longer be trusted: nothing more is accepted, restart the service");
         }
-        result
     }
 
     /// Reads a payment from the store.
@@ -153,6 +158,11 @@ impl Shared {
             reported_at: self.clock.now(),
         }
     }
+}
+
+/// Why nothing more is accepted.
+pub(crate) fn failed_before() -> StoreError {
+    StoreError::Broken("a commit failed; restart the service".into())
 }
 
 fn lost(why: &str) -> WriteError {
