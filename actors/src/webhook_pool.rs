@@ -2,13 +2,16 @@
 //!
 //! Owns the queue of deliveries that were claimed, and who works on what. Receivers take turns and none may occupy
 //! more than its share of the workers, so that a slow one delays nobody else. Never decides whether a delivery
-//! succeeded. What does not fit stays in the store and is due when its lease ends.
+//! succeeded, never has one twice: one that is claimed again while it waits keeps its place with the new lease. What
+//! does not fit stays in the store and is due when its lease ends.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use actix::prelude::*;
+use quita_domain::identity::TransactionId;
 use quita_domain::payment::Payment;
+use quita_domain::time::Timestamp;
 use url::Url;
 
 use crate::mailbox::{Ask, Mailbox, NoAnswer, Question};
@@ -24,6 +27,28 @@ pub(crate) struct Deliver {
     pub(crate) index: u32,
 }
 
+impl Deliver {
+    fn key(&self) -> Key {
+        (self.payment.id, self.index)
+    }
+
+    /// Whether the lease still runs. When it is over, whoever looks next may claim the delivery.
+    fn is_ours(&self, now: Timestamp) -> bool {
+        let place = usize::try_from(self.index).unwrap_or(usize::MAX);
+        let lease_end = self.payment.outbox.get(place).and_then(|delivery| delivery.next_attempt_at);
+        lease_end.is_some_and(|end| now < end)
+    }
+}
+
+/// A delivery: which payment's, and its place in the outbox.
+type Key = (TransactionId, u32);
+
+/// What became of a delivery that was claimed.
+enum Claimed {
+    Waits(Deliver),
+    UnderWay,
+}
+
 impl Question for Deliver {
     type Answer = ();
     const NAME: &'static str = "deliver";
@@ -32,7 +57,7 @@ impl Question for Deliver {
 /// The deliveries that wait for one receiver.
 #[derive(Default)]
 struct Receiver {
-    waiting: VecDeque<Deliver>,
+    waiting: VecDeque<Key>,
     in_flight: usize,
 }
 
@@ -46,6 +71,7 @@ pub(crate) struct WebhookPoolActor {
     idle: Vec<Mailbox<WebhookWorkerActor>>,
     receivers: HashMap<String, Receiver>,
     turns: VecDeque<String>,
+    claimed: HashMap<Key, Claimed>,
     waiting: usize,
     meter: Arc<ActorMeter>,
     workers: Arc<ActorMeter>,
@@ -67,6 +93,7 @@ impl WebhookPoolActor {
             idle,
             receivers: HashMap::new(),
             turns: VecDeque::new(),
+            claimed: HashMap::new(),
             waiting: 0,
             meter,
             workers,
@@ -75,18 +102,27 @@ impl WebhookPoolActor {
     }
 
     fn enqueue(&mut self, delivery: Deliver) {
-        let limits = &self.shared.limits;
+        let (limits, key) = (&self.shared.limits, delivery.key());
+        match self.claimed.get_mut(&key) {
+            Some(Claimed::Waits(waiting)) => {
+                *waiting = delivery;
+                return;
+            }
+            Some(Claimed::UnderWay) => return,
+            None => {}
+        }
         let Some(name) = delivery.payment.order.postback_url.as_deref().map(receiver_of) else { return };
-        let receiver = self.receivers.entry(name.clone()).or_default();
-        if self.waiting >= limits.webhook_queue || receiver.waiting.len() >= limits.webhook_queue_per_receiver
-        {
+        let waiting_there = self.receivers.get(&name).map_or(0, |receiver| receiver.waiting.len());
+        if self.waiting >= limits.webhook_queue || waiting_there >= limits.webhook_queue_per_receiver {
             self.meter.refused.inc();
             return;
         }
+        let receiver = self.receivers.entry(name.clone()).or_default();
         if receiver.waiting.is_empty() {
             self.turns.push_back(name);
         }
-        receiver.waiting.push_back(delivery);
+        receiver.waiting.push_back(key);
+        self.claimed.insert(key, Claimed::Waits(delivery));
         self.waiting = self.waiting.saturating_add(1);
     }
 
@@ -96,23 +132,46 @@ impl WebhookPoolActor {
         let mut turns = self.turns.len();
         while turns > 0 && !self.idle.is_empty() {
             let Some(name) = self.turns.pop_front() else { break };
-            let Some(receiver) = self.receivers.get_mut(&name) else { continue };
-            if receiver.in_flight >= per_receiver {
+            if self.receivers.get(&name).is_some_and(|receiver| receiver.in_flight >= per_receiver) {
                 self.turns.push_back(name);
                 turns = turns.saturating_sub(1);
                 continue;
             }
-            let Some((delivery, worker)) = receiver.waiting.pop_front().zip(self.idle.pop()) else {
+            let next = self.take_next(&name);
+            if self.receivers.get(&name).is_some_and(|receiver| !receiver.waiting.is_empty()) {
+                self.turns.push_back(name.clone());
+            } else {
+                turns = turns.saturating_sub(1);
+            }
+            let Some(delivery) = next else {
+                self.forget_if_idle(&name);
                 continue;
             };
-            receiver.in_flight = receiver.in_flight.saturating_add(1);
-            if receiver.waiting.is_empty() {
-                turns = turns.saturating_sub(1);
-            } else {
-                self.turns.push_back(name.clone());
-            }
-            self.waiting = self.waiting.saturating_sub(1);
+            let Some(worker) = self.idle.pop() else { break };
             self.give(worker, name, delivery, context);
+        }
+    }
+
+    /// The receiver's next delivery whose lease still runs, now under way. Those before it are the timer's again.
+    fn take_next(&mut self, name: &str) -> Option<Deliver> {
+        let now = self.shared.clock.now();
+        let receiver = self.receivers.get_mut(name)?;
+        while let Some(key) = receiver.waiting.pop_front() {
+            self.waiting = self.waiting.saturating_sub(1);
+            if let Some(Claimed::Waits(delivery)) = self.claimed.remove(&key)
+                && delivery.is_ours(now)
+            {
+                self.claimed.insert(key, Claimed::UnderWay);
+                receiver.in_flight = receiver.in_flight.saturating_add(1);
+                return Some(delivery);
+            }
+        }
+        None
+    }
+
+    fn forget_if_idle(&mut self, name: &str) {
+        if self.receivers.get(name).is_some_and(|known| known.in_flight == 0 && known.waiting.is_empty()) {
+            self.receivers.remove(name);
         }
     }
 
@@ -123,6 +182,7 @@ impl WebhookPoolActor {
         delivery: Deliver,
         context: &mut Context<Self>,
     ) {
+        let key = delivery.key();
         let work = async move {
             let died = worker.ask(Send(delivery)).await == Err(NoAnswer::Died);
             (worker, died)
@@ -138,12 +198,11 @@ impl WebhookPoolActor {
                 worker
             };
             pool.idle.push(worker);
+            pool.claimed.remove(&key);
             if let Some(receiver) = pool.receivers.get_mut(&name) {
                 receiver.in_flight = receiver.in_flight.saturating_sub(1);
-                if receiver.in_flight == 0 && receiver.waiting.is_empty() {
-                    pool.receivers.remove(&name);
-                }
             }
+            pool.forget_if_idle(&name);
             pool.pump(context);
         }));
     }
