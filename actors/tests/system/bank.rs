@@ -1,0 +1,247 @@
+//! Acquirers that answer as they are told, and keep a ledger of what they really hold.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use quita_domain::acquiring::{
+    Approval, CallFailure, Charge, ChargeAnswer, ChargeQuery, Fact, Issued, OperationAnswer, Settlement,
+};
+use quita_domain::identity::{AcquirerName, Mode, TransactionId};
+use quita_domain::method::Method;
+use quita_domain::money::Money;
+use quita_domain::operation::Operation;
+use quita_domain::order::Order;
+use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, NoticeSink};
+use tokio::time::sleep;
+
+use crate::chance::TestClock;
+use crate::trace::{Mark, Trace};
+
+/// How long a bank may take for an answer.
+pub(crate) const TIME_OUT_MS: u64 = 5_000;
+
+/// What a bank makes of a call.
+#[derive(Debug, Clone)]
+pub(crate) enum Answer {
+    /// It takes the charge and says so.
+    Takes,
+    /// It takes the charge, which is paid at once.
+    Pays,
+    /// It refuses for good.
+    Declines,
+    /// It can't be reached.
+    Unreachable,
+    /// It answers nonsense, and has done nothing.
+    Nonsense,
+    /// It takes the charge, but its answer never comes.
+    TakesSilently,
+    /// It never hears of it, and no answer comes.
+    Silence,
+    /// The adapter panics before anything was sent.
+    Panic,
+    /// It answers late.
+    After(Duration, Box<Answer>),
+}
+
+impl Answer {
+    pub(crate) fn after_ms(ms: u64, answer: Self) -> Self {
+        Self::After(Duration::from_millis(ms), Box::new(answer))
+    }
+}
+
+/// One acquirer.
+pub(crate) struct Bank {
+    spec: AcquirerSpec,
+    name: &'static str,
+    is_local: bool,
+    charges: Mutex<VecDeque<Answer>>,
+    usual: Mutex<Answer>,
+    finds: Mutex<VecDeque<Answer>>,
+    operations: Mutex<VecDeque<OperationAnswer>>,
+    held: Mutex<BTreeMap<TransactionId, Fact>>,
+    asked_ms: Mutex<Vec<u64>>,
+    clock: Arc<TestClock>,
+    trace: Trace,
+}
+
+impl Bank {
+    pub(crate) fn new(
+        name: &'static str,
+        priority: u32,
+        is_local: bool,
+        clock: Arc<TestClock>,
+        trace: Trace,
+    ) -> Self {
+        let spec = AcquirerSpec {
+            name: AcquirerName::new(name),
+            mode: Mode::Test,
+            methods: vec![Method::Pix, Method::CreditCard],
+            priority,
+            weight: 1,
+            min_amount: Money::from_cents(1),
+            max_amount: Money::from_cents(100_000_000),
+            concurrency: 2_000,
+            time_out_ms: TIME_OUT_MS,
+        };
+        Self {
+            spec,
+            name,
+            is_local,
+            charges: Mutex::default(),
+            usual: Mutex::new(Answer::Takes),
+            finds: Mutex::default(),
+            operations: Mutex::default(),
+            held: Mutex::default(),
+            asked_ms: Mutex::default(),
+            clock,
+            trace,
+        }
+    }
+
+    /// The next charges are answered so, then as usual.
+    pub(crate) fn next(&self, answers: impl IntoIterator<Item = Answer>) {
+        self.charges.lock().unwrap().extend(answers);
+    }
+
+    /// Every charge that nothing else was planned for is answered so.
+    pub(crate) fn usually(&self, answer: Answer) {
+        *self.usual.lock().unwrap() = answer;
+    }
+
+    /// The next questions are answered so, then with the truth.
+    pub(crate) fn next_finds(&self, answers: impl IntoIterator<Item = Answer>) {
+        self.finds.lock().unwrap().extend(answers);
+    }
+
+    /// The next operations are answered so, then done.
+    pub(crate) fn next_operations(&self, answers: impl IntoIterator<Item = OperationAnswer>) {
+        self.operations.lock().unwrap().extend(answers);
+    }
+
+    /// Whether it holds the charge.
+    pub(crate) fn holds(&self, id: TransactionId) -> bool {
+        self.held.lock().unwrap().contains_key(&id)
+    }
+
+    /// When it was asked what became of a charge, in milliseconds since the world began.
+    pub(crate) fn asked_ms(&self) -> Vec<u64> {
+        self.asked_ms.lock().unwrap().clone()
+    }
+
+    /// What it holds now: the payer paid.
+    pub(crate) fn is_paid(&self, id: TransactionId, cents: u64) {
+        self.held.lock().unwrap().insert(id, settled(id, cents));
+    }
+
+    async fn answer(&self, mut answer: Answer, query: &ChargeQuery) -> ChargeAnswer {
+        while let Answer::After(wait, then) = answer {
+            sleep(wait).await;
+            answer = *then;
+        }
+        let unknown = |why: &str| ChargeAnswer::Failed(CallFailure::Unknown(why.into()));
+        match answer {
+            Answer::Takes => ChargeAnswer::Known(self.take(query)),
+            Answer::Pays => {
+                let fact = paid(query);
+                self.held.lock().unwrap().insert(query.id, fact.clone());
+                ChargeAnswer::Known(fact)
+            }
+            Answer::Declines => ChargeAnswer::Known(Fact::Declined { code: "insufficient_funds".into() }),
+            Answer::Unreachable => ChargeAnswer::Failed(CallFailure::NotDelivered("no connection".into())),
+            Answer::Nonsense => unknown("not JSON"),
+            Answer::TakesSilently => {
+                self.take(query);
+                std::future::pending().await
+            }
+            Answer::Silence => std::future::pending().await,
+            Answer::Panic => panic!("the adapter of {} panics", self.name),
+            Answer::After(..) => unreachable!("waited for above"),
+        }
+    }
+
+    fn take(&self, query: &ChargeQuery) -> Fact {
+        let expires_at = query.created_at.plus_ms(3_600_000);
+        let txid = query.id.uuid().simple().to_string();
+        let pending =
+            Fact::Pending { issued: Issued::Pix { txid, code: "code".into(), expires_at }, news_at: None };
+        let fact = match query.method {
+            Method::CreditCard => paid(query),
+            Method::Pix | Method::Boleto => pending,
+        };
+        self.held.lock().unwrap().entry(query.id).or_insert(fact).clone()
+    }
+}
+
+/// The money came in with the answer; a card's approval comes in the same one.
+fn paid(query: &ChargeQuery) -> Fact {
+    let approval = query.card.is_some().then(|| Approval { authorization_code: "123456".into() });
+    settled_with(query.id, query.amount.cents(), approval)
+}
+
+/// The money came in.
+pub(crate) fn settled(id: TransactionId, cents: u64) -> Fact {
+    settled_with(id, cents, None)
+}
+
+fn settled_with(id: TransactionId, cents: u64, approval: Option<Approval>) -> Fact {
+    let (id, amount) = (format!("settlement-{id}"), Money::from_cents(cents));
+    Fact::Settled(Settlement { id, amount, end_to_end_id: None, approval })
+}
+
+/// Makes the bank's adapter.
+pub(crate) struct BankFactory(pub(crate) Arc<Bank>);
+
+impl AcquirerFactory for BankFactory {
+    fn spec(&self) -> &AcquirerSpec {
+        &self.0.spec
+    }
+
+    fn answers_locally(&self, order: &Order) -> bool {
+        self.0.is_local && order.method == Method::Pix
+    }
+
+    fn build(&self, _: Arc<dyn NoticeSink>) -> Rc<dyn Acquirer> {
+        Rc::new(Teller(Arc::clone(&self.0)))
+    }
+}
+
+struct Teller(Arc<Bank>);
+
+#[async_trait(?Send)]
+impl Acquirer for Teller {
+    async fn charge(&self, charge: &Charge) -> ChargeAnswer {
+        let bank = &self.0;
+        bank.trace.note(Mark::Charged(bank.name, charge.query.id));
+        let planned = bank.charges.lock().unwrap().pop_front();
+        let answer = planned.unwrap_or_else(|| bank.usual.lock().unwrap().clone());
+        bank.answer(answer, &charge.query).await
+    }
+
+    async fn begun(&self, query: &ChargeQuery) {
+        self.0.trace.note(Mark::Begun(self.0.name, query.id));
+    }
+
+    async fn find(&self, query: &ChargeQuery) -> ChargeAnswer {
+        let bank = &self.0;
+        bank.trace.note(Mark::Asked(bank.name, query.id));
+        bank.asked_ms.lock().unwrap().push(bank.clock.elapsed_ms());
+        let planned = bank.finds.lock().unwrap().pop_front();
+        match planned {
+            Some(answer) => bank.answer(answer, query).await,
+            None => {
+                let held = bank.held.lock().unwrap().get(&query.id).cloned();
+                held.map_or(ChargeAnswer::NotFound, ChargeAnswer::Known)
+            }
+        }
+    }
+
+    async fn operate(&self, query: &ChargeQuery, _: &Operation) -> OperationAnswer {
+        let bank = &self.0;
+        bank.trace.note(Mark::Operated(bank.name, query.id));
+        sleep(Duration::from_millis(10)).await;
+        bank.operations.lock().unwrap().pop_front().unwrap_or(OperationAnswer::Done)
+    }
+}

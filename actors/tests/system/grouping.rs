@@ -1,0 +1,78 @@
+//! Group commit and group read: many callers, few calls to the store.
+
+use std::collections::HashSet;
+
+use futures_util::future::join_all;
+
+use crate::orders::{id, pix, pix_for};
+use crate::world::{World, pass_ms};
+
+#[test]
+fn a_thousand_creations_at_once_take_few_batches() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        let callers: Vec<_> = (1..=1_000).map(|number| node.begin(pix_for(number, None))).collect();
+        for created in join_all(callers).await {
+            created.unwrap().unwrap();
+        }
+        node.settle().await;
+        let batches = world.store.batches();
+        let writes: usize = batches.iter().sum();
+        assert_eq!((writes, world.trace.stored()), (2_000, 2_000), "intent and answer");
+        assert!(batches.len() <= 20, "{batches:?}");
+        assert!(batches.iter().all(|size| *size <= world.limits.journal_batch));
+        assert_eq!(world.trace.charges(), 1_000);
+    });
+}
+
+#[test]
+fn a_thousand_reads_at_once_are_few_and_equal_ones_are_shared() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        for number in 1..=100 {
+            drop(node.begin(pix_for(number, None)));
+        }
+        node.settle().await;
+        let before = world.store.reads().len();
+        let reads = (0..1_000).map(|read| node.payments.read(id(read % 100 + 1)));
+        let found: HashSet<_> =
+            join_all(reads).await.into_iter().map(|found| found.unwrap().unwrap().id).collect();
+        assert_eq!(found.len(), 100);
+        let reads = world.store.reads().split_off(before);
+        assert!(reads.len() <= 2 * world.limits.reader_in_flight, "{reads:?}");
+        assert!(reads.iter().all(|size| *size <= world.limits.reader_batch));
+    });
+}
+
+#[test]
+fn a_read_sees_what_was_written_before_it_was_asked() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        for number in 1..=20 {
+            let created = node.created(pix(number)).await;
+            let (one, two) = (node.payments.read(id(number)).await, node.payments.read(id(number)).await);
+            assert!(one.unwrap().unwrap().revision >= created.revision);
+            assert!(two.unwrap().unwrap().revision >= created.revision);
+        }
+        node.settle().await;
+    });
+}
+
+#[test]
+fn the_only_writer_answers_reads_of_what_lives_without_the_store() {
+    let world = World::with_sole_writer();
+    world.live(async {
+        let node = world.node();
+        node.created(pix_for(1, None)).await;
+        assert!(node.payments.read(id(1)).await.unwrap().is_some());
+        assert_eq!(world.store.reads().len(), 0);
+        pass_ms(20_000).await;
+        assert_eq!(node.live("transaction"), 0);
+        assert!(node.payments.read(id(1)).await.unwrap().is_some());
+        assert_eq!((world.store.reads().len(), node.live("transaction")), (1, 0), "reading wakes nobody");
+        assert!(node.payments.read(id(2)).await.unwrap().is_none());
+    });
+}

@@ -1,0 +1,61 @@
+//! A log that can fail: the only outside thing that the front, the pool and the supervisor touch.
+
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex};
+
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+/// Panics once when a line holds the armed text.
+#[derive(Clone, Default)]
+pub(crate) struct Logs(Arc<Mutex<Option<&'static str>>>);
+
+impl Logs {
+    /// The next line that holds this text kills the actor that writes it.
+    pub(crate) fn die_at(&self, text: &'static str) {
+        *self.0.lock().unwrap() = Some(text);
+    }
+
+    /// Whether it has happened, or was never asked for.
+    pub(crate) fn is_unarmed(&self) -> bool {
+        self.0.lock().unwrap().is_none()
+    }
+
+    fn is_fatal(&self, line: &str) -> bool {
+        self.0.lock().unwrap().take_if(|text| line.contains(*text)).is_some()
+    }
+}
+
+impl Subscriber for Logs {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut line = Line(String::new());
+        event.record(&mut line);
+        assert!(!self.is_fatal(&line.0), "the log fails at: {}", line.0);
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+struct Line(String);
+
+impl Visit for Line {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        use std::fmt::Write;
+        write!(self.0, "{field}={value:?} ").unwrap();
+    }
+}

@@ -1,0 +1,36 @@
+//! The whole actor system over an in-memory world: one thread, paused time, every fault on demand.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::let_underscore_must_use,
+    clippy::wildcard_enum_match_arm,
+    missing_docs,
+    unreachable_pub,
+    reason = "tests"
+)]
+
+mod access;
+mod bank;
+mod chance;
+mod invariants;
+mod logs;
+mod orders;
+mod receivers;
+mod store;
+mod trace;
+mod world;
+
+mod crashes;
+mod creating;
+mod dying;
+mod grouping;
+mod notices;
+mod overload;
+mod passivation;
+mod store_trouble;
+mod threads;
+mod two_nodes;
+mod unknown_outcomes;
+mod webhooks;

@@ -1,0 +1,212 @@
+//! What acquirers tell us: once, twice, too early, about strangers, while the store is away.
+
+use futures_util::future::join_all;
+use quita_domain::acquiring::Fact;
+use quita_domain::status::Status;
+use quita_ports::SinkError;
+
+use crate::bank::{Answer, settled};
+use crate::orders::{CENTS, id, pix};
+use crate::store::{Fault, Op};
+use crate::world::{World, pass_ms};
+
+#[test]
+fn a_notice_that_repeats_is_worked_once() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        let paid = || node.notice("e1", id(1), settled(id(1), CENTS));
+        for taken in join_all((0..10).map(|_| node.payments.submit(paid()))).await {
+            taken.unwrap();
+        }
+        node.settle().await;
+        let stored = world.trace.stored();
+        node.payments.submit(paid()).await.unwrap();
+        node.payments.submit(node.notice("e2", id(1), settled(id(1), CENTS))).await.unwrap();
+        node.settle().await;
+        assert_eq!((node.stored(id(1)).history.len(), world.trace.stored()), (2, stored));
+        assert_eq!(world.store.kinds_of_exceptions(), Vec::<String>::new());
+    });
+}
+
+#[test]
+fn a_notice_ahead_of_the_answer_pays_and_the_answer_still_brings_the_code() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        world.bank.next([Answer::after_ms(1_000, Answer::Takes)]);
+        let caller = node.begin(pix(1));
+        pass_ms(100).await;
+        node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
+        assert_eq!(caller.await.unwrap().unwrap().payment.status(), Status::Paid);
+        assert!(world.clock.elapsed_ms() < 500, "the caller was told at once");
+        pass_ms(2_000).await;
+        let stored = node.stored(id(1));
+        assert!(stored.status() == Status::Paid && stored.state.issued.is_some());
+        node.settle().await;
+    });
+}
+
+#[test]
+fn a_caller_may_wait_for_what_a_notice_changes() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        let payment = node.created(pix(1)).await;
+        let notice = node.notice("e1", id(1), settled(id(1), CENTS));
+        let paid = node.payments.submit_and_await(notice, &payment).await.unwrap();
+        assert_eq!(paid.status(), Status::Paid);
+        node.settle().await;
+    });
+}
+
+#[test]
+fn a_notice_for_a_stranger_is_tried_for_minutes_and_then_shown_to_an_operator() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.payments.submit(node.notice("e1", id(9), settled(id(9), CENTS))).await.unwrap();
+        pass_ms(330_000).await;
+        assert_eq!((world.store.open_notices(), world.store.kinds_of_exceptions().len()), (1, 0));
+        node.settle().await;
+        assert_eq!(world.store.kinds_of_exceptions(), ["unknown_payment"]);
+    });
+}
+
+#[test]
+fn a_notice_that_overtakes_its_payment_is_learnt_when_that_is_there() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
+        pass_ms(4_000).await;
+        node.created(pix(1)).await;
+        node.settle().await;
+        assert_eq!(node.stored(id(1)).status(), Status::Paid);
+        assert_eq!(world.store.kinds_of_exceptions(), Vec::<String>::new());
+    });
+}
+
+#[test]
+fn a_notice_that_comes_too_early_is_learnt_later() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        node.payments.submit(node.notice("e2", id(1), Fact::ChargedBack)).await.unwrap();
+        pass_ms(10_000).await;
+        assert_eq!(node.stored(id(1)).status(), Status::Pending);
+        node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
+        node.settle().await;
+        assert_eq!(node.stored(id(1)).status(), Status::Chargeback);
+        assert_eq!(world.store.kinds_of_exceptions(), Vec::<String>::new());
+    });
+}
+
+#[test]
+fn a_notice_that_stays_too_early_is_shown_to_an_operator() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        node.payments.submit(node.notice("e2", id(1), Fact::ChargedBack)).await.unwrap();
+        node.settle().await;
+        assert_eq!(world.store.kinds_of_exceptions(), ["too_early"]);
+    });
+}
+
+#[test]
+fn a_notice_that_the_table_refuses_is_an_exception_that_survives_the_stores_trouble() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        world.store.always(Op::PutException, Fault::Unavailable);
+        node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS - 1))).await.unwrap();
+        pass_ms(20_000).await;
+        assert_eq!(world.store.open_notices(), 1);
+        world.store.heal();
+        node.settle().await;
+        assert_eq!(world.store.kinds_of_exceptions(), ["amount_mismatch"]);
+        assert_eq!(node.stored(id(1)).status(), Status::Pending);
+    });
+}
+
+#[test]
+fn a_notice_that_could_not_be_worked_stays_due() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        node.settle().await;
+        world.store.always(Op::Commit, Fault::Unavailable);
+        node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
+        pass_ms(600_000).await;
+        assert_eq!(world.store.open_notices(), 1);
+        world.store.heal();
+        node.settle().await;
+        assert_eq!(node.stored(id(1)).status(), Status::Paid);
+        assert_eq!(world.store.kinds_of_exceptions(), Vec::<String>::new());
+    });
+}
+
+#[test]
+fn a_notice_that_could_not_be_finished_is_worked_again_and_changes_nothing() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        world.store.once(Op::FinishNotices, Fault::Unavailable);
+        node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
+        node.settle().await;
+        assert_eq!(node.stored(id(1)).history.len(), 2);
+    });
+}
+
+#[test]
+fn a_notice_that_was_not_stored_was_not_taken() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        world.store.once(Op::PutNotices, Fault::Unavailable);
+        let paid = || node.notice("e1", id(1), settled(id(1), CENTS));
+        assert!(matches!(node.payments.submit(paid()).await, Err(SinkError::Store(_))));
+        pass_ms(10_000).await;
+        assert_eq!(node.stored(id(1)).status(), Status::Pending);
+        node.payments.submit(paid()).await.unwrap();
+        node.settle().await;
+        assert_eq!(node.stored(id(1)).status(), Status::Paid);
+    });
+}
+
+#[test]
+fn a_payment_nobody_pays_is_looked_at_and_expires() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        pass_ms(3_590_000).await;
+        assert_eq!(node.stored(id(1)).status(), Status::Pending);
+        pass_ms(20_000).await;
+        assert_eq!(node.stored(id(1)).status(), Status::Expired);
+        node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
+        node.settle().await;
+        let paid = node.stored(id(1));
+        assert_eq!(paid.state.status_reason.as_deref(), Some("late_settlement"));
+    });
+}
+
+#[test]
+fn a_settlement_whose_notice_never_came_is_found_by_looking() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        world.bank.is_paid(id(1), CENTS);
+        pass_ms(61_000).await;
+        assert_eq!(node.stored(id(1)).status(), Status::Paid);
+        node.settle().await;
+    });
+}

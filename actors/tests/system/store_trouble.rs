@@ -1,0 +1,243 @@
+//! What the store may do to us: be away, lose replies, be slow, break, be written by somebody else.
+
+use std::time::Duration;
+
+use quita_actors::Denied;
+use quita_domain::operation::{OperationRequest, OperationState, Wish};
+use quita_domain::payment::Command;
+use quita_domain::status::Status;
+use quita_ports::{SinkError, StoreError};
+use uuid::Uuid;
+
+use crate::access::owner;
+use crate::bank::settled;
+use crate::orders::{CENTS, id, keyed, pix};
+use crate::store::{Fault, Op};
+use crate::trace::Mark::{Asked, Charged};
+use crate::world::{World, pass_ms};
+
+const EVERYTHING: [Op; 7] =
+    [Op::Commit, Op::Load, Op::Due, Op::PutNotices, Op::DueNotices, Op::FinishNotices, Op::PutException];
+
+#[test]
+fn a_store_out_of_reach_refuses_and_nothing_is_sent_and_it_recovers_by_itself() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        for op in EVERYTHING {
+            world.store.always(op, Fault::Unavailable);
+        }
+        for number in 1..=20 {
+            assert!(matches!(node.create(pix(number)).await, Err(Denied::StoreUnavailable(_))));
+        }
+        assert!(matches!(node.payments.read(id(1)).await, Err(Denied::StoreUnavailable(_))));
+        pass_ms(120_000).await;
+        assert_eq!((world.trace.charges(), world.store.payments().len()), (0, 0));
+        world.store.heal();
+        assert_eq!(node.created(pix(1)).await.status(), Status::Pending);
+        node.settle().await;
+        assert_eq!(node.restarts("timer") + node.restarts("journal") + node.restarts("reader"), 0);
+    });
+}
+
+#[test]
+fn an_answer_that_the_store_did_not_take_at_first_is_stored_when_it_is_back() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        world.bank.next([crate::bank::Answer::after_ms(1_000, crate::bank::Answer::Takes)]);
+        let caller = node.begin(pix(1));
+        pass_ms(500).await;
+        world.store.always(Op::Commit, Fault::Unavailable);
+        pass_ms(120_000).await;
+        world.store.heal();
+        node.settle().await;
+        assert_eq!(node.stored(id(1)).status(), Status::Pending);
+        assert_eq!(caller.await.unwrap().unwrap().payment.status(), Status::Initial);
+        assert_eq!(world.trace.charges(), 1, "it was asked for, not charged again");
+    });
+}
+
+#[test]
+fn after_a_broken_commit_nothing_more_is_accepted() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        node.settle().await;
+        world.store.once(Op::Commit, Fault::Broken);
+        let broken = |denied| matches!(denied, Denied::StoreUnavailable(StoreError::Broken(_)));
+        assert!(broken(node.create(pix(2)).await.unwrap_err()));
+        let (batches, charges) = (world.store.batches().len(), world.trace.charges());
+        assert!(broken(node.create(pix(3)).await.unwrap_err()), "although the store would take it");
+        let notice = node.notice("e1", id(1), settled(id(1), CENTS));
+        let refused = node.payments.submit(notice).await.unwrap_err();
+        assert!(matches!(refused, SinkError::Store(StoreError::Broken(_))), "{refused:?}");
+        assert!(matches!(node.payments.check_store().await, Err(StoreError::Broken(_))));
+        pass_ms(60_000).await;
+        assert_eq!((world.store.batches().len(), world.trace.charges()), (batches, charges));
+        assert!(node.payments.read(id(1)).await.unwrap().is_some(), "reads go on");
+    });
+}
+
+#[test]
+fn a_notice_that_the_broken_store_did_not_keep_stops_the_accepting_too() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        world.store.once(Op::PutNotices, Fault::Broken);
+        let notice = node.notice("e1", id(1), settled(id(1), CENTS));
+        node.payments.submit(notice).await.unwrap_err();
+        assert!(matches!(node.create(pix(2)).await, Err(Denied::StoreUnavailable(StoreError::Broken(_)))));
+    });
+}
+
+#[test]
+fn a_commit_whose_reply_was_lost_is_read_back_and_nobody_is_charged_twice() {
+    for lost in 0..3 {
+        let world = World::new();
+        world.live(async {
+            let node = world.node();
+            for _ in 0..lost {
+                world.store.once(Op::Commit, Fault::Slow(Duration::from_millis(1)));
+            }
+            world.store.once(Op::Commit, Fault::LostReply);
+            let payment = node.created(pix(1)).await;
+            assert_eq!(payment.status(), Status::Pending, "reply {lost} was lost");
+            node.settle().await;
+            assert_eq!((world.trace.charges(), world.receivers.received().len()), (1, 1));
+            assert_eq!(world.trace.stored(), 3, "nothing was written twice");
+        });
+    }
+}
+
+#[test]
+fn a_commit_that_never_arrived_is_refused_before_and_repeated_after_the_charge() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        world.store.once(Op::Commit, Fault::LostRequest);
+        assert!(matches!(node.create(pix(1)).await, Err(Denied::StoreUnavailable(_))));
+        assert_eq!(world.trace.charges(), 0);
+        world.store.once(Op::Commit, Fault::Slow(Duration::ZERO));
+        world.store.once(Op::Commit, Fault::LostRequest);
+        assert_eq!(node.created(pix(1)).await.status(), Status::Pending);
+        assert_eq!(world.trace.charges(), 1);
+        node.settle().await;
+    });
+}
+
+#[test]
+fn a_lost_reply_that_can_not_be_read_back_either_says_so_and_the_same_key_tells() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        world.store.once(Op::Commit, Fault::LostReply);
+        world.store.always(Op::Load, Fault::Unavailable);
+        assert!(matches!(node.create(keyed(1, "f")).await, Err(Denied::StoreUnavailable(_))));
+        assert_eq!(world.trace.charges(), 0);
+        world.store.heal();
+        let again = node.create(keyed(1, "f")).await.unwrap();
+        assert!(again.is_replay);
+        node.settle().await;
+        let outside = world.trace.of_outside(id(1));
+        let asked = outside.iter().position(|mark| *mark == Asked("first", id(1)));
+        let charged = outside.iter().position(|mark| *mark == Charged("first", id(1)));
+        assert!(asked.is_some() && asked < charged, "asked before it was sent: {outside:?}");
+        assert_eq!(world.trace.charges(), 1);
+    });
+}
+
+#[test]
+fn a_write_that_takes_too_long_counts_as_unknown_and_is_found_later() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        world.store.once(Op::Commit, Fault::Slow(Duration::from_secs(12)));
+        let began_ms = world.clock.elapsed_ms();
+        assert!(matches!(node.create(keyed(1, "f")).await, Err(Denied::StoreUnavailable(_))));
+        assert!(world.clock.elapsed_ms() - began_ms < 10_100);
+        pass_ms(5_000).await;
+        assert!(node.create(keyed(1, "f")).await.unwrap().is_replay);
+        node.settle().await;
+        assert_eq!(node.stored(id(1)).status(), Status::Pending);
+        assert_eq!(world.trace.charges(), 1);
+    });
+}
+
+#[test]
+fn when_another_writer_was_faster_both_changes_are_there() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        let payment = node.created(pix(1)).await;
+        node.settle().await;
+        let paid = Command::Notified(settled(id(1), CENTS));
+        world.store.once(Op::Commit, Fault::Forestalled(paid));
+        let (after, place) = node.payments.redeliver(payment.id, owner(), 0).await.unwrap();
+        assert_eq!((after.status(), place), (Status::Paid, 2));
+        node.settle().await;
+        let stored = node.stored(id(1));
+        assert_eq!((stored.status(), stored.history.len(), stored.outbox.len()), (Status::Paid, 2, 3));
+        assert_eq!(stored.outbox[2].repeats, Some(0));
+    });
+}
+
+#[test]
+fn what_another_writer_made_impossible_is_refused_on_the_fresh_state() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        node.settle().await;
+        world.store.once(Op::Commit, Fault::Forestalled(Command::Notified(settled(id(1), CENTS))));
+        let request = OperationRequest { id: Uuid::from_u128(77), wish: Wish::Cancel, key: None };
+        let denied = node.payments.operate(id(1), owner(), request).await.unwrap_err();
+        assert!(matches!(denied, Denied::Refused(_)), "{denied:?}");
+        node.settle().await;
+        assert_eq!(node.stored(id(1)).status(), Status::Paid);
+    });
+}
+
+#[test]
+fn a_lost_reply_to_an_operation_is_read_back_and_the_operation_runs_once() {
+    for lost in 0..2 {
+        let world = World::new();
+        world.live(async {
+            let node = world.node();
+            node.created(pix(1)).await;
+            node.settle().await;
+            for _ in 0..lost {
+                world.store.once(Op::Commit, Fault::Slow(Duration::ZERO));
+            }
+            world.store.once(Op::Commit, Fault::LostReply);
+            let request = OperationRequest { id: Uuid::from_u128(77), wish: Wish::Cancel, key: None };
+            let operated = node.payments.operate(id(1), owner(), request).await.unwrap();
+            assert_eq!(operated.operation.state, OperationState::Done);
+            node.settle().await;
+            assert_eq!(node.stored(id(1)).status(), Status::Cancelled);
+            let outside = world.trace.of_outside(id(1)).into_iter();
+            let operated = outside.filter(|mark| matches!(mark, crate::trace::Mark::Operated(..)));
+            assert_eq!(operated.count(), 1);
+        });
+    }
+}
+
+#[test]
+fn two_writes_of_one_payment_never_share_a_batch() {
+    let world = World::new().with_limits(|limits| limits.journal_in_flight = 1);
+    world.live(async {
+        let node = world.node();
+        world.store.once(Op::Commit, Fault::Slow(Duration::from_secs(15)));
+        drop(node.begin(pix(99)));
+        pass_ms(1_000).await;
+        let late = node.create(keyed(1, "f")).await;
+        assert!(matches!(late, Err(Denied::StoreUnavailable(_))), "its write still waits");
+        let again = node.create(keyed(1, "f")).await.unwrap();
+        assert!(again.is_replay, "the first write was first");
+        node.settle().await;
+        assert_eq!(world.store.batches()[..3], [1, 1, 1]);
+        assert_eq!((node.stored(id(1)).status(), world.trace.charges()), (Status::Pending, 2));
+    });
+}

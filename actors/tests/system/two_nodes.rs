@@ -1,0 +1,92 @@
+//! Two nodes on one store, working the same payments at the same time.
+
+use futures_util::future::join_all;
+use quita_domain::status::Status;
+
+use crate::bank::{Answer, settled};
+use crate::orders::{CENTS, SHOP, id, keyed, pix};
+use crate::receivers::Reply;
+use crate::world::{World, pass_ms};
+
+#[test]
+fn one_key_on_two_nodes_is_one_charge() {
+    let world = World::new();
+    world.live(async {
+        let (one, two) = (world.node(), world.node());
+        let callers = (0..32).map(|number| {
+            let node = if number % 2 == 0 { &one } else { &two };
+            node.begin(keyed(1, "f"))
+        });
+        let created: Vec<_> =
+            join_all(callers).await.into_iter().map(|created| created.unwrap().unwrap()).collect();
+        assert_eq!(created.iter().filter(|created| !created.is_replay).count(), 1);
+        assert!(created.iter().all(|created| created.payment.status() == Status::Pending));
+        assert_eq!(world.trace.charges(), 1);
+        one.settle().await;
+        two.settle().await;
+        assert_eq!(world.receivers.received().len(), 1);
+    });
+}
+
+#[test]
+fn news_on_two_nodes_is_one_event_and_one_version() {
+    let world = World::new();
+    world.live(async {
+        let (one, two) = (world.node(), world.node());
+        for number in 1..=20 {
+            let node = if number % 2 == 0 { &one } else { &two };
+            node.created(pix(number)).await;
+        }
+        pass_ms(1_000).await;
+        let pending = one.stored(id(1));
+        let mut told = Vec::new();
+        for number in 1..=20 {
+            let fact = settled(id(number), CENTS);
+            told.push(one.payments.submit(one.notice(&format!("a{number}"), id(number), fact.clone())));
+            told.push(two.payments.submit(two.notice(&format!("b{number}"), id(number), fact)));
+        }
+        for taken in join_all(told).await {
+            taken.unwrap();
+        }
+        one.settle().await;
+        two.settle().await;
+        for number in 1..=20 {
+            let paid = one.stored(id(number));
+            assert_eq!((paid.status(), paid.history.len()), (Status::Paid, 2));
+            assert_eq!(paid.state.version, pending.state.version + 1);
+        }
+        assert_eq!(world.receivers.received().len(), 40);
+    });
+}
+
+#[test]
+fn what_is_due_is_done_by_one_of_two_timers() {
+    let world = World::new();
+    world.live(async {
+        let (one, two) = (world.node(), world.node());
+        world.bank.next([Answer::TakesSilently]);
+        world.bank.next_finds([Answer::Nonsense, Answer::Nonsense, Answer::Nonsense]);
+        world.receivers.next(SHOP, [Reply::Status(500), Reply::Status(500)]);
+        drop(one.begin(pix(1)));
+        one.settle().await;
+        two.settle().await;
+        assert_eq!(world.trace.charges(), 1);
+        let asked_ms = world.bank.asked_ms();
+        assert!(asked_ms.len() > 4, "about the charge, then about its payer: {asked_ms:?}");
+        assert!(asked_ms.windows(2).all(|pair| pair[1] - pair[0] > 900), "each once: {asked_ms:?}");
+        assert_eq!(world.receivers.received().len(), 3, "each attempt was made once");
+    });
+}
+
+#[test]
+fn a_node_that_is_cut_off_in_an_attempt_is_replaced_by_the_other() {
+    let world = World::new();
+    world.receivers.next(SHOP, [Reply::Panic]);
+    world.live(async {
+        let (one, two) = (world.node(), world.node());
+        one.created(pix(1)).await;
+        one.settle().await;
+        two.settle().await;
+        assert_eq!(world.receivers.received().len(), 2);
+    });
+}

@@ -1,0 +1,113 @@
+//! Calls whose outcome is unknown: asked for until it is known, and never sent elsewhere before that.
+
+use quita_domain::acquiring::{CallFailure, OperationAnswer};
+use quita_domain::operation::{OperationRequest, OperationState, Wish};
+use quita_domain::status::Status;
+use uuid::Uuid;
+
+use crate::access::owner;
+use crate::bank::{Answer, TIME_OUT_MS};
+use crate::orders::{card, id, pix};
+use crate::trace::Mark::{Asked, Charged, Operated, Stored};
+use crate::world::{World, pass_ms};
+
+/// The waits between questions, by the contract: 1 s, 2 s, 5 s, 15 s, 1 min, 5 min, 15 min, then every hour.
+const STEPS_MS: [u64; 9] = [1_000, 2_000, 5_000, 15_000, 60_000, 300_000, 900_000, 3_600_000, 3_600_000];
+
+#[test]
+fn a_charge_that_timed_out_is_asked_for_and_found() {
+    let world = World::new().and_second_bank();
+    world.live(async {
+        let node = world.node();
+        world.bank.next([Answer::TakesSilently]);
+        let payment = node.created(pix(1)).await;
+        assert_eq!(payment.status(), Status::Pending, "the answer came while the caller waited");
+        assert!((TIME_OUT_MS..TIME_OUT_MS + 200).contains(&world.clock.elapsed_ms()));
+        let expected = [
+            Stored(id(1), 1, Status::Initial),
+            Charged("first", id(1)),
+            Stored(id(1), 2, Status::Initial),
+            Asked("first", id(1)),
+            Stored(id(1), 3, Status::Pending),
+        ];
+        assert_eq!(world.trace.of_outside(id(1)), expected);
+        node.settle().await;
+    });
+}
+
+#[test]
+fn a_charge_that_timed_out_and_is_not_there_is_sent_to_the_same_acquirer_again() {
+    let world = World::new().and_second_bank();
+    world.live(async {
+        let node = world.node();
+        world.bank.next([Answer::Silence]);
+        for new in [pix(1), card(2, true)] {
+            let payment = node.created(new).await;
+            assert!(matches!(payment.status(), Status::Pending | Status::Paid));
+        }
+        let calls = world.trace.of_outside(id(1)).into_iter().filter(|mark| !matches!(mark, Stored(..)));
+        let expected = [Charged("first", id(1)), Asked("first", id(1)), Charged("first", id(1))];
+        assert_eq!(calls.collect::<Vec<_>>(), expected);
+        node.settle().await;
+    });
+}
+
+#[test]
+fn an_unknown_outcome_is_asked_for_by_the_schedule_for_hours_and_an_operator_is_told() {
+    let world = World::new().and_second_bank().with_limits(|limits| {
+        // Hours go by here: what looks often would take the test's time.
+        limits.supervision_interval = std::time::Duration::from_secs(60);
+    });
+    world.live(async {
+        let node = world.node();
+        world.bank.next([Answer::TakesSilently]);
+        world.bank.next_finds(std::iter::repeat_n(Answer::Nonsense, STEPS_MS.len()));
+        assert_eq!(node.created(card(1, true)).await.status(), Status::Initial);
+        pass_ms(100_000).await;
+        assert_eq!(world.store.kinds_of_exceptions(), Vec::<String>::new(), "not at once");
+        node.settle().await;
+        let asked_ms = world.bank.asked_ms();
+        let waits: Vec<_> = asked_ms.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert_eq!(waits.len(), STEPS_MS.len(), "{waits:?}");
+        for (wait, step) in waits.iter().zip(STEPS_MS) {
+            assert!((step..step + 600).contains(wait), "{wait} instead of {step}");
+        }
+        assert_eq!(node.stored(id(1)).status(), Status::Paid, "the last question was answered");
+        assert_eq!(world.store.kinds_of_exceptions(), ["unknown_outcome"], "told once");
+        assert_eq!(world.trace.charges(), 1, "never sent again, and never elsewhere");
+    });
+}
+
+#[test]
+fn a_late_answer_to_a_charge_that_timed_out_is_not_needed() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        world.bank.next([Answer::after_ms(TIME_OUT_MS * 2, Answer::Takes)]);
+        let payment = node.created(pix(1)).await;
+        assert_eq!(payment.status(), Status::Pending);
+        pass_ms(60_000).await;
+        node.settle().await;
+        assert_eq!(node.stored(id(1)).history.len(), 1);
+    });
+}
+
+#[test]
+fn an_operation_without_an_answer_is_sent_again_under_the_same_id() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(card(1, false)).await;
+        node.settle().await;
+        let lost = || OperationAnswer::Failed(CallFailure::Unknown("502".into()));
+        world.bank.next_operations([lost(), lost()]);
+        let refund = OperationRequest { id: Uuid::from_u128(70), wish: Wish::Refund(None), key: None };
+        let operated = node.payments.operate(id(1), owner(), refund).await.unwrap();
+        assert_eq!(operated.operation.state, OperationState::Done, "the caller waited for it");
+        let sent = world.trace.of(id(1)).into_iter().filter(|mark| *mark == Operated("first", id(1)));
+        assert_eq!(sent.count(), 3);
+        node.settle().await;
+        let stored = node.stored(id(1));
+        assert_eq!((stored.status(), stored.state.refunds.len()), (Status::Refund, 1));
+    });
+}

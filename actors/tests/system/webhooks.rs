@@ -1,0 +1,173 @@
+//! Telling merchants: in order, by the schedule, and nobody delayed by somebody else's server.
+
+use futures_util::future::join_all;
+use quita_domain::delivery::DeliveryState;
+use quita_domain::status::Status;
+use std::time::Duration;
+
+use crate::access::owner;
+use crate::bank::{Answer, settled};
+use crate::orders::{CENTS, SHOP, id, pix, pix_for};
+use crate::receivers::Reply;
+use crate::world::{Node, World, pass_ms};
+
+/// By the contract: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h.
+const STEPS_MS: [u64; 7] = [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000];
+
+async fn create_all(node: &Node<'_>, numbers: impl Iterator<Item = u128>, url: &str) {
+    let callers: Vec<_> = numbers.map(|number| node.begin(pix_for(number, Some(url)))).collect();
+    for created in join_all(callers).await {
+        created.unwrap().unwrap();
+    }
+}
+
+#[test]
+fn an_event_waits_until_the_one_before_it_is_confirmed() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        world.receivers.next(SHOP, [Reply::Status(500), Reply::Status(503)]);
+        node.created(pix(1)).await;
+        node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
+        node.settle().await;
+        let received = world.receivers.received();
+        let (first, second) = (received[0].id.clone(), received[3].id.clone());
+        assert!(first.ends_with("_1") && second.ends_with("_2"));
+        let ids: Vec<_> = received.into_iter().map(|request| request.id).collect();
+        assert_eq!(ids, [first.clone(), first.clone(), first, second]);
+    });
+}
+
+#[test]
+fn a_receiver_that_hangs_takes_its_share_of_the_workers_and_no_more() {
+    let (hanging, well) = ("https://hanging.example/", "https://well.example/");
+    let world = World::new().with_limits(|limits| {
+        limits.webhook_workers = 8;
+        limits.webhook_workers_per_receiver = 3;
+    });
+    world.live(async {
+        let node = world.node();
+        world.receivers.usually(hanging, Reply::TimesOut);
+        create_all(&node, 1..=50, hanging).await;
+        let began_ms = world.clock.elapsed_ms();
+        create_all(&node, 101..=150, well).await;
+        pass_ms(1_000).await;
+        let delivered = world.receivers.received_at(well);
+        assert_eq!(delivered.len(), 50);
+        assert!(delivered.iter().all(|request| request.at_ms < began_ms + 600));
+        world.receivers.usually(hanging, Reply::Status(204));
+        node.settle().await;
+        assert_eq!(world.receivers.most_under_way(hanging), 3);
+    });
+}
+
+#[test]
+fn a_slow_receiver_with_a_long_queue_gets_every_event_once() {
+    let world = World::new().with_limits(|limits| limits.webhook_workers_per_receiver = 2);
+    world.live(async {
+        let node = world.node();
+        world.receivers.usually(SHOP, Reply::Slow(Duration::from_secs(2), 200));
+        create_all(&node, 1..=60, SHOP).await;
+        node.settle().await;
+        let mut ids: Vec<_> = world.receivers.received().into_iter().map(|request| request.id).collect();
+        assert_eq!(ids.len(), 60, "60 events at one a second, with leases of 20 s");
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), 60);
+        let last_ms = world.receivers.received().into_iter().map(|request| request.at_ms).max().unwrap();
+        assert!(last_ms < 70_000, "and no time is lost: {last_ms}");
+    });
+}
+
+#[test]
+fn the_schedule_survives_a_restart_in_its_middle() {
+    let world = World::new().with_limits(|limits| {
+        // Days go by here: what looks often would take the test's time.
+        limits.supervision_interval = Duration::from_secs(60);
+        limits.timer_interval = Duration::from_secs(2);
+    });
+    world.bank.next([Answer::Pays]);
+    world.receivers.usually(SHOP, Reply::Status(500));
+    world.live(async {
+        world.node().created(pix(1)).await;
+        pass_ms(3_600_000).await;
+        assert_eq!(world.receivers.received().len(), 4);
+    });
+    world.live(async {
+        let node = world.node();
+        node.settle().await;
+        let at_ms: Vec<_> = world.receivers.received().iter().map(|request| request.at_ms).collect();
+        let waits: Vec<_> = at_ms.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert_eq!(waits.len(), STEPS_MS.len(), "{waits:?}");
+        for (wait, step) in waits.iter().zip(STEPS_MS) {
+            assert!((step..step + 2_500).contains(wait), "{wait} instead of {step}");
+        }
+        let given_up = node.stored(id(1));
+        assert_eq!(given_up.outbox[0].state, DeliveryState::Exhausted);
+        pass_ms(40_000_000).await;
+        assert_eq!(world.receivers.received().len(), 8, "eight attempts and no more");
+        world.receivers.usually(SHOP, Reply::Status(200));
+        node.payments.redeliver(id(1), owner(), 0).await.unwrap();
+        node.settle().await;
+        assert_eq!(node.stored(id(1)).outbox[1].state, DeliveryState::Delivered);
+    });
+}
+
+#[test]
+fn a_receiver_may_ask_for_more_time() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        world.receivers.next(SHOP, [Reply::RetryAfter(9_000)]);
+        node.created(pix(1)).await;
+        node.settle().await;
+        let received = world.receivers.received();
+        let wait_ms = received[1].at_ms - received[0].at_ms;
+        assert!((9_000..9_800).contains(&wait_ms), "{wait_ms}");
+    });
+}
+
+#[test]
+fn a_receiver_that_is_gone_is_told_nothing_more() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        world.receivers.next(SHOP, [Reply::Status(410)]);
+        node.created(pix(1)).await;
+        pass_ms(1_000).await;
+        node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
+        node.settle().await;
+        let stored = node.stored(id(1));
+        assert_eq!(stored.status(), Status::Paid);
+        assert!(stored.outbox.iter().all(|delivery| delivery.state == DeliveryState::Exhausted));
+        assert_eq!(world.receivers.received().len(), 1);
+    });
+}
+
+#[test]
+fn what_does_not_fit_into_the_pool_is_delivered_later_by_the_timer() {
+    let world = World::new().with_limits(|limits| {
+        limits.webhook_workers = 2;
+        limits.webhook_queue = 5;
+    });
+    world.live(async {
+        let node = world.node();
+        create_all(&node, 1..=60, SHOP).await;
+        pass_ms(2_000).await;
+        assert!(node.metric("quita_actor_refused_total", "webhook_pool") > 0);
+        assert!(world.receivers.received().len() < 60);
+        node.settle().await;
+        assert_eq!(world.receivers.received().len(), 60);
+    });
+}
+
+#[test]
+fn a_merchant_without_an_address_is_told_nothing() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix_for(1, None)).await;
+        node.settle().await;
+        assert_eq!((world.receivers.received().len(), world.trace.stored()), (0, 2));
+    });
+}

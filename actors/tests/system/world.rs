@@ -1,0 +1,220 @@
+//! A whole service in one thread of paused time: it lives, crashes, and lives again on the same store.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use prometheus::Registry;
+use quita_actors::{ActorSystem, CreatePayment, Created, Denied, Limits, Payments, Placement, Ports};
+use quita_domain::acquiring::{Fact, Notice};
+use quita_domain::identity::{AcquirerName, TransactionId};
+use quita_domain::payment::Payment;
+use quita_ports::{AcquirerFactory, Clock};
+use tokio::time::sleep;
+
+use crate::bank::{Bank, BankFactory};
+use crate::chance::{LoadedDice, TestClock, TestIds};
+use crate::invariants;
+use crate::logs::Logs;
+use crate::receivers::{Receivers, SenderFactory};
+use crate::store::MemoryStore;
+use crate::trace::{Mark, Trace};
+
+/// Everything outside of the actors, which outlives them.
+pub(crate) struct World {
+    pub(crate) store: Arc<MemoryStore>,
+    /// The acquirer that is tried first.
+    pub(crate) bank: Arc<Bank>,
+    /// The acquirer that is tried when the first can't be reached; only some worlds have one.
+    pub(crate) second: Option<Arc<Bank>>,
+    pub(crate) receivers: Arc<Receivers>,
+    pub(crate) clock: Arc<TestClock>,
+    pub(crate) ids: Arc<TestIds>,
+    pub(crate) trace: Trace,
+    pub(crate) logs: Logs,
+    pub(crate) limits: Limits,
+}
+
+impl World {
+    /// One bank that has to be called over the network.
+    pub(crate) fn new() -> Self {
+        Self::of(false, false)
+    }
+
+    /// One bank that issues locally.
+    pub(crate) fn with_local_bank() -> Self {
+        Self::of(true, false)
+    }
+
+    /// A store whose only writer is this process.
+    pub(crate) fn with_sole_writer() -> Self {
+        Self::of(false, true)
+    }
+
+    fn of(is_local: bool, is_sole_writer: bool) -> Self {
+        let (clock, trace) = (Arc::new(TestClock::default()), Trace::default());
+        Self {
+            store: Arc::new(MemoryStore::new(Arc::clone(&clock), trace.clone(), is_sole_writer)),
+            bank: Arc::new(Bank::new("first", 1, is_local, Arc::clone(&clock), trace.clone())),
+            second: None,
+            receivers: Arc::new(Receivers::new(Arc::clone(&clock))),
+            clock,
+            ids: Arc::default(),
+            trace,
+            logs: Logs::default(),
+            limits: Limits::default(),
+        }
+    }
+
+    /// With a second bank.
+    pub(crate) fn and_second_bank(mut self) -> Self {
+        self.second =
+            Some(Arc::new(Bank::new("second", 2, false, Arc::clone(&self.clock), self.trace.clone())));
+        self
+    }
+
+    /// With these limits.
+    pub(crate) fn with_limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
+        change(&mut self.limits);
+        self
+    }
+
+    /// Lives one life of the process, in paused time. At its end everything in memory is gone, as after a crash.
+    pub(crate) fn live<T>(&self, life: impl Future<Output = T>) -> T {
+        let runner = actix::System::with_tokio_rt(|| {
+            tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
+        });
+        tracing::subscriber::with_default(self.logs.clone(), || {
+            let result = runner.block_on(async {
+                self.clock.begin();
+                let result = life.await;
+                self.clock.end();
+                result
+            });
+            drop(runner);
+            result
+        })
+    }
+
+    /// How a node reaches this world.
+    pub(crate) fn ports(&self) -> Ports {
+        let banks = std::iter::once(&self.bank).chain(&self.second);
+        let factory =
+            |bank: &Arc<Bank>| -> Arc<dyn AcquirerFactory> { Arc::new(BankFactory(Arc::clone(bank))) };
+        Ports {
+            store: Arc::<MemoryStore>::clone(&self.store),
+            acquirers: banks.map(factory).collect(),
+            webhooks: Arc::new(SenderFactory(Arc::clone(&self.receivers))),
+            clock: Arc::<TestClock>::clone(&self.clock),
+            ids: Arc::<TestIds>::clone(&self.ids),
+            dice: Arc::new(LoadedDice),
+        }
+    }
+
+    /// Starts a node. There may be more than one.
+    pub(crate) fn node(&self) -> Node<'_> {
+        let ports = self.ports();
+        let registry = Registry::new();
+        let url = "https://pay.example".to_owned();
+        let system = ActorSystem::start(ports, self.limits.clone(), Placement::Here, url, &registry).unwrap();
+        let payments = system.payments();
+        let watch = actix::spawn(async move {
+            loop {
+                sleep(Duration::from_secs(1)).await;
+                system.watch();
+            }
+        });
+        drop(watch);
+        Node { world: self, payments, registry }
+    }
+}
+
+/// One running service.
+pub(crate) struct Node<'a> {
+    world: &'a World,
+    pub(crate) payments: Payments,
+    registry: Registry,
+}
+
+impl Node<'_> {
+    /// Creates a payment, and notes when the caller has its answer.
+    pub(crate) async fn create(&self, new: CreatePayment) -> Result<Created, Denied> {
+        let id = new.id;
+        let result = self.payments.create(new).await;
+        self.world.trace.note(Mark::Replied(id));
+        result
+    }
+
+    /// Creates a payment that must succeed.
+    pub(crate) async fn created(&self, new: CreatePayment) -> Arc<Payment> {
+        self.create(new).await.unwrap().payment
+    }
+
+    /// Begins to create a payment while the test goes on.
+    pub(crate) fn begin(&self, new: CreatePayment) -> tokio::task::JoinHandle<Result<Created, Denied>> {
+        let payments = self.payments.clone();
+        actix::spawn(async move { payments.create(new).await })
+    }
+
+    /// A notice of the first bank.
+    pub(crate) fn notice(&self, event: &str, id: TransactionId, fact: Fact) -> Notice {
+        Notice {
+            id: format!("first:{event}"),
+            acquirer: AcquirerName::new("first"),
+            transaction_id: id,
+            fact,
+            received_at: self.world.clock.now(),
+        }
+    }
+
+    /// The payment as it is stored.
+    pub(crate) fn stored(&self, id: TransactionId) -> Payment {
+        self.world.store.payment(id).unwrap()
+    }
+
+    /// A number of the service's metrics, of one kind of actor.
+    pub(crate) fn metric(&self, name: &str, actor: &str) -> i64 {
+        let families = self.registry.gather();
+        let family = families.iter().find(|family| family.name() == name).unwrap();
+        let is_meant = |metric: &&prometheus::proto::Metric| {
+            metric.get_label().iter().any(|label| label.name() == "actor" && label.value() == actor)
+        };
+        let metric = family.get_metric().iter().find(is_meant).unwrap();
+        let (gauge, counter) = (metric.get_gauge().get_value(), metric.get_counter().get_value());
+        let value = if gauge == 0.0 { counter } else { gauge };
+        format!("{value:.0}").parse().unwrap()
+    }
+
+    /// How often actors of this kind died and were made anew.
+    pub(crate) fn restarts(&self, actor: &str) -> i64 {
+        self.metric("quita_actor_restarts_total", actor)
+    }
+
+    /// How many actors of this kind live.
+    pub(crate) fn live(&self, actor: &str) -> i64 {
+        self.metric("quita_actor_live", actor)
+    }
+
+    /// Lets time go by until nothing is left to do, then checks what must always be true.
+    pub(crate) async fn settle(&self) {
+        let mut wait = Duration::from_millis(250);
+        for _ in 0..2_000 {
+            sleep(wait).await;
+            if invariants::is_quiet(&self.world.store) {
+                break;
+            }
+            wait = wait.saturating_mul(2).min(Duration::from_secs(60));
+        }
+        sleep(Duration::from_secs(1)).await;
+        assert!(invariants::is_quiet(&self.world.store), "{}", invariants::unrest(&self.world.store));
+        invariants::check(self.world);
+        for actor in ["front", "transaction", "journal", "reader", "inbox", "acquirer", "webhook_pool"] {
+            assert_eq!(self.metric("quita_actor_mailbox_depth", actor), 0, "messages left for {actor}");
+        }
+    }
+}
+
+/// Lets time go by.
+pub(crate) async fn pass_ms(ms: u64) {
+    sleep(Duration::from_millis(ms)).await;
+}
