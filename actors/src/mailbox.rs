@@ -222,7 +222,7 @@ mod tests {
     }
 
     fn mailbox(capacity: usize) -> (Mailbox<Idle>, Arc<ActorMeter>) {
-        let meter = Meter::for_tests().of(ActorKind::Front);
+        let meter = Meter::new(&prometheus::Registry::new()).unwrap().of(ActorKind::Front);
         let address = Idle::create(|context| {
             leave_bound_to_mailbox(context);
             Idle
