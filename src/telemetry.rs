@@ -17,6 +17,9 @@ use crate::config::{LogConfig, LogFormat, LogLevel};
 /// What the names of our crates begin with.
 const OURS: &str = "quita";
 
+/// Where the HTTP server tells of bytes that are no HTTP. Anybody can send them, so they are no error of ours.
+const MALFORMED_REQUESTS: &str = "actix_http::h1::dispatcher";
+
 /// Logging was started before.
 #[derive(Debug, Error)]
 #[error("logging can't be started: {0}")]
@@ -46,7 +49,10 @@ fn filter(level: LogLevel) -> Targets {
         LogLevel::Debug => LevelFilter::DEBUG,
         LogLevel::Trace => LevelFilter::TRACE,
     };
-    Targets::new().with_default(level.min(LevelFilter::WARN)).with_target(OURS, level)
+    Targets::new()
+        .with_default(level.min(LevelFilter::WARN))
+        .with_target(OURS, level)
+        .with_target(MALFORMED_REQUESTS, LevelFilter::OFF)
 }
 
 #[cfg(test)]
@@ -63,6 +69,11 @@ mod tests {
             assert!(filter.would_enable("actix_http::h1", &Level::WARN));
             assert!(!filter.would_enable("actix_http::h1", &Level::INFO));
         }
+    }
+
+    #[test]
+    fn requests_that_are_no_http_are_not_logged() {
+        assert!(!filter(LogLevel::Trace).would_enable(MALFORMED_REQUESTS, &Level::ERROR));
     }
 
     #[test]
