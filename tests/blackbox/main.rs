@@ -1,0 +1,16 @@
+//! Quita from the outside: the real program, real HTTP, a store of its own for each test.
+//!
+//! What is tried here is `docs/` and the API's contract, not the code: nothing of the service's crates is used.
+//! `QUITA_TEST_STORE=mongodb` runs the same tests on `QUITA_TEST_MONGODB_URI`. `scripts/test` does both.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::as_conversions,
+    clippy::float_arithmetic,
+    reason = "tests: what must not happen fails the test"
+)]
+
+mod support;

@@ -1,0 +1,29 @@
+//! What the suites are written with.
+
+mod answer;
+mod app;
+mod builder;
+mod client;
+mod eventually;
+mod program;
+mod proxy;
+mod raw;
+mod receiver;
+mod requests;
+mod running;
+mod signature;
+mod store;
+mod wire;
+
+pub(crate) use answer::Answer;
+pub(crate) use app::TestApp;
+pub(crate) use client::Client;
+pub(crate) use eventually::{PATIENCE, eventually, pause};
+pub(crate) use program::Program;
+pub(crate) use proxy::Proxy;
+pub(crate) use raw::{exchange, exchange_slowly};
+pub(crate) use receiver::{Received, Reply, TestReceiver};
+pub(crate) use requests::{Edit, boleto, card, pix};
+pub(crate) use running::Running;
+pub(crate) use signature::{check_with_standard_webhooks, sign, signature_of};
+pub(crate) use store::{is_mongodb, mongodb_host};

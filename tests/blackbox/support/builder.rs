@@ -1,0 +1,66 @@
+//! How a service for a test is started.
+
+use std::collections::BTreeMap;
+
+use super::app::TestApp;
+use super::proxy::Proxy;
+use super::store::TestStore;
+
+/// What a service is started with. Everything that is not said has a default that is quick to test.
+pub(crate) struct TestAppBuilder {
+    pub(crate) options: BTreeMap<String, String>,
+    pub(crate) environment: Vec<(String, String)>,
+    pub(crate) store: Option<TestStore>,
+    pub(crate) expects_errors: bool,
+}
+
+impl TestAppBuilder {
+    pub(crate) fn new() -> Self {
+        let options = [
+            ("--listen", "127.0.0.1:0"),
+            ("--ops-listen", "127.0.0.1:0"),
+            ("--log-format", "json"),
+            ("--sandbox-settle-after", "100ms"),
+            ("--sandbox-time-out", "500ms"),
+        ];
+        let options = options.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        Self { options, environment: Vec::new(), store: None, expects_errors: false }
+    }
+
+    /// Sets an option of `quita serve`, or another value for one of the defaults above.
+    pub(crate) fn arg(mut self, name: &str, value: &str) -> Self {
+        self.options.insert(name.into(), value.into());
+        self
+    }
+
+    /// Sets a variable of its environment.
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    /// Uses a store that another service has made, instead of one of its own.
+    pub(crate) fn store(mut self, url: &str) -> Self {
+        self.store = Some(TestStore::existing(url));
+        self
+    }
+
+    /// Uses a MongoDB database of its own by way of a wire that the test can cut.
+    pub(crate) fn store_by_way_of(mut self, proxy: &Proxy) -> Self {
+        self.store = Some(TestStore::by_way_of(&proxy.address()));
+        self
+    }
+
+    /// Lets the log hold errors, which otherwise fail the test when it is over.
+    pub(crate) fn expects_errors(mut self) -> Self {
+        self.expects_errors = true;
+        self
+    }
+
+    /// Starts the service and waits until it is ready.
+    pub(crate) fn start(mut self) -> TestApp {
+        let directory = tempfile::Builder::new().prefix("quita-test-").tempdir().unwrap();
+        let store = self.store.take().unwrap_or_else(|| TestStore::new(directory.path()));
+        TestApp::start(self, directory, store)
+    }
+}

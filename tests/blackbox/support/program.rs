@@ -1,0 +1,77 @@
+//! The program `quita`, run as a person would.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use super::running::Running;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// One call of the program, and then how it ended.
+pub(crate) struct Program {
+    command: Command,
+    directory: PathBuf,
+}
+
+/// How a call ended.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    /// The exit code; `None` if a signal ended it.
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Program {
+    /// The program with these arguments, in a directory of its own, without any `QUITA_…` of the surroundings.
+    pub(crate) fn new<A: AsRef<OsStr>>(directory: &Path, arguments: impl IntoIterator<Item = A>) -> Self {
+        // A release build, say, instead of the one that cargo built for this test.
+        let path = std::env::var_os("QUITA_TEST_PROGRAM");
+        let mut command = Command::new(path.unwrap_or_else(|| env!("CARGO_BIN_EXE_quita").into()));
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("QUITA_") {
+                command.env_remove(name);
+            }
+        }
+        command.args(arguments).current_dir(directory);
+        Self { command, directory: directory.to_owned() }
+    }
+
+    /// Sets a variable of its environment.
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Lets it run beside the test.
+    pub(crate) fn start(self, name: &str) -> Running {
+        Running::start(self.command, &self.directory, name)
+    }
+
+    /// Runs it to its end.
+    pub(crate) fn run(self) -> Finished {
+        let directory = tempfile::tempdir().unwrap();
+        let mut running = Running::start(self.command, directory.path(), "program");
+        let code = running.wait(PATIENCE).code();
+        Finished { code, stdout: running.stdout(), stderr: running.stderr() }
+    }
+}
+
+impl Finished {
+    /// What it printed, without the end of the line.
+    ///
+    /// # Panics
+    /// If it failed.
+    #[track_caller]
+    pub(crate) fn output(self) -> String {
+        assert_eq!(self.code, Some(0), "{}{}", self.stdout, self.stderr);
+        self.stdout.trim_end().to_owned()
+    }
+
+    /// What it said, on both.
+    pub(crate) fn said(&self) -> String {
+        format!("{}{}", self.stdout, self.stderr)
+    }
+}
