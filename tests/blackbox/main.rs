@@ -13,4 +13,35 @@
     reason = "tests: what must not happen fails the test"
 )]
 
+mod browser;
+mod by_hand;
+mod cancel_and_capture;
+mod connections;
+mod crash;
+mod create;
+mod deliveries;
+mod errors;
+mod events;
+mod hostile;
+mod idempotency;
+mod keys;
+mod listen;
+mod listing;
+mod mutations;
+mod nodes;
+mod notices;
+mod operators;
+mod outage;
+mod pages;
+mod privacy;
+mod production;
+mod program_keys;
+mod refunds;
+mod routing;
+mod sandbox_cards;
+mod sandbox_codes;
+mod start_and_stop;
 mod support;
+mod violations;
+mod webhook_retries;
+mod webhooks;

@@ -1,0 +1,121 @@
+//! Two services on one MongoDB database: any of them serves any request.
+
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::{
+    Edit, PATIENCE, Received, Reply, TestApp, TestReceiver, eventually, is_mongodb, pause, pix,
+};
+
+/// Two nodes, or `None` on a store that only one service may use.
+fn two_nodes() -> Option<(TestApp, TestApp)> {
+    if !is_mongodb() {
+        println!("skipped: an SQLite file belongs to one service");
+        return None;
+    }
+    let first = TestApp::new();
+    let second = TestApp::builder().store(first.store_url()).start();
+    Some((first, second))
+}
+
+fn id_of(record: &Value) -> String {
+    record["transactionId"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn each_node_knows_what_the_other_one_did() {
+    let Some((first, second)) = two_nodes() else { return };
+    let (here, there) = (first.client(), second.client_with(first.key()));
+    let id = id_of(&here.create(&pix(10_027)));
+    assert_eq!(there.payment(&id)["status"], "pending");
+    there.post_empty(&format!("/pay/payments/{id}/cancel")).expect(200);
+    assert_eq!(here.payment(&id)["status"], "cancelled");
+    here.post_empty(&format!("/pay/payments/{id}/cancel")).expect_error(409, "status_conflict");
+    assert_eq!(here.history(&id), ["pending", "cancelled"]);
+}
+
+#[test]
+fn one_key_at_once_on_both_nodes_makes_one_payment() {
+    let Some((first, second)) = two_nodes() else { return };
+    let receiver = TestReceiver::start();
+    let request = pix(10_000).with("postbackUrl", json!(receiver.url()));
+    let answers: Vec<_> = thread::scope(|scope| {
+        let post = |app: &TestApp| app.client_with(first.key()).post_once("/pay/payments", "k", &request);
+        let nodes = [&first, &second].repeat(16).into_iter();
+        let threads: Vec<_> = nodes.map(|app| scope.spawn(move || post(app))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 1, "{answers:?}");
+    let id = id_of(&answers[0].json());
+    assert!(answers.iter().all(|answer| id_of(&answer.json()) == id));
+    let events = receiver.wait_for_events(&id, 2, PATIENCE);
+    let told: Vec<_> = events.iter().map(|event| event.text("status")).collect();
+    assert_eq!(told, ["pending", "paid"]);
+}
+
+#[test]
+fn refunds_at_once_on_both_nodes_never_exceed_what_was_paid() {
+    let Some((first, second)) = two_nodes() else { return };
+    let client = first.client();
+    let id = id_of(&client.create(&pix(10_000)));
+    client.wait_for_status(&id, "paid");
+    let path = format!("/pay/payments/{id}/refunds");
+    let statuses: Vec<u16> = thread::scope(|scope| {
+        let refund =
+            |app: &TestApp| app.client_with(first.key()).post(&path, &json!({"amount": 3_000})).status;
+        let threads: Vec<_> =
+            [&first, &second].repeat(6).into_iter().map(|app| scope.spawn(move || refund(app))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(statuses.iter().filter(|status| **status == 201).count(), 3, "{statuses:?}");
+    eventually(PATIENCE, "the refunds are booked", || {
+        (client.payment(&id)["refundedAmount"] == "90.00").then_some(())
+    });
+}
+
+#[test]
+fn what_a_dead_node_left_is_taken_up_by_the_other_one() {
+    let Some((mut first, second)) = two_nodes() else { return };
+    let receiver = TestReceiver::start();
+    receiver.answer_with(|_| Reply::status(200).after(Duration::from_secs(60)));
+    let record = first.client().create(&pix(10_000).with("postbackUrl", json!(receiver.url())));
+    receiver.wait_for(1, PATIENCE);
+    first.kill();
+    receiver.answer(200);
+    let id = id_of(&record);
+    let client = second.client_with(first.key());
+    client.wait_for_status_within(Duration::from_secs(90), &id, "paid");
+    let wanted = |received: &[Received]| received.iter().any(|request| request.text("status") == "paid");
+    receiver.wait_until(Duration::from_secs(60), "payment.paid", wanted);
+}
+
+#[test]
+fn a_key_revoked_anywhere_stops_on_every_node() {
+    let Some((first, second)) = two_nodes() else { return };
+    let key = first.create_key(&["--merchant", "shop"]);
+    let clients = [first.client_with(&key), second.client_with(&key)];
+    clients.iter().for_each(|client| assert_eq!(client.get("/pay/payments").status, 200));
+    first.quita(&["keys", "revoke", key.split('_').nth(2).unwrap()]).output();
+    for client in &clients {
+        eventually(Duration::from_millis(5_500), "the key is refused", || {
+            (client.get("/pay/payments").status == 401).then_some(())
+        });
+    }
+}
+
+#[test]
+fn an_event_is_not_sent_by_both_nodes() {
+    let Some((first, second)) = two_nodes() else { return };
+    let receiver = TestReceiver::start();
+    let request = pix(10_000).with("postbackUrl", json!(receiver.url()));
+    let clients = [first.client(), second.client_with(first.key())];
+    let ids: Vec<_> = (0..40).map(|n| id_of(&clients[n % 2].create(&request))).collect();
+    receiver.wait_for(80, PATIENCE);
+    pause(Duration::from_secs(1));
+    for id in &ids {
+        let told: Vec<_> = receiver.events_of(id).iter().map(|event| event.text("status")).collect();
+        assert_eq!(told, ["pending", "paid"], "{id}");
+    }
+}

@@ -1,0 +1,84 @@
+//! `--environment production`: nothing that is only fit for trying out.
+
+use serde_json::json;
+
+use crate::support::{Edit, TestApp, pix};
+
+const SECRET_KEY: &str = "a-key-for-tests-that-is-long-enough-to-be-taken";
+const SANDBOX: &str = "[{ name = \"sandbox\", adapter = \"sandbox\" }]";
+
+fn production() -> TestApp {
+    TestApp::builder()
+        .arg("--environment", "production")
+        .arg("--public-url", "https://pay.example.com")
+        .env("QUITA_SECRET_KEY", SECRET_KEY)
+        .env("QUITA_ACQUIRER", SANDBOX)
+        .start()
+}
+
+#[test]
+fn webhooks_go_to_public_https_addresses_only() {
+    let app = production();
+    for url in [
+        "http://shop.example.com/webhooks",
+        "https://127.0.0.1/",
+        "https://127.1/",
+        "https://2130706433/",
+        "https://0x7f.1/",
+        "https://localhost/",
+        "https://10.0.0.1/",
+        "https://172.16.0.1/",
+        "https://192.168.1.1/",
+        "https://169.254.169.254/latest/meta-data/",
+        "https://100.64.0.1/",
+        "https://0.0.0.0/",
+        "https://[::1]/",
+        "https://[::ffff:127.0.0.1]/",
+        "https://[fe80::1]/",
+        "https://[fd00::1]/",
+        "https://224.0.0.1/",
+    ] {
+        let answer = app.client().post("/pay/payments", &pix(10_027).with("postbackUrl", json!(url)));
+        answer.expect_error(422, "validation_failed");
+        assert_eq!(answer.violations()[0].0, "postbackUrl", "{url}: {answer}");
+    }
+    let request = pix(10_027).with("postbackUrl", json!("https://shop.example.com:8443/webhooks?a=b"));
+    assert_eq!(app.client().create(&request)["status"], "pending");
+}
+
+#[test]
+fn no_demo_merchant_is_made_and_pages_are_at_the_public_url() {
+    let app = production();
+    assert_eq!(app.printed(), "", "nothing is printed");
+    let listed = app.quita(&["keys", "list"]).output();
+    assert!(!listed.contains("demo"), "{listed}");
+    let record = app.client().create(&pix(10_027));
+    let picture = record["pix"]["qrCode"].as_str().unwrap();
+    assert!(picture.starts_with("https://pay.example.com/pix/"), "{picture}");
+    let page = app.client_without_key().get(picture.strip_prefix("https://pay.example.com").unwrap());
+    assert_eq!(page.status, 200, "{page}");
+}
+
+#[test]
+fn live_keys_find_no_sandbox() {
+    let app = production();
+    let live = app.client_with(&app.create_key(&["--merchant", "shop", "--mode", "live"]));
+    live.post("/pay/payments", &pix(10_000)).expect_error(422, "method_unavailable");
+}
+
+#[test]
+fn a_key_may_send_two_hundred_requests_a_second() {
+    let app = production();
+    let client = app.client();
+    let answers: Vec<_> = std::thread::scope(|scope| {
+        let read = || (0..150).map(|_| app.client().get("/pay/payments/7").status).collect::<Vec<_>>();
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(read)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    let refused = answers.iter().filter(|status| **status == 429).count();
+    assert!(refused > 0 && answers.len() - refused >= 200, "{refused} of {} were refused", answers.len());
+    assert!(answers.iter().all(|status| [400, 429].contains(status)), "{answers:?}");
+    crate::support::eventually(crate::support::PATIENCE, "the limit is past", || {
+        (client.get("/pay/payments").status == 200).then_some(())
+    });
+}

@@ -1,0 +1,164 @@
+//! `quita keys`, `quita secrets` and `quita doctor`, beside a running service and without one.
+
+use crate::support::{Program, TestApp};
+
+#[test]
+fn a_new_key_is_printed_alone_and_works_at_once() {
+    let app = TestApp::new();
+    let made = app.quita(&["keys", "create", "--merchant", "shop"]);
+    assert_eq!(made.code, Some(0), "{made:?}");
+    let key = made.stdout.trim_end();
+    assert_eq!(made.stdout, format!("{key}\n"), "the key, alone");
+    let parts: Vec<_> = key.splitn(4, '_').collect();
+    assert_eq!(parts[..2], ["qk", "test"]);
+    assert!(parts[3].len() >= 43, "256 random bits are 43 characters: {}", parts[3].len());
+    assert_eq!(app.client_with(key).get("/pay/payments").status, 200);
+}
+
+#[test]
+fn keys_are_listed_with_all_but_their_secret() {
+    let app = TestApp::new();
+    let key = app.create_key(&[
+        "--merchant",
+        "livraria",
+        "--application",
+        "site",
+        "--mode",
+        "live",
+        "--scopes",
+        "webhooks",
+    ]);
+    let (id, secret) = key.trim_start_matches("qk_live_").split_once('_').unwrap();
+    let listed = app.quita(&["keys", "list"]).output();
+    let line = listed.lines().find(|line| line.contains(id)).unwrap();
+    for part in ["livraria", "site", "live", "webhooks"] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+    assert!(!listed.contains(secret), "{listed}");
+    app.quita(&["keys", "revoke", id]).output();
+    let listed = app.quita(&["keys", "list"]).output();
+    let line = listed.lines().find(|line| line.contains(id)).unwrap();
+    assert!(line.contains("revoked"), "{line}");
+}
+
+#[test]
+fn an_unknown_key_cannot_be_revoked() {
+    let app = TestApp::new();
+    let refused = app.quita(&["keys", "revoke", "0123456789abcdef"]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{refused:?}");
+    assert!(refused.stderr.contains("0123456789abcdef"), "{refused:?}");
+}
+
+#[test]
+fn a_secret_is_shown_alone_and_rotated_with_the_newest_first() {
+    let app = TestApp::new();
+    let first = app.secret();
+    assert!(first.starts_with("whsec_") && first.lines().count() == 1, "{first}");
+    app.quita(&["secrets", "rotate", "--merchant", "shop"]).output();
+    let shown = app.secret();
+    let secrets: Vec<_> = shown.lines().collect();
+    assert_eq!((secrets.len(), secrets[1]), (2, &*first));
+    let nobody = app.quita(&["secrets", "show", "--merchant", "nobody"]);
+    assert_eq!((nobody.code, nobody.stdout.as_str()), (Some(1), ""), "{nobody:?}");
+}
+
+#[test]
+fn keys_can_be_made_before_the_first_serve() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = format!("sqlite:{}/a/b/q.db", directory.path().display());
+    let made =
+        Program::new(directory.path(), ["keys", "create", "--merchant", "shop", "--store", &url]).run();
+    assert!(made.output().starts_with("qk_test_"));
+}
+
+#[test]
+fn wrong_usage_exits_with_2_and_names_what_is_allowed() {
+    let directory = tempfile::tempdir().unwrap();
+    let cases: [(&[&str], &[&str]); 14] = [
+        (&["nonsense"], &["nonsense"]),
+        (&["serve", "--nonsense"], &["--nonsense"]),
+        (&["serve", "--log-format", "xml"], &["xml", "human", "json"]),
+        (&["serve", "--log-level", "loud"], &["loud", "error", "debug"]),
+        (&["serve", "--environment", "staging"], &["staging", "development", "production"]),
+        (&["serve", "--listen", "nowhere"], &["nowhere", "127.0.0.1"]),
+        (&["serve", "--store", "postgres://x/y"], &["sqlite:", "mongodb://"]),
+        (&["serve", "--rate-limit", "many"], &["many"]),
+        (&["keys", "create"], &["--merchant"]),
+        (&["keys", "create", "--merchant", "a", "--mode", "prod"], &["prod", "test", "live"]),
+        (
+            &["keys", "create", "--merchant", "a", "--scopes", "all"],
+            &["all", "payments:write", "payments:read", "webhooks"],
+        ),
+        (&["keys", "create", "--merchant", "a", "--expires-in", "soon"], &["soon", "90d"]),
+        (&["sandbox", "steal", "x"], &["steal"]),
+        (&["listen", "--answer", "99"], &["99"]),
+    ];
+    for (arguments, named) in cases {
+        let refused = Program::new(directory.path(), arguments).run();
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{arguments:?}: {refused:?}");
+        for name in named {
+            assert!(refused.stderr.contains(name), "{name} of {arguments:?}: {}", refused.stderr);
+        }
+    }
+    assert!(std::fs::read_dir(directory.path()).unwrap().next().is_none(), "nothing was made");
+}
+
+#[test]
+fn an_unknown_variable_and_an_unknown_key_of_the_file_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let refused = Program::new(directory.path(), ["serve"]).env("QUITA_LISTEM", "127.0.0.1:0").run();
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(
+        refused.stderr.contains("QUITA_LISTEM") && refused.stderr.contains("QUITA_LISTEN"),
+        "{refused:?}"
+    );
+    std::fs::write(directory.path().join("quita.toml"), "listem = \"127.0.0.1:0\"\n").unwrap();
+    let refused = Program::new(directory.path(), ["serve", "--config", "quita.toml"]).run();
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("listem") && refused.stderr.contains("quita.toml"), "{refused:?}");
+}
+
+#[test]
+fn help_and_version_exit_with_0() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| Program::new(directory.path(), arguments).run().output();
+    let help = run(&["--help"]);
+    for command in ["serve", "keys", "secrets", "sandbox", "listen", "doctor"] {
+        assert!(help.contains(command), "{command}: {help}");
+    }
+    assert!(run(&["--version"]).starts_with("quita "));
+    let serve = run(&["serve", "--help"]);
+    for option in [
+        "--listen",
+        "--ops-listen",
+        "--public-url",
+        "--store",
+        "--rate-limit",
+        "--environment",
+        "QUITA_LISTEN",
+    ] {
+        assert!(serve.contains(option), "{option}: {serve}");
+    }
+}
+
+#[test]
+fn the_doctor_finds_nothing_wrong_with_a_running_service() {
+    let app = TestApp::new();
+    let found = app.quita(&["doctor"]);
+    assert_eq!(found.code, Some(0), "{found:?}");
+    for part in ["configuration", "store", "clock", "acquirer"] {
+        assert!(found.stdout.contains(part), "{part}: {found:?}");
+    }
+}
+
+#[test]
+fn the_doctor_says_what_is_wrong_and_fails() {
+    let app = TestApp::new();
+    let unreachable = "mongodb://127.0.0.1:1/quita?replicaSet=rs&serverSelectionTimeoutMS=500";
+    let found = app.program(&["doctor"]).env("QUITA_STORE", unreachable).run();
+    assert_eq!(found.code, Some(1), "{found:?}");
+    assert!(found.said().contains("127.0.0.1:1"), "{found:?}");
+    let found = app.quita(&["doctor", "--environment", "production"]);
+    assert_eq!(found.code, Some(1), "{found:?}");
+    assert!(found.said().contains("QUITA_SECRET_KEY") && found.said().contains("public-url"), "{found:?}");
+}
