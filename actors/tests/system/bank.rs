@@ -63,6 +63,8 @@ pub(crate) struct Bank {
     operations: Mutex<VecDeque<OperationAnswer>>,
     held: Mutex<BTreeMap<TransactionId, Fact>>,
     asked_ms: Mutex<Vec<u64>>,
+    /// Charges under way: now, and at most.
+    under_way: Mutex<(usize, usize)>,
     clock: Arc<TestClock>,
     trace: Trace,
 }
@@ -96,9 +98,20 @@ impl Bank {
             operations: Mutex::default(),
             held: Mutex::default(),
             asked_ms: Mutex::default(),
+            under_way: Mutex::default(),
             clock,
             trace,
         }
+    }
+
+    /// It takes so many calls at once.
+    pub(crate) const fn limit_calls(&mut self, concurrency: usize) {
+        self.spec.concurrency = concurrency;
+    }
+
+    /// The most charges that were under way at once.
+    pub(crate) fn most_under_way(&self) -> usize {
+        self.under_way.lock().unwrap().1
     }
 
     /// The next charges are answered so, then as usual.
@@ -217,7 +230,14 @@ impl Acquirer for Teller {
         bank.trace.note(Mark::Charged(bank.name, charge.query.id));
         let planned = bank.charges.lock().unwrap().pop_front();
         let answer = planned.unwrap_or_else(|| bank.usual.lock().unwrap().clone());
-        bank.answer(answer, &charge.query).await
+        {
+            let mut under_way = bank.under_way.lock().unwrap();
+            under_way.0 += 1;
+            under_way.1 = under_way.1.max(under_way.0);
+        }
+        let answered = bank.answer(answer, &charge.query).await;
+        bank.under_way.lock().unwrap().0 -= 1;
+        answered
     }
 
     async fn begun(&self, query: &ChargeQuery) {

@@ -144,6 +144,8 @@ fn a_notice_that_could_not_be_worked_stays_due() {
         node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
         pass_ms(600_000).await;
         assert_eq!(world.store.open_notices(), 1);
+        let tried = world.store.put_off();
+        assert!((100..=700).contains(&tried), "about once a second: {tried}");
         world.store.heal();
         node.settle().await;
         assert_eq!(node.stored(id(1)).status(), Status::Paid);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use crate::access::owner;
-use crate::bank::settled;
+use crate::bank::{Answer, settled};
 use crate::orders::{CENTS, id, pix};
 use crate::store::{Fault, Op};
 use crate::world::{Node, World, pass_ms};
@@ -141,6 +141,45 @@ fn a_full_reader_refuses_and_goes_on() {
         assert!(results.iter().any(|result| matches!(result, Err(Denied::StoreUnavailable(_)))));
         assert!(results.iter().any(|result| matches!(result, Ok(Some(_)))));
         assert!(node.payments.read(id(1)).await.unwrap().is_some());
+        node.settle().await;
+    });
+}
+
+#[test]
+fn a_reader_that_waits_for_the_store_holds_so_much_and_no_more() {
+    let world = World::new().with_limits(|limits| {
+        limits.reader_mailbox = 10;
+        limits.reader_in_flight = 1;
+    });
+    world.live(async {
+        let node = world.node();
+        world.store.once(Op::Load, Fault::Slow(Duration::from_secs(1)));
+        let mut reads = Vec::new();
+        for number in 0..20 {
+            let payments = node.payments.clone();
+            reads.push(actix::spawn(async move { payments.read(id(number)).await }));
+            pass_ms(1).await;
+        }
+        let found: Vec<_> = join_all(reads).await.into_iter().map(|read| read.unwrap()).collect();
+        assert_eq!(found.iter().filter(|found| found.is_ok()).count(), 11, "one under way, ten wait");
+        assert!(node.payments.read(id(1)).await.is_ok());
+    });
+}
+
+#[test]
+fn an_acquirer_gets_so_many_calls_at_once_and_the_others_wait_for_their_turn() {
+    let world = World::new().with_bank_concurrency(4);
+    world.live(async {
+        let node = world.node();
+        world.bank.usually(Answer::after_ms(50, Answer::Takes));
+        let results = rush(&node, 36).await;
+        assert!(results.iter().all(|result| result.as_ref().unwrap().payment.status() == Status::Pending));
+        assert_eq!(world.bank.most_under_way(), 4);
+        let all = join_all((101..=140).map(|number| node.create(pix(number)))).await;
+        let declined =
+            |result: &&Result<Created, Denied>| result.as_ref().unwrap().payment.status() == Status::Declined;
+        assert_eq!(all.iter().filter(declined).count(), 4, "four under way, eight wait for each");
+        assert_eq!(world.trace.charges(), 72, "what did not fit was never sent");
         node.settle().await;
     });
 }

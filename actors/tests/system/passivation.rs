@@ -33,6 +33,22 @@ fn idle_transactions_are_dropped_and_come_back() {
 }
 
 #[test]
+fn a_transaction_that_is_asked_for_stays() {
+    let world = World::with_sole_writer();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        for _ in 0..8 {
+            pass_ms(6_000).await;
+            assert!(node.payments.read(id(1)).await.unwrap().is_some());
+        }
+        assert_eq!(node.metric("quita_actor_started_total", "transaction"), 1);
+        assert_eq!(world.store.reads().len(), 0);
+        node.settle().await;
+    });
+}
+
+#[test]
 fn a_caller_that_waits_is_not_sent_away_by_passivation() {
     let world = World::new().with_limits(|limits| limits.idle_after = Duration::from_secs(1));
     world.live(async {

@@ -146,6 +146,11 @@ impl MemoryStore {
         self.lock().notices.values().filter(|stored| !stored.is_done).count()
     }
 
+    /// How often notices were put off.
+    pub(crate) fn put_off(&self) -> u32 {
+        self.lock().notices.values().map(|stored| stored.tried).sum()
+    }
+
     async fn meet(&self, op: Op) -> Option<Fault> {
         let fault = {
             let mut content = self.lock();

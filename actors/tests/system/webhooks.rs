@@ -9,6 +9,7 @@ use crate::access::owner;
 use crate::bank::{Answer, settled};
 use crate::orders::{CENTS, SHOP, id, pix, pix_for};
 use crate::receivers::Reply;
+use crate::store::{Fault, Op};
 use crate::world::{Node, World, pass_ms};
 
 /// By the contract: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h.
@@ -61,21 +62,69 @@ fn a_receiver_that_hangs_takes_its_share_of_the_workers_and_no_more() {
     });
 }
 
+/// Tells a slow receiver of so many payments; returns how many events it got, in how many requests, and when the last.
+async fn tell_slowly(world: &World, node: &Node<'_>, events: u128, answer_s: u64) -> (usize, usize, u64) {
+    world.receivers.usually(SHOP, Reply::Slow(Duration::from_secs(answer_s), 200));
+    create_all(node, 1..=events, SHOP).await;
+    node.settle().await;
+    let received = world.receivers.received();
+    let mut ids: Vec<_> = received.iter().map(|request| request.id.clone()).collect();
+    ids.sort();
+    ids.dedup();
+    (ids.len(), received.len(), received.iter().map(|request| request.at_ms).max().unwrap())
+}
+
 #[test]
 fn a_slow_receiver_with_a_long_queue_gets_every_event_once() {
     let world = World::new().with_limits(|limits| limits.webhook_workers_per_receiver = 2);
     world.live(async {
         let node = world.node();
-        world.receivers.usually(SHOP, Reply::Slow(Duration::from_secs(2), 200));
-        create_all(&node, 1..=60, SHOP).await;
-        node.settle().await;
-        let mut ids: Vec<_> = world.receivers.received().into_iter().map(|request| request.id).collect();
-        assert_eq!(ids.len(), 60, "60 events at one a second, with leases of 20 s");
-        ids.sort();
-        ids.dedup();
-        assert_eq!(ids.len(), 60);
-        let last_ms = world.receivers.received().into_iter().map(|request| request.at_ms).max().unwrap();
+        let (events, sent, last_ms) = tell_slowly(&world, &node, 60, 2).await;
+        assert_eq!((events, sent), (60, 60), "at one a second, with leases of 20 s");
         assert!(last_ms < 70_000, "and no time is lost: {last_ms}");
+    });
+}
+
+#[test]
+fn an_event_whose_lease_ends_while_it_is_sent_is_not_sent_again() {
+    let world = World::new().with_limits(|limits| limits.webhook_workers_per_receiver = 2);
+    world.live(async {
+        let node = world.node();
+        // The third is sent from 14 s to 28 s; its lease ends at 20 s, when half of the share is idle.
+        let (events, sent, _) = tell_slowly(&world, &node, 3, 14).await;
+        assert_eq!((events, sent), (3, 3));
+    });
+}
+
+#[test]
+fn what_another_node_claimed_meanwhile_is_not_sent_here_too() {
+    let world = World::new().with_limits(|limits| limits.webhook_workers_per_receiver = 2);
+    world.live(async {
+        let node = world.node();
+        // The other node's timer ticks between this one's, and first after the leases end.
+        pass_ms(125).await;
+        let other = world.node();
+        pass_ms(135).await;
+        let (events, sent, last_ms) = tell_slowly(&world, &node, 60, 2).await;
+        other.settle().await;
+        assert_eq!(events, 60);
+        assert!(sent <= 64, "only what was under way when its lease ended: {sent}");
+        assert!(last_ms < 60_000, "two nodes are faster: {last_ms}");
+    });
+}
+
+#[test]
+fn the_outcome_of_a_delivery_waits_for_a_store_that_is_away_for_a_moment() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        world.receivers.next(SHOP, [Reply::Slow(Duration::from_millis(500), 200)]);
+        node.created(pix(1)).await;
+        world.store.always(Op::Commit, Fault::Unavailable);
+        pass_ms(2_000).await;
+        world.store.heal();
+        node.settle().await;
+        assert_eq!(world.receivers.received().len(), 1);
     });
 }
 

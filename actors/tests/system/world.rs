@@ -73,6 +73,12 @@ impl World {
         self
     }
 
+    /// With a first bank that takes so many calls at once.
+    pub(crate) fn with_bank_concurrency(mut self, concurrency: usize) -> Self {
+        Arc::get_mut(&mut self.bank).unwrap().limit_calls(concurrency);
+        self
+    }
+
     /// With these limits.
     pub(crate) fn with_limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
         change(&mut self.limits);
