@@ -93,7 +93,14 @@ impl AcquirerActor {
         self.pump(context);
     }
 
+    /// New payments are routed elsewhere, or refused before anything is written, while half of the room is taken.
+    fn tell_if_busy(&self) {
+        let half = self.parts.concurrency.saturating_mul(QUEUED_PER_CALL / 2);
+        self.parts.health.set_busy(self.waiting.len() > half);
+    }
+
     fn pump(&mut self, context: &mut Context<Self>) {
+        self.tell_if_busy();
         while self.in_flight < self.parts.concurrency {
             let Some(call) = self.waiting.pop_front() else { break };
             self.in_flight = self.in_flight.saturating_add(1);

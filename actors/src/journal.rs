@@ -4,13 +4,14 @@
 //! the next one. Never decides, never reorders the writes of one payment, never reports a write that it can't prove.
 //! Made anew by the supervisor when it dies; whoever waited then reads the store.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix::prelude::*;
+use quita_domain::payment::Payment;
 use quita_ports::{Store, StoreError, Write, WriteError};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::limits::Limits;
 use crate::mailbox::{Ask, Question, Reply};
@@ -19,6 +20,8 @@ use crate::meter::{Alive, Meter};
 /// How often a lost reply is looked up, and how long the first wait between is.
 const READ_BACKS: u32 = 5;
 const READ_BACK_WAIT: Duration = Duration::from_millis(100);
+/// How long one call of the store may take before its outcome counts as unknown and the next batch goes on.
+const STORE_TIME_OUT: Duration = Duration::from_secs(30);
 
 /// Make this write durable.
 pub(crate) struct Commit(pub(crate) Write);
@@ -115,33 +118,50 @@ impl Handler<Ask<Commit>> for JournalActor {
 
 async fn commit(store: &dyn Store, meter: &Meter, writes: &[Write]) -> Vec<Result<(), WriteError>> {
     let started = Instant::now();
-    let mut results = store.commit(writes).await;
+    let mut results = match timeout(STORE_TIME_OUT, store.commit(writes)).await {
+        Ok(results) => results,
+        Err(_) => vec![Err(WriteError::Unknown(no_answer())); writes.len()],
+    };
     meter.commit_seconds.observe(started.elapsed().as_secs_f64());
     meter.batch_size.observe(f64::from(u32::try_from(writes.len()).unwrap_or(u32::MAX)));
-    for (write, result) in writes.iter().zip(&mut results) {
-        if let Err(WriteError::Unknown(error)) = result {
-            tracing::warn!(transaction.id = %write.payment.id, %error, "a write's reply was lost, reading it back");
-            *result = read_back(store, write, error.clone()).await;
-        }
-        if *result == Err(WriteError::Conflict) {
-            meter.conflicts.inc();
-        }
-    }
+    read_back(store, writes, &mut results).await;
+    let conflicts = results.iter().filter(|result| **result == Err(WriteError::Conflict)).count();
+    meter.conflicts.inc_by(u64::try_from(conflicts).unwrap_or(u64::MAX));
     results
 }
 
-/// Finds out whether a write whose reply was lost is the one that is stored.
-async fn read_back(store: &dyn Store, write: &Write, error: StoreError) -> Result<(), WriteError> {
+/// Finds out whether the writes whose replies were lost are the ones that are stored.
+async fn read_back(store: &dyn Store, writes: &[Write], results: &mut [Result<(), WriteError>]) {
+    let is_unknown = |result: &Result<(), WriteError>| matches!(result, Err(WriteError::Unknown(_)));
     let mut wait = READ_BACK_WAIT;
     for _ in 0..READ_BACKS {
+        let lost = writes.iter().zip(results.iter()).filter(|(_, result)| is_unknown(result));
+        let ids: Vec<_> = lost.map(|(write, _)| write.payment.id).collect();
+        if ids.is_empty() {
+            return;
+        }
+        tracing::warn!(writes = ids.len(), "replies of writes were lost, reading them back");
         tokio::time::sleep(wait).await;
         wait = wait.saturating_mul(2);
-        let Ok(found) = store.load(&[write.payment.id]).await else { continue };
-        return match found.first() {
-            Some(stored) if stored.last_op == write.payment.last_op => Ok(()),
-            Some(stored) if stored.revision != write.expected_revision => Err(WriteError::Conflict),
-            Some(_) | None => Err(WriteError::NotWritten(error)),
-        };
+        let Ok(Ok(stored)) = timeout(STORE_TIME_OUT, store.load(&ids)).await else { continue };
+        let stored: HashMap<_, _> = stored.into_iter().map(|payment| (payment.id, payment)).collect();
+        for (write, result) in writes.iter().zip(results.iter_mut()) {
+            if let Err(WriteError::Unknown(error)) = result {
+                *result = verdict(write, stored.get(&write.payment.id), error);
+            }
+        }
     }
-    Err(WriteError::Unknown(error))
+}
+
+/// Whose write is stored.
+fn verdict(write: &Write, stored: Option<&Payment>, error: &StoreError) -> Result<(), WriteError> {
+    match stored {
+        Some(stored) if stored.last_op == write.payment.last_op => Ok(()),
+        Some(stored) if stored.revision != write.expected_revision => Err(WriteError::Conflict),
+        Some(_) | None => Err(WriteError::NotWritten(error.clone())),
+    }
+}
+
+fn no_answer() -> StoreError {
+    StoreError::Unavailable("the store does not answer".into())
 }

@@ -78,7 +78,7 @@ pub enum Denied {
     /// None of the acquirers that take it takes this amount.
     #[error("no acquirer takes this amount by this payment method")]
     AmountNotAccepted,
-    /// The acquirers that take it are paused.
+    /// The acquirers that take it are paused or busy.
     #[error("no acquirer takes this payment at the moment")]
     NoRoute,
     /// Too much is waiting; nothing was done.

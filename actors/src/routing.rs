@@ -39,6 +39,9 @@ impl Route {
         if self.health.is_paused() {
             return Err("paused");
         }
+        if self.health.is_busy() {
+            return Err("busy");
+        }
         Ok(if self.health.is_open(now) { Preference::LastResort } else { Preference::Normal })
     }
 }
@@ -65,7 +68,7 @@ pub(crate) enum NoRoute {
     MethodUnavailable,
     /// None of those that do takes this amount.
     AmountNotAccepted,
-    /// Those that do are paused.
+    /// Those that do are paused or busy.
     NoneEligible,
 }
 
@@ -131,6 +134,7 @@ pub(crate) struct Health {
     failures: AtomicU32,
     open_until_ms: AtomicI64,
     paused: AtomicBool,
+    busy: AtomicBool,
     failures_to_open: u32,
     open_for_ms: u64,
 }
@@ -141,6 +145,7 @@ impl Health {
             failures: AtomicU32::new(0),
             open_until_ms: AtomicI64::new(0),
             paused: AtomicBool::new(false),
+            busy: AtomicBool::new(false),
             failures_to_open: limits.breaker_failures,
             open_for_ms: u64::try_from(limits.breaker_open.as_millis()).unwrap_or(u64::MAX),
         }
@@ -158,6 +163,15 @@ impl Health {
         if failures >= self.failures_to_open {
             self.open_until_ms.store(now.plus_ms(self.open_for_ms).millis(), Ordering::Relaxed);
         }
+    }
+
+    /// More calls wait than it should be given.
+    pub(crate) fn set_busy(&self, is_busy: bool) {
+        self.busy.store(is_busy, Ordering::Relaxed);
+    }
+
+    fn is_busy(&self) -> bool {
+        self.busy.load(Ordering::Relaxed)
     }
 
     fn is_open(&self, now: Timestamp) -> bool {

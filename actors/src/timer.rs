@@ -5,6 +5,7 @@
 //! may do so at once: waking is a versioned write. Made anew by the supervisor when it dies.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix::prelude::*;
 use futures_util::StreamExt;
@@ -12,6 +13,7 @@ use futures_util::stream;
 use quita_domain::identity::TransactionId;
 use quita_domain::payment::Command;
 use quita_ports::StoreError;
+use tokio::time::timeout;
 
 use crate::inbox::Work;
 use crate::meter::Alive;
@@ -20,6 +22,9 @@ use crate::shared::Shared;
 
 /// Ticks between two looks at how much waits, which is for metrics only.
 const TICKS_PER_COUNT: u32 = 8;
+
+/// How long one round may take before the next one begins.
+const ROUND_TIME_OUT: Duration = Duration::from_secs(30);
 
 /// Wakes what is due.
 pub(crate) struct TimerActor {
@@ -43,11 +48,15 @@ impl TimerActor {
         let counts = self.ticks.is_multiple_of(TICKS_PER_COUNT);
         let shared = Arc::clone(&self.shared);
         let work = async move {
-            if let Err(error) = wake_all(&shared).await {
-                tracing::warn!(%error, "the timer could not read what is due; it tries again");
+            match timeout(ROUND_TIME_OUT, wake_all(&shared)).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => {
+                    tracing::warn!(%error, "the timer could not read what is due; it tries again")
+                }
+                Err(_) => tracing::warn!("what is due took too long to wake; the timer tries again"),
             }
-            if counts {
-                count(&shared).await;
+            if counts && timeout(ROUND_TIME_OUT, count(&shared)).await.is_err() {
+                tracing::warn!("what waits could not be counted in time");
             }
         };
         context.spawn(work.into_actor(self).map(|(), timer, _| timer.is_busy = false));

@@ -12,7 +12,7 @@ pub struct Considered {
     pub acquirer: AcquirerName,
     /// Whether it may take the payment. The eligible ones stand in the order in which they are tried.
     pub eligible: bool,
-    /// Why, or why not: `preferred`, `method_not_supported`, `amount_out_of_bounds`, `paused`, `breaker_open`, …
+    /// Why, or why not: `eligible`, `failing_lately`, `amount_out_of_bounds`, `paused`, `busy`.
     pub reason: String,
 }
 
