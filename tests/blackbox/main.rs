@@ -30,7 +30,6 @@ mod listing;
 mod mutations;
 mod nodes;
 mod notices;
-mod openapi;
 mod operators;
 mod outage;
 mod pages;

@@ -2,7 +2,6 @@
 
 mod answer;
 mod app;
-mod browser;
 mod builder;
 mod client;
 mod eventually;
@@ -18,7 +17,6 @@ mod wire;
 
 pub(crate) use answer::Answer;
 pub(crate) use app::TestApp;
-pub(crate) use browser::Browser;
 pub(crate) use client::Client;
 pub(crate) use eventually::{PATIENCE, eventually, pause};
 pub(crate) use program::Program;

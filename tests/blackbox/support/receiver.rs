@@ -118,6 +118,21 @@ impl TestReceiver {
         let received = self.wait_until(within, &what, |received| of_payment(received, id).len() >= count);
         of_payment(&received, id)
     }
+
+    /// Waits until one payment was told to have this status, and gives the statuses that it was told to have, in
+    /// order. What was told twice in a row, which is allowed, stands once.
+    #[track_caller]
+    pub(crate) fn wait_for_told(&self, id: &str, status: &str, within: Duration) -> Vec<String> {
+        let told = |received: &[Received]| -> Vec<String> {
+            of_payment(received, id).iter().map(|request| request.text("status")).collect()
+        };
+        let what = format!("{id} told to be {status}");
+        let received =
+            self.wait_until(within, &what, |received| told(received).iter().any(|told| told == status));
+        let mut told = told(&received);
+        told.dedup();
+        told
+    }
 }
 
 impl Drop for TestReceiver {
