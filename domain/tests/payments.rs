@@ -3,7 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use quita_domain::acquiring::{CallFailure, ChargeAnswer, Fact, Issued, OperationAnswer, Settlement};
+use quita_domain::acquiring::{
+    Approval, CallFailure, ChargeAnswer, Fact, Issued, OperationAnswer, Settlement,
+};
+use quita_domain::card::{CardData, CardNumber, Cvv, Expiry};
 use quita_domain::delivery::{DeliveryAttempt, DeliveryState};
 use quita_domain::document::{Document, DocumentType};
 use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};
@@ -56,6 +59,15 @@ fn pix_order() -> Order {
         metadata: BTreeMap::new(),
         terms: Terms::Pix { expires_in_s: 3_600 },
     }
+}
+
+fn card_order(capture: bool) -> Order {
+    let number = CardNumber::parse("4242424242424242").unwrap();
+    let cvv = Cvv::parse("123", number.brand()).unwrap();
+    let expiry = Expiry::new(12, 2030).unwrap();
+    let card = CardData { number, holder_name: "MARIA".into(), expiry, cvv };
+    let terms = Terms::CreditCard { card: card.masked(), installments: 1, capture };
+    Order { method: Method::CreditCard, terms, ..pix_order() }
 }
 
 fn open(order: Order) -> Decision {
@@ -145,13 +157,7 @@ fn a_change_of_status_its_event_and_its_delivery_are_one_write() {
 
 #[test]
 fn a_captured_card_becomes_approved_and_paid_in_one_write_with_two_events() {
-    let mut order = pix_order();
-    order.method = Method::CreditCard;
-    let number = quita_domain::card::CardNumber::parse("4242424242424242").unwrap();
-    let cvv = quita_domain::card::Cvv::parse("123", number.brand()).unwrap();
-    let expiry = quita_domain::card::Expiry::new(12, 2030).unwrap();
-    let card = quita_domain::card::CardData { number, holder_name: "MARIA".into(), expiry, cvv };
-    order.terms = Terms::CreditCard { card: card.masked(), installments: 1, capture: true };
+    let order = card_order(true);
     let considered =
         Considered { acquirer: AcquirerName::new("a"), eligible: true, reason: "eligible".into() };
     let base = pending();
@@ -413,4 +419,27 @@ fn a_settlement_that_confirms_a_capture_is_no_second_payment() {
     assert_eq!(confirmed.state.settlement_id.as_deref(), Some("s9"));
     assert_eq!(confirmed.history.len(), captured.history.len());
     assert_eq!(oddity(&confirmed, Command::Notified(settled("s10", 10_000))), OddityKind::PaidTwice);
+}
+
+#[test]
+fn what_a_new_payment_cannot_become_leaves_its_charge_open_and_asked_for() {
+    for fact in [Fact::Expired, Fact::ChargedBack, settled("s1", 9_999)] {
+        let opened = open(pix_order()).next.unwrap();
+        let answer = ChargeAnswer::Known(fact.clone());
+        let decision = opened.decide(Command::Found { attempt: 1, answer }, &at(40_000)).unwrap();
+        assert!(decision.oddity.is_some() && decision.next.is_none(), "{fact:?}");
+        assert!(opened.due_at().is_some(), "it is asked for again");
+    }
+}
+
+#[test]
+fn a_charge_that_had_an_effect_after_another_one_followed_is_an_exception() {
+    let failed = ChargeAnswer::Failed(CallFailure::NotDelivered("no".into()));
+    let opened = open(pix_order()).next.unwrap();
+    let second = after(&opened, Command::ChargeAnswered { attempt: 1, answer: failed }, 10);
+    let late = ChargeAnswer::Known(settled("s1", 10_000));
+    assert_eq!(
+        oddity(&second, Command::ChargeAnswered { attempt: 1, answer: late }),
+        OddityKind::Contradiction
+    );
 }
