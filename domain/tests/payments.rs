@@ -443,3 +443,13 @@ fn a_charge_that_had_an_effect_after_another_one_followed_is_an_exception() {
         OddityKind::Contradiction
     );
 }
+
+#[test]
+fn a_receiver_that_is_gone_is_not_back_because_a_redelivery_timed_out() {
+    let gone = Command::DeliveryAnswered { delivery: 0, attempt: answered(410, 100) };
+    let again = after(&after(&pending(), gone, 100), Command::Redeliver { delivery: 0 }, 200);
+    let attempt = DeliveryAttempt { status: None, ..answered(0, 300) };
+    let tried = after(&again, Command::DeliveryAnswered { delivery: 1, attempt }, 300);
+    let paid = after(&tried, Command::Notified(settled("s1", 10_000)), 2_000);
+    assert_eq!(paid.outbox[2].state, DeliveryState::Exhausted);
+}
