@@ -3,7 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use quita_domain::acquiring::{CallFailure, ChargeAnswer, Fact, Issued, OperationAnswer, Settlement};
+use quita_domain::acquiring::{
+    Approval, CallFailure, ChargeAnswer, Fact, Issued, OperationAnswer, Settlement,
+};
+use quita_domain::card::{CardData, CardNumber, Cvv, Expiry};
 use quita_domain::delivery::{DeliveryAttempt, DeliveryState};
 use quita_domain::document::{Document, DocumentType};
 use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};
@@ -56,6 +59,15 @@ fn pix_order() -> Order {
         metadata: BTreeMap::new(),
         terms: Terms::Pix { expires_in_s: 3_600 },
     }
+}
+
+fn card_order(capture: bool) -> Order {
+    let number = CardNumber::parse("4242424242424242").unwrap();
+    let cvv = Cvv::parse("123", number.brand()).unwrap();
+    let expiry = Expiry::new(12, 2030).unwrap();
+    let card = CardData { number, holder_name: "MARIA".into(), expiry, cvv };
+    let terms = Terms::CreditCard { card: card.masked(), installments: 1, capture };
+    Order { method: Method::CreditCard, terms, ..pix_order() }
 }
 
 fn open(order: Order) -> Decision {
@@ -145,13 +157,7 @@ fn a_change_of_status_its_event_and_its_delivery_are_one_write() {
 
 #[test]
 fn a_captured_card_becomes_approved_and_paid_in_one_write_with_two_events() {
-    let mut order = pix_order();
-    order.method = Method::CreditCard;
-    let number = quita_domain::card::CardNumber::parse("4242424242424242").unwrap();
-    let cvv = quita_domain::card::Cvv::parse("123", number.brand()).unwrap();
-    let expiry = quita_domain::card::Expiry::new(12, 2030).unwrap();
-    let card = quita_domain::card::CardData { number, holder_name: "MARIA".into(), expiry, cvv };
-    order.terms = Terms::CreditCard { card: card.masked(), installments: 1, capture: true };
+    let order = card_order(true);
     let considered =
         Considered { acquirer: AcquirerName::new("a"), eligible: true, reason: "eligible".into() };
     let base = pending();
@@ -413,4 +419,83 @@ fn a_settlement_that_confirms_a_capture_is_no_second_payment() {
     assert_eq!(confirmed.state.settlement_id.as_deref(), Some("s9"));
     assert_eq!(confirmed.history.len(), captured.history.len());
     assert_eq!(oddity(&confirmed, Command::Notified(settled("s10", 10_000))), OddityKind::PaidTwice);
+}
+
+#[test]
+fn what_a_new_payment_cannot_become_leaves_its_charge_open_and_asked_for() {
+    for fact in [Fact::Expired, Fact::ChargedBack, settled("s1", 9_999)] {
+        let opened = open(pix_order()).next.unwrap();
+        let answer = ChargeAnswer::Known(fact.clone());
+        let decision = opened.decide(Command::Found { attempt: 1, answer }, &at(40_000)).unwrap();
+        assert!(decision.oddity.is_some() && decision.next.is_none(), "{fact:?}");
+        assert!(opened.due_at().is_some(), "it is asked for again");
+    }
+}
+
+#[test]
+fn a_refund_that_a_notice_told_of_is_not_undone_by_the_answer_to_its_repetition() {
+    let asked = after(&paid(), wish(refund(4_000), None, 1), 3_000);
+    let id = Uuid::from_u128(1);
+    let told = Fact::Refunded { refund_id: id.to_string(), amount: None };
+    let refunded = after(&asked, Command::Notified(told), 4_000);
+    assert_eq!(refunded.state.refunded_amount(), Money::from_cents(4_000));
+    assert_eq!(refunded.due_at(), None, "it need not be sent again");
+    let answer = OperationAnswer::Refused("done already".into());
+    let answered = after(&refunded, Command::OperationAnswered { operation: id, answer }, 5_000);
+    assert_eq!(answered.state.refundable_amount(), Money::from_cents(6_000));
+}
+
+#[test]
+fn a_refused_refund_that_was_done_after_all_is_an_exception_if_its_money_went_back_meanwhile() {
+    let operation = Uuid::from_u128(1);
+    let asked = after(&paid(), wish(refund(10_000), None, 1), 3_000);
+    let answer = OperationAnswer::Refused("no".into());
+    let refused = after(&asked, Command::OperationAnswered { operation, answer }, 4_000);
+    let told = Fact::Refunded { refund_id: operation.to_string(), amount: None };
+    assert_eq!(after(&refused, Command::Notified(told.clone()), 5_000).status(), Status::Refund);
+    let again = after(&refused, wish(refund(1), None, 2), 5_000);
+    assert_eq!(oddity(&again, Command::Notified(told)), OddityKind::RefundExceedsPaid);
+}
+
+#[test]
+fn an_operation_decided_again_after_a_lost_write_is_begun_once() {
+    let asked = after(&paid(), wish(refund(100), None, 1), 3_000);
+    let again = asked.decide(wish(refund(100), None, 1), &at(3_100)).unwrap();
+    assert!(again.next.is_none() && again.operation.is_some() && !again.is_replay);
+}
+
+#[test]
+fn a_charge_that_had_an_effect_after_another_one_followed_is_an_exception() {
+    let failed = ChargeAnswer::Failed(CallFailure::NotDelivered("no".into()));
+    let opened = open(pix_order()).next.unwrap();
+    let second = after(&opened, Command::ChargeAnswered { attempt: 1, answer: failed }, 10);
+    let late = ChargeAnswer::Known(settled("s1", 10_000));
+    assert_eq!(
+        oddity(&second, Command::ChargeAnswered { attempt: 1, answer: late }),
+        OddityKind::Contradiction
+    );
+}
+
+#[test]
+fn a_receiver_that_is_gone_is_not_back_because_a_redelivery_timed_out() {
+    let gone = Command::DeliveryAnswered { delivery: 0, attempt: answered(410, 100) };
+    let again = after(&after(&pending(), gone, 100), Command::Redeliver { delivery: 0 }, 200);
+    let attempt = DeliveryAttempt { status: None, ..answered(0, 300) };
+    let tried = after(&again, Command::DeliveryAnswered { delivery: 1, attempt }, 300);
+    let paid = after(&tried, Command::Notified(settled("s1", 10_000)), 2_000);
+    assert_eq!(paid.outbox[2].state, DeliveryState::Exhausted);
+}
+
+#[test]
+fn the_settlement_of_a_partial_capture_may_come_before_the_captures_answer() {
+    let answer = ChargeAnswer::Known(Fact::Authorized(Approval { authorization_code: "123456".into() }));
+    let opened = Payment { order: card_order(false), ..open(pix_order()).next.unwrap() };
+    let authorized = after(&opened, Command::ChargeAnswered { attempt: 1, answer }, 10);
+    let capture = wish(Wish::Capture(Some(Money::from_cents(6_000))), None, 1);
+    let capturing = after(&authorized, capture, 3_000);
+    let paid = after(&capturing, Command::Notified(settled("s1", 6_000)), 3_100);
+    assert_eq!((paid.status(), paid.state.captured_amount), (Status::Paid, Some(Money::from_cents(6_000))));
+    let done = Command::OperationAnswered { operation: Uuid::from_u128(1), answer: OperationAnswer::Done };
+    let done = paid.decide(done, &at(3_200)).unwrap();
+    assert_eq!((done.oddity, done.next.unwrap().due_at()), (None, None));
 }

@@ -12,7 +12,7 @@ use quita_ports::WriteError;
 use super::{Executed, effects};
 use crate::acquirer::{Begun, SendCharge};
 use crate::payments::{CreatePayment, Created, Denied};
-use crate::routing::Route;
+use crate::routing::{NoRoute, Route};
 use crate::shared::Shared;
 
 /// Times a decision is made again because another writer was faster.
@@ -48,13 +48,17 @@ impl Core {
 
     /// Creates the payment; the insert decides whether it was there before.
     pub(super) async fn create(&mut self, new: CreatePayment) -> Result<Created, Denied> {
-        if let Some(known) = &self.payment {
-            return replay(known, new.fingerprint.as_deref());
+        if self.payment.is_some() {
+            self.forget_if_others_write();
+            return replay(&self.current().await?, new.fingerprint.as_deref());
         }
         let context = self.shared.context(new.purchase.card.is_some());
         let routes = self.shared.routes.get().ok_or(Denied::Stopping)?;
         let order = new.purchase.order;
-        let considered = routes.plan(&order, new.owner.mode, context.now, context.dice)?;
+        let considered = match routes.plan(&order, new.owner.mode, context.now, context.dice) {
+            Ok(considered) => considered,
+            Err(no_route) => return self.known_without_route(new.fingerprint, no_route).await,
+        };
         self.card = new.purchase.card;
         let fingerprint = new.fingerprint;
         let opened = Payment::open(
@@ -85,6 +89,22 @@ impl Core {
                 self.card = None;
                 Err(Denied::StoreUnavailable(error))
             }
+        }
+    }
+
+    /// What was created under the key stays a replay when nobody would take it any more.
+    async fn known_without_route(
+        &mut self,
+        fingerprint: Option<String>,
+        no_route: NoRoute,
+    ) -> Result<Created, Denied> {
+        if fingerprint.is_none() {
+            return Err(no_route.into());
+        }
+        match self.current().await {
+            Ok(known) => replay(&known, fingerprint.as_deref()),
+            Err(Denied::NotFound) => Err(no_route.into()),
+            Err(denied) => Err(denied),
         }
     }
 
@@ -120,19 +140,37 @@ impl Core {
         route.factory.answers_locally(&payment.order).then_some(route)
     }
 
+    /// What is known here may be stale while other nodes write: the store tells.
+    fn forget_if_others_write(&mut self) {
+        if !self.shared.store.is_sole_writer() {
+            self.payment = None;
+        }
+    }
+
     /// Executes a command: decides on the stored state, again if another writer was faster.
+    ///
+    /// A write finds out by itself whether its payment was stale. What is refused or changes nothing makes no write,
+    /// so it is decided on what the store has.
     pub(super) async fn execute(
         &mut self,
         owner: Option<&Owner>,
         command: Command,
     ) -> Result<Executed, Denied> {
         for _ in 0..MAX_CONFLICTS {
+            let was_known = self.payment.is_some();
             let payment = self.current().await?;
             if owner.is_some_and(|owner| !owner.may_see(&payment.owner)) {
                 return Err(Denied::NotFound);
             }
             let context = self.shared.context(self.card.is_some());
-            let decision = payment.decide(command.clone(), &context)?;
+            let decision = payment.decide(command.clone(), &context);
+            if was_known && decision.as_ref().map_or(true, |decision| decision.next.is_none()) {
+                self.forget_if_others_write();
+                if self.payment.is_none() {
+                    continue;
+                }
+            }
+            let decision = decision?;
             let (oddity, operation) = (decision.oddity, decision.operation);
             let executed = |payment| Executed { payment, oddity, operation, is_replay: decision.is_replay };
             let Some(next) = decision.next else { return Ok(executed(payment)) };

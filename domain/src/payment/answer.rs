@@ -15,6 +15,7 @@ impl Draft {
     /// The answer to a charge.
     pub(super) fn charge_answered(&mut self, attempt: u32, answer: ChargeAnswer) {
         if !self.is_last_attempt(attempt) {
+            self.keep_what_an_earlier_charge_did(attempt, &answer);
             return;
         }
         match answer {
@@ -39,6 +40,7 @@ impl Draft {
     /// The answer to the question what became of a charge.
     pub(super) fn found(&mut self, attempt: u32, answer: ChargeAnswer) {
         if !self.is_last_attempt(attempt) {
+            self.keep_what_an_earlier_charge_did(attempt, &answer);
             return;
         }
         match answer {
@@ -66,13 +68,32 @@ impl Draft {
         self.payment.state.attempts.last().is_some_and(|attempt| attempt.outcome.is_open())
     }
 
+    /// A fact that an untold payment can't become leaves the charge open: it is asked for again, never forgotten.
     fn accept(&mut self, fact: Fact) {
-        if self.last_outcome_is_open() {
+        let stays_open = self.payment.status() == Status::Initial && !self.can_begin_with(&fact);
+        if self.last_outcome_is_open() && !stays_open {
             let was_declined = matches!(fact, Fact::Declined { .. });
             let outcome = if was_declined { AttemptOutcome::Declined } else { AttemptOutcome::Accepted };
             self.make(Change::AttemptEnded(outcome));
         }
         self.learn_and_keep_oddity(fact);
+    }
+
+    /// Whether a payment that is still `initial` becomes something by this fact.
+    fn can_begin_with(&self, fact: &Fact) -> bool {
+        match fact {
+            Fact::Pending { .. } | Fact::Authorized(_) | Fact::Declined { .. } | Fact::Cancelled => true,
+            Fact::Settled(settlement) => settlement.amount == self.payment.order.amount,
+            Fact::Expired | Fact::Refunded { .. } | Fact::ChargedBack | Fact::DisputeWon => false,
+        }
+    }
+
+    /// A charge that was counted as not delivered had an effect after all: the payer may be charged twice.
+    fn keep_what_an_earlier_charge_did(&mut self, attempt: u32, answer: &ChargeAnswer) {
+        if matches!(answer, ChargeAnswer::Known(Fact::Authorized(_) | Fact::Settled(_))) {
+            let what = format!("charge {attempt} was accepted although another one followed it");
+            self.oddity = Some(self.contradiction(&what));
+        }
     }
 
     /// The acquirer never saw the charge: the same one gets it again.

@@ -164,7 +164,8 @@ impl Payment {
 
     /// Whether the receiver answered 410 to the latest attempt that got an answer.
     fn receiver_is_gone(&self) -> bool {
-        let answered = self.outbox.iter().flat_map(|delivery| &delivery.attempts);
+        let attempts = self.outbox.iter().flat_map(|delivery| &delivery.attempts);
+        let answered = attempts.filter(|attempt| attempt.status.is_some());
         answered.max_by_key(|attempt| attempt.at).is_some_and(|attempt| attempt.is_gone())
     }
 

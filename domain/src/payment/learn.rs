@@ -5,6 +5,7 @@ use super::{Change, Oddity, OddityKind};
 use crate::acquiring::{Approval, Fact, Issued, Settlement};
 use crate::event::Cause;
 use crate::money::Money;
+use crate::operation::{Operation, OperationKind, OperationState};
 use crate::state::{Refund, RefundStatus};
 use crate::status::Status;
 use crate::time::Timestamp;
@@ -99,7 +100,7 @@ impl Draft {
     fn learn_settled(&mut self, settlement: Settlement) -> Result<(), Oddity> {
         let status = self.payment.status();
         if status.allows(Status::Paid) && status != Status::Chargeback {
-            let expected = self.payment.order.amount;
+            let expected = self.expected_settlement();
             if settlement.amount != expected {
                 let detail = format!("{} came in for a payment of {expected}", settlement.amount);
                 return Err(Oddity { kind: OddityKind::AmountMismatch, detail });
@@ -130,6 +131,17 @@ impl Draft {
         Err(Oddity { kind, detail })
     }
 
+    /// How much is to come in: what is being captured, or else all of it.
+    fn expected_settlement(&self) -> Money {
+        let processing = |operation: &&Operation| operation.state == OperationState::Processing;
+        let captured =
+            self.payment.operations.iter().filter(processing).find_map(|operation| match operation.kind {
+                OperationKind::Capture(amount) => Some(amount),
+                OperationKind::Cancel | OperationKind::Refund(_) => None,
+            });
+        captured.unwrap_or(self.payment.order.amount)
+    }
+
     pub(super) fn learn_cancelled(&mut self, cause: Cause) -> Result<(), Oddity> {
         let status = self.payment.status();
         if status.allows(Status::Cancelled) {
@@ -144,11 +156,11 @@ impl Draft {
         let state = &self.payment.state;
         match state.refunds.iter().find(|refund| refund.id == id).map(|refund| refund.status) {
             Some(RefundStatus::Succeeded) => return Ok(()),
-            Some(RefundStatus::Processing | RefundStatus::Failed) => {
-                self.make(Change::RefundEnded(id, RefundStatus::Succeeded));
-                self.refund_if_all_is_back(Cause::Acquirer);
+            Some(RefundStatus::Processing) => {
+                self.end_refund(&id);
                 return Ok(());
             }
+            Some(RefundStatus::Failed) => return self.learn_refunded_after_all(&id),
             None => {}
         }
         match state.status {
@@ -168,6 +180,30 @@ impl Draft {
         self.make(Change::RefundAdded(Refund { id, amount, status, created_at: self.now() }));
         self.refund_if_all_is_back(Cause::Acquirer);
         Ok(())
+    }
+
+    /// The acquirer refused a refund, and now tells that it was done. What it was to give back may be given back again.
+    fn learn_refunded_after_all(&mut self, id: &str) -> Result<(), Oddity> {
+        let state = &self.payment.state;
+        let left = state.refundable_amount();
+        let amount = state.refunds.iter().find(|refund| refund.id == id).map(|refund| refund.amount);
+        if amount.is_some_and(|amount| amount > left) {
+            let detail = format!("refund {id} was done after it was refused, but {left} is left");
+            return Err(Oddity { kind: OddityKind::RefundExceedsPaid, detail });
+        }
+        self.end_refund(id);
+        Ok(())
+    }
+
+    /// A notice tells that a refund was done; if we asked for it, it need not be sent again.
+    fn end_refund(&mut self, id: &str) {
+        self.make(Change::RefundEnded(id.to_owned(), RefundStatus::Succeeded));
+        let asked_for = self.payment.operations.iter().find(|operation| operation.id.to_string() == id);
+        let processing = asked_for.filter(|operation| operation.state == OperationState::Processing);
+        if let Some(operation) = processing.map(|operation| operation.id) {
+            self.make(Change::OperationEnded(operation, None));
+        }
+        self.refund_if_all_is_back(Cause::Acquirer);
     }
 
     /// A payment is `refund` when all that came in was given back.

@@ -20,7 +20,7 @@ impl Draft {
     pub(super) fn operate(&mut self, request: OperationRequest) -> Result<(), Refusal> {
         if let Some(known) = self.find_replay(&request)? {
             self.operation = Some(known);
-            self.is_replay = true;
+            self.is_replay = request.key.is_some();
             return Ok(());
         }
         if self.payment.operations.len() >= MAX_OPERATIONS {
@@ -31,7 +31,11 @@ impl Draft {
         Ok(())
     }
 
+    /// The same id is the same request, decided once more because its write seemed to be lost.
     fn find_replay(&self, request: &OperationRequest) -> Result<Option<Uuid>, Refusal> {
+        if self.payment.operations.iter().any(|operation| operation.id == request.id) {
+            return Ok(Some(request.id));
+        }
         let Some(key) = &request.key else { return Ok(None) };
         let mut operations = self.payment.operations.iter();
         match operations.find(|operation| operation.key.as_ref() == Some(key)) {
@@ -157,7 +161,7 @@ impl Draft {
                 if self.payment.status() == Status::Approved {
                     self.make(Change::Captured(amount));
                     self.become_status(Status::Paid, None, Cause::Merchant);
-                } else {
+                } else if self.payment.state.captured_amount != Some(amount) {
                     self.oddity = Some(self.contradiction("captured"));
                 }
             }
