@@ -2,7 +2,7 @@
 //!
 //! Plain views: they are given words and numbers and know no route, store or clock. Everything in them is
 //! escaped by the templates; no page has a script or style of its own, so the strictest policy
-//! ([`CONTENT_SECURITY_POLICY`]) holds.
+//! (`CONTENT_SECURITY_POLICY`) holds.
 
 pub(crate) mod assets;
 pub(crate) mod boleto_page;
