@@ -15,6 +15,7 @@ use actix::prelude::*;
 use quita_domain::acquiring::{CallFailure, Charge, ChargeAnswer, ChargeQuery, OperationAnswer};
 use quita_domain::identity::AcquirerName;
 use quita_domain::operation::Operation;
+use quita_domain::time::Timestamp;
 use quita_ports::{Acquirer, Clock};
 use tokio::time::Instant;
 
@@ -25,8 +26,12 @@ use crate::routing::Health;
 /// Calls that may wait for each one that may be under way.
 const QUEUED_PER_CALL: usize = 8;
 
-/// Send this charge.
-pub(crate) struct SendCharge(pub(crate) Box<Charge>);
+/// Send this charge, if its call can end before its lease does.
+pub(crate) struct SendCharge {
+    pub(crate) charge: Box<Charge>,
+    /// When others may ask what became of it; `None` while it has no outside effect.
+    pub(crate) lease_end: Option<Timestamp>,
+}
 
 impl Question for SendCharge {
     type Answer = ChargeAnswer;
@@ -120,7 +125,7 @@ impl Handler<Ask<SendCharge>> for AcquirerActor {
     type Result = ();
 
     fn handle(&mut self, ask: Ask<SendCharge>, context: &mut Self::Context) {
-        let (SendCharge(charge), reply, _timer) = ask.open();
+        let (SendCharge { charge, lease_end }, reply, _timer) = ask.open();
         if !self.has_room() {
             reply.send(ChargeAnswer::Failed(too_busy()));
             return;
@@ -128,6 +133,10 @@ impl Handler<Ask<SendCharge>> for AcquirerActor {
         let parts = Rc::clone(&self.parts);
         self.enqueue(
             async move {
+                if parts.is_too_late(lease_end) {
+                    reply.send(ChargeAnswer::Failed(waited_too_long()));
+                    return;
+                }
                 let call = parts.acquirer.charge(&charge);
                 reply.send(parts.timed(call, ChargeAnswer::Failed, charge_outcome).await);
             },
@@ -188,6 +197,11 @@ impl Handler<Ask<SendOperation>> for AcquirerActor {
         let parts = Rc::clone(&self.parts);
         self.enqueue(
             async move {
+                // While an operation is under way, it is sent again when its lease ends.
+                if parts.is_too_late(operation.send_at) {
+                    reply.send(OperationAnswer::Failed(waited_too_long()));
+                    return;
+                }
                 let call = parts.acquirer.operate(&query, &operation);
                 reply.send(parts.timed(call, OperationAnswer::Failed, operation_outcome).await);
             },
@@ -197,6 +211,13 @@ impl Handler<Ask<SendOperation>> for AcquirerActor {
 }
 
 impl AcquirerParts {
+    /// Whether a call that begins now might still be under way when its lease ends. Whoever asks then would be told
+    /// that the acquirer never saw it, and would send it again.
+    fn is_too_late(&self, lease_end: Option<Timestamp>) -> bool {
+        let ends = self.clock.now().plus_ms(u64::try_from(self.time_out.as_millis()).unwrap_or(u64::MAX));
+        lease_end.is_some_and(|lease_end| lease_end <= ends)
+    }
+
     /// Runs a call under the time-out, and counts what came of it.
     async fn timed<T>(
         &self,
@@ -222,6 +243,10 @@ impl AcquirerParts {
 
 fn too_busy() -> CallFailure {
     CallFailure::NotDelivered("too many calls are waiting".into())
+}
+
+fn waited_too_long() -> CallFailure {
+    CallFailure::NotDelivered("it waited too long to be sent".into())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -114,8 +114,8 @@ impl Core {
             return opened;
         };
         let Some(route) = self.local_route(payment, name) else { return opened };
-        let charge = effects::charge(payment, None);
-        let Ok(answer) = route.slot.mailbox().ask(SendCharge(Box::new(charge))).await else { return opened };
+        let question = SendCharge { charge: Box::new(effects::charge(payment, None)), lease_end: None };
+        let Ok(answer) = route.slot.mailbox().ask(question).await else { return opened };
         if !matches!(answer, ChargeAnswer::Known(Fact::Pending { .. })) {
             return opened;
         }

@@ -40,10 +40,11 @@ pub(super) fn attempt(payment: &Payment) -> u32 {
 fn send_charge(shared: &Arc<Shared>, payment: &Arc<Payment>, name: &AcquirerName, card: Option<&CardData>) {
     let mailbox = acquirer(shared, payment, name);
     let (shared, id, attempt) = (Arc::clone(shared), payment.id, attempt(payment));
-    let charge = Box::new(charge(payment, card));
+    let lease_end = payment.state.attempts.last().and_then(|attempt| attempt.ask_at);
+    let question = SendCharge { charge: Box::new(charge(payment, card)), lease_end };
     actix::spawn(async move {
         let answer = match mailbox {
-            Some(mailbox) => mailbox.ask(SendCharge(charge)).await,
+            Some(mailbox) => mailbox.ask(question).await,
             None => Err(NoAnswer::Full),
         };
         let answer = answer.unwrap_or_else(|why| ChargeAnswer::Failed(failure(why)));
