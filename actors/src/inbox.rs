@@ -19,6 +19,7 @@ use crate::meter::Alive;
 use crate::payments::Denied;
 use crate::shared::{Shared, failed_before};
 use crate::slot::Slot;
+use crate::transaction::Asker;
 
 /// Waits before a notice that came too early, or whose payment is unknown, is tried again. After the last one it is
 /// an exception.
@@ -159,7 +160,9 @@ enum Outcome {
 
 /// Brings one notice to its payment.
 async fn bring(shared: &Shared, notice: &Notice, tried: u32) -> Outcome {
-    let executed = shared.execute(notice.transaction_id, Command::Notified(notice.fact.clone())).await;
+    let asker = Asker::Acquirer(notice.acquirer.clone());
+    let command = Command::Notified(notice.fact.clone());
+    let executed = shared.execute_for(asker, notice.transaction_id, command).await;
     let exception = match executed {
         Ok(executed) => match executed.oddity {
             None => return Outcome::Done,
@@ -207,7 +210,7 @@ fn unknown_payment(shared: &Shared, notice: &Notice) -> Exception {
         kind: "unknown_payment".into(),
         transaction_id: notice.transaction_id,
         acquirer: Some(notice.acquirer.clone()),
-        detail: "a notice for a payment that is not stored here".into(),
+        detail: "a notice for a payment that is not stored here, or was never sent to this acquirer".into(),
         advice: "look the transaction up at the acquirer; if money came in, refund it there".into(),
         reported_at: shared.clock.now(),
     }

@@ -20,7 +20,7 @@ use crate::inbox::InboxSink;
 use crate::mailbox::{NoAnswer, Question};
 use crate::routing::{NoRoute, RouteHealth};
 use crate::shared::{Shared, failed_before};
-use crate::transaction::{Await, Create, Execute, Read, Until};
+use crate::transaction::{Asker, Await, Create, Execute, Read, Until};
 
 /// How long a caller that waits for a payment leaves a dead actor alone.
 const ASK_AGAIN_AFTER: Duration = Duration::from_millis(20);
@@ -192,7 +192,7 @@ impl Payments {
         request: OperationRequest,
     ) -> Result<Operated, Denied> {
         let command = Command::Operate(request);
-        let executed = self.ask(id, Execute { id, owner: Some(owner), command }).await?;
+        let executed = self.ask(id, Execute { id, asker: Asker::Owner(owner), command }).await?;
         let wanted = executed.operation.ok_or(Denied::Defect("an operation has an id"))?;
         let payment = self.wait(&executed.payment, Until::Ended(wanted)).await;
         let operation = payment.operations.iter().find(|operation| operation.id == wanted).cloned();
@@ -211,7 +211,7 @@ impl Payments {
         delivery: u32,
     ) -> Result<(Arc<Payment>, u32), Denied> {
         let command = Command::Redeliver { delivery };
-        let executed = self.ask(id, Execute { id, owner: Some(owner), command }).await?;
+        let executed = self.ask(id, Execute { id, asker: Asker::Owner(owner), command }).await?;
         let place = u32::try_from(executed.payment.outbox.len().saturating_sub(1)).unwrap_or(u32::MAX);
         Ok((executed.payment, place))
     }

@@ -22,7 +22,7 @@ use crate::reader::{Load, ReaderActor};
 use crate::routing::Routes;
 use crate::secrets::Secrets;
 use crate::slot::Slot;
-use crate::transaction::{Execute, Executed};
+use crate::transaction::{Asker, Execute, Executed};
 use crate::webhook_pool::WebhookPoolActor;
 
 /// How often a step that must happen is sent again to a payment whose mailbox is full.
@@ -107,10 +107,20 @@ impl Shared {
         }
     }
 
-    /// Has a command executed by the payment's actor.
+    /// Has a command of the service itself executed by the payment's actor.
     pub(crate) async fn execute(&self, id: TransactionId, command: Command) -> Result<Executed, Denied> {
+        self.execute_for(Asker::Service, id, command).await
+    }
+
+    /// Has somebody's command executed by the payment's actor.
+    pub(crate) async fn execute_for(
+        &self,
+        asker: Asker,
+        id: TransactionId,
+        command: Command,
+    ) -> Result<Executed, Denied> {
         let Some(front) = self.front(id) else { return Err(Denied::Stopping) };
-        match front.mailbox().ask(Execute { id, owner: None, command }).await {
+        match front.mailbox().ask(Execute { id, asker, command }).await {
             Ok(result) => result,
             Err(NoAnswer::Full) => Err(Denied::Overloaded),
             Err(NoAnswer::Died) => Err(Denied::Interrupted),

@@ -10,7 +10,7 @@ mod effects;
 use std::sync::Arc;
 
 use actix::prelude::*;
-use quita_domain::identity::{Owner, TransactionId};
+use quita_domain::identity::{AcquirerName, Owner, TransactionId};
 use quita_domain::operation::OperationState;
 use quita_domain::payment::{Command, Oddity, Payment};
 use quita_domain::status::Status;
@@ -48,9 +48,30 @@ impl Addressed for Create {
 /// Execute a command.
 pub(crate) struct Execute {
     pub(crate) id: TransactionId,
-    /// Who asks; `None` for the service itself.
-    pub(crate) owner: Option<Owner>,
+    /// Who asks.
+    pub(crate) asker: Asker,
     pub(crate) command: Command,
+}
+
+/// Who asks, which decides what the payment is to them. To anybody else it does not exist.
+#[derive(Debug, Clone)]
+pub(crate) enum Asker {
+    /// The service itself.
+    Service,
+    /// A merchant, of the payments of its own.
+    Owner(Owner),
+    /// An acquirer, of the payments that were charged there.
+    Acquirer(AcquirerName),
+}
+
+impl Asker {
+    pub(crate) fn may_see(&self, payment: &Payment) -> bool {
+        match self {
+            Self::Service => true,
+            Self::Owner(owner) => owner.may_see(&payment.owner),
+            Self::Acquirer(name) => payment.state.attempts.iter().any(|attempt| attempt.acquirer == *name),
+        }
+    }
 }
 
 impl Question for Execute {
@@ -198,7 +219,7 @@ impl Handler<Ask<Execute>> for TransactionActor {
         let (question, reply, timer) = ask.open();
         let Some(mut core) = self.core.take() else { return nothing(self) };
         let work = async move {
-            reply.send(core.execute(question.owner.as_ref(), question.command).await);
+            reply.send(core.execute(&question.asker, question.command).await);
             timer.observe_duration();
             core
         };

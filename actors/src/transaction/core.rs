@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use quita_domain::acquiring::{ChargeAnswer, Fact};
 use quita_domain::card::CardData;
-use quita_domain::identity::{AcquirerName, Owner, TransactionId};
+use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::payment::{Command, Decision, Effect, NewPayment, Payment};
 use quita_domain::status::Status;
 use quita_ports::WriteError;
 
-use super::{Executed, effects};
+use super::{Asker, Executed, effects};
 use crate::acquirer::{Begun, SendCharge};
 use crate::payments::{CreatePayment, Created, Denied};
 use crate::routing::{NoRoute, Route};
@@ -151,19 +151,15 @@ impl Core {
     ///
     /// A write finds out by itself whether its payment was stale. What is refused or changes nothing makes no write,
     /// so it is decided on what the store has.
-    pub(super) async fn execute(
-        &mut self,
-        owner: Option<&Owner>,
-        command: Command,
-    ) -> Result<Executed, Denied> {
+    pub(super) async fn execute(&mut self, asker: &Asker, command: Command) -> Result<Executed, Denied> {
         for _ in 0..MAX_CONFLICTS {
             let was_known = self.payment.is_some();
             let payment = self.current().await?;
-            if owner.is_some_and(|owner| !owner.may_see(&payment.owner)) {
-                return Err(Denied::NotFound);
-            }
             let context = self.shared.context(self.card.is_some());
-            let decision = payment.decide(command.clone(), &context);
+            let decision = match asker.may_see(&payment) {
+                true => payment.decide(command.clone(), &context).map_err(Denied::Refused),
+                false => Err(Denied::NotFound),
+            };
             if was_known && decision.as_ref().map_or(true, |decision| decision.next.is_none()) {
                 self.forget_if_others_write();
                 if self.payment.is_none() {
