@@ -55,7 +55,14 @@ impl ReaderActor {
             let replies: Vec<_> = ids.iter().filter_map(|id| self.waiting.remove_entry(id)).collect();
             self.in_flight = self.in_flight.saturating_add(1);
             let store = Arc::clone(&self.store);
-            let work = async move { answer(replies, store.load(&ids).await) };
+            let work = async move {
+                match store.load(&ids).await {
+                    Err(StoreError::Unreadable(_)) if ids.len() > 1 => {
+                        answer_one_by_one(store.as_ref(), replies).await;
+                    }
+                    loaded => answer(replies, loaded),
+                }
+            };
             context.spawn(work.into_actor(self).map(|(), reader, context| {
                 reader.in_flight = reader.in_flight.saturating_sub(1);
                 reader.pump(context);
@@ -71,6 +78,13 @@ fn answer(replies: Vec<(TransactionId, Vec<Reply<Found>>)>, loaded: Result<Vec<P
         for reply in waiting {
             reply.send(found.as_ref().map(|found| found.get(&id).cloned()).map_err(Clone::clone));
         }
+    }
+}
+
+/// One payment that can't be read must not keep the others of its batch from being read.
+async fn answer_one_by_one(store: &dyn Store, replies: Vec<(TransactionId, Vec<Reply<Found>>)>) {
+    for (id, waiting) in replies {
+        answer(vec![(id, waiting)], store.load(&[id]).await);
     }
 }
 
