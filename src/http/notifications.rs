@@ -12,6 +12,8 @@ use super::body::read_json;
 use super::edge::Edge;
 use super::errors::ApiError;
 
+/// Longest event id: it becomes the key under which the notice is stored.
+const MAX_EVENT_ID: usize = 255;
 /// How far the time of a signature may be from ours, in seconds.
 const TOLERANCE_S: u64 = 300;
 
@@ -41,6 +43,10 @@ pub(crate) async fn receive(
     let notice: SandboxNotice = serde_json::from_slice(&body).map_err(|error| {
         ApiError::bad_request("malformed_request", format!("the notice can't be read: {error}"))
     })?;
+    if !(1..=MAX_EVENT_ID).contains(&notice.event_id.len()) {
+        let message = format!("the notice's eventId must have 1 to {MAX_EVENT_ID} bytes");
+        return Err(ApiError::bad_request("malformed_request", message));
+    }
     let acquirer = AcquirerName::new(name.as_str());
     let notice = Notice {
         id: format!("{acquirer}:{}", notice.event_id),

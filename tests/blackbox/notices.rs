@@ -149,6 +149,10 @@ fn an_unreadable_notice_is_400() {
         assert_eq!(answer.status, 400, "{answer}");
         answer.expect_error_shape();
     }
+    for event in [String::new(), "e".repeat(256)] {
+        let endless = notice(&event, &record, &json!({"fact": "expired"}));
+        acquirer.tell(&record["createdAt"], &endless).expect_error(400, "malformed_request");
+    }
 }
 
 #[test]

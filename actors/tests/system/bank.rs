@@ -104,6 +104,11 @@ impl Bank {
         }
     }
 
+    /// It may take so long for an answer.
+    pub(crate) const fn answers_within_ms(&mut self, time_out_ms: u64) {
+        self.spec.time_out_ms = time_out_ms;
+    }
+
     /// It takes so many calls at once.
     pub(crate) const fn limit_calls(&mut self, concurrency: usize) {
         self.spec.concurrency = concurrency;

@@ -76,3 +76,18 @@ fn the_only_writer_answers_reads_of_what_lives_without_the_store() {
         assert!(node.payments.read(id(2)).await.unwrap().is_none());
     });
 }
+
+#[test]
+fn a_payment_that_can_not_be_read_keeps_no_other_of_its_batch_from_being_read() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        for number in 1..=50 {
+            drop(node.begin(pix_for(number, None)));
+        }
+        node.settle().await;
+        world.store.spoil(id(25));
+        let found = join_all((1..=50).map(|number| node.payments.read(id(number)))).await;
+        assert_eq!(found.iter().filter(|found| found.is_err()).count(), 1);
+    });
+}

@@ -29,6 +29,7 @@ mod grouping;
 mod notices;
 mod overload;
 mod passivation;
+mod stale;
 mod store_trouble;
 mod threads;
 mod two_nodes;

@@ -1,7 +1,8 @@
 //! What acquirers tell us: once, twice, too early, about strangers, while the store is away.
 
 use futures_util::future::join_all;
-use quita_domain::acquiring::Fact;
+use quita_domain::acquiring::{Fact, Notice};
+use quita_domain::identity::AcquirerName;
 use quita_domain::status::Status;
 use quita_ports::SinkError;
 
@@ -209,6 +210,25 @@ fn a_settlement_whose_notice_never_came_is_found_by_looking() {
         world.bank.is_paid(id(1), CENTS);
         pass_ms(61_000).await;
         assert_eq!(node.stored(id(1)).status(), Status::Paid);
+        node.settle().await;
+    });
+}
+
+#[test]
+fn an_acquirer_has_no_say_in_payments_that_were_never_sent_to_it() {
+    let world = World::new().and_second_bank();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        pass_ms(1_000).await;
+        let forged = Notice {
+            acquirer: AcquirerName::new("second"),
+            ..node.notice("forged", id(1), settled(id(1), CENTS))
+        };
+        node.payments.submit(forged).await.unwrap();
+        pass_ms(600_000).await;
+        assert_eq!(node.stored(id(1)).status(), Status::Pending);
+        assert_eq!(world.store.kinds_of_exceptions(), ["unknown_payment"]);
         node.settle().await;
     });
 }

@@ -5,6 +5,7 @@ use quita_actors::{Created, Denied};
 use quita_domain::operation::{OperationRequest, Wish};
 use quita_domain::status::Status;
 use quita_ports::SinkError;
+use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -196,5 +197,23 @@ fn a_full_acquirer_counts_as_not_delivered_and_the_next_one_takes_over() {
         let by_second = by_second.filter(|payment| payment.acquirer().unwrap().as_str() == "second");
         assert!((1..=5).contains(&by_second.count()));
         assert_eq!(world.trace.charges(), 15, "what did not fit was never sent");
+    });
+}
+
+#[test]
+fn a_charge_that_waited_until_its_lease_is_nearly_over_is_not_sent_any_more() {
+    let mut world = World::new();
+    let bank = Arc::get_mut(&mut world.bank).unwrap();
+    bank.limit_calls(1);
+    bank.answers_within_ms(20_000);
+    world.bank.usually(Answer::after_ms(19_000, Answer::Takes));
+    world.live(async {
+        let node = world.node();
+        for number in 1..=3 {
+            drop(node.begin(pix(number)));
+        }
+        node.settle().await;
+        let of = |status| world.store.payments().iter().filter(|known| known.status() == status).count();
+        assert_eq!((world.trace.charges(), of(Status::Declined)), (1, 2));
     });
 }

@@ -62,6 +62,7 @@ struct StoredNotice {
 
 #[derive(Default)]
 struct Content {
+    spoilt: Vec<TransactionId>,
     payments: BTreeMap<TransactionId, Payment>,
     notices: BTreeMap<String, StoredNotice>,
     exceptions: Vec<Exception>,
@@ -179,6 +180,11 @@ impl MemoryStore {
         }
     }
 
+    /// From now on this payment can't be read.
+    pub(crate) fn spoil(&self, id: TransactionId) {
+        self.lock().spoilt.push(id);
+    }
+
     /// Executes a command as another node would.
     pub(crate) fn forestall(&self, id: TransactionId, command: Command) {
         let mut content = self.lock();
@@ -274,6 +280,9 @@ impl PaymentStore for MemoryStore {
         self.lock().reads.push(ids.len());
         self.reach(Op::Load).await?;
         let content = self.lock();
+        if ids.iter().any(|id| content.spoilt.contains(id)) {
+            return Err(StoreError::Unreadable("a payment of another version".into()));
+        }
         Ok(ids.iter().filter_map(|id| content.payments.get(id).cloned()).collect())
     }
 

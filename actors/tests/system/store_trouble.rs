@@ -241,3 +241,23 @@ fn two_writes_of_one_payment_never_share_a_batch() {
         assert_eq!((node.stored(id(1)).status(), world.trace.charges()), (Status::Pending, 2));
     });
 }
+
+#[test]
+fn a_whole_batch_without_a_reply_is_read_back_at_once() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        world.store.once(Op::Commit, Fault::Slow(Duration::from_millis(10)));
+        world.store.once(Op::Commit, Fault::Slow(Duration::from_millis(10)));
+        world.store.once(Op::Commit, Fault::LostReply);
+        let callers: Vec<_> = (1..=200).map(|number| node.begin(pix(number))).collect();
+        pass_ms(1_000).await;
+        assert!(
+            callers.iter().all(tokio::task::JoinHandle::is_finished),
+            "nobody waits for the others' lookups"
+        );
+        assert!(world.store.batches().iter().any(|size| *size > 100), "{:?}", world.store.batches());
+        node.settle().await;
+        assert_eq!(world.trace.charges(), 200);
+    });
+}

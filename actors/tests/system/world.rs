@@ -119,7 +119,15 @@ impl World {
 
     /// Starts a node. There may be more than one.
     pub(crate) fn node(&self) -> Node<'_> {
-        let ports = self.ports();
+        self.node_with(self.ports())
+    }
+
+    /// Starts a node that knows no acquirer.
+    pub(crate) fn node_without_acquirers(&self) -> Node<'_> {
+        self.node_with(Ports { acquirers: Vec::new(), ..self.ports() })
+    }
+
+    fn node_with(&self, ports: Ports) -> Node<'_> {
         let registry = Registry::new();
         let url = "https://pay.example".to_owned();
         let system = ActorSystem::start(ports, self.limits.clone(), Placement::Here, url, &registry).unwrap();
