@@ -76,6 +76,7 @@ impl Core {
         let Some(next) = decision.next else { return Err(Denied::Defect("an opened payment is a change")) };
         match self.persist(next, 0).await {
             Ok(payment) => {
+                self.count_events(&payment, 0);
                 self.tell_begun(&payment);
                 self.run(&payment, decision.effects);
                 Ok(Created { payment, is_replay: false })
@@ -172,7 +173,7 @@ impl Core {
             let Some(next) = decision.next else { return Ok(executed(payment)) };
             match self.persist(next, payment.revision).await {
                 Ok(stored) => {
-                    self.count(&payment, &stored);
+                    self.count_events(&stored, payment.history.len());
                     self.run(&stored, decision.effects);
                     return Ok(executed(stored));
                 }
@@ -190,9 +191,6 @@ impl Core {
     async fn persist(&mut self, next: Payment, expected_revision: u64) -> Result<Arc<Payment>, WriteError> {
         let next = Arc::new(next);
         self.shared.commit(Arc::clone(&next), expected_revision).await?;
-        if expected_revision == 0 {
-            self.count_events(&next, 0);
-        }
         self.payment = Some(Arc::clone(&next));
         Ok(next)
     }
@@ -204,10 +202,6 @@ impl Core {
         if payment.status() != Status::Initial {
             self.card = None;
         }
-    }
-
-    fn count(&self, before: &Payment, after: &Payment) {
-        self.count_events(after, before.history.len());
     }
 
     fn count_events(&self, payment: &Payment, known: usize) {

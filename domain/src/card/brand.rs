@@ -69,38 +69,6 @@ impl Brand {
         }
     }
 
-    /// The name people know: `American Express`.
-    pub const fn display_name(self) -> &'static str {
-        match self {
-            Self::Elo => "Elo",
-            Self::Hipercard => "Hipercard",
-            Self::Hiper => "Hiper",
-            Self::Amex => "American Express",
-            Self::Diners => "Diners Club",
-            Self::Discover => "Discover",
-            Self::Jcb => "JCB",
-            Self::Mastercard => "Mastercard",
-            Self::Aura => "Aura",
-            Self::Visa => "Visa",
-        }
-    }
-
-    /// The spelling of Cielo's `Brand` field (E-commerce API manual, August 2024).
-    pub const fn cielo_name(self) -> &'static str {
-        match self {
-            Self::Elo => "Elo",
-            Self::Hipercard => "Hipercard",
-            Self::Hiper => "Hiper",
-            Self::Amex => "Amex",
-            Self::Diners => "Diners",
-            Self::Discover => "Discover",
-            Self::Jcb => "JCB",
-            Self::Mastercard => "Master",
-            Self::Aura => "Aura",
-            Self::Visa => "Visa",
-        }
-    }
-
     /// How many digits the security code has.
     pub const fn cvv_length(self) -> usize {
         match self {
