@@ -150,7 +150,7 @@ fn the_log_has_no_personal_data_and_no_secrets() {
     assert_eq!(app.client_without_key().get(&format!("/pix/{token}")).status, 200);
     let log = app.log();
     assert!(log.contains(id), "ids are logged");
-    let key_secret = app.key().rsplit('_').next().unwrap();
+    let key_secret = key_secret(&app);
     for private in
         [key_secret, &secret, token, "52998224725", "maria.silva", "Silva", "11987654321", "Rua Augusta"]
     {
@@ -162,10 +162,15 @@ fn the_log_has_no_personal_data_and_no_secrets() {
 fn the_store_has_no_secret_of_an_api_key() {
     let app = TestApp::new();
     app.client().create(&pix(10_027));
-    let secret = app.key().rsplit('_').next().unwrap().as_bytes().to_vec();
+    let secret = key_secret(&app).as_bytes().to_vec();
     let stored = app.store_bytes();
     assert!(!stored.is_empty());
     for (name, bytes) in stored {
         assert!(!bytes.windows(secret.len()).any(|window| window == secret), "{name}");
     }
+}
+
+/// The part of the key that nobody but its holder may know. It may have underscores of its own.
+fn key_secret(app: &TestApp) -> &str {
+    app.key().splitn(4, '_').nth(3).unwrap()
 }
