@@ -11,7 +11,7 @@ use std::time::Duration;
 use actix::prelude::*;
 use quita_domain::payment::Payment;
 use quita_ports::{Store, StoreError, Write, WriteError};
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 use crate::limits::Limits;
 use crate::mailbox::{Ask, Question, Reply};
@@ -20,8 +20,6 @@ use crate::meter::{Alive, Meter};
 /// How often a lost reply is looked up, and how long the first wait between is.
 const READ_BACKS: u32 = 5;
 const READ_BACK_WAIT: Duration = Duration::from_millis(100);
-/// How long one call of the store may take before its outcome counts as unknown and the next batch goes on.
-const STORE_TIME_OUT: Duration = Duration::from_secs(30);
 
 /// Make this write durable.
 pub(crate) struct Commit(pub(crate) Write);
@@ -118,10 +116,7 @@ impl Handler<Ask<Commit>> for JournalActor {
 
 async fn commit(store: &dyn Store, meter: &Meter, writes: &[Write]) -> Vec<Result<(), WriteError>> {
     let started = Instant::now();
-    let mut results = match timeout(STORE_TIME_OUT, store.commit(writes)).await {
-        Ok(results) => results,
-        Err(_) => vec![Err(WriteError::Unknown(no_answer())); writes.len()],
-    };
+    let mut results = store.commit(writes).await;
     meter.commit_seconds.observe(started.elapsed().as_secs_f64());
     meter.batch_size.observe(f64::from(u32::try_from(writes.len()).unwrap_or(u32::MAX)));
     read_back(store, writes, &mut results).await;
@@ -143,7 +138,7 @@ async fn read_back(store: &dyn Store, writes: &[Write], results: &mut [Result<()
         tracing::warn!(writes = ids.len(), "replies of writes were lost, reading them back");
         tokio::time::sleep(wait).await;
         wait = wait.saturating_mul(2);
-        let Ok(Ok(stored)) = timeout(STORE_TIME_OUT, store.load(&ids)).await else { continue };
+        let Ok(stored) = store.load(&ids).await else { continue };
         let stored: HashMap<_, _> = stored.into_iter().map(|payment| (payment.id, payment)).collect();
         for (write, result) in writes.iter().zip(results.iter_mut()) {
             if let Err(WriteError::Unknown(error)) = result {
@@ -160,8 +155,4 @@ fn verdict(write: &Write, stored: Option<&Payment>, error: &StoreError) -> Resul
         Some(stored) if stored.revision != write.expected_revision => Err(WriteError::Conflict),
         Some(_) | None => Err(WriteError::NotWritten(error.clone())),
     }
-}
-
-fn no_answer() -> StoreError {
-    StoreError::Unavailable("the store does not answer".into())
 }

@@ -9,6 +9,7 @@ mod meter;
 mod slot;
 
 mod journal;
+mod punctual;
 mod reader;
 
 mod acquirer;

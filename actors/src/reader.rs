@@ -3,7 +3,7 @@
 //! Owns nothing. Concurrent lookups become one; two for the same payment share its answer. Never caches: what it
 //! answers was read after it was asked. Made anew by the supervisor when it dies.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use actix::prelude::*;
@@ -29,6 +29,8 @@ type Found = Result<Option<Arc<Payment>>, StoreError>;
 pub(crate) struct ReaderActor {
     store: Arc<dyn Store>,
     waiting: HashMap<TransactionId, Vec<Reply<Found>>>,
+    /// Whose turn it is: what waits longest is read first.
+    turns: VecDeque<TransactionId>,
     in_flight: usize,
     capacity: usize,
     batch_size: usize,
@@ -41,6 +43,7 @@ impl ReaderActor {
         Self {
             store,
             waiting: HashMap::new(),
+            turns: VecDeque::new(),
             in_flight: 0,
             capacity: limits.reader_mailbox,
             batch_size: limits.reader_batch,
@@ -50,8 +53,9 @@ impl ReaderActor {
     }
 
     fn pump(&mut self, context: &mut Context<Self>) {
-        while self.in_flight < self.max_in_flight && !self.waiting.is_empty() {
-            let ids: Vec<_> = self.waiting.keys().copied().take(self.batch_size).collect();
+        while self.in_flight < self.max_in_flight && !self.turns.is_empty() {
+            let count = self.turns.len().min(self.batch_size);
+            let ids: Vec<_> = self.turns.drain(..count).collect();
             let replies: Vec<_> = ids.iter().filter_map(|id| self.waiting.remove_entry(id)).collect();
             self.in_flight = self.in_flight.saturating_add(1);
             let store = Arc::clone(&self.store);
@@ -101,7 +105,11 @@ impl Handler<Ask<Load>> for ReaderActor {
             reply.send(Err(StoreError::Unavailable("too many reads are waiting".into())));
             return;
         }
-        self.waiting.entry(id).or_default().push(reply);
+        let waiting = self.waiting.entry(id).or_default();
+        if waiting.is_empty() {
+            self.turns.push_back(id);
+        }
+        waiting.push(reply);
         self.pump(context);
     }
 }

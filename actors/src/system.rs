@@ -28,6 +28,7 @@ use crate::limits::Limits;
 use crate::mailbox::{Mailbox, leave_bound_to_mailbox};
 use crate::meter::{ActorKind, Meter};
 use crate::payments::Payments;
+use crate::punctual::PunctualStore;
 use crate::reader::ReaderActor;
 use crate::routing::{Health, Route, Routes};
 use crate::secrets::Secrets;
@@ -90,11 +91,12 @@ impl ActorSystem {
         registry: &Registry,
     ) -> Result<Self, prometheus::Error> {
         let meter = Meter::new(registry)?;
-        let secrets = Secrets::new(Arc::clone(&ports.store), Arc::clone(&ports.clock));
+        let store: Arc<dyn Store> = Arc::new(PunctualStore(ports.store));
+        let secrets = Secrets::new(Arc::clone(&store), Arc::clone(&ports.clock));
         let shared = Arc::new(Shared {
             limits,
             public_url,
-            store: ports.store,
+            store,
             clock: ports.clock,
             ids: ports.ids,
             dice: ports.dice,

@@ -1,0 +1,88 @@
+//! Notices: they come once or twice, early or late, in any order, and for payments that nobody knows.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quita_domain::acquiring::{Fact, Notice, OperationAnswer};
+use quita_domain::identity::TransactionId;
+use quita_domain::operation::{Operation, OperationKind};
+use tokio::time::sleep;
+use uuid::Uuid;
+
+use super::{Bank, payer};
+use crate::chance::Fault;
+use crate::world::World;
+
+/// How late a notice may come, in milliseconds.
+const LATE_MS: u64 = 60_000;
+/// How long a bank waits before it sends a notice again that was not taken.
+const AGAIN: Duration = Duration::from_secs(2);
+
+/// Sends a notice; one that must be told is not lost, as nobody would ask for it.
+pub(super) fn notify(
+    world: &Arc<World>,
+    bank: &Bank,
+    id: TransactionId,
+    event: &str,
+    (fact, must_be_told): (Fact, bool),
+) {
+    if !must_be_told && world.strikes(Fault::NoticeLost) {
+        return;
+    }
+    let notice = Notice {
+        id: format!("{}:{event}-{id}", bank.name()),
+        acquirer: bank.name().clone(),
+        transaction_id: id,
+        fact,
+        received_at: world.clock.now(),
+    };
+    let copies = if world.strikes(Fault::NoticeTwice) { 2 } else { 1 };
+    for _ in 0..copies {
+        let wait_ms = if world.strikes(Fault::NoticeLate) { world.chance.between(100, LATE_MS) } else { 20 };
+        world.errand(bring(Arc::clone(world), notice.clone(), wait_ms));
+    }
+}
+
+/// Sends it to any node until one has taken it.
+async fn bring(world: Arc<World>, notice: Notice, wait_ms: u64) {
+    sleep(Duration::from_millis(wait_ms)).await;
+    loop {
+        if let Some(node) = world.any_node() {
+            let sent = notice.clone();
+            let taken = node.call(|payments| async move { payments.submit(sent).await }).await;
+            if matches!(taken, Ok(Ok(()))) {
+                world.note(|| format!("notice {} taken by node {}", notice.id, node.place));
+                return;
+            }
+        }
+        sleep(AGAIN).await;
+    }
+}
+
+/// What an operation brings about: a bank tells refunds and captures by notices too.
+pub(super) fn after_operation(
+    world: &Arc<World>,
+    bank: &Arc<Bank>,
+    id: TransactionId,
+    operation: &Operation,
+    answer: &OperationAnswer,
+) {
+    if *answer != OperationAnswer::Done || operation.sent > 1 {
+        return;
+    }
+    match operation.kind {
+        OperationKind::Cancel => notify(world, bank, id, "cancelled", (Fact::Cancelled, false)),
+        OperationKind::Capture(_) => payer::captured(world, bank, id, false),
+        OperationKind::Refund(amount) => {
+            let refund_id = operation.id.to_string();
+            let event = format!("refunded-{refund_id}");
+            notify(world, bank, id, &event, (Fact::Refunded { refund_id, amount: Some(amount) }, false));
+        }
+    }
+}
+
+/// A notice of a payment that nobody here knows.
+pub(crate) fn strange_notice(world: &Arc<World>, bank: &Bank) {
+    let id = TransactionId::new(Uuid::from_u128(u128::from(world.chance.any())));
+    notify(world, bank, id, "strange", (Fact::ChargedBack, true));
+}

@@ -1,0 +1,152 @@
+//! Payers: they pay in time, late, crosswise, wrongly or never; and some take their money back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quita_domain::acquiring::{ChargeQuery, Fact};
+use quita_domain::identity::TransactionId;
+use quita_domain::money::Money;
+use tokio::time::sleep;
+
+use super::{Bank, Entry, Holding, notify};
+use crate::chance::Fault;
+use crate::world::World;
+
+/// Of a thousand payers, so many never pay.
+const NEVER: u64 = 150;
+
+/// A charge was made: the payer may pay from now on.
+pub(super) fn after_charge(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
+    let holding = bank.books()[&id].holding;
+    match holding {
+        Holding::Awaited => send_payer(world, bank, id),
+        Holding::Captured => captured(world, bank, id, false),
+        Holding::Authorised | Holding::Declined | Holding::Expired | Holding::Cancelled => {}
+    }
+}
+
+/// A charge that was issued without the bank is known to it from when its payment was stored.
+pub(super) fn issued_locally(world: &Arc<World>, bank: &Arc<Bank>, query: &ChargeQuery) {
+    if bank.books().contains_key(&query.id) {
+        return;
+    }
+    bank.books().insert(query.id, Entry::new(query, Holding::Awaited));
+    send_payer(world, bank, query.id);
+}
+
+fn send_payer(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
+    let is_fast = world.strikes(Fault::PayerIsFast);
+    if is_fast {
+        pay(world, bank, id);
+        return;
+    }
+    let is_late = world.strikes(Fault::PayerIsLate);
+    if !is_late && world.chance.per_mille(NEVER) {
+        return;
+    }
+    let wait_ms = world.chance.between(100, 20_000);
+    let (world, bank) = (Arc::clone(world), Arc::clone(bank));
+    let errand = Arc::clone(&world);
+    errand.errand(async move {
+        sleep(Duration::from_millis(wait_ms)).await;
+        if is_late {
+            expire(&world, &bank, id).await;
+        }
+        pay(&world, &bank, id);
+    });
+}
+
+/// The time to pay goes by, and the bank knows it.
+async fn expire(world: &World, bank: &Bank, id: TransactionId) {
+    let expires_at = bank.books()[&id].expires_at();
+    // Somebody else puts the clock forward; a payer who never sees that day does not hold up the world.
+    for _ in 0..200 {
+        if world.clock.now() > expires_at {
+            bank.books().get_mut(&id).unwrap().fact(id.uuid(), world.clock.now());
+            return;
+        }
+        sleep(Duration::from_millis(250)).await;
+    }
+}
+
+fn pay(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
+    let mut books = bank.books();
+    let entry = books.get_mut(&id).unwrap();
+    entry.fact(id.uuid(), world.clock.now());
+    let crosses = entry.holding == Holding::Cancelled && world.strikes(Fault::PayerCrosses);
+    let is_late = matches!(entry.holding, Holding::Expired) || crosses;
+    if entry.holding != Holding::Awaited && !is_late {
+        return;
+    }
+    entry.holding = Holding::Captured;
+    let asked = world.store.payment(id).map_or(Money::ZERO, |payment| payment.order.amount);
+    entry.is_odd = asked != Money::ZERO && world.strikes(Fault::PayerErrs);
+    entry.captured = if entry.is_odd { asked.minus(Money::from_cents(1)) } else { asked };
+    let is_odd = entry.is_odd;
+    drop(books);
+    world.note(|| format!("{} is paid {id}", bank.name()));
+    captured(world, bank, id, is_late || is_odd);
+}
+
+/// The money is there: the bank says so, and more may follow.
+pub(super) fn captured(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId, must_be_told: bool) {
+    let fact = bank.books().get_mut(&id).unwrap().fact(id.uuid(), world.clock.now());
+    let is_odd = bank.books()[&id].is_odd;
+    notify::notify(world, bank, id, "settled", (fact, must_be_told));
+    if is_odd {
+        return;
+    }
+    if world.strikes(Fault::Chargeback) {
+        later(world, bank, id, charge_back);
+    } else if world.strikes(Fault::DeskRefund) {
+        later(world, bank, id, refund_at_the_desk);
+    }
+}
+
+fn later(
+    world: &Arc<World>,
+    bank: &Arc<Bank>,
+    id: TransactionId,
+    what: fn(&Arc<World>, &Arc<Bank>, TransactionId),
+) {
+    let wait_ms = world.chance.between(10, 15_000);
+    let (world, bank) = (Arc::clone(world), Arc::clone(bank));
+    let errand = Arc::clone(&world);
+    errand.errand(async move {
+        sleep(Duration::from_millis(wait_ms)).await;
+        what(&world, &bank, id);
+    });
+}
+
+fn charge_back(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
+    let mut books = bank.books();
+    let entry = books.get_mut(&id).unwrap();
+    if entry.given_back() > Money::ZERO {
+        return;
+    }
+    entry.is_charged_back = true;
+    drop(books);
+    notify::notify(world, bank, id, "charged-back", (Fact::ChargedBack, true));
+    if world.chance.per_mille(500) {
+        later(world, bank, id, win_dispute);
+    }
+}
+
+fn win_dispute(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
+    bank.books().get_mut(&id).unwrap().is_charged_back = false;
+    notify::notify(world, bank, id, "dispute-won", (Fact::DisputeWon, true));
+}
+
+fn refund_at_the_desk(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
+    let mut books = bank.books();
+    let entry = books.get_mut(&id).unwrap();
+    let left = entry.captured.minus(entry.given_back());
+    if entry.is_charged_back || left == Money::ZERO {
+        return;
+    }
+    let amount = Money::from_cents(world.chance.between(1, left.cents()));
+    entry.refunded.insert(format!("desk-{id}"), amount);
+    drop(books);
+    let fact = Fact::Refunded { refund_id: format!("desk-{id}"), amount: Some(amount) };
+    notify::notify(world, bank, id, "desk-refund", (fact, true));
+}

@@ -1,0 +1,49 @@
+//! Time: one true wall clock that can be put forward, and a node's own view of it that may jump.
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use quita_domain::time::Timestamp;
+use tokio::time::Instant;
+
+/// When every world begins: 2026-11-21T12:00:00Z.
+const START: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+
+/// The true wall clock of a world. It goes with the paused time of its runtime.
+pub(crate) struct WorldClock {
+    began: Instant,
+    put_forward_ms: AtomicU64,
+}
+
+impl WorldClock {
+    pub(crate) fn begin() -> Self {
+        Self { began: Instant::now(), put_forward_ms: AtomicU64::new(0) }
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        START.plus_ms(self.elapsed_ms() + self.put_forward_ms.load(Ordering::Relaxed))
+    }
+
+    /// Milliseconds that really went by.
+    pub(crate) fn elapsed_ms(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap()
+    }
+
+    /// Puts the clock forward to this moment, if that is later.
+    pub(crate) fn put_forward_to(&self, at: Timestamp) {
+        self.put_forward_ms.fetch_add(at.ms_since(self.now()), Ordering::Relaxed);
+    }
+}
+
+/// How far a node's clock is off.
+#[derive(Default)]
+pub(crate) struct Skew(AtomicI64);
+
+impl Skew {
+    pub(crate) fn set_ms(&self, ms: i64) {
+        self.0.store(ms, Ordering::Relaxed);
+    }
+
+    pub(crate) fn of(&self, now: Timestamp) -> Timestamp {
+        Timestamp::from_millis(now.millis() + self.0.load(Ordering::Relaxed))
+    }
+}

@@ -1,0 +1,201 @@
+//! What must hold when all is quiet: three ledgers agree with the store.
+
+use std::sync::Arc;
+
+use quita_domain::delivery::{DeliveryState, webhook_id};
+use quita_domain::identity::TransactionId;
+use quita_domain::money::Money;
+use quita_domain::operation::OperationState;
+use quita_domain::payment::Payment;
+use quita_domain::status::Status;
+
+use crate::bank::{Entry, Holding};
+use crate::merchant::read_everywhere;
+use crate::world::World;
+
+/// Whether nothing is left to do but to wait for time to go by.
+pub(crate) fn is_quiet(world: &World) -> bool {
+    let content = world.store.lock();
+    !world.has_errands()
+        && content.notices.values().all(|stored| stored.is_done)
+        && content.payments.values().all(|payment| unrest(payment).is_none())
+}
+
+/// What is left to do for a payment.
+fn unrest(payment: &Payment) -> Option<&'static str> {
+    if payment.state.attempts.last().is_none_or(|attempt| attempt.outcome.is_open()) {
+        return Some("an open attempt");
+    }
+    if payment.operations.iter().any(|operation| operation.state == OperationState::Processing) {
+        return Some("an open operation");
+    }
+    payment.outbox.iter().any(|one| one.state == DeliveryState::Pending).then_some("an open delivery")
+}
+
+/// What keeps the world from being quiet.
+pub(crate) fn unrests(world: &World) -> String {
+    let content = world.store.lock();
+    let payments = content.payments.values();
+    let open: Vec<_> = payments.filter_map(|one| Some(format!("{} has {}", one.id, unrest(one)?))).collect();
+    let notices = content.notices.values().filter(|stored| !stored.is_done).count();
+    format!("{notices} notices; errands: {}; {}", world.has_errands(), open.join("; "))
+}
+
+/// Checks everything that must hold whenever all is quiet.
+pub(crate) async fn check(world: &Arc<World>) {
+    for payment in world.store.payments() {
+        check_history(world, &payment);
+        check_deliveries(world, &payment);
+        check_books(world, &payment);
+    }
+    for id in world.acknowledged() {
+        if world.store.payment(id).is_none() {
+            world.violation(format!("{id} was acknowledged and is lost"));
+        }
+        read_everywhere(world, id).await;
+    }
+    for (id, operation) in world.acknowledged_operations() {
+        let payment = world.store.payment(id);
+        let found =
+            payment.as_ref().and_then(|one| one.operations.iter().find(|known| known.id == operation));
+        if found.is_none() {
+            world.violation(format!("{id}: the acknowledged operation {operation} is lost"));
+        }
+    }
+    check_strays(world);
+    check_exceptions(world);
+}
+
+fn check_history(world: &World, payment: &Payment) {
+    let mut status = Status::Initial;
+    let mut last = payment.created_at;
+    for (place, event) in payment.history.iter().enumerate() {
+        let is_next = usize::try_from(event.sequence).unwrap() == place + 1;
+        let is_edge = event.previous_status == status && status.allows(event.status);
+        let is_sane = event.snapshot.status == event.status && event.occurred_at >= last;
+        if !(is_next && is_edge && is_sane) {
+            world.violation(format!("{}: event {} does not follow", payment.id, event.sequence));
+        }
+        (status, last) = (event.status, event.occurred_at);
+    }
+    if payment.status() != status {
+        world.violation(format!("{}: the status is not its last event's", payment.id));
+    }
+}
+
+/// One delivery for each event, in order; what counts as delivered was confirmed.
+fn check_deliveries(world: &World, payment: &Payment) {
+    let events: Vec<_> = match payment.order.postback_url {
+        Some(_) => payment.history.iter().map(|event| event.sequence).collect(),
+        None => Vec::new(),
+    };
+    let of_events = payment.outbox.iter().filter(|one| one.repeats.is_none());
+    let sequences: Vec<_> = of_events.clone().map(|one| one.sequence).collect();
+    if sequences != events {
+        world.violation(format!("{}: events {events:?}, deliveries {sequences:?}", payment.id));
+    }
+    for delivery in of_events.filter(|one| one.state == DeliveryState::Delivered) {
+        let id = webhook_id(payment.id, delivery.sequence);
+        if !world.receivers.has_confirmed(&id) {
+            world.violation(format!("{id} counts as delivered, but nobody confirmed it"));
+        }
+    }
+}
+
+/// The banks' books are the judge.
+fn check_books(world: &World, payment: &Payment) {
+    let id = payment.id;
+    let entries: Vec<Entry> = world.banks.iter().filter_map(|bank| bank.books().get(&id).cloned()).collect();
+    let authorised: u32 = entries.iter().map(|entry| entry.authorised).sum();
+    if authorised > 1 {
+        world.violation(format!("{id}: the card was charged {authorised} times"));
+    }
+    if payment.status() == Status::Pending {
+        // It is looked at again until its time is over; what a lost notice would have told is found then.
+        return;
+    }
+    let captured: Vec<_> = entries.iter().filter(|entry| entry.holding == Holding::Captured).collect();
+    if captured.len() > 1 {
+        world.violation(format!("{id}: paid {} times", captured.len()));
+    }
+    let holds_card = entries.iter().any(|entry| entry.holding == Holding::Authorised);
+    if holds_card != (payment.status() == Status::Approved) {
+        world.violation(format!("{id} is {}, but a card is held: {holds_card}", payment.status()));
+    }
+    match captured.first() {
+        Some(entry) if entry.is_odd => check_told_to_operator(world, id),
+        Some(entry) => check_captured(world, payment, entry),
+        None => {
+            if matches!(payment.status(), Status::Paid | Status::Refund | Status::Chargeback) {
+                world.violation(format!("{id} is {}, but no bank has the money", payment.status()));
+            }
+        }
+    }
+}
+
+fn check_captured(world: &World, payment: &Payment, entry: &Entry) {
+    let (id, status) = (payment.id, payment.status());
+    if !matches!(status, Status::Paid | Status::Refund | Status::Chargeback) {
+        world.violation(format!("{id} is {status}, but a bank has the money"));
+        return;
+    }
+    if payment.state.captured_amount != Some(entry.captured) {
+        world.violation(format!("{id}: a bank has {}", entry.captured));
+    }
+    if payment.state.refunded_amount() != entry.given_back() {
+        let ours = payment.state.refunded_amount();
+        world.violation(format!("{id}: {ours} is refunded, a bank gave back {}", entry.given_back()));
+    }
+    let is_all_back = entry.given_back() == entry.captured && entry.captured > Money::ZERO;
+    let expected = match (is_all_back, entry.is_charged_back) {
+        (true, _) => Status::Refund,
+        (false, true) => Status::Chargeback,
+        (false, false) => Status::Paid,
+    };
+    if status != expected {
+        world.violation(format!("{id} is {status}, by a bank's books it is {expected}"));
+    }
+}
+
+fn check_told_to_operator(world: &World, id: TransactionId) {
+    if world.store.lock().exceptions.iter().all(|exception| exception.transaction_id != id) {
+        world.violation(format!("{id}: odd money that no operator was told of"));
+    }
+}
+
+/// Money, and notices, of payments that are not stored.
+fn check_strays(world: &World) {
+    for bank in &world.banks {
+        for (id, entry) in bank.books().iter() {
+            if entry.holding == Holding::Captured && world.store.payment(*id).is_none() {
+                world.violation(format!("{id}: a bank has money for a payment that is not stored"));
+            }
+        }
+    }
+    let content = world.store.lock();
+    for stored in content.notices.values() {
+        let id = stored.notice.transaction_id;
+        let is_known = content.payments.contains_key(&id);
+        if !is_known && content.exceptions.iter().all(|exception| exception.transaction_id != id) {
+            world.violation(format!("{id}: a notice of an unknown payment that no operator was told of"));
+        }
+    }
+}
+
+/// An exception has a reason in what went wrong outside.
+fn check_exceptions(world: &World) {
+    for exception in &world.store.lock().exceptions {
+        let id = exception.transaction_id;
+        let is_odd = world.banks.iter().any(|bank| bank.books().get(&id).is_some_and(|entry| entry.is_odd));
+        let is_strange = world.banks.iter().all(|bank| !bank.books().contains_key(&id));
+        let is_expected = match exception.kind.as_str() {
+            "unknown_outcome" => true,
+            "amount_mismatch" => is_odd,
+            "unknown_payment" => is_strange,
+            _ => is_odd,
+        };
+        if !is_expected {
+            world.violation(format!("{id}: {} {}", exception.kind, exception.detail));
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! One world from its beginning to its end: storms, and the quiet after them.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+use crate::bank::strange_notice;
+use crate::chance::{Chance, Fault, Faults};
+use crate::invariants;
+use crate::merchant::{Merchant, steps_by_chance};
+use crate::node::Node;
+use crate::orders::{Kind, Request};
+use crate::world::{Manner, Setting, World};
+
+/// How long the nodes may take until all is quiet, in steps.
+const STEPS: u32 = 1_500;
+const STEP: Duration = Duration::from_millis(1_100);
+
+/// What became of a world.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    pub(crate) violations: Vec<String>,
+    /// Payments that were stored.
+    pub(crate) payments: u64,
+    pub(crate) events: u64,
+    pub(crate) acknowledged: u64,
+    /// How often each fault struck, in the order of `Fault::ALL`.
+    pub(crate) struck: Vec<u64>,
+    pub(crate) trace: String,
+    /// Gates that the first node passed.
+    pub(crate) gates: u64,
+}
+
+/// Runs a world in paused time.
+pub(crate) fn live(world: impl AsyncFnOnce() -> Arc<World>) -> Outcome {
+    let runner = actix::System::with_tokio_rt(|| {
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
+    });
+    runner.block_on(async {
+        let world = world().await;
+        Outcome {
+            violations: world.violations(),
+            payments: world.store.payments().len() as u64,
+            events: world.store.payments().iter().map(|payment| payment.history.len() as u64).sum(),
+            acknowledged: world.acknowledged().len() as u64,
+            struck: world.faults.struck(),
+            trace: world.trace.text(),
+            gates: world.node(0).map_or(0, |node| node.fuse.gates()),
+        }
+    })
+}
+
+/// The world of one seed.
+pub(crate) fn seed(seed: u64, wants_trace: bool) -> Outcome {
+    live(async || {
+        let chance = Chance::new(!seed);
+        let nodes = usize::try_from(chance.between(1, 3)).unwrap();
+        let is_embedded = nodes == 1 && chance.per_mille(700);
+        let banks = (0..chance.between(1, 3)).map(|_| manner(&chance)).collect();
+        let faults = Faults::by(&chance);
+        let world = World::new(seed, Setting { nodes, is_embedded, banks, faults, wants_trace });
+        let rounds = chance.between(1, 2);
+        for round in 0..rounds {
+            storm(&world, round, 20 / rounds).await;
+            settle(&world).await;
+        }
+        grow_old(&world).await;
+        world
+    })
+}
+
+fn manner(chance: &Chance) -> Manner {
+    Manner {
+        issues_locally: chance.per_mille(300),
+        forgets_keys: chance.per_mille(300),
+        authorises_only: chance.per_mille(300),
+    }
+}
+
+/// Everything at once.
+async fn storm(world: &Arc<World>, round: u64, payments: u64) {
+    world.faults.set_storm(true);
+    for place in 0..world.node_count() {
+        if world.node(place).is_none() {
+            start_mortal(world, place);
+        }
+    }
+    let deaths = actix::spawn(kill_and_restart(Arc::clone(world)));
+    let mut programs = Vec::new();
+    for number in 0..payments {
+        let (world, number) = (Arc::clone(world), u128::from(round * 1_000 + number + 1));
+        programs.push(actix::spawn(async move { merchant(world, number).await }));
+    }
+    for program in programs {
+        program.await.unwrap();
+    }
+    deaths.abort();
+}
+
+/// A merchant's programs for one payment.
+async fn merchant(world: Arc<World>, number: u128) {
+    world.pass(0, 10_000).await;
+    let chance = &world.chance;
+    let request = Request {
+        number: number << 64 | u128::from(chance.any()),
+        kind: chance.pick(&Kind::ALL),
+        cents: chance.between(1, 10_000),
+        has_key: chance.per_mille(750),
+        has_postback: chance.per_mille(850),
+    };
+    let merchant = Merchant { world: Arc::clone(&world), request };
+    let twin = merchant.clone();
+    let twins = request.has_key && chance.per_mille(200);
+    let twin = actix::spawn(async move { twins && twin.create().await });
+    merchant.create().await;
+    twin.await.unwrap();
+    let mut programs = Vec::new();
+    for _ in 0..chance.between(0, 2) {
+        let (merchant, steps) = (merchant.clone(), steps_by_chance(&world, request.cents));
+        programs.push(actix::spawn(async move { merchant.act(steps).await }));
+    }
+    for program in programs {
+        program.await.unwrap();
+    }
+    if world.strikes(Fault::NoticeUnknown) {
+        let bank = chance.pick(&world.banks);
+        strange_notice(&world, &bank);
+    }
+}
+
+/// Starts a node that may die in the middle of something.
+fn start_mortal(world: &Arc<World>, place: usize) {
+    let dies = world.chance.per_mille(world.faults.rate(Fault::NodeDies) / 2);
+    let gate = dies.then(|| world.chance.between(1, 400));
+    world.put_node(place, Node::start(world, place, gate));
+}
+
+/// Nodes die at any time and come back; their clocks jump.
+async fn kill_and_restart(world: Arc<World>) {
+    let mut down_since = vec![0_u32; world.node_count()];
+    let broken_since = Rc::new(std::cell::Cell::new(0_u32));
+    loop {
+        world.pass(200, 1_500).await;
+        for (place, down) in down_since.iter_mut().enumerate() {
+            let Some(node) = world.node(place) else {
+                *down += 1;
+                if *down > 2 || world.chance.per_mille(400) {
+                    *down = 0;
+                    start_mortal(&world, place);
+                }
+                continue;
+            };
+            if node.fuse.is_broken() {
+                broken_since.set(broken_since.get() + 1);
+            }
+            let is_given_up = node.fuse.is_broken() && broken_since.get() > 4;
+            if is_given_up || (world.chance.per_mille(100) && world.strikes(Fault::NodeDies)) {
+                broken_since.set(0);
+                node.fuse.blow("killed");
+            }
+            if world.chance.per_mille(100) && world.strikes(Fault::ClockJumps) {
+                let jump_ms = i64::try_from(world.chance.between(0, 7_200_000)).unwrap() - 3_600_000;
+                world.skews[place].set_ms(jump_ms);
+            }
+        }
+    }
+}
+
+/// Everything works again; time goes by until nothing is left to do.
+pub(crate) async fn settle(world: &Arc<World>) {
+    world.faults.set_storm(false);
+    world.note(|| "the storm is over".to_owned());
+    for place in 0..world.node_count() {
+        world.skews[place].set_ms(0);
+        if world.node(place).is_none_or(|node| node.fuse.is_broken()) {
+            if let Some(broken) = world.node(place) {
+                broken.fuse.blow("restarted");
+            }
+            world.put_node(place, Node::start(world, place, None));
+        }
+    }
+    // What was sent late by somebody who died has arrived after that.
+    sleep(Duration::from_secs(15)).await;
+    for _ in 0..STEPS {
+        if invariants::is_quiet(world) {
+            sleep(STEP * 4).await;
+            if invariants::is_quiet(world) {
+                invariants::check(world).await;
+                return;
+            }
+        }
+        put_forward(world);
+        sleep(STEP).await;
+    }
+    world.violation(format!("never quiet: {}", invariants::unrests(world)));
+}
+
+/// Puts the clock forward to what is due next, if nothing is due now.
+fn put_forward(world: &World) {
+    if let Some(due) = world.store.next_due() {
+        world.clock.put_forward_to(due.plus_ms(1));
+    }
+}
+
+/// Time goes by until nothing is due any more: what waits for a payer is paid, or has expired.
+pub(crate) async fn grow_old(world: &Arc<World>) {
+    for _ in 0..STEPS {
+        if world.store.next_due().is_none() && !world.has_errands() {
+            break;
+        }
+        put_forward(world);
+        sleep(STEP).await;
+    }
+    settle(world).await;
+    for payment in world.store.payments() {
+        if payment.status().allows(quita_domain::status::Status::Expired) || payment.history.is_empty() {
+            world.violation(format!("{} is {} for ever", payment.id, payment.status()));
+        }
+    }
+}

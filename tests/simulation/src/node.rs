@@ -1,0 +1,198 @@
+//! One node: the real actor system over simulated ports, behind a fuse.
+//!
+//! A dead node is one whose every call to the outside never returns: nothing that it still does in memory can be
+//! seen by anybody. So it dies at any await, and what was under way to the store or a bank arrives or not.
+
+use std::future::pending;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use prometheus::Registry;
+use quita_actors::{ActorSystem, Limits, Payments, Placement, Ports};
+use quita_domain::time::Timestamp;
+use quita_ports::{AcquirerFactory, Clock, Dice, Ids};
+use tokio::sync::Notify;
+use tokio::time::{sleep, timeout};
+use uuid::Uuid;
+
+use crate::bank::NodeBank;
+use crate::receivers::NodeSenders;
+use crate::store::NodeStore;
+use crate::world::World;
+
+/// How long a client waits for an answer.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// A running node. Its clones are the same node.
+#[derive(Clone)]
+pub(crate) struct Node {
+    pub(crate) place: usize,
+    pub(crate) fuse: Arc<Fuse>,
+    payments: Payments,
+}
+
+/// The client hung up, waited too long, or the node died: it was not told what became of its request.
+#[derive(Debug)]
+pub(crate) struct Untold;
+
+impl Node {
+    /// Starts a node at this place; it dies at the gate with this number, if it passes so many.
+    pub(crate) fn start(world: &Arc<World>, place: usize, dies_at_gate: Option<u64>) -> Self {
+        let fuse = Arc::new(Fuse {
+            world: Arc::clone(world),
+            place,
+            gates: AtomicU64::new(0),
+            blows_at: dies_at_gate.unwrap_or(u64::MAX),
+            broken_at_ms: AtomicU64::new(u64::MAX),
+            is_dead: AtomicBool::new(false),
+            death: Notify::new(),
+        });
+        let url = "https://pay.example".to_owned();
+        let system =
+            ActorSystem::start(ports(world, &fuse), limits(), Placement::Here, url, &Registry::new());
+        let system = system.unwrap();
+        let payments = system.payments();
+        let watched = Arc::clone(&fuse);
+        drop(actix::spawn(async move {
+            while !watched.is_dead() {
+                sleep(Duration::from_secs(1)).await;
+                system.watch();
+            }
+        }));
+        world.note(|| format!("node {place} starts"));
+        Self { place, fuse, payments }
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        !self.fuse.is_dead()
+    }
+
+    /// What a client asks of it, as long as both live and wait.
+    pub(crate) async fn call<T, F>(&self, request: impl FnOnce(Payments) -> F) -> Result<T, Untold>
+    where
+        F: Future<Output = T>,
+    {
+        let request = request(self.payments.clone());
+        tokio::select! {
+            biased;
+            () = self.fuse.death() => Err(Untold),
+            answer = timeout(PATIENCE, request) => answer.map_err(|_| Untold),
+        }
+    }
+}
+
+/// Small pools, so that they are full now and then; and ticks that are no shorter than a simulated day can bear.
+fn limits() -> Limits {
+    Limits {
+        webhook_workers: 6,
+        webhook_workers_per_receiver: 2,
+        timer_interval: Duration::from_secs(1),
+        supervision_interval: Duration::from_secs(1),
+        ..Limits::default()
+    }
+}
+
+fn ports(world: &Arc<World>, fuse: &Arc<Fuse>) -> Ports {
+    let bank = |bank: &Arc<_>| -> Arc<dyn AcquirerFactory> {
+        Arc::new(NodeBank { world: Arc::clone(world), fuse: Arc::clone(fuse), bank: Arc::clone(bank) })
+    };
+    let node = Arc::new(NodeChance { world: Arc::clone(world), place: fuse.place });
+    Ports {
+        store: Arc::new(NodeStore { world: Arc::clone(world), fuse: Arc::clone(fuse) }),
+        acquirers: world.banks.iter().map(bank).collect(),
+        webhooks: Arc::new(NodeSenders { world: Arc::clone(world), fuse: Arc::clone(fuse) }),
+        clock: Arc::<NodeChance>::clone(&node),
+        ids: Arc::<NodeChance>::clone(&node),
+        dice: node,
+    }
+}
+
+/// Between a node and the outside; when it has blown, nothing passes any more.
+pub(crate) struct Fuse {
+    world: Arc<World>,
+    place: usize,
+    gates: AtomicU64,
+    blows_at: u64,
+    broken_at_ms: AtomicU64,
+    is_dead: AtomicBool,
+    /// Wakes in the order of waiting, so that the same seed does the same things.
+    death: Notify,
+}
+
+impl Fuse {
+    pub(crate) fn is_dead(&self) -> bool {
+        self.is_dead.load(Ordering::Relaxed)
+    }
+
+    /// Gates passed until now.
+    pub(crate) fn gates(&self) -> u64 {
+        self.gates.load(Ordering::Relaxed)
+    }
+
+    /// Every call to the outside passes one before and one after.
+    pub(crate) async fn gate(&self, what: &'static str) {
+        if !self.is_dead() && self.gates.fetch_add(1, Ordering::Relaxed) + 1 == self.blows_at {
+            self.blow(what);
+        }
+        if self.is_dead() {
+            pending::<()>().await;
+        }
+    }
+
+    /// The process dies.
+    pub(crate) fn blow(&self, why: &str) {
+        self.world.note(|| format!("node {} dies: {why}", self.place));
+        self.is_dead.store(true, Ordering::Relaxed);
+        self.death.notify_waiters();
+    }
+
+    /// Returns when the process is dead.
+    pub(crate) async fn death(&self) {
+        let notified = self.death.notified();
+        if !self.is_dead() {
+            notified.await;
+        }
+    }
+
+    /// The node was told that its store can't be trusted any more.
+    pub(crate) fn note_broken(&self) {
+        let now_ms = self.world.clock.elapsed_ms();
+        self.broken_at_ms.fetch_min(now_ms, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_broken(&self) -> bool {
+        self.broken_at_ms.load(Ordering::Relaxed) != u64::MAX
+    }
+
+    /// After that it must not write. (What it had begun at the same moment may still be under way.)
+    pub(crate) fn check_not_broken(&self) {
+        if self.world.clock.elapsed_ms() > self.broken_at_ms.load(Ordering::Relaxed) {
+            self.world.violation(format!("node {} writes although an fsync failed", self.place));
+        }
+    }
+}
+
+/// A node's clock, ids and dice.
+struct NodeChance {
+    world: Arc<World>,
+    place: usize,
+}
+
+impl Clock for NodeChance {
+    fn now(&self) -> Timestamp {
+        self.world.skews[self.place].of(self.world.clock.now())
+    }
+}
+
+impl Ids for NodeChance {
+    fn fresh(&self) -> Uuid {
+        self.world.fresh_id()
+    }
+}
+
+impl Dice for NodeChance {
+    fn roll(&self) -> u64 {
+        self.world.chance.any()
+    }
+}

@@ -1,0 +1,118 @@
+//! What merchants ask for.
+
+use std::collections::BTreeMap;
+
+use chrono::TimeDelta;
+use quita_actors::CreatePayment;
+use quita_domain::card::{CardData, CardNumber, Cvv, Expiry};
+use quita_domain::document::{Document, DocumentType};
+use quita_domain::identity::TransactionId;
+use quita_domain::method::Method;
+use quita_domain::money::Money;
+use quita_domain::order::{Address, Order, Payer, Purchase, Terms, Utm};
+use quita_domain::phone::Phone;
+use quita_domain::place::{Cep, Uf};
+use quita_domain::time::Timestamp;
+use uuid::Uuid;
+
+use crate::store::owner;
+
+/// How a payment is to be paid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Pix,
+    Boleto,
+    /// A card that is charged at once.
+    Card,
+    /// A card whose limit is held until it is captured.
+    HeldCard,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 4] = [Self::Pix, Self::Boleto, Self::Card, Self::HeldCard];
+}
+
+/// A request that a merchant may repeat.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Request {
+    pub(crate) number: u128,
+    pub(crate) kind: Kind,
+    pub(crate) cents: u64,
+    /// Whether it carries an `Idempotency-Key`.
+    pub(crate) has_key: bool,
+    /// Whether the merchant wants to be told.
+    pub(crate) has_postback: bool,
+}
+
+impl Request {
+    pub(crate) const fn id(&self) -> TransactionId {
+        TransactionId::new(Uuid::from_u128(self.number))
+    }
+
+    /// The request as the edge passes it on.
+    pub(crate) fn new_payment(&self, now: Timestamp) -> CreatePayment {
+        let (order, card) = self.order(now);
+        CreatePayment {
+            id: self.id(),
+            owner: owner(),
+            purchase: Purchase { order, card },
+            fingerprint: self.has_key.then(|| format!("{:?} {}", self.kind, self.cents)),
+            page_token: format!("token-{}", self.number),
+        }
+    }
+
+    fn order(&self, now: Timestamp) -> (Order, Option<CardData>) {
+        let (method, terms, card) = match self.kind {
+            Kind::Pix => (Method::Pix, Terms::Pix { expires_in_s: 600 }, None),
+            Kind::Boleto => {
+                let due_date = now.sao_paulo_date() + TimeDelta::days(1);
+                (Method::Boleto, Terms::Boleto { due_date }, None)
+            }
+            Kind::Card | Kind::HeldCard => {
+                let card = card();
+                let capture = self.kind == Kind::Card;
+                let terms = Terms::CreditCard { card: card.masked(), installments: 1, capture };
+                (Method::CreditCard, terms, Some(card))
+            }
+        };
+        let order = Order {
+            method,
+            amount: Money::from_cents(self.cents),
+            payer: payer(),
+            items: Vec::new(),
+            shipping_fee: None,
+            splits: Vec::new(),
+            utm: Utm::default(),
+            postback_url: self.has_postback.then(|| format!("https://shop{}.example/hook", self.number % 3)),
+            external_reference: None,
+            metadata: BTreeMap::new(),
+            terms,
+        };
+        (order, card)
+    }
+}
+
+fn card() -> CardData {
+    let number = CardNumber::parse("4242424242424242").unwrap();
+    let cvv = Cvv::parse("123", number.brand()).unwrap();
+    CardData { number, holder_name: "MARIA SILVA".into(), expiry: Expiry::new(12, 2030).unwrap(), cvv }
+}
+
+fn payer() -> Payer {
+    Payer {
+        first_name: "Maria".into(),
+        last_name: "Silva".into(),
+        document: Document::parse("52998224725", DocumentType::Cpf).unwrap(),
+        email: "maria@example.com".into(),
+        phone: Phone::parse("11987654321").unwrap(),
+        address: Address {
+            street: "Rua Augusta".into(),
+            number: "100".into(),
+            complement: None,
+            neighborhood: "Centro".into(),
+            city: "São Paulo".into(),
+            state: Uf::parse("SP").unwrap(),
+            zip_code: Cep::parse("01304000").unwrap(),
+        },
+    }
+}

@@ -1,0 +1,137 @@
+//! Merchants' servers: they answer, fail and hang, and see whether what they are told is true and in order.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use quita_domain::delivery::{DeliveryAttempt, DeliveryState, webhook_id};
+use quita_domain::identity::TransactionId;
+use quita_domain::webhook::schedule::TIME_OUT_MS;
+use quita_domain::webhook::signature::verify;
+use quita_ports::{WebhookRequest, WebhookSender, WebhookSenderFactory};
+use tokio::time::sleep;
+
+use crate::chance::Fault;
+use crate::node::Fuse;
+use crate::store::webhook_secret;
+use crate::world::World;
+
+/// What all receivers got.
+#[derive(Default)]
+pub(crate) struct Receivers {
+    /// The body of each event, by its webhook-id.
+    bodies: Mutex<BTreeMap<String, String>>,
+    confirmed: Mutex<BTreeSet<String>>,
+}
+
+impl Receivers {
+    /// Whether a receiver answered 2xx to this event.
+    pub(crate) fn has_confirmed(&self, id: &str) -> bool {
+        self.confirmed.lock().unwrap().contains(id)
+    }
+
+    /// How many events were received.
+    pub(crate) fn count(&self) -> usize {
+        self.bodies.lock().unwrap().len()
+    }
+
+    /// A request arrives: what it says must be stored, and its forerunners settled.
+    fn arrive(&self, world: &World, request: &WebhookRequest) {
+        let WebhookRequest { id, timestamp_s, signature, body, .. } = request;
+        world.note(|| format!("webhook {id}"));
+        if !verify(&webhook_secret(), id, *timestamp_s, body.as_bytes(), signature) {
+            world.violation(format!("{id} is badly signed"));
+        }
+        let mut bodies = self.bodies.lock().unwrap();
+        match bodies.get(id) {
+            Some(known) if known != body => world.violation(format!("{id} changed its body")),
+            Some(_) => {}
+            None => {
+                check_first(world, id, body);
+                bodies.insert(id.clone(), body.clone());
+            }
+        }
+    }
+}
+
+/// An event that is seen for the first time.
+fn check_first(world: &World, id: &str, body: &str) {
+    let event: serde_json::Value = serde_json::from_str(body).unwrap();
+    let transaction = TransactionId::parse(event["transactionId"].as_str().unwrap()).unwrap();
+    let Some(payment) = world.store.payment(transaction) else {
+        world.violation(format!("{id} is told of a payment that is not stored"));
+        return;
+    };
+    let sequence = u32::try_from(event["sequence"].as_u64().unwrap()).unwrap();
+    let is_stored = payment.event(sequence).is_some_and(|stored| {
+        event["status"] == stored.status.as_str() && webhook_id(transaction, sequence) == id
+    });
+    if !is_stored {
+        world.violation(format!("{id} is told before it is stored"));
+    }
+    let earlier = payment.outbox.iter().filter(|one| one.repeats.is_none() && one.sequence < sequence);
+    if earlier.into_iter().any(|one| one.state == DeliveryState::Pending) {
+        world.violation(format!("{id} overtook an earlier event"));
+    }
+}
+
+/// Makes a node's senders.
+pub(crate) struct NodeSenders {
+    pub(crate) world: Arc<World>,
+    pub(crate) fuse: Arc<Fuse>,
+}
+
+impl WebhookSenderFactory for NodeSenders {
+    fn build(&self) -> Rc<dyn WebhookSender> {
+        Rc::new(Sender { world: Arc::clone(&self.world), fuse: Arc::clone(&self.fuse) })
+    }
+}
+
+struct Sender {
+    world: Arc<World>,
+    fuse: Arc<Fuse>,
+}
+
+impl Sender {
+    /// The exchange: the status that comes back, if one does in time.
+    async fn exchange(&self, request: &WebhookRequest) -> Option<u16> {
+        let world = &self.world;
+        world.pass(1, 40).await;
+        world.receivers.arrive(world, request);
+        if world.strikes(Fault::ReceiverHangs) {
+            sleep(Duration::from_millis(TIME_OUT_MS)).await;
+            return None;
+        }
+        world.pass(1, 40).await;
+        if world.strikes(Fault::ReceiverFails) {
+            return Some(500);
+        }
+        if world.strikes(Fault::ReceiverGone) {
+            return Some(410);
+        }
+        world.receivers.confirmed.lock().unwrap().insert(request.id.clone());
+        Some(200)
+    }
+}
+
+#[async_trait(?Send)]
+impl WebhookSender for Sender {
+    async fn send(&self, request: WebhookRequest) -> DeliveryAttempt {
+        self.fuse.gate("webhook").await;
+        let world = &self.world;
+        assert!(!world.strikes(Fault::SenderPanic), "the sender of webhooks panics");
+        let (at, began_ms) = (world.clock.now(), world.clock.elapsed_ms());
+        let status = self.exchange(&request).await;
+        self.fuse.gate("webhook answered").await;
+        DeliveryAttempt {
+            at,
+            duration_ms: world.clock.elapsed_ms() - began_ms,
+            status,
+            error: status.is_none().then(|| "timeout".into()),
+            answer: None,
+            retry_after_ms: None,
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Everything outside of the nodes, which outlives them.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use quita_domain::identity::TransactionId;
+use tokio::time::sleep;
+use uuid::Uuid;
+
+use crate::bank::Bank;
+use crate::chance::{Chance, Fault, Faults};
+use crate::clock::{Skew, WorldClock};
+use crate::node::Node;
+use crate::receivers::Receivers;
+use crate::store::SimStore;
+use crate::trace::Trace;
+
+/// What a world is made of.
+pub(crate) struct Setting {
+    pub(crate) nodes: usize,
+    /// Whether the store is an embedded one, which only one process writes to.
+    pub(crate) is_embedded: bool,
+    /// Whether there is a second bank to turn to.
+    pub(crate) banks: Vec<Manner>,
+    pub(crate) faults: Faults,
+    pub(crate) wants_trace: bool,
+}
+
+/// How a bank works.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Manner {
+    /// PIX codes are issued without any outside effect.
+    pub(crate) issues_locally: bool,
+    /// A card that is sent a second time is charged a second time.
+    pub(crate) forgets_keys: bool,
+    /// A card is authorised first and captured by a call of its own.
+    pub(crate) authorises_only: bool,
+}
+
+/// One world.
+pub(crate) struct World {
+    pub(crate) chance: Chance,
+    pub(crate) faults: Faults,
+    pub(crate) clock: WorldClock,
+    pub(crate) store: SimStore,
+    pub(crate) banks: Vec<Arc<Bank>>,
+    pub(crate) receivers: Receivers,
+    pub(crate) trace: Trace,
+    pub(crate) skews: Vec<Skew>,
+    nodes: Mutex<Vec<Option<Node>>>,
+    told: Mutex<Told>,
+    violations: Mutex<Vec<String>>,
+    ids: AtomicU64,
+    /// What banks and payers still have to do.
+    errands: AtomicU64,
+}
+
+/// What clients were told.
+#[derive(Default)]
+struct Told {
+    /// The highest version that a client was told of each acknowledged payment.
+    versions: BTreeMap<TransactionId, u32>,
+    /// Operations that were accepted.
+    operations: Vec<(TransactionId, Uuid)>,
+}
+
+impl World {
+    /// Must be made inside of the runtime in which it lives.
+    pub(crate) fn new(seed: u64, setting: Setting) -> Arc<Self> {
+        let banks =
+            setting.banks.iter().enumerate().map(|(place, manner)| Arc::new(Bank::new(place, *manner)));
+        Arc::new(Self {
+            chance: Chance::new(seed),
+            faults: setting.faults,
+            clock: WorldClock::begin(),
+            store: SimStore::new(setting.is_embedded),
+            banks: banks.collect(),
+            receivers: Receivers::default(),
+            trace: Trace::new(setting.wants_trace),
+            skews: (0..setting.nodes).map(|_| Skew::default()).collect(),
+            nodes: Mutex::new((0..setting.nodes).map(|_| None).collect()),
+            told: Mutex::default(),
+            violations: Mutex::default(),
+            ids: AtomicU64::new(0),
+            errands: AtomicU64::new(0),
+        })
+    }
+
+    pub(crate) fn strikes(&self, fault: Fault) -> bool {
+        let strikes = self.faults.strikes(fault, &self.chance);
+        if strikes {
+            self.note(|| format!("fault {fault:?}"));
+        }
+        strikes
+    }
+
+    pub(crate) fn note(&self, line: impl FnOnce() -> String) {
+        self.trace.note(self.clock.elapsed_ms(), line);
+    }
+
+    /// Something that must never be.
+    pub(crate) fn violation(&self, what: String) {
+        self.note(|| format!("VIOLATION {what}"));
+        let mut violations = self.violations.lock().unwrap();
+        if !violations.contains(&what) {
+            violations.push(what);
+        }
+    }
+
+    pub(crate) fn violations(&self) -> Vec<String> {
+        self.violations.lock().unwrap().clone()
+    }
+
+    pub(crate) fn fresh_id(&self) -> Uuid {
+        Uuid::from_u128(0xf_0000_0000 + u128::from(self.ids.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// Waits for some milliseconds of this world.
+    pub(crate) async fn pass(&self, least_ms: u64, most_ms: u64) {
+        sleep(Duration::from_millis(self.chance.between(least_ms, most_ms))).await;
+    }
+
+    pub(crate) fn node_count(&self) -> usize {
+        self.nodes.lock().unwrap().len()
+    }
+
+    pub(crate) fn node(&self, place: usize) -> Option<Node> {
+        self.nodes.lock().unwrap()[place].clone().filter(Node::is_alive)
+    }
+
+    pub(crate) fn put_node(&self, place: usize, node: Node) {
+        self.nodes.lock().unwrap()[place] = Some(node);
+    }
+
+    /// A node that is up, if there is one.
+    pub(crate) fn any_node(&self) -> Option<Node> {
+        let alive: Vec<_> = (0..self.node_count()).filter_map(|place| self.node(place)).collect();
+        (!alive.is_empty()).then(|| self.chance.pick(&alive))
+    }
+
+    /// A client was told that this payment is there, at this version.
+    pub(crate) fn tell(&self, id: TransactionId, version: u32) {
+        let mut told = self.told.lock().unwrap();
+        let known = told.versions.entry(id).or_default();
+        *known = version.max(*known);
+    }
+
+    /// What any client was told of it until now; nothing that is told from now on may be older.
+    pub(crate) fn told_version(&self, id: TransactionId) -> Option<u32> {
+        self.told.lock().unwrap().versions.get(&id).copied()
+    }
+
+    pub(crate) fn acknowledged(&self) -> Vec<TransactionId> {
+        self.told.lock().unwrap().versions.keys().copied().collect()
+    }
+
+    pub(crate) fn tell_operation(&self, id: TransactionId, operation: Uuid) {
+        self.told.lock().unwrap().operations.push((id, operation));
+    }
+
+    pub(crate) fn acknowledged_operations(&self) -> Vec<(TransactionId, Uuid)> {
+        self.told.lock().unwrap().operations.clone()
+    }
+
+    /// Something outside of the nodes that must end before all is quiet.
+    pub(crate) fn errand(self: &Arc<Self>, errand: impl Future<Output = ()> + 'static) {
+        self.errands.fetch_add(1, Ordering::Relaxed);
+        let world = Arc::clone(self);
+        drop(actix::spawn(async move {
+            errand.await;
+            world.errands.fetch_sub(1, Ordering::Relaxed);
+        }));
+    }
+
+    pub(crate) fn has_errands(&self) -> bool {
+        self.errands.load(Ordering::Relaxed) > 0
+    }
+}
