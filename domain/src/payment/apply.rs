@@ -15,6 +15,7 @@ impl Change {
     pub(super) const fn shows(&self) -> bool {
         match self {
             Self::AttemptStarted { .. }
+            | Self::AttemptUnknown { .. }
             | Self::AttemptEnded(_)
             | Self::Issued(_)
             | Self::Approved(_)
@@ -25,6 +26,7 @@ impl Change {
             | Self::RefundAdded(_)
             | Self::RefundEnded(..) => true,
             Self::AskScheduled(_)
+            | Self::NotFoundCounted
             | Self::CheckScheduled(_)
             | Self::OperationRequested(_)
             | Self::OperationSent(_)
@@ -48,12 +50,21 @@ impl Payment {
                 at: now,
                 asked: 0,
                 ask_at: Some(ask_at),
+                unknown_since: None,
+                not_found: 0,
             }),
+            Change::AttemptUnknown { ask_at } => self.with_last_attempt(|attempt| {
+                attempt.outcome = AttemptOutcome::Unknown;
+                attempt.ask_at = Some(ask_at);
+                attempt.unknown_since = Some(now);
+                attempt.not_found = 0;
+            }),
+            Change::NotFoundCounted => {
+                self.with_last_attempt(|attempt| attempt.not_found = attempt.not_found.saturating_add(1));
+            }
             Change::AttemptEnded(outcome) => self.with_last_attempt(|attempt| {
                 attempt.outcome = outcome;
-                if !outcome.is_open() {
-                    attempt.ask_at = None;
-                }
+                attempt.ask_at = None;
             }),
             Change::AskScheduled(at) => self.with_last_attempt(|attempt| {
                 attempt.ask_at = Some(at);

@@ -14,11 +14,14 @@ use crate::time::Timestamp;
 /// Every acquirer's time-out must be shorter; that is checked when the service starts.
 pub(super) const CALL_LEASE_MS: u64 = 30_000;
 
-/// Waits between questions about an unknown outcome; the last one repeats.
+/// Waits before questions about an unknown outcome, and before an operation is sent again; the last one repeats.
 const ASK_STEPS_MS: [u64; 8] = [1_000, 2_000, 5_000, 15_000, 60_000, 300_000, 900_000, 3_600_000];
 
-/// Questions after which an operator is told of an unknown outcome; asking goes on.
-const ASKED_TOO_OFTEN: u32 = 6;
+/// Questions after which an operator is told of an unknown outcome, which is after 6 minutes; asking goes on.
+const ASKED_TOO_OFTEN: u32 = 5;
+
+/// As much for an operation: it is told of when it is sent once more.
+const SENT_TOO_OFTEN: u32 = 6;
 
 /// Waits between looks at a charge that waits for its payer; the last one repeats.
 const CHECK_STEPS_MS: [u64; 4] = [60_000, 120_000, 420_000, 6 * 3_600_000];
@@ -75,18 +78,30 @@ impl Draft {
             return;
         }
         let (acquirer, asked) = (attempt.acquirer.clone(), attempt.asked);
+        if attempt.unknown_since.is_none() {
+            // Nothing was heard of it, and its lease is over: who sent it died.
+            self.make(Change::AttemptUnknown { ask_at: now });
+        }
         self.ask(acquirer, asked);
     }
 
+    /// A call failed in a way that may have had an effect. It is never asked for at once: the acquirer may still be
+    /// at work.
+    pub(super) fn ask_soon(&mut self) {
+        let asked = self.payment.state.attempts.last().map_or(0, |attempt| attempt.asked);
+        self.make(Change::AttemptUnknown { ask_at: self.now().plus_ms(step(&ASK_STEPS_MS, asked)) });
+    }
+
     /// Asks what became of the last charge, and schedules the next question first.
-    pub(super) fn ask(&mut self, acquirer: AcquirerName, asked: u32) {
+    fn ask(&mut self, acquirer: AcquirerName, asked: u32) {
         if asked >= ASKED_TOO_OFTEN {
             self.oddity = Some(Oddity {
                 kind: OddityKind::UnknownOutcome,
                 detail: format!("{acquirer} was asked {asked} times what became of the charge"),
             });
         }
-        self.make(Change::AskScheduled(self.now().plus_ms(step(&ASK_STEPS_MS, asked))));
+        let wait_ms = step(&ASK_STEPS_MS, asked.saturating_add(1));
+        self.make(Change::AskScheduled(self.now().plus_ms(wait_ms)));
         self.effects.push(Effect::Find(acquirer));
     }
 
@@ -126,7 +141,7 @@ impl Draft {
             .map(|operation| (operation.id, operation.sent))
             .collect();
         for (id, sent) in due {
-            if sent >= ASKED_TOO_OFTEN {
+            if sent >= SENT_TOO_OFTEN {
                 self.oddity = Some(Oddity {
                     kind: OddityKind::UnknownOutcome,
                     detail: format!("operation {id} was sent {sent} times"),
