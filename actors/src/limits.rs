@@ -13,6 +13,8 @@ pub struct Limits {
     pub live_transactions: usize,
     /// How long a transaction stays in memory after its last message.
     pub idle_after: Duration,
+    /// How long a card stays in memory while its charge is under way. Such a transaction is not idle.
+    pub card_held_for: Duration,
     /// Messages that may wait for the journal.
     pub journal_mailbox: usize,
     /// Writes in one batch.
@@ -66,6 +68,7 @@ impl Default for Limits {
             transaction_mailbox: 128,
             live_transactions: 500_000,
             idle_after: Duration::from_secs(10),
+            card_held_for: Duration::from_secs(300),
             journal_mailbox: 16_384,
             journal_batch: 512,
             journal_in_flight: 2,
