@@ -492,6 +492,69 @@ fn times_never_run_backwards_whatever_the_clock_does() {
     assert!(refunded.state.paid_at <= refunded.state.refunded_at);
 }
 
+const DAY: u64 = 24 * 3_600_000;
+
+#[test]
+fn what_comes_due_follows_the_clock_after_it_went_ahead_and_back() {
+    // A minute is enough to make a change while the clock is a day ahead.
+    let ahead = after(&pending(), Command::Notified(settled("s1", 10_000)), DAY);
+    let told = Command::DeliveryAnswered { delivery: 0, attempt: answered(200, 100) };
+    let told = after(&ahead, told, 3_000);
+    assert_eq!(told.state.updated_at, START.plus_ms(DAY), "times of record never go back");
+    assert_eq!(told.outbox_at(), Some(START.plus_ms(3_000 + LEASE_MS)), "and nothing waits for a day");
+    let refunding = after(&told, wish(refund(100), None, 1), 4_000);
+    assert_eq!(refunding.due_at(), Some(START.plus_ms(34_000)));
+    assert_eq!(refunding.operations[0].requested_at, START.plus_ms(DAY));
+    let sent_again = refunding.decide(Command::Wake, &at(34_000)).unwrap();
+    assert!(sent_again.effects.contains(&Effect::Operate(AcquirerName::new("first"), Uuid::from_u128(1))));
+}
+
+#[test]
+fn what_was_scheduled_while_the_clock_was_ahead_is_pulled_in_when_something_touches_the_payment() {
+    let opened = open(pix_order()).next.unwrap();
+    let asked = after(&opened, charge_answered(unknown()), DAY);
+    assert_eq!(asked.due_at(), Some(START.plus_ms(DAY + 1_000)));
+    let touched = asked.decide(Command::Wake, &at(5_000)).unwrap();
+    assert_eq!(touched.effects, [], "a whole step from now, so that no lease is cut");
+    let touched = touched.next.unwrap();
+    assert_eq!(touched.due_at(), Some(START.plus_ms(35_000)));
+    assert_eq!(
+        (touched.state.version, &touched.state.attempts[0].outcome),
+        (asked.state.version, &asked.state.attempts[0].outcome)
+    );
+    // That it became unknown a day from now says nothing: the time is measured anew.
+    let not_found = || found(ChargeAnswer::NotFound);
+    let payment = after(&after(&touched, not_found(), 40_000), not_found(), 41_000);
+    assert_eq!(payment.state.attempts.len(), 1);
+    let payment = after(&after(&payment, not_found(), 51_000), not_found(), 52_000);
+    assert_eq!(payment.state.attempts.len(), 2);
+}
+
+#[test]
+fn a_clock_that_differs_by_minutes_cuts_no_lease() {
+    let opened = open(pix_order()).next.unwrap();
+    let early = Context { now: Timestamp::from_millis(START.millis() - 500_000), ..at(0) };
+    assert!(opened.decide(Command::Wake, &early).unwrap().next.is_none());
+}
+
+#[test]
+fn every_kind_of_due_time_is_pulled_in() {
+    let waits = Context { now: START.plus_ms(DAY), ..at(9) };
+    let answer = ChargeAnswer::Known(pending_fact());
+    let mut payment =
+        open(pix_order()).next.unwrap().decide(charge_answered(answer), &waits).unwrap().next.unwrap();
+    assert!(
+        payment.due_at().unwrap() > START.plus_ms(DAY - 1)
+            && payment.outbox_at().unwrap() > START.plus_ms(DAY)
+    );
+    payment = after(&payment, Command::Wake, 1_000);
+    assert!(payment.due_at().unwrap() <= START.plus_ms(61_000), "the look at a waiting charge");
+    assert!(payment.outbox_at().unwrap() <= START.plus_ms(1_000 + LEASE_MS), "the delivery");
+    let cancelling = payment.decide(wish(Wish::Cancel, None, 1), &waits).unwrap().next.unwrap();
+    let cancelling = after(&cancelling, Command::Wake, 2_000);
+    assert_eq!(cancelling.operations[0].send_at, Some(START.plus_ms(32_000)), "the operation");
+}
+
 #[test]
 fn a_payment_reads_back_as_it_was_stored() {
     let payment = after(&paid(), wish(refund(100), Some("k"), 1), 3_000);

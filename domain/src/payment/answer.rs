@@ -105,7 +105,13 @@ impl Draft {
     fn not_found(&mut self) {
         let Some(attempt) = self.payment.state.attempts.last() else { return };
         let counted = attempt.not_found.saturating_add(1);
-        let waited_ms = attempt.unknown_since.map_or(0, |since| self.now().ms_since(since));
+        let clock = self.clock();
+        let Some(since) = attempt.unknown_since.filter(|since| *since <= clock) else {
+            // The clock went back: the time is measured from here on.
+            self.ask_soon();
+            return;
+        };
+        let waited_ms = clock.ms_since(since);
         if counted >= NOT_FOUND_TIMES && waited_ms >= NOT_FOUND_AFTER_MS {
             self.send_again();
         } else {

@@ -24,6 +24,8 @@ pub enum Change {
     },
     /// The outcome of the last charge is unknown from now on: no earlier `NotFound` tells anything of it.
     AttemptUnknown {
+        /// By the clock.
+        since: Timestamp,
         /// When it is asked for.
         ask_at: Timestamp,
     },
