@@ -1,12 +1,13 @@
 //! The front: the door to the transactions of one shard.
 //!
 //! Owns the addresses of its live transactions: finds or starts them, passes questions on, and drops the addresses
-//! of those that were idle for a while. Never reads or decides itself. One per thread; made anew by the supervisor,
+//! of those that were idle for a while and hold no card. Never reads or decides itself. One per thread; made anew by the supervisor,
 //! after which every transaction comes back from the store.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix::prelude::*;
 use quita_domain::identity::TransactionId;
@@ -16,7 +17,7 @@ use crate::mailbox::{Ask, Mailbox, NoAnswer, Reply};
 use crate::meter::{ActorMeter, Alive};
 use crate::payments::Denied;
 use crate::shared::Shared;
-use crate::transaction::{Addressed, Await, Create, Execute, Read, TransactionActor};
+use crate::transaction::{Addressed, Await, CardHold, Create, Execute, Read, TransactionActor};
 
 /// How often a question is passed on to a transaction that turns out to be dead.
 const PASSES: u32 = 3;
@@ -24,6 +25,20 @@ const PASSES: u32 = 3;
 struct Live {
     mailbox: Mailbox<TransactionActor>,
     used_at: Instant,
+    hold: CardHold,
+}
+
+impl Live {
+    fn launch(id: TransactionId, shared: &Arc<Shared>, meter: &Arc<ActorMeter>) -> Self {
+        let hold = CardHold::default();
+        let mailbox = TransactionActor::launch(id, shared, meter, hold.clone());
+        Self { mailbox, used_at: Instant::now(), hold }
+    }
+
+    /// Whether it may leave the memory. One whose card may still have to be charged would come back without it.
+    fn is_idle(&self, now: Instant, idle_after: Duration) -> bool {
+        now.duration_since(self.used_at) >= idle_after && !(self.hold.is_held(now) && self.mailbox.is_alive())
+    }
 }
 
 /// Finds, starts and forgets transactions.
@@ -51,15 +66,13 @@ impl FrontActor {
             Entry::Occupied(mut dead) => {
                 tracing::error!(transaction.id = %id, "a transaction's actor died; it comes back from the store");
                 self.transactions.restarted();
-                let mailbox = TransactionActor::launch(id, &self.shared, &self.transactions);
-                dead.insert(Live { mailbox: mailbox.clone(), used_at: Instant::now() });
+                let live = Live::launch(id, &self.shared, &self.transactions);
+                let mailbox = live.mailbox.clone();
+                dead.insert(live);
                 Some(mailbox)
             }
-            Entry::Vacant(vacant) => has_room.then(|| {
-                let mailbox = TransactionActor::launch(id, &self.shared, &self.transactions);
-                vacant.insert(Live { mailbox: mailbox.clone(), used_at: Instant::now() });
-                mailbox
-            }),
+            Entry::Vacant(vacant) => has_room
+                .then(|| vacant.insert(Live::launch(id, &self.shared, &self.transactions)).mailbox.clone()),
         }
     }
 
@@ -89,7 +102,7 @@ impl FrontActor {
     /// Drops the addresses of transactions that were idle for a while.
     fn passivate(&mut self, _: &mut Context<Self>) {
         let (now, idle_after) = (Instant::now(), self.shared.limits.idle_after);
-        self.live.retain(|_, live| now.duration_since(live.used_at) < idle_after);
+        self.live.retain(|_, live| !live.is_idle(now, idle_after));
     }
 }
 

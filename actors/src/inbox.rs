@@ -117,9 +117,17 @@ impl InboxActor {
             context.spawn(work.into_actor(self).map(move |outcome, inbox, context| {
                 inbox.in_flight = inbox.in_flight.saturating_sub(1);
                 match outcome {
-                    Outcome::Done => inbox.done.push(id),
-                    Outcome::Later => {
+                    Outcome::Done => {
+                        inbox.shared.failed_notices.succeeded(&id);
+                        inbox.done.push(id);
+                    }
+                    Outcome::PutOff => {
+                        inbox.shared.failed_notices.succeeded(&id);
                         inbox.known.remove(&id);
+                    }
+                    Outcome::Failed(why) => {
+                        inbox.known.remove(&id);
+                        inbox.shared.failed_notices.failed(id, &why);
                     }
                 }
                 inbox.finish(context);
@@ -155,7 +163,10 @@ impl InboxActor {
 
 enum Outcome {
     Done,
-    Later,
+    /// It came too early; the store knows when it is tried again.
+    PutOff,
+    /// It stays due as it was: what went wrong here does not count as one of its tries.
+    Failed(Denied),
 }
 
 /// Brings one notice to its payment.
@@ -167,41 +178,45 @@ async fn bring(shared: &Shared, notice: &Notice, tried: u32) -> Outcome {
         Ok(executed) => match executed.oddity {
             None => return Outcome::Done,
             Some(oddity) => {
-                if oddity.kind == OddityKind::TooEarly && postpone(shared, notice, tried).await {
-                    return Outcome::Later;
+                if oddity.kind == OddityKind::TooEarly
+                    && let Some(outcome) = postpone(shared, notice, tried).await
+                {
+                    return outcome;
                 }
                 shared.exception(&executed.payment, &oddity, &notice.id)
             }
         },
         Err(Denied::NotFound) => {
-            if postpone(shared, notice, tried).await {
-                return Outcome::Later;
+            if let Some(outcome) = postpone(shared, notice, tried).await {
+                return outcome;
             }
             unknown_payment(shared, notice)
         }
         Err(denied) => {
             tracing::warn!(notice.id, %denied, "a notice could not be worked; it stays due");
-            postpone(shared, notice, 1).await;
-            return Outcome::Later;
+            return Outcome::Failed(denied);
         }
     };
     match shared.report(exception).await {
         Ok(()) => Outcome::Done,
         Err(error) => {
             tracing::warn!(notice.id, %error, "an exception could not be stored; its notice stays due");
-            Outcome::Later
+            Outcome::Failed(Denied::StoreUnavailable(error))
         }
     }
 }
 
 /// Puts a notice off, if it may be tried again.
-async fn postpone(shared: &Shared, notice: &Notice, tried: u32) -> bool {
-    let Some(wait) = usize::try_from(tried).ok().and_then(|tried| TRIES_MS.get(tried)) else { return false };
+async fn postpone(shared: &Shared, notice: &Notice, tried: u32) -> Option<Outcome> {
+    let wait = usize::try_from(tried).ok().and_then(|tried| TRIES_MS.get(tried))?;
     let until = shared.clock.now().plus_ms(*wait);
-    if let Err(error) = shared.store.postpone_notice(&notice.id, until).await {
-        tracing::warn!(notice.id, %error, "a notice could not be put off; it stays due");
-    }
-    true
+    Some(match shared.store.postpone_notice(&notice.id, until).await {
+        Ok(()) => Outcome::PutOff,
+        Err(error) => {
+            tracing::warn!(notice.id, %error, "a notice could not be put off; it stays due");
+            Outcome::Failed(Denied::StoreUnavailable(error))
+        }
+    })
 }
 
 fn unknown_payment(shared: &Shared, notice: &Notice) -> Exception {
@@ -240,7 +255,9 @@ impl Handler<Ask<Work>> for InboxActor {
     fn handle(&mut self, ask: Ask<Work>, context: &mut Self::Context) {
         let (Work(notices), reply, _timer) = ask.open();
         for (notice, tried) in notices {
-            if self.ready.len() < self.shared.limits.inbox_mailbox && self.known.insert(notice.id.clone()) {
+            let may_try = self.shared.failed_notices.may_try(&notice.id);
+            let has_room = self.ready.len() < self.shared.limits.inbox_mailbox;
+            if may_try && has_room && self.known.insert(notice.id.clone()) {
                 self.ready.push_back((notice, tried));
             }
         }

@@ -8,6 +8,8 @@ mod mailbox;
 mod meter;
 mod slot;
 
+mod failed_lately;
+
 mod journal;
 mod punctual;
 mod reader;
@@ -18,6 +20,7 @@ mod supervisor;
 
 mod front;
 mod inbox;
+mod reporting;
 mod secrets;
 mod timer;
 mod transaction;

@@ -13,6 +13,8 @@ pub struct Limits {
     pub live_transactions: usize,
     /// How long a transaction stays in memory after its last message.
     pub idle_after: Duration,
+    /// How long a card stays in memory while its charge is under way. Such a transaction is not idle.
+    pub card_held_for: Duration,
     /// Messages that may wait for the journal.
     pub journal_mailbox: usize,
     /// Writes in one batch.
@@ -37,6 +39,11 @@ pub struct Limits {
     pub timer_interval: Duration,
     /// How much of what is due the timer takes at once.
     pub timer_batch: usize,
+    /// Payments that could not be woken, and notices that could not be worked, that are remembered so that they are
+    /// left alone for a while.
+    pub failed_lately: usize,
+    /// Exceptions that may wait until the store takes them; one more is only logged.
+    pub exceptions_waiting: usize,
     /// Due payments woken at once.
     pub timer_in_flight: usize,
     /// Webhook workers.
@@ -66,6 +73,7 @@ impl Default for Limits {
             transaction_mailbox: 128,
             live_transactions: 500_000,
             idle_after: Duration::from_secs(10),
+            card_held_for: Duration::from_secs(300),
             journal_mailbox: 16_384,
             journal_batch: 512,
             journal_in_flight: 2,
@@ -79,6 +87,8 @@ impl Default for Limits {
             timer_interval: Duration::from_millis(250),
             timer_batch: 512,
             timer_in_flight: 64,
+            failed_lately: 4_096,
+            exceptions_waiting: 1_024,
             webhook_workers: 128,
             webhook_workers_per_receiver: 16,
             webhook_queue: 50_000,

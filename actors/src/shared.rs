@@ -11,6 +11,7 @@ use quita_domain::payment::{Command, Context, Oddity, Payment};
 use quita_ports::{Clock, Dice, Ids, Store, StoreError, Write, WriteError};
 use tokio::time::timeout;
 
+use crate::failed_lately::FailedLately;
 use crate::front::FrontActor;
 use crate::inbox::InboxActor;
 use crate::journal::{Commit, JournalActor};
@@ -19,6 +20,7 @@ use crate::mailbox::NoAnswer;
 use crate::meter::Meter;
 use crate::payments::Denied;
 use crate::reader::{Load, ReaderActor};
+use crate::reporting::Reporting;
 use crate::routing::Routes;
 use crate::secrets::Secrets;
 use crate::slot::Slot;
@@ -39,6 +41,10 @@ pub(crate) struct Shared {
     pub(crate) meter: Arc<Meter>,
     pub(crate) secrets: Secrets,
     pub(crate) is_broken: AtomicBool,
+    pub(crate) reporting: Reporting,
+    /// Payments that could not be woken, and notices that could not be worked.
+    pub(crate) failed_payments: FailedLately<TransactionId>,
+    pub(crate) failed_notices: FailedLately<String>,
     pub(crate) routes: OnceLock<Routes>,
     pub(crate) fronts: OnceLock<Vec<Arc<Slot<FrontActor>>>>,
     pub(crate) journal: OnceLock<Arc<Slot<JournalActor>>>,
@@ -146,14 +152,19 @@ impl Shared {
         self.is_broken.load(Ordering::Relaxed)
     }
 
-    /// Stores something that an operator has to see.
+    /// Stores something that an operator has to see; if that fails, whoever has its cause reports it again.
     pub(crate) async fn report(&self, exception: Exception) -> Result<(), StoreError> {
+        self.announce(&exception);
+        self.store.put_exception(&exception).await
+    }
+
+    /// Counts and logs something that an operator has to see.
+    pub(crate) fn announce(&self, exception: &Exception) {
         self.meter.exceptions.with_label_values(&[&exception.kind]).inc();
         tracing::warn!(
             transaction.id = %exception.transaction_id, kind = exception.kind, detail = exception.detail,
             "an exception needs an operator"
         );
-        self.store.put_exception(&exception).await
     }
 
     /// The exception for an oddity of a payment. `source` tells apart what may happen to one payment more than once.

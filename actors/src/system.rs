@@ -21,6 +21,7 @@ use prometheus::Registry;
 use quita_ports::{AcquirerFactory, Clock, Dice, Ids, Store, WebhookSenderFactory};
 
 use crate::acquirer::{AcquirerActor, AcquirerParts};
+use crate::failed_lately::FailedLately;
 use crate::front::FrontActor;
 use crate::inbox::{InboxActor, InboxSink};
 use crate::journal::JournalActor;
@@ -30,6 +31,7 @@ use crate::meter::{ActorKind, Meter};
 use crate::payments::Payments;
 use crate::punctual::PunctualStore;
 use crate::reader::ReaderActor;
+use crate::reporting::Reporting;
 use crate::routing::{Health, Route, Routes};
 use crate::secrets::Secrets;
 use crate::shared::Shared;
@@ -93,6 +95,8 @@ impl ActorSystem {
         let meter = Meter::new(registry)?;
         let store: Arc<dyn Store> = Arc::new(PunctualStore(ports.store));
         let secrets = Secrets::new(Arc::clone(&store), Arc::clone(&ports.clock));
+        let failed_payments = FailedLately::new(limits.failed_lately);
+        let failed_notices = FailedLately::new(limits.failed_lately);
         let shared = Arc::new(Shared {
             limits,
             public_url,
@@ -103,6 +107,9 @@ impl ActorSystem {
             meter,
             secrets,
             is_broken: AtomicBool::new(false),
+            reporting: Reporting::default(),
+            failed_payments,
+            failed_notices,
             routes: OnceLock::new(),
             fronts: OnceLock::new(),
             journal: OnceLock::new(),

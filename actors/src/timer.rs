@@ -1,6 +1,6 @@
 //! The timer: what is due.
 //!
-//! Owns nothing: the times stand in the store. Wakes payments whose time has come (unknown outcomes, charges that
+//! Owns nothing: the times stand in the store, and what failed lately is remembered for all. Wakes payments whose time has come (unknown outcomes, charges that
 //! wait, deliveries whose lease ended or whose next attempt is due) and hands due notices to the inbox. Many nodes
 //! may do so at once: waking is a versioned write. Made anew by the supervisor when it dies.
 
@@ -10,6 +10,7 @@ use std::time::Duration;
 use actix::prelude::*;
 use futures_util::StreamExt;
 use futures_util::stream;
+use quita_domain::exception::Exception;
 use quita_domain::identity::TransactionId;
 use quita_domain::payment::Command;
 use quita_ports::StoreError;
@@ -18,6 +19,7 @@ use tokio::time::timeout;
 use crate::inbox::Work;
 use crate::meter::Alive;
 use crate::payments::Denied;
+use crate::reporting::report_until_stored;
 use crate::shared::Shared;
 
 /// Ticks between two looks at how much waits, which is for metrics only.
@@ -49,10 +51,7 @@ impl TimerActor {
         let shared = Arc::clone(&self.shared);
         let work = async move {
             match timeout(ROUND_TIME_OUT, wake_all(&shared)).await {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => {
-                    tracing::warn!(%error, "the timer could not read what is due; it tries again")
-                }
+                Ok(()) => {}
                 Err(_) => tracing::warn!("what is due took too long to wake; the timer tries again"),
             }
             if counts && timeout(ROUND_TIME_OUT, count(&shared)).await.is_err() {
@@ -71,36 +70,63 @@ impl Actor for TimerActor {
     }
 }
 
-async fn wake_all(shared: &Shared) -> Result<(), StoreError> {
-    let (now, limit) = (shared.clock.now(), shared.limits.timer_batch);
-    let mut ids = shared.store.due(now, limit).await?;
-    ids.extend(shared.store.outbox_due(now, limit).await?);
+async fn wake_all(shared: &Arc<Shared>) {
+    let now = shared.clock.now();
+    // What fails is left alone for a while; so many more are asked for, so that the others are reached.
+    let held_back = shared.failed_payments.held_back();
+    let limit = shared.limits.timer_batch.saturating_add(held_back);
+    let mut ids = due(shared.store.due(now, limit).await);
+    ids.extend(due(shared.store.outbox_due(now, limit).await));
+    ids.retain(|id| shared.failed_payments.may_try(id));
     ids.sort_unstable();
     ids.dedup();
-    let notices = shared.store.due_notices(now, limit).await?;
+    let limit = shared.limits.timer_batch.saturating_add(shared.failed_notices.held_back());
+    let notices = due(shared.store.due_notices(now, limit).await);
     if !notices.is_empty()
         && let Some(inbox) = shared.inbox.get()
     {
         inbox.mailbox().offer(Work(notices));
     }
     stream::iter(ids).for_each_concurrent(shared.limits.timer_in_flight, |id| wake(shared, id)).await;
-    Ok(())
 }
 
-async fn wake(shared: &Shared, id: TransactionId) {
+/// What is due; if one list can't be read, the others still are.
+fn due<T>(found: Result<Vec<T>, StoreError>) -> Vec<T> {
+    found.unwrap_or_else(|error| {
+        tracing::warn!(%error, "the timer could not read what is due; it tries again");
+        Vec::new()
+    })
+}
+
+async fn wake(shared: &Arc<Shared>, id: TransactionId) {
     match shared.execute(id, Command::Wake).await {
         Ok(executed) => {
+            shared.failed_payments.succeeded(&id);
             if let Some(oddity) = executed.oddity {
-                let exception = shared.exception(&executed.payment, &oddity, "timer");
-                if let Err(error) = shared.report(exception).await {
-                    tracing::warn!(%error, "an exception could not be stored; it is reported again");
-                }
+                report_until_stored(shared, shared.exception(&executed.payment, &oddity, "timer"));
             }
         }
         Err(Denied::Overloaded) => {}
         Err(denied) => {
-            tracing::warn!(transaction.id = %id, %denied, "a payment that is due could not be woken")
+            tracing::warn!(transaction.id = %id, %denied, "a payment that is due could not be woken");
+            if matches!(denied, Denied::StoreUnavailable(StoreError::Unreadable(_))) {
+                report_until_stored(shared, unreadable(shared, id));
+            }
+            shared.failed_payments.failed(id, &denied);
         }
+    }
+}
+
+fn unreadable(shared: &Shared, id: TransactionId) -> Exception {
+    Exception {
+        id: format!("{id}:unreadable"),
+        kind: "unreadable".into(),
+        transaction_id: id,
+        acquirer: None,
+        detail: "something is due of a payment that this version can't read".into(),
+        advice: "run the version that wrote it, or restore it from the backup; it is tried every minute"
+            .into(),
+        reported_at: shared.clock.now(),
     }
 }
 

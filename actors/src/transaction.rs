@@ -4,6 +4,7 @@
 //! answers locally) while it handles a message; calls to acquirers run in tasks of their own and come back as
 //! commands. Never changes what is not stored yet, never stops itself: its front drops the address.
 
+mod card_in_hand;
 mod core;
 mod effects;
 
@@ -16,6 +17,7 @@ use quita_domain::payment::{Command, Oddity, Payment};
 use quita_domain::status::Status;
 use uuid::Uuid;
 
+pub(crate) use self::card_in_hand::CardHold;
 use self::core::Core;
 use crate::mailbox::{Ask, Mailbox, Question, Reply, leave_bound_to_mailbox};
 use crate::meter::{ActorKind, ActorMeter, Alive};
@@ -161,13 +163,18 @@ pub(crate) struct TransactionActor {
 }
 
 impl TransactionActor {
-    pub(crate) const fn new(id: TransactionId, shared: Arc<Shared>, alive: Alive) -> Self {
-        Self { core: Some(Core::new(id, shared)), waiters: Vec::new(), _alive: alive }
+    const fn new(id: TransactionId, shared: Arc<Shared>, hold: CardHold, alive: Alive) -> Self {
+        Self { core: Some(Core::new(id, shared, hold)), waiters: Vec::new(), _alive: alive }
     }
 
-    /// Starts it with its mailbox.
-    pub(crate) fn launch(id: TransactionId, shared: &Arc<Shared>, meter: &Arc<ActorMeter>) -> Mailbox<Self> {
-        let actor = Self::new(id, Arc::clone(shared), meter.alive());
+    /// Starts it with its mailbox. The hold tells when it must not leave the memory.
+    pub(crate) fn launch(
+        id: TransactionId,
+        shared: &Arc<Shared>,
+        meter: &Arc<ActorMeter>,
+        hold: CardHold,
+    ) -> Mailbox<Self> {
+        let actor = Self::new(id, Arc::clone(shared), hold, meter.alive());
         let address = Self::create(|context| {
             leave_bound_to_mailbox(context);
             actor
@@ -179,7 +186,8 @@ impl TransactionActor {
     pub(crate) const KIND: ActorKind = ActorKind::Transaction;
 
     /// Takes the core back, and tells those who waited for what has now come true.
-    fn settle(&mut self, core: Core) {
+    fn settle(&mut self, mut core: Core) {
+        core.let_stale_card_go();
         if let Some(payment) = core.payment() {
             for (until, reply) in std::mem::take(&mut self.waiters) {
                 if until.has_come(payment) {

@@ -32,6 +32,17 @@ pub struct Attempt {
     /// When it is asked next, while the outcome is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ask_at: Option<Timestamp>,
+    /// When its outcome became unknown: the call failed, or its lease was found to be over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown_since: Option<Timestamp>,
+    /// How often the acquirer answered since then that it does not know the charge.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub not_found: u32,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// What came of a charge.

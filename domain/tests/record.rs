@@ -45,6 +45,8 @@ fn payment(order: Order) -> Payment {
         at: at(0),
         asked: 1,
         ask_at: None,
+        unknown_since: None,
+        not_found: 0,
     });
     Payment {
         id: TransactionId::new(Uuid::from_u128(0x018f_3b1a_7c00_7000_8000_0000_0000_0007)),

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use quita_domain::acquiring::{ChargeAnswer, Fact};
-use quita_domain::card::CardData;
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::payment::{Command, Decision, Effect, NewPayment, Payment};
 use quita_domain::status::Status;
 use quita_ports::WriteError;
+use tokio::time::Instant;
 
+use super::card_in_hand::{CardHold, CardInHand};
 use super::{Asker, Executed, effects};
 use crate::acquirer::{Begun, SendCharge};
 use crate::payments::{CreatePayment, Created, Denied};
@@ -23,12 +24,12 @@ pub(super) struct Core {
     id: TransactionId,
     shared: Arc<Shared>,
     payment: Option<Arc<Payment>>,
-    card: Option<CardData>,
+    card: CardInHand,
 }
 
 impl Core {
-    pub(super) const fn new(id: TransactionId, shared: Arc<Shared>) -> Self {
-        Self { id, shared, payment: None, card: None }
+    pub(super) const fn new(id: TransactionId, shared: Arc<Shared>, hold: CardHold) -> Self {
+        Self { id, shared, payment: None, card: CardInHand::new(hold) }
     }
 
     /// What is known without asking the store.
@@ -59,7 +60,7 @@ impl Core {
             Ok(considered) => considered,
             Err(no_route) => return self.known_without_route(new.fingerprint, no_route).await,
         };
-        self.card = new.purchase.card;
+        self.card.take(new.purchase.card, Instant::now() + self.shared.limits.card_held_for);
         let fingerprint = new.fingerprint;
         let opened = Payment::open(
             NewPayment {
@@ -82,12 +83,12 @@ impl Core {
                 Ok(Created { payment, is_replay: false })
             }
             Err(WriteError::Conflict) => {
-                self.card = None;
+                self.card.let_go();
                 let known = self.current().await?;
                 replay(&known, fingerprint.as_deref())
             }
             Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) => {
-                self.card = None;
+                self.card.let_go();
                 Err(Denied::StoreUnavailable(error))
             }
         }
@@ -156,7 +157,7 @@ impl Core {
         for _ in 0..MAX_CONFLICTS {
             let was_known = self.payment.is_some();
             let payment = self.current().await?;
-            let context = self.shared.context(self.card.is_some());
+            let context = self.shared.context(self.card.get().is_some());
             let decision = match asker.may_see(&payment) {
                 true => payment.decide(command.clone(), &context).map_err(Denied::Refused),
                 false => Err(Denied::NotFound),
@@ -197,11 +198,16 @@ impl Core {
 
     fn run(&mut self, payment: &Arc<Payment>, effects: Vec<Effect>) {
         for effect in effects {
-            effects::run(&self.shared, payment, effect, self.card.as_ref());
+            effects::run(&self.shared, payment, effect, self.card.get());
         }
         if payment.status() != Status::Initial {
-            self.card = None;
+            self.card.let_go();
         }
+    }
+
+    /// A card that was held for too long leaves the memory, whatever was asked.
+    pub(super) fn let_stale_card_go(&mut self) {
+        self.card.get();
     }
 
     fn count_events(&self, payment: &Payment, known: usize) {

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use crate::acquirer::{AcquirerActor, FindCharge, SendCharge, SendOperation};
 use crate::mailbox::{Mailbox, NoAnswer};
+use crate::reporting::report_until_stored;
 use crate::shared::Shared;
 use crate::webhook_pool::Deliver;
 
@@ -104,12 +105,7 @@ fn report(
         Ok(executed) => {
             if let Some(oddity) = executed.oddity {
                 let exception = shared.exception(&executed.payment, &oddity, source);
-                let shared = Arc::clone(shared);
-                actix::spawn(async move {
-                    if let Err(error) = shared.report(exception).await {
-                        tracing::error!(%error, "an exception could not be stored");
-                    }
-                });
+                report_until_stored(shared, exception);
             }
         }
         Err(denied) => {

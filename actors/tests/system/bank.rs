@@ -149,6 +149,11 @@ impl Bank {
         self.asked_ms.lock().unwrap().clone()
     }
 
+    /// It takes a charge whose call was cut long ago.
+    pub(crate) fn takes_late(&self, query: &ChargeQuery) {
+        self.take(query);
+    }
+
     /// What it holds now: the payer paid.
     pub(crate) fn is_paid(&self, id: TransactionId, cents: u64) {
         self.held.lock().unwrap().insert(id, settled(id, cents));

@@ -20,10 +20,16 @@ fn an_acquirer_adapter_that_panics_is_made_anew_and_its_calls_count_as_unknown()
         let node = world.node();
         world.bank.next([Answer::after_ms(300, Answer::Takes), Answer::after_ms(100, Answer::Panic)]);
         let (bystander, victim) = (node.begin(pix(1)), node.begin(pix(2)));
-        assert_eq!(victim.await.unwrap().unwrap().payment.status(), Status::Pending);
-        assert_eq!(bystander.await.unwrap().unwrap().payment.status(), Status::Pending);
+        assert_eq!(victim.await.unwrap().unwrap().payment.status(), Status::Initial);
+        assert_eq!(bystander.await.unwrap().unwrap().payment.status(), Status::Initial);
         assert_eq!(node.restarts("acquirer"), 1);
-        assert_eq!(world.trace.asked(), 2, "both were asked for before they were sent again");
+        assert_eq!(world.trace.charges(), 2, "nothing is sent again while it is not certain");
+        pass_ms(25_000).await;
+        assert_eq!(
+            (node.stored(id(1)).status(), node.stored(id(2)).status()),
+            (Status::Pending, Status::Pending)
+        );
+        assert!(world.trace.asked() >= 4, "both were asked for twice before they were sent again");
         assert_eq!(node.created(pix(3)).await.status(), Status::Pending);
         node.settle().await;
     });

@@ -15,6 +15,7 @@ mod access;
 mod bank;
 mod chance;
 mod invariants;
+mod lasting_trouble;
 mod logs;
 mod orders;
 mod receivers;

@@ -145,9 +145,10 @@ fn a_notice_that_could_not_be_worked_stays_due() {
         node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
         pass_ms(600_000).await;
         assert_eq!(world.store.open_notices(), 1);
-        let tried = world.store.put_off();
-        assert!((100..=700).contains(&tried), "about once a second: {tried}");
+        assert_eq!(world.store.put_off(), 0, "an outage is none of its tries");
         world.store.heal();
+        pass_ms(6_000).await;
+        assert_eq!(node.stored(id(1)).status(), Status::Paid, "and it does not wait for long afterwards");
         node.settle().await;
         assert_eq!(node.stored(id(1)).status(), Status::Paid);
         assert_eq!(world.store.kinds_of_exceptions(), Vec::<String>::new());
@@ -230,5 +231,25 @@ fn an_acquirer_has_no_say_in_payments_that_were_never_sent_to_it() {
         assert_eq!(node.stored(id(1)).status(), Status::Pending);
         assert_eq!(world.store.kinds_of_exceptions(), ["unknown_payment"]);
         node.settle().await;
+    });
+}
+
+#[test]
+fn an_outage_brings_no_notice_nearer_to_being_an_exception() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
+        pass_ms(2_000).await;
+        let put_off = world.store.put_off();
+        world.store.always(Op::Load, Fault::Unavailable);
+        pass_ms(3_600_000).await;
+        assert_eq!(world.store.put_off(), put_off);
+        world.store.heal();
+        pass_ms(6_000).await;
+        node.created(pix(1)).await;
+        node.settle().await;
+        assert_eq!(node.stored(id(1)).status(), Status::Paid);
+        assert_eq!(world.store.kinds_of_exceptions(), Vec::<String>::new());
     });
 }

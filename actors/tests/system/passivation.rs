@@ -8,7 +8,8 @@ use uuid::Uuid;
 
 use crate::access::owner;
 use crate::bank::Answer;
-use crate::orders::{id, pix};
+use crate::orders::{card, id, pix};
+use crate::trace::Mark::Charged;
 use crate::world::{World, pass_ms};
 
 #[test]
@@ -81,5 +82,57 @@ fn what_was_queued_when_a_transaction_was_dropped_is_still_done() {
         node.settle().await;
         let stored = node.stored(id(1));
         assert_eq!((stored.status(), stored.outbox.len()), (Status::Cancelled, 3));
+    });
+}
+
+#[test]
+fn a_card_is_kept_while_a_slow_acquirer_is_asked_and_charged_at_the_next_one() {
+    let mut world = World::new().and_second_bank();
+    world = world.with_bank_time_out(25_000);
+    world.live(async {
+        let node = world.node();
+        world.bank.next([Answer::after_ms(20_000, Answer::Unreachable)]);
+        assert_eq!(node.created(card(1, true)).await.status(), Status::Initial);
+        pass_ms(20_000).await;
+        assert_eq!(node.stored(id(1)).status(), Status::Paid, "not interrupted: the card was at hand");
+        assert!(world.trace.of(id(1)).contains(&Charged("second", id(1))));
+        node.settle().await;
+        pass_ms(20_000).await;
+        assert_eq!(node.live("transaction"), 0, "and it is let go when the charge is over");
+    });
+}
+
+#[test]
+fn a_card_that_timed_out_and_is_not_known_to_the_acquirer_is_sent_again() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        world.bank.next([Answer::Silence]);
+        assert_eq!(node.created(card(1, true)).await.status(), Status::Initial);
+        node.settle().await;
+        assert_eq!((node.stored(id(1)).status(), world.trace.charges()), (Status::Paid, 2));
+    });
+}
+
+#[test]
+fn a_card_is_not_held_for_longer_than_the_limit_even_if_somebody_asks_all_the_time() {
+    let world = World::with_sole_writer().with_limits(|limits| {
+        limits.card_held_for = Duration::from_secs(60);
+        limits.idle_after = Duration::from_secs(1_000);
+    });
+    world.live(async {
+        let node = world.node();
+        world.bank.next([Answer::Silence]);
+        // Nothing certain is heard for longer than the card is held.
+        world.bank.next_finds(std::iter::repeat_n(Answer::Nonsense, 5));
+        node.created(card(1, true)).await;
+        for _ in 0..100 {
+            pass_ms(5_000).await;
+            assert!(node.payments.read(id(1)).await.unwrap().is_some());
+        }
+        node.settle().await;
+        let stored = node.stored(id(1));
+        assert_eq!(stored.state.status_reason.as_deref(), Some("interrupted"));
+        assert_eq!(world.trace.charges(), 1);
     });
 }

@@ -11,7 +11,7 @@ use crate::orders::{card, id, pix};
 use crate::trace::Mark::{Asked, Charged, Operated, Stored};
 use crate::world::{World, pass_ms};
 
-/// The waits between questions, by the contract: 1 s, 2 s, 5 s, 15 s, 1 min, 5 min, 15 min, then every hour.
+/// The waits before questions: 1 s, 2 s, 5 s, 15 s, 1 min, 5 min, 15 min, then every hour.
 const STEPS_MS: [u64; 9] = [1_000, 2_000, 5_000, 15_000, 60_000, 300_000, 900_000, 3_600_000, 3_600_000];
 
 #[test]
@@ -22,13 +22,16 @@ fn a_charge_that_timed_out_is_asked_for_and_found() {
         world.bank.next([Answer::TakesSilently]);
         let payment = node.created(pix(1)).await;
         assert_eq!(payment.status(), Status::Pending, "the answer came while the caller waited");
-        assert!((TIME_OUT_MS..TIME_OUT_MS + 200).contains(&world.clock.elapsed_ms()));
+        let first_ms = TIME_OUT_MS + STEPS_MS[0];
+        assert!((first_ms..first_ms + 500).contains(&world.clock.elapsed_ms()), "not asked at once");
+        assert_eq!(node.stored(id(1)).state.attempts.len(), 1);
         let expected = [
             Stored(id(1), 1, Status::Initial),
             Charged("first", id(1)),
             Stored(id(1), 2, Status::Initial),
+            Stored(id(1), 3, Status::Initial),
             Asked("first", id(1)),
-            Stored(id(1), 3, Status::Pending),
+            Stored(id(1), 4, Status::Pending),
         ];
         assert_eq!(world.trace.of_outside(id(1)), expected);
         node.settle().await;
@@ -41,14 +44,39 @@ fn a_charge_that_timed_out_and_is_not_there_is_sent_to_the_same_acquirer_again()
     world.live(async {
         let node = world.node();
         world.bank.next([Answer::Silence]);
-        for new in [pix(1), card(2, true)] {
-            let payment = node.created(new).await;
-            assert!(matches!(payment.status(), Status::Pending | Status::Paid));
-        }
+        assert_eq!(node.created(pix(1)).await.status(), Status::Initial, "nothing is certain yet");
+        let expected = [
+            Charged("first", id(1)),
+            Asked("first", id(1)),
+            Asked("first", id(1)),
+            Asked("first", id(1)),
+            Asked("first", id(1)),
+            Charged("first", id(1)),
+        ];
+        let sent_again_ms = TIME_OUT_MS + STEPS_MS[..4].iter().sum::<u64>();
+        pass_ms(sent_again_ms + 1_500 - world.clock.elapsed_ms()).await;
         let calls = world.trace.of_outside(id(1)).into_iter().filter(|mark| !matches!(mark, Stored(..)));
-        let expected = [Charged("first", id(1)), Asked("first", id(1)), Charged("first", id(1))];
         assert_eq!(calls.collect::<Vec<_>>(), expected);
+        assert!(*world.bank.asked_ms().last().unwrap() >= sent_again_ms);
+        assert_eq!(node.stored(id(1)).status(), Status::Pending);
         node.settle().await;
+    });
+}
+
+#[test]
+fn a_request_that_is_still_under_way_behind_the_acquirers_door_is_found_and_not_sent_again() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        // The bank takes the charge nine seconds after the call was cut, and knows nothing of it before.
+        world.bank.next([Answer::Silence]);
+        node.created(pix(1)).await;
+        pass_ms(TIME_OUT_MS + 9_000 - world.clock.elapsed_ms()).await;
+        assert!(world.bank.asked_ms().len() >= 3, "and was asked more than once");
+        world.bank.takes_late(&node.stored(id(1)).query());
+        node.settle().await;
+        assert_eq!(node.stored(id(1)).status(), Status::Pending);
+        assert_eq!(world.trace.charges(), 1);
     });
 }
 
@@ -61,12 +89,13 @@ fn an_unknown_outcome_is_asked_for_by_the_schedule_for_hours_and_an_operator_is_
     world.live(async {
         let node = world.node();
         world.bank.next([Answer::TakesSilently]);
-        world.bank.next_finds(std::iter::repeat_n(Answer::Nonsense, STEPS_MS.len()));
+        world.bank.next_finds(std::iter::repeat_n(Answer::Nonsense, STEPS_MS.len() - 1));
         assert_eq!(node.created(card(1, true)).await.status(), Status::Initial);
         pass_ms(100_000).await;
         assert_eq!(world.store.kinds_of_exceptions(), Vec::<String>::new(), "not at once");
         node.settle().await;
-        let asked_ms = world.bank.asked_ms();
+        let mut asked_ms = world.bank.asked_ms();
+        asked_ms.insert(0, TIME_OUT_MS);
         let waits: Vec<_> = asked_ms.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert_eq!(waits.len(), STEPS_MS.len(), "{waits:?}");
         for (wait, step) in waits.iter().zip(STEPS_MS) {
@@ -84,11 +113,11 @@ fn a_late_answer_to_a_charge_that_timed_out_is_not_needed() {
     world.live(async {
         let node = world.node();
         world.bank.next([Answer::after_ms(TIME_OUT_MS * 2, Answer::Takes)]);
-        let payment = node.created(pix(1)).await;
-        assert_eq!(payment.status(), Status::Pending);
+        node.created(pix(1)).await;
         pass_ms(60_000).await;
         node.settle().await;
-        assert_eq!(node.stored(id(1)).history.len(), 1);
+        let stored = node.stored(id(1));
+        assert_eq!((stored.status(), stored.history.len()), (Status::Pending, 1));
     });
 }
 

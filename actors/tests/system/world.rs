@@ -79,6 +79,12 @@ impl World {
         self
     }
 
+    /// With a first bank that may take so long for an answer.
+    pub(crate) fn with_bank_time_out(mut self, time_out_ms: u64) -> Self {
+        Arc::get_mut(&mut self.bank).unwrap().answers_within_ms(time_out_ms);
+        self
+    }
+
     /// With these limits.
     pub(crate) fn with_limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
         change(&mut self.limits);

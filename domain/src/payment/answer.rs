@@ -11,6 +11,13 @@ use crate::status::Status;
 /// Charges after which a payment is given up although acquirers are left.
 const MAX_ATTEMPTS: usize = 8;
 
+/// How often an acquirer has to answer that it does not know a charge until that is believed.
+const NOT_FOUND_TIMES: u32 = 2;
+
+/// How long after the outcome became unknown the last of these answers has to come: a request that was cut off may
+/// still be worked on behind the acquirer's door, and a provider that does not deduplicate would charge twice.
+const NOT_FOUND_AFTER_MS: u64 = 10_000;
+
 impl Draft {
     /// The answer to a charge.
     pub(super) fn charge_answered(&mut self, attempt: u32, answer: ChargeAnswer) {
@@ -28,10 +35,7 @@ impl Draft {
             }
             ChargeAnswer::Failed(CallFailure::Unknown(_)) => {
                 if self.last_outcome_is_open() {
-                    self.make(Change::AttemptEnded(AttemptOutcome::Unknown));
-                    if let Some(acquirer) = self.payment.acquirer().cloned() {
-                        self.ask(acquirer, 0);
-                    }
+                    self.ask_soon();
                 }
             }
         }
@@ -51,7 +55,7 @@ impl Draft {
                     self.expire_if_over();
                 }
             }
-            ChargeAnswer::NotFound if self.last_outcome_is_open() => self.send_again(),
+            ChargeAnswer::NotFound if self.last_outcome_is_open() => self.not_found(),
             ChargeAnswer::NotFound => {
                 self.oddity = Some(self.contradiction("the acquirer does not know the payment"));
             }
@@ -93,6 +97,25 @@ impl Draft {
         if matches!(answer, ChargeAnswer::Known(Fact::Authorized(_) | Fact::Settled(_))) {
             let what = format!("charge {attempt} was accepted although another one followed it");
             self.oddity = Some(self.contradiction(&what));
+        }
+    }
+
+    /// The acquirer does not know the charge. The call may still be under way there, so this is believed only when it
+    /// was answered often and late enough; until then it is asked again by the schedule.
+    fn not_found(&mut self) {
+        let Some(attempt) = self.payment.state.attempts.last() else { return };
+        let counted = attempt.not_found.saturating_add(1);
+        let clock = self.clock();
+        let Some(since) = attempt.unknown_since.filter(|since| *since <= clock) else {
+            // The clock went back: the time is measured from here on.
+            self.ask_soon();
+            return;
+        };
+        let waited_ms = clock.ms_since(since);
+        if counted >= NOT_FOUND_TIMES && waited_ms >= NOT_FOUND_AFTER_MS {
+            self.send_again();
+        } else {
+            self.make(Change::NotFoundCounted);
         }
     }
 

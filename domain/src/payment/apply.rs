@@ -15,6 +15,7 @@ impl Change {
     pub(super) const fn shows(&self) -> bool {
         match self {
             Self::AttemptStarted { .. }
+            | Self::AttemptUnknown { .. }
             | Self::AttemptEnded(_)
             | Self::Issued(_)
             | Self::Approved(_)
@@ -25,6 +26,7 @@ impl Change {
             | Self::RefundAdded(_)
             | Self::RefundEnded(..) => true,
             Self::AskScheduled(_)
+            | Self::NotFoundCounted
             | Self::CheckScheduled(_)
             | Self::OperationRequested(_)
             | Self::OperationSent(_)
@@ -39,8 +41,8 @@ impl Change {
 }
 
 impl Payment {
-    /// Makes one change at this time.
-    pub(super) fn apply(&mut self, change: Change, now: Timestamp) {
+    /// Makes one change at this time of record. What comes due with it is due at this time of the clock.
+    pub(super) fn apply(&mut self, change: Change, now: Timestamp, clock: Timestamp) {
         match change {
             Change::AttemptStarted { acquirer, ask_at } => self.state.attempts.push(Attempt {
                 acquirer,
@@ -48,12 +50,21 @@ impl Payment {
                 at: now,
                 asked: 0,
                 ask_at: Some(ask_at),
+                unknown_since: None,
+                not_found: 0,
             }),
+            Change::AttemptUnknown { since, ask_at } => self.with_last_attempt(|attempt| {
+                attempt.outcome = AttemptOutcome::Unknown;
+                attempt.ask_at = Some(ask_at);
+                attempt.unknown_since = Some(since);
+                attempt.not_found = 0;
+            }),
+            Change::NotFoundCounted => {
+                self.with_last_attempt(|attempt| attempt.not_found = attempt.not_found.saturating_add(1));
+            }
             Change::AttemptEnded(outcome) => self.with_last_attempt(|attempt| {
                 attempt.outcome = outcome;
-                if !outcome.is_open() {
-                    attempt.ask_at = None;
-                }
+                attempt.ask_at = None;
             }),
             Change::AskScheduled(at) => self.with_last_attempt(|attempt| {
                 attempt.ask_at = Some(at);
@@ -67,7 +78,7 @@ impl Payment {
             Change::Approved(approval) => self.state.authorization_code = Some(approval.authorization_code),
             Change::Settled(settlement) => self.apply_settlement(settlement),
             Change::Refused(code) => self.state.decline_code = Some(code),
-            Change::StatusChanged { to, reason, cause } => self.apply_status(to, reason, cause, now),
+            Change::StatusChanged { to, reason, cause } => self.apply_status(to, reason, cause, (now, clock)),
             Change::Captured(amount) => self.state.captured_amount = Some(amount),
             Change::RefundAdded(refund) => self.state.refunds.push(refund),
             Change::RefundEnded(id, status) => {
@@ -112,7 +123,7 @@ impl Payment {
             Change::Redelivered(index) => {
                 let place = usize::try_from(index).unwrap_or(usize::MAX);
                 if let Some(sequence) = self.outbox.get(place).map(|delivery| delivery.sequence) {
-                    self.outbox.push(Delivery { repeats: Some(index), ..fresh_delivery(sequence, now) });
+                    self.outbox.push(Delivery { repeats: Some(index), ..fresh_delivery(sequence, clock) });
                 }
             }
         }
@@ -124,7 +135,13 @@ impl Payment {
         self.state.end_to_end_id = settlement.end_to_end_id;
     }
 
-    fn apply_status(&mut self, to: Status, reason: Option<String>, cause: Cause, now: Timestamp) {
+    fn apply_status(
+        &mut self,
+        to: Status,
+        reason: Option<String>,
+        cause: Cause,
+        (now, clock): (Timestamp, Timestamp),
+    ) {
         let previous_status = self.state.status;
         self.state.status = to;
         self.state.status_reason.clone_from(&reason);
@@ -153,7 +170,7 @@ impl Payment {
             snapshot: self.state.clone(),
         });
         if self.order.postback_url.is_some() {
-            let mut delivery = fresh_delivery(sequence, now);
+            let mut delivery = fresh_delivery(sequence, clock);
             if self.receiver_is_gone() {
                 delivery.state = DeliveryState::Exhausted;
                 delivery.next_attempt_at = None;
@@ -189,12 +206,12 @@ impl Payment {
     }
 }
 
-const fn fresh_delivery(sequence: u32, now: Timestamp) -> Delivery {
+const fn fresh_delivery(sequence: u32, due_at: Timestamp) -> Delivery {
     Delivery {
         sequence,
         state: DeliveryState::Pending,
         attempts: Vec::new(),
-        next_attempt_at: Some(now),
+        next_attempt_at: Some(due_at),
         delivered_at: None,
         repeats: None,
     }

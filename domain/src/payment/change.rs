@@ -22,6 +22,15 @@ pub enum Change {
         /// When it is asked for if no answer comes.
         ask_at: Timestamp,
     },
+    /// The outcome of the last charge is unknown from now on: no earlier `NotFound` tells anything of it.
+    AttemptUnknown {
+        /// By the clock.
+        since: Timestamp,
+        /// When it is asked for.
+        ask_at: Timestamp,
+    },
+    /// The acquirer does not know the last charge, which need not mean that it never will.
+    NotFoundCounted,
     /// The last charge has this outcome.
     AttemptEnded(AttemptOutcome),
     /// The acquirer is asked what became of the last charge, and again at this time.

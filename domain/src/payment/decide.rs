@@ -101,6 +101,7 @@ impl Payment {
     /// A [`Refusal`] when a merchant asks for what the payment does not allow.
     pub fn decide(&self, command: Command, context: &Context) -> Result<Decision, Refusal> {
         let mut draft = Draft::new(self.clone(), *context);
+        draft.pull_due_times_in();
         match command {
             Command::ChargeAnswered { attempt, answer } => draft.charge_answered(attempt, answer),
             Command::Found { attempt, answer } => draft.found(attempt, answer),
@@ -141,7 +142,13 @@ impl Draft {
         }
     }
 
-    /// The time, never earlier than the payment's last change, whatever the wall clock did.
+    /// The time by the clock, which may have jumped: what is due is computed from it and compared with it.
+    pub(super) const fn clock(&self) -> Timestamp {
+        self.context.now
+    }
+
+    /// The time of record, never earlier than the payment's last change, whatever the clock did. Nothing is scheduled
+    /// by it: after the clock went ahead and back, everything would wait for as long.
     pub(super) fn now(&self) -> Timestamp {
         self.context.now.max(self.payment.state.updated_at)
     }
@@ -158,7 +165,12 @@ impl Draft {
         if change.shows() {
             self.payment.state.updated_at = now;
         }
-        self.payment.apply(change, now);
+        self.payment.apply(change, now, self.clock());
+    }
+
+    /// Something changed that is only ours: it has to be written.
+    pub(super) const fn note_change(&mut self) {
+        self.has_changed = true;
     }
 
     /// Puts the draft in order for its write: claims what is to be delivered, counts the versions.

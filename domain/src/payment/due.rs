@@ -8,20 +8,28 @@ use crate::event::Cause;
 use crate::identity::AcquirerName;
 use crate::status::Status;
 use crate::time::Timestamp;
+use crate::webhook::schedule;
 
 /// How long a call to an acquirer may take before somebody else asks what became of it.
 ///
 /// Every acquirer's time-out must be shorter; that is checked when the service starts.
 pub(super) const CALL_LEASE_MS: u64 = 30_000;
 
-/// Waits between questions about an unknown outcome; the last one repeats.
+/// Waits before questions about an unknown outcome, and before an operation is sent again; the last one repeats.
 const ASK_STEPS_MS: [u64; 8] = [1_000, 2_000, 5_000, 15_000, 60_000, 300_000, 900_000, 3_600_000];
 
-/// Questions after which an operator is told of an unknown outcome; asking goes on.
-const ASKED_TOO_OFTEN: u32 = 6;
+/// Questions after which an operator is told of an unknown outcome, which is after 6 minutes; asking goes on.
+const ASKED_TOO_OFTEN: u32 = 5;
+
+/// As much for an operation: it is told of when it is sent once more.
+const SENT_TOO_OFTEN: u32 = 6;
 
 /// Waits between looks at a charge that waits for its payer; the last one repeats.
 const CHECK_STEPS_MS: [u64; 4] = [60_000, 120_000, 420_000, 6 * 3_600_000];
+
+/// How much further ahead than its schedule allows a time may lie before the clock counts as having jumped. Clocks of
+/// several nodes may differ a little, and a lease must not be cut because of that.
+const CLOCK_TOLERANCE_MS: u64 = 600_000;
 
 /// Business days after the due date until a boleto counts as expired: settlement takes up to three.
 const BOLETO_TOLERANCE_DAYS: u32 = 3;
@@ -56,10 +64,46 @@ impl Payment {
     }
 }
 
+impl Payment {
+    /// Every time that is due, with the longest wait that its schedule has for it.
+    fn each_due_time(&mut self, mut visit: impl FnMut(&mut Timestamp, u64)) {
+        if let Some(attempt) = self.state.attempts.last_mut() {
+            let longest = CALL_LEASE_MS.max(step(&ASK_STEPS_MS, attempt.asked));
+            attempt.ask_at.iter_mut().for_each(|at| visit(at, longest));
+        }
+        for operation in &mut self.operations {
+            let longest = CALL_LEASE_MS.max(retry_wait_ms(operation.sent));
+            operation.send_at.iter_mut().for_each(|at| visit(at, longest));
+        }
+        if let Some(check) = &mut self.check {
+            visit(&mut check.at, step(&CHECK_STEPS_MS, check.made));
+        }
+        for delivery in &mut self.outbox {
+            let longest = schedule::longest_wait_ms(delivery.attempts.len());
+            delivery.next_attempt_at.iter_mut().for_each(|at| visit(at, longest));
+        }
+    }
+}
+
 impl Draft {
+    /// Pulls in what was scheduled while the clock was far ahead. No change that anybody sees.
+    pub(super) fn pull_due_times_in(&mut self) {
+        let (clock, mut has_jumped) = (self.clock(), false);
+        self.payment.each_due_time(|at, longest| {
+            let latest = clock.plus_ms(longest);
+            if *at > latest.plus_ms(CLOCK_TOLERANCE_MS) {
+                *at = latest;
+                has_jumped = true;
+            }
+        });
+        if has_jumped {
+            self.note_change();
+        }
+    }
+
     /// Does what is due; the next time is stored before anything is sent.
     pub(super) fn wake(&mut self) {
-        let now = self.now();
+        let now = self.clock();
         self.ask_for_open_attempt(now);
         self.look_at_waiting_charge(now);
         self.send_operations_again(now);
@@ -75,18 +119,31 @@ impl Draft {
             return;
         }
         let (acquirer, asked) = (attempt.acquirer.clone(), attempt.asked);
+        if attempt.unknown_since.is_none() {
+            // Nothing was heard of it, and its lease is over: who sent it died.
+            self.make(Change::AttemptUnknown { since: now, ask_at: now });
+        }
         self.ask(acquirer, asked);
     }
 
+    /// A call failed in a way that may have had an effect. It is never asked for at once: the acquirer may still be
+    /// at work.
+    pub(super) fn ask_soon(&mut self) {
+        let asked = self.payment.state.attempts.last().map_or(0, |attempt| attempt.asked);
+        let since = self.clock();
+        self.make(Change::AttemptUnknown { since, ask_at: since.plus_ms(step(&ASK_STEPS_MS, asked)) });
+    }
+
     /// Asks what became of the last charge, and schedules the next question first.
-    pub(super) fn ask(&mut self, acquirer: AcquirerName, asked: u32) {
+    fn ask(&mut self, acquirer: AcquirerName, asked: u32) {
         if asked >= ASKED_TOO_OFTEN {
             self.oddity = Some(Oddity {
                 kind: OddityKind::UnknownOutcome,
                 detail: format!("{acquirer} was asked {asked} times what became of the charge"),
             });
         }
-        self.make(Change::AskScheduled(self.now().plus_ms(step(&ASK_STEPS_MS, asked))));
+        let wait_ms = step(&ASK_STEPS_MS, asked.saturating_add(1));
+        self.make(Change::AskScheduled(self.clock().plus_ms(wait_ms)));
         self.effects.push(Effect::Find(acquirer));
     }
 
@@ -103,7 +160,7 @@ impl Draft {
 
     /// Schedules the first look at a charge that has just begun to wait.
     pub(super) fn schedule_first_check(&mut self, news_at: Option<Timestamp>) {
-        let now = self.now();
+        let now = self.clock();
         let next = self.payment.next_check(now);
         let at = news_at.filter(|at| *at > now).map_or(next, |at| at.min(next));
         self.make(Change::CheckScheduled(Some(at)));
@@ -111,7 +168,7 @@ impl Draft {
 
     /// A look at a waiting charge found it unpaid: if its time is over, it has expired.
     pub(super) fn expire_if_over(&mut self) {
-        let is_over = self.payment.expires_at().is_some_and(|at| at <= self.now());
+        let is_over = self.payment.expires_at().is_some_and(|at| at <= self.clock());
         if is_over && self.payment.status() == Status::Pending {
             self.make(Change::StatusChanged { to: Status::Expired, reason: None, cause: Cause::Service });
         }
@@ -126,7 +183,7 @@ impl Draft {
             .map(|operation| (operation.id, operation.sent))
             .collect();
         for (id, sent) in due {
-            if sent >= ASKED_TOO_OFTEN {
+            if sent >= SENT_TOO_OFTEN {
                 self.oddity = Some(Oddity {
                     kind: OddityKind::UnknownOutcome,
                     detail: format!("operation {id} was sent {sent} times"),

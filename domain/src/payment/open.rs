@@ -61,7 +61,7 @@ impl Payment {
 impl Draft {
     /// Begins a charge at this acquirer.
     pub(super) fn start_attempt(&mut self, acquirer: AcquirerName) {
-        let ask_at = self.now().plus_ms(CALL_LEASE_MS);
+        let ask_at = self.clock().plus_ms(CALL_LEASE_MS);
         self.make(Change::AttemptStarted { acquirer: acquirer.clone(), ask_at });
         self.effects.push(super::Effect::Charge(acquirer));
     }

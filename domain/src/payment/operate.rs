@@ -120,7 +120,7 @@ impl Draft {
     /// Sends an operation; if nothing is heard of it until the lease ends, it is sent again.
     pub(super) fn send_operation(&mut self, id: Uuid) {
         self.make(Change::OperationSent(id));
-        self.make(Change::OperationScheduled(id, self.now().plus_ms(CALL_LEASE_MS)));
+        self.make(Change::OperationScheduled(id, self.clock().plus_ms(CALL_LEASE_MS)));
         if let Some(acquirer) = self.payment.acquirer().cloned() {
             self.effects.push(Effect::Operate(acquirer, id));
         }
@@ -145,7 +145,7 @@ impl Draft {
                 self.operation_refused(id, kind);
             }
             OperationAnswer::Failed(_) => {
-                self.make(Change::OperationScheduled(id, self.now().plus_ms(retry_wait_ms(sent))));
+                self.make(Change::OperationScheduled(id, self.clock().plus_ms(retry_wait_ms(sent))));
             }
         }
     }

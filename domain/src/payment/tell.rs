@@ -11,7 +11,7 @@ const MAX_DELIVERIES: usize = 200;
 impl Draft {
     /// Claims every delivery that may go out now, until the end of its lease.
     pub(super) fn claim_due_deliveries(&mut self) {
-        let now = self.now();
+        let now = self.clock();
         let due: Vec<_> = self
             .payment
             .deliverable()
@@ -34,7 +34,7 @@ impl Draft {
         let made = delivery.attempts.len().saturating_add(1);
         let is_over = attempt.is_confirmed() || attempt.is_gone();
         let wait = schedule::wait_ms(made, attempt.retry_after_ms, self.context.dice);
-        let next = wait.filter(|_| !is_over).map(|wait| self.now().plus_ms(wait));
+        let next = wait.filter(|_| !is_over).map(|wait| self.clock().plus_ms(wait));
         let is_gone = attempt.is_gone();
         self.make(Change::DeliveryAttempted(index, attempt, next));
         if is_gone {

@@ -18,6 +18,11 @@ pub fn wait_ms(made: usize, retry_after_ms: Option<u64>, dice: u64) -> Option<u6
     Some(jittered.max(retry_after_ms.unwrap_or(0).min(step * 2)))
 }
 
+/// The longest that a delivery may have to wait after `made` attempts: its lease, or what a receiver asked for.
+pub fn longest_wait_ms(made: usize) -> u64 {
+    STEPS_MS.get(made).map_or(LEASE_MS, |step| LEASE_MS.max(step * 2))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
