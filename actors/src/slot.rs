@@ -1,6 +1,6 @@
 //! A place for one actor that can be made anew when it dies.
 
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use actix::Actor;
@@ -8,11 +8,14 @@ use tokio::time::Instant;
 
 use crate::mailbox::Mailbox;
 use crate::meter::ActorMeter;
+use crate::shared::Shared;
 
 /// Holds the mailbox of an actor, and how to make another one.
 pub(crate) struct Slot<A: Actor> {
     mailbox: RwLock<Mailbox<A>>,
-    build: Box<dyn Fn() -> Mailbox<A> + Send + Sync>,
+    build: Box<dyn Fn(&Arc<Shared>) -> Mailbox<A> + Send + Sync>,
+    /// Weak, as the system holds its slots: it would hold itself for good.
+    system: Weak<Shared>,
     meter: Arc<ActorMeter>,
     back_off: Mutex<BackOff>,
 }
@@ -20,11 +23,12 @@ pub(crate) struct Slot<A: Actor> {
 impl<A: Actor> Slot<A> {
     /// Makes the actor.
     pub(crate) fn new(
+        shared: &Arc<Shared>,
         meter: Arc<ActorMeter>,
-        build: impl Fn() -> Mailbox<A> + Send + Sync + 'static,
+        build: impl Fn(&Arc<Shared>) -> Mailbox<A> + Send + Sync + 'static,
     ) -> Self {
-        let mailbox = RwLock::new(build());
-        Self { mailbox, build: Box::new(build), meter, back_off: Mutex::new(BackOff::default()) }
+        let (mailbox, system) = (RwLock::new(build(shared)), Arc::downgrade(shared));
+        Self { mailbox, build: Box::new(build), system, meter, back_off: Mutex::new(BackOff::default()) }
     }
 
     /// The mailbox of the actor that lives there now.
@@ -41,11 +45,12 @@ pub(crate) trait Revive: Send + Sync {
 
 impl<A: Actor> Revive for Slot<A> {
     fn revive_if_dead(&self, restart_after: Duration) -> bool {
+        let Some(shared) = self.system.upgrade() else { return false };
         let mut back_off = self.back_off.lock().unwrap_or_else(PoisonError::into_inner);
         if self.mailbox().is_alive() || !back_off.is_over(restart_after) {
             return false;
         }
-        *self.mailbox.write().unwrap_or_else(PoisonError::into_inner) = (self.build)();
+        *self.mailbox.write().unwrap_or_else(PoisonError::into_inner) = (self.build)(&shared);
         self.meter.restarted();
         true
     }

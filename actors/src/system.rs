@@ -182,9 +182,9 @@ impl Builder {
         make: impl Fn(&Arc<Shared>, crate::meter::Alive) -> A + Clone + Send + Sync + 'static,
     ) -> Arc<Slot<A>> {
         let meter = self.shared.meter.of(kind);
-        let (shared, thread) = (Arc::clone(&self.shared), thread.clone());
-        let slot = Arc::new(Slot::new(Arc::clone(&meter), move || {
-            let (make, shared, alive) = (make.clone(), Arc::clone(&shared), meter.alive());
+        let thread = thread.clone();
+        let slot = Arc::new(Slot::new(&self.shared, Arc::clone(&meter), move |shared| {
+            let (make, shared, alive) = (make.clone(), Arc::clone(shared), meter.alive());
             let address = A::start_in_arbiter(&thread, move |context| {
                 leave_bound_to_mailbox(context);
                 make(&shared, alive)
@@ -234,10 +234,10 @@ impl Builder {
         let thread = self.thread();
         let pool = self.shared.meter.of(ActorKind::WebhookPool);
         let workers = self.shared.meter.of(ActorKind::WebhookWorker);
-        let (shared, here) = (Arc::clone(&self.shared), thread.clone());
-        let slot = Arc::new(Slot::new(Arc::clone(&pool), move || {
-            let hire = hire(&shared, &senders, &here);
-            let (shared, meter, staff) = (Arc::clone(&shared), Arc::clone(&pool), Arc::clone(&workers));
+        let here = thread.clone();
+        let slot = Arc::new(Slot::new(&self.shared, Arc::clone(&pool), move |shared| {
+            let hire = hire(shared, &senders, &here);
+            let (shared, meter, staff) = (Arc::clone(shared), Arc::clone(&pool), Arc::clone(&workers));
             let capacity = shared.limits.webhook_queue;
             let address = WebhookPoolActor::start_in_arbiter(&here, move |context| {
                 leave_bound_to_mailbox(context);

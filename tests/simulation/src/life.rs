@@ -40,7 +40,7 @@ pub(crate) fn live(world: impl AsyncFnOnce() -> Arc<World>) -> Outcome {
     });
     runner.block_on(async {
         let world = world().await;
-        Outcome {
+        let outcome = Outcome {
             violations: world.violations(),
             payments: world.store.payments().len() as u64,
             events: world.store.payments().iter().map(|payment| payment.history.len() as u64).sum(),
@@ -48,7 +48,9 @@ pub(crate) fn live(world: impl AsyncFnOnce() -> Arc<World>) -> Outcome {
             struck: world.faults.struck(),
             trace: world.trace.text(),
             gates: world.node(0).map_or(0, |node| node.fuse.gates()),
-        }
+        };
+        world.end();
+        outcome
     })
 }
 

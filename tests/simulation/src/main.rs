@@ -2,6 +2,8 @@
 //!
 //! A world has one to three nodes on one simulated store, banks, receivers and merchants' programs, all on one thread
 //! in paused time. One seed decides everything that happens, so a seed that fails does so every time, to the letter.
+//! What is judged: `store/judge.rs` at every write, `receivers.rs` at every webhook, `bank.rs` at every charge,
+//! `merchant.rs` at every answer, and `invariants.rs` whenever all is quiet.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,8 +16,10 @@
 )]
 
 mod bank;
+mod campaign;
 mod chance;
 mod clock;
+mod crash_points;
 mod invariants;
 mod life;
 mod merchant;
@@ -26,31 +30,52 @@ mod store;
 mod trace;
 mod world;
 
-fn main() {
-    let mut args = std::env::args().skip(1);
-    let from: u64 = args.next().map_or(0, |text| text.parse().unwrap());
-    let count: u64 = args.next().map_or(100, |text| text.parse().unwrap());
-    let wants_trace = args.next().is_some();
-    let began = std::time::Instant::now();
-    let (mut failed, mut payments, mut events) = (0, 0, 0);
-    std::panic::set_hook(Box::new(|info| {
-        if std::env::var("SHOW").is_ok() {
-            eprintln!("{info}");
-        }
-    }));
-    for number in from..from + count {
-        let outcome = life::seed(number, wants_trace);
-        payments += outcome.payments;
-        events += outcome.events;
-        if !outcome.violations.is_empty() {
-            failed += 1;
-            if failed < 400 {
-                println!("seed {number}: {:#?}", outcome.violations);
-            }
-        }
-        if wants_trace {
-            println!("{}", outcome.trace);
-        }
-    }
-    println!("{count} seeds {failed} failed {payments} payments {events} events {:?}", began.elapsed());
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Worlds are made of many small things.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Simulates whole worlds of the payment service, and judges what becomes of every payment.
+#[derive(Parser)]
+#[command(name = "simulate")]
+struct Options {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Many worlds, each from a seed of its own.
+    Seeds {
+        /// The first seed.
+        #[arg(long, default_value_t = 0)]
+        from: u64,
+        /// How many.
+        #[arg(long, default_value_t = 1_000)]
+        count: u64,
+        /// Threads; each simulates worlds of its own.
+        #[arg(long, default_value_t = 2)]
+        jobs: u64,
+    },
+    /// One world, with everything that happens in it.
+    Seed {
+        /// The seed.
+        seed: u64,
+    },
+    /// Every point at which a process can die, for each method and fault.
+    CrashPoints,
+}
+
+fn main() -> ExitCode {
+    // Actors that die by a fault are part of the story, not news.
+    std::panic::set_hook(Box::new(|_| {}));
+    let is_good = match Options::parse().what {
+        What::Seeds { from, count, jobs } => campaign::run(from, count, jobs),
+        What::Seed { seed } => campaign::tell(seed),
+        What::CrashPoints => crash_points::run(),
+    };
+    if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

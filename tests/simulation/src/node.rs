@@ -130,14 +130,19 @@ impl Fuse {
         self.gates.load(Ordering::Relaxed)
     }
 
-    /// Every call to the outside passes one before and one after.
+    /// What changes nothing outside: whether the process dies before it or at the gate before makes no difference.
+    pub(crate) async fn pass(&self) {
+        if self.is_dead() {
+            pending::<()>().await;
+        }
+    }
+
+    /// Every call that changes something outside passes one before and one after.
     pub(crate) async fn gate(&self, what: &'static str) {
         if !self.is_dead() && self.gates.fetch_add(1, Ordering::Relaxed) + 1 == self.blows_at {
             self.blow(what);
         }
-        if self.is_dead() {
-            pending::<()>().await;
-        }
+        self.pass().await;
     }
 
     /// The process dies.

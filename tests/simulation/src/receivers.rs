@@ -8,9 +8,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use quita_domain::delivery::{DeliveryAttempt, DeliveryState, webhook_id};
 use quita_domain::identity::TransactionId;
+use quita_domain::status::Status;
 use quita_domain::webhook::schedule::TIME_OUT_MS;
 use quita_domain::webhook::signature::verify;
 use quita_ports::{WebhookRequest, WebhookSender, WebhookSenderFactory};
+use serde::Deserialize;
 use tokio::time::sleep;
 
 use crate::chance::Fault;
@@ -32,11 +34,6 @@ impl Receivers {
         self.confirmed.lock().unwrap().contains(id)
     }
 
-    /// How many events were received.
-    pub(crate) fn count(&self) -> usize {
-        self.bodies.lock().unwrap().len()
-    }
-
     /// A request arrives: what it says must be stored, and its forerunners settled.
     fn arrive(&self, world: &World, request: &WebhookRequest) {
         let WebhookRequest { id, timestamp_s, signature, body, .. } = request;
@@ -56,17 +53,26 @@ impl Receivers {
     }
 }
 
+/// What a webhook says.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Told {
+    transaction_id: TransactionId,
+    sequence: u32,
+    status: Status,
+}
+
 /// An event that is seen for the first time.
 fn check_first(world: &World, id: &str, body: &str) {
-    let event: serde_json::Value = serde_json::from_str(body).unwrap();
-    let transaction = TransactionId::parse(event["transactionId"].as_str().unwrap()).unwrap();
+    let event: Told = serde_json::from_str(body).unwrap();
+    let transaction = event.transaction_id;
     let Some(payment) = world.store.payment(transaction) else {
         world.violation(format!("{id} is told of a payment that is not stored"));
         return;
     };
-    let sequence = u32::try_from(event["sequence"].as_u64().unwrap()).unwrap();
+    let sequence = event.sequence;
     let is_stored = payment.event(sequence).is_some_and(|stored| {
-        event["status"] == stored.status.as_str() && webhook_id(transaction, sequence) == id
+        event.status == stored.status && webhook_id(transaction, sequence) == id
     });
     if !is_stored {
         world.violation(format!("{id} is told before it is stored"));

@@ -134,6 +134,11 @@ impl World {
         self.nodes.lock().unwrap()[place] = Some(node);
     }
 
+    /// Lets go of the nodes, which hold this world as it holds them.
+    pub(crate) fn end(&self) {
+        self.nodes.lock().unwrap().clear();
+    }
+
     /// A node that is up, if there is one.
     pub(crate) fn any_node(&self) -> Option<Node> {
         let alive: Vec<_> = (0..self.node_count()).filter_map(|place| self.node(place)).collect();

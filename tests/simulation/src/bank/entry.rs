@@ -37,8 +37,6 @@ pub(crate) struct Entry {
     /// What was given back, by the id of the refund.
     pub(crate) refunded: BTreeMap<String, Money>,
     pub(crate) is_charged_back: bool,
-    /// Whether the payer was sent on their way.
-    pub(crate) is_awaiting_payer: bool,
     pub(crate) issued: Option<Issued>,
     /// From when it can be found.
     pub(crate) visible_at: Timestamp,
@@ -59,7 +57,6 @@ impl Entry {
             is_odd: false,
             refunded: BTreeMap::new(),
             is_charged_back: false,
-            is_awaiting_payer: false,
             issued,
             visible_at: query.created_at,
             expires_at,

@@ -27,7 +27,7 @@ impl AccessStore for NodeStore {
         merchant: &MerchantId,
         name: &ApplicationName,
     ) -> Result<Option<Application>, StoreError> {
-        self.read("application").await?;
+        self.read().await?;
         let secrets = vec![SigningSecret { secret: webhook_secret().reveal(), expires_at: None }];
         let (merchant, name) = (merchant.clone(), name.clone());
         Ok(Some(Application { merchant, name, secrets, created_at: Timestamp::default() }))

@@ -30,8 +30,8 @@ pub(crate) struct NodeStore {
 
 impl NodeStore {
     /// What a call that changes nothing may meet.
-    pub(super) async fn read(&self, what: &'static str) -> Result<(), StoreError> {
-        self.fuse.gate(what).await;
+    pub(super) async fn read(&self) -> Result<(), StoreError> {
+        self.fuse.pass().await;
         let world = &self.world;
         world.pass(1, 6).await;
         if world.strikes(Fault::StoreUnavailable) {
@@ -49,7 +49,8 @@ impl NodeStore {
 
     /// What a call that changes something beside payments may meet: whether it is done, and what is told of it.
     async fn change(&self, what: &'static str, make: impl FnOnce() + Send) -> Result<(), StoreError> {
-        self.read(what).await?;
+        self.fuse.gate(what).await;
+        self.read().await?;
         if self.world.strikes(Fault::StoreLostRequest) {
             return Err(away());
         }
@@ -154,7 +155,7 @@ impl PaymentStore for NodeStore {
     }
 
     async fn load(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError> {
-        self.read("load").await?;
+        self.read().await?;
         let content = self.world.store.lock();
         Ok(ids
             .iter()
@@ -177,12 +178,12 @@ impl PaymentStore for NodeStore {
     }
 
     async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError> {
-        self.read("due").await?;
+        self.read().await?;
         Ok(self.due_by(now, limit, Payment::due_at))
     }
 
     async fn outbox_due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError> {
-        self.read("outbox due").await?;
+        self.read().await?;
         Ok(self.due_by(now, limit, Payment::outbox_at))
     }
 }
@@ -204,7 +205,7 @@ impl InboxStore for NodeStore {
     }
 
     async fn due_notices(&self, now: Timestamp, limit: usize) -> Result<Vec<(Notice, u32)>, StoreError> {
-        self.read("due notices").await?;
+        self.read().await?;
         let content = self.world.store.lock();
         let due = content.notices.values().filter(|stored| !stored.is_done && stored.due_at <= now);
         Ok(due.take(limit).map(|stored| (stored.notice.clone(), stored.tried)).collect())
@@ -252,7 +253,7 @@ impl ExceptionStore for NodeStore {
 #[async_trait]
 impl Store for NodeStore {
     async fn ping(&self) -> Result<(), StoreError> {
-        self.read("ping").await
+        self.read().await
     }
 
     async fn backlog(&self, _: Timestamp) -> Result<Backlog, StoreError> {

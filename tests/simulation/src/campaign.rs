@@ -1,0 +1,124 @@
+//! Many seeds on all cores, and what came of them.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::time::Instant;
+
+use crate::chance::Fault;
+use crate::life::{self, Outcome};
+
+/// Violations that are shown in full.
+const SHOWN: usize = 20;
+/// A run of this many seeds must have met every fault.
+const SEEDS_FOR_EVERY_FAULT: u64 = 1_000;
+/// Payments that a seed must store on average.
+const PAYMENTS_PER_SEED: u64 = 15;
+
+/// Tells one world, line by line. Says whether nothing was wrong in it.
+pub(crate) fn tell(seed: u64) -> bool {
+    let outcome = life::seed(seed, true);
+    print!("{}", outcome.trace);
+    println!("seed {seed}: {} payments, {} events", outcome.payments, outcome.events);
+    for violation in &outcome.violations {
+        println!("VIOLATION {violation}");
+    }
+    outcome.violations.is_empty()
+}
+
+/// Runs the seeds. Says whether nothing was wrong in any of them, and enough went on.
+pub(crate) fn run(from: u64, count: u64, jobs: u64) -> bool {
+    let began = Instant::now();
+    let next = AtomicU64::new(from);
+    let (sender, receiver) = mpsc::channel();
+    let total = std::thread::scope(|scope| {
+        for _ in 0..jobs.max(1) {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= from + count || sender.send((seed, life::seed(seed, false))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut total = Total::default();
+        for (seed, outcome) in receiver {
+            total.add(seed, &outcome);
+            if total.seeds.is_multiple_of(10_000) {
+                eprintln!("{} seeds, {} failed", total.seeds, total.failed.len());
+            }
+        }
+        total
+    });
+    total.print(began, jobs);
+    total.is_good()
+}
+
+/// What all worlds together were.
+#[derive(Default)]
+struct Total {
+    seeds: u64,
+    failed: Vec<u64>,
+    payments: u64,
+    acknowledged: u64,
+    events: u64,
+    struck: Vec<u64>,
+}
+
+impl Total {
+    fn add(&mut self, seed: u64, outcome: &Outcome) {
+        self.seeds += 1;
+        self.payments += outcome.payments;
+        self.acknowledged += outcome.acknowledged;
+        self.events += outcome.events;
+        self.struck.resize(Fault::ALL.len(), 0);
+        for (total, count) in self.struck.iter_mut().zip(&outcome.struck) {
+            *total += count;
+        }
+        if outcome.violations.is_empty() {
+            return;
+        }
+        self.failed.push(seed);
+        if self.failed.len() <= SHOWN {
+            println!("seed {seed} fails; the whole story: scripts/simulate seed {seed}");
+            for violation in &outcome.violations {
+                println!("    {violation}");
+            }
+        }
+    }
+
+    fn print(&self, began: Instant, jobs: u64) {
+        let seconds = began.elapsed().as_secs_f64();
+        let rate = self.seeds as f64 / seconds;
+        println!("{:>12} seeds in {seconds:.1} s: {rate:.0} a second with {jobs} threads", self.seeds);
+        println!(
+            "{:>12} payments, {} acknowledged, {} events",
+            self.payments, self.acknowledged, self.events
+        );
+        for ((_, name, _), count) in Fault::ALL.iter().zip(&self.struck) {
+            println!("{count:>12} × {name}");
+        }
+        println!("{:>12} seeds failed", self.failed.len());
+    }
+
+    /// Nothing was wrong, and enough went on to say so.
+    fn is_good(&self) -> bool {
+        let missing: Vec<_> = Fault::ALL
+            .iter()
+            .zip(&self.struck)
+            .filter(|(_, count)| **count == 0)
+            .map(|((_, name, _), _)| name)
+            .collect();
+        let has_all = self.seeds < SEEDS_FOR_EVERY_FAULT || missing.is_empty();
+        let has_payments = self.payments >= self.seeds * PAYMENTS_PER_SEED;
+        if !has_all {
+            println!("too little went wrong: {missing:?} never happened");
+        }
+        if !has_payments {
+            println!("too little went on: {} payments in {} worlds", self.payments, self.seeds);
+        }
+        self.failed.is_empty() && has_all && has_payments
+    }
+}

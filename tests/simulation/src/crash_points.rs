@@ -1,0 +1,152 @@
+//! Every point at which a process can die: before and after each call to the store, a bank or a receiver, for each
+//! method, each way of a payment, and each fault on the way.
+
+use std::sync::Arc;
+
+use quita_domain::money::Money;
+use quita_domain::operation::Wish;
+use tokio::time::{Duration, sleep};
+
+use crate::chance::Fault;
+use crate::chance::Faults;
+use crate::life::{self, Outcome};
+use crate::merchant::{Merchant, Step};
+use crate::node::Node;
+use crate::orders::{Kind, Request};
+use crate::world::{Manner, Setting, World};
+
+const CENTS: u64 = 10_000;
+
+/// One way of a payment.
+#[derive(Clone, Copy)]
+struct Way {
+    name: &'static str,
+    kind: Kind,
+    manner: Manner,
+    steps: &'static [Step],
+}
+
+const REMOTE: Manner = Manner { issues_locally: false, forgets_keys: false, authorises_only: false };
+const PART: Step = Step::Operate(Wish::Refund(Some(Money::from_cents(CENTS / 4))));
+const REST: Step = Step::Operate(Wish::Refund(None));
+const CANCEL: Step = Step::Operate(Wish::Cancel);
+const CAPTURE: Step = Step::Operate(Wish::Capture(None));
+const UNTIL_PAID: Step = Step::Wait(25_000);
+
+const WAYS: &[Way] = &[
+    Way { name: "pix", kind: Kind::Pix, manner: REMOTE, steps: &[UNTIL_PAID] },
+    Way {
+        name: "pix, issued locally",
+        kind: Kind::Pix,
+        manner: Manner { issues_locally: true, ..REMOTE },
+        steps: &[UNTIL_PAID],
+    },
+    Way { name: "pix, cancelled", kind: Kind::Pix, manner: REMOTE, steps: &[CANCEL] },
+    Way { name: "pix, refunded in parts", kind: Kind::Pix, manner: REMOTE, steps: &[UNTIL_PAID, PART, REST] },
+    Way { name: "boleto", kind: Kind::Boleto, manner: REMOTE, steps: &[UNTIL_PAID] },
+    Way { name: "boleto, cancelled", kind: Kind::Boleto, manner: REMOTE, steps: &[CANCEL] },
+    Way { name: "card", kind: Kind::Card, manner: REMOTE, steps: &[] },
+    Way {
+        name: "card, a bank that forgets keys",
+        kind: Kind::Card,
+        manner: Manner { forgets_keys: true, ..REMOTE },
+        steps: &[REST],
+    },
+    Way {
+        name: "card, captured by a call of its own",
+        kind: Kind::Card,
+        manner: Manner { authorises_only: true, ..REMOTE },
+        steps: &[PART],
+    },
+    Way { name: "card, held and captured", kind: Kind::HeldCard, manner: REMOTE, steps: &[CAPTURE, REST] },
+    Way { name: "card, held and voided", kind: Kind::HeldCard, manner: REMOTE, steps: &[CANCEL] },
+];
+
+/// What goes wrong on the way besides the death; each the first time that it can.
+const FAULTS: &[&[Fault]] = &[
+    &[],
+    &[Fault::StoreUnavailable],
+    &[Fault::StoreLostReply],
+    &[Fault::StoreLostRequest],
+    &[Fault::StoreLate],
+    &[Fault::StoreHang],
+    &[Fault::BankRefuses],
+    &[Fault::BankSilentBefore],
+    &[Fault::BankSilentAfter],
+    &[Fault::BankLateArrival],
+    &[Fault::BankErrorBefore],
+    &[Fault::BankErrorAfter],
+    &[Fault::BankDeclines],
+    &[Fault::BankPanic],
+    &[Fault::BankSilentAfter, Fault::BankErrorAfter],
+    &[Fault::NoticeTwice],
+    &[Fault::NoticeLost],
+    &[Fault::NoticeLate],
+    &[Fault::PayerIsFast],
+    &[Fault::PayerIsLate],
+    &[Fault::Chargeback],
+    &[Fault::DeskRefund],
+    &[Fault::ReceiverFails],
+    &[Fault::ReceiverHangs],
+    &[Fault::SenderPanic],
+];
+
+/// Dies at every point once. Says whether nothing was lost at any.
+pub(crate) fn run() -> bool {
+    let (mut points, mut failed) = (0_u64, 0_u64);
+    for way in WAYS {
+        let mut of_way = 0_u64;
+        for faults in FAULTS {
+            let whole = live(way, faults, None);
+            for gate in 1..=whole.gates {
+                let outcome = live(way, faults, Some(gate));
+                of_way += 1;
+                if !outcome.violations.is_empty() {
+                    failed += 1;
+                    println!("{}, {faults:?}, dead at gate {gate}: {:#?}", way.name, outcome.violations);
+                }
+            }
+            if !whole.violations.is_empty() {
+                failed += 1;
+                println!("{}, {faults:?}, without a death: {:#?}", way.name, whole.violations);
+            }
+        }
+        println!("{of_way:>12} crash points: {}", way.name);
+        points += of_way;
+    }
+    println!("{points:>12} crash points, {failed} failed");
+    failed == 0
+}
+
+/// One payment on one node, which dies at a gate and is started again.
+fn live(way: &Way, faults: &[Fault], dies_at: Option<u64>) -> Outcome {
+    life::live(async || {
+        let setting = Setting {
+            nodes: 1,
+            is_embedded: false,
+            banks: vec![way.manner, way.manner],
+            faults: Faults::planned(faults),
+            wants_trace: false,
+        };
+        let world = World::new(7, setting);
+        world.put_node(0, Node::start(&world, 0, dies_at));
+        let restarts = actix::spawn(restart_once(Arc::clone(&world)));
+        let request = Request { number: 1, kind: way.kind, cents: CENTS, has_key: true, has_postback: true };
+        let merchant = Merchant { world: Arc::clone(&world), request };
+        if !merchant.create().await {
+            world.violation("the payment was never acknowledged".to_owned());
+        }
+        merchant.act(way.steps.to_vec()).await;
+        life::settle(&world).await;
+        restarts.abort();
+        life::grow_old(&world).await;
+        world
+    })
+}
+
+async fn restart_once(world: Arc<World>) {
+    let Some(node) = world.node(0) else { return };
+    node.fuse.death().await;
+    sleep(Duration::from_secs(1)).await;
+    world.put_node(0, Node::start(&world, 0, None));
+}
