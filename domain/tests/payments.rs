@@ -245,6 +245,44 @@ fn found(answer: ChargeAnswer) -> Command {
 }
 
 #[test]
+fn what_ended_unpaid_is_looked_at_after_one_and_three_days_and_then_no_more() {
+    for over in [Fact::Expired, Fact::Cancelled] {
+        let mut closed = after(&pending(), Command::Notified(over.clone()), 1_000);
+        for day in [1, 3] {
+            assert_eq!(closed.due_at(), Some(START.plus_ms(1_000 + day * DAY)), "{over:?}");
+            let looked = closed.decide(Command::Wake, &at(1_000 + day * DAY)).unwrap();
+            assert!(
+                looked.effects.contains(&Effect::Find(AcquirerName::new("first"))) && looked.oddity.is_none()
+            );
+            closed = looked.next.unwrap();
+            let late = after(&closed, found(ChargeAnswer::Known(settled("s1", 10_000))), 1_000 + day * DAY);
+            assert_eq!((late.status(), late.due_at()), (Status::Paid, None));
+            assert_eq!(late.state.status_reason.as_deref(), Some("late_settlement"));
+            let told = closed.decide(found(ChargeAnswer::NotFound), &at(1_000 + day * DAY)).unwrap();
+            assert_eq!(told.oddity, None, "an acquirer may forget what was never paid");
+            let told =
+                closed.decide(found(ChargeAnswer::Known(over.clone())), &at(1_000 + day * DAY)).unwrap();
+            assert_eq!(told.oddity, None);
+            closed = told.next.unwrap_or(closed);
+        }
+        assert_eq!(closed.due_at(), None, "and then no more");
+    }
+}
+
+#[test]
+fn looks_for_late_money_that_bring_no_answer_are_told_of() {
+    let mut closed = after(&pending(), Command::Notified(Fact::Expired), 1_000);
+    for day in [1, 3] {
+        closed = after(&closed, Command::Wake, 1_000 + day * DAY);
+        closed = after(&closed, found(unknown()), 2_000 + day * DAY);
+    }
+    let again = closed.decide(Command::Wake, &at(1_000 + 5 * DAY)).unwrap();
+    assert_eq!(again.oddity.unwrap().kind, OddityKind::UnknownOutcome);
+    let closed = after(&again.next.unwrap(), found(ChargeAnswer::Known(Fact::Expired)), 2_000 + 5 * DAY);
+    assert_eq!(closed.due_at(), None);
+}
+
+#[test]
 fn an_unknown_outcome_is_asked_for_a_second_later_and_never_at_once() {
     let opened = open(pix_order()).next.unwrap();
     let decision = opened.decide(charge_answered(unknown()), &at(500)).unwrap();

@@ -54,8 +54,11 @@ impl Draft {
                 if waits {
                     self.expire_if_over();
                 }
+                self.late_look_answered();
             }
             ChargeAnswer::NotFound if self.last_outcome_is_open() => self.not_found(),
+            // Acquirers forget what was never paid.
+            ChargeAnswer::NotFound if self.payment.ended_unpaid() => self.late_look_answered(),
             ChargeAnswer::NotFound => {
                 self.oddity = Some(self.contradiction("the acquirer does not know the payment"));
             }

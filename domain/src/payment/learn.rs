@@ -146,7 +146,7 @@ impl Draft {
         let status = self.payment.status();
         if status.allows(Status::Cancelled) {
             self.become_status(Status::Cancelled, None, cause);
-        } else if status != Status::Cancelled {
+        } else if !matches!(status, Status::Cancelled | Status::Expired) {
             return Err(self.contradiction("cancelled"));
         }
         Ok(())

@@ -93,6 +93,11 @@ impl Script {
         (fact, rest)
     }
 
+    /// Whether it expires as its amount says, and not because the time went by.
+    pub(super) fn expires_by_itself(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step.fact, Fact::Expired))
+    }
+
     /// Whether the payer's money has come in by itself.
     pub(super) fn is_settled(&self, now: Timestamp) -> bool {
         self.steps.iter().any(|step| step.at <= now && matches!(step.fact, Fact::Settled(_)))
