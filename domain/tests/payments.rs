@@ -612,13 +612,28 @@ fn a_settlement_that_confirms_a_capture_is_no_second_payment() {
 
 #[test]
 fn what_a_new_payment_cannot_become_leaves_its_charge_open_and_asked_for() {
-    for fact in [Fact::Expired, Fact::ChargedBack, settled("s1", 9_999)] {
+    for fact in [Fact::ChargedBack, Fact::DisputeWon, settled("s1", 9_999)] {
         let opened = open(pix_order()).next.unwrap();
         let answer = ChargeAnswer::Known(fact.clone());
         let decision = opened.decide(Command::Found { attempt: 1, answer }, &at(40_000)).unwrap();
         assert!(decision.oddity.is_some() && decision.next.is_none(), "{fact:?}");
         assert!(opened.due_at().is_some(), "it is asked for again");
     }
+}
+
+#[test]
+fn a_charge_that_ended_before_its_code_was_told_is_cancelled_and_may_still_be_paid_late() {
+    let opened = open(pix_order()).next.unwrap();
+    for answer in [charge_answered, found] {
+        let ended = after(&opened, answer(ChargeAnswer::Known(Fact::Expired)), 40_000);
+        assert_eq!(ended.status(), Status::Cancelled);
+        assert_eq!(ended.state.status_reason.as_deref(), Some("expired_at_acquirer"));
+        assert_eq!(ended.due_at(), Some(START.plus_ms(40_000 + DAY)), "only late money is looked for");
+        assert_eq!(after(&ended, Command::Notified(Fact::Expired), 50_000).history.len(), 1);
+        let paid = after(&ended, Command::Notified(settled("s1", 10_000)), 50_000);
+        assert_eq!(paid.state.status_reason.as_deref(), Some("late_settlement"));
+    }
+    assert_eq!(oddity(&opened, Command::Notified(Fact::Expired)), OddityKind::TooEarly);
 }
 
 #[test]
