@@ -28,6 +28,9 @@ const SENT_TOO_OFTEN: u32 = 6;
 /// Waits between looks at a charge that waits for its payer; the last one repeats.
 const CHECK_STEPS_MS: [u64; 4] = [60_000, 120_000, 420_000, 6 * 3_600_000];
 
+/// How long after its expiry a charge that the acquirer gives no answer about is told to an operator.
+const OVERDUE_MS: u64 = 2 * 3_600_000;
+
 /// Waits before looks at a PIX or boleto that expired or was cancelled, for money that arrived late and whose notice
 /// was lost: after a day, and two days later.
 ///
@@ -174,10 +177,7 @@ impl Draft {
     /// Asks what became of the last charge, and schedules the next question first.
     fn ask(&mut self, acquirer: AcquirerName, asked: u32) {
         if asked >= ASKED_TOO_OFTEN {
-            self.oddity = Some(Oddity {
-                kind: OddityKind::UnknownOutcome,
-                detail: format!("{acquirer} was asked {asked} times what became of the charge"),
-            });
+            self.outcome_is_unknown(format!("{acquirer} was asked {asked} times what became of the charge"));
         }
         let wait_ms = step(&ASK_STEPS_MS, asked.saturating_add(1));
         self.make(Change::AskScheduled(self.clock().plus_ms(wait_ms)));
@@ -190,11 +190,26 @@ impl Draft {
         }
         let next = match self.payment.ended_unpaid() {
             true => self.next_late_look(now),
-            false => self.payment.next_check(now),
+            false => {
+                self.tell_if_overdue();
+                self.payment.next_check(now)
+            }
         };
         self.make(Change::CheckScheduled(Some(next)));
         if let Some(acquirer) = self.payment.acquirer().cloned() {
             self.effects.push(Effect::Find(acquirer));
+        }
+    }
+
+    /// The acquirer still does not say what became of a charge whose time has been over for long.
+    fn tell_if_overdue(&mut self) {
+        let is_overdue = |at: Timestamp| {
+            let overdue_at = self.payment.expires_at().map(|expiry| expiry.plus_ms(OVERDUE_MS));
+            overdue_at.is_some_and(|overdue_at| overdue_at <= at)
+        };
+        // By the time for which the look was planned: after an outage of ours the acquirer is given a chance first.
+        if self.payment.check.is_some_and(|check| is_overdue(check.at)) {
+            self.outcome_is_unknown("its time to be paid is over, and the acquirer gives no answer".into());
         }
     }
 
@@ -203,7 +218,7 @@ impl Draft {
         let made = self.payment.check.map_or(0, |check| check.made);
         if made >= LATE_LOOKS {
             let detail = format!("looked {made} times for money that came late; the acquirer gave no answer");
-            self.oddity = Some(Oddity { kind: OddityKind::UnknownOutcome, detail });
+            self.outcome_is_unknown(detail);
         }
         now.plus_ms(step(&LATE_LOOK_STEPS_MS, made.saturating_add(1)))
     }
@@ -240,15 +255,20 @@ impl Draft {
             .filter(|operation| operation.send_at.is_some_and(|at| at <= now))
             .map(|operation| (operation.id, operation.sent))
             .collect();
-        for (id, sent) in due {
-            if sent >= SENT_TOO_OFTEN {
-                self.oddity = Some(Oddity {
-                    kind: OddityKind::UnknownOutcome,
-                    detail: format!("operation {id} was sent {sent} times"),
-                });
-            }
+        let mut too_often = due.iter().filter(|(_, sent)| *sent >= SENT_TOO_OFTEN).cycle();
+        let turn = due.iter().map(|(_, sent)| *sent).min().and_then(|sent| usize::try_from(sent).ok());
+        // One decision tells of one: of several, each in its turn.
+        if let Some((id, sent)) = too_often.nth(turn.unwrap_or(0) % due.len().max(1)) {
+            self.outcome_is_unknown(format!("an operation was sent {sent} times"));
+            self.oddity = self.oddity.take().map(|oddity| Oddity { about: Some(id.to_string()), ..oddity });
+        }
+        for (id, _) in due {
             self.send_operation(id);
         }
+    }
+
+    fn outcome_is_unknown(&mut self, detail: String) {
+        self.oddity = Some(Oddity { kind: OddityKind::UnknownOutcome, detail, about: None });
     }
 }
 
