@@ -1,5 +1,7 @@
 //! How values are written into a store: as BSON, the same bytes in either.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use quita_ports::StoreError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -22,6 +24,32 @@ pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T,
         let place = error.key.map(|key| format!(" at `{key}`")).unwrap_or_default();
         StoreError::Unreadable(format!("{what} can't be decoded{place}"))
     })
+}
+
+/// Keeps what could be read, and leaves out what could not: it must not keep the others waiting. What was left out is
+/// logged, though not each time, because it is found again and again.
+///
+/// # Errors
+/// Why nothing could be read, if nothing could.
+pub(crate) fn readable<T>(found: Vec<Result<T, StoreError>>) -> Result<Vec<T>, StoreError> {
+    static LEFT_OUT: AtomicU64 = AtomicU64::new(0);
+    let (mut kept, mut why) = (Vec::with_capacity(found.len()), None);
+    for one in found {
+        match one {
+            Ok(value) => kept.push(value),
+            Err(error) => why = Some(error),
+        }
+    }
+    match why {
+        Some(error) if kept.is_empty() => Err(error),
+        Some(error) => {
+            if LEFT_OUT.fetch_add(1, Ordering::Relaxed).saturating_add(1).is_power_of_two() {
+                tracing::error!(%error, "something unreadable is left out; run the version that wrote it");
+            }
+            Ok(kept)
+        }
+        None => Ok(kept),
+    }
 }
 
 /// A count as the signed number that both stores keep.

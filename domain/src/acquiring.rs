@@ -151,6 +151,10 @@ pub struct ChargeQuery {
     pub paid_amount: Option<Money>,
     /// When the payment was created.
     pub created_at: Timestamp,
+    /// When it expired, if it did.
+    pub expired_at: Option<Timestamp>,
+    /// When it was cancelled, if it was.
+    pub cancelled_at: Option<Timestamp>,
     /// Which of the payment's charges this is or was, from 1.
     pub attempt: u32,
     /// What may be kept of the card.

@@ -59,7 +59,7 @@ pub struct Payment {
     pub considered: Vec<Considered>,
     /// What it is now.
     pub state: State,
-    /// When the acquirer is next asked about a payment that waits, and how often it was.
+    /// When the acquirer is next asked about a payment that waits or ended unpaid, and how often it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<Check>,
     /// Cancellations, captures and refunds, oldest first.
@@ -73,7 +73,7 @@ pub struct Payment {
     pub outbox: Vec<Delivery>,
 }
 
-/// The next look at a charge that waits for its payer.
+/// The next look at a charge that waits for its payer, or that ended unpaid a short while ago.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Check {
@@ -102,6 +102,8 @@ impl Payment {
             amount: self.order.amount,
             paid_amount: self.state.captured_amount,
             created_at: self.created_at,
+            expired_at: self.state.expired_at,
+            cancelled_at: self.state.cancelled_at,
             attempt: u32::try_from(self.state.attempts.len()).unwrap_or(u32::MAX),
             card: self.order.card().cloned(),
             issued: self.state.issued.clone(),

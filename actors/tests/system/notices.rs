@@ -253,3 +253,32 @@ fn an_outage_brings_no_notice_nearer_to_being_an_exception() {
         assert_eq!(world.store.kinds_of_exceptions(), Vec::<String>::new());
     });
 }
+
+#[test]
+fn money_that_came_after_the_expiry_and_whose_notice_was_lost_is_found_within_days() {
+    let world = World::new().with_limits(|limits| {
+        // Days go by here: what looks often would take the test's time.
+        limits.supervision_interval = std::time::Duration::from_secs(300);
+        limits.timer_interval = std::time::Duration::from_secs(60);
+        limits.idle_after = std::time::Duration::from_secs(1_200);
+    });
+    world.live(async {
+        let node = world.node();
+        for number in 1..=2 {
+            node.created(pix(number)).await;
+        }
+        pass_ms(3_800_000).await;
+        assert_eq!(node.stored(id(1)).status(), Status::Expired);
+        world.bank.is_paid(id(1), CENTS);
+        let day_ms = 24 * 3_600_000;
+        pass_ms(day_ms).await;
+        let paid = node.stored(id(1));
+        assert_eq!(
+            (paid.status(), paid.state.status_reason.as_deref()),
+            (Status::Paid, Some("late_settlement"))
+        );
+        pass_ms(2 * day_ms + 600_000).await;
+        let unpaid = node.stored(id(2));
+        assert_eq!((unpaid.status(), unpaid.due_at()), (Status::Expired, None), "nobody looks again");
+    });
+}

@@ -155,6 +155,9 @@ impl Acquirer for Sandbox {
             self.courier.begin(query.id, script.steps);
             return ChargeAnswer::Known(first);
         }
+        if let Some(ended) = ended_unpaid(query, &script) {
+            return ChargeAnswer::Known(ended);
+        }
         let (told, rest) = script.until(now, query.paid_amount.is_some());
         let fact = told.unwrap_or_else(|| expired_if_over(first, now));
         self.courier.begin(query.id, rest);
@@ -200,6 +203,17 @@ fn answers_locally(method: Method, reception: Reception) -> bool {
 /// Whether the caller never heard of the code: then nothing that comes after it may be told yet.
 const fn is_unknown_to_caller(query: &ChargeQuery, first: &Fact) -> bool {
     matches!(first, Fact::Pending { .. }) && query.issued.is_none()
+}
+
+/// What is told of a charge that was withdrawn, or whose time went by: it can't be paid any more, unless the money was
+/// there before, or its script says that it comes late.
+fn ended_unpaid(query: &ChargeQuery, script: &Script) -> Option<Fact> {
+    let comes_late = |expired_at| script.expires_by_itself() || script.is_settled(expired_at);
+    match (query.paid_amount, query.cancelled_at, query.expired_at) {
+        (None, Some(_), _) => Some(Fact::Cancelled),
+        (None, None, Some(expired_at)) if !comes_late(expired_at) => Some(Fact::Expired),
+        (None, None, Some(_)) | (_, None, None) | (Some(_), _, _) => None,
+    }
 }
 
 /// A PIX charge that nobody paid ends by itself. Of a boleto the service knows how long to wait.

@@ -9,7 +9,7 @@ use rusqlite::Transaction;
 use super::EmbeddedStore;
 use super::failure::Failure;
 use crate::store_rules::KEEP_FINISHED_MS;
-use crate::stored_form::{decode, encode, signed, signed_limit};
+use crate::stored_form::{decode, encode, readable, signed};
 
 /// Old notices that go with one call at most, so that no call takes long.
 const MAX_FORGOTTEN_AT_ONCE: i64 = 500;
@@ -32,15 +32,21 @@ impl InboxStore for EmbeddedStore {
 
     async fn due_notices(&self, now: Timestamp, limit: usize) -> Result<Vec<(Notice, u32)>, StoreError> {
         self.read(move |transaction| {
-            let sql = "SELECT id, notice, tries FROM inbox WHERE due_at <= ?1 ORDER BY due_at, id LIMIT ?2";
+            // Those that can't be read don't count towards the limit.
+            let sql = "SELECT id, notice, tries FROM inbox WHERE due_at <= ?1 ORDER BY due_at, id";
             let mut statement = transaction.prepare_cached(sql)?;
-            let mut rows = statement.query((now.millis(), signed_limit(limit)))?;
-            let mut notices = Vec::new();
-            while let Some(row) = rows.next()? {
+            let mut rows = statement.query((now.millis(),))?;
+            let (mut found, mut count) = (Vec::new(), 0);
+            while count < limit
+                && let Some(row) = rows.next()?
+            {
                 let (id, notice): (String, Vec<u8>) = (row.get(0)?, row.get(1)?);
-                notices.push((decode(&notice, &format!("notice {id}"))?, row.get(2)?));
+                let tries = row.get(2)?;
+                let notice = decode(&notice, &format!("notice {id}")).map(|notice| (notice, tries));
+                count = count.saturating_add(usize::from(notice.is_ok()));
+                found.push(notice);
             }
-            Ok(notices)
+            Ok(readable(found)?)
         })
         .await
     }

@@ -10,9 +10,9 @@ use serde::Serialize;
 
 use super::failure::within_time;
 use super::indexes::{DUE, INBOX, named};
-use super::reading::{find_all, value_in};
+use super::reading::{find_each, value_in};
 use super::{MongoStore, batch};
-use crate::stored_form::signed_limit;
+use crate::stored_form::{readable, signed_limit};
 
 /// A notice as it is stored. Once it is finished, `finishedAt` takes the place of `dueAt`.
 #[derive(Serialize)]
@@ -43,16 +43,26 @@ impl InboxStore for MongoStore {
         if limit == 0 {
             return Ok(Vec::new());
         }
-        let options = FindOptions::builder()
-            .sort(doc! { "dueAt": 1, "_id": 1 })
-            .limit(signed_limit(limit))
-            .hint(named(DUE));
-        let filter = doc! { "dueAt": { "$lte": now.millis() } };
-        find_all(&self.inbox(), filter, options.build(), |found| {
-            let tries = found.get_i64("tries").ok().and_then(|tries| u32::try_from(tries).ok());
-            Ok((value_in(found, "notice")?, tries.unwrap_or(0)))
-        })
-        .await
+        let mut unreadable = 0;
+        loop {
+            // Those that can't be read don't count towards the limit.
+            let asked = limit.saturating_add(unreadable);
+            let options = FindOptions::builder()
+                .sort(doc! { "dueAt": 1, "_id": 1 })
+                .limit(signed_limit(asked))
+                .hint(named(DUE));
+            let filter = doc! { "dueAt": { "$lte": now.millis() } };
+            let found = find_each(&self.inbox(), filter, options.build(), |found| {
+                let tries = found.get_i64("tries").ok().and_then(|tries| u32::try_from(tries).ok());
+                Ok((value_in(found, "notice")?, tries.unwrap_or(0)))
+            })
+            .await?;
+            let failed = found.iter().filter(|notice| notice.is_err()).count();
+            if failed <= unreadable || found.len() < asked {
+                return readable(found);
+            }
+            unreadable = failed;
+        }
     }
 
     async fn finish_notices(&self, ids: &[String], now: Timestamp) -> Result<(), StoreError> {

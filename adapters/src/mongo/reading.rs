@@ -11,13 +11,23 @@ use uuid::Uuid;
 use super::failure::within_time;
 use crate::stored_form::decode;
 
-/// What `read` makes of each document that a query finds, in order.
+/// What `read` makes of each document that a query finds, in order; fails if one of them can't be read.
 pub(super) async fn find_all<T>(
     collection: &Collection<RawDocumentBuf>,
     filter: Document,
     options: FindOptions,
     read: impl Fn(&RawDocument) -> Result<T, StoreError>,
 ) -> Result<Vec<T>, StoreError> {
+    find_each(collection, filter, options, read).await?.into_iter().collect()
+}
+
+/// What `read` makes of each document that a query finds, in order.
+pub(super) async fn find_each<T>(
+    collection: &Collection<RawDocumentBuf>,
+    filter: Document,
+    options: FindOptions,
+    read: impl Fn(&RawDocument) -> Result<T, StoreError>,
+) -> Result<Vec<Result<T, StoreError>>, StoreError> {
     let query = async {
         let mut cursor = collection.find(filter).with_options(options).await?;
         let mut found = Vec::new();
@@ -26,7 +36,7 @@ pub(super) async fn find_all<T>(
         }
         Ok::<_, Error>(found)
     };
-    within_time(query).await?.into_iter().collect()
+    within_time(query).await
 }
 
 /// The value in one field of a document, as this service wrote it.

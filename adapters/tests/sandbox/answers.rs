@@ -123,6 +123,35 @@ async fn a_pix_that_nobody_pays_expires_by_itself() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_was_withdrawn_or_expired_here_is_not_told_to_be_paid_later() {
+    let days = std::time::Duration::from_secs(3 * 24 * 3_600);
+    for (cents, expired) in
+        [(0, "Expired"), (7, "Expired"), (27, "Expired"), (31, "Expired"), (71, "Settled")]
+    {
+        for method in [Pix, Boleto] {
+            let world = moved(method, 10_000 + cents, &[SandboxAction::Expire]).await;
+            assert_eq!(world.payment.status(), Status::Expired);
+            let over = world.payment.query();
+            let created_at = over.created_at;
+            let cancelled_at = Some(created_at.plus_ms(500));
+            let withdrawn = ChargeQuery { cancelled_at, expired_at: None, ..over.clone() };
+            let paid_before = ChargeQuery { expired_at: Some(created_at.plus_ms(3_600_000)), ..over.clone() };
+            tokio::time::sleep(days).await;
+            let paid = if cents == 27 { "Expired" } else { "Settled" };
+            for (query, expected) in [(over, expired), (withdrawn, "Cancelled"), (paid_before, paid)] {
+                let ChargeAnswer::Known(fact) = answers(&world.clock, &query).await else {
+                    panic!("not known")
+                };
+                assert!(
+                    format!("{fact:?}").starts_with(expected),
+                    "{method} {cents}: {fact:?}, not {expected}"
+                );
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn only_what_needs_no_intent_first_is_answered_locally() {
     let clock = TestClock::start();
     let factory = factory("sandbox", &clock);

@@ -53,11 +53,12 @@ const ROWS: &[Row] = &[
     (Boleto, 10_062, &[(0, "settled")], &[Initial, Paid], &[]),
     (Pix, 10_071, &[(2_000, "expired"), (4_000, "settled")], &[Initial, Pending, Expired, Paid], &[]),
     (Boleto, 10_071, &[(2_000, "expired"), (4_000, "settled")], &[Initial, Pending, Expired, Paid], &[]),
-    (Pix, 10_091, &[(12_000, "settled")], &[Initial, Pending, Paid], &[]),
-    (Boleto, 10_091, &[(12_000, "settled")], &[Initial, Pending, Paid], &[]),
+    // Cut after 10 s, asked for a second later; the payer begins after that.
+    (Pix, 10_091, &[(14_000, "settled")], &[Initial, Pending, Paid], &[]),
+    (Boleto, 10_091, &[(14_000, "settled")], &[Initial, Pending, Paid], &[]),
     // Cut after 10 s, asked for after 1, 3, 8 and 23 s more, and only then sent again.
-    (Pix, 10_092, &[(33_110, "settled")], &[Initial, Pending, Paid], &[]),
-    (Boleto, 10_092, &[(33_110, "settled")], &[Initial, Pending, Paid], &[]),
+    (Pix, 10_092, &[(37_000, "settled")], &[Initial, Pending, Paid], &[]),
+    (Boleto, 10_092, &[(37_000, "settled")], &[Initial, Pending, Paid], &[]),
     (Pix, 10_099, &[(2_000, "settled")], &[Initial, Pending, Paid], &[]),
     (Boleto, 10_099, &[(2_000, "settled")], &[Initial, Pending, Paid], &[]),
 ];

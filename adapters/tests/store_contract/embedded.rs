@@ -136,3 +136,21 @@ async fn keys_can_be_made_while_the_service_runs() {
     assert_eq!(command.revoke_key("k1", Timestamp::default()).await, Ok(false));
     assert_eq!(server.keys().await, Ok(Vec::new()));
 }
+
+#[tokio::test]
+async fn notices_that_can_not_be_decoded_keep_no_others_waiting() {
+    let (_folder, path) = file();
+    let store = EmbeddedStore::open(&path).unwrap();
+    let notices = [1, 2, 3, 4].map(|number| notice(&format!("a:{number}"), number));
+    store.put_notices(&notices).await.unwrap();
+    let meddler = rusqlite::Connection::open(&path).unwrap();
+    meddler.execute("UPDATE inbox SET notice = x'0500000000' WHERE id IN ('a:1', 'a:2')", []).unwrap();
+    let due = store.due_notices(Timestamp::from_millis(10), 2).await.unwrap();
+    assert_eq!(due.iter().map(|(notice, _)| notice.id.as_str()).collect::<Vec<_>>(), ["a:3", "a:4"]);
+    store.finish_notices(&["a:3".into(), "a:4".into()], Timestamp::from_millis(10)).await.unwrap();
+    let seen = store.due_notices(Timestamp::from_millis(10), 2).await.unwrap_err();
+    assert!(
+        matches!(&seen, StoreError::Unreadable(why) if why.contains("a:1") || why.contains("a:2")),
+        "{seen}"
+    );
+}

@@ -108,6 +108,22 @@ async fn finished_notices_bear_the_date_that_expires_them() {
 }
 
 #[tokio::test]
+async fn notices_that_can_not_be_decoded_keep_no_others_waiting() {
+    let Some(server) = Server::connect().await else { return };
+    server
+        .run(|store, database| async move {
+            let notices = [1, 2, 3, 4].map(|number| notice(&format!("a:{number}"), number));
+            store.put_notices(&notices).await.unwrap();
+            let change = doc! { "$set": { "notice.acquirer": 7 } };
+            let first = doc! { "_id": { "$in": ["a:1", "a:2"] } };
+            database.collection::<Document>("inbox").update_many(first, change).await.unwrap();
+            let due = store.due_notices(Timestamp::from_millis(10), 2).await.unwrap();
+            assert_eq!(due.iter().map(|(notice, _)| notice.id.as_str()).collect::<Vec<_>>(), ["a:3", "a:4"]);
+        })
+        .await;
+}
+
+#[tokio::test]
 async fn a_document_that_can_not_be_decoded_is_named() {
     let Some(server) = Server::connect().await else { return };
     server

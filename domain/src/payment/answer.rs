@@ -54,8 +54,11 @@ impl Draft {
                 if waits {
                     self.expire_if_over();
                 }
+                self.late_look_answered();
             }
             ChargeAnswer::NotFound if self.last_outcome_is_open() => self.not_found(),
+            // Acquirers forget what was never paid.
+            ChargeAnswer::NotFound if self.payment.ended_unpaid() => self.late_look_answered(),
             ChargeAnswer::NotFound => {
                 self.oddity = Some(self.contradiction("the acquirer does not know the payment"));
             }
@@ -80,15 +83,21 @@ impl Draft {
             let outcome = if was_declined { AttemptOutcome::Declined } else { AttemptOutcome::Accepted };
             self.make(Change::AttemptEnded(outcome));
         }
+        if self.payment.status() == Status::Initial && fact == Fact::Expired {
+            // Over before anybody had a code to pay with. As a notice it would only be early: the answer follows it.
+            self.become_status(Status::Cancelled, Some("expired_at_acquirer"), Cause::Acquirer);
+            return;
+        }
         self.learn_and_keep_oddity(fact);
     }
 
     /// Whether a payment that is still `initial` becomes something by this fact.
     fn can_begin_with(&self, fact: &Fact) -> bool {
         match fact {
-            Fact::Pending { .. } | Fact::Authorized(_) | Fact::Declined { .. } | Fact::Cancelled => true,
+            Fact::Pending { .. } | Fact::Authorized(_) | Fact::Declined { .. } => true,
+            Fact::Cancelled | Fact::Expired => true,
             Fact::Settled(settlement) => settlement.amount == self.payment.order.amount,
-            Fact::Expired | Fact::Refunded { .. } | Fact::ChargedBack | Fact::DisputeWon => false,
+            Fact::Refunded { .. } | Fact::ChargedBack | Fact::DisputeWon => false,
         }
     }
 

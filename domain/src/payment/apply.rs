@@ -156,9 +156,7 @@ impl Payment {
         if let Some(moment) = moment {
             moment.get_or_insert(now);
         }
-        if to != Status::Pending {
-            self.check = None;
-        }
+        self.check = self.check_after(to, clock);
         let sequence = self.history.last().map_or(1, |event| event.sequence.saturating_add(1));
         self.history.push(Event {
             sequence,

@@ -1,13 +1,14 @@
 //! What happens when time goes by: asking again, looking at what waits, expiring.
 
 use super::decide::Draft;
-use super::{Change, Effect, Oddity, OddityKind, Payment};
+use super::{Change, Check, Effect, Oddity, OddityKind, Payment};
 use crate::acquiring::Issued;
 use crate::boleto::business_day;
 use crate::event::Cause;
 use crate::identity::AcquirerName;
+use crate::method::Method;
 use crate::status::Status;
-use crate::time::Timestamp;
+use crate::time::{DAY_MS, Timestamp};
 use crate::webhook::schedule;
 
 /// How long a call to an acquirer may take before somebody else asks what became of it.
@@ -26,6 +27,19 @@ const SENT_TOO_OFTEN: u32 = 6;
 
 /// Waits between looks at a charge that waits for its payer; the last one repeats.
 const CHECK_STEPS_MS: [u64; 4] = [60_000, 120_000, 420_000, 6 * 3_600_000];
+
+/// How long after its expiry a charge that the acquirer gives no answer about is told to an operator.
+const OVERDUE_MS: u64 = 2 * 3_600_000;
+
+/// Waits before looks at a PIX or boleto that expired or was cancelled, for money that arrived late and whose notice
+/// was lost: after a day, and two days later.
+///
+/// Providers state one to three business days from the payment of a boleto to its confirmation (same day at best since
+/// the bank federation's convention of 2024-03-15). A PIX crosses its expiry or cancellation by moments only.
+const LATE_LOOK_STEPS_MS: [u64; 2] = [DAY_MS, 2 * DAY_MS];
+
+/// Looks for late money that brought no answer, after which an operator is told; looking goes on every two days.
+const LATE_LOOKS: u32 = 2;
 
 /// How much further ahead than its schedule allows a time may lie before the clock counts as having jumped. Clocks of
 /// several nodes may differ a little, and a lease must not be cut because of that.
@@ -52,6 +66,29 @@ impl Payment {
         self.state.attempts.last().map(|attempt| &attempt.acquirer)
     }
 
+    /// Whether the payer may still have paid although the payment is over.
+    pub(super) const fn ended_unpaid(&self) -> bool {
+        matches!(self.state.status, Status::Expired | Status::Cancelled)
+    }
+
+    /// The look that is scheduled when it gets this status.
+    pub(super) fn check_after(&self, status: Status, clock: Timestamp) -> Option<Check> {
+        match status {
+            Status::Pending => self.check,
+            Status::Expired | Status::Cancelled => {
+                let may_come_late = self.order.method != Method::CreditCard;
+                let at = clock.plus_ms(step(&LATE_LOOK_STEPS_MS, 0));
+                may_come_late.then_some(Check { at, made: 0 })
+            }
+            Status::Initial
+            | Status::Approved
+            | Status::Declined
+            | Status::Refund
+            | Status::Chargeback
+            | Status::Paid => None,
+        }
+    }
+
     /// The next look at a waiting charge: by the schedule, but not after the moment it expires.
     fn next_check(&self, now: Timestamp) -> Timestamp {
         let made = self.check.map_or(0, |check| check.made);
@@ -75,8 +112,11 @@ impl Payment {
             let longest = CALL_LEASE_MS.max(retry_wait_ms(operation.sent));
             operation.send_at.iter_mut().for_each(|at| visit(at, longest));
         }
+        let ended_unpaid = self.ended_unpaid();
         if let Some(check) = &mut self.check {
-            visit(&mut check.at, step(&CHECK_STEPS_MS, check.made));
+            let waiting = step(&CHECK_STEPS_MS, check.made);
+            let late = step(&LATE_LOOK_STEPS_MS, check.made);
+            visit(&mut check.at, if ended_unpaid { late } else { waiting });
         }
         for delivery in &mut self.outbox {
             let longest = schedule::longest_wait_ms(delivery.attempts.len());
@@ -137,10 +177,7 @@ impl Draft {
     /// Asks what became of the last charge, and schedules the next question first.
     fn ask(&mut self, acquirer: AcquirerName, asked: u32) {
         if asked >= ASKED_TOO_OFTEN {
-            self.oddity = Some(Oddity {
-                kind: OddityKind::UnknownOutcome,
-                detail: format!("{acquirer} was asked {asked} times what became of the charge"),
-            });
+            self.outcome_is_unknown(format!("{acquirer} was asked {asked} times what became of the charge"));
         }
         let wait_ms = step(&ASK_STEPS_MS, asked.saturating_add(1));
         self.make(Change::AskScheduled(self.clock().plus_ms(wait_ms)));
@@ -151,10 +188,46 @@ impl Draft {
         if self.payment.check.is_none_or(|check| check.at > now) {
             return;
         }
-        let next = self.payment.next_check(now);
+        let next = match self.payment.ended_unpaid() {
+            true => self.next_late_look(now),
+            false => {
+                self.tell_if_overdue();
+                self.payment.next_check(now)
+            }
+        };
         self.make(Change::CheckScheduled(Some(next)));
         if let Some(acquirer) = self.payment.acquirer().cloned() {
             self.effects.push(Effect::Find(acquirer));
+        }
+    }
+
+    /// The acquirer still does not say what became of a charge whose time has been over for long.
+    fn tell_if_overdue(&mut self) {
+        let is_overdue = |at: Timestamp| {
+            let overdue_at = self.payment.expires_at().map(|expiry| expiry.plus_ms(OVERDUE_MS));
+            overdue_at.is_some_and(|overdue_at| overdue_at <= at)
+        };
+        // By the time for which the look was planned: after an outage of ours the acquirer is given a chance first.
+        if self.payment.check.is_some_and(|check| is_overdue(check.at)) {
+            self.outcome_is_unknown("its time to be paid is over, and the acquirer gives no answer".into());
+        }
+    }
+
+    /// After the last look one more is scheduled, which its answer makes needless.
+    fn next_late_look(&mut self, now: Timestamp) -> Timestamp {
+        let made = self.payment.check.map_or(0, |check| check.made);
+        if made >= LATE_LOOKS {
+            let detail = format!("looked {made} times for money that came late; the acquirer gave no answer");
+            self.outcome_is_unknown(detail);
+        }
+        now.plus_ms(step(&LATE_LOOK_STEPS_MS, made.saturating_add(1)))
+    }
+
+    /// The acquirer answered a look for late money. After the last one nothing looks again.
+    pub(super) fn late_look_answered(&mut self) {
+        let is_last = self.payment.check.is_some_and(|check| check.made >= LATE_LOOKS);
+        if is_last && self.payment.ended_unpaid() {
+            self.make(Change::CheckScheduled(None));
         }
     }
 
@@ -182,15 +255,20 @@ impl Draft {
             .filter(|operation| operation.send_at.is_some_and(|at| at <= now))
             .map(|operation| (operation.id, operation.sent))
             .collect();
-        for (id, sent) in due {
-            if sent >= SENT_TOO_OFTEN {
-                self.oddity = Some(Oddity {
-                    kind: OddityKind::UnknownOutcome,
-                    detail: format!("operation {id} was sent {sent} times"),
-                });
-            }
+        let mut too_often = due.iter().filter(|(_, sent)| *sent >= SENT_TOO_OFTEN).cycle();
+        let turn = due.iter().map(|(_, sent)| *sent).min().and_then(|sent| usize::try_from(sent).ok());
+        // One decision tells of one: of several, each in its turn.
+        if let Some((id, sent)) = too_often.nth(turn.unwrap_or(0) % due.len().max(1)) {
+            self.outcome_is_unknown(format!("an operation was sent {sent} times"));
+            self.oddity = self.oddity.take().map(|oddity| Oddity { about: Some(id.to_string()), ..oddity });
+        }
+        for (id, _) in due {
             self.send_operation(id);
         }
+    }
+
+    fn outcome_is_unknown(&mut self, detail: String) {
+        self.oddity = Some(Oddity { kind: OddityKind::UnknownOutcome, detail, about: None });
     }
 }
 

@@ -103,7 +103,8 @@ impl Draft {
             let expected = self.expected_settlement();
             if settlement.amount != expected {
                 let detail = format!("{} came in for a payment of {expected}", settlement.amount);
-                return Err(Oddity { kind: OddityKind::AmountMismatch, detail });
+                let about = Some(settlement.id);
+                return Err(Oddity { kind: OddityKind::AmountMismatch, detail, about });
             }
             if let Some(approval) = settlement.approval.clone().filter(|_| status == Status::Initial) {
                 self.make(Change::Approved(approval));
@@ -128,7 +129,7 @@ impl Draft {
             if status == Status::Declined { OddityKind::PaidAfterDeclined } else { OddityKind::PaidTwice };
         let detail =
             format!("settlement {} of {} for a payment that is {status}", settlement.id, settlement.amount);
-        Err(Oddity { kind, detail })
+        Err(Oddity { kind, detail, about: Some(settlement.id) })
     }
 
     /// How much is to come in: what is being captured, or else all of it.
@@ -146,7 +147,7 @@ impl Draft {
         let status = self.payment.status();
         if status.allows(Status::Cancelled) {
             self.become_status(Status::Cancelled, None, cause);
-        } else if status != Status::Cancelled {
+        } else if !matches!(status, Status::Cancelled | Status::Expired) {
             return Err(self.contradiction("cancelled"));
         }
         Ok(())
@@ -174,7 +175,7 @@ impl Draft {
         let amount = amount.unwrap_or(left);
         if amount > left || amount == Money::ZERO {
             let detail = format!("refund {id} of {amount}, but {left} is left");
-            return Err(Oddity { kind: OddityKind::RefundExceedsPaid, detail });
+            return Err(Oddity { kind: OddityKind::RefundExceedsPaid, detail, about: Some(id) });
         }
         let status = RefundStatus::Succeeded;
         self.make(Change::RefundAdded(Refund { id, amount, status, created_at: self.now() }));
@@ -189,7 +190,8 @@ impl Draft {
         let amount = state.refunds.iter().find(|refund| refund.id == id).map(|refund| refund.amount);
         if amount.is_some_and(|amount| amount > left) {
             let detail = format!("refund {id} was done after it was refused, but {left} is left");
-            return Err(Oddity { kind: OddityKind::RefundExceedsPaid, detail });
+            let about = Some(id.to_owned());
+            return Err(Oddity { kind: OddityKind::RefundExceedsPaid, detail, about });
         }
         self.end_refund(id);
         Ok(())
@@ -223,11 +225,11 @@ impl Draft {
 
     fn too_early(&self, what: &str) -> Oddity {
         let detail = format!("{what}, but the payment is still {}", self.payment.status());
-        Oddity { kind: OddityKind::TooEarly, detail }
+        Oddity { kind: OddityKind::TooEarly, detail, about: None }
     }
 
     pub(super) fn contradiction(&self, what: &str) -> Oddity {
         let detail = format!("{what}, but the payment is {}", self.payment.status());
-        Oddity { kind: OddityKind::Contradiction, detail }
+        Oddity { kind: OddityKind::Contradiction, detail, about: None }
     }
 }

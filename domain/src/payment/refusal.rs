@@ -48,6 +48,8 @@ pub struct Oddity {
     pub kind: OddityKind,
     /// What was stated and what stood against it, without personal data.
     pub detail: String,
+    /// What of the payment it is about, where there may be several: an operation, a settlement.
+    pub about: Option<String>,
 }
 
 /// The kinds of oddities.

@@ -11,6 +11,12 @@ use super::{card, movement};
 /// How long the payer of an amount with cents 07 takes.
 const SLOW_PAYER_MS: u64 = 30_000;
 
+/// How long after its time-out the caller has asked for the first time, and a little more.
+const ASKED_AFTER_MS: u64 = 2_000;
+
+/// How long after its time-out the caller has sent again what is not known here, and a little more.
+const SENT_AGAIN_AFTER_MS: u64 = 25_000;
+
 /// Times that the configuration gives.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Timing {
@@ -93,6 +99,11 @@ impl Script {
         (fact, rest)
     }
 
+    /// Whether it expires as its amount says, and not because the time went by.
+    pub(super) fn expires_by_itself(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step.fact, Fact::Expired))
+    }
+
     /// Whether the payer's money has come in by itself.
     pub(super) fn is_settled(&self, now: Timestamp) -> bool {
         self.steps.iter().any(|step| step.at <= now && matches!(step.fact, Fact::Settled(_)))
@@ -106,8 +117,9 @@ const fn takes_money_back(fact: &Fact) -> bool {
 /// What happens to a PIX or boleto, by the last two digits of its amount.
 fn steps_of_code(query: &ChargeQuery, reception: Reception, timing: Timing) -> Vec<Step> {
     let created_at = match reception {
-        // The payer can't begin before the caller has the code, which is after its time-out.
-        Reception::AnswerLost | Reception::Lost => query.created_at.plus_ms(timing.time_out_ms),
+        // The payer can't begin before the caller has the code.
+        Reception::AnswerLost => query.created_at.plus_ms(timing.time_out_ms).plus_ms(ASKED_AFTER_MS),
+        Reception::Lost => query.created_at.plus_ms(timing.time_out_ms).plus_ms(SENT_AGAIN_AFTER_MS),
         Reception::Answered | Reception::NoticeFirst | Reception::Down => query.created_at,
     };
     let soon = created_at.plus_ms(timing.settle_after_ms);
