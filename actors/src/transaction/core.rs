@@ -85,7 +85,11 @@ impl Core {
             Err(WriteError::Conflict) => {
                 self.card.let_go();
                 let known = self.current().await?;
-                replay(&known, fingerprint.as_deref())
+                match fingerprint {
+                    // The id was fresh: the write that seemed to be lost was ours.
+                    None => Ok(Created { payment: known, is_replay: false }),
+                    Some(fingerprint) => replay(&known, Some(&fingerprint)),
+                }
             }
             Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) => {
                 self.card.let_go();

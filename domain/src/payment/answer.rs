@@ -49,11 +49,8 @@ impl Draft {
         }
         match answer {
             ChargeAnswer::Known(fact) => {
-                let waits = matches!(fact, Fact::Pending { .. });
                 self.accept(fact);
-                if waits {
-                    self.expire_if_over();
-                }
+                self.expire_if_over();
                 self.late_look_answered();
             }
             ChargeAnswer::NotFound if self.last_outcome_is_open() => self.not_found(),

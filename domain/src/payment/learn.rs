@@ -1,7 +1,7 @@
 //! What an acquirer states, held against the table.
 
 use super::decide::Draft;
-use super::{Change, Oddity, OddityKind};
+use super::{Change, Check, Oddity, OddityKind};
 use crate::acquiring::{Approval, Fact, Issued, Settlement};
 use crate::event::Cause;
 use crate::money::Money;
@@ -67,10 +67,10 @@ impl Draft {
         match self.payment.status() {
             Status::Paid | Status::Approved => self.become_status(Status::Chargeback, None, Cause::Acquirer),
             Status::Chargeback => {}
-            Status::Initial | Status::Pending => return Err(self.too_early("charged back")),
-            Status::Declined | Status::Refund | Status::Expired | Status::Cancelled => {
-                return Err(self.contradiction("charged back"));
+            Status::Initial | Status::Pending | Status::Expired | Status::Cancelled => {
+                return Err(self.too_early("charged back"));
             }
+            Status::Declined | Status::Refund => return Err(self.contradiction("charged back")),
         }
         Ok(())
     }
@@ -78,11 +78,14 @@ impl Draft {
     fn learn_dispute_won(&mut self) -> Result<(), Oddity> {
         match self.payment.status() {
             Status::Chargeback => self.become_status(Status::Paid, Some("dispute_won"), Cause::Acquirer),
-            Status::Paid => {}
-            Status::Initial | Status::Pending => return Err(self.too_early("dispute won")),
-            Status::Approved | Status::Declined | Status::Refund | Status::Expired | Status::Cancelled => {
-                return Err(self.contradiction("dispute won"));
-            }
+            Status::Paid if self.payment.state.chargeback_at.is_some() => {}
+            Status::Initial
+            | Status::Pending
+            | Status::Approved
+            | Status::Paid
+            | Status::Expired
+            | Status::Cancelled => return Err(self.too_early("dispute won")),
+            Status::Declined | Status::Refund => return Err(self.contradiction("dispute won")),
         }
         Ok(())
     }
@@ -121,7 +124,9 @@ impl Draft {
         }
         let confirms_capture =
             state.settlement_id.is_none() && state.captured_amount == Some(settlement.amount);
-        if status == Status::Paid && confirms_capture {
+        // The money may have gone back before its settlement is told.
+        let was_paid = matches!(status, Status::Paid | Status::Refund | Status::Chargeback);
+        if was_paid && confirms_capture {
             self.make(Change::Settled(settlement));
             return Ok(());
         }
@@ -166,13 +171,18 @@ impl Draft {
         }
         match state.status {
             Status::Paid | Status::Chargeback => {}
-            Status::Initial | Status::Pending | Status::Approved => return Err(self.too_early("refunded")),
-            Status::Declined | Status::Refund | Status::Expired | Status::Cancelled => {
-                return Err(self.contradiction("refunded"));
+            Status::Initial | Status::Pending | Status::Approved | Status::Expired | Status::Cancelled => {
+                return Err(self.too_early("refunded"));
             }
+            Status::Declined | Status::Refund => return Err(self.contradiction("refunded")),
         }
         let left = state.refundable_amount();
         let amount = amount.unwrap_or(left);
+        let is_under_way = state.refunds.iter().any(|refund| refund.status == RefundStatus::Processing);
+        if amount > left && is_under_way {
+            // The acquirer will refuse the one that is under way, or this one was a mistake.
+            return Err(self.too_early("refunded"));
+        }
         if amount > left || amount == Money::ZERO {
             let detail = format!("refund {id} of {amount}, but {left} is left");
             return Err(Oddity { kind: OddityKind::RefundExceedsPaid, detail, about: Some(id) });
@@ -223,7 +233,13 @@ impl Draft {
         }
     }
 
-    fn too_early(&self, what: &str) -> Oddity {
+    /// A fact that another one must go before. If that is money which nobody told of, the acquirer is asked for it.
+    fn too_early(&mut self, what: &str) -> Oddity {
+        let is_due = |check: Check, clock| check.at <= clock;
+        let (check, clock) = (self.payment.check, self.clock());
+        if check.is_some_and(|check| !is_due(check, clock)) {
+            self.make(Change::CheckScheduled(Some(clock)));
+        }
         let detail = format!("{what}, but the payment is still {}", self.payment.status());
         Oddity { kind: OddityKind::TooEarly, detail, about: None }
     }

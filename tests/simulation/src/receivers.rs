@@ -71,9 +71,9 @@ fn check_first(world: &World, id: &str, body: &str) {
         return;
     };
     let sequence = event.sequence;
-    let is_stored = payment.event(sequence).is_some_and(|stored| {
-        event.status == stored.status && webhook_id(transaction, sequence) == id
-    });
+    let is_stored = payment
+        .event(sequence)
+        .is_some_and(|stored| event.status == stored.status && webhook_id(transaction, sequence) == id);
     if !is_stored {
         world.violation(format!("{id} is told before it is stored"));
     }

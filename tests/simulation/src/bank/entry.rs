@@ -34,6 +34,10 @@ pub(crate) struct Entry {
     pub(crate) captured: Money,
     /// Whether what came in was not what was asked for.
     pub(crate) is_odd: bool,
+    /// Whether the payer paid although the charge was withdrawn.
+    pub(crate) is_crossed: bool,
+    /// Whether it could not be found for a while.
+    pub(crate) has_lagged: bool,
     /// What was given back, by the id of the refund.
     pub(crate) refunded: BTreeMap<String, Money>,
     pub(crate) is_charged_back: bool,
@@ -55,6 +59,8 @@ impl Entry {
             authorised: u32::from(is_card && takes_money),
             captured: if holding == Holding::Captured { query.amount } else { Money::ZERO },
             is_odd: false,
+            is_crossed: false,
+            has_lagged: false,
             refunded: BTreeMap::new(),
             is_charged_back: false,
             issued,

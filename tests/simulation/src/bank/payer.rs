@@ -79,6 +79,7 @@ fn pay(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
         return;
     }
     entry.holding = Holding::Captured;
+    entry.is_crossed = crosses;
     let asked = world.store.payment(id).map_or(Money::ZERO, |payment| payment.order.amount);
     entry.is_odd = asked != Money::ZERO && world.strikes(Fault::PayerErrs);
     entry.captured = if entry.is_odd { asked.minus(Money::from_cents(1)) } else { asked };

@@ -94,6 +94,7 @@ impl NodeBank {
         };
         let mut entry = Entry::new(query, holding);
         if world.strikes(Fault::BankLags) {
+            entry.has_lagged = true;
             entry.visible_at = now.plus_ms(world.chance.between(1, LAG_MS));
         }
         world.note(|| format!("{} holds {id} {holding:?}", self.bank.name()));
