@@ -41,6 +41,7 @@ mod routing;
 mod sandbox_cards;
 mod sandbox_codes;
 mod start_and_stop;
+mod store_faults;
 mod support;
 mod violations;
 mod webhook_retries;

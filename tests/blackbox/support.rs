@@ -5,6 +5,9 @@ mod app;
 mod builder;
 mod client;
 mod eventually;
+#[path = "../../adapters/tests/store_contract/fail_point.rs"]
+#[allow(unreachable_pub, dead_code, reason = "the tests of the stores use it too, and more of it")]
+pub(crate) mod fail_point;
 mod program;
 mod proxy;
 mod raw;
@@ -26,4 +29,4 @@ pub(crate) use receiver::{Received, Reply, TestReceiver};
 pub(crate) use requests::{Edit, boleto, card, pix};
 pub(crate) use running::Running;
 pub(crate) use signature::{check_with_standard_webhooks, sign, signature_of};
-pub(crate) use store::{is_mongodb, mongodb_host};
+pub(crate) use store::{block_on, is_mongodb, mongodb_host, mongodb_uri};
