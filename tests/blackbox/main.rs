@@ -20,6 +20,7 @@ mod connections;
 mod crash;
 mod create;
 mod deliveries;
+mod disk_faults;
 mod errors;
 mod events;
 mod hostile;

@@ -8,6 +8,7 @@ mod eventually;
 #[path = "../../adapters/tests/store_contract/fail_point.rs"]
 #[allow(unreachable_pub, dead_code, reason = "the tests of the stores use it too, and more of it")]
 pub(crate) mod fail_point;
+mod failing_calls;
 mod program;
 mod proxy;
 mod raw;
@@ -15,6 +16,7 @@ mod receiver;
 mod requests;
 mod running;
 mod signature;
+mod small_disk;
 mod store;
 mod wire;
 
@@ -22,6 +24,7 @@ pub(crate) use answer::Answer;
 pub(crate) use app::TestApp;
 pub(crate) use client::Client;
 pub(crate) use eventually::{PATIENCE, eventually, pause};
+pub(crate) use failing_calls::FailingCalls;
 pub(crate) use program::Program;
 pub(crate) use proxy::Proxy;
 pub(crate) use raw::{exchange, exchange_slowly};
@@ -29,4 +32,5 @@ pub(crate) use receiver::{Received, Reply, TestReceiver};
 pub(crate) use requests::{Edit, boleto, card, pix};
 pub(crate) use running::Running;
 pub(crate) use signature::{check_with_standard_webhooks, sign, signature_of};
+pub(crate) use small_disk::SmallDisk;
 pub(crate) use store::{block_on, is_mongodb, mongodb_host, mongodb_uri};
