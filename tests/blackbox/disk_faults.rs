@@ -86,6 +86,10 @@ fn a_full_disk_refuses_charges_nothing_and_passes_by_itself() {
     }
     assert_eq!(all_ids(&client).len(), confirmed.len());
     assert_eq!(app.ops().get("/health/live").status, 200);
+    app.kill();
+    app.restart();
+    let client = app.client();
+    confirmed.iter().for_each(|id| assert_eq!(client.payment(id)["status"], "pending", "even after a crash"));
     disk.free();
     for n in 0..5 {
         let key = format!("k{n}");
