@@ -12,7 +12,7 @@ use crate::support::fail_point::{
     PRIMARY_STEPPED_DOWN, UNKNOWN_ERROR, WRITE_CONCERN_FAILED, delay, hang_up, no_majority, refuse,
 };
 use crate::support::{
-    Answer, Client, Edit, PATIENCE, TestApp, TestReceiver, block_on, card, eventually, is_mongodb,
+    Answer, Client, Edit, OwnMongod, PATIENCE, TestApp, TestReceiver, block_on, card, eventually, is_mongodb,
     mongodb_uri, pause, pix,
 };
 
@@ -200,6 +200,60 @@ fn a_write_that_is_made_too_late_is_found_under_its_key() {
     assert!(begun.elapsed() < TOO_LONG, "{:?}", begun.elapsed());
     block_on(point.heal());
     // Those that were delayed are made now, before or after the ones that ask again.
+    round.ask_again(&client);
+    round.check(&client, &receiver);
+}
+
+/// The store waits 15 s for an answer; and this machine may be busy.
+const STOPPED_LIMIT: Duration = Duration::from_secs(25);
+
+#[test]
+fn while_mongod_is_stopped_requests_are_refused_in_time_and_afterwards_all_is_well() {
+    let Some(server) = is_mongodb().then(OwnMongod::start).flatten() else { return };
+    let app = TestApp::builder().store(server.uri()).arg("--sandbox-settle-after", "2s").start();
+    let receiver = TestReceiver::start();
+    let client = app.client();
+    let mut round = Round::prepare(&client, &receiver, String::from("stopped"));
+    let waiting = client.create(&pix(10_000).with("postbackUrl", json!(receiver.url())));
+    server.stop();
+    let begun = Instant::now();
+    // Nothing is heard of it any more: who asks learns that within the limits of a write and of a read.
+    thread::scope(|scope| {
+        let read = scope.spawn(|| client.get("/pay/payments"));
+        let ready = scope.spawn(|| app.ops().get("/health/ready"));
+        round.meet_the_fault(&client);
+        assert!(begun.elapsed() < STOPPED_LIMIT, "{:?}", begun.elapsed());
+        assert!(round.answers.iter().all(|answer| answer.status == 503), "{:?}", round.answers);
+        assert_eq!(ready.join().unwrap().status, 503);
+        assert_eq!(read.join().unwrap().status, 503);
+        assert!(begun.elapsed() < STOPPED_LIMIT, "{:?}", begun.elapsed());
+    });
+    println!("refused within {:?}", begun.elapsed());
+    server.go_on();
+    eventually(PATIENCE, "it is ready", || (app.ops().get("/health/ready").status == 200).then_some(()));
+    println!("ready {:?} after the stop", begun.elapsed());
+    round.ask_again(&client);
+    round.check(&client, &receiver);
+    let id = waiting["transactionId"].as_str().unwrap();
+    client.wait_for_status_within(HEALS_WITHIN, id, "paid");
+    assert_eq!(receiver.wait_for_told(id, "paid", HEALS_WITHIN), ["pending", "paid"]);
+}
+
+#[test]
+fn a_mongod_that_stops_for_a_moment_is_waited_for() {
+    let Some(server) = is_mongodb().then(OwnMongod::start).flatten() else { return };
+    let app = TestApp::builder().store(server.uri()).start();
+    let receiver = TestReceiver::start();
+    let client = app.client();
+    let mut round = Round::prepare(&client, &receiver, String::from("moment"));
+    server.stop();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            pause(Duration::from_secs(5));
+            server.go_on();
+        });
+        round.meet_the_fault(&client);
+    });
     round.ask_again(&client);
     round.check(&client, &receiver);
 }

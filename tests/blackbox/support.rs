@@ -9,6 +9,7 @@ mod eventually;
 #[allow(unreachable_pub, dead_code, reason = "the tests of the stores use it too, and more of it")]
 pub(crate) mod fail_point;
 mod failing_calls;
+mod own_mongod;
 mod program;
 mod proxy;
 mod raw;
@@ -25,6 +26,7 @@ pub(crate) use app::TestApp;
 pub(crate) use client::Client;
 pub(crate) use eventually::{PATIENCE, eventually, pause};
 pub(crate) use failing_calls::FailingCalls;
+pub(crate) use own_mongod::OwnMongod;
 pub(crate) use program::Program;
 pub(crate) use proxy::Proxy;
 pub(crate) use raw::{exchange, exchange_slowly};
