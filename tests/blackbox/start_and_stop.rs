@@ -84,7 +84,7 @@ fn load(app: &TestApp, thread: usize, receiver: &str) -> Vec<(String, Value, Opt
         let key = format!("{thread}-{}", sent.len());
         // Every fourth one takes the acquirer half a second.
         let number = if sent.len() % 4 == 0 { "4000000000000119" } else { "4242424242424242" };
-        let request = if thread % 2 == 0 { pix(10_000) } else { card(number, 10_000) };
+        let request = if thread.is_multiple_of(2) { pix(10_000) } else { card(number, 10_000) };
         let request = request.with("postbackUrl", json!(receiver));
         let (headers, body) =
             ([("Content-Type", "application/json"), ("Idempotency-Key", &key)], request.to_string());

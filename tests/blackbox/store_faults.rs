@@ -184,7 +184,7 @@ fn every_answer_is_true_however_a_command_fails() {
 }
 
 /// Longer than a payment waits for its write, 10 s.
-const TOO_LONG: Duration = Duration::from_secs(12);
+const TOO_LONG: Duration = Duration::from_secs(14);
 
 #[test]
 fn a_write_that_is_made_too_late_is_found_under_its_key() {
