@@ -61,6 +61,9 @@ impl EmbeddedStore {
 
     fn open_with(path: &Path, sole_writer: Option<SoleWriter>) -> Result<Self, StoreError> {
         let writer = open::writer(path)?;
+        if sole_writer.is_some() {
+            open::settle_log(&writer, path)?;
+        }
         let readers = open::readers(path)?;
         Ok(Self {
             writer: Workers::start("quita-store-writer", vec![writer])?,

@@ -16,12 +16,16 @@ mod access;
 mod embedded;
 #[path = "store_contract/exceptions.rs"]
 mod exceptions;
+#[path = "store_contract/fail_point.rs"]
+mod fail_point;
 #[path = "store_contract/inbox.rs"]
 mod inbox;
 #[path = "store_contract/listing.rs"]
 mod listing;
 #[path = "store_contract/mongo.rs"]
 mod mongo;
+#[path = "store_contract/mongo_faults.rs"]
+mod mongo_faults;
 #[path = "store_contract/payments.rs"]
 mod payments;
 #[path = "store_contract/samples.rs"]

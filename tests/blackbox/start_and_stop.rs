@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Edit, PATIENCE, Program, TestApp, TestReceiver, card, eventually, is_mongodb, pix};
 
@@ -75,6 +75,68 @@ fn what_was_accepted_is_finished_before_it_ends() {
     });
     assert_eq!(status.code(), Some(0));
     assert!(std::net::TcpStream::connect(address).is_err(), "nobody listens any more");
+}
+
+/// Sends payments with a key each until nobody answers any more; every key, with the id of what was created.
+fn load(app: &TestApp, thread: usize, receiver: &str) -> Vec<(String, Value, Option<String>)> {
+    let (client, mut sent) = (app.client(), Vec::new());
+    loop {
+        let key = format!("{thread}-{}", sent.len());
+        // Every fourth one takes the acquirer half a second.
+        let number = if sent.len() % 4 == 0 { "4000000000000119" } else { "4242424242424242" };
+        let request = if thread.is_multiple_of(2) { pix(10_000) } else { card(number, 10_000) };
+        let request = request.with("postbackUrl", json!(receiver));
+        let (headers, body) =
+            ([("Content-Type", "application/json"), ("Idempotency-Key", &key)], request.to_string());
+        let answer = client.try_send("POST", "/pay/payments", &headers, body.as_bytes());
+        let Ok(answer) = answer else {
+            sent.push((key, request, None));
+            return sent;
+        };
+        // What comes while it stops may be refused, but not left without an answer.
+        if answer.status != 503 {
+            let id = answer.expect(201)["transactionId"].as_str().unwrap().to_owned();
+            sent.push((key, request, Some(id)));
+        }
+    }
+}
+
+#[test]
+fn sigterm_under_load_leaves_nothing_that_was_accepted_without_an_answer() {
+    let mut app = TestApp::new();
+    let receiver = TestReceiver::start();
+    let url = receiver.url();
+    let sent: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|thread| {
+                let (app, url) = (&app, &url);
+                scope.spawn(move || load(app, thread, url))
+            })
+            .collect();
+        receiver.wait_for(100, PATIENCE);
+        app.signal("TERM");
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(app.process().wait(PATIENCE).code(), Some(0));
+    app.restart();
+    let client = app.client();
+    let mut unanswered = 0;
+    for (key, request, id) in &sent {
+        let answer = client.post_once("/pay/payments", key, request);
+        match id {
+            Some(id) => {
+                assert_eq!(answer.expect(200)["transactionId"], **id);
+                client.wait_for_status_within(Duration::from_secs(60), id, "paid");
+                receiver.wait_for_told(id, "paid", Duration::from_secs(60));
+            }
+            None => {
+                unanswered += 1;
+                assert_eq!(answer.status, 201, "it was accepted, and had no answer: {answer}");
+            }
+        }
+    }
+    println!("{} requests, {unanswered} of them came after the end", sent.len());
+    assert!(sent.len() >= 30, "{}", sent.len());
 }
 
 #[test]

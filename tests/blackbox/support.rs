@@ -5,6 +5,11 @@ mod app;
 mod builder;
 mod client;
 mod eventually;
+#[path = "../../adapters/tests/store_contract/fail_point.rs"]
+#[allow(unreachable_pub, dead_code, reason = "the tests of the stores use it too, and more of it")]
+pub(crate) mod fail_point;
+mod failing_calls;
+mod own_mongod;
 mod program;
 mod proxy;
 mod raw;
@@ -12,6 +17,7 @@ mod receiver;
 mod requests;
 mod running;
 mod signature;
+mod small_disk;
 mod store;
 mod wire;
 
@@ -19,6 +25,8 @@ pub(crate) use answer::Answer;
 pub(crate) use app::TestApp;
 pub(crate) use client::Client;
 pub(crate) use eventually::{PATIENCE, eventually, pause};
+pub(crate) use failing_calls::FailingCalls;
+pub(crate) use own_mongod::OwnMongod;
 pub(crate) use program::Program;
 pub(crate) use proxy::Proxy;
 pub(crate) use raw::{exchange, exchange_slowly};
@@ -26,4 +34,5 @@ pub(crate) use receiver::{Received, Reply, TestReceiver};
 pub(crate) use requests::{Edit, boleto, card, pix};
 pub(crate) use running::Running;
 pub(crate) use signature::{check_with_standard_webhooks, sign, signature_of};
-pub(crate) use store::{is_mongodb, mongodb_host};
+pub(crate) use small_disk::SmallDisk;
+pub(crate) use store::{block_on, is_mongodb, mongodb_host, mongodb_uri};

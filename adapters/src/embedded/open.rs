@@ -7,7 +7,7 @@ use std::time::Duration;
 use quita_ports::StoreError;
 use rusqlite::{Connection, OpenFlags};
 
-use super::failure::Failure;
+use super::failure::{Failure, is_undone};
 use super::transaction;
 
 /// The schema that this version makes and understands, kept in `user_version`.
@@ -29,6 +29,27 @@ pub(super) fn writer(path: &Path) -> Result<Connection, StoreError> {
     let mut connection = connect(path, flags)?;
     prepare(&mut connection).map_err(|failure| in_file(path, failure))?;
     Ok(connection)
+}
+
+/// Brings what a crash left in the write-ahead log into the file, synced.
+///
+/// If the log's last sync failed, the system counts its pages as clean although they may not be on the disk: no later
+/// sync of the log would write them. So nothing of it is shown to anybody before it is written once more, elsewhere.
+pub(super) fn settle_log(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    let is_busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
+    match is_busy {
+        Ok(false) => Ok(()),
+        Ok(true) => {
+            tracing::warn!("another process reads the store: its log is emptied later");
+            Ok(())
+        }
+        // Payments can be read all the same.
+        Err(error) if is_undone(&error) => {
+            tracing::warn!(%error, "the store's log can't be emptied: it is done later");
+            Ok(())
+        }
+        Err(error) => Err(in_file(path, error.into())),
+    }
 }
 
 /// The connections that read.
@@ -92,8 +113,14 @@ fn prepare(connection: &mut Connection) -> Result<(), Failure> {
         Ok(())
     })
     .map_err(StoreError::from)?;
-    // Cheap unless tables have grown a lot since the planner's statistics were made.
-    Ok(connection.execute_batch("PRAGMA optimize = 0x10002")?)
+    // Cheap unless tables have grown a lot since the planner's statistics were made. Payments can be read without.
+    match connection.execute_batch("PRAGMA optimize = 0x10002") {
+        Err(error) if is_undone(&error) => {
+            tracing::warn!(%error, "the embedded store could not be optimised");
+            Ok(())
+        }
+        done => Ok(done?),
+    }
 }
 
 fn in_file(path: &Path, failure: Failure) -> StoreError {

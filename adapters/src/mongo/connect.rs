@@ -15,6 +15,9 @@ pub(super) const DEFAULT_DATABASE: &str = "quita";
 /// How long to look for a primary. An election takes up to 12 s; the caller is told before that.
 const SELECTION_TIME_OUT: Duration = Duration::from_secs(5);
 const CONNECT_TIME_OUT: Duration = Duration::from_secs(5);
+/// How long a server that refused a command as if it shut down counts as away, if nothing else is heard of it. Less
+/// than the look for a primary, so that whoever comes next only waits.
+const HEARTBEAT: Duration = Duration::from_secs(2);
 /// How long a write may wait for a majority before its outcome counts as unknown.
 const MAJORITY_TIME_OUT: Duration = Duration::from_secs(10);
 
@@ -24,6 +27,7 @@ pub(super) async fn client(uri: &str) -> Result<(Client, String), StoreError> {
     let hosts: Vec<_> = options.hosts.iter().map(ToString::to_string).collect();
     options.server_selection_timeout.get_or_insert(SELECTION_TIME_OUT);
     options.connect_timeout.get_or_insert(CONNECT_TIME_OUT);
+    options.heartbeat_freq.get_or_insert(HEARTBEAT);
     options.app_name.get_or_insert_with(|| String::from("quita"));
     // Not the URI's to choose: the store promises them.
     options.write_concern = Some(write_concern());

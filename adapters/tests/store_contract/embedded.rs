@@ -49,6 +49,22 @@ async fn what_was_written_survives_a_restart() {
 }
 
 #[tokio::test]
+async fn what_a_crash_left_in_the_log_is_in_the_file_once_it_is_served_again() {
+    let (folder, path) = file();
+    let payment = created_at(1);
+    let crashed = EmbeddedStore::open_sole_writer(&path).unwrap();
+    assert_eq!(crashed.commit(&[insert(&payment)]).await, [Ok(())]);
+    let left = folder.path().join("quita.db");
+    let log = |path: &PathBuf| path.with_extension("db-wal");
+    std::fs::copy(&path, &left).unwrap();
+    std::fs::copy(log(&path), log(&left)).unwrap();
+    assert!(std::fs::metadata(log(&left)).unwrap().len() > 0, "the payment is in the log");
+    let again = EmbeddedStore::open_sole_writer(&left).unwrap();
+    assert_eq!(std::fs::metadata(log(&left)).unwrap().len(), 0);
+    assert_eq!(again.load(&[payment.id]).await, Ok(vec![payment]));
+}
+
+#[tokio::test]
 async fn one_process_serves_a_file_and_others_may_open_it() {
     let (_folder, path) = file();
     let server = EmbeddedStore::open_sole_writer(&path).unwrap();

@@ -45,7 +45,7 @@ impl Server {
 }
 
 /// The URI with this database instead of its own.
-fn with_database(uri: &str, name: &str) -> String {
+pub fn with_database(uri: &str, name: &str) -> String {
     let (scheme, rest) = uri.split_once("://").expect("QUITA_TEST_MONGODB_URI is a URI");
     let (rest, options) = rest.split_once('?').unwrap_or((rest, ""));
     let hosts = rest.split_once('/').map_or(rest, |(hosts, _)| hosts);

@@ -68,6 +68,11 @@ impl TestApp {
         self.process.wait(within)
     }
 
+    /// Sends a signal by its name and waits for nothing.
+    pub(crate) fn signal(&self, name: &str) {
+        self.process.signal(name);
+    }
+
     /// The process itself.
     pub(crate) fn process(&mut self) -> &mut Running {
         &mut self.process

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::app::TestApp;
+use super::fail_point::FailPoint;
 use super::proxy::Proxy;
 use super::store::TestStore;
 
@@ -48,6 +49,12 @@ impl TestAppBuilder {
     /// Uses a MongoDB database of its own by way of a wire that the test can cut.
     pub(crate) fn store_by_way_of(mut self, proxy: &Proxy) -> Self {
         self.store = Some(TestStore::by_way_of(&proxy.address()));
+        self
+    }
+
+    /// Uses a MongoDB database of its own, whose commands this fail point concerns.
+    pub(crate) fn store_failing_at(mut self, point: &FailPoint) -> Self {
+        self.store = Some(TestStore::failing_at(point));
         self
     }
 

@@ -5,6 +5,8 @@ use std::path::Path;
 use mongodb::bson::{Document, RawDocumentBuf};
 use uuid::Uuid;
 
+use super::fail_point::FailPoint;
+
 /// Whether the tests run on MongoDB.
 pub(crate) fn is_mongodb() -> bool {
     match std::env::var("QUITA_TEST_STORE").ok().as_deref() {
@@ -21,7 +23,7 @@ pub(crate) fn mongodb_host() -> String {
     hosts.split(['/', ',', '?']).next().unwrap().to_owned()
 }
 
-fn mongodb_uri() -> String {
+pub(crate) fn mongodb_uri() -> String {
     std::env::var("QUITA_TEST_MONGODB_URI").expect("QUITA_TEST_STORE=mongodb needs QUITA_TEST_MONGODB_URI")
 }
 
@@ -53,6 +55,14 @@ impl TestStore {
         let database = &store.dropped_as.as_ref().unwrap().1;
         store.url =
             format!("mongodb://{address}/{database}?directConnection=true&serverSelectionTimeoutMS=1000");
+        store
+    }
+
+    /// An empty database on the server, whose commands this fail point concerns.
+    pub(crate) fn failing_at(point: &FailPoint) -> Self {
+        let mut store = Self::mongodb();
+        // A server that is told to refuse as if it shut down tells nobody when it is back: it is asked often.
+        store.url = format!("{}&heartbeatFrequencyMS=500", point.mark(&store.url));
         store
     }
 
@@ -92,7 +102,7 @@ impl Drop for TestStore {
     }
 }
 
-fn block_on<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 

@@ -1,0 +1,110 @@
+//! A MongoDB server that fails commands on demand (`configureFailPoint`, which `scripts/mongod run` allows).
+//!
+//! A fail point is one for the whole server: tests take turns. The name of the application in the URI decides whose
+//! commands fail, so that nobody else notices.
+
+use std::fs::File;
+use std::time::Duration;
+
+use mongodb::Client;
+use mongodb::bson::{Bson, Document, doc};
+use uuid::Uuid;
+
+/// Codes of MongoDB's errors, after `src/mongo/base/error_codes.yml`.
+pub const BAD_VALUE: i32 = 2;
+pub const UNKNOWN_ERROR: i32 = 8;
+pub const MAX_TIME_EXPIRED: i32 = 50;
+pub const WRITE_CONCERN_FAILED: i32 = 64;
+pub const SHUTDOWN_IN_PROGRESS: i32 = 91;
+pub const PRIMARY_STEPPED_DOWN: i32 = 189;
+pub const EXCEEDED_TIME_LIMIT: i32 = 262;
+pub const NOT_WRITABLE_PRIMARY: i32 = 10_107;
+pub const INTERRUPTED_AT_SHUTDOWN: i32 = 11_600;
+
+/// One test's turn with the fail point `failCommand`.
+pub struct FailPoint {
+    uri: String,
+    application: String,
+    _turn: File,
+}
+
+impl FailPoint {
+    /// Waits for this test's turn. `None`, and a line that says so, if the server has no fail points.
+    ///
+    /// # Panics
+    /// If `scripts/mongod run` started the server and it has none all the same.
+    pub async fn take_turn(uri: &str) -> Option<Self> {
+        let (_, hosts) = uri.split_once("://").expect("a URI");
+        let name: String = hosts.chars().filter(char::is_ascii_alphanumeric).take(60).collect();
+        let lock = std::env::temp_dir().join(format!("quita-fail-point-{name}.lock"));
+        let turn = File::options().create(true).truncate(false).write(true).open(lock).unwrap();
+        turn.lock().unwrap();
+        let application = format!("quita-{}", Uuid::now_v7().simple());
+        let point = Self { uri: uri.to_owned(), application, _turn: turn };
+        match point.configure(doc! { "mode": "off" }).await {
+            Ok(()) => Some(point),
+            Err(error) => {
+                let is_ours = std::env::var_os("QUITA_TEST_MONGOD_DIR").is_some();
+                assert!(!is_ours, "scripts/mongod run starts servers with fail points: {error}");
+                println!("skipped: the server was not started with enableTestCommands=1");
+                None
+            }
+        }
+    }
+
+    /// This connection string with the name by which the server knows whose commands are to fail.
+    pub fn mark(&self, uri: &str) -> String {
+        let joint = if uri.contains('?') { '&' } else { '?' };
+        format!("{uri}{joint}appName={}", self.application)
+    }
+
+    /// Lets the next `times` of these commands fail so.
+    pub async fn fail(&self, times: u32, commands: &[&str], how: &Document) {
+        self.set(doc! { "times": i64::from(times) }, commands, how).await;
+    }
+
+    /// Lets all of these commands fail so until it is healed.
+    pub async fn fail_on(&self, commands: &[&str], how: &Document) {
+        self.set("alwaysOn", commands, how).await;
+    }
+
+    /// Lets no command fail any more.
+    pub async fn heal(&self) {
+        self.configure(doc! { "mode": "off" }).await.unwrap();
+    }
+
+    async fn set(&self, mode: impl Into<Bson>, commands: &[&str], how: &Document) {
+        let mut data = doc! { "failCommands": commands, "appName": &self.application };
+        data.extend(how.clone());
+        self.configure(doc! { "mode": mode, "data": data }).await.unwrap();
+    }
+
+    /// With a client of its own, because a test may run each call on another runtime.
+    async fn configure(&self, what: Document) -> mongodb::error::Result<()> {
+        let client = Client::with_uri_str(&self.uri).await?;
+        let mut command = doc! { "configureFailPoint": "failCommand" };
+        command.extend(what);
+        client.database("admin").run_command(command).await.map(drop)
+    }
+}
+
+/// The server hangs up instead of doing it.
+pub fn hang_up() -> Document {
+    doc! { "closeConnection": true }
+}
+
+/// The server refuses with this code instead of doing it.
+pub fn refuse(code: i32) -> Document {
+    doc! { "errorCode": code }
+}
+
+/// The server does it, and says that no majority confirmed it.
+pub fn no_majority(code: i32) -> Document {
+    doc! { "writeConcernError": { "code": code, "codeName": "Any", "errmsg": "told to fail" } }
+}
+
+/// The server does it so much later.
+pub fn delay(time: Duration) -> Document {
+    let time = i64::try_from(time.as_millis()).unwrap();
+    doc! { "blockConnection": true, "blockTimeMS": time }
+}

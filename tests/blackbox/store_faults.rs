@@ -1,0 +1,259 @@
+//! MongoDB fails each command in each way while the service runs: every answer stays true, and what was refused can
+//! be asked for again.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mongodb::bson::Document;
+use serde_json::{Value, json};
+
+use crate::support::fail_point::{
+    BAD_VALUE, FailPoint, INTERRUPTED_AT_SHUTDOWN, MAX_TIME_EXPIRED, NOT_WRITABLE_PRIMARY,
+    PRIMARY_STEPPED_DOWN, UNKNOWN_ERROR, WRITE_CONCERN_FAILED, delay, hang_up, no_majority, refuse,
+};
+use crate::support::{
+    Answer, Client, Edit, OwnMongod, PATIENCE, TestApp, TestReceiver, block_on, card, eventually, is_mongodb,
+    mongodb_uri, pause, pix,
+};
+
+/// Longer than the lease of a delivery or a charge that was under way, 30 s.
+const HEALS_WITHIN: Duration = Duration::from_secs(75);
+/// How long commands fail that fail for a while.
+const A_WHILE: Duration = Duration::from_millis(600);
+
+/// What the service sends while it runs.
+const EVERYTHING: [&str; 6] = ["find", "getMore", "insert", "update", "aggregate", "ping"];
+
+fn fail_point() -> Option<FailPoint> {
+    if !is_mongodb() {
+        println!("skipped: the commands of an SQLite file can't be made to fail");
+        return None;
+    }
+    block_on(FailPoint::take_turn(&mongodb_uri()))
+}
+
+fn faults() -> Vec<(&'static str, Document)> {
+    vec![
+        ("hangs-up", hang_up()),
+        ("not-primary", refuse(NOT_WRITABLE_PRIMARY)),
+        ("shutdown", refuse(INTERRUPTED_AT_SHUTDOWN)),
+        ("stepped-down", refuse(PRIMARY_STEPPED_DOWN)),
+        ("write-concern", refuse(WRITE_CONCERN_FAILED)),
+        ("no-majority", no_majority(WRITE_CONCERN_FAILED)),
+        ("time-limit", refuse(MAX_TIME_EXPIRED)),
+        ("bad-value", refuse(BAD_VALUE)),
+        ("unknown", refuse(UNKNOWN_ERROR)),
+        ("slow", delay(Duration::from_millis(300))),
+    ]
+}
+
+/// Four requests with a key each, which are made while the store fails and again when it is healed.
+struct Round {
+    name: String,
+    requests: [(String, Value); 4],
+    answers: Vec<Answer>,
+}
+
+impl Round {
+    /// A PIX, a card, a refund and a cancellation; for the last two there is a payment each.
+    fn prepare(client: &Client, receiver: &TestReceiver, name: String) -> Self {
+        let told = |request: Value| request.with("postbackUrl", json!(receiver.url()));
+        let path = |record: &Value, what| {
+            format!("/pay/payments/{}/{what}", record["transactionId"].as_str().unwrap())
+        };
+        let paid = client.create(&told(card("4242424242424242", 10_000)));
+        let waiting = client.create(&told(pix(10_027)));
+        let payments = || String::from("/pay/payments");
+        let requests = [
+            (payments(), told(pix(10_000))),
+            (payments(), told(card("4242424242424242", 10_000))),
+            (path(&paid, "refunds"), json!({"amount": 1_000})),
+            (path(&waiting, "cancel"), json!({})),
+        ];
+        Self { name, requests, answers: Vec::new() }
+    }
+
+    fn send(&self, client: &Client) -> Vec<Answer> {
+        thread::scope(|scope| {
+            let post = |(place, (path, body)): (usize, &(String, Value))| {
+                let (key, path, body) = (format!("{}-{place}", self.name), path.clone(), body.clone());
+                scope.spawn(move || client.post_once(&path, &key, &body))
+            };
+            let threads: Vec<_> = self.requests.iter().enumerate().map(post).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        })
+    }
+
+    /// Each is done, or refused in the way that lets the caller ask again.
+    fn meet_the_fault(&mut self, client: &Client) {
+        self.answers = self.send(client);
+        for answer in &self.answers {
+            match answer.status {
+                200 | 201 => {}
+                503 => {
+                    answer.expect_error_shape();
+                    assert!(answer.header("retry-after").is_some(), "{}: {answer}", self.name);
+                }
+                _ => panic!("{}: {answer}", self.name),
+            }
+        }
+    }
+
+    /// The same requests again: what was done before is the same, what was refused is done now.
+    fn ask_again(&mut self, client: &Client) {
+        let again = eventually(PATIENCE, "the store is healed", || {
+            let answers = self.send(client);
+            answers.iter().all(|answer| [200, 201].contains(&answer.status)).then_some(answers)
+        });
+        for (before, after) in self.answers.iter().zip(&again) {
+            if before.status != 503 {
+                let id = if before.json()["refundId"].is_null() { "transactionId" } else { "refundId" };
+                assert_eq!(before.json()[id], after.json()[id], "{}: {before} then {after}", self.name);
+            }
+        }
+        self.answers = again;
+    }
+
+    /// What came of it, once all is quiet.
+    fn check(&self, client: &Client, receiver: &TestReceiver) {
+        let id = |place: usize| self.answers[place].json()["transactionId"].as_str().unwrap().to_owned();
+        let of_path = |place: usize| self.requests[place].0.split('/').nth(3).unwrap().to_owned();
+        for (id, statuses) in [
+            (id(0), ["pending", "paid"]),
+            (id(1), ["approved", "paid"]),
+            (of_path(2), ["approved", "paid"]),
+            (of_path(3), ["pending", "cancelled"]),
+        ] {
+            let record = client.wait_for_status_within(HEALS_WITHIN, &id, statuses[1]);
+            assert_eq!(record["routing"]["attempts"].as_array().unwrap().len(), 1, "{record:#}");
+            assert_eq!(client.history(&id), statuses, "{}: {id}", self.name);
+            let told = receiver.wait_for_told(&id, statuses[1], HEALS_WITHIN);
+            assert_eq!(told, statuses, "{}: {id}", self.name);
+        }
+        let refunded = eventually(HEALS_WITHIN, "the refund is booked", || {
+            let record = client.payment(&of_path(2));
+            (record["refundedAmount"] == "10.00").then_some(record)
+        });
+        assert_eq!(refunded["refunds"].as_array().unwrap().len(), 1, "{refunded:#}");
+    }
+}
+
+#[test]
+fn every_answer_is_true_however_a_command_fails() {
+    let Some(point) = fail_point() else { return };
+    let app = TestApp::builder().store_failing_at(&point).start();
+    let receiver = TestReceiver::start();
+    let client = app.client();
+    let mut rounds = Vec::new();
+    let mut refused = 0;
+    let begun = Instant::now();
+    for (name, how) in faults() {
+        for times in [Some(1), Some(3), None] {
+            let mut round = Round::prepare(&client, &receiver, format!("{name}-{times:?}"));
+            match times {
+                Some(1) => block_on(point.fail(1, &["insert", "update"], &how)),
+                Some(times) => block_on(point.fail(times, &["find", "insert", "update"], &how)),
+                None => block_on(point.fail_on(&EVERYTHING, &how)),
+            }
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    pause(A_WHILE);
+                    block_on(point.heal());
+                });
+                round.meet_the_fault(&client);
+            });
+            refused += round.answers.iter().filter(|answer| answer.status == 503).count();
+            round.ask_again(&client);
+            rounds.push(round);
+        }
+    }
+    println!("{refused} requests of {} were refused in {:?}", rounds.len() * 4, begun.elapsed());
+    assert!(refused >= 10, "the faults were met: {refused}");
+    for round in &rounds {
+        round.check(&client, &receiver);
+    }
+    let mut ids = Vec::new();
+    let mut path = String::from("/pay/payments?limit=100");
+    loop {
+        let page = client.get(&path).expect(200);
+        ids.extend(page["data"].as_array().unwrap().iter().map(|record| record["transactionId"].clone()));
+        let Some(cursor) = page["nextCursor"].as_str() else { break };
+        path = format!("/pay/payments?limit=100&cursor={cursor}");
+    }
+    assert_eq!(ids.len(), rounds.len() * 4, "one payment for each key and each preparation");
+}
+
+/// Longer than a payment waits for its write, 10 s.
+const TOO_LONG: Duration = Duration::from_secs(14);
+
+#[test]
+fn a_write_that_is_made_too_late_is_found_under_its_key() {
+    let Some(point) = fail_point() else { return };
+    let app = TestApp::builder().store_failing_at(&point).start();
+    let receiver = TestReceiver::start();
+    let client = app.client();
+    let mut round = Round::prepare(&client, &receiver, String::from("late"));
+    block_on(point.fail_on(&["insert", "update"], &delay(TOO_LONG)));
+    let begun = Instant::now();
+    round.meet_the_fault(&client);
+    assert!(round.answers.iter().all(|answer| answer.status == 503), "{:?}", round.answers);
+    assert!(begun.elapsed() < TOO_LONG, "{:?}", begun.elapsed());
+    block_on(point.heal());
+    // Those that were delayed are made now, before or after the ones that ask again.
+    round.ask_again(&client);
+    round.check(&client, &receiver);
+}
+
+/// The store waits 15 s for an answer; and this machine may be busy.
+const STOPPED_LIMIT: Duration = Duration::from_secs(25);
+
+#[test]
+fn while_mongod_is_stopped_requests_are_refused_in_time_and_afterwards_all_is_well() {
+    let Some(server) = is_mongodb().then(OwnMongod::start).flatten() else { return };
+    let app = TestApp::builder().store(server.uri()).arg("--sandbox-settle-after", "2s").start();
+    let receiver = TestReceiver::start();
+    let client = app.client();
+    let mut round = Round::prepare(&client, &receiver, String::from("stopped"));
+    let waiting = client.create(&pix(10_000).with("postbackUrl", json!(receiver.url())));
+    server.stop();
+    let begun = Instant::now();
+    // Nothing is heard of it any more: who asks learns that within the limits of a write and of a read.
+    thread::scope(|scope| {
+        let read = scope.spawn(|| client.get("/pay/payments"));
+        let ready = scope.spawn(|| app.ops().get("/health/ready"));
+        round.meet_the_fault(&client);
+        assert!(begun.elapsed() < STOPPED_LIMIT, "{:?}", begun.elapsed());
+        assert!(round.answers.iter().all(|answer| answer.status == 503), "{:?}", round.answers);
+        assert_eq!(ready.join().unwrap().status, 503);
+        assert_eq!(read.join().unwrap().status, 503);
+        assert!(begun.elapsed() < STOPPED_LIMIT, "{:?}", begun.elapsed());
+    });
+    println!("refused within {:?}", begun.elapsed());
+    server.go_on();
+    eventually(PATIENCE, "it is ready", || (app.ops().get("/health/ready").status == 200).then_some(()));
+    println!("ready {:?} after the stop", begun.elapsed());
+    round.ask_again(&client);
+    round.check(&client, &receiver);
+    let id = waiting["transactionId"].as_str().unwrap();
+    client.wait_for_status_within(HEALS_WITHIN, id, "paid");
+    assert_eq!(receiver.wait_for_told(id, "paid", HEALS_WITHIN), ["pending", "paid"]);
+}
+
+#[test]
+fn a_mongod_that_stops_for_a_moment_is_waited_for() {
+    let Some(server) = is_mongodb().then(OwnMongod::start).flatten() else { return };
+    let app = TestApp::builder().store(server.uri()).start();
+    let receiver = TestReceiver::start();
+    let client = app.client();
+    let mut round = Round::prepare(&client, &receiver, String::from("moment"));
+    server.stop();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            pause(Duration::from_secs(5));
+            server.go_on();
+        });
+        round.meet_the_fault(&client);
+    });
+    round.ask_again(&client);
+    round.check(&client, &receiver);
+}
