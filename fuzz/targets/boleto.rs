@@ -11,7 +11,7 @@ use quita_fuzz::{split, text, with_one_changed};
 fuzz_target!(|data: &[u8]| {
     let (choice, rest) = split(data);
     match choice % 4 {
-        0 => read(&text(data)),
+        0 => read(&text(rest)),
         1 => {
             let _ended: Result<()> = digits(&mut Unstructured::new(rest));
         }

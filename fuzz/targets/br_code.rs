@@ -14,7 +14,7 @@ use quita_fuzz::{split, text, with_one_changed};
 fuzz_target!(|data: &[u8]| {
     let (choice, rest) = split(data);
     match choice % 3 {
-        0 => read(&text(data), rest),
+        0 => read(&text(rest), rest),
         1 => {
             let _ended: Result<()> = objects(&mut Unstructured::new(rest));
         }

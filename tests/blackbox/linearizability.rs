@@ -21,9 +21,9 @@ const CLIENTS: usize = 4;
 /// What each of them does after it created the payment.
 const ACTS: usize = 4;
 /// Payments that are acted on at once.
-const AT_ONCE: usize = 4;
+const AT_ONCE: usize = 8;
 /// No history is begun after this: a slow machine makes fewer of them.
-const TIME: Duration = Duration::from_secs(12);
+const TIME: Duration = Duration::from_secs(10);
 
 #[test]
 fn some_order_explains_what_many_clients_are_told_about_one_payment() {
