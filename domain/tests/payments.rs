@@ -488,3 +488,43 @@ fn the_settlement_of_a_partial_capture_may_come_before_the_captures_answer() {
     let done = paid.decide(done, &at(3_200)).unwrap();
     assert_eq!((done.oddity, done.next.unwrap().due_at()), (None, None));
 }
+
+#[test]
+fn a_charge_that_a_notice_told_of_is_never_sent_again() {
+    let down = || ChargeAnswer::Failed(CallFailure::NotDelivered("down".into()));
+    let paid_early = after(&open(pix_order()).next.unwrap(), Command::Notified(settled("s1", 10_000)), 5);
+    for command in [
+        Command::ChargeAnswered { attempt: 1, answer: down() },
+        Command::ChargeAnswered { attempt: 1, answer: ChargeAnswer::NotFound },
+        Command::Found { attempt: 1, answer: ChargeAnswer::NotFound },
+    ] {
+        let decision = paid_early.decide(command, &at(60_000)).unwrap();
+        assert!(!decision.effects.iter().any(|effect| matches!(effect, Effect::Charge(_))));
+        assert_eq!(decision.oddity.unwrap().kind, OddityKind::Contradiction);
+        let next = decision.next.unwrap();
+        assert_eq!(
+            (next.status(), next.due_at()),
+            (Status::Paid, None),
+            "an operator looks, nobody asks again"
+        );
+    }
+}
+
+#[test]
+fn money_of_a_capture_that_a_dispute_overtook_is_counted() {
+    let Payment { owner, id, considered, .. } = pending();
+    let (order, page_token) = (card_order(true), String::new());
+    let new = NewPayment { id, owner, order, fingerprint: None, page_token, considered };
+    let opened = Payment::open(new, &Context { card_at_hand: true, ..at(0) }).next.unwrap();
+    let approval = Approval { authorization_code: "1".into() };
+    let authorised = after(&opened, Command::Notified(Fact::Authorized(approval)), 5);
+    let disputed = after(&authorised, Command::Notified(Fact::ChargedBack), 10);
+    let won = after(&disputed, Command::Notified(Fact::DisputeWon), 20);
+    assert_eq!((won.status(), won.state.refundable_amount()), (Status::Paid, Money::from_cents(10_000)));
+    let (operation, answer) = (disputed.operations[0].id, OperationAnswer::Done);
+    let decision = disputed.decide(Command::OperationAnswered { operation, answer }, &at(30)).unwrap();
+    assert!(decision.oddity.is_none());
+    let captured = decision.next.unwrap();
+    assert_eq!(captured.status(), Status::Chargeback);
+    assert_eq!(captured.state.captured_amount, Some(Money::from_cents(10_000)));
+}

@@ -57,12 +57,13 @@ impl fmt::Display for StoreUrl {
 /// Scheme, hosts and database of a connection string: users and options, which may hold secrets, are left out.
 fn without_secrets(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap_or(("mongodb", ""));
-    let before_options = rest.split_once('?').map_or(rest, |(before, _)| before);
-    match before_options.rsplit_once('@') {
-        Some((_, hosts)) => format!("{scheme}://{hosts}"),
-        None if rest.contains('@') => format!("{scheme}://…"),
-        None => format!("{scheme}://{before_options}"),
+    let (before_options, options) = rest.split_once('?').unwrap_or((rest, ""));
+    // Somebody forgot to escape a `?` in a user or password: what stands before it may be part of either.
+    if options.contains('@') {
+        return format!("{scheme}://…");
     }
+    let hosts = before_options.rsplit_once('@').map_or(before_options, |(_, hosts)| hosts);
+    format!("{scheme}://{hosts}")
 }
 
 #[cfg(test)]
@@ -94,6 +95,7 @@ mod tests {
             ("mongodb+srv://user:hunter2@host/quita", "mongodb+srv://host/quita"),
             ("mongodb://us:hun@ter2@host/quita", "mongodb://host/quita"),
             ("mongodb://user:hunter2?x@host/quita", "mongodb://…"),
+            ("mongodb://us@er:hunter2?x@host/quita", "mongodb://…"),
             ("mongodb://host/quita?tlsCertificateKeyFilePassword=hunter2", "mongodb://host/quita"),
         ] {
             let url = StoreUrl::parse(url).unwrap();

@@ -26,6 +26,7 @@ mod events;
 mod hostile;
 mod idempotency;
 mod keys;
+mod linearizability;
 mod listen;
 mod listing;
 mod mutations;

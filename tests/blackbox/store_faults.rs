@@ -197,7 +197,8 @@ fn a_write_that_is_made_too_late_is_found_under_its_key() {
     let begun = Instant::now();
     round.meet_the_fault(&client);
     assert!(round.answers.iter().all(|answer| answer.status == 503), "{:?}", round.answers);
-    assert!(begun.elapsed() < TOO_LONG, "{:?}", begun.elapsed());
+    // A refund may have to wait until an event of its payment was given up, too.
+    assert!(begun.elapsed() < TOO_LONG * 2, "{:?}", begun.elapsed());
     block_on(point.heal());
     // Those that were delayed are made now, before or after the ones that ask again.
     round.ask_again(&client);

@@ -28,7 +28,9 @@ impl Draft {
         match answer {
             ChargeAnswer::Known(fact) => self.accept(fact),
             ChargeAnswer::NotFound | ChargeAnswer::Failed(CallFailure::NotDelivered(_)) => {
-                if self.last_outcome_is_open() {
+                if self.was_told_by_notice() {
+                    self.keep_that_notice_was_right();
+                } else if self.last_outcome_is_open() {
                     self.make(Change::AttemptEnded(AttemptOutcome::NotDelivered));
                     self.try_next_acquirer();
                 }
@@ -53,6 +55,7 @@ impl Draft {
                 self.expire_if_over();
                 self.late_look_answered();
             }
+            ChargeAnswer::NotFound if self.was_told_by_notice() => self.keep_that_notice_was_right(),
             ChargeAnswer::NotFound if self.last_outcome_is_open() => self.not_found(),
             // Acquirers forget what was never paid.
             ChargeAnswer::NotFound if self.payment.ended_unpaid() => self.late_look_answered(),
@@ -70,6 +73,17 @@ impl Draft {
 
     fn last_outcome_is_open(&self) -> bool {
         self.payment.state.attempts.last().is_some_and(|attempt| attempt.outcome.is_open())
+    }
+
+    /// Whether a notice told what became of the last charge before any answer did.
+    fn was_told_by_notice(&self) -> bool {
+        self.last_outcome_is_open() && self.payment.status() != Status::Initial
+    }
+
+    /// The charge had an effect, or no notice could tell of it: another one would charge the payer twice.
+    fn keep_that_notice_was_right(&mut self) {
+        self.make(Change::AttemptEnded(AttemptOutcome::Accepted));
+        self.oddity = Some(self.contradiction("the acquirer does not know the payment"));
     }
 
     /// A fact that an untold payment can't become leaves the charge open: it is asked for again, never forgotten.

@@ -77,7 +77,13 @@ impl Draft {
 
     fn learn_dispute_won(&mut self) -> Result<(), Oddity> {
         match self.payment.status() {
-            Status::Chargeback => self.become_status(Status::Paid, Some("dispute_won"), Cause::Acquirer),
+            Status::Chargeback => {
+                // A capture that was on its way when the dispute began has not been answered, or was lost.
+                if self.payment.state.captured_amount.is_none() {
+                    self.make(Change::Captured(self.expected_settlement()));
+                }
+                self.become_status(Status::Paid, Some("dispute_won"), Cause::Acquirer);
+            }
             Status::Paid if self.payment.state.chargeback_at.is_some() => {}
             Status::Initial
             | Status::Pending

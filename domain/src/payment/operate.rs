@@ -161,6 +161,10 @@ impl Draft {
                 if self.payment.status() == Status::Approved {
                     self.make(Change::Captured(amount));
                     self.become_status(Status::Paid, None, Cause::Merchant);
+                } else if self.payment.status() == Status::Chargeback
+                    && self.payment.state.captured_amount.is_none()
+                {
+                    self.make(Change::Captured(amount));
                 } else if self.payment.state.captured_amount != Some(amount) {
                     self.oddity = Some(self.contradiction("captured"));
                 }

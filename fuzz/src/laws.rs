@@ -1,0 +1,263 @@
+//! What holds for every payment, whatever it is told and when.
+
+use quita_domain::delivery::{Delivery, DeliveryState};
+use quita_domain::money::Money;
+use quita_domain::operation::{OperationKind, OperationState};
+use quita_domain::payment::{Command, Context, Decision, Effect, Payment};
+use quita_domain::record::PaymentRecord;
+use quita_domain::routing::AttemptOutcome;
+use quita_domain::state::RefundStatus;
+use quita_domain::status::Status;
+use quita_domain::webhook;
+use quita_domain::webhook::schedule::STEPS_MS;
+
+/// Decides, checks every law, and gives the payment as it is then.
+pub fn step(before: &Payment, command: Command, context: &Context) -> Payment {
+    let Ok(decision) = before.decide(command.clone(), context) else { return before.clone() };
+    let Some(next) = decision.next.as_ref() else {
+        assert!(decision.effects.is_empty(), "nothing is sent without being stored first");
+        return before.clone();
+    };
+    check_write(before, next, context);
+    check_history(before, next);
+    check_state(next);
+    check_money(before, next);
+    check_effects(next, &decision);
+    check_nothing_is_forgotten(next);
+    check_outbox(next);
+    check_repetition(next, &decision, command, context);
+    decision.next.unwrap_or_else(|| before.clone())
+}
+
+/// One write more, in its own name, and nothing changes that never changes.
+fn check_write(before: &Payment, next: &Payment, context: &Context) {
+    assert_eq!(next.revision, before.revision + 1);
+    assert_eq!(next.last_op, context.op);
+    assert_eq!(next.id, before.id);
+    assert_eq!(next.owner, before.owner);
+    assert_eq!(next.order, before.order);
+    assert_eq!(next.fingerprint, before.fingerprint);
+    assert_eq!(next.page_token, before.page_token);
+    assert_eq!(next.created_at, before.created_at);
+    assert_eq!(next.considered, before.considered);
+}
+
+/// Old events stay; each new one is an edge of the table, counted, dated, and shows the payment as of then.
+fn check_history(before: &Payment, next: &Payment) {
+    assert!(next.history.starts_with(&before.history), "what happened stays");
+    let events = next.history.len() - before.history.len();
+    let versions = usize::try_from(next.state.version - before.state.version).unwrap();
+    assert!((events..=events + 1).contains(&versions), "{versions} versions for {events} events");
+    if shown(before) != shown(next) {
+        assert!(versions > 0, "the merchant sees another record under the same version");
+    }
+    let mut previous = (Status::Initial, 0, next.created_at, 0);
+    for event in &next.history {
+        let (status, sequence, at, version) = previous;
+        assert_eq!(event.previous_status, status);
+        assert!(status.allows(event.status), "{status} became {}", event.status);
+        assert_eq!(event.sequence, sequence + 1);
+        assert!(event.occurred_at >= at, "time runs backwards");
+        assert_eq!(event.snapshot.status, event.status);
+        assert!(event.snapshot.version > version && event.snapshot.version <= next.state.version);
+        previous = (event.status, event.sequence, event.occurred_at, event.snapshot.version);
+    }
+    assert_eq!(next.status(), previous.0, "no change of status without its event");
+    if let Some(event) = next.history.last() {
+        webhook::body::body(next, event, "https://pay.example.com").expect("every event can be told");
+    }
+}
+
+fn shown(payment: &Payment) -> String {
+    serde_json::to_string(&PaymentRecord::now(payment, "https://pay.example.com"))
+        .expect("a record has a text")
+}
+
+/// Moments in the order of a life, and each of them once.
+fn check_state(next: &Payment) {
+    let state = &next.state;
+    assert!(state.updated_at >= next.created_at);
+    let moments = [
+        (Status::Paid, state.paid_at),
+        (Status::Refund, state.refunded_at),
+        (Status::Chargeback, state.chargeback_at),
+        (Status::Cancelled, state.cancelled_at),
+        (Status::Expired, state.expired_at),
+    ];
+    for (status, moment) in moments {
+        let first = next.history.iter().find(|event| event.status == status);
+        assert_eq!(moment, first.map(|event| event.occurred_at), "when it became {status} first");
+    }
+    if let Some((paid, refunded)) = state.paid_at.zip(state.refunded_at) {
+        assert!(paid <= refunded, "refunded before it was paid");
+    }
+}
+
+/// No more comes in than was asked for, and no more goes out than came in.
+fn check_money(before: &Payment, next: &Payment) {
+    let state = &next.state;
+    let captured = state.captured_amount.unwrap_or_default();
+    assert!(captured <= next.order.amount, "{captured} came in for {}", next.order.amount);
+    let sum = |counts: fn(RefundStatus) -> bool| -> Money {
+        state.refunds.iter().filter(|refund| counts(refund.status)).map(|refund| refund.amount).sum()
+    };
+    let certain = sum(|status| status == RefundStatus::Succeeded);
+    assert!(certain <= captured, "{certain} of {captured} went back");
+    assert!(sum(|status| status != RefundStatus::Failed) <= captured, "more may go back than came in");
+    assert!(state.refunds.iter().all(|refund| refund.amount > Money::ZERO));
+    if before.state.captured_amount.is_some() && before.status() == next.status() {
+        assert_eq!(before.state.captured_amount, state.captured_amount, "what came in changed");
+    }
+    match next.status() {
+        Status::Paid => assert!(state.captured_amount.is_some(), "paid, and nothing came in"),
+        Status::Refund => assert_eq!(Some(certain), state.captured_amount, "not all went back"),
+        Status::Initial
+        | Status::Pending
+        | Status::Approved
+        | Status::Declined
+        | Status::Chargeback
+        | Status::Expired
+        | Status::Cancelled => {}
+    }
+}
+
+/// What is sent is what was stored; a charge only after all before it certainly had no effect.
+fn check_effects(next: &Payment, decision: &Decision) {
+    let attempts = &next.state.attempts;
+    for effect in &decision.effects {
+        match effect {
+            Effect::Charge(name) => {
+                let (last, earlier) = attempts.split_last().expect("a charge has its attempt");
+                assert!(last.acquirer == *name && last.outcome == AttemptOutcome::Sent);
+                let is_void = |outcome| outcome == AttemptOutcome::NotDelivered;
+                assert!(
+                    earlier.iter().all(|attempt| is_void(attempt.outcome)),
+                    "charged twice: {attempts:?}"
+                );
+                assert_eq!(next.status(), Status::Initial, "charged although it is {}", next.status());
+            }
+            Effect::Find(name) => assert_eq!(Some(name), next.acquirer()),
+            Effect::Operate(name, id) => {
+                let operation = next.operations.iter().find(|operation| operation.id == *id);
+                assert!(operation.is_some_and(|operation| operation.state == OperationState::Processing));
+                assert_eq!(Some(name), next.acquirer());
+            }
+            Effect::Deliver(index) => {
+                let delivery = next.outbox.get(usize::try_from(*index).unwrap()).expect("a delivery");
+                assert_eq!(delivery.state, DeliveryState::Pending);
+                let is_before =
+                    |other: &&Delivery| other.repeats.is_none() && other.sequence < delivery.sequence;
+                let mut earlier = next.outbox.iter().filter(is_before);
+                let are_over = earlier.all(|other| other.state != DeliveryState::Pending);
+                assert!(delivery.repeats.is_some() || are_over, "an event goes out before its time");
+            }
+        }
+    }
+    let charges = decision.effects.iter().filter(|effect| matches!(effect, Effect::Charge(_))).count();
+    assert!(charges <= 1);
+}
+
+/// Everything that is open has a time at which somebody looks at it.
+fn check_nothing_is_forgotten(next: &Payment) {
+    let last = next.state.attempts.last();
+    for attempt in &next.state.attempts {
+        let is_last = last.is_some_and(|last| std::ptr::eq(last, attempt));
+        assert!(
+            !attempt.outcome.is_open() || (is_last && attempt.ask_at.is_some()),
+            "an open charge is forgotten"
+        );
+    }
+    match next.status() {
+        Status::Initial => assert!(
+            last.is_some_and(|attempt| attempt.outcome.is_open()),
+            "an initial payment waits for nothing"
+        ),
+        Status::Pending => assert!(next.check.is_some(), "nobody looks at a pending payment"),
+        Status::Approved if next.order.captures_at_once() => {
+            let is_capturing = next.operations.iter().any(|operation| {
+                matches!(operation.kind, OperationKind::Capture(_))
+                    && operation.state == OperationState::Processing
+            });
+            assert!(is_capturing, "an authorisation that nobody captures");
+        }
+        Status::Approved
+        | Status::Declined
+        | Status::Refund
+        | Status::Chargeback
+        | Status::Expired
+        | Status::Paid
+        | Status::Cancelled => {}
+    }
+    for operation in &next.operations {
+        assert_eq!(
+            operation.state == OperationState::Processing,
+            operation.send_at.is_some(),
+            "{operation:?}"
+        );
+        if let OperationKind::Refund(amount) = operation.kind {
+            let id = operation.id.to_string();
+            let refund = next.state.refunds.iter().find(|refund| refund.id == id).expect("a refund");
+            assert_eq!(refund.amount, amount);
+            let is_open = refund.status == RefundStatus::Processing;
+            assert_eq!(is_open, operation.state == OperationState::Processing, "{refund:?} {operation:?}");
+        }
+    }
+    let is_open = next.operations.iter().any(|operation| operation.send_at.is_some()) || next.check.is_some();
+    assert!(!is_open || next.due_at().is_some());
+}
+
+/// One delivery for each event, in order; what is over has no next time, what is not has one.
+fn check_outbox(next: &Payment) {
+    let own = || next.outbox.iter().filter(|delivery| delivery.repeats.is_none());
+    if next.order.postback_url.is_some() {
+        assert_eq!(own().count(), next.history.len(), "one delivery for each event");
+    }
+    assert!(own().map(|delivery| delivery.sequence).eq(1..=u32::try_from(own().count()).unwrap()));
+    for delivery in &next.outbox {
+        assert_eq!(
+            delivery.state == DeliveryState::Pending,
+            delivery.next_attempt_at.is_some(),
+            "{delivery:?}"
+        );
+        assert_eq!(
+            delivery.state == DeliveryState::Delivered,
+            delivery.delivered_at.is_some(),
+            "{delivery:?}"
+        );
+        assert!(delivery.attempts.len() <= STEPS_MS.len());
+    }
+}
+
+/// The same once more changes nothing, and is no oddity if it was none.
+fn check_repetition(next: &Payment, first: &Decision, command: Command, context: &Context) {
+    let op = uuid::Uuid::from_u128(context.op.as_u128() + 1);
+    match &command {
+        Command::Notified(_) | Command::OperationAnswered { .. } => {
+            let is_failure = matches!(
+                &command,
+                Command::OperationAnswered {
+                    answer: quita_domain::acquiring::OperationAnswer::Failed(_),
+                    ..
+                }
+            );
+            if first.oddity.is_none() && !is_failure {
+                let again = next.decide(command, &Context { op, ..*context }).expect("no refusal of facts");
+                assert!(again.next.is_none(), "a repeated notice changed something");
+                assert!(again.oddity.is_none(), "a repeated notice is an exception: {:?}", again.oddity);
+            }
+        }
+        Command::Operate(request) => {
+            let id = request.key.is_some().then(|| uuid::Uuid::from_u128(u128::MAX)).unwrap_or(request.id);
+            let request = quita_domain::operation::OperationRequest { id, ..request.clone() };
+            let again = next.decide(Command::Operate(request), &Context { op, ..*context });
+            let again = again.expect("a replay is not refused");
+            assert!(again.next.is_none(), "a replay changed something");
+            assert_eq!(again.operation, first.operation);
+        }
+        Command::ChargeAnswered { .. }
+        | Command::Found { .. }
+        | Command::DeliveryAnswered { .. }
+        | Command::Redeliver { .. }
+        | Command::Wake => {}
+    }
+}

@@ -1,0 +1,30 @@
+//! What the fuzz targets share: samples, bytes made into commands, and the laws that every payment keeps.
+
+pub mod bodies;
+pub mod commands;
+pub mod laws;
+pub mod samples;
+
+use std::borrow::Cow;
+
+/// The first byte, which picks what is tried, and the rest.
+pub fn split(data: &[u8]) -> (u8, &[u8]) {
+    data.split_first().map_or((0, &[]), |(first, rest)| (*first, rest))
+}
+
+/// Bytes as text; what is no UTF-8 becomes replacement characters.
+pub fn text(data: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(data)
+}
+
+/// The text with another ASCII character at a place; `None` if that changes nothing or the place holds none.
+pub fn with_one_changed(text: &str, place: usize, character: u8) -> Option<String> {
+    let mut bytes = text.as_bytes().to_vec();
+    let place = place.checked_rem(bytes.len())?;
+    let byte = bytes.get_mut(place)?;
+    if *byte == character || !byte.is_ascii() || !character.is_ascii() {
+        return None;
+    }
+    *byte = character;
+    String::from_utf8(bytes).ok()
+}

@@ -1,0 +1,120 @@
+//! Payments to begin with.
+
+use std::collections::BTreeMap;
+
+use chrono::NaiveDate;
+use quita_domain::card::{CardData, CardNumber, Cvv, Expiry};
+use quita_domain::document::{Document, DocumentType};
+use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};
+use quita_domain::method::Method;
+use quita_domain::money::Money;
+use quita_domain::order::{Address, Order, Payer, Terms, Utm};
+use quita_domain::payment::{Context, NewPayment, Payment};
+use quita_domain::phone::Phone;
+use quita_domain::place::{Cep, Uf};
+use quita_domain::routing::Considered;
+use quita_domain::time::Timestamp;
+use uuid::Uuid;
+
+/// When payments are opened: 2026-11-21T12:00:00Z.
+pub const START: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+
+/// Who creates them.
+pub fn owner() -> Owner {
+    let (merchant, application) = (MerchantId::new("demo"), ApplicationName::new("default"));
+    Owner { merchant, application, mode: Mode::Test }
+}
+
+/// What a decision depends on; every `op` is another one.
+pub fn context(now: Timestamp, op: u128) -> Context {
+    Context { now, dice: 20, op: Uuid::from_u128(op), card_at_hand: true }
+}
+
+/// How a payment is to be: what the first bytes of an input choose.
+#[derive(Debug, Clone, Copy)]
+pub struct Choice {
+    /// How it is paid.
+    pub method: Method,
+    /// Whether a card is captured at once.
+    pub capture: bool,
+    /// Whether somebody is told.
+    pub postback: bool,
+    /// How many acquirers could take it, 0 to 3.
+    pub acquirers: usize,
+}
+
+impl Choice {
+    /// Reads a byte.
+    pub fn from_byte(byte: u8) -> Self {
+        let method = Method::ALL.into_iter().cycle().nth(usize::from(byte & 3)).unwrap_or(Method::Pix);
+        let acquirers = usize::from(byte >> 4 & 3);
+        Self { method, capture: byte & 4 == 0, postback: byte & 8 == 0, acquirers }
+    }
+}
+
+/// A payment of that kind, just opened; declined at once if there is no acquirer.
+pub fn opened(choice: Choice) -> Payment {
+    let considered = |number| Considered {
+        acquirer: AcquirerName::new(format!("acquirer-{number}")),
+        eligible: number != 1,
+        reason: String::from("eligible"),
+    };
+    let new = NewPayment {
+        id: TransactionId::new(Uuid::from_u128(7)),
+        owner: owner(),
+        order: order(choice),
+        fingerprint: None,
+        page_token: String::from("token"),
+        considered: (0..choice.acquirers).map(considered).collect(),
+    };
+    Payment::open(new, &context(START, 1)).next.expect("opening is a change")
+}
+
+fn order(choice: Choice) -> Order {
+    Order {
+        method: choice.method,
+        amount: Money::from_cents(10_000),
+        payer: payer(),
+        items: Vec::new(),
+        shipping_fee: None,
+        splits: Vec::new(),
+        utm: Utm::default(),
+        postback_url: choice.postback.then(|| String::from("https://shop.example.com/hooks")),
+        external_reference: None,
+        metadata: BTreeMap::new(),
+        terms: terms(choice),
+    }
+}
+
+fn terms(choice: Choice) -> Terms {
+    match choice.method {
+        Method::Pix => Terms::Pix { expires_in_s: 3_600 },
+        Method::Boleto => Terms::Boleto { due_date: NaiveDate::from_ymd_opt(2026, 11, 24).expect("a date") },
+        Method::CreditCard => {
+            let number = CardNumber::parse("4242424242424242").expect("a card number");
+            let cvv = Cvv::parse("123", number.brand()).expect("a security code");
+            let expiry = Expiry::new(12, 2030).expect("a month");
+            let card = CardData { number, holder_name: String::from("MARIA"), expiry, cvv };
+            Terms::CreditCard { card: card.masked(), installments: 1, capture: choice.capture }
+        }
+    }
+}
+
+fn payer() -> Payer {
+    Payer {
+        first_name: String::from("Maria"),
+        last_name: String::from("Silva"),
+        document: Document::parse("52998224725", DocumentType::Cpf).expect("a CPF"),
+        email: String::from("maria@example.com"),
+        phone: Phone::parse("11987654321").expect("a phone"),
+        address: Address {
+            street: String::from("Rua Augusta"),
+            number: String::from("100"),
+            complement: None,
+            neighborhood: String::from("Centro"),
+            city: String::from("São Paulo"),
+            state: Uf::parse("SP").expect("a state"),
+            zip_code: Cep::parse("01304000").expect("a postal code"),
+        },
+    }
+}

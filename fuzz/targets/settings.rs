@@ -1,0 +1,49 @@
+//! What an operator or a stranger writes by hand: store URLs, durations, `Retry-After`.
+#![no_main]
+
+#[allow(dead_code, unreachable_pub, reason = "taken whole from the program, which uses more of it")]
+#[path = "../../src/config/store_url.rs"]
+mod store_url;
+
+#[allow(dead_code, unreachable_pub, reason = "taken whole from the program, which uses more of it")]
+#[path = "../../src/config/duration.rs"]
+mod duration;
+
+#[allow(dead_code, unreachable_pub, reason = "taken whole from the adapters, which use more of it")]
+#[path = "../../adapters/src/webhook_http/retry_after.rs"]
+mod retry_after;
+
+use libfuzzer_sys::fuzz_target;
+use quita_domain::time::DAY_MS;
+use quita_fuzz::samples::START;
+use quita_fuzz::{split, text};
+
+fuzz_target!(|data: &[u8]| {
+    let (choice, rest) = split(data);
+    let whole = text(data);
+    if let Some(url) = store_url::StoreUrl::parse(&whole) {
+        let printed = url.to_string();
+        assert!(whole.starts_with("mongodb") == printed.starts_with("mongodb"), "{printed}");
+        assert!(whole.starts_with("mongodb") || store_url::StoreUrl::parse(&printed).is_some(), "{printed}");
+    }
+    no_password_is_printed(choice, &text(rest));
+    if let Some(duration) = duration::parse_duration(&whole) {
+        let again = duration::parse_duration(&format!("{}ms", duration.as_millis()));
+        assert_eq!(again, Some(duration));
+    }
+    assert!(retry_after::parse_ms(&whole, START).is_none_or(|wait| wait <= DAY_MS));
+});
+
+fn no_password_is_printed(choice: u8, text: &str) {
+    let place = text.char_indices().map(|(place, _)| place).nth(usize::from(choice)).unwrap_or(0);
+    let (before, after) = text.split_at(place);
+    let url = format!("mongodb://{before}:hunter2{after}@host/quita?replicaSet=rs0");
+    // A user or password with these characters must be escaped: such a URL is none.
+    if before.contains(['/', '?', '#']) || before.contains("hunter2") {
+        return;
+    }
+    if let Some(url) = store_url::StoreUrl::parse(&url) {
+        assert!(!url.to_string().contains("hunter2"), "{url}");
+        assert!(!format!("{url:?}").contains("hunter2"), "{url:?}");
+    }
+}

@@ -1,0 +1,59 @@
+//! Documents in the store: whatever can be read is written the same, shown, and never panics when it decides.
+#![no_main]
+
+use libfuzzer_sys::arbitrary::{Result, Unstructured};
+use libfuzzer_sys::fuzz_target;
+use quita_domain::payment::Payment;
+use quita_domain::record::PaymentRecord;
+use quita_domain::webhook;
+use quita_fuzz::samples::{Choice, opened};
+use quita_fuzz::{bodies, commands, laws, split};
+
+fuzz_target!(|data: &[u8]| {
+    let (choice, rest) = split(data);
+    if choice == b'{' {
+        if let Ok(payment) = serde_json::from_slice(data) {
+            let _ended: Result<()> = check(payment, &mut Unstructured::new(rest));
+        }
+    } else {
+        let _ended: Result<()> = bent(Choice::from_byte(choice), &mut Unstructured::new(rest));
+    }
+});
+
+/// A payment that came about as usual, stored, and changed in a few places of its document.
+fn bent(choice: Choice, input: &mut Unstructured<'_>) -> Result<()> {
+    let mut payment = opened(choice);
+    for number in 0..input.int_in_range(0..=6_u8)? {
+        let command = commands::command(input, &payment)?;
+        let context = commands::context(input, payment.state.updated_at, 100 + 2 * u128::from(number))?;
+        payment = laws::step(&payment, command, &context);
+    }
+    let mut document = serde_json::to_value(&payment).expect("a payment has a form");
+    bodies::bend(&mut document, input)?;
+    match serde_json::from_value(document) {
+        Ok(payment) => check(payment, input),
+        Err(_) => Ok(()),
+    }
+}
+
+fn check(payment: Payment, input: &mut Unstructured<'_>) -> Result<()> {
+    let stored = serde_json::to_string(&payment).expect("what was read is written");
+    let again: Payment = serde_json::from_str(&stored).expect("what was written is read");
+    assert_eq!(again, payment);
+    serde_json::to_string(&PaymentRecord::now(&payment, "https://pay.example.com")).expect("it is shown");
+    for event in &payment.history {
+        webhook::body::body(&payment, event, "https://pay.example.com").expect("every event is told");
+    }
+    let _due = (payment.due_at(), payment.outbox_at(), payment.expires_at(), payment.query());
+    for number in 0..8_u8 {
+        let command = commands::command(input, &payment)?;
+        let context = commands::context(input, payment.state.updated_at, 1_000 + u128::from(number))?;
+        if let Ok(decision) = payment.decide(command, &context)
+            && let Some(next) = decision.next
+        {
+            assert_eq!(next.revision, payment.revision.saturating_add(1));
+            assert_eq!(next.order, payment.order);
+        }
+    }
+    Ok(())
+}
