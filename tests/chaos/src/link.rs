@@ -24,7 +24,7 @@ pub(crate) struct Line {
     /// Each piece takes so much longer.
     pub(crate) latency_ms: u64,
     /// Connections of an earlier epoch are closed.
-    epoch: u64,
+    pub(crate) epoch: u64,
 }
 
 /// What is done to the bytes of a direction: whole messages may be rewritten.
