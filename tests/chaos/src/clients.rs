@@ -28,17 +28,26 @@ enum Wish {
 /// Works until it is told to stop, and ends what it has begun.
 pub(crate) async fn work(world: Rc<World>, number: u64, stop: Rc<Cell<bool>>) {
     let dice = Rc::new(Dice::new(world.seed, &format!("client {number}")));
+    let mut operations = JoinSet::new();
     let mut count = 0;
     while !stop.get() {
         count += 1;
         let reference = format!("r{}-c{number}-{count}", world.round);
-        payment(&world, &dice, &reference).await;
+        if let Some((id, method, cents)) = payment(&world, &dice, &reference).await {
+            let (world, dice) = (Rc::clone(&world), Rc::clone(&dice));
+            operations.spawn_local(async move { operate(&world, &dice, &id, method, cents).await });
+        }
         sleep(dice.millis(0, world.pause_ms)).await;
     }
+    while operations.join_next().await.is_some() {}
 }
 
-/// One payment from its creation to what is done with it.
-async fn payment(world: &Rc<World>, dice: &Rc<Dice>, reference: &str) {
+/// One payment, until its client knows it; what may be done with it then.
+async fn payment(
+    world: &Rc<World>,
+    dice: &Rc<Dice>,
+    reference: &str,
+) -> Option<(String, &'static str, u64)> {
     let (body, cents, method) = request(world, dice, reference);
     let has_key = dice.percent(85);
     {
@@ -58,11 +67,8 @@ async fn payment(world: &Rc<World>, dice: &Rc<Dice>, reference: &str) {
     while let Some(created) = posts.join_next().await {
         record = created.ok().flatten().or(record);
     }
-    let Some(record) = record else { return };
-    let id = record["transactionId"].as_str().unwrap_or_default().to_owned();
-    if cents % 100 != DISPUTED_CENTS {
-        operate(world, dice, &id, method, cents).await;
-    }
+    let id = record?["transactionId"].as_str().unwrap_or_default().to_owned();
+    (cents % 100 != DISPUTED_CENTS).then_some((id, method, cents))
 }
 
 /// A creation request.

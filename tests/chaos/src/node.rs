@@ -112,13 +112,19 @@ impl Node {
         }
     }
 
-    /// SIGKILL.
+    /// SIGKILL, as one of the faults.
     pub(crate) fn kill(&self) {
-        if let Some(mut child) = self.child.borrow_mut().take() {
+        if self.end() {
             self.kills.set(self.kills.get() + 1);
-            drop(child.kill());
-            drop(child.wait());
         }
+    }
+
+    /// Ends it; `false` if it did not run.
+    pub(crate) fn end(&self) -> bool {
+        let Some(mut child) = self.child.borrow_mut().take() else { return false };
+        drop(child.kill());
+        drop(child.wait());
+        true
     }
 
     /// Whether it ended although nobody killed it.
@@ -149,7 +155,7 @@ impl Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        self.kill();
+        self.end();
     }
 }
 

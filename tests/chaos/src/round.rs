@@ -18,7 +18,11 @@ use crate::world::{Setting, World};
 
 /// How far the clocks go ahead, one after the other, until nothing waits: the leases of calls and deliveries, then the
 /// steps of the schedules.
-const AHEAD_S: [u64; 6] = [0, 60, 8 * 60, 45 * 60, 4 * 3_600, 12 * 3_600];
+const AHEAD_S: [u64; 6] = [0, LEASES_S, 8 * 60, 45 * 60, 4 * 3_600, 12 * 3_600];
+/// Longer than the leases of a call and of a delivery.
+const LEASES_S: u64 = 60;
+/// How long clients are waited for before the leases of what was killed are skipped.
+const UNHURRIED: Duration = Duration::from_secs(8);
 /// How long it may take until nothing waits at one of these times.
 const QUIET_WITHIN: Duration = Duration::from_secs(25);
 /// How long clients may take to be told what they asked for, once all is well.
@@ -77,6 +81,10 @@ impl Campaign {
         world.heal().await?;
         stop.set(true);
         let deadline = Instant::now() + TOLD_WITHIN;
+        sleep(UNHURRIED).await;
+        if clients.iter().any(|client| !client.is_finished()) {
+            world.restart_ahead(LEASES_S * 1_000).await?;
+        }
         for client in clients {
             if timeout(deadline.saturating_duration_since(Instant::now()), client).await.is_err() {
                 world.told.violation(format!("a client was not told what it asked for within {TOLD_WITHIN:?}"));
@@ -86,7 +94,7 @@ impl Campaign {
         verdict.print_violations();
         let report = Report::of(&world, &verdict, ahead_s, begun.elapsed());
         for node in &world.nodes {
-            node.kill();
+            node.end();
         }
         Ok(report)
     }
@@ -118,7 +126,10 @@ async fn trouble(world: &Rc<World>, quota: Quota) -> anyhow::Result<()> {
 async fn settle(world: &Rc<World>) -> anyhow::Result<(Verdict, u64)> {
     let mut found = None;
     for ahead_s in AHEAD_S {
-        if ahead_s > 0 {
+        if ahead_s * 1_000 < world.bank.ahead_ms.get() {
+            continue;
+        }
+        if ahead_s * 1_000 > world.bank.ahead_ms.get() {
             world.restart_ahead(ahead_s * 1_000).await?;
         }
         let deadline = Instant::now() + QUIET_WITHIN;

@@ -158,7 +158,7 @@ impl World {
     pub(crate) async fn restart_ahead(&self, ahead_ms: u64) -> anyhow::Result<()> {
         self.bank.ahead_ms.set(ahead_ms);
         for node in &self.nodes {
-            node.kill();
+            node.end();
             node.set_ahead_ms(ahead_ms);
         }
         for node in &self.nodes {
