@@ -119,6 +119,14 @@ async fn choose(world: &World, dice: &Dice) -> (Vec<Rc<Link>>, bool) {
         Some(set) => set.primary().await,
         None => None,
     };
+    if let Some(set) = &world.set
+        && dice.percent(25)
+    {
+        // The primary, or another member, can't reach the others, which may still be reached from outside.
+        let place = primary.filter(|_| dice.percent(70)).unwrap_or_else(|| dice.index(3));
+        let directions = if dice.percent(60) { (true, true) } else { (dice.percent(50), true) };
+        return (set.bridge.around(place, directions), dice.percent(50));
+    }
     match dice.between(0, 10) {
         0..=2 if !node.store.is_empty() => (node.store.clone(), dice.percent(50)),
         3..=4 if !node.store.is_empty() => {
@@ -141,7 +149,7 @@ async fn disturb(world: &World, dice: &Dice, links: &[Rc<Link>], loses: bool) {
     let all = |line: Line| links.iter().for_each(|link| link.set(line));
     let well = Line::default();
     let full = Line { holds_requests: true, holds_answers: true, ..well };
-    let lasts = dice.millis(800, 4_000);
+    let lasts = dice.millis(800, if links.iter().any(|link| link.is_fed()) { 7_000 } else { 4_000 });
     match dice.between(0, 10) {
         0..=1 => {
             add(&world.counts.partitions);

@@ -37,6 +37,7 @@ pub(crate) struct Link {
     line: watch::Sender<Line>,
     rewrite: Option<Rewrite>,
     accepting: RefCell<Option<AbortHandle>>,
+    listens: bool,
 }
 
 impl Link {
@@ -53,9 +54,16 @@ impl Link {
     ) -> std::io::Result<Rc<Self>> {
         let address = listener.local_addr()?;
         let line = watch::Sender::new(Line::default());
-        let link = Rc::new(Self { address, target, line, rewrite, accepting: RefCell::default() });
+        let accepting = RefCell::default();
+        let link = Rc::new(Self { address, target, line, rewrite, accepting, listens: true });
         link.accept(listener);
         Ok(link)
+    }
+
+    /// A line whose connections somebody else accepts.
+    pub(crate) fn fed(target: SocketAddr) -> Rc<Self> {
+        let (line, accepting) = (watch::Sender::new(Line::default()), RefCell::default());
+        Rc::new(Self { address: target, target, line, rewrite: None, accepting, listens: false })
     }
 
     fn accept(self: &Rc<Self>, listener: TcpListener) {
@@ -64,10 +72,14 @@ impl Link {
             loop {
                 let Ok((stream, _)) = listener.accept().await else { continue };
                 let link = Rc::clone(&link);
-                spawn_local(async move { link.carry(stream).await });
+                spawn_local(async move { link.carry(stream, Vec::new()).await });
             }
         });
         *self.accepting.borrow_mut() = Some(task.abort_handle());
+    }
+
+    pub(crate) const fn is_fed(&self) -> bool {
+        !self.listens
     }
 
     /// Makes the line so.
@@ -80,6 +92,9 @@ impl Link {
         if let Some(task) = self.accepting.borrow_mut().take() {
             task.abort();
         }
+        if !self.listens {
+            self.set(Line { holds_requests: true, holds_answers: true, ..Line::default() });
+        }
         self.close_all();
     }
 
@@ -89,7 +104,7 @@ impl Link {
             self.close_all();
         }
         self.set(Line::default());
-        while self.accepting.borrow().is_none() {
+        while self.listens && self.accepting.borrow().is_none() {
             match TcpListener::bind(self.address).await {
                 Ok(listener) => self.accept(listener),
                 Err(_) => sleep(Duration::from_millis(20)).await,
@@ -101,14 +116,21 @@ impl Link {
         self.line.send_modify(|line| line.epoch += 1);
     }
 
-    async fn carry(self: Rc<Self>, client: TcpStream) {
-        let Ok(server) = TcpStream::connect(self.target).await else { return };
+    /// Carries a connection, of which some bytes may have been read already.
+    pub(crate) async fn carry(self: Rc<Self>, client: TcpStream, first: Vec<u8>) {
+        let Ok(mut server) = TcpStream::connect(self.target).await else { return };
+        let mut line = self.line.subscribe();
+        let epoch = line.borrow().epoch;
+        let arrives = passes(&mut line, epoch, |line| line.holds_requests).await;
+        if !arrives || server.write_all(&first).await.is_err() {
+            return;
+        }
         if client.set_nodelay(true).is_err() || server.set_nodelay(true).is_err() {
             return;
         }
         let (client_read, client_write) = client.into_split();
         let (server_read, server_write) = server.into_split();
-        let (up, down) = (self.line.subscribe(), self.line.subscribe());
+        let (up, down) = (line.clone(), line);
         let requests = pump(client_read, server_write, up, |line| line.holds_requests, false);
         // The end of either direction is the end of both.
         match &self.rewrite {

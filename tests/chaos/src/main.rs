@@ -3,7 +3,8 @@
 //! Starts the service as it is run (`quita serve` with an adapter to the tester's banks), beside it two banks and a
 //! receiver of webhooks over HTTP, with a TCP proxy on every line, and clients that create, retry, cancel, capture and
 //! refund at once. While they work, faults fall by a plan that follows from a seed: SIGKILL of nodes; SIGKILL, SIGSTOP
-//! and step-down of MongoDB's primary; partitions (full, one way, refused, flapping), latency, connections that are
+//! and step-down of MongoDB's primary; partitions between any two parties, the members of the replica set among them
+//! (full, one way, refused, flapping), latency, connections that are
 //! cut before the answer; banks that are slow, break off, answer nonsense, tell things twice, late or never; receivers
 //! that fail. Then everything is healed, and what clients were told, the banks' books and what the receiver got are
 //! compared with the store.
@@ -14,8 +15,7 @@
 //! nodes are started again with their clocks ahead. How far that had to go is printed.
 //!
 //! Not covered here: loss of power (the kernel keeps what a killed process wrote; `fsync` is not put to the test), full
-//! and failing disks, clocks that differ between nodes, partitions between the members of the replica set other than
-//! the loss of its primary, a bank that finds an old request in its post after it has said that it does not know the
+//! and failing disks, clocks that differ between nodes, a bank that finds an old request in its post after it has said that it does not know the
 //! charge, more than one merchant, live keys, and the pages of payers.
 #![allow(
     clippy::unwrap_used,
@@ -29,6 +29,7 @@
 
 mod bank;
 mod books;
+mod bridge;
 mod clients;
 mod dice;
 mod faults;

@@ -14,6 +14,7 @@ use mongodb::bson::{Document, doc};
 use mongodb::options::ClientOptions;
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::bridge::Bridge;
 use crate::link::{Link, Rewrite};
 use crate::node::tied;
 
@@ -33,6 +34,8 @@ struct Member {
 /// All of them.
 pub(crate) struct Set {
     members: Vec<Member>,
+    /// The lines between them.
+    pub(crate) bridge: Bridge,
 }
 
 impl Set {
@@ -54,7 +57,32 @@ impl Set {
             members.push(Member { address, directory, arguments, client, child: RefCell::default() });
         }
         anyhow::ensure!(members.len() == 3, "three members are needed");
-        Ok(Rc::new(Self { members }))
+        let addresses: Vec<_> = members.iter().map(|member| member.address).collect();
+        let set = Rc::new(Self { members, bridge: Bridge::between(&addresses).await? });
+        set.talk_over_the_bridge().await?;
+        Ok(set)
+    }
+
+    /// Lets the members reach each other through the tester only.
+    async fn talk_over_the_bridge(&self) -> anyhow::Result<()> {
+        let primary = self.wait_primary().await?;
+        let answer = self.ask(primary, doc! {"replSetGetConfig": 1}).await.context("a configuration")?;
+        let mut config = answer.get_document("config")?.clone();
+        let version = config.get_i32("version")?;
+        config.insert("version", version + 1);
+        for (place, member) in config.get_array_mut("members")?.iter_mut().enumerate() {
+            let member = member.as_document_mut().context("a member")?;
+            member.insert("host", self.bridge.addresses[place].to_string());
+        }
+        let command = doc! {"replSetReconfig": config, "force": true};
+        self.members[primary].client.database("admin").run_command(command).await?;
+        sleep(Duration::from_secs(3)).await;
+        self.wait_primary().await?;
+        anyhow::ensure!(
+            self.bridge.recognised.get() > 0,
+            "the members do not name themselves: start them with --setParameter enableTestCommands=1"
+        );
+        Ok(())
     }
 
     /// A connection string past all proxies.
@@ -74,7 +102,7 @@ impl Set {
         let names: Vec<String> =
             listeners.iter().map(|line| line.local_addr().map(|at| at.to_string())).collect::<Result<_, _>>()?;
         let pairs: Vec<(String, String)> =
-            self.members.iter().map(|member| member.address.to_string()).zip(names.clone()).collect();
+            self.bridge.addresses.iter().map(ToString::to_string).zip(names.clone()).collect();
         let rewrite: Rewrite = Rc::new(move |message: &[u8]| {
             let mut message = message.to_vec();
             for (from, to) in &pairs {

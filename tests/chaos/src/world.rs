@@ -84,14 +84,14 @@ impl World {
             Some(set) => (set.uri(&database), 3),
             None => (format!("sqlite:{}", directory.join(format!("{database}.db")).display()), 1),
         };
-        let ask = |arguments: &[&str]| output(&program, directory, arguments);
-        let key = ask(&["keys", "create", "--merchant", "chaos", "--store", &direct])?;
+        let ask = async |arguments: &[&str]| output(&program, directory, arguments).await;
+        let key = ask(&["keys", "create", "--merchant", "chaos", "--store", &direct]).await?;
         let (bank, receiver) = (Bank::new(seed), Receiver::new(seed));
         *receiver.secret.borrow_mut() =
-            WebhookSecret::parse(&ask(&["secrets", "show", "--merchant", "chaos", "--store", &direct])?);
+            WebhookSecret::parse(&ask(&["secrets", "show", "--merchant", "chaos", "--store", &direct]).await?);
         for name in NAMES {
             let path = config.display().to_string();
-            let secret = ask(&["secrets", "notification", name, "--config", &path])?;
+            let secret = ask(&["secrets", "notification", name, "--config", &path]).await?;
             bank.secrets.borrow_mut().push(WebhookSecret::parse(&secret).context("a secret")?);
         }
         let (bank_listener, hook_listener) = (crate::ports::listen().await?, crate::ports::listen().await?);
@@ -138,6 +138,9 @@ impl World {
         self.bank.is_calm.set(true);
         self.receiver.is_calm.set(true);
         for link in self.links() {
+            link.heal(true).await;
+        }
+        for link in self.set.iter().flat_map(|set| set.bridge.lines()) {
             link.heal(true).await;
         }
         if let Some(set) = &self.set {
@@ -188,9 +191,11 @@ fn node_program() -> anyhow::Result<PathBuf> {
     Ok(program)
 }
 
-/// What a command of the service prints.
-fn output(program: &Path, directory: &Path, arguments: &[&str]) -> anyhow::Result<String> {
-    let output = tied(program).args(arguments).current_dir(directory).output()?;
+/// What a command of the service prints. On a thread of its own: its connections pass through this one.
+async fn output(program: &Path, directory: &Path, arguments: &[&str]) -> anyhow::Result<String> {
+    let mut command = tied(program);
+    command.args(arguments).current_dir(directory);
+    let output = tokio::task::spawn_blocking(move || command.output()).await??;
     anyhow::ensure!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }
