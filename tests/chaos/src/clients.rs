@@ -43,11 +43,7 @@ pub(crate) async fn work(world: Rc<World>, number: u64, stop: Rc<Cell<bool>>) {
 }
 
 /// One payment, until its client knows it; what may be done with it then.
-async fn payment(
-    world: &Rc<World>,
-    dice: &Rc<Dice>,
-    reference: &str,
-) -> Option<(String, &'static str, u64)> {
+async fn payment(world: &Rc<World>, dice: &Rc<Dice>, reference: &str) -> Option<(String, &'static str, u64)> {
     let (body, cents, method) = request(world, dice, reference);
     let has_key = dice.percent(85);
     {
@@ -184,7 +180,9 @@ async fn insist(world: &World, dice: &Dice, id: &str, place: usize, wish: Wish) 
                 let promise = match wish {
                     Wish::Cancel => Promise::Cancelled,
                     Wish::Capture(_) => Promise::Captured,
-                    Wish::Refund(_) => Promise::Refunded { refund_id: text("refundId"), amount: text("amount") },
+                    Wish::Refund(_) => {
+                        Promise::Refunded { refund_id: text("refundId"), amount: text("amount") }
+                    }
                 };
                 if !matches!(wish, Wish::Refund(_)) {
                     world.told.saw(&answer);
@@ -220,8 +218,7 @@ async fn send(
     let call = Call { method, path, headers: &headers, body };
     // Now and then a client has no patience at all.
     let patience = if dice.percent(5) { dice.millis(5, 150) } else { PATIENCE };
-    let answer: Option<Result<Answer, CallError>> =
-        timeout(patience, call.to(node.front.address)).await.ok();
+    let answer: Option<Result<Answer, CallError>> = timeout(patience, call.to(node.front.address)).await.ok();
     let answer = answer.and_then(Result::ok);
     world.told.answered(answer.as_ref().map(|answer| answer.status));
     answer.map(|answer| (answer.status, serde_json::from_slice(&answer.body).unwrap_or(Value::Null)))

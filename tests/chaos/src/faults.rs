@@ -48,17 +48,13 @@ async fn start(world: &World, node: &Node) -> anyhow::Result<()> {
         match node.start_and_measure().await {
             Ok(()) => return Ok(()),
             // Without a primary it says so and ends: whoever runs it starts it again.
-            Err(error) if world.set.is_some() && node.ended_by_itself().is_some() => {
-                tell(&format!("started again: {error:#}"));
+            Err(_) if world.set.is_some() && node.ended_by_itself().is_some() => {
+                world.counts.starts_in_vain.set(world.counts.starts_in_vain.get() + 1);
                 sleep(Duration::from_millis(500)).await;
             }
             Err(error) => return Err(error),
         }
     }
-}
-
-fn tell(text: &str) {
-    eprintln!("    {text}");
 }
 
 /// Kills, stops or votes out the primary until there were so many elections.

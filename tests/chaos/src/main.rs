@@ -94,6 +94,9 @@ struct Options {
     /// Where the plan of faults comes from; a fresh one when absent
     #[arg(long)]
     seed: Option<u64>,
+    /// Makes a mistake on purpose: then the run has to fail
+    #[arg(long, value_enum)]
+    plant: Option<node::Plant>,
 }
 
 fn main() -> ExitCode {
@@ -111,6 +114,7 @@ fn main() -> ExitCode {
         clients: options.clients,
         quota,
         on_mongodb: options.store == StoreKind::Mongodb,
+        plant: options.plant,
     };
     println!("quita-chaos: {:?}, seed {seed}, {} rounds of {quota:?}", options.store, options.rounds);
     // One thread: a child is tied to the thread that started it.

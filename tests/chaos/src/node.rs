@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
 
+use clap::ValueEnum;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::link::Link;
@@ -15,6 +16,27 @@ use crate::wire::{Answer, Call, CallError};
 
 /// How long a process may take until it is ready.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A mistake that is made on purpose, to see that the tester finds it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Plant {
+    /// A charge whose outcome is unknown counts as not delivered: the next bank gets it.
+    UnknownIsRefused,
+    /// An operation whose outcome is unknown counts as done.
+    UnknownIsDone,
+    /// What the embedded store wrote last is lost in a kill.
+    LostWrites,
+}
+
+impl Plant {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::UnknownIsRefused => "unknown-is-refused",
+            Self::UnknownIsDone => "unknown-is-done",
+            Self::LostWrites => "lost-writes",
+        }
+    }
+}
 
 /// What a node is started with.
 pub(crate) struct NodePlan {
@@ -24,6 +46,7 @@ pub(crate) struct NodePlan {
     pub(crate) config: PathBuf,
     pub(crate) store: String,
     pub(crate) public_url: String,
+    pub(crate) plant: Option<Plant>,
 }
 
 /// A node and the lines that lead to it and from it.
@@ -44,7 +67,11 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    pub(crate) async fn new(plan: NodePlan, bank: Rc<Link>, store: Vec<Rc<Link>>) -> anyhow::Result<Rc<Self>> {
+    pub(crate) async fn new(
+        plan: NodePlan,
+        bank: Rc<Link>,
+        store: Vec<Rc<Link>>,
+    ) -> anyhow::Result<Rc<Self>> {
         let (api, ops) = (crate::ports::free().await?, crate::ports::free().await?);
         let front = Link::open(api).await?;
         Ok(Rc::new(Self {
@@ -77,6 +104,9 @@ impl Node {
         command.current_dir(&self.plan.directory);
         command.env("CHAOS_BANK", self.bank.address.to_string());
         command.env("CHAOS_AHEAD_MS", self.ahead_ms.get().to_string());
+        if let Some(plant) = self.plan.plant {
+            command.env("CHAOS_PLANT", plant.as_str());
+        }
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
         *self.child.borrow_mut() = Some(command.spawn()?);
         Ok(())
@@ -124,6 +154,10 @@ impl Node {
         let Some(mut child) = self.child.borrow_mut().take() else { return false };
         drop(child.kill());
         drop(child.wait());
+        if self.plan.plant == Some(Plant::LostWrites) {
+            let log = format!("{}-wal", self.plan.store.trim_start_matches("sqlite:"));
+            drop(File::options().write(true).open(log).and_then(|file| file.set_len(0)));
+        }
         true
     }
 
@@ -143,7 +177,9 @@ impl Node {
     }
 
     pub(crate) fn log(&self) -> String {
-        std::fs::read(self.log_path()).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+        std::fs::read(self.log_path())
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .unwrap_or_default()
     }
 
     fn tail(&self) -> String {

@@ -94,7 +94,10 @@ impl Receiver {
         let events = ledger.entry(id.clone()).or_default();
         let was_confirmed = |sequence| events.get(&sequence).is_some_and(|before| before.is_confirmed);
         if !events.contains_key(&sequence) && sequence > 1 && !was_confirmed(sequence - 1) {
-            self.violation(format!("{id}: event {sequence} came before event {} was confirmed", sequence - 1));
+            self.violation(format!(
+                "{id}: event {sequence} came before event {} was confirmed",
+                sequence - 1
+            ));
         }
         let received = Received {
             webhook_id: webhook_id.to_owned(),
@@ -109,7 +112,9 @@ impl Receiver {
         known.times += 1;
         let same = (&known.webhook_id, &known.status, known.version, &known.amount);
         if same != (&received.webhook_id, &received.status, received.version, &received.amount) {
-            self.violation(format!("{id}: event {sequence} was repeated as another: {known:?}, {received:?}"));
+            self.violation(format!(
+                "{id}: event {sequence} was repeated as another: {known:?}, {received:?}"
+            ));
         }
         Some((id, sequence))
     }
@@ -118,8 +123,9 @@ impl Receiver {
         let secret = self.secret.borrow();
         let timestamp = request.header("webhook-timestamp").and_then(|text| text.parse().ok());
         let signature = request.header("webhook-signature").unwrap_or_default();
-        secret.as_ref().zip(timestamp).is_some_and(|(secret, timestamp_s)| {
-            verify(secret, id, timestamp_s, &request.body, signature)
-        })
+        secret
+            .as_ref()
+            .zip(timestamp)
+            .is_some_and(|(secret, timestamp_s)| verify(secret, id, timestamp_s, &request.body, signature))
     }
 }

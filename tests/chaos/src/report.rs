@@ -34,6 +34,7 @@ impl Report {
             ("partitions", counts.partitions.get()),
             ("cuts before the answer", counts.cuts.get()),
             ("slow lines", counts.latencies.get()),
+            ("starts without a store", counts.starts_in_vain.get()),
             ("faults of banks", world.bank.faults.get()),
             ("faults of receivers", world.receiver.faults.get()),
             ("creations sent", tries.into()),
@@ -96,6 +97,11 @@ impl fmt::Display for Report {
         write!(f, "exceptions {:?}{apart}", self.exceptions)?;
         write!(f, "ready again: median {median} ms, most {most} ms, of {}{apart}", ready.len())?;
         write!(f, "clocks ahead by {} s at most{apart}lasted {:.0?}{apart}", self.ahead_s, self.lasted)?;
-        write!(f, "{} violations: {}", self.violations, if self.violations == 0 { "PASSED" } else { "FAILED" })
+        write!(
+            f,
+            "{} violations: {}",
+            self.violations,
+            if self.violations == 0 { "PASSED" } else { "FAILED" }
+        )
     }
 }

@@ -11,6 +11,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::clients;
 use crate::faults::{self, Quota};
+use crate::node::Plant;
 use crate::report::Report;
 use crate::set::Set;
 use crate::verdict::{self, Verdict};
@@ -35,6 +36,7 @@ pub(crate) struct Campaign {
     pub(crate) clients: u64,
     pub(crate) quota: Quota,
     pub(crate) on_mongodb: bool,
+    pub(crate) plant: Option<Plant>,
 }
 
 impl Campaign {
@@ -71,7 +73,8 @@ impl Campaign {
 
     async fn round(&self, round: u64, directory: &Path, set: Option<Rc<Set>>) -> anyhow::Result<Report> {
         let begun = Instant::now();
-        let setting = Setting { seed: self.seed.wrapping_mul(1_000) + round, round, directory, set };
+        let setting =
+            Setting { seed: self.seed.wrapping_mul(1_000) + round, round, directory, set, plant: self.plant };
         let world = World::start(setting).await?;
         let stop = Rc::new(Cell::new(false));
         let clients: Vec<_> = (0..self.clients)
@@ -87,7 +90,9 @@ impl Campaign {
         }
         for client in clients {
             if timeout(deadline.saturating_duration_since(Instant::now()), client).await.is_err() {
-                world.told.violation(format!("a client was not told what it asked for within {TOLD_WITHIN:?}"));
+                world
+                    .told
+                    .violation(format!("a client was not told what it asked for within {TOLD_WITHIN:?}"));
             }
         }
         let (verdict, ahead_s) = settle(&world).await?;

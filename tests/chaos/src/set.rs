@@ -50,7 +50,8 @@ impl Set {
             let pid = fs::read_to_string(directory.join("pid"))?;
             let line = fs::read_to_string(format!("/proc/{}/cmdline", pid.trim()))?;
             let arguments = line.split_terminator('\0').map(str::to_owned).collect();
-            let mut options = ClientOptions::parse(format!("mongodb://{address}/?directConnection=true")).await?;
+            let mut options =
+                ClientOptions::parse(format!("mongodb://{address}/?directConnection=true")).await?;
             options.server_selection_timeout = Some(PATIENCE);
             options.connect_timeout = Some(PATIENCE);
             let client = Client::with_options(options)?;
@@ -99,8 +100,10 @@ impl Set {
         for _ in &self.members {
             listeners.push(crate::ports::listen().await?);
         }
-        let names: Vec<String> =
-            listeners.iter().map(|line| line.local_addr().map(|at| at.to_string())).collect::<Result<_, _>>()?;
+        let names: Vec<String> = listeners
+            .iter()
+            .map(|line| line.local_addr().map(|at| at.to_string()))
+            .collect::<Result<_, _>>()?;
         let pairs: Vec<(String, String)> =
             self.bridge.addresses.iter().map(ToString::to_string).zip(names.clone()).collect();
         let rewrite: Rewrite = Rc::new(move |message: &[u8]| {
@@ -190,17 +193,20 @@ impl Set {
         anyhow::bail!("mongod {place} does not start; see its log")
     }
 
+    fn runs(&self, place: usize) -> bool {
+        let mut child = self.members[place].child.borrow_mut();
+        matches!(child.as_mut().map(Child::try_wait), Some(Ok(None)))
+    }
+
     /// Waits for an answer; `false` if the process ended.
     async fn answers(&self, place: usize) -> bool {
         loop {
             if self.ask(place, doc! {"ping": 1}).await.is_some() {
                 return true;
             }
-            let mut child = self.members[place].child.borrow_mut();
-            if !matches!(child.as_mut().map(Child::try_wait), Some(Ok(None))) {
+            if !self.runs(place) {
                 return false;
             }
-            drop(child);
             sleep(Duration::from_millis(50)).await;
         }
     }

@@ -160,7 +160,9 @@ fn check_receiver(world: &World, verdict: &mut Verdict, id: &str, stored: &Store
         }
         // Several changes of one write share its version.
         if got.version < version || !ids.insert(got.webhook_id.clone()) {
-            verdict.violation(format!("{id}: event {sequence} has an old version or another's id: {received:?}"));
+            verdict.violation(format!(
+                "{id}: event {sequence} has an old version or another's id: {received:?}"
+            ));
         }
         version = got.version;
     }

@@ -75,9 +75,10 @@ pub(crate) fn end_of_head(buffer: &[u8]) -> Option<usize> {
 
 /// The value of a header of a head.
 pub(crate) fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
-    head.lines().skip(1).filter_map(|line| line.split_once(':')).find_map(|(known, value)| {
-        known.eq_ignore_ascii_case(name).then(|| value.trim())
-    })
+    head.lines()
+        .skip(1)
+        .filter_map(|line| line.split_once(':'))
+        .find_map(|(known, value)| known.eq_ignore_ascii_case(name).then(|| value.trim()))
 }
 
 fn answer_in(buffer: &[u8]) -> Result<Option<Answer>, CallError> {

@@ -13,7 +13,7 @@ use tokio::time::sleep;
 use crate::bank::{Bank, NAMES};
 use crate::dice::Dice;
 use crate::link::Link;
-use crate::node::{Node, NodePlan, tied};
+use crate::node::{Node, NodePlan, Plant, tied};
 use crate::receiver::Receiver;
 use crate::server::serve;
 use crate::set::Set;
@@ -44,6 +44,8 @@ pub(crate) struct Counts {
     pub(crate) partitions: Cell<u64>,
     pub(crate) cuts: Cell<u64>,
     pub(crate) latencies: Cell<u64>,
+    /// Starts of a node while its store was out of reach.
+    pub(crate) starts_in_vain: Cell<u64>,
 }
 
 /// One round.
@@ -70,12 +72,13 @@ pub(crate) struct Setting<'a> {
     pub(crate) round: u64,
     pub(crate) directory: &'a Path,
     pub(crate) set: Option<Rc<Set>>,
+    pub(crate) plant: Option<Plant>,
 }
 
 impl World {
     /// Starts everything and waits until all nodes are ready.
     pub(crate) async fn start(setting: Setting<'_>) -> anyhow::Result<Rc<Self>> {
-        let Setting { seed, round, directory, set } = setting;
+        let Setting { seed, round, directory, set, plant } = setting;
         let program = node_program()?;
         let config = directory.join("chaos.toml");
         std::fs::write(&config, CONFIG)?;
@@ -87,8 +90,9 @@ impl World {
         let ask = async |arguments: &[&str]| output(&program, directory, arguments).await;
         let key = ask(&["keys", "create", "--merchant", "chaos", "--store", &direct]).await?;
         let (bank, receiver) = (Bank::new(seed), Receiver::new(seed));
-        *receiver.secret.borrow_mut() =
-            WebhookSecret::parse(&ask(&["secrets", "show", "--merchant", "chaos", "--store", &direct]).await?);
+        *receiver.secret.borrow_mut() = WebhookSecret::parse(
+            &ask(&["secrets", "show", "--merchant", "chaos", "--store", &direct]).await?,
+        );
         for name in NAMES {
             let path = config.display().to_string();
             let secret = ask(&["secrets", "notification", name, "--config", &path]).await?;
@@ -117,6 +121,7 @@ impl World {
                 config: config.clone(),
                 store: uri,
                 public_url: "http://quita.example".into(),
+                plant,
             };
             nodes.push(Node::new(plan, Link::open(bank_address).await?, store).await?);
         }
@@ -126,7 +131,20 @@ impl World {
         }
         let (told, counts) = (Told::default(), Counts::default());
         let pause_ms = if set.is_some() { 400 } else { 250 };
-        Ok(Rc::new(Self { seed, round, pause_ms, key, nodes, bank, receiver, hooks, told, set, counts, servers }))
+        Ok(Rc::new(Self {
+            seed,
+            round,
+            pause_ms,
+            key,
+            nodes,
+            bank,
+            receiver,
+            hooks,
+            told,
+            set,
+            counts,
+            servers,
+        }))
     }
 
     pub(crate) fn postback_url(&self, dice: &Dice) -> String {

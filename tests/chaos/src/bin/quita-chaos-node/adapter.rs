@@ -22,11 +22,13 @@ use crate::wire::{Answer, Call, CallError};
 pub(crate) struct BankFactory {
     spec: AcquirerSpec,
     bank: SocketAddr,
+    plant: Option<String>,
 }
 
 impl BankFactory {
-    pub(crate) const fn new(spec: AcquirerSpec, bank: SocketAddr) -> Self {
-        Self { spec, bank }
+    /// An adapter; with a planted mistake it lies about what it knows.
+    pub(crate) const fn new(spec: AcquirerSpec, bank: SocketAddr, plant: Option<String>) -> Self {
+        Self { spec, bank, plant }
     }
 }
 
@@ -41,13 +43,21 @@ impl AcquirerFactory for BankFactory {
 
     /// Notices come over HTTP.
     fn build(&self, _sink: Arc<dyn NoticeSink>) -> Rc<dyn Acquirer> {
-        Rc::new(Bank { name: self.spec.name.to_string(), address: self.bank })
+        let plant = |name: &str| self.plant.as_deref() == Some(name);
+        Rc::new(Bank {
+            name: self.spec.name.to_string(),
+            address: self.bank,
+            takes_unknown_for_refused: plant("unknown-is-refused"),
+            takes_unknown_for_done: plant("unknown-is-done"),
+        })
     }
 }
 
 struct Bank {
     name: String,
     address: SocketAddr,
+    takes_unknown_for_refused: bool,
+    takes_unknown_for_done: bool,
 }
 
 impl Bank {
@@ -80,7 +90,12 @@ impl Acquirer for Bank {
             "method": query.method.label(),
             "capture": query.captures_at_once,
         });
-        charge_answer(query, self.call("POST", "", &body).await)
+        match charge_answer(query, self.call("POST", "", &body).await) {
+            ChargeAnswer::Failed(CallFailure::Unknown(why)) if self.takes_unknown_for_refused => {
+                ChargeAnswer::Failed(CallFailure::NotDelivered(why))
+            }
+            answer @ (ChargeAnswer::Known(_) | ChargeAnswer::NotFound | ChargeAnswer::Failed(_)) => answer,
+        }
     }
 
     async fn begun(&self, _query: &ChargeQuery) {}
@@ -94,9 +109,9 @@ impl Acquirer for Bank {
             OperationKind::Cancel => 0,
             OperationKind::Capture(amount) | OperationKind::Refund(amount) => amount.cents(),
         };
-        let body =
-            json!({"id": operation.id.to_string(), "kind": operation.kind.verb(), "amount": amount});
+        let body = json!({"id": operation.id.to_string(), "kind": operation.kind.verb(), "amount": amount});
         match self.call("POST", &format!("/{}/operations", query.id), &body).await {
+            Err(_) if self.takes_unknown_for_done => OperationAnswer::Done,
             Err(failure) => OperationAnswer::Failed(failure),
             Ok((_, answer)) => match (answer["done"].as_bool(), answer["reason"].as_str()) {
                 (Some(true), _) => OperationAnswer::Done,
@@ -117,8 +132,6 @@ fn charge_answer(query: &ChargeQuery, called: Result<(u16, Value), CallFailure>)
             issue::issued(query)
                 .map_or_else(unreadable, |issued| ChargeAnswer::Known(Fact::Pending { issued, news_at }))
         }
-        Ok((_, answer)) => {
-            serde_json::from_value(answer).map_or_else(|_| unreadable(), ChargeAnswer::Known)
-        }
+        Ok((_, answer)) => serde_json::from_value(answer).map_or_else(|_| unreadable(), ChargeAnswer::Known),
     }
 }

@@ -1,7 +1,7 @@
 //! `quita serve` with acquirers that are reached over HTTP, and a clock that may be ahead.
 //!
 //! Any other command is handed to `quita`. Of the environment it reads `CHAOS_BANK`, the address of the bank,
-//! and `CHAOS_AHEAD_MS`, how far its clock is ahead of the machine's.
+//! `CHAOS_AHEAD_MS`, how far its clock is ahead of the machine's, and `CHAOS_PLANT`, a mistake to make on purpose.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -21,6 +21,7 @@ use std::sync::Arc;
 use clap::{Args, Command, FromArgMatches};
 use quita::cli::flags::ServiceFlags;
 use quita::config::Config;
+use quita::config::acquirer::AcquirerConfig;
 use quita::serve::Outside;
 use quita_adapters::system::SystemClock;
 use quita_domain::time::Timestamp;
@@ -50,8 +51,9 @@ async fn serve(flags: ServiceFlags) -> anyhow::Result<()> {
         take("CHAOS_BANK").ok_or_else(|| anyhow::anyhow!("CHAOS_BANK is not set"))?.parse()?;
     let config = Config::from_settings(flags.settings())?;
     quita::telemetry::start(config.log).map_err(|error| anyhow::anyhow!("{error}"))?;
-    let factory = |acquirer: &quita::config::acquirer::AcquirerConfig| {
-        Arc::new(BankFactory::new(acquirer.spec.clone(), bank)) as Arc<dyn AcquirerFactory>
+    let plant = take("CHAOS_PLANT");
+    let factory = |acquirer: &AcquirerConfig| -> Arc<dyn AcquirerFactory> {
+        Arc::new(BankFactory::new(acquirer.spec.clone(), bank, plant.clone()))
     };
     let acquirers = config.acquirers.iter().map(factory).collect();
     quita::serve::run_with(config, Outside { acquirers, clock: Arc::new(AheadClock { ahead_ms }) }).await
