@@ -159,3 +159,58 @@ impl Entry {
         fact
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn books_with(method: &str, capture: bool) -> Books {
+        let mut books = Books::default();
+        let body = json!({"id": "t", "amount": 1_010, "method": method, "capture": capture});
+        assert_eq!(books.charge("bank-a", &body), Some(true));
+        assert_eq!(books.charge("bank-a", &body), Some(false));
+        books
+    }
+
+    fn operation(id: &str, kind: &str, amount: u64) -> Value {
+        json!({"id": id, "kind": kind, "amount": amount})
+    }
+
+    #[test]
+    fn a_repeated_charge_moves_money_once() {
+        let mut books = books_with("credit_card", true);
+        let entry = books.entry("bank-a", "t").unwrap();
+        assert_eq!((entry.accepted, entry.captured()), (1, 1_010));
+    }
+
+    #[test]
+    fn a_repeated_operation_is_answered_as_at_first() {
+        let mut books = books_with("credit_card", false);
+        let entry = books.entry("bank-a", "t").unwrap();
+        let capture = operation("o", "capture", 500);
+        assert_eq!(entry.operate(&capture), Some(Ok(())));
+        assert_eq!(entry.operate(&capture), Some(Ok(())));
+        assert_eq!(entry.operate(&operation("p", "capture", 500)), Some(Err("not_authorized")));
+        assert_eq!(entry.captures, [("o".to_owned(), 500)]);
+    }
+
+    #[test]
+    fn no_more_goes_back_than_came_in() {
+        let mut books = books_with("pix", true);
+        let entry = books.entry("bank-a", "t").unwrap();
+        assert_eq!(entry.operate(&operation("early", "refund", 1)), Some(Err("not_refundable")));
+        assert!(entry.pay() && !entry.pay());
+        assert_eq!(entry.operate(&operation("a", "refund", 1_000)), Some(Ok(())));
+        assert_eq!(entry.operate(&operation("b", "refund", 11)), Some(Err("not_refundable")));
+        assert_eq!(entry.refunded(), 1_000);
+    }
+
+    #[test]
+    fn what_was_cancelled_is_not_paid() {
+        let mut books = books_with("boleto", true);
+        let entry = books.entry("bank-a", "t").unwrap();
+        assert_eq!(entry.operate(&operation("c", "cancel", 0)), Some(Ok(())));
+        assert!(!entry.pay());
+        assert_eq!(entry.captured(), 0);
+    }
+}

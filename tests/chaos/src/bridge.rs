@@ -105,3 +105,15 @@ fn sender(message: &[u8]) -> Option<u16> {
     let text = std::str::from_utf8(text.split(|byte| *byte == 0).next()?).ok()?;
     text.rsplit_once(':')?.1.parse().ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_is_known_by_what_it_calls_itself() {
+        let message = [b"\x30\0\0\0".as_slice(), HOST_INFO, b"\x0b\0\0\0host:27117\0\0"].concat();
+        assert_eq!(sender(&message), Some(27_117));
+        assert_eq!(sender(b"a driver says nothing of the kind"), None);
+    }
+}

@@ -218,3 +218,83 @@ async fn passes(line: &mut watch::Receiver<Line>, epoch: u64, holds: fn(&Line) -
         Err(_) => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::task::LocalSet;
+    use tokio::time::timeout;
+
+    use super::*;
+    use crate::server::{Reply, serve};
+    use crate::wire::{Answer, Call, CallError};
+
+    async fn call_within(link: &Link, seconds: u64) -> Option<Result<Answer, CallError>> {
+        let call = Call { method: "POST", path: "/", headers: &[], body: b"{}" };
+        timeout(Duration::from_secs(seconds), call.to(link.address)).await.ok()
+    }
+
+    async fn call(link: &Link) -> Option<Result<Answer, CallError>> {
+        call_within(link, 20).await
+    }
+
+    async fn line_to_a_server() -> (Rc<Link>, Rc<RefCell<u32>>) {
+        let listener = crate::ports::listen().await.unwrap();
+        let target = listener.local_addr().unwrap();
+        let served = Rc::new(RefCell::new(0));
+        let count = Rc::clone(&served);
+        spawn_local(serve(listener, move |_| {
+            *count.borrow_mut() += 1;
+            async { Reply::Json(200, "{}".into()) }
+        }));
+        (Link::open(target).await.unwrap(), served)
+    }
+
+    #[tokio::test]
+    async fn a_line_that_is_well_carries_both_ways() {
+        let work = async {
+            let (link, served) = line_to_a_server().await;
+            assert_eq!(call(&link).await.unwrap().unwrap().status, 200);
+            assert_eq!(*served.borrow(), 1);
+        };
+        LocalSet::new().run_until(work).await;
+    }
+
+    #[tokio::test]
+    async fn a_refusing_line_takes_not_one_byte_until_it_is_healed() {
+        let work = async {
+            let (link, served) = line_to_a_server().await;
+            link.refuse();
+            assert!(matches!(call(&link).await, Some(Err(CallError::NotConnected(_)))));
+            assert_eq!(*served.borrow(), 0);
+            link.heal(true).await;
+            assert_eq!(call(&link).await.unwrap().unwrap().status, 200);
+        };
+        LocalSet::new().run_until(work).await;
+    }
+
+    #[tokio::test]
+    async fn a_cut_answer_was_asked_for_all_the_same() {
+        let work = async {
+            let (link, served) = line_to_a_server().await;
+            link.set(Line { cuts_answers: true, ..Line::default() });
+            assert!(matches!(call(&link).await, Some(Err(CallError::Lost(_)))));
+            assert_eq!(*served.borrow(), 1);
+        };
+        LocalSet::new().run_until(work).await;
+    }
+
+    #[tokio::test]
+    async fn a_line_that_holds_one_way_holds_only_that_way() {
+        let work = async {
+            let (link, served) = line_to_a_server().await;
+            link.set(Line { holds_requests: true, ..Line::default() });
+            assert!(call_within(&link, 1).await.is_none());
+            assert_eq!(*served.borrow(), 0);
+            link.heal(true).await;
+            link.set(Line { holds_answers: true, ..Line::default() });
+            assert!(call_within(&link, 1).await.is_none());
+            assert_eq!(*served.borrow(), 1);
+        };
+        LocalSet::new().run_until(work).await;
+    }
+}

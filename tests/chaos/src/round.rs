@@ -149,9 +149,9 @@ async fn settle(world: &Rc<World>) -> anyhow::Result<(Verdict, u64)> {
             sleep(Duration::from_millis(200)).await;
         }
         let verdict = verdict::compare(world).await?;
-        let is_clean = verdict.violations.is_empty();
+        let is_over = verdict.violations.is_empty() || verdict.is_final;
         found = Some((verdict, ahead_s));
-        if is_clean {
+        if is_over {
             break;
         }
     }

@@ -236,3 +236,15 @@ fn replace(message: &mut [u8], from: &[u8], to: &[u8]) {
         at = start + to.len();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_address_in_a_message_is_replaced() {
+        let mut message = b"127.0.0.1:11111,127.0.0.1:22222,127.0.0.1:11111".to_vec();
+        replace(&mut message, b"127.0.0.1:11111", b"127.0.0.1:33333");
+        assert_eq!(message, b"127.0.0.1:33333,127.0.0.1:22222,127.0.0.1:33333");
+    }
+}

@@ -12,10 +12,15 @@ use crate::world::World;
 /// Violations that are printed; the others are counted.
 const SHOWN: usize = 40;
 
+/// A round with fewer payments is no proof.
+const FEWEST_PAYMENTS: usize = 30;
+
 /// What the comparison found.
 #[derive(Debug, Default)]
 pub(crate) struct Verdict {
     pub(crate) violations: Vec<String>,
+    /// Some of them can't mend themselves in time.
+    pub(crate) is_final: bool,
     pub(crate) payments: usize,
     pub(crate) events: usize,
     pub(crate) exceptions: Vec<String>,
@@ -42,6 +47,7 @@ pub(crate) async fn compare(world: &World) -> anyhow::Result<Verdict> {
     let mut verdict = Verdict::default();
     verdict.violations.extend(world.told.violations.borrow().iter().cloned());
     verdict.violations.extend(world.receiver.violations.borrow().iter().cloned());
+    verdict.is_final = !verdict.violations.is_empty();
     let payments = store::all_payments(world).await?;
     verdict.payments = payments.len();
     for (id, stored) in &payments {
@@ -56,9 +62,13 @@ pub(crate) async fn compare(world: &World) -> anyhow::Result<Verdict> {
             verdict.violation(format!("{id}: its version is {version}, but a higher one was told"));
         }
     }
+    if payments.len() < FEWEST_PAYMENTS {
+        verdict.violation(format!("only {} payments were made: that proves nothing", payments.len()));
+    }
     check_intents(world, &mut verdict, &payments);
     check_promises(world, &mut verdict, &payments);
     check_unknown(world, &mut verdict, &payments);
+    check_exceptions(world, &mut verdict, &payments).await?;
     check_leftovers(world, &mut verdict).await?;
     Ok(verdict)
 }
@@ -229,20 +239,36 @@ fn check_unknown(world: &World, verdict: &mut Verdict, payments: &BTreeMap<Strin
     }
 }
 
-/// Nothing waits, nothing is exhausted, no actor died, nobody is needed.
-async fn check_leftovers(world: &World, verdict: &mut Verdict) -> anyhow::Result<()> {
-    for state in ["pending", "exhausted"] {
-        for delivery in store::deliveries(world, state).await? {
-            verdict.violation(format!("a delivery is {state}: {delivery}"));
-        }
-    }
+/// Nobody is needed.
+async fn check_exceptions(
+    world: &World,
+    verdict: &mut Verdict,
+    payments: &BTreeMap<String, Stored>,
+) -> anyhow::Result<()> {
     for exception in store::exceptions(world).await? {
         let kind = text(&exception["kind"]);
         verdict.exceptions.push(kind.clone());
         // An outcome that was asked for many times is reported by contract; whether it was resolved in the end is
         // what the books tell.
         if kind != "unknown_outcome" {
-            verdict.violation(format!("an exception: {exception}"));
+            let id = text(&exception["transactionId"]);
+            let books = world.bank.books.borrow();
+            let entries: Vec<_> = books.entries.iter().filter(|((_, known), _)| *known == id).collect();
+            let stored = payments.get(&id);
+            verdict
+                .violations
+                .push(format!("an exception: {exception}: books {entries:?}, stored {stored:?}"));
+            verdict.is_final = true;
+        }
+    }
+    Ok(())
+}
+
+/// Nothing waits, nothing is exhausted, no actor died.
+async fn check_leftovers(world: &World, verdict: &mut Verdict) -> anyhow::Result<()> {
+    for state in ["pending", "exhausted"] {
+        for delivery in store::deliveries(world, state).await? {
+            verdict.violation(format!("a delivery is {state}: {delivery}"));
         }
     }
     for node in &world.nodes {
