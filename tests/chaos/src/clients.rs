@@ -35,7 +35,11 @@ pub(crate) async fn work(world: Rc<World>, number: u64, stop: Rc<Cell<bool>>) {
         let reference = format!("r{}-c{number}-{count}", world.round);
         if let Some((id, method, cents)) = payment(&world, &dice, &reference).await {
             let (world, dice) = (Rc::clone(&world), Rc::clone(&dice));
-            operations.spawn_local(async move { operate(&world, &dice, &id, method, cents).await });
+            operations.spawn_local(async move {
+                look(&world, &dice, &id).await;
+                operate(&world, &dice, &id, method, cents).await;
+                look(&world, &dice, &id).await;
+            });
         }
         sleep(dice.millis(0, world.pause_ms)).await;
     }
@@ -128,6 +132,19 @@ async fn create(world: &World, dice: &Dice, reference: &str, body: &Value, has_k
             return None;
         }
         sleep(dice.millis(50, 500)).await;
+    }
+}
+
+/// Reads a payment that is known, on any node: it must be there, and not older than what was told before.
+async fn look(world: &World, dice: &Dice, id: &str) {
+    let told = world.told.highest_version(id).unwrap_or(0);
+    match send(world, dice, "GET", &format!("/pay/payments/{id}"), None, b"").await {
+        Some((200, record)) => {
+            world.told.read(record["version"].as_u64().unwrap_or(0) < told);
+            world.told.saw(&record);
+        }
+        Some((404, body)) => world.told.violation(format!("{id} was told and is not found: {body}")),
+        Some(_) | None => {}
     }
 }
 

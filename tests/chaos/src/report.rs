@@ -41,6 +41,8 @@ impl Report {
             ("intents", world.told.intents.borrow().len() as u64),
             ("payments", verdict.payments as u64),
             ("operations told", world.told.promises.borrow().len() as u64),
+            ("reads", world.told.reads.get()),
+            ("stale reads", world.told.stale_reads.get()),
             ("events", verdict.events as u64),
             ("webhooks received", world.receiver.requests.get()),
             ("events received", received.values().map(|events| events.len() as u64).sum()),

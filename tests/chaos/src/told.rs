@@ -1,6 +1,6 @@
 //! What clients asked for and what they were told.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
@@ -33,6 +33,9 @@ pub(crate) struct Told {
     pub(crate) violations: RefCell<Vec<String>>,
     pub(crate) answers: RefCell<BTreeMap<u16, u64>>,
     pub(crate) no_answer: RefCell<u64>,
+    pub(crate) reads: Cell<u64>,
+    /// Reads of a version that is older than one that somebody was told before.
+    pub(crate) stale_reads: Cell<u64>,
 }
 
 impl Told {
@@ -45,6 +48,12 @@ impl Told {
             Some(status) => *self.answers.borrow_mut().entry(status).or_default() += 1,
             None => *self.no_answer.borrow_mut() += 1,
         }
+    }
+
+    /// A payment was read on any node.
+    pub(crate) fn read(&self, is_stale: bool) {
+        self.reads.set(self.reads.get() + 1);
+        self.stale_reads.set(self.stale_reads.get() + u64::from(is_stale));
     }
 
     /// A 2xx to a creation.

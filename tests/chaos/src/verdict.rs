@@ -97,6 +97,12 @@ fn check_events(verdict: &mut Verdict, id: &str, stored: &Stored) {
         }
         status = next.unwrap_or(status);
     }
+    // All of one form, so that they compare as text.
+    let times = ["createdAt", "paidAt", "refundedAt"].map(|name| text(&stored.record[name]));
+    let told: Vec<_> = times.iter().filter(|time| !time.is_empty()).collect();
+    if !told.is_sorted() {
+        verdict.violation(format!("{id}: its times run backwards: {}", stored.record));
+    }
     if stored.record["status"] != status.as_str() {
         verdict.violation(format!("{id}: its events end with {status}: {}", stored.record));
     }
