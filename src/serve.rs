@@ -13,7 +13,7 @@ use prometheus::Registry;
 use quita_actors::{ActorSystem, Limits, Placement, Ports};
 use quita_adapters::system::{SystemClock, SystemDice, SystemIds};
 use quita_adapters::webhook_http::{AddressPolicy, WebhookHttpFactory};
-use quita_ports::{Clock, Store};
+use quita_ports::{AcquirerFactory, Clock, Store};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::access::{Access, KeyVerifier};
@@ -29,13 +29,38 @@ const KEEP_ALIVE: Duration = Duration::from_secs(30);
 /// Connections that one worker serves at once.
 const CONNECTIONS: usize = 25_000;
 
+/// What a program that serves may bring of its own: who moves the money, and what time it is.
+pub struct Outside {
+    /// The acquirers, under the names that are configured: their notices are authenticated by name.
+    pub acquirers: Vec<Arc<dyn AcquirerFactory>>,
+    /// The wall clock.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Outside {
+    /// The configured acquirers and the clock of this machine.
+    pub fn configured(config: &Config) -> Self {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        Self { acquirers: acquirers::build(config, &clock), clock }
+    }
+}
+
 /// Runs the service until it is told to stop.
 ///
 /// # Errors
 /// When it can't start; the message says what to do.
 pub async fn run(config: Config) -> anyhow::Result<()> {
+    let outside = Outside::configured(&config);
+    run_with(config, outside).await
+}
+
+/// Runs the service with acquirers and a clock of the caller's.
+///
+/// # Errors
+/// When it can't start; the message says what to do.
+pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let store = store::open(&config.store, Purpose::Serve).await?;
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let clock = Arc::clone(&outside.clock);
     let welcome = first_run::prepare(&config, &Access::new(store.clone(), Arc::clone(&clock))).await?;
     let registry = Registry::new();
     // Bound first: the addresses of payers' pages name the port.
@@ -43,7 +68,7 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
         TcpListener::bind(config.listen).map_err(|error| cannot_listen("--listen", config.listen, &error))?;
     let api_address = listener.local_addr()?;
     let public_url = config.public_url_at(api_address);
-    let system = start_actors(&config, &store, &clock, public_url.clone(), &registry)?;
+    let system = start_actors(&config, &store, outside, public_url.clone(), &registry)?;
     let verifier = KeyVerifier::new(store.clone(), Arc::clone(&clock));
     let edge = Data::new(Edge::new(system.payments(), verifier, clock, public_url, &config));
     let api = listen(&config, listener, edge)?;
@@ -59,7 +84,7 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
 fn start_actors(
     config: &Config,
     store: &Arc<dyn Store>,
-    clock: &Arc<dyn Clock>,
+    Outside { acquirers, clock }: Outside,
     public_url: String,
     registry: &Registry,
 ) -> Result<ActorSystem, prometheus::Error> {
@@ -69,9 +94,9 @@ fn start_actors(
     };
     let ports = Ports {
         store: Arc::clone(store),
-        acquirers: acquirers::build(config, clock),
-        webhooks: Arc::new(WebhookHttpFactory::new(policy, Arc::clone(clock))),
-        clock: Arc::clone(clock),
+        acquirers,
+        webhooks: Arc::new(WebhookHttpFactory::new(policy, Arc::clone(&clock))),
+        clock,
         ids: Arc::new(SystemIds),
         dice: Arc::new(SystemDice),
     };

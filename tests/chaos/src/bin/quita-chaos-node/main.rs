@@ -1,0 +1,76 @@
+//! `quita serve` with acquirers that are reached over HTTP, and a clock that may be ahead.
+//!
+//! Any other command is handed to `quita`. Of the environment it reads `CHAOS_BANK`, the address of the bank,
+//! `CHAOS_AHEAD_MS`, how far its clock is ahead of the machine's, and `CHAOS_PLANT`, a mistake to make on purpose.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a tester may stop with a message"
+)]
+
+mod adapter;
+mod issue;
+#[path = "../../wire.rs"]
+mod wire;
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{Args, Command, FromArgMatches};
+use quita::cli::flags::ServiceFlags;
+use quita::config::Config;
+use quita::config::acquirer::AcquirerConfig;
+use quita::serve::Outside;
+use quita_adapters::system::SystemClock;
+use quita_domain::time::Timestamp;
+use quita_ports::{AcquirerFactory, Clock};
+
+use adapter::BankFactory;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args();
+    if arguments.nth(1).as_deref() != Some("serve") {
+        return quita::cli::main();
+    }
+    let command = ServiceFlags::augment_args(Command::new("quita-chaos-node serve"));
+    let flags = ServiceFlags::from_arg_matches(&command.get_matches_from(std::env::args().skip(1)));
+    match actix_web::rt::System::new().block_on(serve(flags.expect("the flags are known"))) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn serve(flags: ServiceFlags) -> anyhow::Result<()> {
+    let ahead_ms = take("CHAOS_AHEAD_MS").map_or(Ok(0), |text| text.parse())?;
+    let bank: SocketAddr =
+        take("CHAOS_BANK").ok_or_else(|| anyhow::anyhow!("CHAOS_BANK is not set"))?.parse()?;
+    let config = Config::from_settings(flags.settings())?;
+    quita::telemetry::start(config.log).map_err(|error| anyhow::anyhow!("{error}"))?;
+    let plant = take("CHAOS_PLANT");
+    let factory = |acquirer: &AcquirerConfig| -> Arc<dyn AcquirerFactory> {
+        Arc::new(BankFactory::new(acquirer.spec.clone(), bank, plant.clone()))
+    };
+    let acquirers = config.acquirers.iter().map(factory).collect();
+    quita::serve::run_with(config, Outside { acquirers, clock: Arc::new(AheadClock { ahead_ms }) }).await
+}
+
+/// A variable that is the tester's.
+fn take(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// The machine's clock, and some more.
+struct AheadClock {
+    ahead_ms: u64,
+}
+
+impl Clock for AheadClock {
+    fn now(&self) -> Timestamp {
+        SystemClock.now().plus_ms(self.ahead_ms)
+    }
+}

@@ -1,0 +1,255 @@
+//! Merchants: they create, ask again until they know, and cancel, capture and refund at once through several nodes.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::task::{JoinSet, spawn_local};
+use tokio::time::{sleep, timeout};
+
+use crate::books::{DECLINED_CENTS, DISPUTED_CENTS};
+use crate::dice::Dice;
+use crate::told::Promise;
+use crate::wire::{Answer, Call, CallError};
+use crate::world::World;
+
+/// A client's patience with one request.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// What a client wants to do with its payment.
+#[derive(Debug, Clone, Copy)]
+enum Wish {
+    Cancel,
+    Capture(Option<u64>),
+    Refund(Option<u64>),
+}
+
+/// Works until it is told to stop, and ends what it has begun.
+pub(crate) async fn work(world: Rc<World>, number: u64, stop: Rc<Cell<bool>>) {
+    let dice = Rc::new(Dice::new(world.seed, &format!("client {number}")));
+    let mut operations = JoinSet::new();
+    let mut count = 0;
+    while !stop.get() {
+        count += 1;
+        let reference = format!("r{}-c{number}-{count}", world.round);
+        if let Some((id, method, cents)) = payment(&world, &dice, &reference).await {
+            let (world, dice) = (Rc::clone(&world), Rc::clone(&dice));
+            operations.spawn_local(async move {
+                look(&world, &dice, &id).await;
+                operate(&world, &dice, &id, method, cents).await;
+                look(&world, &dice, &id).await;
+            });
+        }
+        sleep(dice.millis(0, world.pause_ms)).await;
+    }
+    while operations.join_next().await.is_some() {}
+}
+
+/// One payment, until its client knows it; what may be done with it then.
+async fn payment(world: &Rc<World>, dice: &Rc<Dice>, reference: &str) -> Option<(String, &'static str, u64)> {
+    let (body, cents, method) = request(world, dice, reference);
+    let has_key = dice.percent(85);
+    {
+        let mut intents = world.told.intents.borrow_mut();
+        let intent = intents.entry(reference.to_owned()).or_default();
+        (intent.cents, intent.has_key) = (cents, has_key);
+    }
+    // Some creations are sent twice at once, through different nodes.
+    let times = if has_key && dice.percent(10) { 2 } else { 1 };
+    let mut posts = JoinSet::new();
+    for _ in 0..times {
+        let (world, dice, reference, body) =
+            (Rc::clone(world), Rc::clone(dice), reference.to_owned(), body.clone());
+        posts.spawn_local(async move { create(&world, &dice, &reference, &body, has_key).await });
+    }
+    let mut record = None;
+    while let Some(created) = posts.join_next().await {
+        record = created.ok().flatten().or(record);
+    }
+    let id = record?["transactionId"].as_str().unwrap_or_default().to_owned();
+    (cents % 100 != DISPUTED_CENTS).then_some((id, method, cents))
+}
+
+/// A creation request.
+fn request(world: &World, dice: &Dice, reference: &str) -> (Value, u64, &'static str) {
+    let method = ["pix", "pix", "boleto", "card", "card", "authorisation", "authorisation"][dice.index(7)];
+    let hundreds = dice.between(10, 5_000) * 100;
+    let cents = match (method, dice.between(0, 10)) {
+        ("card", 0) => hundreds + DECLINED_CENTS,
+        ("card", 1) => hundreds + DISPUTED_CENTS,
+        _ => hundreds + 10,
+    };
+    let mut body = json!({
+        "paymentMethod": method,
+        "amount": cents,
+        "currency": "BRL",
+        "externalReference": reference,
+        "postbackUrl": world.postback_url(dice),
+        "paymentDetails": {
+            "firstName": "Maria", "lastName": "da Silva", "document": "52998224725", "documentType": "CPF",
+            "email": "maria.silva@example.com", "phoneNumber": "11987654321",
+            "address": {
+                "street": "Rua Augusta", "number": "100", "neighborhood": "Consolação", "city": "São Paulo",
+                "state": "SP", "zipCode": "01304000",
+            },
+        },
+    });
+    if matches!(method, "card" | "authorisation") {
+        body["paymentMethod"] = "credit_card".into();
+        body["installments"] = 1.into();
+        body["capture"] = (method == "card").into();
+        body["creditCard"] = json!({
+            "number": "4242424242424242", "holderName": "MARIA DA SILVA", "expirationMonth": 12,
+            "expirationYear": 2049, "cvv": "123",
+        });
+    }
+    (body, cents, method)
+}
+
+/// Asks until it is told. Without a key it asks once.
+async fn create(world: &World, dice: &Dice, reference: &str, body: &Value, has_key: bool) -> Option<Value> {
+    let told = ask_for(world, dice, reference, body, has_key).await;
+    world.told.ends(reference);
+    told
+}
+
+async fn ask_for(world: &World, dice: &Dice, reference: &str, body: &Value, has_key: bool) -> Option<Value> {
+    let text = body.to_string();
+    loop {
+        if let Some(intent) = world.told.intents.borrow_mut().get_mut(reference) {
+            intent.tries += 1;
+        }
+        world.told.asks(reference);
+        let key = has_key.then_some(reference);
+        let answer = send(world, dice, "POST", "/pay/payments", key, text.as_bytes()).await;
+        match answer {
+            Some((200 | 201, record)) => {
+                world.told.created(reference, &record);
+                return Some(record);
+            }
+            Some((500, body)) => world.told.violation(format!("{reference}: 500: {body}")),
+            Some((400..500, body)) => {
+                world.told.violation(format!("{reference}: a right creation was refused: {body}"));
+                return None;
+            }
+            Some(_) | None => {}
+        }
+        if !has_key {
+            return None;
+        }
+        sleep(dice.millis(50, 500)).await;
+    }
+}
+
+/// Reads a payment that is known, on any node: it must be there, and not older than what was told before.
+async fn look(world: &World, dice: &Dice, id: &str) {
+    let told = world.told.highest_version(id).unwrap_or(0);
+    match send(world, dice, "GET", &format!("/pay/payments/{id}"), None, b"").await {
+        Some((200, record)) => {
+            world.told.read(record["version"].as_u64().unwrap_or(0) < told);
+            world.told.saw(&record);
+        }
+        Some((404, body)) => world.told.violation(format!("{id} was told and is not found: {body}")),
+        Some(_) | None => {}
+    }
+}
+
+/// What is done with a payment, by several at once.
+async fn operate(world: &Rc<World>, dice: &Rc<Dice>, id: &str, method: &str, cents: u64) {
+    let half = cents / 2;
+    let wishes: Vec<Wish> = match (method, dice.between(0, 10)) {
+        ("pix" | "boleto", 0..=1) => vec![Wish::Cancel],
+        ("pix" | "boleto", 2) => vec![Wish::Cancel, Wish::Cancel],
+        ("card", 0..=2) => vec![Wish::Refund(None)],
+        ("card", 3..=4) => vec![Wish::Refund(Some(half)), Wish::Refund(Some(half))],
+        ("card", 5) => vec![Wish::Refund(Some(half)), Wish::Refund(Some(cents)), Wish::Refund(Some(1))],
+        ("authorisation", 0..=2) => vec![Wish::Capture(None)],
+        ("authorisation", 3) => vec![Wish::Capture(Some(half))],
+        ("authorisation", 4..=5) => vec![Wish::Capture(None), Wish::Cancel],
+        ("authorisation", 6) => vec![Wish::Capture(None), Wish::Capture(Some(half)), Wish::Cancel],
+        ("authorisation", 7) => vec![Wish::Cancel],
+        ("pix" | "boleto", 3..=4) => {
+            sleep(dice.millis(500, 4_000)).await;
+            vec![Wish::Refund(Some(half)), Wish::Refund(None)]
+        }
+        _ => return,
+    };
+    let tasks: Vec<_> = wishes
+        .into_iter()
+        .enumerate()
+        .map(|(place, wish)| {
+            let (world, dice, id) = (Rc::clone(world), Rc::clone(dice), id.to_owned());
+            spawn_local(async move { insist(&world, &dice, &id, place, wish).await })
+        })
+        .collect();
+    for task in tasks {
+        drop(task.await);
+    }
+}
+
+/// One operation under one key, until it is told what became of it.
+async fn insist(world: &World, dice: &Dice, id: &str, place: usize, wish: Wish) {
+    insist_on(world, dice, id, place, wish).await;
+    world.told.ends(&format!("{id} {place} {wish:?}"));
+}
+
+async fn insist_on(world: &World, dice: &Dice, id: &str, place: usize, wish: Wish) {
+    let (verb, amount) = match wish {
+        Wish::Cancel => ("cancel", None),
+        Wish::Capture(amount) => ("capture", amount),
+        Wish::Refund(amount) => ("refunds", amount),
+    };
+    let (path, key) = (format!("/pay/payments/{id}/{verb}"), format!("{verb}-{place}"));
+    let body = amount.map_or_else(|| json!({}), |amount| json!({"amount": amount})).to_string();
+    loop {
+        world.told.asks(&format!("{id} {place} {wish:?}"));
+        match send(world, dice, "POST", &path, Some(&key), body.as_bytes()).await {
+            Some((200 | 201, answer)) => {
+                let text = |name: &str| answer[name].as_str().unwrap_or_default().to_owned();
+                let promise = match wish {
+                    Wish::Cancel => Promise::Cancelled,
+                    Wish::Capture(_) => Promise::Captured,
+                    Wish::Refund(_) => {
+                        Promise::Refunded { refund_id: text("refundId"), amount: text("amount") }
+                    }
+                };
+                if !matches!(wish, Wish::Refund(_)) {
+                    world.told.saw(&answer);
+                }
+                world.told.promises.borrow_mut().push((id.to_owned(), promise));
+                return;
+            }
+            Some((404, body)) => {
+                world.told.violation(format!("{id} was told and is not found: {body}"));
+                return;
+            }
+            Some((500, body)) => world.told.violation(format!("{id}: 500: {body}")),
+            Some((400..500, _)) => return,
+            Some(_) | None => {}
+        }
+        sleep(dice.millis(50, 500)).await;
+    }
+}
+
+/// One request through a random node; `None` if the client gave up waiting or the line broke.
+async fn send(
+    world: &World,
+    dice: &Dice,
+    method: &str,
+    path: &str,
+    key: Option<&str>,
+    body: &[u8],
+) -> Option<(u16, Value)> {
+    let node = &world.nodes[dice.index(world.nodes.len())];
+    let authorization = format!("Bearer {}", world.key);
+    let mut headers = vec![("authorization", authorization.as_str()), ("content-type", "application/json")];
+    headers.extend(key.map(|key| ("idempotency-key", key)));
+    let call = Call { method, path, headers: &headers, body };
+    // Now and then a client has no patience at all.
+    let patience = if dice.percent(5) { dice.millis(5, 150) } else { PATIENCE };
+    let answer: Option<Result<Answer, CallError>> = timeout(patience, call.to(node.front.address)).await.ok();
+    let answer = answer.and_then(Result::ok);
+    world.told.answered(answer.as_ref().map(|answer| answer.status));
+    answer.map(|answer| (answer.status, serde_json::from_slice(&answer.body).unwrap_or(Value::Null)))
+}

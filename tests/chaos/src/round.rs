@@ -1,0 +1,173 @@
+//! The course of a campaign: rounds of trouble, quiet, and a verdict.
+
+use std::cell::Cell;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Duration;
+
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::{JoinHandle, spawn_local};
+use tokio::time::{Instant, sleep};
+
+use crate::clients;
+use crate::faults::{self, Quota};
+use crate::node::Plant;
+use crate::report::Report;
+use crate::set::Set;
+use crate::verdict::{self, Verdict};
+use crate::world::{Setting, World};
+
+/// How far the clocks go ahead, one after the other, until nothing waits: the leases of calls and deliveries, then the
+/// steps of the schedules.
+const AHEAD_S: [u64; 6] = [0, LEASES_S, 8 * 60, 45 * 60, 4 * 3_600, 12 * 3_600];
+/// Longer than the leases of a call and of a delivery.
+const LEASES_S: u64 = 60;
+/// How long clients may take to be told what they asked for, by how far the clocks are ahead.
+const TOLD_WITHIN: [(u64, Duration); 5] = [
+    (0, Duration::from_secs(8)),
+    (LEASES_S, Duration::from_secs(40)),
+    (8 * 60, Duration::from_secs(40)),
+    (25 * 60, Duration::from_secs(40)),
+    (90 * 60, Duration::from_secs(60)),
+];
+
+/// Everything that is to be done.
+pub(crate) struct Campaign {
+    pub(crate) seed: u64,
+    pub(crate) rounds: u64,
+    pub(crate) clients: u64,
+    pub(crate) quota: Quota,
+    pub(crate) on_mongodb: bool,
+    pub(crate) plant: Option<Plant>,
+}
+
+impl Campaign {
+    /// Runs all rounds; `false` if anything was violated. A signal ends it, with everything that it started.
+    pub(crate) async fn run(self) -> anyhow::Result<bool> {
+        let (mut terminate, mut interrupt) =
+            (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        tokio::select! {
+            outcome = self.all_rounds() => outcome,
+            _ = terminate.recv() => anyhow::bail!("told to end"),
+            _ = interrupt.recv() => anyhow::bail!("told to end"),
+        }
+    }
+
+    async fn all_rounds(&self) -> anyhow::Result<bool> {
+        let directory = tempfile::Builder::new().prefix("quita-chaos.").tempdir()?;
+        let set = if self.on_mongodb { Some(Set::of_surroundings().await?) } else { None };
+        let mut total = Report::default();
+        for round in 1..=self.rounds {
+            let report = self.round(round, directory.path(), set.clone()).await?;
+            println!("round {round} of {}: {report}", self.rounds);
+            total.add(report);
+            if total.violations > 0 {
+                break;
+            }
+        }
+        println!("\nquita-chaos, seed {}, in all:\n{total:#}", self.seed);
+        if total.violations > 0 {
+            // The logs of the nodes are evidence.
+            println!("evidence: {}", directory.keep().display());
+        }
+        Ok(total.violations == 0)
+    }
+
+    async fn round(&self, round: u64, directory: &Path, set: Option<Rc<Set>>) -> anyhow::Result<Report> {
+        let begun = Instant::now();
+        let setting =
+            Setting { seed: self.seed.wrapping_mul(1_000) + round, round, directory, set, plant: self.plant };
+        let world = World::start(setting).await?;
+        let stop = Rc::new(Cell::new(false));
+        let clients: Vec<_> = (0..self.clients)
+            .map(|number| spawn_local(clients::work(Rc::clone(&world), number, Rc::clone(&stop))))
+            .collect();
+        trouble(&world, self.quota).await?;
+        world.heal().await?;
+        stop.set(true);
+        wait_for_clients(&world, clients).await?;
+        let (verdict, ahead_s) = settle(&world).await?;
+        verdict.print_violations();
+        let report = Report::of(&world, &verdict, ahead_s, begun.elapsed());
+        for node in &world.nodes {
+            node.end();
+        }
+        Ok(report)
+    }
+}
+
+/// All faults side by side, until each has happened as often as it has to.
+async fn trouble(world: &Rc<World>, quota: Quota) -> anyhow::Result<()> {
+    let set_trouble = async {
+        match &world.set {
+            Some(set) => faults::trouble_the_set(world, set, quota.elections).await,
+            None => Ok(()),
+        }
+    };
+    let lasts = async {
+        sleep(Duration::from_secs(quota.seconds)).await;
+        anyhow::Ok(())
+    };
+    tokio::try_join!(
+        faults::kill_nodes(world, quota.kills),
+        set_trouble,
+        faults::break_lines(world, quota.partitions, 1),
+        faults::break_lines(world, quota.partitions, 2),
+        lasts,
+    )?;
+    Ok(())
+}
+
+/// Waits until every client was told what it asked for; skips time as the schedule of an unknown outcome does.
+async fn wait_for_clients(world: &Rc<World>, clients: Vec<JoinHandle<()>>) -> anyhow::Result<()> {
+    for (ahead_s, within) in TOLD_WITHIN {
+        if ahead_s > 0 {
+            world.restart_ahead(ahead_s * 1_000).await?;
+        }
+        let deadline = Instant::now() + within;
+        while clients.iter().any(|client| !client.is_finished()) && Instant::now() < deadline {
+            sleep(Duration::from_millis(100)).await;
+        }
+        if clients.iter().all(JoinHandle::is_finished) {
+            return Ok(());
+        }
+    }
+    let waiting = clients.iter().filter(|client| !client.is_finished()).count();
+    let text = format!(
+        "{waiting} clients were not told what they asked for; waiting are {:?}",
+        world.told.waiting()
+    );
+    world.told.violation(text);
+    Ok(())
+}
+
+/// Waits until nothing waits and the ledgers agree; skips time where the schedules say that it takes long.
+async fn settle(world: &Rc<World>) -> anyhow::Result<(Verdict, u64)> {
+    let mut found = None;
+    for ahead_s in AHEAD_S {
+        if ahead_s * 1_000 < world.bank.ahead_ms.get() {
+            continue;
+        }
+        if ahead_s * 1_000 > world.bank.ahead_ms.get() {
+            world.restart_ahead(ahead_s * 1_000).await?;
+        }
+        let deadline = Instant::now() + QUIET_WITHIN;
+        // The metrics are counted every two seconds: what they say must be newer than the last change.
+        let mut quiet_since: Option<Instant> = None;
+        while Instant::now() < deadline {
+            if !verdict::is_quiet(world).await? {
+                quiet_since = None;
+            } else if quiet_since.get_or_insert_with(Instant::now).elapsed() > Duration::from_millis(2_500) {
+                break;
+            }
+            sleep(Duration::from_millis(200)).await;
+        }
+        let verdict = verdict::compare(world).await?;
+        let is_over = verdict.violations.is_empty() || verdict.is_final;
+        found = Some((verdict, ahead_s));
+        if is_over {
+            break;
+        }
+    }
+    found.ok_or_else(|| anyhow::anyhow!("nothing was compared"))
+}

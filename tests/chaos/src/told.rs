@@ -1,0 +1,112 @@
+//! What clients asked for and what they were told.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+/// A creation, by the reference that the client chose: one for each intent.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Intent {
+    pub(crate) cents: u64,
+    pub(crate) has_key: bool,
+    pub(crate) tries: u32,
+    /// Ids that 2xx answers named.
+    pub(crate) ids: BTreeSet<String>,
+}
+
+/// A promise about an operation: a 2xx was read.
+#[derive(Debug, Clone)]
+pub(crate) enum Promise {
+    Cancelled,
+    Captured,
+    Refunded { refund_id: String, amount: String },
+}
+
+/// The ledger of the clients.
+#[derive(Default)]
+pub(crate) struct Told {
+    pub(crate) intents: RefCell<BTreeMap<String, Intent>>,
+    pub(crate) promises: RefCell<Vec<(String, Promise)>>,
+    /// By payment and version: the status that was seen.
+    seen: RefCell<BTreeMap<(String, u64), (String, String)>>,
+    pub(crate) violations: RefCell<Vec<String>>,
+    pub(crate) answers: RefCell<BTreeMap<u16, u64>>,
+    pub(crate) no_answer: RefCell<u64>,
+    pub(crate) reads: Cell<u64>,
+    /// Reads of a version that is older than one that somebody was told before.
+    pub(crate) stale_reads: Cell<u64>,
+}
+
+impl Told {
+    pub(crate) fn violation(&self, text: String) {
+        self.violations.borrow_mut().push(text);
+    }
+
+    pub(crate) fn answered(&self, status: Option<u16>) {
+        match status {
+            Some(status) => *self.answers.borrow_mut().entry(status).or_default() += 1,
+            None => *self.no_answer.borrow_mut() += 1,
+        }
+    }
+
+    /// A client asks for this once more.
+    pub(crate) fn asks(&self, what: &str) {
+        *self.asking.borrow_mut().entry(what.to_owned()).or_default() += 1;
+    }
+
+    /// It was told, or has given up.
+    pub(crate) fn ends(&self, what: &str) {
+        self.asking.borrow_mut().remove(what);
+    }
+
+    /// Some of what clients wait for, and how often they asked.
+    pub(crate) fn waiting(&self) -> Vec<(String, u32)> {
+        self.asking.borrow().iter().take(10).map(|(what, times)| (what.clone(), *times)).collect()
+    }
+
+    /// A payment was read on any node.
+    pub(crate) fn read(&self, is_stale: bool) {
+        self.reads.set(self.reads.get() + 1);
+        self.stale_reads.set(self.stale_reads.get() + u64::from(is_stale));
+    }
+
+    /// A 2xx to a creation.
+    pub(crate) fn created(&self, reference: &str, record: &Value) {
+        let id = record["transactionId"].as_str().unwrap_or_default().to_owned();
+        let mut intents = self.intents.borrow_mut();
+        let intent = intents.entry(reference.to_owned()).or_default();
+        let expected = decimal(intent.cents);
+        if record["amount"] != expected.as_str() || record["externalReference"] != reference {
+            self.violation(format!("{reference}: {expected} was asked for, and told was {record}"));
+        }
+        intent.ids.insert(id);
+        if intent.ids.len() > 1 {
+            self.violation(format!("{reference}: replays name several payments: {:?}", intent.ids));
+        }
+        self.saw(record);
+    }
+
+    /// A record that was read, anywhere.
+    pub(crate) fn saw(&self, record: &Value) {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let key = (text(&record["transactionId"]), record["version"].as_u64().unwrap_or(0));
+        let now = (text(&record["status"]), text(&record["amount"]));
+        let mut seen = self.seen.borrow_mut();
+        let before = seen.entry(key.clone()).or_insert_with(|| now.clone());
+        if *before != now {
+            self.violation(format!("{key:?} was seen as {before:?} and as {now:?}"));
+        }
+    }
+
+    /// The highest version of a payment that anybody was told.
+    pub(crate) fn highest_version(&self, id: &str) -> Option<u64> {
+        let (from, to) = ((id.to_owned(), 0), (id.to_owned(), u64::MAX));
+        self.seen.borrow().range(from..=to).next_back().map(|((_, version), _)| *version)
+    }
+}
+
+/// Cents as the records write them.
+pub(crate) fn decimal(cents: u64) -> String {
+    format!("{}.{:02}", cents / 100, cents % 100)
+}

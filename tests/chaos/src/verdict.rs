@@ -1,0 +1,314 @@
+//! Three ledgers and the store: what clients were told, the banks' books, what the receiver got.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use quita_domain::status::Status;
+
+use crate::books::{Entry, State};
+use crate::store::{self, Stored, text};
+use crate::told::{Promise, decimal};
+use crate::world::World;
+
+/// Violations that are printed; the others are counted.
+const SHOWN: usize = 40;
+
+/// A round with fewer payments is no proof.
+const FEWEST_PAYMENTS: usize = 30;
+
+/// What the comparison found.
+#[derive(Debug, Default)]
+pub(crate) struct Verdict {
+    pub(crate) violations: Vec<String>,
+    /// Some of them can't mend themselves in time.
+    pub(crate) is_final: bool,
+    pub(crate) payments: usize,
+    pub(crate) events: usize,
+    pub(crate) exceptions: Vec<String>,
+    pub(crate) by_status: BTreeMap<String, usize>,
+}
+
+impl Verdict {
+    fn violation(&mut self, text: String) {
+        self.violations.push(text);
+    }
+
+    pub(crate) fn print_violations(&self) {
+        for violation in self.violations.iter().take(SHOWN) {
+            println!("  VIOLATION {violation}");
+        }
+        if self.violations.len() > SHOWN {
+            println!("  … and {} more", self.violations.len() - SHOWN);
+        }
+    }
+}
+
+/// Compares everything with everything.
+pub(crate) async fn compare(world: &World) -> anyhow::Result<Verdict> {
+    let mut verdict = Verdict::default();
+    verdict.violations.extend(world.told.violations.borrow().iter().cloned());
+    verdict.violations.extend(world.receiver.violations.borrow().iter().cloned());
+    verdict.is_final = !verdict.violations.is_empty();
+    let payments = store::all_payments(world).await?;
+    verdict.payments = payments.len();
+    for (id, stored) in &payments {
+        *verdict.by_status.entry(text(&stored.record["status"])).or_default() += 1;
+        verdict.events += stored.events.len();
+        check_nodes(world, &mut verdict, id, stored).await?;
+        check_events(&mut verdict, id, stored);
+        check_books(world, &mut verdict, id, stored);
+        check_receiver(world, &mut verdict, id, stored);
+        let version = stored.record["version"].as_u64().unwrap_or(0);
+        if world.told.highest_version(id).is_some_and(|seen| seen > version) {
+            verdict.violation(format!("{id}: its version is {version}, but a higher one was told"));
+        }
+    }
+    if payments.len() < FEWEST_PAYMENTS {
+        verdict.violation(format!("only {} payments were made: that proves nothing", payments.len()));
+    }
+    check_intents(world, &mut verdict, &payments);
+    check_promises(world, &mut verdict, &payments);
+    check_unknown(world, &mut verdict, &payments);
+    check_exceptions(world, &mut verdict, &payments).await?;
+    check_leftovers(world, &mut verdict).await?;
+    Ok(verdict)
+}
+
+/// The same on every node.
+async fn check_nodes(world: &World, verdict: &mut Verdict, id: &str, stored: &Stored) -> anyhow::Result<()> {
+    for node in &world.nodes {
+        let found = store::get(world, node, &format!("/pay/payments/{id}")).await?;
+        if found != stored.record {
+            verdict.violation(format!("{id}: {} has {found}, the list has {}", node.name(), stored.record));
+        }
+    }
+    Ok(())
+}
+
+/// Sequence 1..n along the edges of the table, up to the status of now.
+fn check_events(verdict: &mut Verdict, id: &str, stored: &Stored) {
+    let mut status = Status::Initial;
+    for (place, event) in stored.events.iter().enumerate() {
+        let next = event["status"].as_str().and_then(Status::parse);
+        let fits = event["sequence"] == place + 1
+            && event["previousStatus"] == status.as_str()
+            && next.is_some_and(|next| status.allows(next));
+        if !fits {
+            verdict.violation(format!("{id}: event {} does not follow from {status}: {event}", place + 1));
+        }
+        status = next.unwrap_or(status);
+    }
+    // All of one form, so that they compare as text.
+    let times = ["createdAt", "paidAt", "refundedAt"].map(|name| text(&stored.record[name]));
+    let told: Vec<_> = times.iter().filter(|time| !time.is_empty()).collect();
+    if !told.is_sorted() {
+        verdict.violation(format!("{id}: its times run backwards: {}", stored.record));
+    }
+    if stored.record["status"] != status.as_str() {
+        verdict.violation(format!("{id}: its events end with {status}: {}", stored.record));
+    }
+}
+
+/// The banks are the judge of what happened to money.
+fn check_books(world: &World, verdict: &mut Verdict, id: &str, stored: &Stored) {
+    let books = world.bank.books.borrow();
+    let entries: Vec<&Entry> =
+        books.entries.iter().filter(|((_, known), _)| known == id).map(|(_, entry)| entry).collect();
+    let record = &stored.record;
+    let status = text(&record["status"]);
+    let captures: usize = entries.iter().map(|entry| entry.captures.len()).sum();
+    let captured: u64 = entries.iter().map(|entry| entry.captured()).sum();
+    let refunded: u64 = entries.iter().map(|entry| entry.refunded()).sum();
+    let held = entries.iter().filter(|entry| entry.state == State::Authorized).count();
+    let says_captured = matches!(status.as_str(), "paid" | "refund" | "chargeback");
+    let mut wrong = Vec::new();
+    if captures > 1 {
+        wrong.push("captured more than once");
+    }
+    if says_captured != (captures == 1) {
+        wrong.push("captured or not, against its status");
+    }
+    if (held == 1) != (status == "approved") || held > 1 {
+        wrong.push("a limit is held or not, against its status");
+    }
+    if says_captured && text(&record["capturedAmount"]) != decimal(captured) {
+        wrong.push("another amount was captured");
+    }
+    if text(&record["refundedAmount"]) != decimal(refunded) || refunded > captured {
+        wrong.push("another amount was refunded");
+    }
+    if (status == "chargeback") != entries.iter().any(|entry| entry.charged_back) {
+        wrong.push("charged back or not, against its status");
+    }
+    if entries.iter().any(|entry| decimal(entry.amount) != text(&record["amount"])) {
+        wrong.push("another amount was charged");
+    }
+    let refunds = record["refunds"].as_array().into_iter().flatten();
+    if refunds.clone().any(|refund| refund["status"] == "processing") {
+        wrong.push("a refund has no end");
+    }
+    if status == "initial" {
+        wrong.push("no end of its charge");
+    }
+    if !wrong.is_empty() {
+        verdict.violation(format!("{id}: {}: books {entries:?}, record {record}", wrong.join(", ")));
+    }
+}
+
+/// Every event was received and confirmed, as the store has it.
+fn check_receiver(world: &World, verdict: &mut Verdict, id: &str, stored: &Stored) {
+    let ledger = world.receiver.ledger.borrow();
+    let nothing = BTreeMap::new();
+    let received = ledger.get(id).unwrap_or(&nothing);
+    if received.len() > stored.events.len() {
+        verdict.violation(format!("{id}: more events were received than are stored: {received:?}"));
+    }
+    let mut ids = BTreeSet::new();
+    let mut version = 0;
+    for event in &stored.events {
+        let sequence = event["sequence"].as_u64().unwrap_or(0);
+        let Some(got) = received.get(&sequence) else {
+            verdict.violation(format!("{id}: event {sequence} never came: {event}"));
+            continue;
+        };
+        let same = event["status"] == got.status.as_str() && event["previousStatus"] == got.previous.as_str();
+        if !got.is_confirmed || !same || got.amount != text(&stored.record["amount"]) {
+            verdict.violation(format!("{id}: event {sequence} came as {got:?}, stored is {event}"));
+        }
+        // Several changes of one write share its version.
+        if got.version < version || !ids.insert(got.webhook_id.clone()) {
+            verdict.violation(format!(
+                "{id}: event {sequence} has an old version or another's id: {received:?}"
+            ));
+        }
+        version = got.version;
+    }
+}
+
+/// One intent, one payment, one authorised charge.
+fn check_intents(world: &World, verdict: &mut Verdict, payments: &BTreeMap<String, Stored>) {
+    let mut by_reference: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for (id, stored) in payments {
+        by_reference.entry(text(&stored.record["externalReference"])).or_default().push(id);
+    }
+    let mut accepted: BTreeMap<&str, u32> = BTreeMap::new();
+    let books = world.bank.books.borrow();
+    for entry in books.entries.values().filter(|entry| entry.method == "credit_card") {
+        *accepted.entry(&entry.reference).or_default() += entry.accepted;
+    }
+    for (reference, intent) in world.told.intents.borrow().iter() {
+        let stored = by_reference.get(reference).cloned().unwrap_or_default();
+        if stored.len() > 1 || intent.ids.iter().any(|id| !stored.contains(&id.as_str())) {
+            verdict.violation(format!("{reference}: told was {intent:?}, stored is {stored:?}"));
+        }
+        if accepted.get(reference.as_str()).is_some_and(|count| *count > 1) {
+            verdict.violation(format!("{reference}: more than one charge was authorised; {stored:?}"));
+        }
+        let amount = stored.first().map(|id| text(&payments[*id].record["amount"]));
+        if amount.is_some_and(|amount| amount != decimal(intent.cents)) {
+            verdict.violation(format!("{reference}: asked for {}, stored {stored:?}", intent.cents));
+        }
+    }
+}
+
+fn check_promises(world: &World, verdict: &mut Verdict, payments: &BTreeMap<String, Stored>) {
+    for (id, promise) in world.told.promises.borrow().iter() {
+        let is_kept = payments.get(id).is_some_and(|stored| {
+            let had = |status: &str| stored.events.iter().any(|event| event["status"] == status);
+            match promise {
+                Promise::Cancelled => had("cancelled"),
+                Promise::Captured => had("paid"),
+                Promise::Refunded { refund_id, amount } => {
+                    stored.record["refunds"].as_array().into_iter().flatten().any(|refund| {
+                        refund["refundId"] == refund_id.as_str() && refund["amount"] == amount.as_str()
+                    })
+                }
+            }
+        });
+        if !is_kept {
+            verdict.violation(format!("{id}: {promise:?} was told: {:?}", payments.get(id)));
+        }
+    }
+}
+
+/// No effect at a bank and no event without a payment in the store.
+fn check_unknown(world: &World, verdict: &mut Verdict, payments: &BTreeMap<String, Stored>) {
+    let books = world.bank.books.borrow();
+    for ((bank, id), entry) in &books.entries {
+        if !payments.contains_key(id) {
+            verdict.violation(format!("{id}: {bank} was charged, but no payment is stored: {entry:?}"));
+        }
+    }
+    for (id, events) in world.receiver.ledger.borrow().iter() {
+        if !payments.contains_key(id) {
+            verdict.violation(format!("{id}: events of a payment that is not stored: {events:?}"));
+        }
+    }
+}
+
+/// Nobody is needed.
+async fn check_exceptions(
+    world: &World,
+    verdict: &mut Verdict,
+    payments: &BTreeMap<String, Stored>,
+) -> anyhow::Result<()> {
+    for exception in store::exceptions(world).await? {
+        let kind = text(&exception["kind"]);
+        verdict.exceptions.push(kind.clone());
+        // An outcome that was asked for many times is reported by contract; whether it was resolved in the end is
+        // what the books tell.
+        if kind != "unknown_outcome" {
+            let id = text(&exception["transactionId"]);
+            let books = world.bank.books.borrow();
+            let entries: Vec<_> = books.entries.iter().filter(|((_, known), _)| *known == id).collect();
+            let stored = payments.get(&id);
+            verdict
+                .violations
+                .push(format!("an exception: {exception}: books {entries:?}, stored {stored:?}"));
+            verdict.is_final = true;
+        }
+    }
+    Ok(())
+}
+
+/// Nothing waits, nothing is exhausted, no actor died.
+async fn check_leftovers(world: &World, verdict: &mut Verdict) -> anyhow::Result<()> {
+    for state in ["pending", "exhausted"] {
+        for delivery in store::deliveries(world, state).await? {
+            verdict.violation(format!("a delivery is {state}: {delivery}"));
+        }
+    }
+    for node in &world.nodes {
+        for name in ["quita_webhook_backlog", "quita_timer_backlog", "quita_inbox_backlog"] {
+            let waiting = store::metric(node, name).await?;
+            if waiting > 0 {
+                verdict.violation(format!("{}: {name} is {waiting}", node.name()));
+            }
+        }
+        let restarts = store::metric(node, "quita_actor_restarts_total").await?;
+        if restarts > 0 {
+            verdict.violation(format!("{}: {restarts} actors died", node.name()));
+        }
+        if let Some(line) = node.log().lines().find(|line| line.contains("panicked")) {
+            verdict.violation(format!("{}: {line}", node.name()));
+        }
+        if let Some(ended) = node.ended_by_itself() {
+            verdict.violation(ended);
+        }
+    }
+    Ok(())
+}
+
+/// Whether nothing waits, as the metrics say.
+pub(crate) async fn is_quiet(world: &World) -> anyhow::Result<bool> {
+    if world.bank.open.get() > 0 {
+        return Ok(false);
+    }
+    for node in &world.nodes {
+        for name in ["quita_webhook_backlog", "quita_timer_backlog", "quita_inbox_backlog"] {
+            if store::metric(node, name).await? > 0 {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,219 @@
+//! Everything of one round: nodes, banks, receiver, lines, ledgers.
+
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
+
+use anyhow::Context;
+use quita_domain::webhook::signature::WebhookSecret;
+use tokio::task::{AbortHandle, spawn_local};
+use tokio::time::sleep;
+
+use crate::bank::{Bank, NAMES};
+use crate::dice::Dice;
+use crate::link::Link;
+use crate::node::{Node, NodePlan, Plant, tied};
+use crate::receiver::Receiver;
+use crate::server::serve;
+use crate::set::Set;
+use crate::told::Told;
+
+/// Two banks over HTTP. The adapter that is named is not the one that is used.
+const CONFIG: &str = r#"
+[[acquirer]]
+name = "bank-a"
+adapter = "sandbox"
+priority = 1
+time-out = "2s"
+
+[[acquirer]]
+name = "bank-b"
+adapter = "sandbox"
+priority = 2
+time-out = "2s"
+"#;
+
+/// What was done, for the report.
+#[derive(Default)]
+pub(crate) struct Counts {
+    pub(crate) member_kills: Cell<u64>,
+    pub(crate) member_stops: Cell<u64>,
+    pub(crate) step_downs: Cell<u64>,
+    pub(crate) elections: Cell<u64>,
+    pub(crate) partitions: Cell<u64>,
+    pub(crate) cuts: Cell<u64>,
+    pub(crate) latencies: Cell<u64>,
+    /// Starts of a node while its store was out of reach.
+    pub(crate) starts_in_vain: Cell<u64>,
+}
+
+/// One round.
+pub(crate) struct World {
+    pub(crate) seed: u64,
+    pub(crate) round: u64,
+    /// Longest pause of a client between two payments.
+    pub(crate) pause_ms: u64,
+    pub(crate) key: String,
+    pub(crate) nodes: Vec<Rc<Node>>,
+    pub(crate) bank: Rc<Bank>,
+    pub(crate) receiver: Rc<Receiver>,
+    /// Lines to the receiver, under different ports.
+    pub(crate) hooks: Vec<Rc<Link>>,
+    pub(crate) told: Told,
+    pub(crate) set: Option<Rc<Set>>,
+    pub(crate) counts: Counts,
+    servers: Vec<AbortHandle>,
+}
+
+/// What a round is made from.
+pub(crate) struct Setting<'a> {
+    pub(crate) seed: u64,
+    pub(crate) round: u64,
+    pub(crate) directory: &'a Path,
+    pub(crate) set: Option<Rc<Set>>,
+    pub(crate) plant: Option<Plant>,
+}
+
+impl World {
+    /// Starts everything and waits until all nodes are ready.
+    pub(crate) async fn start(setting: Setting<'_>) -> anyhow::Result<Rc<Self>> {
+        let Setting { seed, round, directory, set, plant } = setting;
+        let program = node_program()?;
+        let config = directory.join("chaos.toml");
+        std::fs::write(&config, CONFIG)?;
+        let database = format!("chaos_{round}");
+        let (direct, count) = match &set {
+            Some(set) => (set.uri(&database), 3),
+            None => (format!("sqlite:{}", directory.join(format!("{database}.db")).display()), 1),
+        };
+        let ask = async |arguments: &[&str]| output(&program, directory, arguments).await;
+        let key = ask(&["keys", "create", "--merchant", "chaos", "--store", &direct]).await?;
+        let (bank, receiver) = (Bank::new(seed), Receiver::new(seed));
+        *receiver.secret.borrow_mut() = WebhookSecret::parse(
+            &ask(&["secrets", "show", "--merchant", "chaos", "--store", &direct]).await?,
+        );
+        for name in NAMES {
+            let path = config.display().to_string();
+            let secret = ask(&["secrets", "notification", name, "--config", &path]).await?;
+            bank.secrets.borrow_mut().push(WebhookSecret::parse(&secret).context("a secret")?);
+        }
+        let (bank_listener, hook_listener) = (crate::ports::listen().await?, crate::ports::listen().await?);
+        let (bank_address, hook_address) = (bank_listener.local_addr()?, hook_listener.local_addr()?);
+        let (serving_bank, serving_receiver) = (Rc::clone(&bank), Rc::clone(&receiver));
+        let servers = vec![
+            spawn_local(serve(bank_listener, move |request| Rc::clone(&serving_bank).answer(request)))
+                .abort_handle(),
+            spawn_local(serve(hook_listener, move |request| Rc::clone(&serving_receiver).answer(request)))
+                .abort_handle(),
+        ];
+        let hooks = vec![Link::open(hook_address).await?, Link::open(hook_address).await?];
+        let mut nodes = Vec::new();
+        for place in 0..count {
+            let (store, uri) = match &set {
+                Some(set) => set.lines(&database).await?,
+                None => (Vec::new(), direct.clone()),
+            };
+            let plan = NodePlan {
+                name: format!("node{place}-round{round}"),
+                program: program.clone(),
+                directory: directory.to_owned(),
+                config: config.clone(),
+                store: uri,
+                public_url: "http://quita.example".into(),
+                plant,
+            };
+            nodes.push(Node::new(plan, Link::open(bank_address).await?, store).await?);
+        }
+        *bank.nodes.borrow_mut() = nodes.iter().map(|node| node.front.address).collect();
+        for node in &nodes {
+            node.start_and_measure().await?;
+        }
+        let (told, counts) = (Told::default(), Counts::default());
+        let pause_ms = if set.is_some() { 400 } else { 250 };
+        Ok(Rc::new(Self {
+            seed,
+            round,
+            pause_ms,
+            key,
+            nodes,
+            bank,
+            receiver,
+            hooks,
+            told,
+            set,
+            counts,
+            servers,
+        }))
+    }
+
+    pub(crate) fn postback_url(&self, dice: &Dice) -> String {
+        format!("http://{}/hook", self.hooks[dice.index(self.hooks.len())].address)
+    }
+
+    /// No bad days any more; whatever was down is up.
+    pub(crate) async fn heal(&self) -> anyhow::Result<()> {
+        self.bank.is_calm.set(true);
+        self.receiver.is_calm.set(true);
+        for link in self.links() {
+            link.heal(true).await;
+        }
+        for link in self.set.iter().flat_map(|set| set.bridge.lines()) {
+            link.heal(true).await;
+        }
+        if let Some(set) = &self.set {
+            set.wait_primary().await?;
+        }
+        for node in &self.nodes {
+            node.wait_ready().await?;
+        }
+        Ok(())
+    }
+
+    fn links(&self) -> impl Iterator<Item = &Rc<Link>> {
+        let of_nodes = self.nodes.iter().flat_map(|node| node.store.iter().chain([&node.front, &node.bank]));
+        of_nodes.chain(&self.hooks)
+    }
+
+    /// All nodes anew, with their clocks so far ahead: what waits for its time need not be waited for.
+    pub(crate) async fn restart_ahead(&self, ahead_ms: u64) -> anyhow::Result<()> {
+        self.bank.ahead_ms.set(ahead_ms);
+        for node in &self.nodes {
+            node.end();
+            node.set_ahead_ms(ahead_ms);
+        }
+        for node in &self.nodes {
+            node.start()?;
+        }
+        for node in &self.nodes {
+            node.wait_ready().await?;
+        }
+        // Answers that the banks owed to the nodes that were killed.
+        sleep(Duration::from_millis(200)).await;
+        Ok(())
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        for server in &self.servers {
+            server.abort();
+        }
+    }
+}
+
+/// The program of the nodes lies beside this one.
+fn node_program() -> anyhow::Result<PathBuf> {
+    let program = std::env::current_exe()?.with_file_name("quita-chaos-node");
+    anyhow::ensure!(program.exists(), "{} was not built: cargo build -p quita-chaos", program.display());
+    Ok(program)
+}
+
+/// What a command of the service prints. On a thread of its own: its connections pass through this one.
+async fn output(program: &Path, directory: &Path, arguments: &[&str]) -> anyhow::Result<String> {
+    let mut command = tied(program);
+    command.args(arguments).current_dir(directory);
+    let output = tokio::task::spawn_blocking(move || command.output()).await??;
+    anyhow::ensure!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+}
