@@ -10,10 +10,13 @@ use crate::mailbox::Mailbox;
 use crate::meter::ActorMeter;
 use crate::shared::Shared;
 
+/// Makes an actor of the system.
+type Build<A> = Box<dyn Fn(&Arc<Shared>) -> Mailbox<A> + Send + Sync>;
+
 /// Holds the mailbox of an actor, and how to make another one.
 pub(crate) struct Slot<A: Actor> {
     mailbox: RwLock<Mailbox<A>>,
-    build: Box<dyn Fn(&Arc<Shared>) -> Mailbox<A> + Send + Sync>,
+    build: Build<A>,
     /// Weak, as the system holds its slots: it would hold itself for good.
     system: Weak<Shared>,
     meter: Arc<ActorMeter>,

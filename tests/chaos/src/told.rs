@@ -50,21 +50,6 @@ impl Told {
         }
     }
 
-    /// A client asks for this once more.
-    pub(crate) fn asks(&self, what: &str) {
-        *self.asking.borrow_mut().entry(what.to_owned()).or_default() += 1;
-    }
-
-    /// It was told, or has given up.
-    pub(crate) fn ends(&self, what: &str) {
-        self.asking.borrow_mut().remove(what);
-    }
-
-    /// Some of what clients wait for, and how often they asked.
-    pub(crate) fn waiting(&self) -> Vec<(String, u32)> {
-        self.asking.borrow().iter().take(10).map(|(what, times)| (what.clone(), *times)).collect()
-    }
-
     /// A payment was read on any node.
     pub(crate) fn read(&self, is_stale: bool) {
         self.reads.set(self.reads.get() + 1);
