@@ -131,7 +131,9 @@ fn refund(cents: u64) -> Wish {
 
 fn oddity(payment: &Payment, command: Command) -> OddityKind {
     let decision = payment.decide(command, &at(9_000)).unwrap();
-    assert!(decision.next.is_none(), "an oddity changes nothing");
+    if let Some(next) = decision.next {
+        assert_eq!(next.state, payment.state, "an oddity changes nothing that anybody sees");
+    }
     decision.oddity.unwrap().kind
 }
 
@@ -212,6 +214,45 @@ fn what_the_table_refuses_is_an_exception_and_never_dropped() {
     assert_eq!(oddity(&paid(), Command::Notified(Fact::Cancelled)), OddityKind::Contradiction);
     let declined = after(&pending(), Command::Notified(Fact::Declined { code: "x".into() }), 100);
     assert_eq!(oddity(&declined, Command::Notified(settled("s1", 10_000))), OddityKind::PaidAfterDeclined);
+}
+
+#[test]
+fn a_notice_that_came_before_its_forerunner_waits_and_has_the_acquirer_asked_at_once() {
+    let refunded = || Fact::Refunded { refund_id: "desk".into(), amount: None };
+    let expired = after(&pending(), Command::Notified(Fact::Expired), 1_000);
+    for waiting in [pending(), expired] {
+        for early in [Fact::ChargedBack, Fact::DisputeWon, refunded()] {
+            assert_eq!(oddity(&waiting, Command::Notified(early.clone())), OddityKind::TooEarly);
+            let next = after(&waiting, Command::Notified(early), 9_000);
+            assert_eq!(next.due_at(), Some(START.plus_ms(9_000)), "the money is asked for");
+        }
+    }
+    assert_eq!(oddity(&paid(), Command::Notified(Fact::DisputeWon)), OddityKind::TooEarly);
+    let charged_back = after(&paid(), Command::Notified(Fact::ChargedBack), 3_000);
+    let won = after(&charged_back, Command::Notified(Fact::DisputeWon), 4_000);
+    assert_eq!(won.status(), Status::Paid);
+    assert!(won.decide(Command::Notified(Fact::DisputeWon), &at(5_000)).unwrap().oddity.is_none());
+}
+
+#[test]
+fn a_refund_at_the_desk_waits_while_one_of_ours_is_under_way() {
+    let asked = after(&paid(), wish(refund(10_000), None, 1), 3_000);
+    let desk = Fact::Refunded { refund_id: "desk".into(), amount: Some(Money::from_cents(500)) };
+    assert_eq!(oddity(&asked, Command::Notified(desk.clone())), OddityKind::TooEarly);
+    let answer = OperationAnswer::Refused("not_possible".into());
+    let operation = asked.operations[0].id;
+    let refused = after(&asked, Command::OperationAnswered { operation, answer }, 4_000);
+    let learnt = after(&refused, Command::Notified(desk), 5_000);
+    assert_eq!(learnt.state.refunded_amount(), Money::from_cents(500));
+}
+
+#[test]
+fn money_of_another_amount_does_not_keep_an_expired_charge_waiting() {
+    let settled = ChargeAnswer::Known(settled("s1", 9_999));
+    let found = Command::Found { attempt: 1, answer: settled };
+    let decision = pending().decide(found, &at(3_700_000)).unwrap();
+    assert_eq!(decision.oddity.unwrap().kind, OddityKind::AmountMismatch);
+    assert_eq!(decision.next.unwrap().status(), Status::Expired);
 }
 
 #[test]

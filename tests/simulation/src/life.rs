@@ -222,3 +222,18 @@ pub(crate) async fn grow_old(world: &Arc<World>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::seed;
+
+    #[test]
+    fn the_same_seed_tells_the_same_story_to_the_letter() {
+        std::panic::set_hook(Box::new(|_| {}));
+        for number in [2, 7, 11] {
+            let (once, again) = (seed(number, true), seed(number, true));
+            assert!(once.trace.len() > 1_000, "little happened in {number}");
+            assert!(once.trace == again.trace, "seed {number} told another story");
+        }
+    }
+}

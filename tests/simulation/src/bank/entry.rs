@@ -64,7 +64,7 @@ impl Entry {
             refunded: BTreeMap::new(),
             is_charged_back: false,
             issued,
-            visible_at: query.created_at,
+            visible_at: Timestamp::default(),
             expires_at,
             method: query.method,
             answered: BTreeMap::new(),
