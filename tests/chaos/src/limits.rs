@@ -1,0 +1,93 @@
+//! Every limit of the actor system, with its name.
+
+use std::time::Duration;
+
+/// Sizes of mailboxes and queues, and how long things may take.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Messages that may wait for one front shard.
+    pub front_mailbox: usize,
+    /// Messages that may wait for one transaction.
+    pub transaction_mailbox: usize,
+    /// Live transactions of one shard; beyond this, new ones are refused until some are idle.
+    pub live_transactions: usize,
+    /// How long a transaction stays in memory after its last message.
+    pub idle_after: Duration,
+    /// Messages that may wait for the journal.
+    pub journal_mailbox: usize,
+    /// Writes in one batch.
+    pub journal_batch: usize,
+    /// Batches under way at once.
+    pub journal_in_flight: usize,
+    /// How long a payment waits for its write before it counts as not made.
+    pub write_time_out: Duration,
+    /// Messages that may wait for the reader.
+    pub reader_mailbox: usize,
+    /// Ids in one read.
+    pub reader_batch: usize,
+    /// Reads under way at once.
+    pub reader_in_flight: usize,
+    /// Messages that may wait for one acquirer actor, and local charges whose beginning it may still have to note.
+    pub acquirer_mailbox: usize,
+    /// Notices that may wait to be stored.
+    pub inbox_mailbox: usize,
+    /// Notices worked at once.
+    pub inbox_in_flight: usize,
+    /// How often the timer looks for what is due.
+    pub timer_interval: Duration,
+    /// How much of what is due the timer takes at once.
+    pub timer_batch: usize,
+    /// Due payments woken at once.
+    pub timer_in_flight: usize,
+    /// Webhook workers.
+    pub webhook_workers: usize,
+    /// Workers that one receiver may occupy.
+    pub webhook_workers_per_receiver: usize,
+    /// Deliveries that may wait in the pool; the store has the others.
+    pub webhook_queue: usize,
+    /// Deliveries that may wait for one receiver.
+    pub webhook_queue_per_receiver: usize,
+    /// How long a caller waits for a payment to leave `initial`, or for an operation to end.
+    pub answer_within: Duration,
+    /// How long an actor that died stays away before it is made anew, doubled for each death in a row.
+    pub restart_after: Duration,
+    /// How often the supervisor looks for what died.
+    pub supervision_interval: Duration,
+    /// Failures in a row after which an acquirer is tried last for a while.
+    pub breaker_failures: u32,
+    /// How long such an acquirer is tried last.
+    pub breaker_open: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            front_mailbox: 4_096,
+            transaction_mailbox: 128,
+            live_transactions: 500_000,
+            idle_after: Duration::from_secs(10),
+            journal_mailbox: 16_384,
+            journal_batch: 512,
+            journal_in_flight: 2,
+            write_time_out: Duration::from_secs(10),
+            reader_mailbox: 16_384,
+            reader_batch: 256,
+            reader_in_flight: 4,
+            acquirer_mailbox: 8_192,
+            inbox_mailbox: 16_384,
+            inbox_in_flight: 512,
+            timer_interval: Duration::from_millis(250),
+            timer_batch: 512,
+            timer_in_flight: 64,
+            webhook_workers: 128,
+            webhook_workers_per_receiver: 16,
+            webhook_queue: 50_000,
+            webhook_queue_per_receiver: 10_000,
+            answer_within: Duration::from_secs(8),
+            restart_after: Duration::from_millis(50),
+            supervision_interval: Duration::from_millis(20),
+            breaker_failures: 10,
+            breaker_open: Duration::from_secs(10),
+        }
+    }
+}
