@@ -6,7 +6,7 @@ use quita_domain::acquiring::{ChargeAnswer, Fact};
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::payment::{Command, Decision, Effect, NewPayment, Payment};
 use quita_domain::status::Status;
-use quita_ports::WriteError;
+use quita_ports::{StoreError, WriteError};
 use tokio::time::Instant;
 
 use super::card_in_hand::{CardHold, CardInHand};
@@ -51,7 +51,7 @@ impl Core {
     pub(super) async fn create(&mut self, new: CreatePayment) -> Result<Created, Denied> {
         if self.payment.is_some() {
             self.forget_if_others_write();
-            return replay(&self.current().await?, new.fingerprint.as_deref());
+            return replay(&self.taken().await?, new.fingerprint.as_deref());
         }
         let context = self.shared.context(new.purchase.card.is_some());
         let routes = self.shared.routes.get().ok_or(Denied::Stopping)?;
@@ -84,7 +84,7 @@ impl Core {
             }
             Err(WriteError::Conflict) => {
                 self.card.let_go();
-                let known = self.current().await?;
+                let known = self.taken().await?;
                 match fingerprint {
                     // The id was fresh: the write that seemed to be lost was ours.
                     None => Ok(Created { payment: known, is_replay: false }),
@@ -95,6 +95,18 @@ impl Core {
                 self.card.let_go();
                 Err(Denied::StoreUnavailable(error))
             }
+        }
+    }
+
+    /// The payment that took the id. A replica set refuses to store twice what a reader may not be shown yet: the
+    /// caller has to ask again, and must not be told that there is none.
+    async fn taken(&mut self) -> Result<Arc<Payment>, Denied> {
+        match self.current().await {
+            Err(Denied::NotFound) => {
+                let why = String::from("a payment that is stored can't be read yet");
+                Err(Denied::StoreUnavailable(StoreError::Unavailable(why)))
+            }
+            known => known,
         }
     }
 

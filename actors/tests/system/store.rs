@@ -48,6 +48,8 @@ pub(crate) enum Fault {
     Panic,
     /// It is done, late.
     Slow(Duration),
+    /// What is stored is not shown yet.
+    Unseen,
     /// Another writer executes this on the same payments first.
     Forestalled(Command),
 }
@@ -171,8 +173,12 @@ impl MemoryStore {
 
     /// For everything but a commit: done or not.
     async fn reach(&self, op: Op) -> Result<(), StoreError> {
-        match self.meet(op).await {
-            None | Some(Fault::Slow(_) | Fault::Panic) => Ok(()),
+        Self::done_or_not(self.meet(op).await)
+    }
+
+    fn done_or_not(fault: Option<Fault>) -> Result<(), StoreError> {
+        match fault {
+            None | Some(Fault::Slow(_) | Fault::Panic | Fault::Unseen) => Ok(()),
             Some(Fault::Broken) => Err(StoreError::Broken("fsync failed".into())),
             Some(Fault::Unavailable | Fault::LostReply | Fault::LostRequest | Fault::Forestalled(_)) => {
                 Err(StoreError::Unavailable("it is away".into()))
@@ -259,7 +265,7 @@ impl PaymentStore for MemoryStore {
         let away = || StoreError::Unavailable("it is away".into());
         let all = |result: WriteError| batch.iter().map(|_| Err(result.clone())).collect();
         match self.meet(Op::Commit).await {
-            None | Some(Fault::Slow(_) | Fault::Panic) => self.apply(batch),
+            None | Some(Fault::Slow(_) | Fault::Panic | Fault::Unseen) => self.apply(batch),
             Some(Fault::Unavailable) => all(WriteError::NotWritten(away())),
             Some(Fault::Broken) => all(WriteError::NotWritten(StoreError::Broken("fsync failed".into()))),
             Some(Fault::LostRequest) => all(WriteError::Unknown(away())),
@@ -278,7 +284,11 @@ impl PaymentStore for MemoryStore {
 
     async fn load(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError> {
         self.lock().reads.push(ids.len());
-        self.reach(Op::Load).await?;
+        let fault = self.meet(Op::Load).await;
+        if matches!(fault, Some(Fault::Unseen)) {
+            return Ok(Vec::new());
+        }
+        Self::done_or_not(fault)?;
         let content = self.lock();
         if ids.iter().any(|id| content.spoilt.contains(id)) {
             return Err(StoreError::Unreadable("a payment of another version".into()));

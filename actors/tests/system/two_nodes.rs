@@ -1,11 +1,13 @@
 //! Two nodes on one store, working the same payments at the same time.
 
 use futures_util::future::join_all;
+use quita_actors::Denied;
 use quita_domain::status::Status;
 
 use crate::bank::{Answer, settled};
 use crate::orders::{CENTS, SHOP, id, keyed, pix};
 use crate::receivers::Reply;
+use crate::store::{Fault, Op};
 use crate::world::{World, pass_ms};
 
 #[test]
@@ -25,6 +27,23 @@ fn one_key_on_two_nodes_is_one_charge() {
         one.settle().await;
         two.settle().await;
         assert_eq!(world.receivers.received().len(), 1);
+    });
+}
+
+#[test]
+fn a_payment_that_is_stored_but_not_shown_yet_is_no_404_to_who_creates_it_again() {
+    let world = World::new();
+    world.live(async {
+        let (one, two) = (world.node(), world.node());
+        one.created(keyed(1, "f")).await;
+        // A replica set's primary refuses the second insert before a majority has the first.
+        for node in [&two, &one] {
+            world.store.once(Op::Load, Fault::Unseen);
+            let denied = node.create(keyed(1, "f")).await.unwrap_err();
+            assert!(matches!(denied, Denied::StoreUnavailable(_)), "{denied:?}");
+        }
+        assert!(two.create(keyed(1, "f")).await.unwrap().is_replay);
+        assert_eq!(world.trace.charges(), 1);
     });
 }
 

@@ -109,11 +109,18 @@ fn request(world: &World, dice: &Dice, reference: &str) -> (Value, u64, &'static
 
 /// Asks until it is told. Without a key it asks once.
 async fn create(world: &World, dice: &Dice, reference: &str, body: &Value, has_key: bool) -> Option<Value> {
+    let told = ask_for(world, dice, reference, body, has_key).await;
+    world.told.ends(reference);
+    told
+}
+
+async fn ask_for(world: &World, dice: &Dice, reference: &str, body: &Value, has_key: bool) -> Option<Value> {
     let text = body.to_string();
     loop {
         if let Some(intent) = world.told.intents.borrow_mut().get_mut(reference) {
             intent.tries += 1;
         }
+        world.told.asks(reference);
         let key = has_key.then_some(reference);
         let answer = send(world, dice, "POST", "/pay/payments", key, text.as_bytes()).await;
         match answer {
@@ -183,6 +190,11 @@ async fn operate(world: &Rc<World>, dice: &Rc<Dice>, id: &str, method: &str, cen
 
 /// One operation under one key, until it is told what became of it.
 async fn insist(world: &World, dice: &Dice, id: &str, place: usize, wish: Wish) {
+    insist_on(world, dice, id, place, wish).await;
+    world.told.ends(&format!("{id} {place} {wish:?}"));
+}
+
+async fn insist_on(world: &World, dice: &Dice, id: &str, place: usize, wish: Wish) {
     let (verb, amount) = match wish {
         Wish::Cancel => ("cancel", None),
         Wish::Capture(amount) => ("capture", amount),
@@ -191,6 +203,7 @@ async fn insist(world: &World, dice: &Dice, id: &str, place: usize, wish: Wish) 
     let (path, key) = (format!("/pay/payments/{id}/{verb}"), format!("{verb}-{place}"));
     let body = amount.map_or_else(|| json!({}), |amount| json!({"amount": amount})).to_string();
     loop {
+        world.told.asks(&format!("{id} {place} {wish:?}"));
         match send(world, dice, "POST", &path, Some(&key), body.as_bytes()).await {
             Some((200 | 201, answer)) => {
                 let text = |name: &str| answer[name].as_str().unwrap_or_default().to_owned();

@@ -4,19 +4,33 @@
 //! receiver of webhooks over HTTP, with a TCP proxy on every line, and clients that create, retry, cancel, capture and
 //! refund at once. While they work, faults fall by a plan that follows from a seed: SIGKILL of nodes; SIGKILL, SIGSTOP
 //! and step-down of MongoDB's primary; partitions between any two parties, the members of the replica set among them
-//! (full, one way, refused, flapping), latency, connections that are
-//! cut before the answer; banks that are slow, break off, answer nonsense, tell things twice, late or never; receivers
-//! that fail. Then everything is healed, and what clients were told, the banks' books and what the receiver got are
-//! compared with the store.
+//! (full, one way, refused, flapping), latency, connections that are cut before the answer; banks that are slow, break
+//! off, answer nonsense, tell things twice, late or never; receivers that fail. Then everything is healed, and what
+//! clients were told, the banks' books and what the receiver got are compared with the store.
 //!
-//! What a violation is: see `verdict.rs`; each check says what it holds.
+//! What a violation is stands in `verdict.rs`, and where it is seen at once: in `told.rs` (a replay that names another
+//! payment, an amount that changed, two statuses under one version, a 404 for what was told) and `receiver.rs` (a wrong
+//! signature, an event before the one before it was confirmed, a repetition that differs). A round with too few payments
+//! fails too. Each violation is printed with what the books, the store and the receiver have; logs are kept.
 //!
-//! Time that nobody wants to wait for (the retry of a webhook after 5 minutes, say) is skipped after the faults: all
-//! nodes are started again with their clocks ahead. How far that had to go is printed.
+//! Time that nobody wants to wait for (the lease of what was killed, the retry of a webhook after 5 minutes, the later
+//! questions about an unknown outcome) is skipped after the faults: all nodes are started again with their clocks
+//! ahead. How far that had to go is printed.
+//!
+//! `--plant` makes a mistake on purpose, and the run has to fail: a charge or an operation whose outcome is unknown is
+//! taken for refused or for done, the end of the embedded store's log is lost in a kill.
+//!
+//! The seed decides which faults fall, in which order and after which pauses. How long processes take is the machine's
+//! affair, so a second run of one seed is alike, not the same.
+//!
+//! Counted, not judged: a GET that shows an older version than somebody was told before. Exceptions `unknown_outcome`
+//! are no violation by themselves, because crashes in a row make a question be asked many times; what became of the
+//! payment is judged by the books.
 //!
 //! Not covered here: loss of power (the kernel keeps what a killed process wrote; `fsync` is not put to the test), full
-//! and failing disks, clocks that differ between nodes, a bank that finds an old request in its post after it has said that it does not know the
-//! charge, more than one merchant, live keys, and the pages of payers.
+//! and failing disks, errors that MongoDB answers to single commands, clocks that differ between nodes, a bank that
+//! finds an old request in its post after it has said that it does not know the charge, more than one merchant, live
+//! keys, and the pages of payers.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -33,6 +33,8 @@ pub(crate) struct Told {
     pub(crate) violations: RefCell<Vec<String>>,
     pub(crate) answers: RefCell<BTreeMap<u16, u64>>,
     pub(crate) no_answer: RefCell<u64>,
+    /// What clients ask for just now, and how often they did.
+    asking: RefCell<BTreeMap<String, u32>>,
     pub(crate) reads: Cell<u64>,
     /// Reads of a version that is older than one that somebody was told before.
     pub(crate) stale_reads: Cell<u64>,
@@ -48,6 +50,21 @@ impl Told {
             Some(status) => *self.answers.borrow_mut().entry(status).or_default() += 1,
             None => *self.no_answer.borrow_mut() += 1,
         }
+    }
+
+    /// A client asks for this once more.
+    pub(crate) fn asks(&self, what: &str) {
+        *self.asking.borrow_mut().entry(what.to_owned()).or_default() += 1;
+    }
+
+    /// It was told, or has given up.
+    pub(crate) fn ends(&self, what: &str) {
+        self.asking.borrow_mut().remove(what);
+    }
+
+    /// Some of what clients wait for, and how often they asked.
+    pub(crate) fn waiting(&self) -> Vec<(String, u32)> {
+        self.asking.borrow().iter().take(10).map(|(what, times)| (what.clone(), *times)).collect()
     }
 
     /// A payment was read on any node.
