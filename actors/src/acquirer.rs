@@ -15,7 +15,6 @@ use actix::prelude::*;
 use quita_domain::acquiring::{CallFailure, Charge, ChargeAnswer, ChargeQuery, OperationAnswer};
 use quita_domain::identity::AcquirerName;
 use quita_domain::operation::Operation;
-use quita_domain::time::Timestamp;
 use quita_ports::{Acquirer, Clock};
 use tokio::time::Instant;
 
@@ -30,7 +29,7 @@ const QUEUED_PER_CALL: usize = 8;
 pub(crate) struct SendCharge {
     pub(crate) charge: Box<Charge>,
     /// When others may ask what became of it; `None` while it has no outside effect.
-    pub(crate) lease_end: Option<Timestamp>,
+    pub(crate) lease_end: Option<Instant>,
 }
 
 impl Question for SendCharge {
@@ -54,8 +53,12 @@ impl Question for FindCharge {
     const NAME: &'static str = "find";
 }
 
-/// Cancel, capture or refund.
-pub(crate) struct SendOperation(pub(crate) Box<ChargeQuery>, pub(crate) Operation);
+/// Cancel, capture or refund, if the call can end before its lease does: then it is sent again.
+pub(crate) struct SendOperation {
+    pub(crate) query: Box<ChargeQuery>,
+    pub(crate) operation: Operation,
+    pub(crate) lease_end: Instant,
+}
 
 impl Question for SendOperation {
     type Answer = OperationAnswer;
@@ -189,7 +192,7 @@ impl Handler<Ask<SendOperation>> for AcquirerActor {
     type Result = ();
 
     fn handle(&mut self, ask: Ask<SendOperation>, context: &mut Self::Context) {
-        let (SendOperation(query, operation), reply, _timer) = ask.open();
+        let (SendOperation { query, operation, lease_end }, reply, _timer) = ask.open();
         if !self.has_room() {
             reply.send(OperationAnswer::Failed(too_busy()));
             return;
@@ -197,8 +200,7 @@ impl Handler<Ask<SendOperation>> for AcquirerActor {
         let parts = Rc::clone(&self.parts);
         self.enqueue(
             async move {
-                // While an operation is under way, it is sent again when its lease ends.
-                if parts.is_too_late(operation.send_at) {
+                if parts.is_too_late(Some(lease_end)) {
                     reply.send(OperationAnswer::Failed(waited_too_long()));
                     return;
                 }
@@ -213,8 +215,8 @@ impl Handler<Ask<SendOperation>> for AcquirerActor {
 impl AcquirerParts {
     /// Whether a call that begins now might still be under way when its lease ends. Whoever asks then would be told
     /// that the acquirer never saw it, and would send it again.
-    fn is_too_late(&self, lease_end: Option<Timestamp>) -> bool {
-        let ends = self.clock.now().plus_ms(u64::try_from(self.time_out.as_millis()).unwrap_or(u64::MAX));
+    fn is_too_late(&self, lease_end: Option<Instant>) -> bool {
+        let ends = Instant::now() + self.time_out;
         lease_end.is_some_and(|lease_end| lease_end <= ends)
     }
 

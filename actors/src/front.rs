@@ -35,9 +35,11 @@ impl Live {
         Self { mailbox, used_at: Instant::now(), hold }
     }
 
-    /// Whether it may leave the memory. One whose card may still have to be charged would come back without it.
+    /// Whether it may leave the memory. One whose card may still have to be charged would come back without it, and
+    /// one that is at work would write behind the back of the next.
     fn is_idle(&self, now: Instant, idle_after: Duration) -> bool {
-        now.duration_since(self.used_at) >= idle_after && !(self.hold.is_held(now) && self.mailbox.is_alive())
+        let is_needed = self.mailbox.is_busy() || self.hold.is_held(now);
+        now.duration_since(self.used_at) >= idle_after && !(is_needed && self.mailbox.is_alive())
     }
 }
 
@@ -66,6 +68,7 @@ impl FrontActor {
             Entry::Occupied(mut dead) => {
                 tracing::error!(transaction.id = %id, "a transaction's actor died; it comes back from the store");
                 self.transactions.restarted();
+                self.shared.doubt(id);
                 let live = Live::launch(id, &self.shared, &self.transactions);
                 let mailbox = live.mailbox.clone();
                 dead.insert(live);

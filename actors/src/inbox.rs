@@ -210,7 +210,7 @@ async fn bring(shared: &Shared, notice: &Notice, tried: u32) -> Outcome {
 async fn postpone(shared: &Shared, notice: &Notice, tried: u32) -> Option<Outcome> {
     let wait = usize::try_from(tried).ok().and_then(|tried| TRIES_MS.get(tried))?;
     let until = shared.clock.now().plus_ms(*wait);
-    Some(match shared.store.postpone_notice(&notice.id, until).await {
+    Some(match shared.store.postpone_notice(&notice.id, tried, until).await {
         Ok(()) => Outcome::PutOff,
         Err(error) => {
             tracing::warn!(notice.id, %error, "a notice could not be put off; it stays due");

@@ -4,18 +4,19 @@
 //! the next one. Never decides, never reorders the writes of one payment, never reports a write that it can't prove.
 //! Made anew by the supervisor when it dies; whoever waited then reads the store.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix::prelude::*;
+use quita_domain::identity::TransactionId;
 use quita_domain::payment::Payment;
 use quita_ports::{Store, StoreError, Write, WriteError};
 use tokio::time::Instant;
 
-use crate::limits::Limits;
 use crate::mailbox::{Ask, Question, Reply};
-use crate::meter::{Alive, Meter};
+use crate::meter::Alive;
+use crate::shared::{Shared, failed_before};
 
 /// How often a lost reply is looked up, and how long the first wait between is.
 const READ_BACKS: u32 = 5;
@@ -33,38 +34,34 @@ type Waiting = (Write, Reply<Result<(), WriteError>>);
 
 /// Gathers writes into batches.
 pub(crate) struct JournalActor {
-    store: Arc<dyn Store>,
-    meter: Arc<Meter>,
+    shared: Arc<Shared>,
     waiting: VecDeque<Waiting>,
     in_flight: usize,
-    capacity: usize,
-    batch_size: usize,
-    max_in_flight: usize,
     _alive: Alive,
 }
 
 impl JournalActor {
-    pub(crate) const fn new(store: Arc<dyn Store>, meter: Arc<Meter>, limits: &Limits, alive: Alive) -> Self {
-        Self {
-            store,
-            meter,
-            waiting: VecDeque::new(),
-            in_flight: 0,
-            capacity: limits.journal_mailbox,
-            batch_size: limits.journal_batch,
-            max_in_flight: limits.journal_in_flight,
-            _alive: alive,
-        }
+    pub(crate) const fn new(shared: Arc<Shared>, alive: Alive) -> Self {
+        Self { shared, waiting: VecDeque::new(), in_flight: 0, _alive: alive }
     }
 
     /// Sends what waits, as long as there is room for another batch.
     fn pump(&mut self, context: &mut Context<Self>) {
-        while self.in_flight < self.max_in_flight && !self.waiting.is_empty() {
+        while self.in_flight < self.shared.limits.journal_in_flight && !self.waiting.is_empty() {
+            if self.shared.is_broken() {
+                for (_, reply) in self.waiting.drain(..) {
+                    reply.send(Err(WriteError::NotWritten(failed_before())));
+                }
+                return;
+            }
             let (writes, replies) = self.next_batch();
+            if writes.is_empty() {
+                return;
+            }
             self.in_flight = self.in_flight.saturating_add(1);
-            let (store, meter) = (Arc::clone(&self.store), Arc::clone(&self.meter));
+            let shared = Arc::clone(&self.shared);
             let work = async move {
-                let results = commit(store.as_ref(), &meter, &writes).await;
+                let results = commit(&shared, &writes).await;
                 for (reply, result) in replies.into_iter().zip(results) {
                     reply.send(result);
                 }
@@ -76,21 +73,17 @@ impl JournalActor {
         }
     }
 
-    /// The oldest writes, at most one for each payment.
+    /// The oldest writes. What its writer gave up while it waited is left out: nobody would know that it landed. So
+    /// no two are of one payment, whose actor has one at a time.
     fn next_batch(&mut self) -> (Vec<Write>, Vec<Reply<Result<(), WriteError>>>) {
-        let mut ids = HashSet::new();
-        let (mut writes, mut replies, mut later) = (Vec::new(), Vec::new(), VecDeque::new());
-        while writes.len() < self.batch_size {
+        let (mut writes, mut replies) = (Vec::new(), Vec::new());
+        while writes.len() < self.shared.limits.journal_batch {
             let Some((write, reply)) = self.waiting.pop_front() else { break };
-            if ids.insert(write.payment.id) {
+            if !reply.is_given_up() {
                 writes.push(write);
                 replies.push(reply);
-            } else {
-                later.push_back((write, reply));
             }
         }
-        later.append(&mut self.waiting);
-        self.waiting = later;
         (writes, replies)
     }
 }
@@ -104,7 +97,7 @@ impl Handler<Ask<Commit>> for JournalActor {
 
     fn handle(&mut self, ask: Ask<Commit>, context: &mut Self::Context) {
         let (Commit(write), reply, _timer) = ask.open();
-        if self.waiting.len() >= self.capacity {
+        if self.waiting.len() >= self.shared.limits.journal_mailbox {
             let full = StoreError::Unavailable("too many writes are waiting".into());
             reply.send(Err(WriteError::NotWritten(full)));
             return;
@@ -114,9 +107,15 @@ impl Handler<Ask<Commit>> for JournalActor {
     }
 }
 
-async fn commit(store: &dyn Store, meter: &Meter, writes: &[Write]) -> Vec<Result<(), WriteError>> {
-    let started = Instant::now();
+async fn commit(shared: &Shared, writes: &[Write]) -> Vec<Result<(), WriteError>> {
+    let (store, meter, started) = (shared.store.as_ref(), &shared.meter, Instant::now());
     let mut results = store.commit(writes).await;
+    // At once, and not only when those who wait hear of it: the next batch must not be sent.
+    for result in &results {
+        if let Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) = result {
+            shared.heed(error);
+        }
+    }
     meter.commit_seconds.observe(started.elapsed().as_secs_f64());
     meter.batch_size.observe(f64::from(u32::try_from(writes.len()).unwrap_or(u32::MAX)));
     read_back(store, writes, &mut results).await;
@@ -127,25 +126,32 @@ async fn commit(store: &dyn Store, meter: &Meter, writes: &[Write]) -> Vec<Resul
 
 /// Finds out whether the writes whose replies were lost are the ones that are stored.
 async fn read_back(store: &dyn Store, writes: &[Write], results: &mut [Result<(), WriteError>]) {
-    let is_unknown = |result: &Result<(), WriteError>| matches!(result, Err(WriteError::Unknown(_)));
-    let mut wait = READ_BACK_WAIT;
-    for _ in 0..READ_BACKS {
-        let lost = writes.iter().zip(results.iter()).filter(|(_, result)| is_unknown(result));
-        let ids: Vec<_> = lost.map(|(write, _)| write.payment.id).collect();
-        if ids.is_empty() {
-            return;
-        }
-        tracing::warn!(writes = ids.len(), "replies of writes were lost, reading them back");
-        tokio::time::sleep(wait).await;
-        wait = wait.saturating_mul(2);
-        let Ok(stored) = store.load(&ids).await else { continue };
-        let stored: HashMap<_, _> = stored.into_iter().map(|payment| (payment.id, payment)).collect();
-        for (write, result) in writes.iter().zip(results.iter_mut()) {
-            if let Err(WriteError::Unknown(error)) = result {
-                *result = verdict(write, stored.get(&write.payment.id), error);
-            }
+    let lost =
+        writes.iter().zip(results.iter()).filter(|(_, result)| matches!(result, Err(WriteError::Unknown(_))));
+    let ids: Vec<_> = lost.map(|(write, _)| write.payment.id).collect();
+    if ids.is_empty() {
+        return;
+    }
+    tracing::warn!(writes = ids.len(), "replies of writes were lost, reading them back");
+    let Some(stored) = load_soon(store, &ids).await else { return };
+    for (write, result) in writes.iter().zip(results.iter_mut()) {
+        if let Err(WriteError::Unknown(error)) = result {
+            *result = verdict(write, stored.get(&write.payment.id), error);
         }
     }
+}
+
+/// Reads payments, again if the store does not answer yet.
+async fn load_soon(store: &dyn Store, ids: &[TransactionId]) -> Option<HashMap<TransactionId, Payment>> {
+    let mut wait = READ_BACK_WAIT;
+    for _ in 0..READ_BACKS {
+        tokio::time::sleep(wait).await;
+        wait = wait.saturating_mul(2);
+        if let Ok(stored) = store.load(ids).await {
+            return Some(stored.into_iter().map(|payment| (payment.id, payment)).collect());
+        }
+    }
+    None
 }
 
 /// Whose write is stored.
@@ -153,6 +159,7 @@ fn verdict(write: &Write, stored: Option<&Payment>, error: &StoreError) -> Resul
     match stored {
         Some(stored) if stored.last_op == write.payment.last_op => Ok(()),
         Some(stored) if stored.revision != write.expected_revision => Err(WriteError::Conflict),
-        Some(_) | None => Err(WriteError::NotWritten(error.clone())),
+        // Not there yet; it may still land.
+        Some(_) | None => Err(WriteError::Unknown(error.clone())),
     }
 }

@@ -8,6 +8,8 @@ mod mailbox;
 mod meter;
 mod slot;
 
+mod asking;
+mod doubts;
 mod failed_lately;
 
 mod journal;

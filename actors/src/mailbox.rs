@@ -33,7 +33,7 @@ impl<Q: Question> Message for Ask<Q> {
 
 impl<Q: Question> Ask<Q> {
     /// Opens it: the wait ends and the handling begins.
-    pub(crate) fn open(self) -> (Q, Reply<Q::Answer>, HistogramTimer) {
+    pub(crate) fn open(self) -> (Q, Reply<Q::Answer>, Handling) {
         let timer = self.stamp.begin(Q::NAME);
         (self.question, self.reply, timer)
     }
@@ -48,6 +48,11 @@ impl<Q: Question> Ask<Q> {
 pub(crate) struct Reply<T>(oneshot::Sender<T>);
 
 impl<T> Reply<T> {
+    /// Whether nobody waits for the answer any more.
+    pub(crate) fn is_given_up(&self) -> bool {
+        self.0.is_closed()
+    }
+
     /// Answers. Somebody who no longer waits is not an error.
     pub(crate) fn send(self, answer: T) {
         drop(self.0.send(answer));
@@ -77,6 +82,8 @@ struct Gate {
     meter: Arc<ActorMeter>,
     capacity: usize,
     waiting: AtomicUsize,
+    /// Messages that are being handled; an actor of which the handling goes on in the background has several.
+    handling: AtomicUsize,
 }
 
 /// Takes actix's own bound away from an actor that a [`Mailbox`] bounds.
@@ -93,12 +100,25 @@ impl<A: Actor> Clone for Mailbox<A> {
 impl<A: Actor> Mailbox<A> {
     /// At most `capacity` messages wait.
     pub(crate) fn new(address: Addr<A>, meter: Arc<ActorMeter>, capacity: usize) -> Self {
-        Self { address, gate: Arc::new(Gate { meter, capacity, waiting: AtomicUsize::new(0) }) }
+        Self {
+            address,
+            gate: Arc::new(Gate {
+                meter,
+                capacity,
+                waiting: AtomicUsize::new(0),
+                handling: AtomicUsize::new(0),
+            }),
+        }
     }
 
     /// Whether the actor is alive.
     pub(crate) fn is_alive(&self) -> bool {
         self.address.connected()
+    }
+
+    /// Whether something waits for the actor or is being handled by it.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.gate.waiting.load(Ordering::Acquire) > 0 || self.gate.handling.load(Ordering::Acquire) > 0
     }
 
     /// Asks, and waits for the answer. A full mailbox refuses at once.
@@ -166,9 +186,22 @@ impl Stamp {
         Some(Self { gate: Arc::clone(gate), sent_at: Instant::now() })
     }
 
-    fn begin(self, message: &'static str) -> HistogramTimer {
+    fn begin(self, message: &'static str) -> Handling {
         self.gate.meter.wait.observe(self.sent_at.elapsed().as_secs_f64());
-        self.gate.meter.handling(message).start_timer()
+        self.gate.handling.fetch_add(1, Ordering::AcqRel);
+        Handling { _timer: self.gate.meter.handling(message).start_timer(), gate: Arc::clone(&self.gate) }
+    }
+}
+
+/// A message that is being handled, until this is dropped: counted and timed.
+pub(crate) struct Handling {
+    _timer: HistogramTimer,
+    gate: Arc<Gate>,
+}
+
+impl Drop for Handling {
+    fn drop(&mut self) {
+        self.gate.handling.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

@@ -25,6 +25,9 @@ use crate::transaction::{Asker, Await, Create, Execute, Read, Until};
 /// How long a caller that waits for a payment leaves a dead actor alone.
 const ASK_AGAIN_AFTER: Duration = Duration::from_millis(20);
 
+/// How soon, and how often at least, the store is asked whether another node has done what a caller waits for.
+const LOOK_AFTER: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(800)];
+
 /// What a payment is created with.
 #[derive(Debug)]
 pub struct CreatePayment {
@@ -165,10 +168,10 @@ impl Payments {
     /// # Errors
     /// When the store does not answer.
     pub async fn read(&self, id: TransactionId) -> Result<Option<Arc<Payment>>, Denied> {
-        if self.shared.store.is_sole_writer() {
-            self.ask(id, Read(id)).await
-        } else {
+        if self.shared.may_be_stale(id) {
             self.shared.load(id).await.map_err(Denied::StoreUnavailable)
+        } else {
+            self.ask(id, Read(id)).await
         }
     }
 
@@ -308,20 +311,42 @@ impl Payments {
             return Arc::clone(payment);
         }
         let come = async {
-            loop {
-                match self.ask(id, Await { id, until }).await {
-                    // Its actor died, or left the memory with the question in hand: the next one is asked.
-                    Err(Denied::Interrupted) => sleep(ASK_AGAIN_AFTER).await,
-                    result => return result,
-                }
+            tokio::select! {
+                biased;
+                told = self.told_here(id, until) => told,
+                seen = self.seen_in_store(id, until) => Ok(seen),
             }
         };
-        match timeout(self.shared.limits.answer_within, come).await {
-            Ok(Ok(payment)) => payment,
-            Ok(Err(_)) | Err(_) => match self.read(id).await {
-                Ok(Some(payment)) => payment,
-                Ok(None) | Err(_) => Arc::clone(payment),
-            },
+        let found = match timeout(self.shared.limits.answer_within, come).await {
+            Ok(Ok(payment)) => Some(payment),
+            Ok(Err(_)) | Err(_) => self.read(id).await.ok().flatten(),
+        };
+        found.filter(|found| found.revision >= payment.revision).unwrap_or_else(|| Arc::clone(payment))
+    }
+
+    /// Waits for the payment's actor on this node to tell that it has come true.
+    async fn told_here(&self, id: TransactionId, until: Until) -> Result<Arc<Payment>, Denied> {
+        loop {
+            match self.ask(id, Await { id, until }).await {
+                // Its actor died, or left the memory with the question in hand: the next one is asked.
+                Err(Denied::Interrupted) => sleep(ASK_AGAIN_AFTER).await,
+                result => return result,
+            }
+        }
+    }
+
+    /// Waits until the store shows it, where somebody else may have made the change.
+    async fn seen_in_store(&self, id: TransactionId, until: Until) -> Arc<Payment> {
+        let [mut wait, longest] = LOOK_AFTER;
+        loop {
+            sleep(wait).await;
+            wait = wait.saturating_mul(2).min(longest);
+            if self.shared.may_be_stale(id)
+                && let Ok(Some(payment)) = self.read(id).await
+                && until.has_come(&payment)
+            {
+                return payment;
+            }
         }
     }
 

@@ -88,8 +88,8 @@ impl InboxStore for PunctualStore {
         in_time(self.0.finish_notices(ids, now)).await
     }
 
-    async fn postpone_notice(&self, id: &str, until: Timestamp) -> Result<(), StoreError> {
-        in_time(self.0.postpone_notice(id, until)).await
+    async fn postpone_notice(&self, id: &str, tried: u32, until: Timestamp) -> Result<(), StoreError> {
+        in_time(self.0.postpone_notice(id, tried, until)).await
     }
 }
 

@@ -11,6 +11,8 @@ use quita_domain::payment::{Command, Context, Oddity, Payment};
 use quita_ports::{Clock, Dice, Ids, Store, StoreError, Write, WriteError};
 use tokio::time::timeout;
 
+use crate::asking::Asking;
+use crate::doubts::Doubts;
 use crate::failed_lately::FailedLately;
 use crate::front::FrontActor;
 use crate::inbox::InboxActor;
@@ -45,6 +47,8 @@ pub(crate) struct Shared {
     /// Payments that could not be woken, and notices that could not be worked.
     pub(crate) failed_payments: FailedLately<TransactionId>,
     pub(crate) failed_notices: FailedLately<String>,
+    pub(crate) asking: Asking,
+    pub(crate) doubts: Doubts,
     pub(crate) routes: OnceLock<Routes>,
     pub(crate) fronts: OnceLock<Vec<Arc<Slot<FrontActor>>>>,
     pub(crate) journal: OnceLock<Arc<Slot<JournalActor>>>,
@@ -57,6 +61,18 @@ impl Shared {
     /// What a decision may depend on, fresh.
     pub(crate) fn context(&self, card_at_hand: bool) -> Context {
         Context { now: self.clock.now(), dice: self.dice.roll(), op: self.ids.fresh(), card_at_hand }
+    }
+
+    /// Whether the store may have a payment in another state than the memory here.
+    pub(crate) fn may_be_stale(&self, id: TransactionId) -> bool {
+        !self.store.is_sole_writer() || self.doubts.has(id)
+    }
+
+    /// A write of a payment may still land. Where several write, the memory here is never trusted anyway.
+    pub(crate) fn doubt(&self, id: TransactionId) {
+        if self.store.is_sole_writer() {
+            self.doubts.begin(id);
+        }
     }
 
     /// The shard of a payment: always the same one, so that its messages never cross a lock.
@@ -77,6 +93,7 @@ impl Shared {
         if self.is_broken() {
             return Err(WriteError::NotWritten(failed_before()));
         }
+        let id = payment.id;
         let Some(journal) = self.journal.get() else { return Err(lost("the journal has not started")) };
         let asked = journal.mailbox();
         let asked = asked.ask(Commit(Write { payment, expected_revision }));
@@ -86,8 +103,14 @@ impl Shared {
             Ok(Err(NoAnswer::Died)) => Err(lost("the journal died")),
             Err(_) => Err(lost("the store takes too long")),
         };
-        if let Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) = &result {
-            self.heed(error);
+        match &result {
+            Ok(()) => self.doubts.end(id),
+            Err(WriteError::Unknown(error)) => {
+                self.doubt(id);
+                self.heed(error);
+            }
+            Err(WriteError::NotWritten(error)) => self.heed(error),
+            Err(WriteError::Conflict) => {}
         }
         result
     }

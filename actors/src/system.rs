@@ -21,6 +21,8 @@ use prometheus::Registry;
 use quita_ports::{AcquirerFactory, Clock, Dice, Ids, Store, WebhookSenderFactory};
 
 use crate::acquirer::{AcquirerActor, AcquirerParts};
+use crate::asking::Asking;
+use crate::doubts::Doubts;
 use crate::failed_lately::FailedLately;
 use crate::front::FrontActor;
 use crate::inbox::{InboxActor, InboxSink};
@@ -97,6 +99,7 @@ impl ActorSystem {
         let secrets = Secrets::new(Arc::clone(&store), Arc::clone(&ports.clock));
         let failed_payments = FailedLately::new(limits.failed_lately);
         let failed_notices = FailedLately::new(limits.failed_lately);
+        let asking = Asking::new(limits.failed_lately);
         let shared = Arc::new(Shared {
             limits,
             public_url,
@@ -110,6 +113,8 @@ impl ActorSystem {
             reporting: Reporting::default(),
             failed_payments,
             failed_notices,
+            asking,
+            doubts: Doubts::default(),
             routes: OnceLock::new(),
             fronts: OnceLock::new(),
             journal: OnceLock::new(),
@@ -200,7 +205,7 @@ impl Builder {
         let thread = self.thread();
         let Limits { journal_mailbox, reader_mailbox, inbox_mailbox, .. } = self.shared.limits;
         let journal = self.keep(ActorKind::Journal, &thread, journal_mailbox, |shared, alive| {
-            JournalActor::new(Arc::clone(&shared.store), Arc::clone(&shared.meter), &shared.limits, alive)
+            JournalActor::new(Arc::clone(shared), alive)
         });
         let reader = self.keep(ActorKind::Reader, &thread, reader_mailbox, |shared, alive| {
             ReaderActor::new(Arc::clone(&shared.store), &shared.limits, alive)

@@ -133,7 +133,7 @@ impl Until {
                 .operations
                 .iter()
                 .find(|operation| operation.id == id)
-                .is_none_or(|operation| operation.state != OperationState::Processing),
+                .is_some_and(|operation| operation.state != OperationState::Processing),
         }
     }
 }
@@ -209,11 +209,11 @@ impl Handler<Ask<Create>> for TransactionActor {
     type Result = AtomicResponse<Self, ()>;
 
     fn handle(&mut self, ask: Ask<Create>, _: &mut Self::Context) -> Self::Result {
-        let (Create(new), reply, timer) = ask.open();
+        let (Create(new), reply, handling) = ask.open();
         let Some(mut core) = self.core.take() else { return nothing(self) };
         let work = async move {
             reply.send(core.create(*new).await);
-            timer.observe_duration();
+            drop(handling);
             core
         };
         AtomicResponse::new(Box::pin(work.into_actor(self).map(|core, actor, _| actor.settle(core))))
@@ -224,11 +224,11 @@ impl Handler<Ask<Execute>> for TransactionActor {
     type Result = AtomicResponse<Self, ()>;
 
     fn handle(&mut self, ask: Ask<Execute>, _: &mut Self::Context) -> Self::Result {
-        let (question, reply, timer) = ask.open();
+        let (question, reply, handling) = ask.open();
         let Some(mut core) = self.core.take() else { return nothing(self) };
         let work = async move {
             reply.send(core.execute(&question.asker, question.command).await);
-            timer.observe_duration();
+            drop(handling);
             core
         };
         AtomicResponse::new(Box::pin(work.into_actor(self).map(|core, actor, _| actor.settle(core))))
@@ -239,11 +239,11 @@ impl Handler<Ask<Await>> for TransactionActor {
     type Result = AtomicResponse<Self, ()>;
 
     fn handle(&mut self, ask: Ask<Await>, _: &mut Self::Context) -> Self::Result {
-        let (question, reply, timer) = ask.open();
+        let (question, reply, handling) = ask.open();
         let Some(mut core) = self.core.take() else { return nothing(self) };
         let work = async move {
             let current = core.current().await;
-            timer.observe_duration();
+            drop(handling);
             (core, current)
         };
         let until = question.until;
@@ -263,7 +263,7 @@ impl Handler<Ask<Read>> for TransactionActor {
     type Result = AtomicResponse<Self, ()>;
 
     fn handle(&mut self, ask: Ask<Read>, _: &mut Self::Context) -> Self::Result {
-        let (Read(_), reply, timer) = ask.open();
+        let (Read(_), reply, handling) = ask.open();
         let Some(mut core) = self.core.take() else { return nothing(self) };
         let work = async move {
             let current = core.current().await;
@@ -272,7 +272,7 @@ impl Handler<Ask<Read>> for TransactionActor {
                 Err(Denied::NotFound) => Ok(None),
                 Err(denied) => Err(denied),
             });
-            timer.observe_duration();
+            drop(handling);
             core
         };
         AtomicResponse::new(Box::pin(work.into_actor(self).map(|core, actor, _| actor.settle(core))))

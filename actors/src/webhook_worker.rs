@@ -51,11 +51,11 @@ impl Handler<Ask<Send>> for WebhookWorkerActor {
     type Result = ResponseFuture<()>;
 
     fn handle(&mut self, ask: Ask<Send>, _: &mut Self::Context) -> Self::Result {
-        let (Send(delivery), reply, timer) = ask.open();
+        let (Send(delivery), reply, handling) = ask.open();
         let (shared, sender) = (Arc::clone(&self.shared), Rc::clone(&self.sender));
         Box::pin(async move {
             deliver(&shared, sender.as_ref(), &delivery).await;
-            timer.observe_duration();
+            drop(handling);
             reply.send(());
         })
     }

@@ -87,9 +87,15 @@ pub enum Fact {
         amount: Option<Money>,
     },
     /// The payment was disputed and the money taken back.
-    ChargedBack,
+    ChargedBack {
+        /// The acquirer's id of this one movement; a notice that repeats carries the same.
+        id: String,
+    },
     /// The dispute was won: the money is the merchant's again.
-    DisputeWon,
+    DisputeWon {
+        /// The acquirer's id of this one movement; a notice that repeats carries the same.
+        id: String,
+    },
 }
 
 /// Why a call to an acquirer brought no fact.

@@ -31,6 +31,7 @@ use crate::time::Timestamp;
 
 pub use change::Change;
 pub use decide::{Command, Context, Decision, Effect};
+pub use due::CALL_LEASE_MS;
 pub use open::NewPayment;
 pub use refusal::{Oddity, OddityKind, Refusal};
 
@@ -62,6 +63,10 @@ pub struct Payment {
     /// When the acquirer is next asked about a payment that waits or ended unpaid, and how often it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<Check>,
+    /// Ids of the chargebacks and won disputes that were learnt, oldest first: what repeats changes nothing, whatever
+    /// came in between.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disputes: Vec<String>,
     /// Cancellations, captures and refunds, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<Operation>,

@@ -32,12 +32,18 @@ pub struct Attempt {
     /// When it is asked next, while the outcome is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ask_at: Option<Timestamp>,
-    /// When its outcome became unknown: the call failed, or its lease was found to be over.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unknown_since: Option<Timestamp>,
+    /// Whether the call is known to be over, because its caller told that it failed. If its lease is all that is over,
+    /// a process whose clock differs may still be at it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub call_is_over: bool,
     /// How often the acquirer answered since then that it does not know the charge.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub not_found: u32,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]

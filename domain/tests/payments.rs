@@ -21,7 +21,7 @@ use quita_domain::order::{Address, Order, Payer, Terms, Utm};
 use quita_domain::payment::{Command, Context, Decision, Effect, NewPayment, OddityKind, Payment, Refusal};
 use quita_domain::phone::Phone;
 use quita_domain::place::{Cep, Uf};
-use quita_domain::routing::Considered;
+use quita_domain::routing::{AttemptOutcome, Considered};
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 use quita_domain::webhook::schedule::LEASE_MS;
@@ -100,6 +100,14 @@ fn pending_fact() -> Fact {
     let expires_at = START.plus_ms(3_600_000);
     let issued = Issued::Pix { txid: "t".repeat(32), code: "code".into(), expires_at };
     Fact::Pending { issued, news_at: None }
+}
+
+fn charged_back(id: &str) -> Fact {
+    Fact::ChargedBack { id: id.into() }
+}
+
+fn dispute_won(id: &str) -> Fact {
+    Fact::DisputeWon { id: id.into() }
 }
 
 fn settled(id: &str, cents: u64) -> Fact {
@@ -198,7 +206,11 @@ fn repeated_and_late_news_change_nothing() {
         Command::Notified(settled("s1", 10_000)),
         Command::Notified(Fact::Expired),
         Command::ChargeAnswered { attempt: 1, answer: ChargeAnswer::Known(pending_fact()) },
-        Command::Found { attempt: 1, answer: ChargeAnswer::Known(settled("s1", 10_000)) },
+        Command::Found {
+            attempt: 1,
+            asking_for_ms: None,
+            answer: ChargeAnswer::Known(settled("s1", 10_000)),
+        },
     ] {
         let decision = paid.decide(command.clone(), &at(9_000)).unwrap();
         assert!(decision.next.is_none() && decision.oddity.is_none(), "{command:?}");
@@ -210,7 +222,7 @@ fn what_the_table_refuses_is_an_exception_and_never_dropped() {
     assert_eq!(oddity(&paid(), Command::Notified(settled("s2", 10_000))), OddityKind::PaidTwice);
     assert_eq!(oddity(&pending(), Command::Notified(settled("s1", 9_999))), OddityKind::AmountMismatch);
     assert_eq!(oddity(&pending(), Command::Notified(settled("s1", 10_001))), OddityKind::AmountMismatch);
-    assert_eq!(oddity(&pending(), Command::Notified(Fact::ChargedBack)), OddityKind::TooEarly);
+    assert_eq!(oddity(&pending(), Command::Notified(charged_back("c1"))), OddityKind::TooEarly);
     assert_eq!(oddity(&paid(), Command::Notified(Fact::Cancelled)), OddityKind::Contradiction);
     let declined = after(&pending(), Command::Notified(Fact::Declined { code: "x".into() }), 100);
     assert_eq!(oddity(&declined, Command::Notified(settled("s1", 10_000))), OddityKind::PaidAfterDeclined);
@@ -221,17 +233,32 @@ fn a_notice_that_came_before_its_forerunner_waits_and_has_the_acquirer_asked_at_
     let refunded = || Fact::Refunded { refund_id: "desk".into(), amount: None };
     let expired = after(&pending(), Command::Notified(Fact::Expired), 1_000);
     for waiting in [pending(), expired] {
-        for early in [Fact::ChargedBack, Fact::DisputeWon, refunded()] {
+        for early in [charged_back("c1"), dispute_won("w1"), refunded()] {
             assert_eq!(oddity(&waiting, Command::Notified(early.clone())), OddityKind::TooEarly);
             let next = after(&waiting, Command::Notified(early), 9_000);
             assert_eq!(next.due_at(), Some(START.plus_ms(9_000)), "the money is asked for");
         }
     }
-    assert_eq!(oddity(&paid(), Command::Notified(Fact::DisputeWon)), OddityKind::TooEarly);
-    let charged_back = after(&paid(), Command::Notified(Fact::ChargedBack), 3_000);
-    let won = after(&charged_back, Command::Notified(Fact::DisputeWon), 4_000);
+    assert_eq!(oddity(&paid(), Command::Notified(dispute_won("w1"))), OddityKind::TooEarly);
+    let disputed = after(&paid(), Command::Notified(charged_back("c1")), 3_000);
+    let won = after(&disputed, Command::Notified(dispute_won("w1")), 4_000);
     assert_eq!(won.status(), Status::Paid);
-    assert!(won.decide(Command::Notified(Fact::DisputeWon), &at(5_000)).unwrap().oddity.is_none());
+    assert_eq!(oddity(&won, Command::Notified(dispute_won("w2"))), OddityKind::TooEarly);
+}
+
+#[test]
+fn a_chargeback_or_a_won_dispute_that_repeats_changes_nothing_whatever_came_in_between() {
+    let repeats = |payment: &Payment, fact| {
+        let decision = payment.decide(Command::Notified(fact), &at(9_000)).unwrap();
+        decision.next.is_none() && decision.oddity.is_none()
+    };
+    let disputed = after(&paid(), Command::Notified(charged_back("c1")), 3_000);
+    assert!(repeats(&disputed, charged_back("c1")));
+    let won = after(&disputed, Command::Notified(dispute_won("w1")), 4_000);
+    assert!(repeats(&won, charged_back("c1")) && repeats(&won, dispute_won("w1")));
+    let again = after(&won, Command::Notified(charged_back("c2")), 5_000);
+    assert_eq!(again.status(), Status::Chargeback, "another one is another one");
+    assert!(repeats(&again, dispute_won("w1")) && repeats(&again, charged_back("c1")));
 }
 
 #[test]
@@ -249,7 +276,7 @@ fn a_refund_at_the_desk_waits_while_one_of_ours_is_under_way() {
 #[test]
 fn money_of_another_amount_does_not_keep_an_expired_charge_waiting() {
     let settled = ChargeAnswer::Known(settled("s1", 9_999));
-    let found = Command::Found { attempt: 1, answer: settled };
+    let found = Command::Found { attempt: 1, asking_for_ms: None, answer: settled };
     let decision = pending().decide(found, &at(3_700_000)).unwrap();
     assert_eq!(decision.oddity.unwrap().kind, OddityKind::AmountMismatch);
     assert_eq!(decision.next.unwrap().status(), Status::Expired);
@@ -301,10 +328,15 @@ fn a_payment_expires_only_after_one_more_look() {
     assert_eq!(decision.effects.first(), Some(&Effect::Find(AcquirerName::new("first"))));
     let asked = decision.next.unwrap();
     assert_eq!(asked.status(), Status::Pending);
-    let unpaid = Command::Found { attempt: 1, answer: ChargeAnswer::Known(pending_fact()) };
+    let unpaid =
+        Command::Found { attempt: 1, asking_for_ms: None, answer: ChargeAnswer::Known(pending_fact()) };
     assert_eq!(after(&asked, unpaid.clone(), hour - 1).status(), Status::Pending);
     assert_eq!(after(&asked, unpaid, hour + 2).status(), Status::Expired);
-    let settled = Command::Found { attempt: 1, answer: ChargeAnswer::Known(settled("s1", 10_000)) };
+    let settled = Command::Found {
+        attempt: 1,
+        asking_for_ms: None,
+        answer: ChargeAnswer::Known(settled("s1", 10_000)),
+    };
     assert_eq!(after(&asked, settled, hour + 2).status(), Status::Paid);
 }
 
@@ -453,10 +485,11 @@ fn a_settlement_that_confirms_a_capture_is_no_second_payment() {
 
 #[test]
 fn what_a_new_payment_cannot_become_leaves_its_charge_open_and_asked_for() {
-    for fact in [Fact::ChargedBack, Fact::DisputeWon, settled("s1", 9_999)] {
+    for fact in [charged_back("c1"), dispute_won("w1")] {
         let opened = open(pix_order()).next.unwrap();
         let answer = ChargeAnswer::Known(fact.clone());
-        let decision = opened.decide(Command::Found { attempt: 1, answer }, &at(40_000)).unwrap();
+        let decision =
+            opened.decide(Command::Found { attempt: 1, asking_for_ms: None, answer }, &at(40_000)).unwrap();
         assert!(decision.oddity.is_some() && decision.next.is_none(), "{fact:?}");
         assert!(opened.due_at().is_some(), "it is asked for again");
     }
@@ -537,9 +570,14 @@ fn a_charge_that_a_notice_told_of_is_never_sent_again() {
     for command in [
         Command::ChargeAnswered { attempt: 1, answer: down() },
         Command::ChargeAnswered { attempt: 1, answer: ChargeAnswer::NotFound },
-        Command::Found { attempt: 1, answer: ChargeAnswer::NotFound },
+        Command::Found { attempt: 1, asking_for_ms: Some(60_000), answer: ChargeAnswer::NotFound },
     ] {
-        let decision = paid_early.decide(command, &at(60_000)).unwrap();
+        // The first answer may be older than the notice.
+        let asked_once =
+            Command::Found { attempt: 1, asking_for_ms: Some(50_000), answer: ChargeAnswer::NotFound };
+        let decision = paid_early.decide(asked_once, &at(50_000)).unwrap();
+        assert!(decision.oddity.is_none());
+        let decision = decision.next.unwrap().decide(command, &at(60_000)).unwrap();
         assert!(!decision.effects.iter().any(|effect| matches!(effect, Effect::Charge(_))));
         assert_eq!(decision.oddity.unwrap().kind, OddityKind::Contradiction);
         let next = decision.next.unwrap();
@@ -559,13 +597,17 @@ fn money_of_a_capture_that_a_dispute_overtook_is_counted() {
     let opened = Payment::open(new, &Context { card_at_hand: true, ..at(0) }).next.unwrap();
     let approval = Approval { authorization_code: "1".into() };
     let authorised = after(&opened, Command::Notified(Fact::Authorized(approval)), 5);
-    let disputed = after(&authorised, Command::Notified(Fact::ChargedBack), 10);
-    let won = after(&disputed, Command::Notified(Fact::DisputeWon), 20);
+    let disputed = after(&authorised, Command::Notified(charged_back("c1")), 10);
+    let won = after(&disputed, Command::Notified(dispute_won("w1")), 20);
     assert_eq!((won.status(), won.state.refundable_amount()), (Status::Paid, Money::from_cents(10_000)));
     let (operation, answer) = (disputed.operations[0].id, OperationAnswer::Done);
     let decision = disputed.decide(Command::OperationAnswered { operation, answer }, &at(30)).unwrap();
     assert!(decision.oddity.is_none());
-    let captured = decision.next.unwrap();
-    assert_eq!(captured.status(), Status::Chargeback);
-    assert_eq!(captured.state.captured_amount, Some(Money::from_cents(10_000)));
+    let told = disputed.decide(Command::Notified(settled("s1", 10_000)), &at(30)).unwrap();
+    assert!(told.oddity.is_none(), "its settlement may be told before its answer");
+    for captured in [decision.next.unwrap(), told.next.unwrap()] {
+        assert_eq!(captured.status(), Status::Chargeback);
+        assert_eq!(captured.state.captured_amount, Some(Money::from_cents(10_000)));
+    }
+    assert_eq!(oddity(&disputed, Command::Notified(settled("s1", 9_000))), OddityKind::PaidTwice);
 }

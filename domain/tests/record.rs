@@ -45,7 +45,7 @@ fn payment(order: Order) -> Payment {
         at: at(0),
         asked: 1,
         ask_at: None,
-        unknown_since: None,
+        call_is_over: true,
         not_found: 0,
     });
     Payment {
@@ -64,6 +64,7 @@ fn payment(order: Order) -> Payment {
         considered: vec![Considered { acquirer: sandbox, eligible: true, reason: "preferred".into() }],
         state,
         check: None,
+        disputes: Vec::new(),
         operations: Vec::new(),
         history: Vec::new(),
         outbox: Vec::new(),

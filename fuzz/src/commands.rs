@@ -21,7 +21,11 @@ pub fn command(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Comman
         0 | 1 => {
             Command::ChargeAnswered { attempt: attempt(input, payment)?, answer: answer(input, payment)? }
         }
-        2 | 3 => Command::Found { attempt: attempt(input, payment)?, answer: answer(input, payment)? },
+        2 | 3 => Command::Found {
+            attempt: attempt(input, payment)?,
+            asking_for_ms: input.ratio(3, 4)?.then_some(input.int_in_range(0..=80_000_u64)?),
+            answer: answer(input, payment)?,
+        },
         4 | 5 => Command::Notified(fact(input, payment)?),
         6 | 7 => Command::Operate(request(input)?),
         8 => operation_answered(input, payment)?,
@@ -77,8 +81,8 @@ pub fn fact(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Fact> {
         7 => {
             Fact::Refunded { refund_id: refund_id(input, payment)?, amount: perhaps_amount(input, payment)? }
         }
-        8 => Fact::ChargedBack,
-        _ => Fact::DisputeWon,
+        8 => Fact::ChargedBack { id: format!("c{}", input.int_in_range(0..=1_u8)?) },
+        _ => Fact::DisputeWon { id: format!("w{}", input.int_in_range(0..=1_u8)?) },
     })
 }
 

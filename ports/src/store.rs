@@ -95,8 +95,9 @@ pub trait InboxStore: Send + Sync + 'static {
     /// These notices are worked. They are kept for a while, so that a repetition is known.
     async fn finish_notices(&self, ids: &[String], now: Timestamp) -> Result<(), StoreError>;
 
-    /// This notice is tried again at this time.
-    async fn postpone_notice(&self, id: &str, until: Timestamp) -> Result<(), StoreError>;
+    /// This notice, if it was tried so often until now, is tried again at this time: of several nodes that tried it at
+    /// once, one counts.
+    async fn postpone_notice(&self, id: &str, tried: u32, until: Timestamp) -> Result<(), StoreError>;
 }
 
 /// What needs a person.

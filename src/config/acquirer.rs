@@ -7,6 +7,7 @@ use std::time::Duration;
 use quita_domain::identity::{AcquirerName, Mode};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
+use quita_domain::payment::CALL_LEASE_MS;
 use quita_ports::AcquirerSpec;
 use toml::{Table, Value};
 
@@ -19,9 +20,6 @@ use super::settings::{Given, Settings, scalar};
 const OPTION: &str = "acquirer";
 
 const FORM: &str = "an array of tables, such as [{ name = \"sandbox\", adapter = \"sandbox\" }]";
-
-/// The lease that a payment gives to a call of its acquirer.
-const CALL_LEASE: Duration = Duration::from_secs(30);
 
 const KEYS: [&str; 10] = [
     "name",
@@ -239,7 +237,8 @@ pub(super) const TIME_OUT_FORM: &str = "1ms up to less than 30s, the lease of a 
 
 /// Reads the time-out of a call, which must end before its lease does: else two nodes could send one charge.
 pub(super) fn parse_time_out(text: &str) -> Option<Duration> {
-    parse_duration(text).filter(|time_out| !time_out.is_zero() && *time_out < CALL_LEASE)
+    parse_duration(text)
+        .filter(|time_out| !time_out.is_zero() && *time_out < Duration::from_millis(CALL_LEASE_MS))
 }
 
 fn acquirer_name(text: &str) -> Option<AcquirerName> {

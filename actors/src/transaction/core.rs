@@ -53,7 +53,7 @@ impl Core {
             self.forget_if_others_write();
             return replay(&self.taken().await?, new.fingerprint.as_deref());
         }
-        let context = self.shared.context(new.purchase.card.is_some());
+        let (context, decided_at) = (self.shared.context(new.purchase.card.is_some()), Instant::now());
         let routes = self.shared.routes.get().ok_or(Denied::Stopping)?;
         let order = new.purchase.order;
         let considered = match routes.plan(&order, new.owner.mode, context.now, context.dice) {
@@ -79,7 +79,7 @@ impl Core {
             Ok(payment) => {
                 self.count_events(&payment, 0);
                 self.tell_begun(&payment);
-                self.run(&payment, decision.effects);
+                self.run(&payment, decision.effects, decided_at);
                 Ok(Created { payment, is_replay: false })
             }
             Err(WriteError::Conflict) => {
@@ -160,7 +160,7 @@ impl Core {
 
     /// What is known here may be stale while other nodes write: the store tells.
     fn forget_if_others_write(&mut self) {
-        if !self.shared.store.is_sole_writer() {
+        if self.shared.may_be_stale(self.id) {
             self.payment = None;
         }
     }
@@ -173,7 +173,7 @@ impl Core {
         for _ in 0..MAX_CONFLICTS {
             let was_known = self.payment.is_some();
             let payment = self.current().await?;
-            let context = self.shared.context(self.card.get().is_some());
+            let (context, decided_at) = (self.shared.context(self.card.get().is_some()), Instant::now());
             let decision = match asker.may_see(&payment) {
                 true => payment.decide(command.clone(), &context).map_err(Denied::Refused),
                 false => Err(Denied::NotFound),
@@ -191,7 +191,7 @@ impl Core {
             match self.persist(next, payment.revision).await {
                 Ok(stored) => {
                     self.count_events(&stored, payment.history.len());
-                    self.run(&stored, decision.effects);
+                    self.run(&stored, decision.effects, decided_at);
                     return Ok(executed(stored));
                 }
                 Err(WriteError::Conflict) => self.payment = None,
@@ -212,9 +212,9 @@ impl Core {
         Ok(next)
     }
 
-    fn run(&mut self, payment: &Arc<Payment>, effects: Vec<Effect>) {
+    fn run(&mut self, payment: &Arc<Payment>, effects: Vec<Effect>, decided_at: Instant) {
         for effect in effects {
-            effects::run(&self.shared, payment, effect, self.card.get());
+            effects::run(&self.shared, payment, (effect, decided_at), self.card.get());
         }
         if payment.status() != Status::Initial {
             self.card.let_go();

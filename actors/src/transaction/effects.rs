@@ -1,11 +1,13 @@
 //! What follows from a stored decision: calls and deliveries, each in a task of its own.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use quita_domain::acquiring::{CallFailure, Charge, ChargeAnswer, OperationAnswer};
 use quita_domain::card::CardData;
 use quita_domain::identity::AcquirerName;
-use quita_domain::payment::{Command, Effect, Payment};
+use quita_domain::payment::{CALL_LEASE_MS, Command, Effect, Payment};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::acquirer::{AcquirerActor, FindCharge, SendCharge, SendOperation};
@@ -14,12 +16,22 @@ use crate::reporting::report_until_stored;
 use crate::shared::Shared;
 use crate::webhook_pool::Deliver;
 
-/// Starts an effect. What is lost here with the process is due again by the store.
-pub(super) fn run(shared: &Arc<Shared>, payment: &Arc<Payment>, effect: Effect, card: Option<&CardData>) {
+/// Starts an effect of what was decided at this moment. What is lost here with the process is due again by the store.
+pub(super) fn run(
+    shared: &Arc<Shared>,
+    payment: &Arc<Payment>,
+    (effect, decided_at): (Effect, Instant),
+    card: Option<&CardData>,
+) {
+    // By a clock that never jumps, and from before the write: a lease that others see can't be over any earlier.
+    let lease_end = decided_at + Duration::from_millis(CALL_LEASE_MS);
     match effect {
-        Effect::Charge(acquirer) => send_charge(shared, payment, &acquirer, card),
+        Effect::Charge(acquirer) => {
+            let charge = Box::new(charge(payment, card));
+            send_charge(shared, payment, &acquirer, SendCharge { charge, lease_end: Some(lease_end) });
+        }
         Effect::Find(acquirer) => find_charge(shared, payment, &acquirer),
-        Effect::Operate(acquirer, operation) => operate(shared, payment, &acquirer, operation),
+        Effect::Operate(acquirer, operation) => operate(shared, payment, &acquirer, (operation, lease_end)),
         Effect::Deliver(index) => {
             if let Some(pool) = shared.webhooks.get() {
                 pool.mailbox().offer(Deliver { payment: Arc::clone(payment), index });
@@ -38,11 +50,9 @@ pub(super) fn attempt(payment: &Payment) -> u32 {
     payment.query().attempt
 }
 
-fn send_charge(shared: &Arc<Shared>, payment: &Arc<Payment>, name: &AcquirerName, card: Option<&CardData>) {
+fn send_charge(shared: &Arc<Shared>, payment: &Arc<Payment>, name: &AcquirerName, question: SendCharge) {
     let mailbox = acquirer(shared, payment, name);
     let (shared, id, attempt) = (Arc::clone(shared), payment.id, attempt(payment));
-    let lease_end = payment.state.attempts.last().and_then(|attempt| attempt.ask_at);
-    let question = SendCharge { charge: Box::new(charge(payment, card)), lease_end };
     actix::spawn(async move {
         let answer = match mailbox {
             Some(mailbox) => mailbox.ask(question).await,
@@ -57,21 +67,32 @@ fn find_charge(shared: &Arc<Shared>, payment: &Arc<Payment>, name: &AcquirerName
     let mailbox = acquirer(shared, payment, name);
     let (shared, id, attempt) = (Arc::clone(shared), payment.id, attempt(payment));
     let query = Box::new(payment.query());
+    let asking_for = shared.asking.asks(payment);
+    let asking_for_ms = asking_for.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
     actix::spawn(async move {
         let Some(mailbox) = mailbox else { return };
         let Ok(answer) = mailbox.ask(FindCharge(query)).await else { return };
-        report(&shared, shared.insist(id, Command::Found { attempt, answer }).await, "find");
+        let executed = shared.insist(id, Command::Found { attempt, asking_for_ms, answer }).await;
+        if let Ok(executed) = &executed {
+            shared.asking.answered(&executed.payment);
+        }
+        report(&shared, executed, "find");
     });
 }
 
-fn operate(shared: &Arc<Shared>, payment: &Arc<Payment>, name: &AcquirerName, operation: Uuid) {
+fn operate(
+    shared: &Arc<Shared>,
+    payment: &Arc<Payment>,
+    name: &AcquirerName,
+    (operation, lease_end): (Uuid, Instant),
+) {
     let mailbox = acquirer(shared, payment, name);
     let Some(wanted) = payment.operations.iter().find(|known| known.id == operation).cloned() else { return };
     let (shared, id) = (Arc::clone(shared), payment.id);
-    let query = Box::new(payment.query());
+    let question = SendOperation { query: Box::new(payment.query()), operation: wanted, lease_end };
     actix::spawn(async move {
         let answer = match mailbox {
-            Some(mailbox) => mailbox.ask(SendOperation(query, wanted)).await,
+            Some(mailbox) => mailbox.ask(question).await,
             None => Err(NoAnswer::Full),
         };
         let answer = answer.unwrap_or_else(|why| OperationAnswer::Failed(failure(why)));

@@ -95,7 +95,7 @@ fn a_notice_that_comes_too_early_is_learnt_later() {
     world.live(async {
         let node = world.node();
         node.created(pix(1)).await;
-        node.payments.submit(node.notice("e2", id(1), Fact::ChargedBack)).await.unwrap();
+        node.payments.submit(node.notice("e2", id(1), Fact::ChargedBack { id: "c1".into() })).await.unwrap();
         pass_ms(10_000).await;
         assert_eq!(node.stored(id(1)).status(), Status::Pending);
         node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
@@ -111,7 +111,7 @@ fn a_notice_that_stays_too_early_is_shown_to_an_operator() {
     world.live(async {
         let node = world.node();
         node.created(pix(1)).await;
-        node.payments.submit(node.notice("e2", id(1), Fact::ChargedBack)).await.unwrap();
+        node.payments.submit(node.notice("e2", id(1), Fact::ChargedBack { id: "c1".into() })).await.unwrap();
         node.settle().await;
         assert_eq!(world.store.kinds_of_exceptions(), ["too_early"]);
     });

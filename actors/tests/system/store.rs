@@ -357,11 +357,12 @@ impl InboxStore for MemoryStore {
         Ok(())
     }
 
-    async fn postpone_notice(&self, id: &str, until: Timestamp) -> Result<(), StoreError> {
+    async fn postpone_notice(&self, id: &str, tried: u32, until: Timestamp) -> Result<(), StoreError> {
         let mut content = self.lock();
         let stored = content.notices.get_mut(id).unwrap();
-        stored.due_at = until;
-        stored.tried += 1;
+        if stored.tried == tried {
+            (stored.due_at, stored.tried) = (until, tried + 1);
+        }
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use futures_util::future::join_all;
 use quita_actors::Denied;
+use quita_domain::acquiring::Fact;
 use quita_domain::status::Status;
 
 use crate::bank::{Answer, settled};
@@ -107,5 +108,37 @@ fn a_node_that_is_cut_off_in_an_attempt_is_replaced_by_the_other() {
         one.settle().await;
         two.settle().await;
         assert_eq!(world.receivers.received().len(), 2);
+    });
+}
+
+#[test]
+fn a_caller_hears_soon_of_a_change_that_another_node_made() {
+    let world = World::new();
+    world.live(async {
+        let (one, two) = (world.node(), world.node());
+        world.bank.next([Answer::TakesSilently]);
+        let caller = one.begin(pix(1));
+        pass_ms(500).await;
+        two.payments.submit(two.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
+        pass_ms(1_500).await;
+        assert!(caller.is_finished(), "it does not wait until its time is over");
+        assert_eq!(caller.await.unwrap().unwrap().payment.status(), Status::Paid);
+    });
+}
+
+#[test]
+fn a_notice_that_is_too_early_has_its_whole_time_on_however_many_nodes() {
+    let world = World::new();
+    world.live(async {
+        let nodes = [world.node(), world.node(), world.node()];
+        nodes[0].created(pix(1)).await;
+        let disputed = Fact::ChargedBack { id: "c1".into() };
+        nodes[0].payments.submit(nodes[0].notice("e1", id(1), disputed)).await.unwrap();
+        pass_ms(120_000).await;
+        assert_eq!(nodes[0].payments.exceptions(10).await.unwrap(), [], "it is tried for minutes");
+        nodes[1].payments.submit(nodes[1].notice("e2", id(1), settled(id(1), CENTS))).await.unwrap();
+        pass_ms(400_000).await;
+        assert_eq!(nodes[2].stored(id(1)).status(), Status::Chargeback);
+        assert_eq!(nodes[0].payments.exceptions(10).await.unwrap(), []);
     });
 }

@@ -227,8 +227,8 @@ fn expired_if_over(fact: Fact, now: Timestamp) -> Fact {
         | Fact::Expired
         | Fact::Cancelled
         | Fact::Refunded { .. }
-        | Fact::ChargedBack
-        | Fact::DisputeWon => fact,
+        | Fact::ChargedBack { .. }
+        | Fact::DisputeWon { .. } => fact,
     }
 }
 

@@ -64,11 +64,11 @@ impl InboxStore for EmbeddedStore {
         .await
     }
 
-    async fn postpone_notice(&self, id: &str, until: Timestamp) -> Result<(), StoreError> {
+    async fn postpone_notice(&self, id: &str, tried: u32, until: Timestamp) -> Result<(), StoreError> {
         let id = id.to_owned();
         self.write(move |transaction| {
-            let sql = "UPDATE inbox SET due_at = ?2, tries = tries + 1 WHERE id = ?1 AND due_at IS NOT NULL";
-            transaction.prepare_cached(sql)?.execute((id, until.millis()))?;
+            let sql = "UPDATE inbox SET due_at = ?2, tries = tries + 1 WHERE id = ?1 AND tries = ?3 AND due_at IS NOT NULL";
+            transaction.prepare_cached(sql)?.execute((id, until.millis(), tried))?;
             Ok(())
         })
         .await

@@ -72,9 +72,9 @@ impl InboxStore for MongoStore {
         within_time(self.inbox().update_many(waiting, change)).await.map(drop)
     }
 
-    async fn postpone_notice(&self, id: &str, until: Timestamp) -> Result<(), StoreError> {
+    async fn postpone_notice(&self, id: &str, tried: u32, until: Timestamp) -> Result<(), StoreError> {
         let change = doc! { "$set": { "dueAt": until.millis() }, "$inc": { "tries": 1_i64 } };
-        let waiting = doc! { "_id": id, "dueAt": { "$exists": true } };
+        let waiting = doc! { "_id": id, "tries": i64::from(tried), "dueAt": { "$exists": true } };
         within_time(self.inbox().update_one(waiting, change)).await.map(drop)
     }
 }

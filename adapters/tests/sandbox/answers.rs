@@ -64,7 +64,7 @@ async fn every_notice_tells_what_a_question_would_be_answered_then() {
                 if let Some(fact) = last.filter(|_| known > compared) {
                     let mut query = world.payment.query();
                     // As long as the service did not take the fact, it asks as it did before.
-                    if !matches!(fact, Fact::ChargedBack | Fact::Refunded { .. }) {
+                    if !matches!(fact, Fact::ChargedBack { .. } | Fact::Refunded { .. }) {
                         query.paid_amount = None;
                     }
                     let answer = answers(&world.clock, &query).await;

@@ -1,5 +1,6 @@
 //! A small service around the sandbox: it stores one payment, decides, and wakes when something is due.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -137,7 +138,7 @@ pub(crate) fn order(method: Method, cents: u64, card: Option<&CardData>, capture
         utm: Utm::default(),
         postback_url: None,
         external_reference: None,
-        metadata: std::collections::BTreeMap::new(),
+        metadata: BTreeMap::new(),
         terms,
     }
 }
@@ -153,6 +154,8 @@ pub(crate) struct World {
     pub(crate) oddities: Vec<OddityKind>,
     card: Option<CardData>,
     effects: Vec<Effect>,
+    /// Since when it is asked for a charge, by its number.
+    asking_since_ms: BTreeMap<u32, u64>,
     worked: Vec<String>,
 }
 
@@ -196,8 +199,8 @@ impl World {
         let payment = decision.next.unwrap();
         let statuses = vec![payment.status()];
         let effects = decision.effects;
-        let (oddities, worked) = (Vec::new(), Vec::new());
-        Self { clock, sink, acquirers, payment, statuses, oddities, card, effects, worked }
+        let (oddities, worked, asking_since_ms) = (Vec::new(), Vec::new(), BTreeMap::new());
+        Self { clock, sink, acquirers, payment, statuses, oddities, card, effects, worked, asking_since_ms }
     }
 
     /// Lets the service work for so long.
@@ -233,8 +236,10 @@ impl World {
                 }
             }
             Effect::Find(name) => {
+                let now_ms = self.clock.elapsed_ms();
+                let since_ms = *self.asking_since_ms.entry(attempt).or_insert(now_ms);
                 let answer = timeout(time_out, self.acquirer(&name).find(&query)).await.unwrap_or(cut);
-                self.decide(Command::Found { attempt, answer });
+                self.decide(Command::Found { attempt, asking_for_ms: Some(now_ms - since_ms), answer });
             }
             Effect::Operate(name, id) => {
                 let operation = self.payment.operations.iter().find(|one| one.id == id).unwrap().clone();

@@ -38,12 +38,14 @@ pub async fn notices_come_the_longest_waiting_first(store: Arc<dyn Store>) {
 
 pub async fn a_postponed_notice_comes_back_and_counts_its_tries(store: Arc<dyn Store>) {
     store.put_notices(&[notice("a:1", 1)]).await.unwrap();
-    store.postpone_notice("a:1", at(100)).await.unwrap();
+    store.postpone_notice("a:1", 0, at(100)).await.unwrap();
     assert_eq!(due(&store, 99).await, found(&[]));
     assert_eq!(due(&store, 100).await, found(&[("a:1", 1)]));
-    store.postpone_notice("a:1", at(200)).await.unwrap();
+    store.postpone_notice("a:1", 0, at(300)).await.unwrap();
+    assert_eq!(due(&store, 100).await, found(&[("a:1", 1)]), "another node was faster");
+    store.postpone_notice("a:1", 1, at(200)).await.unwrap();
     assert_eq!(due(&store, 200).await, found(&[("a:1", 2)]));
-    store.postpone_notice("unheard of", at(1)).await.unwrap();
+    store.postpone_notice("unheard of", 0, at(1)).await.unwrap();
     assert_eq!(due(&store, 200).await.len(), 1);
 }
 
@@ -53,7 +55,7 @@ pub async fn a_finished_notice_is_gone_and_still_known(store: Arc<dyn Store>) {
     store.put_notices(&[notice("a:1", 1), notice("a:2", 2), notice("a:3", 3)]).await.unwrap();
     store.finish_notices(&[String::from("a:1"), String::from("a:3")], now).await.unwrap();
     assert_eq!(due(&store, long_after).await, found(&[("a:2", 0)]));
-    store.postpone_notice("a:1", at(5)).await.unwrap();
+    store.postpone_notice("a:1", 0, at(5)).await.unwrap();
     assert_eq!(due(&store, long_after).await, found(&[("a:2", 0)]), "it does not come back");
     assert_eq!(store.put_notices(&[notice("a:1", 9)]).await, Ok(vec![false]));
     store.finish_notices(&[], now).await.unwrap();

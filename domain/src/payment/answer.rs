@@ -2,6 +2,7 @@
 
 use super::Change;
 use super::decide::Draft;
+use super::due::CALL_LEASE_MS;
 use crate::acquiring::{CallFailure, ChargeAnswer, Fact};
 use crate::event::Cause;
 use crate::method::Method;
@@ -14,8 +15,8 @@ const MAX_ATTEMPTS: usize = 8;
 /// How often an acquirer has to answer that it does not know a charge until that is believed.
 const NOT_FOUND_TIMES: u32 = 2;
 
-/// How long after the outcome became unknown the last of these answers has to come: a request that was cut off may
-/// still be worked on behind the acquirer's door, and a provider that does not deduplicate would charge twice.
+/// How long the acquirer must have been asked before the last of these answers: a request that was cut off may still
+/// be worked on behind the acquirer's door, and a provider that does not deduplicate would charge twice.
 const NOT_FOUND_AFTER_MS: u64 = 10_000;
 
 impl Draft {
@@ -44,7 +45,7 @@ impl Draft {
     }
 
     /// The answer to the question what became of a charge.
-    pub(super) fn found(&mut self, attempt: u32, answer: ChargeAnswer) {
+    pub(super) fn found(&mut self, attempt: u32, asking_for_ms: Option<u64>, answer: ChargeAnswer) {
         if !self.is_last_attempt(attempt) {
             self.keep_what_an_earlier_charge_did(attempt, &answer);
             return;
@@ -55,12 +56,17 @@ impl Draft {
                 self.expire_if_over();
                 self.late_look_answered();
             }
-            ChargeAnswer::NotFound if self.was_told_by_notice() => self.keep_that_notice_was_right(),
-            ChargeAnswer::NotFound if self.last_outcome_is_open() => self.not_found(),
+            ChargeAnswer::NotFound if self.last_outcome_is_open() => {
+                self.not_found(asking_for_ms.unwrap_or_default());
+            }
             // Acquirers forget what was never paid.
             ChargeAnswer::NotFound if self.payment.ended_unpaid() => self.late_look_answered(),
             ChargeAnswer::NotFound => {
-                self.oddity = Some(self.contradiction("the acquirer does not know the payment"));
+                // The answer to a question from before it was told what became of the charge tells nothing.
+                let was_a_look = asking_for_ms.is_none();
+                if was_a_look && self.payment.status() == Status::Pending {
+                    self.oddity = Some(self.contradiction("the acquirer does not know the payment"));
+                }
             }
             // The next question is scheduled already.
             ChargeAnswer::Failed(_) => {}
@@ -88,27 +94,25 @@ impl Draft {
 
     /// A fact that an untold payment can't become leaves the charge open: it is asked for again, never forgotten.
     fn accept(&mut self, fact: Fact) {
-        let stays_open = self.payment.status() == Status::Initial && !self.can_begin_with(&fact);
+        let stays_open = self.payment.status() == Status::Initial && !can_begin_with(&fact);
         if self.last_outcome_is_open() && !stays_open {
             let was_declined = matches!(fact, Fact::Declined { .. });
             let outcome = if was_declined { AttemptOutcome::Declined } else { AttemptOutcome::Accepted };
             self.make(Change::AttemptEnded(outcome));
         }
-        if self.payment.status() == Status::Initial && fact == Fact::Expired {
-            // Over before anybody had a code to pay with. As a notice it would only be early: the answer follows it.
-            self.become_status(Status::Cancelled, Some("expired_at_acquirer"), Cause::Acquirer);
-            return;
-        }
-        self.learn_and_keep_oddity(fact);
-    }
-
-    /// Whether a payment that is still `initial` becomes something by this fact.
-    fn can_begin_with(&self, fact: &Fact) -> bool {
         match fact {
-            Fact::Pending { .. } | Fact::Authorized(_) | Fact::Declined { .. } => true,
-            Fact::Cancelled | Fact::Expired => true,
-            Fact::Settled(settlement) => settlement.amount == self.payment.order.amount,
-            Fact::Refunded { .. } | Fact::ChargedBack | Fact::DisputeWon => false,
+            // Over before anybody had a code to pay with. As a notice it would only be early: the answer follows it.
+            Fact::Expired if self.payment.status() == Status::Initial => {
+                self.become_status(Status::Cancelled, Some("expired_at_acquirer"), Cause::Acquirer);
+            }
+            fact @ Fact::Settled(_) => {
+                self.learn_and_keep_oddity(fact);
+                // It can't be paid any more, and an operator knows of the money that came in.
+                if self.payment.status() == Status::Initial {
+                    self.become_status(Status::Cancelled, Some("amount_mismatch"), Cause::Acquirer);
+                }
+            }
+            fact => self.learn_and_keep_oddity(fact),
         }
     }
 
@@ -122,20 +126,15 @@ impl Draft {
 
     /// The acquirer does not know the charge. The call may still be under way there, so this is believed only when it
     /// was answered often and late enough; until then it is asked again by the schedule.
-    fn not_found(&mut self) {
+    fn not_found(&mut self, asking_for_ms: u64) {
         let Some(attempt) = self.payment.state.attempts.last() else { return };
-        let counted = attempt.not_found.saturating_add(1);
-        let clock = self.clock();
-        let Some(since) = attempt.unknown_since.filter(|since| *since <= clock) else {
-            // The clock went back: the time is measured from here on.
-            self.ask_soon();
-            return;
-        };
-        let waited_ms = clock.ms_since(since);
-        if counted >= NOT_FOUND_TIMES && waited_ms >= NOT_FOUND_AFTER_MS {
-            self.send_again();
-        } else {
-            self.make(Change::NotFoundCounted);
+        let may_last_ms = if attempt.call_is_over { 0 } else { CALL_LEASE_MS };
+        let is_late = asking_for_ms >= NOT_FOUND_AFTER_MS.saturating_add(may_last_ms);
+        let is_often = attempt.not_found.saturating_add(1) >= NOT_FOUND_TIMES;
+        match is_often && is_late {
+            false => self.make(Change::NotFoundCounted),
+            true if self.was_told_by_notice() => self.keep_that_notice_was_right(),
+            true => self.send_again(),
         }
     }
 
@@ -166,5 +165,14 @@ impl Draft {
 
     fn give_up(&mut self, reason: &str) {
         self.become_status(Status::Declined, Some(reason), Cause::Service);
+    }
+}
+
+/// Whether a payment that is still `initial` becomes something by this fact.
+const fn can_begin_with(fact: &Fact) -> bool {
+    match fact {
+        Fact::Pending { .. } | Fact::Authorized(_) | Fact::Declined { .. } => true,
+        Fact::Cancelled | Fact::Expired | Fact::Settled(_) => true,
+        Fact::Refunded { .. } | Fact::ChargedBack { .. } | Fact::DisputeWon { .. } => false,
     }
 }

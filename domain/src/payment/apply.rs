@@ -28,6 +28,7 @@ impl Change {
             Self::AskScheduled(_)
             | Self::NotFoundCounted
             | Self::CheckScheduled(_)
+            | Self::DisputeLearnt(_)
             | Self::OperationRequested(_)
             | Self::OperationSent(_)
             | Self::OperationScheduled(..)
@@ -50,13 +51,13 @@ impl Payment {
                 at: now,
                 asked: 0,
                 ask_at: Some(ask_at),
-                unknown_since: None,
+                call_is_over: false,
                 not_found: 0,
             }),
-            Change::AttemptUnknown { since, ask_at } => self.with_last_attempt(|attempt| {
+            Change::AttemptUnknown { call_is_over, ask_at } => self.with_last_attempt(|attempt| {
                 attempt.outcome = AttemptOutcome::Unknown;
                 attempt.ask_at = Some(ask_at);
-                attempt.unknown_since = Some(since);
+                attempt.call_is_over |= call_is_over;
                 attempt.not_found = 0;
             }),
             Change::NotFoundCounted => {
@@ -86,6 +87,7 @@ impl Payment {
                     refund.status = status;
                 }
             }
+            Change::DisputeLearnt(id) => self.disputes.push(id),
             Change::OperationRequested(operation) => self.operations.push(operation),
             Change::OperationSent(id) => {
                 self.with_operation(id, |operation| operation.sent = operation.sent.saturating_add(1));

@@ -24,13 +24,15 @@ pub enum Change {
     },
     /// The outcome of the last charge is unknown from now on: no earlier `NotFound` tells anything of it.
     AttemptUnknown {
-        /// By the clock.
-        since: Timestamp,
+        /// Whether the call is known to be over.
+        call_is_over: bool,
         /// When it is asked for.
         ask_at: Timestamp,
     },
     /// The acquirer does not know the last charge, which need not mean that it never will.
     NotFoundCounted,
+    /// A chargeback or a won dispute with this id was learnt.
+    DisputeLearnt(String),
     /// The last charge has this outcome.
     AttemptEnded(AttemptOutcome),
     /// The acquirer is asked what became of the last charge, and again at this time.

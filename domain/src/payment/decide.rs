@@ -23,6 +23,10 @@ pub enum Command {
     Found {
         /// Which of the payment's charges, from 1.
         attempt: u32,
+        /// For how long this process had been asking what became of the charge when it asked, in milliseconds by a clock
+        /// that never jumps. What wall clocks say of it is not believed: those of several nodes differ. `None` when the
+        /// outcome was known and this was a look at a charge that waits for its payer.
+        asking_for_ms: Option<u64>,
         /// The answer.
         answer: ChargeAnswer,
     },
@@ -104,7 +108,7 @@ impl Payment {
         draft.pull_due_times_in();
         match command {
             Command::ChargeAnswered { attempt, answer } => draft.charge_answered(attempt, answer),
-            Command::Found { attempt, answer } => draft.found(attempt, answer),
+            Command::Found { attempt, asking_for_ms, answer } => draft.found(attempt, asking_for_ms, answer),
             Command::Notified(fact) => draft.learn_and_keep_oddity(fact),
             Command::Operate(request) => draft.operate(request)?,
             Command::OperationAnswered { operation, answer } => draft.operation_answered(operation, answer),

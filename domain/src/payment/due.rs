@@ -7,14 +7,15 @@ use crate::boleto::business_day;
 use crate::event::Cause;
 use crate::identity::AcquirerName;
 use crate::method::Method;
+use crate::routing::AttemptOutcome;
 use crate::status::Status;
 use crate::time::{DAY_MS, Timestamp};
 use crate::webhook::schedule;
 
-/// How long a call to an acquirer may take before somebody else asks what became of it.
+/// How long after its decision a call to an acquirer may be under way before somebody else asks what became of it.
 ///
 /// Every acquirer's time-out must be shorter; that is checked when the service starts.
-pub(super) const CALL_LEASE_MS: u64 = 30_000;
+pub const CALL_LEASE_MS: u64 = 30_000;
 
 /// Waits before questions about an unknown outcome, and before an operation is sent again; the last one repeats.
 const ASK_STEPS_MS: [u64; 8] = [1_000, 2_000, 5_000, 15_000, 60_000, 300_000, 900_000, 3_600_000];
@@ -159,9 +160,9 @@ impl Draft {
             return;
         }
         let (acquirer, asked) = (attempt.acquirer.clone(), attempt.asked);
-        if attempt.unknown_since.is_none() {
-            // Nothing was heard of it, and its lease is over: who sent it died.
-            self.make(Change::AttemptUnknown { since: now, ask_at: now });
+        if attempt.outcome == AttemptOutcome::Sent {
+            // Nothing was heard of it, and by this clock its lease is over: who sent it most likely died.
+            self.make(Change::AttemptUnknown { call_is_over: false, ask_at: now });
         }
         self.ask(acquirer, asked);
     }
@@ -170,8 +171,8 @@ impl Draft {
     /// at work.
     pub(super) fn ask_soon(&mut self) {
         let asked = self.payment.state.attempts.last().map_or(0, |attempt| attempt.asked);
-        let since = self.clock();
-        self.make(Change::AttemptUnknown { since, ask_at: since.plus_ms(step(&ASK_STEPS_MS, asked)) });
+        let ask_at = self.clock().plus_ms(step(&ASK_STEPS_MS, asked));
+        self.make(Change::AttemptUnknown { call_is_over: true, ask_at });
     }
 
     /// Asks what became of the last charge, and schedules the next question first.

@@ -27,8 +27,8 @@ impl Draft {
             Fact::Expired => self.learn_expired()?,
             Fact::Cancelled => self.learn_cancelled(Cause::Acquirer)?,
             Fact::Refunded { refund_id, amount } => self.learn_refunded(refund_id, amount)?,
-            Fact::ChargedBack => self.learn_charged_back()?,
-            Fact::DisputeWon => self.learn_dispute_won()?,
+            Fact::ChargedBack { id } => self.learn_dispute(id, Self::learn_charged_back)?,
+            Fact::DisputeWon { id } => self.learn_dispute(id, Self::learn_dispute_won)?,
         }
         Ok(())
     }
@@ -63,6 +63,20 @@ impl Draft {
         Ok(())
     }
 
+    /// Learns a movement of a dispute once: a chargeback that is told again after the dispute was won is not another.
+    fn learn_dispute(
+        &mut self,
+        id: String,
+        learn: impl FnOnce(&mut Self) -> Result<(), Oddity>,
+    ) -> Result<(), Oddity> {
+        if self.payment.disputes.contains(&id) {
+            return Ok(());
+        }
+        learn(self)?;
+        self.make(Change::DisputeLearnt(id));
+        Ok(())
+    }
+
     fn learn_charged_back(&mut self) -> Result<(), Oddity> {
         match self.payment.status() {
             Status::Paid | Status::Approved => self.become_status(Status::Chargeback, None, Cause::Acquirer),
@@ -84,7 +98,6 @@ impl Draft {
                 }
                 self.become_status(Status::Paid, Some("dispute_won"), Cause::Acquirer);
             }
-            Status::Paid if self.payment.state.chargeback_at.is_some() => {}
             Status::Initial
             | Status::Pending
             | Status::Approved
@@ -128,8 +141,9 @@ impl Draft {
         if state.settlement_id.as_ref() == Some(&settlement.id) {
             return Ok(());
         }
-        let confirms_capture =
-            state.settlement_id.is_none() && state.captured_amount == Some(settlement.amount);
+        // A capture that a dispute overtook may not have been answered yet.
+        let captured = state.captured_amount.unwrap_or_else(|| self.expected_settlement());
+        let confirms_capture = state.settlement_id.is_none() && captured == settlement.amount;
         // The money may have gone back before its settlement is told.
         let was_paid = matches!(status, Status::Paid | Status::Refund | Status::Chargeback);
         if was_paid && confirms_capture {

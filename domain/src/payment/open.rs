@@ -40,6 +40,7 @@ impl Payment {
             considered: new.considered,
             state: State::opened(context.now),
             check: None,
+            disputes: Vec::new(),
             operations: Vec::new(),
             history: Vec::new(),
             outbox: Vec::new(),

@@ -12,8 +12,14 @@ fn charge_answered(answer: ChargeAnswer) -> Command {
     Command::ChargeAnswered { attempt: 1, answer }
 }
 
+/// Found by somebody who had only begun to ask.
 fn found(answer: ChargeAnswer) -> Command {
-    Command::Found { attempt: 1, answer }
+    found_after(0, answer)
+}
+
+/// Found by somebody who had been asking for so long.
+fn found_after(asking_for_ms: u64, answer: ChargeAnswer) -> Command {
+    Command::Found { attempt: 1, asking_for_ms: Some(asking_for_ms), answer }
 }
 
 #[test]
@@ -78,7 +84,8 @@ fn not_found_until_sent_again(mut payment: Payment, end_ms: u64) -> (Payment, Ve
         }
         payment = after(&payment, Command::Wake, due_ms);
         asked_ms.push(due_ms);
-        payment = after(&payment, found(ChargeAnswer::NotFound), due_ms + 10);
+        let asking_for_ms = due_ms - asked_ms[0];
+        payment = after(&payment, found_after(asking_for_ms, ChargeAnswer::NotFound), due_ms + 10);
         if payment.state.attempts.len() > opened_with {
             return (payment, asked_ms, Some(due_ms + 10));
         }
@@ -86,7 +93,7 @@ fn not_found_until_sent_again(mut payment: Payment, end_ms: u64) -> (Payment, Ve
 }
 
 #[test]
-fn a_charge_that_is_not_known_is_sent_again_only_after_two_answers_and_ten_seconds() {
+fn a_charge_that_is_not_known_is_sent_again_only_after_two_answers_and_ten_seconds_of_asking() {
     let opened = open(pix_order()).next.unwrap();
     let timed_out = after(&opened, charge_answered(unknown()), 500);
     let (sent_again, asked_ms, sent_ms) = not_found_until_sent_again(timed_out, 60_000);
@@ -101,24 +108,67 @@ fn a_charge_that_is_not_known_is_sent_again_only_after_two_answers_and_ten_secon
 fn one_late_answer_that_a_charge_is_not_known_is_not_believed() {
     let opened = open(pix_order()).next.unwrap();
     let timed_out = after(&opened, charge_answered(unknown()), 500);
-    let once = timed_out.decide(found(ChargeAnswer::NotFound), &at(60_000)).unwrap();
+    let not_found = || found_after(60_000, ChargeAnswer::NotFound);
+    let once = timed_out.decide(not_found(), &at(60_000)).unwrap();
     assert_eq!(once.effects, []);
-    let twice = once.next.unwrap().decide(found(ChargeAnswer::NotFound), &at(60_010)).unwrap();
+    let twice = once.next.unwrap().decide(not_found(), &at(60_010)).unwrap();
     assert_eq!(twice.effects, [Effect::Charge(AcquirerName::new("first"))]);
 }
 
 #[test]
-fn a_charge_that_nobody_heard_of_becomes_unknown_when_its_lease_was_found_to_be_over() {
+fn a_charge_that_nobody_heard_of_is_asked_for_longer_than_its_call_may_last_by_any_clock() {
     let opened = open(pix_order()).next.unwrap();
     for found_ms in [30_000, 7_200_000] {
         let asked = opened.decide(Command::Wake, &at(found_ms)).unwrap();
         assert_eq!(asked.effects.first(), Some(&Effect::Find(AcquirerName::new("first"))));
         let asked = asked.next.unwrap();
-        assert_eq!(asked.state.attempts[0].unknown_since, Some(START.plus_ms(found_ms)));
+        assert_eq!(asked.state.attempts[0].outcome, AttemptOutcome::Unknown);
         let told = after(&asked, found(ChargeAnswer::NotFound), found_ms + 10);
-        let (_, asked_ms, sent_ms) = not_found_until_sent_again(told, found_ms + 60_000);
-        assert_eq!(asked_ms.last(), Some(&(found_ms + 22_000)), "{asked_ms:?}");
-        assert_eq!(sent_ms, Some(found_ms + 22_010));
+        let (_, asked_ms, sent_ms) = not_found_until_sent_again(told, found_ms + 200_000);
+        assert_eq!(asked_ms, [2_000, 7_000, 22_000, 82_000].map(|ms| found_ms + ms));
+        assert_eq!(sent_ms, Some(found_ms + 82_010), "the lease of thirty seconds, and ten");
+    }
+}
+
+#[test]
+fn what_wall_clocks_say_hurries_no_second_charge() {
+    let mut payment = after(&open(pix_order()).next.unwrap(), charge_answered(unknown()), 500);
+    for hour in 1..5 {
+        payment = after(&payment, found_after(9_999, ChargeAnswer::NotFound), hour * 3_600_000);
+    }
+    assert_eq!(payment.state.attempts.len(), 1, "hours by the clock, and not ten seconds of asking");
+}
+
+#[test]
+fn the_answer_to_a_question_from_before_the_outcome_was_told_tells_nothing() {
+    let opened = open(pix_order()).next.unwrap();
+    let known = [Fact::Declined { code: "lost_card".into() }, settled("s1", 10_000), pending_fact()];
+    for fact in known {
+        let told = after(&opened, charge_answered(ChargeAnswer::Known(fact)), 500);
+        let stale = told.decide(found(ChargeAnswer::NotFound), &at(600)).unwrap();
+        assert!(stale.oddity.is_none() && stale.next.is_none());
+    }
+    let look = Command::Found { attempt: 1, asking_for_ms: None, answer: ChargeAnswer::NotFound };
+    assert_eq!(oddity(&pending(), look), OddityKind::Contradiction);
+}
+
+#[test]
+fn another_amount_that_came_in_before_anything_was_told_ends_the_payment_and_is_told_to_an_operator() {
+    let opened = open(pix_order()).next.unwrap();
+    let other = || settled("s1", 9_999);
+    assert_eq!(oddity(&opened, Command::Notified(other())), OddityKind::AmountMismatch);
+    assert!(opened.decide(Command::Notified(other()), &at(5)).unwrap().next.is_none(), "the answer follows");
+    for answer in [charge_answered, found] {
+        let decision = opened.decide(answer(ChargeAnswer::Known(other())), &at(40_000)).unwrap();
+        assert_eq!(decision.oddity.unwrap().kind, OddityKind::AmountMismatch);
+        let ended = decision.next.unwrap();
+        assert_eq!(ended.status(), Status::Cancelled);
+        assert_eq!(ended.state.status_reason.as_deref(), Some("amount_mismatch"));
+        assert_eq!(
+            ended.due_at(),
+            Some(START.plus_ms(40_000 + DAY)),
+            "nobody asks any more but for late money"
+        );
     }
 }
 
@@ -128,9 +178,10 @@ fn a_call_that_fails_after_its_lease_was_over_makes_earlier_answers_worthless() 
     let mut payment = after(&opened, Command::Wake, 30_000);
     payment = after(&payment, found(ChargeAnswer::NotFound), 30_010);
     payment = after(&payment, charge_answered(unknown()), 39_000);
-    payment = after(&payment, found(ChargeAnswer::NotFound), 45_000);
+    assert!(payment.state.attempts[0].call_is_over);
+    payment = after(&payment, found_after(10_000, ChargeAnswer::NotFound), 49_000);
     assert_eq!(payment.state.attempts.len(), 1, "the call was under way until a moment ago");
-    payment = after(&payment, found(ChargeAnswer::NotFound), 49_000);
+    payment = after(&payment, found_after(10_000, ChargeAnswer::NotFound), 49_010);
     assert_eq!(payment.state.attempts.len(), 2);
 }
 
@@ -139,10 +190,10 @@ fn an_open_attempt_of_an_older_version_is_asked_for_as_any_other() {
     let timed_out = after(&open(pix_order()).next.unwrap(), charge_answered(unknown()), 500);
     let mut stored = serde_json::to_value(&timed_out).unwrap();
     let attempt = stored["state"]["attempts"][0].as_object_mut().unwrap();
-    assert!(attempt.remove("unknownSince").is_some() && attempt.get("notFound").is_none());
+    assert!(attempt.remove("callIsOver").is_some() && attempt.get("notFound").is_none());
     let older: Payment = serde_json::from_value(stored).unwrap();
-    let (_, _, sent_ms) = not_found_until_sent_again(older, 60_000);
-    assert_eq!(sent_ms, Some(23_510));
+    let (_, _, sent_ms) = not_found_until_sent_again(older, 200_000);
+    assert_eq!(sent_ms, Some(83_510));
 }
 
 #[test]
@@ -221,12 +272,6 @@ fn what_was_scheduled_while_the_clock_was_ahead_is_pulled_in_when_something_touc
         (touched.state.version, &touched.state.attempts[0].outcome),
         (asked.state.version, &asked.state.attempts[0].outcome)
     );
-    // That it became unknown a day from now says nothing: the time is measured anew.
-    let not_found = || found(ChargeAnswer::NotFound);
-    let payment = after(&after(&touched, not_found(), 40_000), not_found(), 41_000);
-    assert_eq!(payment.state.attempts.len(), 1);
-    let payment = after(&after(&payment, not_found(), 51_000), not_found(), 52_000);
-    assert_eq!(payment.state.attempts.len(), 2);
 }
 
 #[test]

@@ -174,15 +174,8 @@ async fn kill_and_restart(world: Arc<World>) {
 pub(crate) async fn settle(world: &Arc<World>) {
     world.faults.set_storm(false);
     world.note(|| "the storm is over".to_owned());
-    for place in 0..world.node_count() {
-        world.skews[place].set_ms(0);
-        if world.node(place).is_none_or(|node| node.fuse.is_broken()) {
-            if let Some(broken) = world.node(place) {
-                broken.fuse.blow("restarted");
-            }
-            world.put_node(place, Node::start(world, place, None));
-        }
-    }
+    world.skews.iter().for_each(|skew| skew.set_ms(0));
+    restart_fallen(world);
     // What was sent late by somebody who died has arrived after that.
     sleep(Duration::from_secs(15)).await;
     for _ in 0..STEPS {
@@ -193,17 +186,32 @@ pub(crate) async fn settle(world: &Arc<World>) {
                 return;
             }
         }
-        put_forward(world);
-        sleep(STEP).await;
+        step(world).await;
     }
     world.violation(format!("never quiet: {}", invariants::unrests(world)));
 }
 
-/// Puts the clock forward to what is due next, if nothing is due now.
-fn put_forward(world: &World) {
-    if let Some(due) = world.store.next_due() {
+/// Starts again what died or can't go on; some nodes die of a wound from the storm.
+fn restart_fallen(world: &Arc<World>) {
+    for place in 0..world.node_count() {
+        let Some(node) = world.node(place) else {
+            world.put_node(place, Node::start(world, place, None));
+            continue;
+        };
+        if node.fuse.is_broken() {
+            node.fuse.blow("restarted");
+            world.put_node(place, Node::start(world, place, None));
+        }
+    }
+}
+
+/// Time goes by, up to what is due next if nothing is due now. No notice is on its way for hours: it arrives first.
+async fn step(world: &Arc<World>) {
+    restart_fallen(world);
+    if let Some(due) = world.store.next_due().filter(|_| !world.has_notices_on_the_way()) {
         world.clock.put_forward_to(due.plus_ms(1));
     }
+    sleep(STEP).await;
 }
 
 /// Time goes by until nothing is due any more: what waits for a payer is paid, or has expired.
@@ -212,8 +220,7 @@ pub(crate) async fn grow_old(world: &Arc<World>) {
         if world.store.next_due().is_none() && !world.has_errands() {
             break;
         }
-        put_forward(world);
-        sleep(STEP).await;
+        step(world).await;
     }
     settle(world).await;
     for payment in world.store.payments() {

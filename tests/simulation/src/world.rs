@@ -55,6 +55,7 @@ pub(crate) struct World {
     ids: AtomicU64,
     /// What banks and payers still have to do.
     errands: AtomicU64,
+    notices_on_the_way: AtomicU64,
 }
 
 /// What clients were told.
@@ -85,6 +86,7 @@ impl World {
             violations: Mutex::default(),
             ids: AtomicU64::new(0),
             errands: AtomicU64::new(0),
+            notices_on_the_way: AtomicU64::new(0),
         })
     }
 
@@ -177,6 +179,20 @@ impl World {
             errand.await;
             world.errands.fetch_sub(1, Ordering::Relaxed);
         }));
+    }
+
+    /// A notice that must arrive before time is skipped.
+    pub(crate) fn errand_of_notice(self: &Arc<Self>, errand: impl Future<Output = ()> + 'static) {
+        self.notices_on_the_way.fetch_add(1, Ordering::Relaxed);
+        let world = Arc::clone(self);
+        self.errand(async move {
+            errand.await;
+            world.notices_on_the_way.fetch_sub(1, Ordering::Relaxed);
+        });
+    }
+
+    pub(crate) fn has_notices_on_the_way(&self) -> bool {
+        self.notices_on_the_way.load(Ordering::Relaxed) > 0
     }
 
     pub(crate) fn has_errands(&self) -> bool {

@@ -48,15 +48,13 @@ impl SandboxAction {
 pub fn manual_notice(action: SandboxAction, payment: &Payment, now: Timestamp) -> Notice {
     let acquirer = payment.acquirer().cloned().unwrap_or_else(|| AcquirerName::new("sandbox"));
     let (id, version) = (payment.id, payment.state.version);
+    let movement_id = format!("{}-{}-v{version}", action.as_str(), id.uuid().simple());
     let fact = match action {
-        SandboxAction::Pay if payment.status() == Status::Chargeback => Fact::DisputeWon,
+        SandboxAction::Pay if payment.status() == Status::Chargeback => Fact::DisputeWon { id: movement_id },
         SandboxAction::Pay => Fact::Settled(movement::settlement(&payment.query(), payment.order.amount)),
         SandboxAction::Expire => Fact::Expired,
-        SandboxAction::Refund => {
-            let refund_id = format!("refund-{}-v{version}", id.uuid().simple());
-            Fact::Refunded { refund_id, amount: None }
-        }
-        SandboxAction::Chargeback => Fact::ChargedBack,
+        SandboxAction::Refund => Fact::Refunded { refund_id: movement_id, amount: None },
+        SandboxAction::Chargeback => Fact::ChargedBack { id: movement_id },
     };
     let notice_id = format!("{acquirer}:{id}:manual-{}-v{version}", action.as_str());
     Notice { id: notice_id, acquirer, transaction_id: id, fact, received_at: now }

@@ -82,7 +82,7 @@ impl Script {
             }
             Terms::CreditCard { card, .. } => {
                 let at = query.created_at.plus_ms(timing.settle_after_ms);
-                let dispute = card::is_disputed(card).then(|| charged_back(at));
+                let dispute = card::is_disputed(card).then(|| charged_back(at, query));
                 Self { reception: card::reception(card), steps: dispute.into_iter().collect() }
             }
         }
@@ -111,7 +111,7 @@ impl Script {
 }
 
 const fn takes_money_back(fact: &Fact) -> bool {
-    matches!(fact, Fact::ChargedBack | Fact::Refunded { .. })
+    matches!(fact, Fact::ChargedBack { .. } | Fact::Refunded { .. })
 }
 
 /// What happens to a PIX or boleto, by the last two digits of its amount.
@@ -131,7 +131,7 @@ fn steps_of_code(query: &ChargeQuery, reception: Reception, timing: Timing) -> V
         7 => vec![settled(created_at.plus_ms(SLOW_PAYER_MS))],
         17 => vec![expired(created_at)],
         27 => Vec::new(),
-        31 => vec![settled(soon), charged_back(later)],
+        31 => vec![settled(soon), charged_back(later, query)],
         41 => vec![settled(soon), refunded(later, query)],
         51 if query.method == Method::Boleto => vec![paid(soon, query.amount.minus(cent))],
         52 if query.method == Method::Boleto => vec![paid(soon, query.amount.plus(cent))],
@@ -150,8 +150,9 @@ const fn expired(at: Timestamp) -> Step {
     Step { at, event: "expired", fact: Fact::Expired }
 }
 
-const fn charged_back(at: Timestamp) -> Step {
-    Step { at, event: "charged-back", fact: Fact::ChargedBack }
+fn charged_back(at: Timestamp, query: &ChargeQuery) -> Step {
+    let id = format!("chargeback-{}", query.id.uuid().simple());
+    Step { at, event: "charged-back", fact: Fact::ChargedBack { id } }
 }
 
 fn refunded(at: Timestamp, query: &ChargeQuery) -> Step {

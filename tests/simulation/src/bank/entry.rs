@@ -41,6 +41,8 @@ pub(crate) struct Entry {
     /// What was given back, by the id of the refund.
     pub(crate) refunded: BTreeMap<String, Money>,
     pub(crate) is_charged_back: bool,
+    /// Whether it was charged back at any time.
+    pub(crate) was_disputed: bool,
     pub(crate) issued: Option<Issued>,
     /// From when it can be found.
     pub(crate) visible_at: Timestamp,
@@ -63,6 +65,7 @@ impl Entry {
             has_lagged: false,
             refunded: BTreeMap::new(),
             is_charged_back: false,
+            was_disputed: false,
             issued,
             visible_at: Timestamp::default(),
             expires_at,
@@ -78,6 +81,11 @@ impl Entry {
 
     pub(crate) fn given_back(&self) -> Money {
         self.refunded.values().copied().sum()
+    }
+
+    /// A withdrawal was told after the money came, or the bank denied for a while what it had.
+    pub(crate) const fn may_be_contradicted(&self) -> bool {
+        self.is_crossed || self.has_lagged
     }
 
     /// What the bank states about it.

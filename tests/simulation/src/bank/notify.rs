@@ -39,7 +39,7 @@ pub(super) fn notify(
     let copies = if world.strikes(Fault::NoticeTwice) { 2 } else { 1 };
     for _ in 0..copies {
         let wait_ms = if world.strikes(Fault::NoticeLate) { world.chance.between(100, LATE_MS) } else { 20 };
-        world.errand(bring(Arc::clone(world), notice.clone(), wait_ms));
+        world.errand_of_notice(bring(Arc::clone(world), notice.clone(), wait_ms));
     }
 }
 
@@ -84,5 +84,5 @@ pub(super) fn after_operation(
 /// A notice of a payment that nobody here knows.
 pub(crate) fn strange_notice(world: &Arc<World>, bank: &Bank) {
     let id = TransactionId::new(Uuid::from_u128(u128::from(world.chance.any())));
-    notify(world, bank, id, "strange", (Fact::ChargedBack, true));
+    notify(world, bank, id, "strange", (Fact::ChargedBack { id: "strange".into() }, true));
 }

@@ -125,9 +125,10 @@ fn charge_back(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     if entry.given_back() > Money::ZERO {
         return;
     }
-    entry.is_charged_back = true;
+    (entry.is_charged_back, entry.was_disputed) = (true, true);
     drop(books);
-    notify::notify(world, bank, id, "charged-back", (Fact::ChargedBack, true));
+    let fact = Fact::ChargedBack { id: format!("chargeback-{id}") };
+    notify::notify(world, bank, id, "charged-back", (fact, true));
     if world.chance.per_mille(500) {
         later(world, bank, id, win_dispute);
     }
@@ -135,7 +136,8 @@ fn charge_back(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
 
 fn win_dispute(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     bank.books().get_mut(&id).unwrap().is_charged_back = false;
-    notify::notify(world, bank, id, "dispute-won", (Fact::DisputeWon, true));
+    let fact = Fact::DisputeWon { id: format!("won-{id}") };
+    notify::notify(world, bank, id, "dispute-won", (fact, true));
 }
 
 fn refund_at_the_desk(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {

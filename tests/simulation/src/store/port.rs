@@ -221,12 +221,13 @@ impl InboxStore for NodeStore {
         .await
     }
 
-    async fn postpone_notice(&self, id: &str, until: Timestamp) -> Result<(), StoreError> {
+    async fn postpone_notice(&self, id: &str, tried: u32, until: Timestamp) -> Result<(), StoreError> {
         self.change("postpone notice", || {
             let mut content = self.world.store.lock();
             let stored = content.notices.get_mut(id).unwrap();
-            stored.due_at = until;
-            stored.tried += 1;
+            if stored.tried == tried {
+                (stored.due_at, stored.tried) = (until, tried + 1);
+            }
         })
         .await
     }
