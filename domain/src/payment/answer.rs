@@ -17,7 +17,10 @@ const NOT_FOUND_TIMES: u32 = 2;
 
 /// How long the acquirer must have been asked before the last of these answers: a request that was cut off may still
 /// be worked on behind the acquirer's door, and a provider that does not deduplicate would charge twice.
-const NOT_FOUND_AFTER_MS: u64 = 10_000;
+const NOT_FOUND_AFTER_MS: u64 = 20_000;
+
+/// How long after an answer that is not believed yet the acquirer is asked again, at least.
+const ASK_AGAIN_MS: u64 = 1_000;
 
 impl Draft {
     /// The answer to a charge.
@@ -129,10 +132,13 @@ impl Draft {
     fn not_found(&mut self, asking_for_ms: u64) {
         let Some(attempt) = self.payment.state.attempts.last() else { return };
         let may_last_ms = if attempt.call_is_over { 0 } else { CALL_LEASE_MS };
-        let is_late = asking_for_ms >= NOT_FOUND_AFTER_MS.saturating_add(may_last_ms);
+        let early_ms = NOT_FOUND_AFTER_MS.saturating_add(may_last_ms).saturating_sub(asking_for_ms);
         let is_often = attempt.not_found.saturating_add(1) >= NOT_FOUND_TIMES;
-        match is_often && is_late {
-            false => self.make(Change::NotFoundCounted),
+        match is_often && early_ms == 0 {
+            false => {
+                let ask_at = self.clock().plus_ms(early_ms.max(ASK_AGAIN_MS));
+                self.make(Change::NotFoundCounted { ask_at });
+            }
             true if self.was_told_by_notice() => self.keep_that_notice_was_right(),
             true => self.send_again(),
         }

@@ -26,7 +26,7 @@ impl Change {
             | Self::RefundAdded(_)
             | Self::RefundEnded(..) => true,
             Self::AskScheduled(_)
-            | Self::NotFoundCounted
+            | Self::NotFoundCounted { .. }
             | Self::CheckScheduled(_)
             | Self::DisputeLearnt(_)
             | Self::OperationRequested(_)
@@ -60,9 +60,10 @@ impl Payment {
                 attempt.call_is_over |= call_is_over;
                 attempt.not_found = 0;
             }),
-            Change::NotFoundCounted => {
-                self.with_last_attempt(|attempt| attempt.not_found = attempt.not_found.saturating_add(1));
-            }
+            Change::NotFoundCounted { ask_at } => self.with_last_attempt(|attempt| {
+                attempt.not_found = attempt.not_found.saturating_add(1);
+                attempt.ask_at = attempt.ask_at.map(|scheduled| scheduled.min(ask_at));
+            }),
             Change::AttemptEnded(outcome) => self.with_last_attempt(|attempt| {
                 attempt.outcome = outcome;
                 attempt.ask_at = None;

@@ -29,8 +29,11 @@ pub enum Change {
         /// When it is asked for.
         ask_at: Timestamp,
     },
-    /// The acquirer does not know the last charge, which need not mean that it never will.
-    NotFoundCounted,
+    /// The acquirer does not know the last charge, which need not mean that it never will: it is asked again.
+    NotFoundCounted {
+        /// When at the latest.
+        ask_at: Timestamp,
+    },
     /// A chargeback or a won dispute with this id was learnt.
     DisputeLearnt(String),
     /// The last charge has this outcome.

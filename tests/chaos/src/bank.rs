@@ -205,7 +205,7 @@ impl Bank {
                 entry.charged_back
             });
             if is_captured {
-                me.notify(&bank, &id, &format!("chargeback-{id}"), json!({"fact": "chargedBack"}));
+                me.notify(&bank, &id, &format!("chargeback-{id}"), json!({"fact": "chargedBack", "id": id}));
             }
             me.open.set(me.open.get() - 1);
         });

@@ -25,14 +25,14 @@ const LEASES_S: u64 = 60;
 /// How long clients may take to be told what they asked for, by how far the clocks are ahead.
 const TOLD_WITHIN: [(u64, Duration); 5] = [
     (0, Duration::from_secs(8)),
-    (LEASES_S, Duration::from_secs(40)),
-    (8 * 60, Duration::from_secs(40)),
-    (25 * 60, Duration::from_secs(40)),
+    (LEASES_S, Duration::from_secs(60)),
+    (8 * 60, Duration::from_secs(60)),
+    (25 * 60, Duration::from_secs(60)),
     (90 * 60, Duration::from_secs(60)),
 ];
 
 /// How long it may take until nothing waits, at one of these times.
-const QUIET_WITHIN: Duration = Duration::from_secs(25);
+const QUIET_WITHIN: Duration = Duration::from_secs(60);
 
 /// Everything that is to be done.
 pub(crate) struct Campaign {

@@ -27,6 +27,8 @@ pub(crate) struct Bank {
     spec: AcquirerSpec,
     manner: Manner,
     books: Mutex<BTreeMap<TransactionId, Entry>>,
+    /// Charges that a service which errs would send again.
+    sent: Mutex<BTreeMap<TransactionId, Charge>>,
 }
 
 impl Bank {
@@ -42,7 +44,7 @@ impl Bank {
             concurrency: 64,
             time_out_ms: TIME_OUT_MS,
         };
-        Self { spec, manner, books: Mutex::default() }
+        Self { spec, manner, books: Mutex::default(), sent: Mutex::default() }
     }
 
     pub(crate) const fn name(&self) -> &AcquirerName {
@@ -54,8 +56,8 @@ impl Bank {
         self.books.lock().unwrap()
     }
 
-    /// A request for a charge has arrived: its intent must be durable by now.
-    fn check_intent(&self, world: &World, charge: &Charge) {
+    /// A request for a charge has left: its intent must be durable by now.
+    pub(crate) fn check_intent(&self, world: &World, charge: &Charge) {
         let id = charge.query.id;
         let intended = world.store.payment(id).is_some_and(|payment| {
             let attempt = usize::try_from(charge.query.attempt).unwrap() - 1;

@@ -127,6 +127,7 @@ fn live(way: &Way, faults: &[Fault], dies_at: Option<u64>) -> Outcome {
             banks: vec![way.manner, way.manner],
             faults: Faults::planned(faults),
             wants_trace: false,
+            mistake: None,
         };
         let world = World::new(7, setting);
         world.put_node(0, Node::start(&world, 0, dies_at));

@@ -12,6 +12,7 @@ use crate::invariants;
 use crate::merchant::{Merchant, steps_by_chance};
 use crate::node::Node;
 use crate::orders::{Kind, Request};
+use crate::planted::Mistake;
 use crate::world::{Manner, Setting, World};
 
 /// How long the nodes may take until all is quiet, in steps.
@@ -56,13 +57,18 @@ pub(crate) fn live(world: impl AsyncFnOnce() -> Arc<World>) -> Outcome {
 
 /// The world of one seed.
 pub(crate) fn seed(seed: u64, wants_trace: bool) -> Outcome {
+    seed_with(seed, wants_trace, None)
+}
+
+/// The world of one seed, in which the service makes a mistake.
+pub(crate) fn seed_with(seed: u64, wants_trace: bool, mistake: Option<Mistake>) -> Outcome {
     live(async || {
         let chance = Chance::new(!seed);
         let nodes = usize::try_from(chance.between(1, 3)).unwrap();
         let is_embedded = nodes == 1 && chance.per_mille(700);
         let banks = (0..chance.between(1, 3)).map(|_| manner(&chance)).collect();
         let faults = Faults::by(&chance);
-        let world = World::new(seed, Setting { nodes, is_embedded, banks, faults, wants_trace });
+        let world = World::new(seed, Setting { nodes, is_embedded, banks, faults, wants_trace, mistake });
         let rounds = chance.between(1, 2);
         for round in 0..rounds {
             storm(&world, round, 20 / rounds).await;

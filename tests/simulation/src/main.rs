@@ -25,6 +25,7 @@ mod life;
 mod merchant;
 mod node;
 mod orders;
+mod planted;
 mod receivers;
 mod store;
 mod trace;
@@ -67,6 +68,8 @@ enum What {
     },
     /// Every point at which a process can die, for each method and fault.
     CrashPoints,
+    /// Mistakes on purpose: whether each is caught, and how soon.
+    Planted,
 }
 
 fn main() -> ExitCode {
@@ -76,6 +79,7 @@ fn main() -> ExitCode {
         What::Seeds { from, count, jobs } => campaign::run(from, count, jobs),
         What::Seed { seed } => campaign::tell(seed),
         What::CrashPoints => crash_points::run(),
+        What::Planted => planted::run(),
     };
     if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -121,6 +121,11 @@ pub(crate) struct Fuse {
 }
 
 impl Fuse {
+    /// Which node this is.
+    pub(crate) const fn place(&self) -> usize {
+        self.place
+    }
+
     pub(crate) fn is_dead(&self) -> bool {
         self.is_dead.load(Ordering::Relaxed)
     }

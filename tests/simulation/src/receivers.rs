@@ -17,6 +17,7 @@ use tokio::time::sleep;
 
 use crate::chance::Fault;
 use crate::node::Fuse;
+use crate::planted;
 use crate::store::webhook_secret;
 use crate::world::World;
 
@@ -129,7 +130,7 @@ impl WebhookSender for Sender {
         let world = &self.world;
         assert!(!world.strikes(Fault::SenderPanic), "the sender of webhooks panics");
         let (at, began_ms) = (world.clock.now(), world.clock.elapsed_ms());
-        let status = self.exchange(&request).await;
+        let status = planted::exchange_heard(world, self.exchange(&request).await);
         self.fuse.gate("webhook answered").await;
         DeliveryAttempt {
             at,

@@ -16,6 +16,7 @@ use quita_ports::{Write, WriteError};
 
 pub(crate) use self::access::{owner, webhook_secret};
 pub(crate) use self::port::NodeStore;
+use crate::planted::Mistake;
 use crate::world::World;
 
 /// A notice, when it is due, how often it was put off, whether it is worked.
@@ -30,6 +31,8 @@ pub(crate) struct StoredNotice {
 #[derive(Default)]
 pub(crate) struct Content {
     pub(crate) payments: BTreeMap<TransactionId, Arc<Payment>>,
+    /// What each payment was before its last write, in a world whose reads are stale.
+    before: BTreeMap<TransactionId, Arc<Payment>>,
     pub(crate) notices: BTreeMap<String, StoredNotice>,
     pub(crate) exceptions: Vec<Exception>,
 }
@@ -66,7 +69,8 @@ impl SimStore {
         let next = &write.payment;
         let mut content = self.lock();
         let known = content.payments.get(&next.id);
-        if known.map_or(0, |known| known.revision) != write.expected_revision {
+        let is_guarded = world.mistake != Some(Mistake::DropTheGuard);
+        if is_guarded && known.map_or(0, |known| known.revision) != write.expected_revision {
             world.note(|| format!("conflict {} at revision {}", next.id, write.expected_revision));
             return Err(WriteError::Conflict);
         }
@@ -74,7 +78,10 @@ impl SimStore {
             world.violation(format!("{}: {wrong}", next.id));
         }
         world.note(|| format!("stored {} revision {} {}", next.id, next.revision, next.status()));
-        content.payments.insert(next.id, Arc::clone(next));
+        let before = content.payments.insert(next.id, Arc::clone(next));
+        if let Some(before) = before.filter(|_| world.mistake == Some(Mistake::StaleRead)) {
+            content.before.insert(next.id, before);
+        }
         Ok(())
     }
 

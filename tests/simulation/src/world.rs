@@ -13,6 +13,7 @@ use crate::bank::Bank;
 use crate::chance::{Chance, Fault, Faults};
 use crate::clock::{Skew, WorldClock};
 use crate::node::Node;
+use crate::planted::Mistake;
 use crate::receivers::Receivers;
 use crate::store::SimStore;
 use crate::trace::Trace;
@@ -26,6 +27,8 @@ pub(crate) struct Setting {
     pub(crate) banks: Vec<Manner>,
     pub(crate) faults: Faults,
     pub(crate) wants_trace: bool,
+    /// What is wrong with the service in this world.
+    pub(crate) mistake: Option<Mistake>,
 }
 
 /// How a bank works.
@@ -49,6 +52,7 @@ pub(crate) struct World {
     pub(crate) receivers: Receivers,
     pub(crate) trace: Trace,
     pub(crate) skews: Vec<Skew>,
+    pub(crate) mistake: Option<Mistake>,
     nodes: Mutex<Vec<Option<Node>>>,
     told: Mutex<Told>,
     violations: Mutex<Vec<String>>,
@@ -81,6 +85,7 @@ impl World {
             receivers: Receivers::default(),
             trace: Trace::new(setting.wants_trace),
             skews: (0..setting.nodes).map(|_| Skew::default()).collect(),
+            mistake: setting.mistake,
             nodes: Mutex::new((0..setting.nodes).map(|_| None).collect()),
             told: Mutex::default(),
             violations: Mutex::default(),

@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use super::{Bank, payer};
 use crate::chance::Fault;
+use crate::planted;
 use crate::world::World;
 
 /// How late a notice may come, in milliseconds.
@@ -48,7 +49,7 @@ async fn bring(world: Arc<World>, notice: Notice, wait_ms: u64) {
     sleep(Duration::from_millis(wait_ms)).await;
     loop {
         if let Some(node) = world.any_node() {
-            let sent = notice.clone();
+            let sent = planted::taken(&world, notice.clone());
             let taken = node.call(|payments| async move { payments.submit(sent).await }).await;
             if matches!(taken, Ok(Ok(()))) {
                 world.note(|| format!("notice {} taken by node {}", notice.id, node.place));

@@ -11,11 +11,12 @@ use quita_domain::method::Method;
 use quita_domain::operation::Operation;
 use quita_domain::order::Order;
 use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, NoticeSink};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::{Bank, Entry, Holding, TIME_OUT_MS, notify, payer};
 use crate::chance::Fault;
 use crate::node::Fuse;
+use crate::planted::{self, Mistake};
 use crate::world::World;
 
 /// How long after its sender gave up a request may still arrive, in milliseconds.
@@ -116,9 +117,9 @@ impl NodeBank {
     }
 }
 
-#[async_trait(?Send)]
-impl Acquirer for NodeBank {
-    async fn charge(&self, charge: &Charge) -> ChargeAnswer {
+impl NodeBank {
+    /// A charge that is sent, and what is answered to it, if that is in time.
+    async fn send(&self, charge: &Charge) -> ChargeAnswer {
         self.fuse.gate("charge").await;
         let id = charge.query.id;
         self.world.note(|| format!("charge {id} to {}", self.bank.name()));
@@ -136,6 +137,20 @@ impl Acquirer for NodeBank {
         }
         let fact = self.take(charge);
         self.answer().await.map_or(ChargeAnswer::Known(fact), ChargeAnswer::Failed)
+    }
+}
+
+#[async_trait(?Send)]
+impl Acquirer for NodeBank {
+    async fn charge(&self, charge: &Charge) -> ChargeAnswer {
+        if self.world.mistake == Some(Mistake::NotFoundAtOnce) {
+            self.bank.sent.lock().unwrap().insert(charge.query.id, charge.clone());
+        }
+        let in_time = timeout(Duration::from_millis(TIME_OUT_MS - 1), self.send(charge)).await.ok();
+        match planted::charge_heard(&self.world, in_time) {
+            Some(answer) => answer,
+            None => pending().await,
+        }
     }
 
     async fn begun(&self, query: &ChargeQuery) {
@@ -159,9 +174,12 @@ impl Acquirer for NodeBank {
             .get_mut(&query.id)
             .filter(|entry| entry.visible_at <= now)
             .map(|entry| entry.fact(query.id.uuid(), now));
-        match self.answer().await {
-            Some(failure) => ChargeAnswer::Failed(failure),
-            None => fact.map_or(ChargeAnswer::NotFound, ChargeAnswer::Known),
+        let again = self.bank.sent.lock().unwrap().get(&query.id).cloned();
+        match (self.answer().await, fact, again) {
+            (Some(failure), _, _) => ChargeAnswer::Failed(failure),
+            (None, Some(fact), _) => ChargeAnswer::Known(fact),
+            (None, None, Some(again)) => self.send(&again).await,
+            (None, None, None) => ChargeAnswer::NotFound,
         }
     }
 
@@ -171,6 +189,7 @@ impl Acquirer for NodeBank {
         if let Some(failure) = self.reach().await {
             return OperationAnswer::Failed(failure);
         }
+        let operation = &planted::sent(&self.world, operation);
         let Some(answer) = self.bank.books().get_mut(&query.id).map(|entry| entry.operate(operation)) else {
             return OperationAnswer::Refused("unknown".into());
         };

@@ -48,14 +48,14 @@ fn beside(known: &Payment, next: &Payment, wrong: &mut Vec<String>) {
     must(next.fingerprint == known.fingerprint, "the fingerprint has changed");
     must(next.history.starts_with(&known.history), "history was rewritten");
     must(next.state.updated_at >= known.state.updated_at, "updatedAt went back");
-    let events = next.history.len() - known.history.len();
+    let events = next.history.len().saturating_sub(known.history.len());
     let versions = next.state.version.checked_sub(known.state.version).map(|versions| versions as usize);
     must(
         versions.is_some_and(|versions| versions == events || versions == events + 1),
         "the version does not count the changes",
     );
     let mut status = known.status();
-    for event in &next.history[known.history.len()..] {
+    for event in next.history.iter().skip(known.history.len()) {
         must(event.previous_status == status && status.allows(event.status), "no edge of the table");
         status = event.status;
     }

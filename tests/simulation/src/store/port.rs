@@ -14,9 +14,10 @@ use quita_domain::time::Timestamp;
 use quita_ports::{Backlog, ExceptionStore, InboxStore, PaymentStore, Store, StoreError, Write, WriteError};
 use tokio::time::sleep;
 
-use super::StoredNotice;
+use super::{Content, StoredNotice};
 use crate::chance::Fault;
 use crate::node::Fuse;
+use crate::planted::{self, Mistake};
 use crate::world::World;
 
 /// How long after its writer gave up a late commit may land, in milliseconds.
@@ -68,8 +69,25 @@ impl NodeStore {
         self.world.store.is_embedded() && self.fuse.is_dead()
     }
 
+    fn apply_one(&self, write: &Write) -> Result<(), WriteError> {
+        self.world.store.apply(&self.world, &planted::written(&self.world, self.fuse.place(), write))
+    }
+
+    /// A service that does not wait for its store.
+    fn commit_behind(&self, batch: &[Write]) -> Vec<Result<(), WriteError>> {
+        let (store, batch) =
+            (Self { world: Arc::clone(&self.world), fuse: Arc::clone(&self.fuse) }, batch.to_vec());
+        let results = batch.iter().map(|_| Ok(())).collect();
+        drop(actix::spawn(async move {
+            store.world.pass(20, 500).await;
+            store.fuse.pass().await;
+            store.apply(&batch);
+        }));
+        results
+    }
+
     fn apply(&self, batch: &[Write]) -> Vec<Result<(), WriteError>> {
-        batch.iter().map(|write| self.world.store.apply(&self.world, write)).collect()
+        batch.iter().map(|write| self.apply_one(write)).collect()
     }
 
     /// A batch whose reply does not come: it lands after a while, or never.
@@ -117,13 +135,19 @@ impl NodeStore {
         }
         if world.strikes(Fault::StorePartial) {
             let one = |write| match world.chance.per_mille(500) {
-                true => world.store.apply(world, write),
+                true => self.apply_one(write),
                 false => Err(WriteError::NotWritten(away())),
             };
             return batch.iter().map(one).collect();
         }
         let results = self.apply(batch);
         if world.strikes(Fault::StoreLostReply) { all(WriteError::Unknown(away())) } else { results }
+    }
+
+    /// A payment as a read shows it.
+    fn shown<'a>(&self, content: &'a Content, id: TransactionId) -> Option<&'a Arc<Payment>> {
+        let is_stale = self.world.mistake == Some(Mistake::StaleRead) && self.world.chance.per_mille(200);
+        if is_stale { content.before.get(&id) } else { content.payments.get(&id) }
     }
 
     fn due_by(
@@ -149,9 +173,15 @@ impl PaymentStore for NodeStore {
     async fn commit(&self, batch: &[Write]) -> Vec<Result<(), WriteError>> {
         self.fuse.gate("commit").await;
         self.fuse.check_not_broken();
-        let results = self.commit_by_chance(batch).await;
+        for (bank, charge) in planted::sent_too_soon(&self.world, batch) {
+            bank.check_intent(&self.world, &charge);
+        }
+        let results = match self.world.mistake {
+            Some(Mistake::ReplyBeforePersist) => self.commit_behind(batch),
+            Some(_) | None => self.commit_by_chance(batch).await,
+        };
         self.fuse.gate("committed").await;
-        results
+        planted::heard(&self.world, results)
     }
 
     async fn load(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError> {
@@ -159,7 +189,7 @@ impl PaymentStore for NodeStore {
         let content = self.world.store.lock();
         Ok(ids
             .iter()
-            .filter_map(|id| content.payments.get(id))
+            .filter_map(|id| self.shown(&content, *id))
             .map(|payment| payment.as_ref().clone())
             .collect())
     }
@@ -196,7 +226,8 @@ impl InboxStore for NodeStore {
             let (due_at, mut content) = (self.world.clock.now(), self.world.store.lock());
             for notice in notices {
                 is_new.push(!content.notices.contains_key(&notice.id));
-                let stored = StoredNotice { notice: notice.clone(), due_at, tried: 0, is_done: false };
+                let is_done = self.world.mistake == Some(Mistake::FinishNoticeFirst);
+                let stored = StoredNotice { notice: notice.clone(), due_at, tried: 0, is_done };
                 content.notices.entry(notice.id.clone()).or_insert(stored);
             }
         })
@@ -225,6 +256,7 @@ impl InboxStore for NodeStore {
         self.change("postpone notice", || {
             let mut content = self.world.store.lock();
             let stored = content.notices.get_mut(id).unwrap();
+            stored.is_done |= self.world.mistake == Some(Mistake::DropEarlyNotice);
             if stored.tried == tried {
                 (stored.due_at, stored.tried) = (until, tried + 1);
             }
@@ -238,7 +270,8 @@ impl ExceptionStore for NodeStore {
     async fn put_exception(&self, exception: &Exception) -> Result<(), StoreError> {
         self.change("put exception", || {
             let mut content = self.world.store.lock();
-            if content.exceptions.iter().all(|known| known.id != exception.id) {
+            let is_kept = self.world.mistake != Some(Mistake::DropException);
+            if is_kept && content.exceptions.iter().all(|known| known.id != exception.id) {
                 self.world.note(|| format!("exception {} {}", exception.id, exception.detail));
                 content.exceptions.push(exception.clone());
             }

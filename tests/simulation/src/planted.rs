@@ -1,0 +1,199 @@
+//! Mistakes on purpose, to show that each would be found.
+//!
+//! Each is made at a port, where the outside sees exactly what a service with this mistake would do; the code of the
+//! service has no switch for it. A mistake is caught when any world of a campaign fails by it.
+
+use std::sync::Arc;
+
+use quita_domain::acquiring::{CallFailure, Charge, ChargeAnswer, Fact, Notice};
+use quita_domain::delivery::{Delivery, DeliveryState};
+use quita_domain::operation::Operation;
+use quita_ports::{StoreError, Write, WriteError};
+
+use crate::bank::Bank;
+use crate::life;
+use crate::world::World;
+
+macro_rules! mistakes {
+    ($($(#[doc = $doc:literal])* $name:ident),* $(,)?) => {
+        /// What may be wrong with a service.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Mistake { $($(#[doc = $doc])* $name),* }
+
+        impl Mistake {
+            const ALL: &'static [(Self, &'static str)] = &[$((Self::$name, concat!($($doc),*))),*];
+        }
+    };
+}
+
+mistakes! {
+    /// A charge leaves before its intent is stored.
+    SendBeforePersist,
+    /// A write is acknowledged before it is durable.
+    ReplyBeforePersist,
+    /// A write does not ask which revision it follows.
+    DropTheGuard,
+    /// A conflict counts as written.
+    ConflictIsSuccess,
+    /// A write whose reply was lost counts as written.
+    UnknownIsWritten,
+    /// A read shows what was before the last write, now and then.
+    StaleRead,
+    /// A failed fsync is tried again like any other failure.
+    IgnoreFsync,
+    /// Times of record are the wall clock's.
+    WallClockTimes,
+    /// A charge that is sent has no time at which it is asked for.
+    ForgetCallLease,
+    /// A delivery that is claimed has no time at which it is tried again.
+    ForgetDeliveryLease,
+    /// An event is kept in memory and not stored with its status, now and then.
+    LoseEvent,
+    /// Deliveries lose their order.
+    ReverseOutbox,
+    /// A notice counts as worked when it is stored.
+    FinishNoticeFirst,
+    /// A notice that comes too early is dropped.
+    DropEarlyNotice,
+    /// What an operator has to see is dropped.
+    DropException,
+    /// A charge without an answer counts as declined.
+    TimeOutIsRefused,
+    /// A charge without an answer counts as not delivered.
+    TimeOutIsNotDelivered,
+    /// A charge that is not found is sent again at once.
+    NotFoundAtOnce,
+    /// An operation that is sent again has another id.
+    NewOperationId,
+    /// A refund that is told of has no id by which a repetition is known.
+    RefundHasNoId,
+    /// Whatever a receiver answers, or nothing, confirms.
+    AnyAnswerConfirms,
+}
+
+/// Worlds in which a mistake must be caught.
+const WORLDS: u64 = 500;
+
+/// Makes every mistake in worlds of its own. Says whether each was caught.
+pub(crate) fn run() -> bool {
+    let mut all_caught = true;
+    for (mistake, meaning) in Mistake::ALL {
+        let failing = (0..WORLDS).find_map(|seed| {
+            let violations = life::seed_with(seed, false, Some(*mistake)).violations;
+            violations.into_iter().next().map(|violation| (seed, violation))
+        });
+        match failing {
+            Some((seed, violation)) => {
+                println!("{:>4} worlds to catch {mistake:?}:{meaning}", seed + 1);
+                println!("           {violation}");
+            }
+            None => {
+                all_caught = false;
+                println!("NOT caught in {WORLDS} worlds: {mistake:?}:{meaning}");
+            }
+        }
+    }
+    println!("{:>4} mistakes, all caught: {all_caught}", Mistake::ALL.len());
+    all_caught
+}
+
+/// What is really written, where a decision was right and its write is not.
+pub(crate) fn written(world: &World, place: usize, write: &Write) -> Write {
+    let mut write = write.clone();
+    let payment = Arc::make_mut(&mut write.payment);
+    match world.mistake {
+        Some(Mistake::WallClockTimes) => {
+            payment.state.updated_at = world.skews[place].of(world.clock.now());
+        }
+        Some(Mistake::ForgetCallLease) => {
+            if let Some(attempt) = payment.state.attempts.last_mut() {
+                attempt.ask_at = None;
+            }
+        }
+        Some(Mistake::ForgetDeliveryLease) => {
+            for delivery in &mut payment.outbox {
+                delivery.next_attempt_at = None;
+            }
+        }
+        Some(Mistake::LoseEvent) => {
+            let known = world.store.payment(payment.id).map_or(0, |known| known.outbox.len());
+            if payment.outbox.len() > known && world.chance.per_mille(300) {
+                payment.outbox.pop();
+            }
+        }
+        Some(Mistake::ReverseOutbox) => {
+            let pending = |one: &&mut Delivery| one.state == DeliveryState::Pending;
+            let mut pending: Vec<_> = payment.outbox.iter_mut().filter(pending).collect();
+            if let [first, .., last] = pending.as_mut_slice() {
+                std::mem::swap(*first, *last);
+            }
+        }
+        Some(_) | None => {}
+    }
+    write
+}
+
+/// What the service takes the results of its writes for.
+pub(crate) fn heard(world: &World, results: Vec<Result<(), WriteError>>) -> Vec<Result<(), WriteError>> {
+    let heard = |result: Result<(), WriteError>| match (world.mistake, &result) {
+        (Some(Mistake::ConflictIsSuccess), Err(WriteError::Conflict))
+        | (Some(Mistake::UnknownIsWritten), Err(WriteError::Unknown(_))) => Ok(()),
+        (Some(Mistake::IgnoreFsync), Err(WriteError::NotWritten(StoreError::Broken(why)))) => {
+            Err(WriteError::NotWritten(StoreError::Unavailable(why.clone())))
+        }
+        _ => result,
+    };
+    results.into_iter().map(heard).collect()
+}
+
+/// What the service takes the answer to a charge for; `None` is a time-out.
+pub(crate) fn charge_heard(world: &World, answer: Option<ChargeAnswer>) -> Option<ChargeAnswer> {
+    let is_unknown = matches!(answer, None | Some(ChargeAnswer::Failed(CallFailure::Unknown(_))));
+    match world.mistake {
+        Some(Mistake::TimeOutIsRefused) if is_unknown => {
+            Some(ChargeAnswer::Known(Fact::Declined { code: "time_out".into() }))
+        }
+        Some(Mistake::TimeOutIsNotDelivered) if is_unknown => {
+            Some(ChargeAnswer::Failed(CallFailure::NotDelivered("time-out".into())))
+        }
+        Some(_) | None => answer,
+    }
+}
+
+/// An operation as it is sent.
+pub(crate) fn sent(world: &World, operation: &Operation) -> Operation {
+    let mut operation = operation.clone();
+    if world.mistake == Some(Mistake::NewOperationId) && operation.sent > 1 {
+        operation.id = world.fresh_id();
+    }
+    operation
+}
+
+/// A notice as it is taken.
+pub(crate) fn taken(world: &World, mut notice: Notice) -> Notice {
+    if let (Some(Mistake::RefundHasNoId), Fact::Refunded { refund_id, .. }) =
+        (world.mistake, &mut notice.fact)
+    {
+        *refund_id = world.fresh_id().to_string();
+    }
+    notice
+}
+
+/// What the service takes an exchange with a receiver for.
+pub(crate) fn exchange_heard(world: &World, status: Option<u16>) -> Option<u16> {
+    if world.mistake == Some(Mistake::AnyAnswerConfirms) { Some(200) } else { status }
+}
+
+/// The charges that leave with these writes before they are stored.
+pub(crate) fn sent_too_soon(world: &World, batch: &[Write]) -> Vec<(Arc<Bank>, Charge)> {
+    if world.mistake != Some(Mistake::SendBeforePersist) {
+        return Vec::new();
+    }
+    let charge = |write: &Write| {
+        let payment = &write.payment;
+        let bank = world.banks.iter().find(|bank| Some(bank.name()) == payment.acquirer())?;
+        let charge = Charge { query: payment.query(), order: payment.order.clone(), card: None };
+        Some((Arc::clone(bank), charge))
+    };
+    batch.iter().filter(|write| write.expected_revision == 0).filter_map(charge).collect()
+}
