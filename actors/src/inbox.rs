@@ -19,11 +19,14 @@ use crate::meter::Alive;
 use crate::payments::Denied;
 use crate::shared::{Shared, failed_before};
 use crate::slot::Slot;
-use crate::transaction::Asker;
+use crate::transaction::{Asker, Executed};
 
 /// Waits before a notice that came too early, or whose payment is unknown, is tried again. After the last one it is
-/// an exception.
-const TRIES_MS: [u64; 5] = [300, 1_000, 5_000, 30_000, 300_000];
+/// given up.
+const TRIES_MS: [u64; 8] = [300, 1_000, 5_000, 30_000, 300_000, 3_600_000, 6 * 3_600_000, 24 * 3_600_000];
+
+/// Tries after which it is an exception; what it waits for may still come.
+const REPORTED_AFTER: u32 = 5;
 
 /// Notices stored in one batch.
 const BATCH: usize = 256;
@@ -174,49 +177,51 @@ async fn bring(shared: &Shared, notice: &Notice, tried: u32) -> Outcome {
     let asker = Asker::Acquirer(notice.acquirer.clone());
     let command = Command::Notified(notice.fact.clone());
     let executed = shared.execute_for(asker, notice.transaction_id, command).await;
-    let exception = match executed {
-        Ok(executed) => match executed.oddity {
-            None => return Outcome::Done,
-            Some(oddity) => {
-                if oddity.kind == OddityKind::TooEarly
-                    && let Some(outcome) = postpone(shared, notice, tried).await
-                {
-                    return outcome;
-                }
-                shared.exception(&executed.payment, &oddity, &notice.id)
+    match executed {
+        Ok(Executed { oddity: None, .. }) => Outcome::Done,
+        Ok(Executed { oddity: Some(oddity), payment, .. }) => {
+            let exception = shared.exception(&payment, &oddity, &notice.id);
+            match oddity.kind {
+                OddityKind::TooEarly => put_off(shared, notice, tried, exception).await,
+                OddityKind::Contradiction
+                | OddityKind::AmountMismatch
+                | OddityKind::PaidTwice
+                | OddityKind::PaidAfterDeclined
+                | OddityKind::RefundExceedsPaid
+                | OddityKind::UnknownOutcome => told(shared.report(exception).await, notice, Outcome::Done),
             }
-        },
-        Err(Denied::NotFound) => {
-            if let Some(outcome) = postpone(shared, notice, tried).await {
-                return outcome;
-            }
-            unknown_payment(shared, notice)
         }
+        Err(Denied::NotFound) => put_off(shared, notice, tried, unknown_payment(shared, notice)).await,
         Err(denied) => {
             tracing::warn!(notice.id, %denied, "a notice could not be worked; it stays due");
-            return Outcome::Failed(denied);
-        }
-    };
-    match shared.report(exception).await {
-        Ok(()) => Outcome::Done,
-        Err(error) => {
-            tracing::warn!(notice.id, %error, "an exception could not be stored; its notice stays due");
-            Outcome::Failed(Denied::StoreUnavailable(error))
+            Outcome::Failed(denied)
         }
     }
 }
 
-/// Puts a notice off, if it may be tried again.
-async fn postpone(shared: &Shared, notice: &Notice, tried: u32) -> Option<Outcome> {
-    let wait = usize::try_from(tried).ok().and_then(|tried| TRIES_MS.get(tried))?;
+/// Puts a notice off that waits for another one. After a while an operator is told; in the end it is given up.
+async fn put_off(shared: &Shared, notice: &Notice, tried: u32, exception: Exception) -> Outcome {
+    if tried == REPORTED_AFTER
+        && let Err(error) = shared.report(exception).await
+    {
+        return told(Err(error), notice, Outcome::Done);
+    }
+    let Some(wait) = usize::try_from(tried).ok().and_then(|tried| TRIES_MS.get(tried)) else {
+        return Outcome::Done;
+    };
     let until = shared.clock.now().plus_ms(*wait);
-    Some(match shared.store.postpone_notice(&notice.id, tried, until).await {
-        Ok(()) => Outcome::PutOff,
+    told(shared.store.postpone_notice(&notice.id, tried, until).await, notice, Outcome::PutOff)
+}
+
+/// What comes of a notice if the store was told what it had to be.
+fn told(result: Result<(), StoreError>, notice: &Notice, outcome: Outcome) -> Outcome {
+    match result {
+        Ok(()) => outcome,
         Err(error) => {
-            tracing::warn!(notice.id, %error, "a notice could not be put off; it stays due");
+            tracing::warn!(notice.id, %error, "what came of a notice could not be stored; it stays due");
             Outcome::Failed(Denied::StoreUnavailable(error))
         }
-    })
+    }
 }
 
 fn unknown_payment(shared: &Shared, notice: &Notice) -> Exception {

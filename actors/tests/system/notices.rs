@@ -70,7 +70,7 @@ fn a_notice_for_a_stranger_is_tried_for_minutes_and_then_shown_to_an_operator() 
         node.payments.submit(node.notice("e1", id(9), settled(id(9), CENTS))).await.unwrap();
         pass_ms(330_000).await;
         assert_eq!((world.store.open_notices(), world.store.kinds_of_exceptions().len()), (1, 0));
-        node.settle().await;
+        pass_ms(30_000).await;
         assert_eq!(world.store.kinds_of_exceptions(), ["unknown_payment"]);
     });
 }
@@ -106,14 +106,18 @@ fn a_notice_that_comes_too_early_is_learnt_later() {
 }
 
 #[test]
-fn a_notice_that_stays_too_early_is_shown_to_an_operator() {
+fn a_notice_that_stays_too_early_is_shown_to_an_operator_and_still_tried() {
     let world = World::new();
     world.live(async {
         let node = world.node();
         node.created(pix(1)).await;
         node.payments.submit(node.notice("e2", id(1), Fact::ChargedBack { id: "c1".into() })).await.unwrap();
-        node.settle().await;
+        pass_ms(350_000).await;
         assert_eq!(world.store.kinds_of_exceptions(), ["too_early"]);
+        node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
+        pass_ms(3_650_000).await;
+        assert_eq!(node.stored(id(1)).status(), Status::Chargeback);
+        node.settle().await;
     });
 }
 
@@ -230,7 +234,6 @@ fn an_acquirer_has_no_say_in_payments_that_were_never_sent_to_it() {
         pass_ms(600_000).await;
         assert_eq!(node.stored(id(1)).status(), Status::Pending);
         assert_eq!(world.store.kinds_of_exceptions(), ["unknown_payment"]);
-        node.settle().await;
     });
 }
 

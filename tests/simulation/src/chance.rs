@@ -172,6 +172,11 @@ impl Faults {
         strikes
     }
 
+    /// Whether it did at all.
+    pub(crate) fn has_struck(&self, fault: Fault) -> bool {
+        self.struck[fault as usize].load(Ordering::Relaxed) > 0
+    }
+
     /// How often each one struck, in the order of `Fault::ALL`.
     pub(crate) fn struck(&self) -> Vec<u64> {
         self.struck.iter().map(|count| count.load(Ordering::Relaxed)).collect()

@@ -17,7 +17,7 @@ use crate::world::{Manner, Setting, World};
 
 /// How long the nodes may take until all is quiet, in steps.
 const STEPS: u32 = 1_500;
-const STEP: Duration = Duration::from_millis(1_100);
+const STEP: Duration = Duration::from_millis(2_200);
 
 /// What became of a world.
 #[derive(Debug, Default)]

@@ -56,7 +56,7 @@ impl Node {
         let watched = Arc::clone(&fuse);
         drop(actix::spawn(async move {
             while !watched.is_dead() {
-                sleep(Duration::from_secs(1)).await;
+                sleep(Duration::from_secs(3)).await;
                 system.watch();
             }
         }));
@@ -87,8 +87,8 @@ fn limits() -> Limits {
     Limits {
         webhook_workers: 6,
         webhook_workers_per_receiver: 2,
-        timer_interval: Duration::from_secs(1),
-        supervision_interval: Duration::from_secs(1),
+        timer_interval: Duration::from_secs(2),
+        supervision_interval: Duration::from_secs(3),
         ..Limits::default()
     }
 }
