@@ -32,6 +32,7 @@ mod listing;
 mod mutations;
 mod nodes;
 mod notices;
+mod openapi;
 mod operators;
 mod outage;
 mod pages;

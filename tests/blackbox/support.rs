@@ -2,6 +2,7 @@
 
 mod answer;
 mod app;
+mod browser;
 mod builder;
 mod client;
 mod eventually;
@@ -23,6 +24,7 @@ mod wire;
 
 pub(crate) use answer::Answer;
 pub(crate) use app::TestApp;
+pub(crate) use browser::Browser;
 pub(crate) use client::Client;
 pub(crate) use eventually::{PATIENCE, eventually, pause};
 pub(crate) use failing_calls::FailingCalls;

@@ -1,0 +1,42 @@
+//! The API's own documentation.
+
+use serde_json::Value;
+
+use crate::support::TestApp;
+
+/// Every operation that the documentation names: method and path.
+fn operations(document: &Value) -> Vec<(String, String)> {
+    let paths = document["paths"].as_object().unwrap();
+    let of_path = |(path, item): (&String, &Value)| {
+        let methods =
+            item.as_object().unwrap().keys().filter(|name| ["get", "post"].contains(&name.as_str()));
+        methods.map(|method| (method.to_uppercase(), path.clone())).collect::<Vec<_>>()
+    };
+    paths.iter().flat_map(of_path).collect()
+}
+
+#[test]
+fn every_documented_operation_is_served() {
+    let app = TestApp::new();
+    let document = app.client().get("/openapi.json").expect(200);
+    let operations = operations(&document);
+    assert!(operations.len() >= 15, "{operations:?}");
+    for (method, path) in operations {
+        let address = path.replace('{', "").replace('}', "");
+        let answer = app.client().send(&method, &address, &[], b"");
+        // A token that leads nowhere is answered like an address that is none.
+        let takes_token = path.starts_with("/pix/") || path.starts_with("/boletos/");
+        let is_nothing = answer.status == 404 && answer.text().contains("there is nothing at this address");
+        assert!(answer.status != 405 && (takes_token || !is_nothing), "{method} {path}: {}", answer.status);
+    }
+}
+
+#[test]
+fn the_page_is_there_with_its_script_and_style() {
+    let app = TestApp::new();
+    for (path, kind) in [("/docs", "text/html"), ("/docs.js", "text/javascript"), ("/docs.css", "text/css")] {
+        let answer = app.client().get(path);
+        assert_eq!(answer.status, 200, "{path}");
+        assert!(answer.header("content-type").unwrap().starts_with(kind), "{path}");
+    }
+}
