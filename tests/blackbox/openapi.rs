@@ -22,7 +22,7 @@ fn every_documented_operation_is_served() {
     let operations = operations(&document);
     assert!(operations.len() >= 15, "{operations:?}");
     for (method, path) in operations {
-        let address = path.replace('{', "").replace('}', "");
+        let address = path.replace(['{', '}'], "");
         let answer = app.client().send(&method, &address, &[], b"");
         // A token that leads nowhere is answered like an address that is none.
         let takes_token = path.starts_with("/pix/") || path.starts_with("/boletos/");
