@@ -24,7 +24,10 @@ impl StoreUrl {
         if let Some(path) = text.strip_prefix("sqlite:") {
             // `sqlite:///var/x.db` is as common as `sqlite:/var/x.db`.
             let path = path.strip_prefix("//").unwrap_or(path);
-            return (!path.is_empty()).then(|| Self::Embedded(path.into()));
+            // More slashes before it change nothing, but printed they would be taken for those of the scheme.
+            let name = path.trim_start_matches('/');
+            let root = if name.len() < path.len() { "/" } else { "" };
+            return (!name.is_empty()).then(|| Self::Embedded(format!("{root}{name}").into()));
         }
         let rest = text.strip_prefix("mongodb://").or_else(|| text.strip_prefix("mongodb+srv://"))?;
         (!rest.is_empty()).then(|| Self::Mongo(Secret::new(text.into())))
@@ -76,6 +79,7 @@ mod tests {
             ("sqlite:data/quita.db", "data/quita.db"),
             ("sqlite:/var/q.db", "/var/q.db"),
             ("sqlite:///var/q.db", "/var/q.db"),
+            ("sqlite:////var/q.db", "/var/q.db"),
         ] {
             assert_eq!(StoreUrl::parse(text), Some(StoreUrl::Embedded(path.into())), "{text}");
         }
@@ -83,7 +87,7 @@ mod tests {
 
     #[test]
     fn other_schemes_and_empty_ones_are_refused() {
-        for text in ["", "sqlite:", "sqlite://", "mongodb://", "postgres://host/db", "data/quita.db"] {
+        for text in ["", "sqlite:", "sqlite://", "sqlite:////", "mongodb://", "postgres://host/db", "data/quita.db"] {
             assert_eq!(StoreUrl::parse(text), None, "{text}");
         }
     }
