@@ -87,7 +87,9 @@ mod tests {
 
     #[test]
     fn other_schemes_and_empty_ones_are_refused() {
-        for text in ["", "sqlite:", "sqlite://", "sqlite:////", "mongodb://", "postgres://host/db", "data/quita.db"] {
+        for text in
+            ["", "sqlite:", "sqlite://", "sqlite:////", "mongodb://", "postgres://host/db", "data/quita.db"]
+        {
             assert_eq!(StoreUrl::parse(text), None, "{text}");
         }
     }

@@ -1,0 +1,71 @@
+//! Deliveries of events: their order, their attempts, their end.
+
+use crate::*;
+
+pub(crate) fn answered(status: u16, ms: u64) -> DeliveryAttempt {
+    DeliveryAttempt {
+        at: START.plus_ms(ms),
+        duration_ms: 1,
+        status: Some(status),
+        error: None,
+        answer: None,
+        retry_after_ms: None,
+    }
+}
+
+#[test]
+fn the_next_event_waits_until_the_one_before_is_confirmed() {
+    let paid = paid();
+    assert_eq!(paid.outbox.len(), 2);
+    assert_eq!(paid.outbox_at(), paid.outbox[0].next_attempt_at, "only the first may go out");
+    let attempt = answered(200, 2_500);
+    let decision = paid.decide(Command::DeliveryAnswered { delivery: 0, attempt }, &at(2_501)).unwrap();
+    assert_eq!(decision.effects, [Effect::Deliver(1)], "and then the next goes out at once");
+    assert_eq!(decision.next.unwrap().outbox[0].state, DeliveryState::Delivered);
+}
+
+#[test]
+fn a_delivery_is_tried_eight_times_and_then_exhausted() {
+    let mut payment = pending();
+    for made in 1..=8 {
+        assert_eq!(payment.outbox[0].state, DeliveryState::Pending, "before attempt {made}");
+        let attempt = answered(500, 100 * made);
+        payment = after(&payment, Command::DeliveryAnswered { delivery: 0, attempt }, 100 * made);
+    }
+    assert_eq!(payment.outbox[0].state, DeliveryState::Exhausted);
+    assert_eq!(payment.outbox_at(), None);
+}
+
+#[test]
+fn a_receiver_that_is_gone_gets_nothing_more_of_this_payment() {
+    let attempt = answered(410, 100);
+    let gone = after(&pending(), Command::DeliveryAnswered { delivery: 0, attempt }, 100);
+    assert_eq!(gone.outbox[0].state, DeliveryState::Exhausted);
+    let paid = after(&gone, Command::Notified(settled("s1", 10_000)), 2_000);
+    assert_eq!(paid.outbox[1].state, DeliveryState::Exhausted);
+    assert_eq!(paid.history.len(), 2, "the event itself is there");
+}
+
+#[test]
+fn an_event_is_delivered_again_on_demand_outside_of_the_order() {
+    let attempt = answered(200, 100);
+    let told = after(&pending(), Command::DeliveryAnswered { delivery: 0, attempt }, 100);
+    let decision = told.decide(Command::Redeliver { delivery: 0 }, &at(200)).unwrap();
+    assert_eq!(decision.effects, [Effect::Deliver(1)]);
+    let again = decision.next.unwrap();
+    assert_eq!((again.outbox[1].sequence, again.outbox[1].repeats), (1, Some(0)));
+    assert_eq!(
+        told.decide(Command::Redeliver { delivery: 9 }, &at(200)).unwrap_err(),
+        Refusal::NoSuchDelivery
+    );
+}
+
+#[test]
+fn a_receiver_that_is_gone_is_not_back_because_a_redelivery_timed_out() {
+    let gone = Command::DeliveryAnswered { delivery: 0, attempt: answered(410, 100) };
+    let again = after(&after(&pending(), gone, 100), Command::Redeliver { delivery: 0 }, 200);
+    let attempt = DeliveryAttempt { status: None, ..answered(0, 300) };
+    let tried = after(&again, Command::DeliveryAnswered { delivery: 1, attempt }, 300);
+    let paid = after(&tried, Command::Notified(settled("s1", 10_000)), 2_000);
+    assert_eq!(paid.outbox[2].state, DeliveryState::Exhausted);
+}
