@@ -4,6 +4,7 @@
 mod payments {
     pub(crate) mod crosswise;
     pub(crate) mod deliveries;
+    pub(crate) mod order_of_notices;
     pub(crate) mod time;
     pub(crate) mod unknown_outcomes;
 }
