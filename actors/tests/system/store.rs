@@ -44,6 +44,8 @@ pub(crate) enum Fault {
     LostRequest,
     /// Nothing is done, and nothing can be trusted any more.
     Broken,
+    /// The same, late.
+    BrokenLate(Duration),
     /// The adapter panics.
     Panic,
     /// It is done, late.
@@ -167,6 +169,10 @@ impl MemoryStore {
                 sleep(wait).await;
                 None
             }
+            Some(Fault::BrokenLate(wait)) => {
+                sleep(wait).await;
+                Some(Fault::Broken)
+            }
             other => other,
         }
     }
@@ -179,7 +185,7 @@ impl MemoryStore {
     fn done_or_not(fault: Option<Fault>) -> Result<(), StoreError> {
         match fault {
             None | Some(Fault::Slow(_) | Fault::Panic | Fault::Unseen) => Ok(()),
-            Some(Fault::Broken) => Err(StoreError::Broken("fsync failed".into())),
+            Some(Fault::Broken | Fault::BrokenLate(_)) => Err(StoreError::Broken("fsync failed".into())),
             Some(Fault::Unavailable | Fault::LostReply | Fault::LostRequest | Fault::Forestalled(_)) => {
                 Err(StoreError::Unavailable("it is away".into()))
             }
@@ -267,7 +273,9 @@ impl PaymentStore for MemoryStore {
         match self.meet(Op::Commit).await {
             None | Some(Fault::Slow(_) | Fault::Panic | Fault::Unseen) => self.apply(batch),
             Some(Fault::Unavailable) => all(WriteError::NotWritten(away())),
-            Some(Fault::Broken) => all(WriteError::NotWritten(StoreError::Broken("fsync failed".into()))),
+            Some(Fault::Broken | Fault::BrokenLate(_)) => {
+                all(WriteError::NotWritten(StoreError::Broken("fsync failed".into())))
+            }
             Some(Fault::LostRequest) => all(WriteError::Unknown(away())),
             Some(Fault::LostReply) => {
                 self.apply(batch);

@@ -282,3 +282,22 @@ fn a_write_that_lands_after_it_was_given_up_is_not_overlooked_by_the_only_writer
         assert_eq!(node.stored(id(1)).status(), Status::Cancelled, "and is done");
     });
 }
+
+#[test]
+fn a_failed_fsync_is_heeded_although_nobody_waits_for_it_any_more() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        world.store.once(Op::Commit, Fault::BrokenLate(Duration::from_secs(15)));
+        let given_up = node.create(pix(1)).await;
+        assert!(
+            matches!(given_up, Err(Denied::StoreUnavailable(StoreError::Unavailable(_)))),
+            "{given_up:?}"
+        );
+        pass_ms(6_000).await;
+        let commits = world.store.batches().len();
+        let refused = node.create(pix(2)).await;
+        assert!(matches!(refused, Err(Denied::StoreUnavailable(StoreError::Broken(_)))), "{refused:?}");
+        assert_eq!(world.store.batches().len(), commits, "nothing is written after it");
+    });
+}
