@@ -10,7 +10,9 @@ mod merchant;
 mod order;
 mod own_cost;
 mod pace;
+mod page;
 mod plan;
+mod plot;
 mod progress;
 mod receiver;
 mod report;
@@ -38,6 +40,7 @@ use measures::millis;
 use merchant::Merchant;
 use order::Orders;
 use own_cost::{OwnCost, cpu_us};
+use page::Page;
 use plan::{Mix, Pace, percentage, some_time};
 use receiver::Receiver;
 use report::{Plan, Report};
@@ -81,6 +84,9 @@ pub(super) struct LoadCommand {
     /// Writes the report as JSON
     #[arg(long, value_name = "FILE", env = "QUITA_LOAD_JSON")]
     json: Option<PathBuf>,
+    /// Writes the report as one page with plots
+    #[arg(long, value_name = "FILE", env = "QUITA_LOAD_HTML")]
+    html: Option<PathBuf>,
 }
 
 pub(super) async fn run(command: LoadCommand) -> Result<(), Failure> {
@@ -99,6 +105,9 @@ pub(super) async fn run(command: LoadCommand) -> Result<(), Failure> {
     if let Some(path) = &command.json {
         let json = serde_json::to_string_pretty(&report).map_err(Failure::failed)?;
         write(path, &json)?;
+    }
+    if let Some(path) = &command.html {
+        write(path, &Page(&report).to_string())?;
     }
     if report.passed { Ok(()) } else { Err(Failure::failed("The service broke a promise.")) }
 }

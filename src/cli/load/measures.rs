@@ -24,6 +24,24 @@ pub(super) enum Call {
     Check,
 }
 
+impl Call {
+    /// As the report spells it.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Read => "read",
+            Self::Check => "check",
+        }
+    }
+}
+
+impl Slice {
+    /// How many a second, if so many came in this slice.
+    pub(super) fn per_second(&self, count: u64) -> u64 {
+        count.saturating_mul(1_000) / self.length_ms.max(1)
+    }
+}
+
 /// The measures of one run.
 #[derive(Debug)]
 pub(super) struct Measures {

@@ -53,7 +53,7 @@ fn line(slice: &Slice, duration: Duration, unsettled: usize) -> String {
     let whole_ms = millis(duration).max(1);
     let filled = (slice.end_ms.min(whole_ms) * BAR) / whole_ms;
     let bar: String = (0..BAR).map(|place| if place < filled { '#' } else { '.' }).collect();
-    let per_second = |count: u64| count.saturating_mul(1_000) / slice.length_ms;
+    let per_second = |count| slice.per_second(count);
     format!(
         "[{bar}] {} s  {} created/s  {} read/s  {} webhooks/s  create p50 {} p99 {}  event p99 {}  failed {}  open {unsettled}",
         slice.end_ms / 1_000,
@@ -72,8 +72,8 @@ pub(super) fn time(us: u64) -> String {
     match us {
         0..1_000 => format!("{us} µs"),
         1_000..100_000 => format!("{}.{} ms", us / 1_000, us % 1_000 / 100),
-        100_000..10_000_000 => format!("{} ms", us / 1_000),
-        _ => format!("{}.{} s", us / 1_000_000, us % 1_000_000 / 100_000),
+        100_000..1_000_000 => format!("{} ms", us / 1_000),
+        _ => format!("{}.{:02} s", us / 1_000_000, us % 1_000_000 / 10_000),
     }
 }
 
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn times_are_told_with_a_unit_that_fits() {
         for (us, expected) in
-            [(0, "0 µs"), (999, "999 µs"), (1_250, "1.2 ms"), (250_000, "250 ms"), (12_345_678, "12.3 s")]
+            [(0, "0 µs"), (999, "999 µs"), (1_250, "1.2 ms"), (250_000, "250 ms"), (12_345_678, "12.34 s")]
         {
             assert_eq!(time(us), expected);
         }

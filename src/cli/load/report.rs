@@ -74,8 +74,8 @@ pub(super) struct Latency {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Bin {
-    /// Its upper edge, in microseconds.
-    pub(super) up_to_us: u64,
+    /// What all in it are below, in microseconds.
+    pub(super) below_us: u64,
     /// How many lie in it.
     pub(super) count: u64,
 }
@@ -172,6 +172,15 @@ impl Report {
     }
 }
 
+impl Report {
+    /// How many payments got each verdict, in the order of the verdicts.
+    pub(super) fn counts(&self) -> impl Iterator<Item = (Verdict, u64)> {
+        Verdict::ALL
+            .into_iter()
+            .map(|verdict| (verdict, self.verdicts.get(verdict.as_str()).copied().unwrap_or(0)))
+    }
+}
+
 impl Plan {
     /// How the pace is told.
     pub(super) fn of_pace(pace: Pace) -> (&'static str, u64) {
@@ -205,11 +214,12 @@ fn distribution(histogram: &Histogram<u64>) -> Vec<Bin> {
         return Vec::new();
     }
     let edges = (0..DECADES).flat_map(|decade| EDGES.map(|edge| edge * 10_u64.pow(decade) / 10));
-    let mut low = 0;
-    let mut bins = Vec::new();
-    for up_to_us in edges {
-        bins.push(Bin { up_to_us, count: histogram.count_between(low, up_to_us - 1) });
-        low = up_to_us;
+    let mut bins: Vec<_> = edges.map(|below_us| Bin { below_us, count: 0 }).collect();
+    for value in histogram.iter_recorded() {
+        let place = bins.partition_point(|bin| bin.below_us <= value.value_iterated_to());
+        if let Some(bin) = bins.get_mut(place) {
+            bin.count += value.count_at_value();
+        }
     }
     let holds = |bin: &Bin| bin.count > 0;
     let first = bins.iter().position(holds).unwrap_or(0);
@@ -262,7 +272,7 @@ mod tests {
         }
         let bins = distribution(&histogram);
         assert_eq!(bins.iter().map(|bin| bin.count).sum::<u64>(), histogram.len());
-        assert!(bins.is_sorted_by_key(|bin| bin.up_to_us), "{bins:?}");
+        assert!(bins.is_sorted_by_key(|bin| bin.below_us), "{bins:?}");
         histogram.reset();
         assert_eq!(distribution(&histogram), []);
     }

@@ -4,6 +4,7 @@ use std::fmt::{self, Display};
 
 use super::progress::time;
 use super::report::Report;
+use super::verdict::Verdict;
 
 /// Shows a report on a terminal.
 pub(super) struct Terminal<'a>(pub(super) &'a Report);
@@ -15,7 +16,7 @@ impl Display for Terminal<'_> {
         writeln!(f, "\nrequests")?;
         for row in &report.requests {
             let status = row.status.map_or("no answer".into(), |status| status.to_string());
-            writeln!(f, "  {:<8}{status:<10}{:>10}", format!("{:?}", row.call).to_lowercase(), row.count)?;
+            writeln!(f, "  {:<8}{status:<10}{:>10}", row.call.as_str(), row.count)?;
         }
         let webhooks = report.webhooks;
         writeln!(
@@ -65,7 +66,8 @@ pub(super) fn headline(report: &Report) -> String {
 
 fn verdicts(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
     writeln!(f, "\npayments")?;
-    for (verdict, count) in report.verdicts.iter().filter(|(name, count)| **count > 0 || **name == "complete")
+    for (verdict, count) in
+        report.counts().filter(|(verdict, count)| *count > 0 || *verdict == Verdict::Complete)
     {
         writeln!(f, "  {verdict:<26}{count:>10}")?;
     }
