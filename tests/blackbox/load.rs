@@ -132,7 +132,7 @@ fn check_fault(fault: Fault, expected_code: i32, expected: &str) {
     let service = PlantedService::start(fault);
     let directory = tempfile::tempdir().unwrap();
     let url = service.url();
-    let arguments = ["load", "--url", &url, "--rate", "10", "--duration", "1s", "--settle", "1s"];
+    let arguments = ["load", "--url", &url, "--rate", "10", "--duration", "1s", "--settle", "5s"];
     let finished = crate::support::Program::new(directory.path(), arguments)
         .env("QUITA_KEY", "qk_test_x_y")
         .env("QUITA_SECRET", PlantedService::SECRET)

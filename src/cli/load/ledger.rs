@@ -26,6 +26,8 @@ pub(super) struct Account {
     pub(super) flaws: Flaws,
     /// What the service said of the payment in the end.
     pub(super) found: Option<Found>,
+    /// What its merchant had been told before that was asked.
+    pub(super) told_before: Option<Status>,
 }
 
 /// One event.
@@ -110,9 +112,17 @@ impl Ledger {
         self.accounts.iter().map(|(transaction, account)| (*transaction, account))
     }
 
-    /// Notes what the service said of the payment in the end.
-    pub(super) fn find(&mut self, transaction: Uuid, found: Found) {
-        self.change(transaction, |account| account.found = Some(found));
+    /// What the payment's last event said.
+    pub(super) fn told(&self, transaction: Uuid) -> Option<Status> {
+        self.accounts.get(&transaction)?.last().map(|last| last.status)
+    }
+
+    /// Notes what the service said of the payment in the end, and what had been told before it was asked.
+    pub(super) fn find(&mut self, transaction: Uuid, told_before: Option<Status>, found: Found) {
+        self.change(transaction, |account| {
+            account.found = Some(found);
+            account.told_before = told_before;
+        });
     }
 
     fn change<T>(&mut self, transaction: Uuid, change: impl FnOnce(&mut Account) -> T) -> T {

@@ -139,7 +139,7 @@ fn counts(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
 }
 
 fn seconds(ms: u64) -> String {
-    if ms % 1_000 == 0 {
+    if ms.is_multiple_of(1_000) {
         format!("{} s", ms / 1_000)
     } else {
         format!("{}.{} s", ms / 1_000, ms % 1_000 / 100)

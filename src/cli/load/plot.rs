@@ -71,8 +71,8 @@ pub(super) fn bars(title: &str, scales: Scales, all: &[Series]) -> String {
     let count = u64::try_from(places.len()).unwrap_or(u64::MAX).max(1);
     let width = (WIDTH - LEFT - RIGHT) / count;
     let each = (width.saturating_sub(4) / u64::try_from(all.len()).unwrap_or(1).max(1)).max(1);
-    for (number, place) in (0..).zip(&places) {
-        if number % (count / LABELS).max(1) == 0 {
+    for (number, place) in (0_u64..).zip(&places) {
+        if number.is_multiple_of((count / LABELS).max(1)) {
             drawing.label(LEFT + number * width + width / 2, &format!("&lt; {}", (scales.place)(*place)));
         }
     }

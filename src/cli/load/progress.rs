@@ -4,6 +4,8 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tokio::time::MissedTickBehavior;
+
 use super::board::Board;
 use super::measures::{Slice, millis};
 
@@ -20,6 +22,7 @@ const BAR: u64 = 20;
 pub(super) async fn show(board: Arc<Board>, duration: Duration) {
     let length = MIN_SLICE.max(duration / MAX_SLICES);
     let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + length, length);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let is_terminal = io::stderr().is_terminal();
     let mut shown = Instant::now();
     loop {

@@ -11,7 +11,7 @@ use super::merchant::Merchant;
 use super::verdict::Verdict;
 
 /// How long nothing may arrive before all is taken as arrived: a repetition may follow the last event.
-const QUIET: Duration = Duration::from_millis(500);
+const QUIET: Duration = Duration::from_secs(1);
 /// Between two looks.
 const STEP: Duration = Duration::from_millis(50);
 /// Between two questions about a payment that is not as it should be yet.
@@ -51,8 +51,9 @@ pub(super) async fn check(merchant: &Merchant, deadline: Instant) {
 
 async fn ask(merchant: &Merchant, transactions: Vec<Uuid>) {
     let ask = |transaction| async move {
+        let told_before = merchant.board.ledger().told(transaction);
         let found = merchant.check(transaction).await;
-        merchant.board.ledger().find(transaction, found);
+        merchant.board.ledger().find(transaction, told_before, found);
     };
     stream::iter(transactions).for_each_concurrent(CHECKS, ask).await;
 }

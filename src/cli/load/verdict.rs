@@ -79,9 +79,10 @@ impl Verdict {
         let told = account.last().map_or(Status::Initial, |last| last.status);
         if !account.is_whole() || (told != found && leads_to(told, found)) {
             Self::MissingEvent
-        } else if told != found {
+        } else if told != found && account.told_before != Some(found) {
             Self::WrongFinalStatus
-        } else if !is_final(found) {
+        } else if told != found || !is_final(found) {
+            // Either it is still under way, or the last event came after the answer, which then proves nothing.
             Self::Unsettled
         } else if flaws.repeated {
             Self::RepeatedSameId
@@ -166,7 +167,8 @@ mod tests {
         for &(sequence, status, webhook_id) in events {
             ledger.hear(&Notice { transaction, sequence, status, webhook_id, is_signed_well: true });
         }
-        ledger.find(transaction, found);
+        let told_before = ledger.told(transaction);
+        ledger.find(transaction, told_before, found);
         let verdict = ledger.accounts().map(|(_, account)| Verdict::of(account)).next();
         verdict.unwrap()
     }
@@ -193,6 +195,19 @@ mod tests {
         ] {
             assert_eq!(verdict(events, found), expected, "{events:?} {found:?}");
         }
+    }
+
+    #[test]
+    fn an_answer_from_before_the_last_event_accuses_nobody() {
+        let mut ledger = Ledger::new(0);
+        let transaction = Uuid::nil();
+        for (sequence, status, webhook_id) in [PENDING, PAID] {
+            ledger.hear(&Notice { transaction, sequence, status, webhook_id, is_signed_well: true });
+        }
+        ledger.find(transaction, Some(Status::Pending), Found::Is(Status::Pending));
+        let verdicts: Vec<_> = ledger.accounts().map(|(_, account)| Verdict::of(account)).collect();
+        assert_eq!(verdicts, [Verdict::Unsettled]);
+        assert!(Verdict::Unsettled.may_change(), "so it is asked again");
     }
 
     #[test]
