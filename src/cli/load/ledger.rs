@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::verdict::Found;
 
-/// The accounts of every payment of this run: some 150 bytes each.
+/// The accounts of every payment of this run: some 200 bytes each.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     accounts: HashMap<Uuid, Account>,

@@ -26,11 +26,12 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 /// Makes payments for so long, and waits until the last one was answered.
 pub(super) async fn run(pace: Pace, duration: Duration, merchant: Rc<Merchant>) {
+    let start = Instant::now();
     match pace {
-        Pace::Rate(rate) => open(rate, duration, merchant).await,
+        Pace::Rate(rate) => open(start, rate, duration, merchant).await,
         Pace::Concurrency(clients) => {
             let next = Rc::new(Cell::new(0));
-            let end = merchant.board.start + duration;
+            let end = start + duration;
             join_all((0..clients.get()).map(|_| closed(end, Rc::clone(&next), Rc::clone(&merchant)))).await;
         }
     }
@@ -47,9 +48,8 @@ async fn closed(end: Instant, next: Rc<Cell<u64>>, merchant: Rc<Merchant>) {
 }
 
 /// The open model: nothing that is due waits for an answer to something else.
-async fn open(rate: NonZeroU32, duration: Duration, merchant: Rc<Merchant>) {
+async fn open(start: Instant, rate: NonZeroU32, duration: Duration, merchant: Rc<Merchant>) {
     let (due, mut intended) = mpsc::channel(MAX_DUE);
-    let start = merchant.board.start;
     // A thread of its own, because it wakes up more exactly than a timer with a step of a millisecond.
     let clock = std::thread::spawn(move || tick(start, rate, duration, &due));
     let under_way = Arc::new(Semaphore::new(usize::try_from(MAX_UNDER_WAY).unwrap_or(usize::MAX)));
