@@ -1,10 +1,11 @@
 //! `quita load`: it finds a healthy service healthy, and a planted fault in any other.
 
 use std::fs;
+use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::support::{Fault, Finished, PlantedService, TestApp};
+use crate::support::{Fault, Finished, PATIENCE, PlantedService, Program, TestApp, eventually, pause};
 
 fn load(app: &TestApp, options: &[&str]) -> Finished {
     let url = app.url();
@@ -86,6 +87,27 @@ fn a_healthy_service_passes_in_the_closed_model_and_the_page_holds_the_plots() {
 }
 
 #[test]
+fn a_stall_of_the_service_is_not_hidden_in_the_open_model() {
+    let app = TestApp::new();
+    let url = app.url();
+    let arguments = ["load", "--url", &url, "--rate", "20", "--duration", "4s", "--json", "report.json"];
+    let mut running = app.program(&arguments).env("QUITA_KEY", app.key()).start("load");
+    eventually(PATIENCE, "the first payment", || {
+        let page = app.client().get("/pay/payments").expect(200);
+        (!page["data"].as_array()?.is_empty()).then_some(())
+    });
+    app.signal("STOP");
+    pause(Duration::from_millis(1_500));
+    app.signal("CONT");
+    assert!(running.wait(PATIENCE).success(), "{}", running.stdout());
+    let report = report(&app);
+    assert_eq!(check_healthy(&report), 80, "what was due meanwhile was sent all the same");
+    let create = &report["latenciesUs"].as_array().unwrap()[0];
+    // 30 of the 80 were due while it stood still: the last of them waited for nothing, the first for all of it.
+    assert!(create["p90"].as_u64().unwrap() > 700_000, "{create}");
+}
+
+#[test]
 fn events_that_the_receiver_refuses_come_again_and_are_no_violation() {
     let app = TestApp::new();
     let options = ["--rate", "10", "--duration", "1s", "--mix", "pix=1", "--receiver-fail", "100%"];
@@ -133,7 +155,7 @@ fn check_fault(fault: Fault, expected_code: i32, expected: &str) {
     let directory = tempfile::tempdir().unwrap();
     let url = service.url();
     let arguments = ["load", "--url", &url, "--rate", "10", "--duration", "1s", "--settle", "5s"];
-    let finished = crate::support::Program::new(directory.path(), arguments)
+    let finished = Program::new(directory.path(), arguments)
         .env("QUITA_KEY", "qk_test_x_y")
         .env("QUITA_SECRET", PlantedService::SECRET)
         .run();
