@@ -92,6 +92,10 @@ pub(super) struct LoadCommand {
 pub(super) async fn run(command: LoadCommand) -> Result<(), Failure> {
     let secrets = listen::secrets_of_environment()?;
     let are_signatures_checked = !secrets.is_empty();
+    for path in [&command.json, &command.html].into_iter().flatten() {
+        // Rather now than after the run.
+        write(path, "")?;
+    }
     let board = Arc::new(Board::new(Ledger::new(command.receiver_fail)).map_err(Failure::failed)?);
     let run = Uuid::now_v7();
     let receiver = Receiver::start(Arc::clone(&board), secrets, run);

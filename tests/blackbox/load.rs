@@ -143,6 +143,10 @@ fn a_wrong_key_fails_it_and_wrong_usage_is_told_apart() {
     let finished = app.quita(&["load", "--url", &url, "--key", "qk_test_x_y", "--duration", "1s"]);
     assert_eq!(finished.code, Some(1), "{finished:?}");
     assert!(finished.stdout.contains("401"), "{finished:?}");
+    let nowhere = ["load", "--url", &url, "--key", app.key(), "--json", "nowhere/report.json"];
+    let finished = app.quita(&nowhere);
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "told before the run, not after it");
+    assert!(finished.stderr.contains("nowhere/report.json can't be written"), "{finished:?}");
     for wrong in [&["load"][..], &["load", "--key", "x", "--mix", "cash=1"]] {
         assert_eq!(app.quita(wrong).code, Some(2));
     }

@@ -16,7 +16,7 @@ const MAX_SLICES: u32 = 600;
 /// Between two lines where nobody watches a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 /// Characters of the bar.
-const BAR: u64 = 20;
+const BAR: u64 = 10;
 
 /// Cuts time into slices and shows each; until it is dropped by who runs it.
 pub(super) async fn show(board: Arc<Board>, duration: Duration) {
@@ -32,7 +32,8 @@ pub(super) async fn show(board: Arc<Board>, duration: Duration) {
         let mut stderr = io::stderr().lock();
         // If nobody can see it, nothing is lost.
         if is_terminal {
-            drop(write!(stderr, "\r\x1b[2K{line}").and_then(|()| stderr.flush()));
+            // A line wider than the terminal is cut there, or it could not be written over.
+            drop(write!(stderr, "\r\x1b[2K\x1b[?7l{line}\x1b[?7h").and_then(|()| stderr.flush()));
         } else if shown.elapsed() + MIN_SLICE / 2 >= LINE_EVERY {
             shown = Instant::now();
             drop(writeln!(stderr, "{line}"));
@@ -58,7 +59,7 @@ fn line(slice: &Slice, duration: Duration, unsettled: usize) -> String {
     let bar: String = (0..BAR).map(|place| if place < filled { '#' } else { '.' }).collect();
     let per_second = |count| slice.per_second(count);
     format!(
-        "[{bar}] {} s  {} created/s  {} read/s  {} webhooks/s  create p50 {} p99 {}  event p99 {}  failed {}  open {unsettled}",
+        "[{bar}] {} s  {} created/s  {} read/s  {} webhooks/s  p50 {}  p99 {}  event p99 {}  failed {}  open {unsettled}",
         slice.end_ms / 1_000,
         per_second(slice.creates),
         per_second(slice.reads),
@@ -97,7 +98,7 @@ mod tests {
     fn a_line_tells_rates_whatever_the_length_of_the_slice() {
         let slice = Slice { end_ms: 5_000, length_ms: 500, creates: 50, ..Slice::default() };
         let line = line(&slice, Duration::from_secs(10), 3);
-        assert!(line.starts_with("[##########..........] 5 s  100 created/s"), "{line}");
+        assert!(line.starts_with("[#####.....] 5 s  100 created/s"), "{line}");
         assert!(line.ends_with("open 3"), "{line}");
     }
 }
