@@ -64,9 +64,9 @@ fn line(slice: &Slice, duration: Duration, unsettled: usize) -> String {
         per_second(slice.creates),
         per_second(slice.reads),
         per_second(slice.events),
-        time(slice.create_p50),
-        time(slice.create_p99),
-        time(slice.event_p99),
+        measured(slice.create_p50),
+        measured(slice.create_p99),
+        measured(slice.event_p99),
         slice.failures,
     )
 }
@@ -79,6 +79,11 @@ pub(super) fn time(us: u64) -> String {
         100_000..1_000_000 => format!("{} ms", us / 1_000),
         _ => format!("{}.{:02} s", us / 1_000_000, us % 1_000_000 / 10_000),
     }
+}
+
+/// The same, of a slice in which there may have been none.
+fn measured(us: u64) -> String {
+    if us == 0 { "–".into() } else { time(us) }
 }
 
 #[cfg(test)]
