@@ -22,8 +22,9 @@ const CLIENTS: usize = 4;
 const ACTS: usize = 4;
 /// Payments that are acted on at once.
 const AT_ONCE: usize = 8;
-/// No history is begun after this: a slow machine makes fewer of them.
+/// After this no more than enough are begun: a slow machine makes fewer of them.
 const TIME: Duration = Duration::from_secs(10);
+const ENOUGH: u64 = 20;
 
 #[test]
 fn some_order_explains_what_many_clients_are_told_about_one_payment() {
@@ -36,9 +37,10 @@ fn some_order_explains_what_many_clients_are_told_about_one_payment() {
     thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
-                while began.elapsed() < TIME {
+                loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= HISTORIES {
+                    let is_late = began.elapsed() >= TIME;
+                    if number >= if is_late { ENOUGH } else { HISTORIES } {
                         break;
                     }
                     check(number, &nodes);
@@ -49,7 +51,7 @@ fn some_order_explains_what_many_clients_are_told_about_one_payment() {
     });
     let checked = checked.into_inner();
     println!("{checked} histories in {:?}", began.elapsed());
-    assert!(checked >= 20, "only {checked} histories in {:?}", began.elapsed());
+    assert!(checked >= ENOUGH, "only {checked} histories");
 }
 
 /// Records the history with this number, and looks for the order that explains it.

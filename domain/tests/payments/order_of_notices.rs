@@ -35,7 +35,8 @@ fn bring(payment: Payment, notices: Vec<Fact>) -> Payment {
             None => {}
         }
         payment = decision.next.unwrap_or(payment);
-        patience = patience.checked_sub(1).expect("a notice stays too early");
+        assert!(patience > 0, "a notice stays too early: {waiting:?}");
+        patience -= 1;
     }
     payment
 }
