@@ -10,6 +10,7 @@ mod doctor;
 mod http_client;
 mod keys;
 mod listen;
+mod load;
 mod output;
 mod sandbox;
 mod secrets;
@@ -49,6 +50,8 @@ enum Command {
     Sandbox(sandbox::SandboxCommand),
     /// Receive webhooks during development, and check their signatures
     Listen(listen::ListenCommand),
+    /// Put load on a running service, and verify every payment and every event
+    Load(load::LoadCommand),
     /// Check configuration, store, clock, acquirers and secrets, and tell how to mend them
     Doctor(ServiceFlags),
 }
@@ -81,6 +84,7 @@ async fn run(command: Command) -> Result<(), Failure> {
         Command::Secrets(command) => secrets::run(command).await,
         Command::Sandbox(command) => sandbox::run(command).await,
         Command::Listen(command) => listen::run(command).await,
+        Command::Load(command) => load::run(command).await,
         Command::Doctor(flags) => doctor::run(flags.settings()).await,
     }
 }
@@ -120,6 +124,11 @@ mod tests {
             "quita sandbox explode 00000000-0000-7000-8000-000000000000 --key x",
             "quita sandbox pay not-an-id --key x",
             "quita listen --answer 700",
+            "quita load --key x --mix cash=1",
+            "quita load --key x --rate 5 --concurrency 5",
+            "quita load --key x --rate 0",
+            "quita load --key x --receiver-fail 101%",
+            "quita load --key x --duration 30",
             "quita serve --secret-key x",
         ] {
             let error = Cli::try_parse_from(line.split(' ')).unwrap_err();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use awc::Client;
+use awc::{Client, Connector};
 use rustls::crypto::{CryptoProvider, ring};
 use url::Url;
 
@@ -11,11 +11,22 @@ const TIME_OUT: Duration = Duration::from_secs(30);
 
 /// A client that follows no redirects, so that a key goes nowhere else.
 pub(super) fn client() -> Client {
+    install_cryptography();
+    Client::builder().timeout(TIME_OUT).disable_redirects().finish()
+}
+
+/// The same with so many connections to a host. Whoever needs one more waits.
+pub(super) fn client_with_connections(connections: usize) -> Client {
+    install_cryptography();
+    let connector = Connector::new().limit(connections);
+    Client::builder().connector(connector).timeout(TIME_OUT).disable_redirects().finish()
+}
+
+fn install_cryptography() {
     if CryptoProvider::get_default().is_none() {
         // The client panics without one. If this fails another thread was faster, and there is one.
         ring::default_provider().install_default().ok();
     }
-    Client::builder().timeout(TIME_OUT).disable_redirects().finish()
 }
 
 /// Reads the URL of a server, for the command line.

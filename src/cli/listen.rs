@@ -1,7 +1,7 @@
 //! `quita listen`: a webhook receiver for development.
 
 mod event_line;
-mod judgement;
+pub(super) mod judgement;
 
 use std::env;
 use std::net::SocketAddr;
@@ -44,7 +44,7 @@ pub(super) struct ListenCommand {
 }
 
 pub(super) async fn run(command: ListenCommand) -> Result<(), Failure> {
-    let secrets = secrets(&env::var("QUITA_SECRET").unwrap_or_default())?;
+    let secrets = secrets_of_environment()?;
     if secrets.is_empty() {
         output::note("Signatures are not checked: set QUITA_SECRET to what `quita secrets show` prints.");
     }
@@ -112,6 +112,11 @@ impl Receiver {
         let answer = onward.send_body(body).await;
         answer.map(|answer| answer.status()).map_err(|error| output::printable(&error.to_string()))
     }
+}
+
+/// The secrets in `QUITA_SECRET`; none if it is not set.
+pub(super) fn secrets_of_environment() -> Result<Vec<WebhookSecret>, Failure> {
+    secrets(&env::var("QUITA_SECRET").unwrap_or_default())
 }
 
 /// Reads the secrets: as many as are live, as `quita secrets show` prints them.

@@ -29,6 +29,7 @@ mod keys;
 mod linearizability;
 mod listen;
 mod listing;
+mod load;
 mod mutations;
 mod nodes;
 mod notices;

@@ -6,21 +6,22 @@ use quita_domain::time::Timestamp;
 use quita_domain::webhook::signature::{WebhookSecret, verify};
 
 /// How far the time of a webhook may be from ours, either way: five minutes, as Standard Webhooks' libraries have.
-pub(super) const TOLERANCE_S: u64 = 300;
+pub(in crate::cli) const TOLERANCE_S: u64 = 300;
 
 /// The headers of a signature: id, time, signature.
-pub(super) const SIGNATURE_HEADERS: [&str; 3] = ["webhook-id", "webhook-timestamp", "webhook-signature"];
+pub(in crate::cli) const SIGNATURE_HEADERS: [&str; 3] =
+    ["webhook-id", "webhook-timestamp", "webhook-signature"];
 
 /// What a webhook says of its signature.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct SignatureHeaders<'a> {
-    pub(super) id: Option<&'a str>,
-    pub(super) timestamp: Option<&'a str>,
-    pub(super) signature: Option<&'a str>,
+pub(in crate::cli) struct SignatureHeaders<'a> {
+    pub(in crate::cli) id: Option<&'a str>,
+    pub(in crate::cli) timestamp: Option<&'a str>,
+    pub(in crate::cli) signature: Option<&'a str>,
 }
 
 impl<'a> SignatureHeaders<'a> {
-    pub(super) fn new(header: impl Fn(&'static str) -> Option<&'a str>) -> Self {
+    pub(in crate::cli) fn new(header: impl Fn(&'static str) -> Option<&'a str>) -> Self {
         let [id, timestamp, signature] = SIGNATURE_HEADERS.map(header);
         Self { id, timestamp, signature }
     }
@@ -28,7 +29,7 @@ impl<'a> SignatureHeaders<'a> {
 
 /// What is to be thought of a signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Judgement {
+pub(in crate::cli) enum Judgement {
     /// One of our secrets made it, lately.
     Good,
     /// It is wrong, and why.
@@ -57,7 +58,7 @@ impl fmt::Display for Judgement {
 }
 
 /// Judges the signature of a body received at `now`.
-pub(super) fn judge(
+pub(in crate::cli) fn judge(
     secrets: &[WebhookSecret],
     headers: &SignatureHeaders<'_>,
     body: &[u8],

@@ -1,0 +1,230 @@
+//! What each payment's merchant was told, and what it has to be told still.
+
+use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+
+use quita_domain::status::Status;
+use uuid::Uuid;
+
+use super::verdict::Found;
+
+/// The accounts of every payment of this run: some 200 bytes each.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    accounts: HashMap<Uuid, Account>,
+    refused_percent: u64,
+    unsettled: usize,
+}
+
+/// What is known of one payment.
+#[derive(Debug, Default)]
+pub(super) struct Account {
+    /// The events heard, in the order of their first arrival.
+    pub(super) heard: Vec<Heard>,
+    /// What was wrong already when it arrived.
+    pub(super) flaws: Flaws,
+    /// What the service said of the payment in the end.
+    pub(super) found: Option<Found>,
+    /// What its merchant had been told before that was asked.
+    pub(super) told_before: Option<Status>,
+}
+
+/// One event.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Heard {
+    /// Its place among the payment's events, from 1.
+    pub(super) sequence: u32,
+    /// What the payment became.
+    pub(super) status: Status,
+    /// Whether the receiver has confirmed it.
+    pub(super) is_confirmed: bool,
+    was_refused: bool,
+    id: u64,
+}
+
+/// What was wrong already when it arrived, and the repetitions, which are allowed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Flaws {
+    /// A signature was missing, or not made with the secret.
+    pub(super) bad_signature: bool,
+    /// One event came under two ids.
+    pub(super) new_id: bool,
+    /// An event came before one with a lower sequence was confirmed.
+    pub(super) out_of_order: bool,
+    /// A confirmed event came again with the same id.
+    pub(super) repeated: bool,
+}
+
+/// An event as it arrives.
+#[derive(Debug)]
+pub(super) struct Notice<'a> {
+    /// The payment.
+    pub(super) transaction: Uuid,
+    /// Its place among the payment's events.
+    pub(super) sequence: u32,
+    /// What the payment became.
+    pub(super) status: Status,
+    /// The same in every attempt.
+    pub(super) webhook_id: &'a str,
+    /// Whether its signature is as it should be, as far as that can be checked.
+    pub(super) is_signed_well: bool,
+}
+
+/// What the receiver does about an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Reception {
+    /// Whether it is confirmed or, on purpose, refused.
+    pub(super) is_confirmed: bool,
+    /// Whether it came for the first time, and nothing that was refused held it back.
+    pub(super) is_prompt: bool,
+}
+
+impl Ledger {
+    /// One whose receiver refuses this share of the events when they come first.
+    pub(super) fn new(refused_percent: u8) -> Self {
+        Self { refused_percent: refused_percent.into(), ..Self::default() }
+    }
+
+    /// Notes that a payment was created. Its events may have come before the answer.
+    pub(super) fn created(&mut self, transaction: Uuid) {
+        self.change(transaction, |_| ());
+    }
+
+    /// Notes an event, and decides about it.
+    pub(super) fn hear(&mut self, notice: &Notice<'_>) -> Reception {
+        let refused_percent = self.refused_percent;
+        self.change(notice.transaction, |account| account.hear(notice, refused_percent))
+    }
+
+    /// How many payments are known.
+    pub(super) fn payments(&self) -> usize {
+        self.accounts.len()
+    }
+
+    /// How many payments are not paid yet, or have events to come.
+    pub(super) fn unsettled(&self) -> usize {
+        self.unsettled
+    }
+
+    /// Every account.
+    pub(super) fn accounts(&self) -> impl Iterator<Item = (Uuid, &Account)> {
+        self.accounts.iter().map(|(transaction, account)| (*transaction, account))
+    }
+
+    /// What the payment's last event said.
+    pub(super) fn told(&self, transaction: Uuid) -> Option<Status> {
+        self.accounts.get(&transaction)?.last().map(|last| last.status)
+    }
+
+    /// Notes what the service said of the payment in the end, and what had been told before it was asked.
+    pub(super) fn find(&mut self, transaction: Uuid, told_before: Option<Status>, found: Found) {
+        self.change(transaction, |account| {
+            account.found = Some(found);
+            account.told_before = told_before;
+        });
+    }
+
+    fn change<T>(&mut self, transaction: Uuid, change: impl FnOnce(&mut Account) -> T) -> T {
+        let mut is_new = false;
+        let account = self.accounts.entry(transaction).or_insert_with(|| {
+            is_new = true;
+            Account::default()
+        });
+        let was_unsettled = !is_new && !account.is_settled();
+        let result = change(account);
+        self.unsettled = self.unsettled + usize::from(!account.is_settled()) - usize::from(was_unsettled);
+        result
+    }
+}
+
+impl Account {
+    /// The event with the highest sequence.
+    pub(super) fn last(&self) -> Option<&Heard> {
+        self.heard.iter().max_by_key(|heard| heard.sequence)
+    }
+
+    /// Whether there is an event for each sequence up to the highest.
+    pub(super) fn is_whole(&self) -> bool {
+        let highest = self.last().map_or(0, |last| last.sequence);
+        usize::try_from(highest).is_ok_and(|highest| highest == self.heard.len())
+    }
+
+    fn is_settled(&self) -> bool {
+        let is_final = self.last().is_some_and(|last| is_final(last.status));
+        is_final && self.is_whole() && self.heard.iter().all(|heard| heard.is_confirmed)
+    }
+
+    fn hear(&mut self, notice: &Notice<'_>, refused_percent: u64) -> Reception {
+        let &Notice { sequence, status, .. } = notice;
+        let id = hash_of(notice.webhook_id);
+        self.flaws.bad_signature |= !notice.is_signed_well;
+        if let Some(known) = self.heard.iter_mut().find(|known| known.sequence == sequence) {
+            self.flaws.new_id |= known.id != id;
+            self.flaws.repeated |= known.is_confirmed;
+            known.is_confirmed = true;
+            return Reception { is_confirmed: true, is_prompt: false };
+        }
+        let is_beside = |known: &Heard| known.sequence.abs_diff(sequence) == 1 && known.status == status;
+        self.flaws.new_id |= self.heard.iter().any(is_beside);
+        let overtakes = |known: &Heard| known.sequence > sequence || !known.is_confirmed;
+        self.flaws.out_of_order |= self.heard.iter().any(overtakes);
+        let is_prompt = self.heard.iter().all(|known| !known.was_refused);
+        let was_refused = id % 100 < refused_percent;
+        self.heard.push(Heard { sequence, status, is_confirmed: !was_refused, was_refused, id });
+        Reception { is_confirmed: !was_refused, is_prompt }
+    }
+}
+
+/// Whether a payment of a load test stays as it is.
+pub(super) const fn is_final(status: Status) -> bool {
+    match status {
+        Status::Initial | Status::Pending | Status::Approved => false,
+        Status::Declined
+        | Status::Refund
+        | Status::Chargeback
+        | Status::Expired
+        | Status::Paid
+        | Status::Cancelled => true,
+    }
+}
+
+fn hash_of(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAYMENT: Uuid = Uuid::from_u128(1);
+
+    fn hear(ledger: &mut Ledger, sequence: u32, status: Status, webhook_id: &str) -> Reception {
+        let transaction = PAYMENT;
+        ledger.hear(&Notice { transaction, sequence, status, webhook_id, is_signed_well: true })
+    }
+
+    #[test]
+    fn a_payment_is_settled_when_its_last_event_is_final_and_none_lacks() {
+        let mut ledger = Ledger::new(0);
+        ledger.created(PAYMENT);
+        assert_eq!((ledger.payments(), ledger.unsettled()), (1, 1));
+        hear(&mut ledger, 2, Status::Paid, "b");
+        assert_eq!(ledger.unsettled(), 1);
+        hear(&mut ledger, 1, Status::Pending, "a");
+        assert_eq!(ledger.unsettled(), 0);
+    }
+
+    #[test]
+    fn what_was_refused_is_confirmed_when_it_comes_again() {
+        let mut ledger = Ledger::new(100);
+        let refused = Reception { is_confirmed: false, is_prompt: true };
+        assert_eq!(hear(&mut ledger, 1, Status::Paid, "a"), refused);
+        assert_eq!(ledger.unsettled(), 1);
+        assert!(hear(&mut ledger, 1, Status::Paid, "a").is_confirmed);
+        assert_eq!(ledger.unsettled(), 0);
+        assert!(!hear(&mut ledger, 2, Status::Refund, "b").is_prompt, "it was held back");
+    }
+}

@@ -1,0 +1,118 @@
+//! What is asked of the load tester: how payments start, of which methods, how often the receiver refuses.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::config::duration::{DURATION_FORM, parse_duration};
+
+/// Spreads the methods: with a prime that does not divide the sum of the shares, each keeps its share exactly.
+const STRIDE: u64 = 7_919;
+
+/// The largest share of a method, so that their sum stays below the stride.
+const MAX_SHARE: u64 = 1_000;
+
+/// How payments start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// Open model: so many a second, whether or not the service keeps up.
+    Rate(NonZeroU32),
+    /// Closed model: so many clients, each of which waits for its answers.
+    Concurrency(NonZeroUsize),
+}
+
+/// A method of payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Method {
+    /// An instant payment.
+    Pix,
+    /// A slip.
+    Boleto,
+    /// A credit card, captured at once.
+    Card,
+}
+
+/// The shares of the methods.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub(super) struct Mix {
+    pix: u64,
+    boleto: u64,
+    card: u64,
+}
+
+impl Mix {
+    /// Reads `pix=60,boleto=20,card=20`. A method that is not named has no share.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || String::from("allowed are shares of up to 1000, such as pix=60,boleto=20,card=20");
+        let mut mix = Self::default();
+        for part in text.split(',') {
+            let (name, share) = part.split_once('=').ok_or_else(wrong)?;
+            let share = share.parse().ok().filter(|share| *share <= MAX_SHARE).ok_or_else(wrong)?;
+            match name {
+                "pix" => mix.pix = share,
+                "boleto" => mix.boleto = share,
+                "card" => mix.card = share,
+                _ => return Err(wrong()),
+            }
+        }
+        if mix.total() == 0 { Err(wrong()) } else { Ok(mix) }
+    }
+
+    /// The method of the payment with this number.
+    pub(super) fn method(&self, number: u64) -> Method {
+        let place = number.wrapping_mul(STRIDE) % self.total();
+        if place < self.pix {
+            Method::Pix
+        } else if place < self.pix + self.boleto {
+            Method::Boleto
+        } else {
+            Method::Card
+        }
+    }
+
+    fn total(&self) -> u64 {
+        self.pix + self.boleto + self.card
+    }
+}
+
+/// Reads `10%`.
+pub(super) fn percentage(text: &str) -> Result<u8, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).parse().ok().filter(|number| *number <= 100);
+    number.ok_or_else(|| "allowed is 0% to 100%, whole numbers".into())
+}
+
+/// Reads a duration that is not zero.
+pub(super) fn some_time(text: &str) -> Result<Duration, String> {
+    let time = parse_duration(text).filter(|time| !time.is_zero());
+    time.ok_or_else(|| format!("allowed is {DURATION_FORM}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_method_gets_its_share() {
+        let mix = Mix::parse("pix=60,boleto=20,card=20").unwrap();
+        let count = |method| (0..1_000).filter(|number| mix.method(*number) == method).count();
+        assert_eq!([Method::Pix, Method::Boleto, Method::Card].map(count), [600, 200, 200]);
+        let only = Mix::parse("boleto=1").unwrap();
+        assert!((0..10).all(|number| only.method(number) == Method::Boleto));
+    }
+
+    #[test]
+    fn what_is_no_mix_is_refused() {
+        for text in ["", "pix", "pix=", "pix=0", "pix=-1", "cash=10", "pix=60;card=40", "pix=1001"] {
+            assert!(Mix::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_percentage_is_whole_and_at_most_a_hundred() {
+        assert_eq!(["0%", "10%", "100"].map(percentage), [Ok(0), Ok(10), Ok(100)]);
+        for text in ["", "%", "101%", "-1%", "1.5%"] {
+            assert!(percentage(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The load tester's own receiver of webhooks.
+
+use std::io;
+use std::sync::Arc;
+
+use actix_web::dev::ServerHandle;
+use actix_web::web::{self, Bytes, Data};
+use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
+use quita_adapters::system::SystemClock;
+use quita_domain::status::Status;
+use quita_domain::time::Timestamp;
+use quita_domain::webhook::signature::WebhookSecret;
+use quita_ports::Clock;
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::super::listen::judgement::{Judgement, SignatureHeaders, judge};
+use super::board::Board;
+use super::ledger::Notice;
+
+/// The largest webhook that is taken.
+const MAX_BODY_BYTES: usize = 1024 * 1024;
+
+/// A receiver that runs on a free port of the loopback interface.
+pub(super) struct Receiver {
+    /// Where events are to go.
+    pub(super) url: String,
+    handle: ServerHandle,
+}
+
+/// What the receiver needs to judge a webhook.
+struct Desk {
+    board: Arc<Board>,
+    secrets: Vec<WebhookSecret>,
+    path: String,
+}
+
+/// What is read of an event.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Event<'a> {
+    transaction_id: Uuid,
+    sequence: u32,
+    status: Status,
+    #[serde(borrow)]
+    occurred_at: &'a str,
+}
+
+impl Receiver {
+    /// Starts it. Only what comes to the path of this run is listened to.
+    pub(super) fn start(board: Arc<Board>, secrets: Vec<WebhookSecret>, run: Uuid) -> io::Result<Self> {
+        let path = format!("/{run}");
+        let desk = Data::new(Desk { board, secrets, path: path.clone() });
+        let server = HttpServer::new(move || {
+            App::new()
+                .app_data(desk.clone())
+                .app_data(web::PayloadConfig::new(MAX_BODY_BYTES))
+                .default_service(web::to(receive))
+        });
+        let server = server.workers(1).disable_signals().bind("127.0.0.1:0")?;
+        let address = server.addrs().first().copied().ok_or_else(|| io::Error::other("no address"))?;
+        let server = server.run();
+        let handle = server.handle();
+        actix_web::rt::spawn(server);
+        Ok(Self { url: format!("http://{address}{path}"), handle })
+    }
+
+    /// Ends it.
+    pub(super) async fn stop(self) {
+        self.handle.stop(false).await;
+    }
+}
+
+async fn receive(desk: Data<Desk>, request: HttpRequest, body: Bytes) -> HttpResponse {
+    if request.path() != desk.path {
+        // An earlier run on the same port left it behind; nobody waits for it.
+        return HttpResponse::Gone().finish();
+    }
+    let now = SystemClock.now();
+    desk.board.measures().received();
+    let header = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
+    let headers = SignatureHeaders::new(header);
+    let event = serde_json::from_slice::<Event<'_>>(&body).ok();
+    let parts = event.and_then(|event| Some((Timestamp::parse(event.occurred_at)?, headers.id?, event)));
+    let Some((occurred_at, webhook_id, event)) = parts else {
+        desk.board.measures().webhooks.unreadable += 1;
+        return HttpResponse::Ok().finish();
+    };
+    let is_signed_well =
+        desk.secrets.is_empty() || judge(&desk.secrets, &headers, &body, now) == Judgement::Good;
+    let Event { transaction_id: transaction, sequence, status, .. } = event;
+    let notice = Notice { transaction, sequence, status, webhook_id, is_signed_well };
+    let reception = desk.board.ledger().hear(&notice);
+    let mut measures = desk.board.measures();
+    if reception.is_prompt {
+        measures.delivered(now.ms_since(occurred_at));
+    }
+    if reception.is_confirmed {
+        return HttpResponse::Ok().finish();
+    }
+    measures.webhooks.refused += 1;
+    HttpResponse::InternalServerError().finish()
+}

@@ -1,0 +1,65 @@
+//! The end of a run: waits for what is still to come, then asks how every payment ended.
+
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt;
+use futures_util::stream;
+use uuid::Uuid;
+
+use super::board::Board;
+use super::merchant::Merchant;
+use super::verdict::Verdict;
+
+/// How long nothing may arrive before all is taken as arrived: a repetition may follow the last event.
+const QUIET: Duration = Duration::from_secs(1);
+/// Between two looks.
+const STEP: Duration = Duration::from_millis(50);
+/// Between two questions about a payment that is not as it should be yet.
+const ASK_AGAIN: Duration = Duration::from_millis(500);
+/// Questions under way at once.
+const CHECKS: usize = 32;
+
+/// Waits until every payment was told to its end, and for some quiet; at most until `deadline`.
+pub(super) async fn wait(board: &Board, deadline: Instant) {
+    let mut received = 0;
+    let mut quiet_since = Instant::now();
+    while Instant::now() < deadline {
+        let now_received = board.measures().webhooks.received;
+        if now_received != received {
+            received = now_received;
+            quiet_since = Instant::now();
+        }
+        if board.ledger().unsettled() == 0 && quiet_since.elapsed() >= QUIET {
+            return;
+        }
+        tokio::time::sleep(STEP).await;
+    }
+}
+
+/// Asks the service about every payment, and until `deadline` again about those that are not as they should be.
+pub(super) async fn check(merchant: &Merchant, deadline: Instant) {
+    let mut open: Vec<_> = merchant.board.ledger().accounts().map(|(transaction, _)| transaction).collect();
+    loop {
+        ask(merchant, open).await;
+        open = still_open(&merchant.board);
+        if open.is_empty() || Instant::now() >= deadline {
+            return;
+        }
+        tokio::time::sleep(ASK_AGAIN).await;
+    }
+}
+
+async fn ask(merchant: &Merchant, transactions: Vec<Uuid>) {
+    let ask = |transaction| async move {
+        let told_before = merchant.board.ledger().told(transaction);
+        let found = merchant.check(transaction).await;
+        merchant.board.ledger().find(transaction, told_before, found);
+    };
+    stream::iter(transactions).for_each_concurrent(CHECKS, ask).await;
+}
+
+fn still_open(board: &Board) -> Vec<Uuid> {
+    let ledger = board.ledger();
+    let open = ledger.accounts().filter(|(_, account)| Verdict::of(account).may_change());
+    open.map(|(transaction, _)| transaction).collect()
+}

@@ -1,0 +1,221 @@
+//! What is to be thought of one payment, after everything has been heard.
+
+use std::fmt;
+
+use quita_domain::status::Status;
+use serde::Serialize;
+
+use super::ledger::{Account, is_final};
+
+/// What the service says of a payment in the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// It has this status.
+    Is(Status),
+    /// There is no such payment.
+    Nothing,
+    /// It does not say.
+    Unknown,
+}
+
+/// The verdict on one payment. The worst that was found is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Verdict {
+    /// Every event came once, in order, and ends in what the service says.
+    Complete,
+    /// As before, but a confirmed event came again with the same id, which is allowed.
+    RepeatedSameId,
+    /// An event did not come.
+    MissingEvent,
+    /// One event came under two ids.
+    RepeatedNewId,
+    /// An event came before its turn.
+    OutOfOrder,
+    /// The last event and the service contradict each other.
+    WrongFinalStatus,
+    /// A signature was missing or wrong.
+    BadSignature,
+    /// It was not paid in time, and no event says otherwise.
+    Unsettled,
+    /// The service said that it had made the payment, and does not know it.
+    Lost,
+    /// The service did not say how the payment ended.
+    Unread,
+}
+
+impl Verdict {
+    /// Every verdict, in the order of the report.
+    pub(super) const ALL: [Self; 10] = [
+        Self::Complete,
+        Self::RepeatedSameId,
+        Self::MissingEvent,
+        Self::RepeatedNewId,
+        Self::OutOfOrder,
+        Self::WrongFinalStatus,
+        Self::BadSignature,
+        Self::Unsettled,
+        Self::Lost,
+        Self::Unread,
+    ];
+
+    /// Judges one payment.
+    pub(super) fn of(account: &Account) -> Self {
+        let flaws = account.flaws;
+        if flaws.bad_signature {
+            return Self::BadSignature;
+        }
+        if flaws.new_id {
+            return Self::RepeatedNewId;
+        }
+        if flaws.out_of_order {
+            return Self::OutOfOrder;
+        }
+        let found = match account.found {
+            Some(Found::Is(status)) => status,
+            Some(Found::Nothing) => return Self::Lost,
+            Some(Found::Unknown) | None => return Self::Unread,
+        };
+        let told = account.last().map_or(Status::Initial, |last| last.status);
+        if !account.is_whole() || (told != found && leads_to(told, found)) {
+            Self::MissingEvent
+        } else if told != found && account.told_before != Some(found) {
+            Self::WrongFinalStatus
+        } else if told != found || !is_final(found) {
+            // Either it is still under way, or the last event came after the answer, which then proves nothing.
+            Self::Unsettled
+        } else if flaws.repeated {
+            Self::RepeatedSameId
+        } else {
+            Self::Complete
+        }
+    }
+
+    /// Whether the service broke a promise.
+    pub(super) const fn is_violation(self) -> bool {
+        !matches!(self, Self::Complete | Self::RepeatedSameId)
+    }
+
+    /// Whether more time may change it.
+    pub(super) const fn may_change(self) -> bool {
+        matches!(self, Self::MissingEvent | Self::WrongFinalStatus | Self::Unsettled | Self::Unread)
+    }
+
+    /// As the report spells it.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::RepeatedSameId => "repeated with the same id",
+            Self::MissingEvent => "missing event",
+            Self::RepeatedNewId => "repeated under a new id",
+            Self::OutOfOrder => "out of order",
+            Self::WrongFinalStatus => "wrong final status",
+            Self::BadSignature => "bad signature",
+            Self::Unsettled => "not settled in time",
+            Self::Lost => "lost",
+            Self::Unread => "could not be read",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl Found {
+    /// As the report spells it.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Is(status) => status.as_str(),
+            Self::Nothing => "no such payment",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Whether a payment can come from one status to the other, by whatever way.
+fn leads_to(from: Status, to: Status) -> bool {
+    let mut reached = vec![from];
+    let mut next = 0;
+    while let Some(status) = reached.get(next).copied() {
+        for further in status.may_become() {
+            if !reached.contains(further) {
+                reached.push(*further);
+            }
+        }
+        next += 1;
+    }
+    from != to && reached.contains(&to)
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::super::ledger::{Ledger, Notice};
+    use super::*;
+
+    const PENDING: (u32, Status, &str) = (1, Status::Pending, "a");
+    const PAID: (u32, Status, &str) = (2, Status::Paid, "b");
+
+    fn verdict(events: &[(u32, Status, &str)], found: Found) -> Verdict {
+        let mut ledger = Ledger::new(0);
+        let transaction = Uuid::nil();
+        ledger.created(transaction);
+        for &(sequence, status, webhook_id) in events {
+            ledger.hear(&Notice { transaction, sequence, status, webhook_id, is_signed_well: true });
+        }
+        let told_before = ledger.told(transaction);
+        ledger.find(transaction, told_before, found);
+        let verdict = ledger.accounts().map(|(_, account)| Verdict::of(account)).next();
+        verdict.unwrap()
+    }
+
+    #[test]
+    fn each_fault_has_its_verdict() {
+        let paid = Found::Is(Status::Paid);
+        let pending = Found::Is(Status::Pending);
+        for (events, found, expected) in [
+            (&[PENDING, PAID][..], paid, Verdict::Complete),
+            (&[PENDING, PENDING, PAID, PAID], paid, Verdict::RepeatedSameId),
+            (&[PENDING], paid, Verdict::MissingEvent),
+            (&[PAID], paid, Verdict::MissingEvent),
+            (&[], paid, Verdict::MissingEvent),
+            (&[], pending, Verdict::MissingEvent),
+            (&[PENDING, PAID, (2, Status::Paid, "c")], paid, Verdict::RepeatedNewId),
+            (&[PENDING, PAID, (3, Status::Paid, "c")], paid, Verdict::RepeatedNewId),
+            (&[PAID, PENDING], paid, Verdict::OutOfOrder),
+            (&[PENDING, PAID], pending, Verdict::WrongFinalStatus),
+            (&[PENDING, PAID], Found::Is(Status::Declined), Verdict::WrongFinalStatus),
+            (&[PENDING], pending, Verdict::Unsettled),
+            (&[PENDING, PAID], Found::Nothing, Verdict::Lost),
+            (&[PENDING, PAID], Found::Unknown, Verdict::Unread),
+        ] {
+            assert_eq!(verdict(events, found), expected, "{events:?} {found:?}");
+        }
+    }
+
+    #[test]
+    fn an_answer_from_before_the_last_event_accuses_nobody() {
+        let mut ledger = Ledger::new(0);
+        let transaction = Uuid::nil();
+        for (sequence, status, webhook_id) in [PENDING, PAID] {
+            ledger.hear(&Notice { transaction, sequence, status, webhook_id, is_signed_well: true });
+        }
+        ledger.find(transaction, Some(Status::Pending), Found::Is(Status::Pending));
+        let verdicts: Vec<_> = ledger.accounts().map(|(_, account)| Verdict::of(account)).collect();
+        assert_eq!(verdicts, [Verdict::Unsettled]);
+        assert!(Verdict::Unsettled.may_change(), "so it is asked again");
+    }
+
+    #[test]
+    fn a_bad_signature_is_told_before_anything_else() {
+        let mut ledger = Ledger::new(0);
+        let (transaction, status) = (Uuid::nil(), Status::Paid);
+        let notice = Notice { transaction, sequence: 1, status, webhook_id: "a", is_signed_well: false };
+        ledger.hear(&notice);
+        assert!(ledger.accounts().all(|(_, account)| Verdict::of(account) == Verdict::BadSignature));
+    }
+}
