@@ -7,7 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use quita_domain::identity::TransactionId;
 
 /// Holds the payments of which a write may still land after its writer gave it up: a commit that hung for too long, or
-/// an actor that died over it. The next write that succeeds ends the doubt: its guard lets no older one through.
+/// an actor that died over it. The next write that succeeds ends the doubt: its guard lets no older one through. One
+/// that is never written again stays until the process ends, at some bytes each.
 #[derive(Default)]
 pub(crate) struct Doubts {
     ids: Mutex<HashSet<TransactionId>>,

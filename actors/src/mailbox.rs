@@ -34,8 +34,8 @@ impl<Q: Question> Message for Ask<Q> {
 impl<Q: Question> Ask<Q> {
     /// Opens it: the wait ends and the handling begins.
     pub(crate) fn open(self) -> (Q, Reply<Q::Answer>, Handling) {
-        let timer = self.stamp.begin(Q::NAME);
-        (self.question, self.reply, timer)
+        let handling = self.stamp.begin(Q::NAME);
+        (self.question, self.reply, handling)
     }
 
     /// Gives it back to be sent elsewhere; the wait there is measured apart.

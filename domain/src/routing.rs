@@ -36,7 +36,7 @@ pub struct Attempt {
     /// a process whose clock differs may still be at it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub call_is_over: bool,
-    /// How often the acquirer answered since then that it does not know the charge.
+    /// How often the acquirer answered since its outcome became unknown that it does not know the charge.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub not_found: u32,
 }

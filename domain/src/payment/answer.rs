@@ -103,12 +103,12 @@ impl Draft {
             let outcome = if was_declined { AttemptOutcome::Declined } else { AttemptOutcome::Accepted };
             self.make(Change::AttemptEnded(outcome));
         }
-        let is_settled = matches!(fact, Fact::Settled(_));
         if self.payment.status() == Status::Initial && fact == Fact::Expired {
             // Over before anybody had a code to pay with. As a notice it would only be early: the answer follows it.
             self.become_status(Status::Cancelled, Some("expired_at_acquirer"), Cause::Acquirer);
             return;
         }
+        let is_settled = matches!(fact, Fact::Settled(_));
         self.learn_and_keep_oddity(fact);
         if self.payment.status() == Status::Initial && is_settled {
             // Another amount came in. It can't be paid any more, and an operator knows of the money.

@@ -1,7 +1,7 @@
 //! What an acquirer states, held against the table.
 
 use super::decide::Draft;
-use super::{Change, Check, Oddity, OddityKind};
+use super::{Change, Oddity, OddityKind};
 use crate::acquiring::{Approval, Fact, Issued, Settlement};
 use crate::event::Cause;
 use crate::money::Money;
@@ -255,9 +255,8 @@ impl Draft {
 
     /// A fact that another one must go before. If that is money which nobody told of, the acquirer is asked for it.
     fn too_early(&mut self, what: &str) -> Oddity {
-        let is_due = |check: Check, clock| check.at <= clock;
-        let (check, clock) = (self.payment.check, self.clock());
-        if check.is_some_and(|check| !is_due(check, clock)) {
+        let clock = self.clock();
+        if self.payment.check.is_some_and(|check| check.at > clock) {
             self.make(Change::CheckScheduled(Some(clock)));
         }
         let detail = format!("{what}, but the payment is still {}", self.payment.status());
