@@ -144,7 +144,7 @@ mod tests {
 
     use super::*;
 
-    fn application(name: impl Into<String>) -> Application {
+    fn application(name: impl Into<Arc<str>>) -> Application {
         Application {
             merchant: MerchantId::new("loja"),
             name: ApplicationName::new(name),

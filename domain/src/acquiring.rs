@@ -1,5 +1,7 @@
 //! What is said between a payment and its acquirer.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::card::{CardData, MaskedCard};
@@ -139,7 +141,7 @@ pub struct Charge {
     /// Identifies the payment.
     pub query: ChargeQuery,
     /// What the merchant asked for.
-    pub order: Order,
+    pub order: Arc<Order>,
     /// The card, for a card payment.
     pub card: Option<CardData>,
 }
@@ -166,7 +168,7 @@ pub struct ChargeQuery {
     /// What may be kept of the card.
     pub card: Option<MaskedCard>,
     /// What was issued, if that is known.
-    pub issued: Option<Issued>,
+    pub issued: Option<Arc<Issued>>,
     /// Whether an authorisation is captured at once.
     pub captures_at_once: bool,
     /// What is particular to the method: an acquirer that keeps nothing can issue the same code again.

@@ -1,5 +1,7 @@
 //! Changes of status, as the merchant is told of them.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::state::State;
@@ -23,8 +25,11 @@ pub struct Event {
     pub reason: Option<String>,
     /// Who caused it.
     pub actor: Cause,
-    /// What the payment was right after the change: the webhook shows this in every attempt.
-    pub snapshot: State,
+    /// What the payment was right after the change, once it is something else. [`Payment::as_of`] tells in any case.
+    ///
+    /// [`Payment::as_of`]: crate::payment::Payment::as_of
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<Arc<State>>,
 }
 
 impl Event {

@@ -1,6 +1,7 @@
 //! Who and which: ids of payments, merchants, applications and acquirers.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -33,17 +34,17 @@ impl fmt::Display for TransactionId {
     }
 }
 
-/// Declares an id that is a short text.
+/// Declares an id that is a short text, cheap to copy.
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(transparent)]
-        pub struct $name(String);
+        pub struct $name(Arc<str>);
 
         impl $name {
             /// Wraps the text.
-            pub fn new(text: impl Into<String>) -> Self {
+            pub fn new(text: impl Into<Arc<str>>) -> Self {
                 Self(text.into())
             }
 

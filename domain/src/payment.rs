@@ -14,6 +14,8 @@ mod operate;
 mod refusal;
 mod tell;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -35,7 +37,7 @@ pub use due::CALL_LEASE_MS;
 pub use open::NewPayment;
 pub use refusal::{Oddity, OddityKind, Refusal};
 
-/// Everything about one payment.
+/// Everything about one payment. Cheap to copy: what is large is shared until it changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Payment {
@@ -48,7 +50,7 @@ pub struct Payment {
     /// To whom it belongs.
     pub owner: Owner,
     /// What was asked for.
-    pub order: Order,
+    pub order: Arc<Order>,
     /// Keyed hash of the request, if it came with an `Idempotency-Key`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
@@ -57,9 +59,9 @@ pub struct Payment {
     /// When it was created.
     pub created_at: Timestamp,
     /// How it was routed.
-    pub considered: Vec<Considered>,
+    pub considered: Arc<[Considered]>,
     /// What it is now.
-    pub state: State,
+    pub state: Arc<State>,
     /// When the acquirer is next asked about a payment that waits or ended unpaid, and how often it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<Check>,
@@ -90,13 +92,18 @@ pub struct Check {
 
 impl Payment {
     /// The status.
-    pub const fn status(&self) -> Status {
+    pub fn status(&self) -> Status {
         self.state.status
     }
 
     /// The method.
-    pub const fn method(&self) -> Method {
+    pub fn method(&self) -> Method {
         self.order.method
+    }
+
+    /// What it was right after an event of its history: the webhook shows this in every attempt.
+    pub fn as_of<'a>(&'a self, event: &'a Event) -> &'a State {
+        event.snapshot.as_deref().unwrap_or(&self.state)
     }
 
     /// How its acquirer is told which payment is meant.

@@ -68,7 +68,7 @@ impl<'a> PaymentRecord<'a> {
 
     /// The payment as it was right after an event.
     pub fn as_of(payment: &'a Payment, event: &'a Event, public_url: &str) -> Self {
-        Self::of(payment, &event.snapshot, public_url)
+        Self::of(payment, payment.as_of(event), public_url)
     }
 
     fn of(payment: &'a Payment, state: &'a State, public_url: &str) -> Self {

@@ -1,5 +1,7 @@
 //! Which acquirers could take a payment, and which were tried.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::identity::AcquirerName;
@@ -13,7 +15,7 @@ pub struct Considered {
     /// Whether it may take the payment. The eligible ones stand in the order in which they are tried.
     pub eligible: bool,
     /// Why, or why not: `eligible`, `failing_lately`, `amount_out_of_bounds`, `paused`, `busy`.
-    pub reason: String,
+    pub reason: Cow<'static, str>,
 }
 
 /// One charge sent to one acquirer.

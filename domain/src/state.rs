@@ -1,5 +1,7 @@
 //! The parts of a payment that change and that the merchant sees.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::acquiring::Issued;
@@ -8,7 +10,7 @@ use crate::routing::Attempt;
 use crate::status::Status;
 use crate::time::Timestamp;
 
-/// What a payment is at one moment. Kept small: every event holds a copy.
+/// What a payment is at one moment. Every event but the last keeps its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct State {
@@ -38,7 +40,7 @@ pub struct State {
     pub expired_at: Option<Timestamp>,
     /// What the payer pays with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub issued: Option<Issued>,
+    pub issued: Option<Arc<Issued>>,
     /// What came in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub captured_amount: Option<Money>,

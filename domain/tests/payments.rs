@@ -10,6 +10,7 @@ mod payments {
 }
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use quita_domain::acquiring::{
     Approval, CallFailure, ChargeAnswer, Fact, Issued, OperationAnswer, Settlement,
@@ -167,8 +168,8 @@ fn a_change_of_status_its_event_and_its_delivery_are_one_write() {
     let next = decision.next.unwrap();
     assert_eq!(next.revision, 2);
     assert_eq!((next.history[0].sequence, next.history[0].status), (1, Status::Pending));
-    assert_eq!(next.history[0].snapshot.status, Status::Pending);
-    assert_eq!(next.history[0].snapshot.version, next.state.version);
+    assert_eq!(next.as_of(&next.history[0]).status, Status::Pending);
+    assert_eq!(next.as_of(&next.history[0]).version, next.state.version);
     assert_eq!(decision.effects, [Effect::Deliver(0)]);
     assert_eq!(next.outbox_at(), Some(START.plus_ms(10 + LEASE_MS)), "the attempt that runs now has a lease");
 }
@@ -199,7 +200,9 @@ fn a_captured_card_becomes_approved_and_paid_in_one_write_with_two_events() {
     let payment = after(&opened, Command::ChargeAnswered { attempt: 1, answer }, 5);
     let statuses: Vec<_> = payment.history.iter().map(|event| (event.sequence, event.status)).collect();
     assert_eq!(statuses, [(1, Status::Approved), (2, Status::Paid)]);
-    assert_eq!(payment.history[0].snapshot.paid_at, None, "an event shows the payment as of then");
+    assert_eq!(payment.as_of(&payment.history[0]).paid_at, None, "an event shows the payment as of then");
+    assert_eq!(payment.as_of(&payment.history[1]), &*payment.state);
+    assert_eq!(payment.history[1].snapshot, None, "what the payment still is, is held once");
     assert_eq!(payment.revision, 2);
 }
 

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use quita_domain::acquiring::Issued;
 use quita_domain::event::{Cause, Event};
@@ -57,12 +58,12 @@ fn payment(order: Order) -> Payment {
             application: ApplicationName::new("default"),
             mode: Mode::Test,
         },
-        order,
+        order: Arc::new(order),
         fingerprint: Some("fingerprint".into()),
         page_token: "t0ken".into(),
         created_at: at(0),
-        considered: vec![Considered { acquirer: sandbox, eligible: true, reason: "preferred".into() }],
-        state,
+        considered: [Considered { acquirer: sandbox, eligible: true, reason: "preferred".into() }].into(),
+        state: Arc::new(state),
         check: None,
         disputes: Vec::new(),
         operations: Vec::new(),
@@ -73,14 +74,15 @@ fn payment(order: Order) -> Payment {
 
 fn pix() -> Payment {
     let mut payment = payment(order(r#""paymentMethod":"pix""#));
-    payment.state.version = 2;
-    payment.state.status = Status::Pending;
-    payment.state.updated_at = at(1);
-    payment.state.issued = Some(Issued::Pix {
+    let state = Arc::make_mut(&mut payment.state);
+    state.version = 2;
+    state.status = Status::Pending;
+    state.updated_at = at(1);
+    state.issued = Some(Arc::new(Issued::Pix {
         txid: "018f3b1a7c0070008000000000000007".into(),
         code: "000201".into(),
         expires_at: at(3600),
-    });
+    }));
     payment
 }
 
@@ -112,7 +114,7 @@ fn what_is_not_known_yet_is_null_or_empty() {
 #[test]
 fn a_payment_without_an_acquirer_names_none() {
     let mut payment = payment(order(r#""paymentMethod":"pix""#));
-    payment.state.attempts.clear();
+    Arc::make_mut(&mut payment.state).attempts.clear();
     assert!(text(&PaymentRecord::now(&payment, URL)).contains(r#""acquirer":null,"#));
 }
 
@@ -127,7 +129,7 @@ fn full() -> Payment {
         "externalReference":"order-7","metadata":{"size":"M","color":"azul"}"#,
     );
     let mut payment = payment(order);
-    let state = &mut payment.state;
+    let state = Arc::make_mut(&mut payment.state);
     state.version = 9;
     state.status = Status::Refund;
     state.status_reason = Some("refunded".into());
@@ -198,7 +200,7 @@ fn a_pix_shows_its_code_and_a_picture_of_it() {
         let record = text(&PaymentRecord::now(&payment, url));
         assert!(record.contains(expected), "{record}");
     }
-    payment.state.end_to_end_id = Some("E123".into());
+    Arc::make_mut(&mut payment.state).end_to_end_id = Some("E123".into());
     assert!(text(&PaymentRecord::now(&payment, URL)).contains(r#""endToEndId":"E123""#));
 }
 
@@ -207,7 +209,7 @@ fn a_boleto_shows_its_codes_and_its_page() {
     let mut payment = payment(order(r#""paymentMethod":"boleto","dueDate":"2026-07-15""#));
     let Terms::Boleto { due_date } = payment.order.terms else { panic!("no boleto") };
     let text_of = |what: &str| what.to_owned();
-    payment.state.issued = Some(Issued::Boleto(IssuedBoleto {
+    let boleto = Issued::Boleto(IssuedBoleto {
         barcode: "1".repeat(44),
         digitable_line: "2".repeat(47),
         due_date,
@@ -219,7 +221,8 @@ fn a_boleto_shows_its_codes_and_its_page() {
         beneficiary_name: text_of("Loja"),
         beneficiary_document: text_of("11.222.333/0001-81"),
         beneficiary_address: text_of("Rua"),
-    }));
+    });
+    Arc::make_mut(&mut payment.state).issued = Some(Arc::new(boleto));
     let record = text(&PaymentRecord::now(&payment, URL));
     let expected = format!(
         r#""pix":null,"boleto":{{"code":"{}","url":"https://pay.example.com/boletos/t0ken","digitableLine":"{}","dueDate":"2026-07-15"}}"#,
@@ -248,12 +251,13 @@ fn paid_pix() -> (Payment, Event) {
         occurred_at: at(1),
         reason: None,
         actor: Cause::Acquirer,
-        snapshot: payment.state.clone(),
+        snapshot: Some(Arc::clone(&payment.state)),
     };
-    payment.state.version = 3;
-    payment.state.status = Status::Paid;
-    payment.state.paid_at = Some(at(60));
-    payment.order.metadata = BTreeMap::from([("k".into(), "v".into())]);
+    let state = Arc::make_mut(&mut payment.state);
+    state.version = 3;
+    state.status = Status::Paid;
+    state.paid_at = Some(at(60));
+    Arc::make_mut(&mut payment.order).metadata = BTreeMap::from([("k".into(), "v".into())]);
     (payment, event)
 }
 

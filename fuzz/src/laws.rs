@@ -58,9 +58,9 @@ fn check_history(before: &Payment, next: &Payment) {
         assert!(status.allows(event.status), "{status} became {}", event.status);
         assert_eq!(event.sequence, sequence + 1);
         assert!(event.occurred_at >= at, "time runs backwards");
-        assert_eq!(event.snapshot.status, event.status);
-        assert!(event.snapshot.version > version && event.snapshot.version <= next.state.version);
-        previous = (event.status, event.sequence, event.occurred_at, event.snapshot.version);
+        assert_eq!(next.as_of(event).status, event.status);
+        assert!(next.as_of(event).version > version && next.as_of(event).version <= next.state.version);
+        previous = (event.status, event.sequence, event.occurred_at, next.as_of(event).version);
     }
     assert_eq!(next.status(), previous.0, "no change of status without its event");
     if let Some(event) = next.history.last() {

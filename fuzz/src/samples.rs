@@ -57,7 +57,7 @@ pub fn opened(choice: Choice) -> Payment {
     let considered = |number| Considered {
         acquirer: AcquirerName::new(format!("acquirer-{number}")),
         eligible: number != 1,
-        reason: String::from("eligible"),
+        reason: "eligible".into(),
     };
     let new = NewPayment {
         id: TransactionId::new(Uuid::from_u128(7)),

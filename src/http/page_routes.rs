@@ -53,7 +53,7 @@ pub(crate) async fn pix(edge: Data<Edge>, name: Path<String>) -> Result<HttpResp
 pub(crate) async fn boleto(edge: Data<Edge>, name: Path<String>) -> Result<HttpResponse, ApiError> {
     let (token, kind) = split(&name);
     let payment = payment(&edge, token, Method::Boleto).await?;
-    let Some(Issued::Boleto(issued)) = &payment.state.issued else { return Err(not_issued()) };
+    let Some(Issued::Boleto(issued)) = payment.state.issued.as_deref() else { return Err(not_issued()) };
     match kind {
         "" => boleto_page(token, &payment, issued),
         "pdf" => {
@@ -91,7 +91,7 @@ pub(crate) async fn asset(name: Path<String>) -> Result<HttpResponse, ApiError> 
 }
 
 fn pix_page(edge: &Edge, token: &str, payment: &Payment) -> Result<HttpResponse, ApiError> {
-    let (code, expires_at) = match &payment.state.issued {
+    let (code, expires_at) = match payment.state.issued.as_deref() {
         Some(Issued::Pix { code, expires_at, .. }) => (Some(code.clone()), *expires_at),
         Some(Issued::Boleto(_)) | None => (None, payment.created_at),
     };
@@ -199,7 +199,7 @@ async fn any_payment(edge: &Edge, token: &str) -> Result<Arc<Payment>, ApiError>
 }
 
 fn qr(payment: &Payment) -> Result<QrImage, ApiError> {
-    let Some(Issued::Pix { code, .. }) = &payment.state.issued else { return Err(not_issued()) };
+    let Some(Issued::Pix { code, .. }) = payment.state.issued.as_deref() else { return Err(not_issued()) };
     QrImage::new(code).map_err(|error| ApiError::defect(&error.to_string()))
 }
 

@@ -42,7 +42,7 @@ pub(super) fn run(
 
 /// The charge as its acquirer gets it.
 pub(super) fn charge(payment: &Payment, card: Option<&CardData>) -> Charge {
-    Charge { query: payment.query(), order: payment.order.clone(), card: card.cloned() }
+    Charge { query: payment.query(), order: Arc::clone(&payment.order), card: card.cloned() }
 }
 
 /// Which of the payment's charges is the last.

@@ -60,14 +60,14 @@ fn check_history(payment: &Payment) {
         assert_eq!(usize::try_from(event.sequence).unwrap(), place + 1, "{id}: sequence");
         assert_eq!(event.previous_status, status, "{id}: previous status");
         assert!(status.allows(event.status), "{id}: {status} became {}", event.status);
-        assert_eq!(event.snapshot.status, event.status, "{id}: snapshot");
+        assert_eq!(payment.as_of(event).status, event.status, "{id}: snapshot");
         status = event.status;
     }
     assert_eq!(payment.status(), status, "{id}: the status is its last event's");
     let moments: Vec<_> = payment.history.iter().map(|event| event.occurred_at).collect();
     assert!(moments.is_sorted(), "{id}: {moments:?}");
     assert!(moments.last().is_none_or(|last| *last <= payment.state.updated_at), "{id}: updatedAt");
-    let versions: Vec<_> = payment.history.iter().map(|event| event.snapshot.version).collect();
+    let versions: Vec<_> = payment.history.iter().map(|event| payment.as_of(event).version).collect();
     assert!(versions.is_sorted_by(|one, next| one < next), "{id}: {versions:?}");
 }
 

@@ -137,7 +137,7 @@ async fn a_charge_whose_answer_was_lost_gets_the_code_that_was_ordered() {
     for cents in [10_091, 10_092] {
         let mut world = World::open(&["sandbox"], Boleto, cents, None, true);
         world.run_for(60_000).await;
-        let Some(Issued::Boleto(boleto)) = &world.payment.state.issued else { panic!("no boleto") };
+        let Some(Issued::Boleto(boleto)) = world.payment.state.issued.as_deref() else { panic!("no boleto") };
         assert_eq!(boleto.due_date.to_string(), "2026-12-01", "{cents}");
     }
 }

@@ -57,7 +57,7 @@ impl Sample {
         let considered = Considered {
             acquirer: AcquirerName::new("sandbox"),
             eligible: true,
-            reason: String::from("preferred"),
+            reason: "preferred".into(),
         };
         let new = NewPayment {
             id: self.id,

@@ -1,11 +1,14 @@
 //! Making a change that was decided. Cannot fail.
 
+use std::sync::Arc;
+
 use super::{Change, Check, Payment};
 use crate::acquiring::Settlement;
 use crate::delivery::{Delivery, DeliveryState};
 use crate::event::{Cause, Event};
 use crate::operation::{Operation, OperationState};
 use crate::routing::{Attempt, AttemptOutcome};
+use crate::state::State;
 use crate::status::Status;
 use crate::time::Timestamp;
 use uuid::Uuid;
@@ -45,7 +48,7 @@ impl Payment {
     /// Makes one change at this time of record. What comes due with it is due at this time of the clock.
     pub(super) fn apply(&mut self, change: Change, now: Timestamp, clock: Timestamp) {
         match change {
-            Change::AttemptStarted { acquirer, ask_at } => self.state.attempts.push(Attempt {
+            Change::AttemptStarted { acquirer, ask_at } => self.state_mut().attempts.push(Attempt {
                 acquirer,
                 outcome: AttemptOutcome::Sent,
                 at: now,
@@ -76,15 +79,17 @@ impl Payment {
                 let made = self.check.map_or(0, |check| check.made.saturating_add(1));
                 self.check = at.map(|at| Check { at, made });
             }
-            Change::Issued(issued) => self.state.issued = Some(issued),
-            Change::Approved(approval) => self.state.authorization_code = Some(approval.authorization_code),
+            Change::Issued(issued) => self.state_mut().issued = Some(Arc::new(issued)),
+            Change::Approved(approval) => {
+                self.state_mut().authorization_code = Some(approval.authorization_code);
+            }
             Change::Settled(settlement) => self.apply_settlement(settlement),
-            Change::Refused(code) => self.state.decline_code = Some(code),
+            Change::Refused(code) => self.state_mut().decline_code = Some(code),
             Change::StatusChanged { to, reason, cause } => self.apply_status(to, reason, cause, (now, clock)),
-            Change::Captured(amount) => self.state.captured_amount = Some(amount),
-            Change::RefundAdded(refund) => self.state.refunds.push(refund),
+            Change::Captured(amount) => self.state_mut().captured_amount = Some(amount),
+            Change::RefundAdded(refund) => self.state_mut().refunds.push(refund),
             Change::RefundEnded(id, status) => {
-                for refund in self.state.refunds.iter_mut().filter(|refund| refund.id == id) {
+                for refund in self.state_mut().refunds.iter_mut().filter(|refund| refund.id == id) {
                     refund.status = status;
                 }
             }
@@ -132,10 +137,21 @@ impl Payment {
         }
     }
 
+    /// The state, to be changed: the last event keeps what it told of.
+    pub(super) fn state_mut(&mut self) -> &mut State {
+        if let Some(event) = self.history.last_mut()
+            && event.snapshot.is_none()
+        {
+            event.snapshot = Some(Arc::clone(&self.state));
+        }
+        Arc::make_mut(&mut self.state)
+    }
+
     fn apply_settlement(&mut self, settlement: Settlement) {
-        self.state.captured_amount = Some(settlement.amount);
-        self.state.settlement_id = Some(settlement.id);
-        self.state.end_to_end_id = settlement.end_to_end_id;
+        let state = self.state_mut();
+        state.captured_amount = Some(settlement.amount);
+        state.settlement_id = Some(settlement.id);
+        state.end_to_end_id = settlement.end_to_end_id;
     }
 
     fn apply_status(
@@ -146,14 +162,15 @@ impl Payment {
         (now, clock): (Timestamp, Timestamp),
     ) {
         let previous_status = self.state.status;
-        self.state.status = to;
-        self.state.status_reason.clone_from(&reason);
+        let state = self.state_mut();
+        state.status = to;
+        state.status_reason.clone_from(&reason);
         let moment = match to {
-            Status::Paid => Some(&mut self.state.paid_at),
-            Status::Refund => Some(&mut self.state.refunded_at),
-            Status::Chargeback => Some(&mut self.state.chargeback_at),
-            Status::Cancelled => Some(&mut self.state.cancelled_at),
-            Status::Expired => Some(&mut self.state.expired_at),
+            Status::Paid => Some(&mut state.paid_at),
+            Status::Refund => Some(&mut state.refunded_at),
+            Status::Chargeback => Some(&mut state.chargeback_at),
+            Status::Cancelled => Some(&mut state.cancelled_at),
+            Status::Expired => Some(&mut state.expired_at),
             Status::Initial | Status::Pending | Status::Approved | Status::Declined => None,
         };
         if let Some(moment) = moment {
@@ -161,6 +178,7 @@ impl Payment {
         }
         self.check = self.check_after(to, clock);
         let sequence = self.history.last().map_or(1, |event| event.sequence.saturating_add(1));
+        self.history.reserve_exact(1);
         self.history.push(Event {
             sequence,
             status: to,
@@ -168,7 +186,7 @@ impl Payment {
             occurred_at: now,
             reason,
             actor: cause,
-            snapshot: self.state.clone(),
+            snapshot: None,
         });
         if self.order.postback_url.is_some() {
             let mut delivery = fresh_delivery(sequence, clock);
@@ -188,7 +206,7 @@ impl Payment {
     }
 
     fn with_last_attempt(&mut self, change: impl FnOnce(&mut Attempt)) {
-        if let Some(attempt) = self.state.attempts.last_mut() {
+        if let Some(attempt) = self.state_mut().attempts.last_mut() {
             change(attempt);
         }
     }

@@ -163,13 +163,18 @@ impl Draft {
         self.has_changed = true;
         self.has_unversioned_changes |= change.shows();
         if matches!(change, Change::StatusChanged { .. }) {
-            self.payment.state.version = self.payment.state.version.saturating_add(1);
+            self.count_version();
             self.has_unversioned_changes = false;
         }
         if change.shows() {
-            self.payment.state.updated_at = now;
+            self.payment.state_mut().updated_at = now;
         }
         self.payment.apply(change, now, self.clock());
+    }
+
+    fn count_version(&mut self) {
+        let state = self.payment.state_mut();
+        state.version = state.version.saturating_add(1);
     }
 
     /// Something changed that is only ours: it has to be written.
@@ -182,7 +187,7 @@ impl Draft {
         if self.has_changed {
             self.claim_due_deliveries();
             if self.has_unversioned_changes {
-                self.payment.state.version = self.payment.state.version.saturating_add(1);
+                self.count_version();
             }
             self.payment.revision = self.payment.revision.saturating_add(1);
             self.payment.last_op = self.context.op;

@@ -52,7 +52,7 @@ const BOLETO_TOLERANCE_DAYS: u32 = 3;
 impl Payment {
     /// When the time to pay is over. For a boleto this is after its last chance to settle.
     pub fn expires_at(&self) -> Option<Timestamp> {
-        match self.state.issued.as_ref()? {
+        match self.state.issued.as_deref()? {
             Issued::Pix { expires_at, .. } => Some(*expires_at),
             Issued::Boleto(boleto) => {
                 let payable = business_day::roll(boleto.due_date);
@@ -68,7 +68,7 @@ impl Payment {
     }
 
     /// Whether the payer may still have paid although the payment is over.
-    pub(super) const fn ended_unpaid(&self) -> bool {
+    pub(super) fn ended_unpaid(&self) -> bool {
         matches!(self.state.status, Status::Expired | Status::Cancelled)
     }
 
@@ -105,7 +105,8 @@ impl Payment {
 impl Payment {
     /// Every time that is due, with the longest wait that its schedule has for it.
     fn each_due_time(&mut self, mut visit: impl FnMut(&mut Timestamp, u64)) {
-        if let Some(attempt) = self.state.attempts.last_mut() {
+        let is_asked = self.state.attempts.last().is_some_and(|attempt| attempt.ask_at.is_some());
+        if is_asked && let Some(attempt) = self.state_mut().attempts.last_mut() {
             let longest = CALL_LEASE_MS.max(step(&ASK_STEPS_MS, attempt.asked));
             attempt.ask_at.iter_mut().for_each(|at| visit(at, longest));
         }

@@ -1,5 +1,7 @@
 //! Opening a payment: the intent, stored before anything leaves the process.
 
+use std::sync::Arc;
+
 use super::decide::Draft;
 use super::due::CALL_LEASE_MS;
 use super::{Change, Context, Decision, Payment};
@@ -33,12 +35,12 @@ impl Payment {
             revision: 0,
             last_op: context.op,
             owner: new.owner,
-            order: new.order,
+            order: Arc::new(new.order),
             fingerprint: new.fingerprint,
             page_token: new.page_token,
             created_at: context.now,
-            considered: new.considered,
-            state: State::opened(context.now),
+            considered: new.considered.into(),
+            state: Arc::new(State::opened(context.now)),
             check: None,
             disputes: Vec::new(),
             operations: Vec::new(),

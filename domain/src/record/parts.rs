@@ -44,7 +44,7 @@ pub(super) struct Pix<'a> {
 
 impl<'a> Pix<'a> {
     pub(super) fn of(payment: &Payment, state: &'a State, public_url: &str) -> Option<Self> {
-        let Some(Issued::Pix { txid, code, expires_at }) = &state.issued else { return None };
+        let Some(Issued::Pix { txid, code, expires_at }) = state.issued.as_deref() else { return None };
         Some(Self {
             qr_code: format!("{}/pix/{}.png", public_url.trim_end_matches('/'), payment.page_token),
             code,
@@ -67,7 +67,7 @@ pub(super) struct Boleto<'a> {
 
 impl<'a> Boleto<'a> {
     pub(super) fn of(payment: &Payment, state: &'a State, public_url: &str) -> Option<Self> {
-        let Some(Issued::Boleto(slip)) = &state.issued else { return None };
+        let Some(Issued::Boleto(slip)) = state.issued.as_deref() else { return None };
         Some(Self {
             code: &slip.barcode,
             url: format!("{}/boletos/{}", public_url.trim_end_matches('/'), payment.page_token),

@@ -81,7 +81,7 @@ fn money_that_arrives_late_is_accepted_and_says_so() {
 #[test]
 fn a_settlement_that_confirms_a_capture_is_no_second_payment() {
     let mut captured = paid();
-    captured.state.settlement_id = None;
+    Arc::make_mut(&mut captured.state).settlement_id = None;
     let confirmed = after(&captured, Command::Notified(settled("s9", 10_000)), 3_000);
     assert_eq!(confirmed.state.settlement_id.as_deref(), Some("s9"));
     assert_eq!(confirmed.history.len(), captured.history.len());
@@ -128,7 +128,7 @@ fn a_charge_that_had_an_effect_after_another_one_followed_is_an_exception() {
 #[test]
 fn the_settlement_of_a_partial_capture_may_come_before_the_captures_answer() {
     let answer = ChargeAnswer::Known(Fact::Authorized(Approval { authorization_code: "123456".into() }));
-    let opened = Payment { order: card_order(false), ..open(pix_order()).next.unwrap() };
+    let opened = Payment { order: Arc::new(card_order(false)), ..open(pix_order()).next.unwrap() };
     let authorized = after(&opened, Command::ChargeAnswered { attempt: 1, answer }, 10);
     let capture = wish(Wish::Capture(Some(Money::from_cents(6_000))), None, 1);
     let capturing = after(&authorized, capture, 3_000);
@@ -169,7 +169,7 @@ fn a_charge_that_a_notice_told_of_is_never_sent_again() {
 fn money_of_a_capture_that_a_dispute_overtook_is_counted() {
     let Payment { owner, id, considered, .. } = pending();
     let (order, page_token) = (card_order(true), String::new());
-    let new = NewPayment { id, owner, order, fingerprint: None, page_token, considered };
+    let new = NewPayment { id, owner, order, fingerprint: None, page_token, considered: considered.to_vec() };
     let opened = Payment::open(new, &Context { card_at_hand: true, ..at(0) }).next.unwrap();
     let approval = Approval { authorization_code: "1".into() };
     let authorised = after(&opened, Command::Notified(Fact::Authorized(approval)), 5);

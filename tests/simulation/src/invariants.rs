@@ -74,7 +74,7 @@ fn check_history(world: &World, payment: &Payment) {
     for (place, event) in payment.history.iter().enumerate() {
         let is_next = usize::try_from(event.sequence).unwrap() == place + 1;
         let is_edge = event.previous_status == status && status.allows(event.status);
-        let is_sane = event.snapshot.status == event.status && event.occurred_at >= last;
+        let is_sane = payment.as_of(event).status == event.status && event.occurred_at >= last;
         if !(is_next && is_edge && is_sane) {
             world.violation(format!("{}: event {} does not follow", payment.id, event.sequence));
         }

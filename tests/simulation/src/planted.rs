@@ -103,10 +103,10 @@ pub(crate) fn written(world: &World, place: usize, write: &Write) -> Write {
     let payment = Arc::make_mut(&mut write.payment);
     match world.mistake {
         Some(Mistake::WallClockTimes) => {
-            payment.state.updated_at = world.skews[place].of(world.clock.now());
+            Arc::make_mut(&mut payment.state).updated_at = world.skews[place].of(world.clock.now());
         }
         Some(Mistake::ForgetCallLease) => {
-            if let Some(attempt) = payment.state.attempts.last_mut() {
+            if let Some(attempt) = Arc::make_mut(&mut payment.state).attempts.last_mut() {
                 attempt.ask_at = None;
             }
         }
