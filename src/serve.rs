@@ -100,9 +100,10 @@ fn start_actors(
         ids: Arc::new(SystemIds),
         dice: Arc::new(SystemDice),
     };
-    let shards = std::thread::available_parallelism().map_or(2, usize::from);
+    // As many threads read and write HTTP as there are cores, and the store has threads of its own.
+    let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2));
     let limits = Limits::default();
-    ActorSystem::start(ports, limits, Placement::Threads { shards }, public_url, registry)
+    ActorSystem::start(ports, limits, Placement::Threads(threads), public_url, registry)
 }
 
 fn listen(config: &Config, listener: TcpListener, edge: Data<Edge>) -> io::Result<Server> {

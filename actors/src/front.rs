@@ -105,7 +105,13 @@ impl FrontActor {
     /// Drops the addresses of transactions that were idle for a while.
     fn passivate(&mut self, _: &mut Context<Self>) {
         let (now, idle_after) = (Instant::now(), self.shared.limits.idle_after);
-        self.live.retain(|_, live| !live.is_idle(now, idle_after));
+        let published = &self.shared.published;
+        self.live.retain(|id, live| {
+            if live.is_idle(now, idle_after) && published.was_read(*id) {
+                live.used_at = now;
+            }
+            !live.is_idle(now, idle_after)
+        });
     }
 }
 

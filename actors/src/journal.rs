@@ -14,6 +14,7 @@ use quita_domain::payment::Payment;
 use quita_ports::{Store, StoreError, Write, WriteError};
 use tokio::time::Instant;
 
+use crate::lanes::{Lanes, PATIENCE};
 use crate::mailbox::{Ask, Question, Reply};
 use crate::meter::Alive;
 use crate::shared::{Shared, failed_before};
@@ -36,41 +37,60 @@ type Waiting = (Write, Reply<Result<(), WriteError>>);
 pub(crate) struct JournalActor {
     shared: Arc<Shared>,
     waiting: VecDeque<Waiting>,
-    in_flight: usize,
+    lanes: Lanes,
+    /// Whether what waits leaves after a while, however little it is.
+    is_held_back: bool,
     _alive: Alive,
 }
 
 impl JournalActor {
-    pub(crate) const fn new(shared: Arc<Shared>, alive: Alive) -> Self {
-        Self { shared, waiting: VecDeque::new(), in_flight: 0, _alive: alive }
+    pub(crate) fn new(shared: Arc<Shared>, alive: Alive) -> Self {
+        let lanes = Lanes::new(shared.limits.journal_in_flight);
+        Self { shared, waiting: VecDeque::new(), lanes, is_held_back: false, _alive: alive }
     }
 
-    /// Sends what waits, as long as there is room for another batch.
+    /// Sends what waits, as long as it is worth another batch.
     fn pump(&mut self, context: &mut Context<Self>) {
-        while self.in_flight < self.shared.limits.journal_in_flight && !self.waiting.is_empty() {
-            if self.shared.is_broken() {
-                for (_, reply) in self.waiting.drain(..) {
-                    reply.send(Err(WriteError::NotWritten(failed_before())));
-                }
-                return;
-            }
-            let (writes, replies) = self.next_batch();
-            if writes.is_empty() {
-                return;
-            }
-            self.in_flight = self.in_flight.saturating_add(1);
-            let shared = Arc::clone(&self.shared);
-            let work = async move {
-                let results = commit(&shared, &writes).await;
-                for (reply, result) in replies.into_iter().zip(results) {
-                    reply.send(result);
-                }
-            };
-            context.spawn(work.into_actor(self).map(|(), journal, context| {
-                journal.in_flight = journal.in_flight.saturating_sub(1);
-                journal.pump(context);
-            }));
+        while self.lanes.is_worth_a_batch(self.waiting.len()) {
+            self.send(context);
         }
+        if !self.waiting.is_empty() && self.lanes.is_one_free() && !self.is_held_back {
+            self.is_held_back = true;
+            context.run_later(PATIENCE, |journal, context| {
+                journal.is_held_back = false;
+                if journal.lanes.is_one_free() {
+                    journal.send(context);
+                }
+                journal.pump(context);
+            });
+        }
+    }
+
+    /// Sends a batch of what waits.
+    fn send(&mut self, context: &mut Context<Self>) {
+        if self.shared.is_broken() {
+            for (_, reply) in self.waiting.drain(..) {
+                reply.send(Err(WriteError::NotWritten(failed_before())));
+            }
+            return;
+        }
+        let (writes, replies) = self.next_batch();
+        let size = writes.len();
+        if size == 0 {
+            return;
+        }
+        self.lanes.leave(size);
+        let shared = Arc::clone(&self.shared);
+        let work = async move {
+            let results = commit(&shared, &writes).await;
+            for (reply, result) in replies.into_iter().zip(results) {
+                reply.send(result);
+            }
+        };
+        context.spawn(work.into_actor(self).map(move |(), journal, context| {
+            journal.lanes.arrive(size);
+            journal.pump(context);
+        }));
     }
 
     /// The oldest writes. What its writer gave up while it waited is left out: nobody would know that it landed. So

@@ -11,8 +11,10 @@ mod slot;
 mod asking;
 mod doubts;
 mod failed_lately;
+mod published;
 
 mod journal;
+mod lanes;
 mod punctual;
 mod reader;
 

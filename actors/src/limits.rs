@@ -11,7 +11,7 @@ pub struct Limits {
     pub transaction_mailbox: usize,
     /// Live transactions of one shard; beyond this, new ones are refused until some are idle.
     pub live_transactions: usize,
-    /// How long a transaction stays in memory after its last message.
+    /// How long a transaction stays in memory after its last message; once more if it was read meanwhile.
     pub idle_after: Duration,
     /// How long a card stays in memory while its charge is under way. Such a transaction is not idle.
     pub card_held_for: Duration,
@@ -80,7 +80,7 @@ impl Default for Limits {
             write_time_out: Duration::from_secs(10),
             reader_mailbox: 16_384,
             reader_batch: 256,
-            reader_in_flight: 4,
+            reader_in_flight: 2,
             acquirer_mailbox: 8_192,
             inbox_mailbox: 16_384,
             inbox_in_flight: 512,

@@ -169,9 +169,11 @@ impl Payments {
     /// When the store does not answer.
     pub async fn read(&self, id: TransactionId) -> Result<Option<Arc<Payment>>, Denied> {
         if self.shared.may_be_stale(id) {
-            self.shared.load(id).await.map_err(Denied::StoreUnavailable)
-        } else {
-            self.ask(id, Read(id)).await
+            return self.shared.load(id).await.map_err(Denied::StoreUnavailable);
+        }
+        match self.shared.published.get(id) {
+            Some(payment) => Ok(Some(payment)),
+            None => self.ask(id, Read(id)).await,
         }
     }
 

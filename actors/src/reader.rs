@@ -11,6 +11,7 @@ use quita_domain::identity::TransactionId;
 use quita_domain::payment::Payment;
 use quita_ports::{Store, StoreError};
 
+use crate::lanes::{Lanes, PATIENCE};
 use crate::limits::Limits;
 use crate::mailbox::{Ask, Question, Reply};
 use crate::meter::Alive;
@@ -31,10 +32,11 @@ pub(crate) struct ReaderActor {
     waiting: HashMap<TransactionId, Vec<Reply<Found>>>,
     /// Whose turn it is: what waits longest is read first.
     turns: VecDeque<TransactionId>,
-    in_flight: usize,
+    lanes: Lanes,
+    /// Whether what waits leaves after a while, however little it is.
+    is_held_back: bool,
     capacity: usize,
     batch_size: usize,
-    max_in_flight: usize,
     _alive: Alive,
 }
 
@@ -44,34 +46,50 @@ impl ReaderActor {
             store,
             waiting: HashMap::new(),
             turns: VecDeque::new(),
-            in_flight: 0,
+            lanes: Lanes::new(limits.reader_in_flight),
+            is_held_back: false,
             capacity: limits.reader_mailbox,
             batch_size: limits.reader_batch,
-            max_in_flight: limits.reader_in_flight,
             _alive: alive,
         }
     }
 
+    /// Reads what waits, as long as it is worth another batch.
     fn pump(&mut self, context: &mut Context<Self>) {
-        while self.in_flight < self.max_in_flight && !self.turns.is_empty() {
-            let count = self.turns.len().min(self.batch_size);
-            let ids: Vec<_> = self.turns.drain(..count).collect();
-            let replies: Vec<_> = ids.iter().filter_map(|id| self.waiting.remove_entry(id)).collect();
-            self.in_flight = self.in_flight.saturating_add(1);
-            let store = Arc::clone(&self.store);
-            let work = async move {
-                match store.load(&ids).await {
-                    Err(StoreError::Unreadable(_)) if ids.len() > 1 => {
-                        answer_one_by_one(store.as_ref(), replies).await;
-                    }
-                    loaded => answer(replies, loaded),
-                }
-            };
-            context.spawn(work.into_actor(self).map(|(), reader, context| {
-                reader.in_flight = reader.in_flight.saturating_sub(1);
-                reader.pump(context);
-            }));
+        while self.lanes.is_worth_a_batch(self.turns.len()) {
+            self.read(context);
         }
+        if !self.turns.is_empty() && self.lanes.is_one_free() && !self.is_held_back {
+            self.is_held_back = true;
+            context.run_later(PATIENCE, |reader, context| {
+                reader.is_held_back = false;
+                if reader.lanes.is_one_free() {
+                    reader.read(context);
+                }
+                reader.pump(context);
+            });
+        }
+    }
+
+    /// Reads a batch of what waits.
+    fn read(&mut self, context: &mut Context<Self>) {
+        let count = self.turns.len().min(self.batch_size);
+        let ids: Vec<_> = self.turns.drain(..count).collect();
+        let replies: Vec<_> = ids.iter().filter_map(|id| self.waiting.remove_entry(id)).collect();
+        self.lanes.leave(count);
+        let store = Arc::clone(&self.store);
+        let work = async move {
+            match store.load(&ids).await {
+                Err(StoreError::Unreadable(_)) if ids.len() > 1 => {
+                    answer_one_by_one(store.as_ref(), replies).await;
+                }
+                loaded => answer(replies, loaded),
+            }
+        };
+        context.spawn(work.into_actor(self).map(move |(), reader, context| {
+            reader.lanes.arrive(count);
+            reader.pump(context);
+        }));
     }
 }
 

@@ -21,6 +21,7 @@ use crate::limits::Limits;
 use crate::mailbox::NoAnswer;
 use crate::meter::Meter;
 use crate::payments::Denied;
+use crate::published::Published;
 use crate::reader::{Load, ReaderActor};
 use crate::reporting::Reporting;
 use crate::routing::Routes;
@@ -49,6 +50,7 @@ pub(crate) struct Shared {
     pub(crate) failed_notices: FailedLately<String>,
     pub(crate) asking: Asking,
     pub(crate) doubts: Doubts,
+    pub(crate) published: Published,
     pub(crate) routes: OnceLock<Routes>,
     pub(crate) fronts: OnceLock<Vec<Arc<Slot<FrontActor>>>>,
     pub(crate) journal: OnceLock<Arc<Slot<JournalActor>>>,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ActorSystem
-//! ├─ FrontActor ×shards          one thread each
+//! ├─ FrontActor ×threads         a shard of the payments each
 //! │   └─ TransactionActor ×N     on its front's thread
 //! ├─ SupervisorActor             makes anew what dies
 //! ├─ AcquirerActor ×acquirer×method
@@ -31,6 +31,7 @@ use crate::limits::Limits;
 use crate::mailbox::{Mailbox, leave_bound_to_mailbox};
 use crate::meter::{ActorKind, Meter};
 use crate::payments::Payments;
+use crate::published::Published;
 use crate::punctual::PunctualStore;
 use crate::reader::ReaderActor;
 use crate::reporting::Reporting;
@@ -67,12 +68,9 @@ pub struct Ports {
 pub enum Placement {
     /// All on the thread that starts them: deterministic, for simulation.
     Here,
-    /// So many front shards on threads of their own, and one thread each for the acquirers, the journal with its
-    /// kin, and the webhooks.
-    Threads {
-        /// Number of front shards.
-        shards: usize,
-    },
+    /// On so many threads, with a front shard on each. The others share them: where two actors of one payment meet on
+    /// one thread, no message between them wakes another.
+    Threads(usize),
 }
 
 /// The running tree.
@@ -115,6 +113,7 @@ impl ActorSystem {
             failed_notices,
             asking,
             doubts: Doubts::default(),
+            published: Published::default(),
             routes: OnceLock::new(),
             fronts: OnceLock::new(),
             journal: OnceLock::new(),
@@ -122,8 +121,7 @@ impl ActorSystem {
             inbox: OnceLock::new(),
             webhooks: OnceLock::new(),
         });
-        let mut builder =
-            Builder { shared: Arc::clone(&shared), placement, arbiters: Vec::new(), charges: Vec::new() };
+        let mut builder = Builder::new(Arc::clone(&shared), placement);
         builder.start_store_actors();
         builder.start_acquirers(ports.acquirers);
         builder.start_webhooks(ports.webhooks);
@@ -159,23 +157,27 @@ impl ActorSystem {
 /// Starts the actors, each on its thread.
 struct Builder {
     shared: Arc<Shared>,
-    placement: Placement,
     arbiters: Vec<Arbiter>,
+    /// Threads that were handed out.
+    handed_out: usize,
     charges: Vec<(&'static str, Arc<dyn Revive>)>,
 }
 
 impl Builder {
-    /// A thread for actors: one of their own, or this one.
+    fn new(shared: Arc<Shared>, placement: Placement) -> Self {
+        let count = match placement {
+            Placement::Here => 0,
+            Placement::Threads(count) => count.max(1),
+        };
+        let arbiters = (0..count).map(|_| Arbiter::new()).collect();
+        Self { shared, arbiters, handed_out: 0, charges: Vec::new() }
+    }
+
+    /// The next thread in turn, or this one.
     fn thread(&mut self) -> ArbiterHandle {
-        match self.placement {
-            Placement::Here => Arbiter::current(),
-            Placement::Threads { .. } => {
-                let arbiter = Arbiter::new();
-                let handle = arbiter.handle();
-                self.arbiters.push(arbiter);
-                handle
-            }
-        }
+        let turn = self.handed_out.checked_rem(self.arbiters.len()).unwrap_or(0);
+        self.handed_out = self.handed_out.saturating_add(1);
+        self.arbiters.get(turn).map_or_else(Arbiter::current, Arbiter::handle)
     }
 
     /// Makes a place for an actor that the supervisor keeps alive.
@@ -256,12 +258,8 @@ impl Builder {
     }
 
     fn start_fronts(&mut self) {
-        let shards = match self.placement {
-            Placement::Here => 1,
-            Placement::Threads { shards } => shards.max(1),
-        };
         let mut fronts = Vec::new();
-        for _ in 0..shards {
+        for _ in 0..self.arbiters.len().max(1) {
             let (thread, capacity) = (self.thread(), self.shared.limits.front_mailbox);
             let front = self.keep(ActorKind::Front, &thread, capacity, |shared, alive| {
                 FrontActor::new(Arc::clone(shared), alive)
@@ -272,14 +270,14 @@ impl Builder {
     }
 
     fn start_timer(&mut self) {
-        let thread = self.arbiters.first().map_or_else(Arbiter::current, Arbiter::handle);
+        let thread = self.thread();
         self.keep(ActorKind::Timer, &thread, NO_MESSAGES, |shared, alive| {
             TimerActor::new(Arc::clone(shared), alive)
         });
     }
 
     fn start_supervisor(&mut self) -> Arc<Slot<SupervisorActor>> {
-        let thread = self.arbiters.first().map_or_else(Arbiter::current, Arbiter::handle);
+        let thread = self.thread();
         let charges = self.charges.clone();
         self.keep(ActorKind::Supervisor, &thread, NO_MESSAGES, move |shared, alive| {
             SupervisorActor::new(charges.clone(), &shared.limits, alive)

@@ -7,6 +7,7 @@
 mod card_in_hand;
 mod core;
 mod effects;
+mod memory;
 
 use std::sync::Arc;
 
@@ -163,7 +164,7 @@ pub(crate) struct TransactionActor {
 }
 
 impl TransactionActor {
-    const fn new(id: TransactionId, shared: Arc<Shared>, hold: CardHold, alive: Alive) -> Self {
+    fn new(id: TransactionId, shared: Arc<Shared>, hold: CardHold, alive: Alive) -> Self {
         Self { core: Some(Core::new(id, shared, hold)), waiters: Vec::new(), _alive: alive }
     }
 

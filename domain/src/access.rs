@@ -8,6 +8,7 @@ use subtle::ConstantTimeEq;
 
 use crate::identity::{ApplicationName, MerchantId, Mode, Owner};
 use crate::secret::Secret;
+use crate::text::hex;
 use crate::time::Timestamp;
 
 /// How long an old webhook secret still signs after a new one was made.
@@ -149,7 +150,7 @@ pub const KEY_ID_BYTES: usize = 8;
 impl PresentedKey {
     /// Makes a new key of random bytes.
     pub fn from_random(mode: Mode, id: [u8; KEY_ID_BYTES], secret: [u8; KEY_SECRET_BYTES]) -> Self {
-        let id = id.iter().map(|byte| format!("{byte:02x}")).collect();
+        let id = hex(&id);
         Self { mode, id, secret: Secret::new(URL_SAFE_NO_PAD.encode(secret)) }
     }
 
@@ -175,7 +176,7 @@ impl PresentedKey {
 }
 
 fn hash(secret: &str) -> String {
-    Sha256::digest(secret.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(secret.as_bytes()))
 }
 
 #[cfg(test)]

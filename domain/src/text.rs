@@ -26,6 +26,12 @@ pub fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// Bytes as lower-case hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let digits = |byte: &u8| [byte >> 4, byte & 0xf].map(|digit| char::from_digit(u32::from(digit), 16));
+    bytes.iter().flat_map(digits).flatten().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,5 +65,10 @@ mod tests {
         assert!(!is_digits(""));
         assert!(!is_digits("١٢٣"));
         assert!(!is_digits("１２３"));
+    }
+
+    #[test]
+    fn hexadecimal_digits_are_two_for_each_byte() {
+        assert_eq!(hex(&[0x00, 0x0a, 0xff]), "000aff");
     }
 }

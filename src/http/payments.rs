@@ -37,7 +37,7 @@ pub(crate) async fn create(
             create_new(&edge, owner, parsed, id, None).await?
         }
     };
-    tracing::info!(
+    tracing::debug!(
         transaction.id = %created.payment.id, status = %created.payment.status(), replayed = created.is_replay,
         "a payment was created"
     );

@@ -10,6 +10,7 @@ use quita_ports::{StoreError, WriteError};
 use tokio::time::Instant;
 
 use super::card_in_hand::{CardHold, CardInHand};
+use super::memory::Memory;
 use super::{Asker, Executed, effects};
 use crate::acquirer::{Begun, SendCharge};
 use crate::payments::{CreatePayment, Created, Denied};
@@ -23,33 +24,35 @@ const MAX_CONFLICTS: u32 = 16;
 pub(super) struct Core {
     id: TransactionId,
     shared: Arc<Shared>,
-    payment: Option<Arc<Payment>>,
+    memory: Memory,
     card: CardInHand,
 }
 
 impl Core {
-    pub(super) const fn new(id: TransactionId, shared: Arc<Shared>, hold: CardHold) -> Self {
-        Self { id, shared, payment: None, card: CardInHand::new(hold) }
+    pub(super) fn new(id: TransactionId, shared: Arc<Shared>, hold: CardHold) -> Self {
+        let memory = Memory::new(id, Arc::clone(&shared));
+        Self { id, shared, memory, card: CardInHand::new(hold) }
     }
 
     /// What is known without asking the store.
     pub(super) const fn payment(&self) -> Option<&Arc<Payment>> {
-        self.payment.as_ref()
+        self.memory.payment()
     }
 
     /// The payment as it is: known here, or read from the store.
     pub(super) async fn current(&mut self) -> Result<Arc<Payment>, Denied> {
-        if let Some(payment) = &self.payment {
+        if let Some(payment) = self.memory.payment() {
             return Ok(Arc::clone(payment));
         }
+        self.memory.begin();
         let found = self.shared.load(self.id).await?.ok_or(Denied::NotFound)?;
-        self.payment = Some(Arc::clone(&found));
+        self.memory.hold(&found);
         Ok(found)
     }
 
     /// Creates the payment; the insert decides whether it was there before.
     pub(super) async fn create(&mut self, new: CreatePayment) -> Result<Created, Denied> {
-        if self.payment.is_some() {
+        if self.memory.payment().is_some() {
             self.forget_if_others_write();
             return replay(&self.taken().await?, new.fingerprint.as_deref());
         }
@@ -161,7 +164,7 @@ impl Core {
     /// What is known here may be stale while other nodes write: the store tells.
     fn forget_if_others_write(&mut self) {
         if self.shared.may_be_stale(self.id) {
-            self.payment = None;
+            self.memory.forget();
         }
     }
 
@@ -171,7 +174,7 @@ impl Core {
     /// so it is decided on what the store has.
     pub(super) async fn execute(&mut self, asker: &Asker, command: Command) -> Result<Executed, Denied> {
         for _ in 0..MAX_CONFLICTS {
-            let was_known = self.payment.is_some();
+            let was_known = self.memory.payment().is_some();
             let payment = self.current().await?;
             let (context, decided_at) = (self.shared.context(self.card.get().is_some()), Instant::now());
             let decision = match asker.may_see(&payment) {
@@ -180,7 +183,7 @@ impl Core {
             };
             if was_known && decision.as_ref().map_or(true, |decision| decision.next.is_none()) {
                 self.forget_if_others_write();
-                if self.payment.is_none() {
+                if self.memory.payment().is_none() {
                     continue;
                 }
             }
@@ -194,9 +197,9 @@ impl Core {
                     self.run(&stored, decision.effects, decided_at);
                     return Ok(executed(stored));
                 }
-                Err(WriteError::Conflict) => self.payment = None,
+                Err(WriteError::Conflict) => self.memory.forget(),
                 Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) => {
-                    self.payment = None;
+                    self.memory.forget();
                     return Err(Denied::StoreUnavailable(error));
                 }
             }
@@ -207,8 +210,9 @@ impl Core {
     /// Stores the payment, and only then holds it for true.
     async fn persist(&mut self, next: Payment, expected_revision: u64) -> Result<Arc<Payment>, WriteError> {
         let next = Arc::new(next);
+        self.memory.begin();
         self.shared.commit(Arc::clone(&next), expected_revision).await?;
-        self.payment = Some(Arc::clone(&next));
+        self.memory.hold(&next);
         Ok(next)
     }
 

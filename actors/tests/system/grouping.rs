@@ -69,7 +69,7 @@ fn the_only_writer_answers_reads_of_what_lives_without_the_store() {
         node.created(pix_for(1, None)).await;
         assert!(node.payments.read(id(1)).await.unwrap().is_some());
         assert_eq!(world.store.reads().len(), 0);
-        pass_ms(20_000).await;
+        pass_ms(30_000).await;
         assert_eq!(node.live("transaction"), 0);
         assert!(node.payments.read(id(1)).await.unwrap().is_some());
         assert_eq!((world.store.reads().len(), node.live("transaction")), (1, 0), "reading wakes nobody");

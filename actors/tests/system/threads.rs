@@ -14,7 +14,7 @@ fn payments_are_made_on_many_threads_and_everything_stops_when_it_is_told_to() {
     actix::System::new().block_on(async {
         world.clock.begin();
         let (limits, url) = (world.limits.clone(), "https://pay.example".to_owned());
-        let placement = Placement::Threads { shards: 3 };
+        let placement = Placement::Threads(3);
         let system = ActorSystem::start(world.ports(), limits, placement, url, &Registry::new()).unwrap();
         let payments = system.payments();
         let created = join_all((1..=200).map(|number| payments.create(pix(number)))).await;

@@ -54,11 +54,8 @@ impl Default for Sample {
 impl Sample {
     pub fn open(self) -> Payment {
         let (owner, order) = (self.owner(), self.order());
-        let considered = Considered {
-            acquirer: AcquirerName::new("sandbox"),
-            eligible: true,
-            reason: "preferred".into(),
-        };
+        let considered =
+            Considered { acquirer: AcquirerName::new("sandbox"), eligible: true, reason: "preferred".into() };
         let new = NewPayment {
             id: self.id,
             owner,

@@ -6,6 +6,7 @@ use sha2::Sha256;
 use super::ParsedRequest;
 use crate::card::CardData;
 use crate::order::{Address, Item, Order, Payer, Share, Split, Terms, Utm};
+use crate::text::hex;
 
 /// Begins every hash: another way of writing needs another name. Keys never expire, so this way stays.
 const VERSION: &str = "quita request 1";
@@ -37,7 +38,7 @@ impl Writer {
     }
 
     fn finish(self) -> String {
-        self.0.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(&self.0.finalize().into_bytes())
     }
 
     fn number(&mut self, number: u64) {

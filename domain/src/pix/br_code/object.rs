@@ -56,7 +56,9 @@ impl<'a> Objects<'a> {
 /// Writes one object behind others; values are ASCII of at most 99 characters here.
 pub(super) fn push(target: &mut String, id: &str, value: &str) {
     target.push_str(id);
-    target.push_str(&format!("{:02}", value.len()));
+    for digit in [value.len() / 10, value.len() % 10] {
+        target.extend(u32::try_from(digit).ok().and_then(|digit| char::from_digit(digit, 10)));
+    }
     target.push_str(value);
 }
 

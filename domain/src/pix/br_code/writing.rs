@@ -72,7 +72,7 @@ fn write(
         ("61", merchant.postal_code),
         ("62", Some(additional.as_str())),
     ];
-    let mut payload = String::new();
+    let mut payload = String::with_capacity(MAX_LENGTH);
     for (id, value) in objects {
         if let Some(value) = value {
             push(&mut payload, id, value);

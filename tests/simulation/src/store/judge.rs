@@ -1,7 +1,8 @@
 //! What no write may do to a payment.
 
+use quita_domain::event::Event;
 use quita_domain::payment::Payment;
-use quita_domain::state::RefundStatus;
+use quita_domain::state::{RefundStatus, State};
 
 /// What is wrong with a write.
 pub(super) fn wrongs(known: Option<&Payment>, next: &Payment) -> Vec<String> {
@@ -46,7 +47,7 @@ fn beside(known: &Payment, next: &Payment, wrong: &mut Vec<String>) {
     must(next.order == known.order && next.owner == known.owner, "what was asked for has changed");
     must(next.created_at == known.created_at, "createdAt has changed");
     must(next.fingerprint == known.fingerprint, "the fingerprint has changed");
-    must(next.history.starts_with(&known.history), "history was rewritten");
+    must(told(next).starts_with(&told(known)), "history was rewritten");
     must(next.state.updated_at >= known.state.updated_at, "updatedAt went back");
     let events = next.history.len().saturating_sub(known.history.len());
     let versions = next.state.version.checked_sub(known.state.version).map(|versions| versions as usize);
@@ -73,4 +74,10 @@ fn beside(known: &Payment, next: &Payment, wrong: &mut Vec<String>) {
         before.captured_amount.is_none() || before.captured_amount == after.captured_amount,
         "what was paid has changed",
     );
+}
+
+/// Every event with the state that it tells of, wherever that is held.
+fn told(payment: &Payment) -> Vec<(Event, State)> {
+    let without = |event: &Event| Event { snapshot: None, ..event.clone() };
+    payment.history.iter().map(|event| (without(event), payment.as_of(event).clone())).collect()
 }

@@ -1,0 +1,69 @@
+//! Batches under way to the store, and when the next one may leave.
+
+use std::time::Duration;
+
+/// How long what waits is held back for the sake of a larger batch.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(25);
+
+/// The sizes of the batches under way.
+///
+/// While none is, whatever waits leaves at once. While one is, a second one pays only if it is at least as large:
+/// many small batches cost the store, and this process, more than their early start saves anybody.
+pub(crate) struct Lanes {
+    under_way: Vec<usize>,
+    most: usize,
+}
+
+impl Lanes {
+    /// At most so many at once.
+    pub(crate) const fn new(most: usize) -> Self {
+        Self { under_way: Vec::new(), most }
+    }
+
+    /// Whether another batch could be under way.
+    pub(crate) fn is_one_free(&self) -> bool {
+        self.under_way.len() < self.most
+    }
+
+    /// Whether a batch of what waits should leave now.
+    pub(crate) fn is_worth_a_batch(&self, waiting: usize) -> bool {
+        waiting > 0 && self.is_one_free() && self.under_way.iter().all(|size| waiting >= *size)
+    }
+
+    /// A batch of this size leaves.
+    pub(crate) fn leave(&mut self, size: usize) {
+        self.under_way.push(size);
+    }
+
+    /// A batch of this size is over.
+    pub(crate) fn arrive(&mut self, size: usize) {
+        if let Some(place) = self.under_way.iter().position(|known| *known == size) {
+            self.under_way.swap_remove(place);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_leaves_at_once_if_nothing_is_under_way() {
+        let lanes = Lanes::new(2);
+        assert!(lanes.is_worth_a_batch(1));
+        assert!(!lanes.is_worth_a_batch(0));
+    }
+
+    #[test]
+    fn a_second_batch_must_be_as_large_as_the_first_and_a_third_must_wait() {
+        let mut lanes = Lanes::new(2);
+        lanes.leave(10);
+        assert!(!lanes.is_worth_a_batch(9) && lanes.is_worth_a_batch(10));
+        lanes.leave(10);
+        assert!(!lanes.is_worth_a_batch(1_000) && !lanes.is_one_free());
+        lanes.arrive(10);
+        assert!(!lanes.is_worth_a_batch(9) && lanes.is_one_free());
+        lanes.arrive(10);
+        assert!(lanes.is_worth_a_batch(9));
+    }
+}

@@ -1,0 +1,56 @@
+//! What an actor knows of its payment, and makes known to readers.
+
+use std::sync::Arc;
+
+use quita_domain::identity::TransactionId;
+use quita_domain::payment::Payment;
+
+use crate::published::Ticket;
+use crate::shared::Shared;
+
+/// Holds the payment as it is stored, or nothing.
+pub(super) struct Memory {
+    id: TransactionId,
+    shared: Arc<Shared>,
+    payment: Option<Arc<Payment>>,
+    ticket: Option<Ticket>,
+}
+
+impl Memory {
+    pub(super) const fn new(id: TransactionId, shared: Arc<Shared>) -> Self {
+        Self { id, shared, payment: None, ticket: None }
+    }
+
+    pub(super) const fn payment(&self) -> Option<&Arc<Payment>> {
+        self.payment.as_ref()
+    }
+
+    /// The store is about to be asked or changed: until [`Memory::hold`], readers wait for their turn.
+    pub(super) fn begin(&mut self) {
+        if self.shared.store.is_sole_writer() {
+            self.ticket = Some(self.shared.published.take_back(self.id));
+        }
+    }
+
+    /// This is what the store has.
+    pub(super) fn hold(&mut self, payment: &Arc<Payment>) {
+        self.payment = Some(Arc::clone(payment));
+        if let Some(ticket) = self.ticket {
+            self.shared.published.fill(ticket, payment);
+        }
+    }
+
+    /// What the store has is not known any more.
+    pub(super) fn forget(&mut self) {
+        self.payment = None;
+        if let Some(ticket) = self.ticket.take() {
+            self.shared.published.give_up(self.id, ticket);
+        }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        self.forget();
+    }
+}
