@@ -54,6 +54,8 @@ pub struct Limits {
     pub webhook_queue: usize,
     /// Deliveries that may wait for one receiver.
     pub webhook_queue_per_receiver: usize,
+    /// Outcomes of deliveries that may wait to be stored; until some are, nothing more is sent.
+    pub webhook_outcomes: usize,
     /// How long a caller waits for a payment to leave `initial`, or for an operation to end.
     pub answer_within: Duration,
     /// How long an actor that died stays away before it is made anew, doubled for each death in a row.
@@ -93,6 +95,7 @@ impl Default for Limits {
             webhook_workers_per_receiver: 16,
             webhook_queue: 50_000,
             webhook_queue_per_receiver: 10_000,
+            webhook_outcomes: 4_096,
             answer_within: Duration::from_secs(8),
             restart_after: Duration::from_millis(50),
             supervision_interval: Duration::from_millis(20),

@@ -1,7 +1,8 @@
 //! The webhook pool: gives deliveries to workers.
 //!
 //! Owns the queue of deliveries that were claimed, and who works on what. Receivers take turns and none may occupy
-//! more than its share of the workers, so that a slow one delays nobody else. Never decides whether a delivery
+//! more than its share of the workers, so that a slow one delays nobody else. Has stored what came of each: a worker
+//! goes on meanwhile. Never decides whether a delivery
 //! succeeded, never has one twice: one that is claimed again while it waits keeps its place with the new lease. What
 //! does not fit stays in the store and is due when its lease ends.
 
@@ -9,11 +10,13 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use actix::prelude::*;
+use quita_domain::delivery::DeliveryAttempt;
 use quita_domain::identity::TransactionId;
-use quita_domain::payment::Payment;
+use quita_domain::payment::{Command, Payment};
 use quita_domain::time::Timestamp;
 use url::Url;
 
+use crate::limits::Limits;
 use crate::mailbox::{Ask, Mailbox, NoAnswer, Question};
 use crate::meter::{ActorMeter, Alive};
 use crate::shared::Shared;
@@ -73,6 +76,8 @@ pub(crate) struct WebhookPoolActor {
     turns: VecDeque<String>,
     claimed: HashMap<Key, Claimed>,
     waiting: usize,
+    /// Attempts that are over, and whose outcomes are not stored yet.
+    unstored: usize,
     meter: Arc<ActorMeter>,
     workers: Arc<ActorMeter>,
     _alive: Alive,
@@ -95,6 +100,7 @@ impl WebhookPoolActor {
             turns: VecDeque::new(),
             claimed: HashMap::new(),
             waiting: 0,
+            unstored: 0,
             meter,
             workers,
             _alive: alive,
@@ -128,9 +134,9 @@ impl WebhookPoolActor {
 
     /// Gives work to idle workers, one delivery for each receiver in turn.
     fn pump(&mut self, context: &mut Context<Self>) {
-        let per_receiver = self.shared.limits.webhook_workers_per_receiver;
+        let Limits { webhook_workers_per_receiver: per_receiver, webhook_outcomes, .. } = self.shared.limits;
         let mut turns = self.turns.len();
-        while turns > 0 && !self.idle.is_empty() {
+        while turns > 0 && !self.idle.is_empty() && self.unstored < webhook_outcomes {
             let Some(name) = self.turns.pop_front() else { break };
             if self.receivers.get(&name).is_some_and(|receiver| receiver.in_flight >= per_receiver) {
                 self.turns.push_back(name);
@@ -182,13 +188,12 @@ impl WebhookPoolActor {
         delivery: Deliver,
         context: &mut Context<Self>,
     ) {
-        let key = delivery.key();
         let work = async move {
-            let died = worker.ask(Send(delivery)).await == Err(NoAnswer::Died);
-            (worker, died)
+            let answer = worker.ask(Send(delivery.clone())).await;
+            (worker, delivery, answer)
         };
-        context.spawn(work.into_actor(self).map(move |(worker, died), pool, context| {
-            let worker = if died || !worker.is_alive() {
+        context.spawn(work.into_actor(self).map(move |(worker, delivery, answer), pool, context| {
+            let worker = if answer == Err(NoAnswer::Died) || !worker.is_alive() {
                 tracing::error!(
                     "a webhook worker died and was made anew; its delivery is due when its lease ends"
                 );
@@ -198,11 +203,32 @@ impl WebhookPoolActor {
                 worker
             };
             pool.idle.push(worker);
-            pool.claimed.remove(&key);
+            match answer {
+                Ok(Some(attempt)) => pool.store(delivery, attempt, context),
+                Ok(None) | Err(_) => drop(pool.claimed.remove(&delivery.key())),
+            }
             if let Some(receiver) = pool.receivers.get_mut(&name) {
                 receiver.in_flight = receiver.in_flight.saturating_sub(1);
             }
             pool.forget_if_idle(&name);
+            pool.pump(context);
+        }));
+    }
+
+    /// Has it stored how an attempt went. Until then nobody here makes another one.
+    fn store(&mut self, delivery: Deliver, attempt: DeliveryAttempt, context: &mut Context<Self>) {
+        self.unstored = self.unstored.saturating_add(1);
+        let (shared, key) = (Arc::clone(&self.shared), delivery.key());
+        let work = async move {
+            let Deliver { payment, index } = delivery;
+            let command = Command::DeliveryAnswered { delivery: index, attempt };
+            if let Err(denied) = shared.insist(payment.id, command).await {
+                tracing::warn!(transaction.id = %payment.id, %denied, "a delivery's outcome could not be stored; it is sent again");
+            }
+        };
+        context.spawn(work.into_actor(self).map(move |(), pool, context| {
+            pool.unstored = pool.unstored.saturating_sub(1);
+            pool.claimed.remove(&key);
             pool.pump(context);
         }));
     }

@@ -1,7 +1,7 @@
 //! A webhook worker: one delivery at a time.
 //!
-//! Owns its sender. Signs, sends, and tells the payment what came of it. Never decides when to try again. Made anew
-//! by the pool when it dies; its delivery is due again when its lease ends.
+//! Owns its sender. Signs, sends, and tells the pool what came of it. Never decides when to try again. Made anew by
+//! the pool when it dies; its delivery is due again when its lease ends.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use actix::prelude::*;
 use quita_domain::delivery::{DeliveryAttempt, webhook_id};
 use quita_domain::event::Event;
-use quita_domain::payment::{Command, Payment};
+use quita_domain::payment::Payment;
 use quita_domain::webhook::{body, signature};
 use quita_ports::{WebhookRequest, WebhookSender};
 
@@ -22,11 +22,11 @@ use crate::webhook_pool::Deliver;
 /// Messages that may wait for one worker: the pool gives it one at a time.
 pub(crate) const MAILBOX: usize = 2;
 
-/// Send this delivery.
+/// Send this delivery. Answered with how the attempt went; `None` if it could not be made.
 pub(crate) struct Send(pub(crate) Deliver);
 
 impl Question for Send {
-    type Answer = ();
+    type Answer = Option<DeliveryAttempt>;
     const NAME: &'static str = "send";
 }
 
@@ -54,25 +54,23 @@ impl Handler<Ask<Send>> for WebhookWorkerActor {
         let (Send(delivery), reply, handling) = ask.open();
         let (shared, sender) = (Arc::clone(&self.shared), Rc::clone(&self.sender));
         Box::pin(async move {
-            deliver(&shared, sender.as_ref(), &delivery).await;
+            let attempt = deliver(&shared, sender.as_ref(), &delivery).await;
             drop(handling);
-            reply.send(());
+            reply.send(attempt);
         })
     }
 }
 
-async fn deliver(shared: &Shared, sender: &dyn WebhookSender, delivery: &Deliver) {
+async fn deliver(shared: &Shared, sender: &dyn WebhookSender, delivery: &Deliver) -> Option<DeliveryAttempt> {
     let Deliver { payment, index } = delivery;
     let place = usize::try_from(*index).unwrap_or(usize::MAX);
-    let Some(event) = payment.outbox.get(place).and_then(|delivery| payment.event(delivery.sequence)) else {
-        return;
-    };
+    let event = payment.outbox.get(place).and_then(|delivery| payment.event(delivery.sequence))?;
     let attempt = match request(shared, payment, event).await {
         Ok(request) => sender.send(request).await,
         // Not an attempt: the lease ends, and it is tried again.
         Err(why) => {
             tracing::warn!(transaction.id = %payment.id, why, "a webhook could not be made");
-            return;
+            return None;
         }
     };
     count(shared, event, &attempt);
@@ -80,10 +78,7 @@ async fn deliver(shared: &Shared, sender: &dyn WebhookSender, delivery: &Deliver
         transaction.id = %payment.id, event.sequence = event.sequence, status = attempt.status,
         error = attempt.error, "a webhook was sent"
     );
-    let command = Command::DeliveryAnswered { delivery: *index, attempt };
-    if let Err(denied) = shared.insist(payment.id, command).await {
-        tracing::warn!(transaction.id = %payment.id, %denied, "a delivery's outcome could not be stored; it is sent again");
-    }
+    Some(attempt)
 }
 
 async fn request(shared: &Shared, payment: &Payment, event: &Event) -> Result<WebhookRequest, String> {
