@@ -14,6 +14,9 @@ mod indexes;
 mod listing;
 mod payments;
 mod reading;
+mod threads;
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use bson::{RawDocumentBuf, doc};
@@ -22,11 +25,13 @@ use quita_domain::time::Timestamp;
 use quita_ports::{Backlog, Store, StoreError};
 
 use failure::within_time;
+use threads::Threads;
 
 /// A store in one database of a MongoDB replica set.
 #[derive(Debug, Clone)]
 pub struct MongoStore {
     database: Database,
+    threads: Arc<Threads>,
 }
 
 impl MongoStore {
@@ -37,12 +42,9 @@ impl MongoStore {
     /// [`StoreError::Unavailable`] if it is out of reach, [`StoreError::Broken`] if it is no replica set, older
     /// than 6.0, or acknowledges what is not yet in a journal. The message never holds the password.
     pub async fn connect(uri: &str) -> Result<Self, StoreError> {
-        let (client, hosts) = connect::client(uri).await?;
-        check::deployment(&client, &hosts).await?;
-        let database =
-            client.default_database().unwrap_or_else(|| client.database(connect::DEFAULT_DATABASE));
-        indexes::make(&database).await?;
-        Ok(Self { database })
+        let threads = Arc::new(Threads::start()?);
+        let database = threads.run(open(uri.to_owned())).await??;
+        Ok(Self { database, threads })
     }
 
     fn payments(&self) -> Collection<RawDocumentBuf> {
@@ -90,4 +92,13 @@ impl Store for MongoStore {
     fn is_sole_writer(&self) -> bool {
         false
     }
+}
+
+/// The database that the URI names, found fit. Connections live on the thread that this runs on.
+async fn open(uri: String) -> Result<Database, StoreError> {
+    let (client, hosts) = connect::client(&uri).await?;
+    check::deployment(&client, &hosts).await?;
+    let database = client.default_database().unwrap_or_else(|| client.database(connect::DEFAULT_DATABASE));
+    indexes::make(&database).await?;
+    Ok(database)
 }

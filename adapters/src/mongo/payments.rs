@@ -94,7 +94,10 @@ impl<'a> Statement<'a> {
 #[async_trait]
 impl PaymentStore for MongoStore {
     async fn commit(&self, batch: &[Write]) -> Vec<Result<(), WriteError>> {
-        batch::run(&self.database, batch, command).await
+        let (database, writes) = (self.database.clone(), batch.to_vec());
+        let work = async move { batch::run(&database, &writes, command).await };
+        let lost = |error| batch.iter().map(|_| Err(WriteError::Unknown(StoreError::clone(&error)))).collect();
+        self.threads.run(work).await.unwrap_or_else(lost)
     }
 
     async fn load(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError> {
@@ -137,7 +140,11 @@ impl PaymentStore for MongoStore {
 
 impl MongoStore {
     async fn find(&self, filter: Document, options: FindOptions) -> Result<Vec<Payment>, StoreError> {
-        find_all(&self.payments(), filter, options, |found| value_in(found, "payment")).await
+        let payments = self.payments();
+        let work = async move {
+            find_all(&payments, filter, options, |found| value_in(found, "payment")).await
+        };
+        self.threads.run(work).await?
     }
 
     async fn page(&self, listing: Listing, limit: usize) -> Result<Vec<Payment>, StoreError> {
