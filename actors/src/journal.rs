@@ -14,7 +14,7 @@ use quita_domain::payment::Payment;
 use quita_ports::{Store, StoreError, Write, WriteError};
 use tokio::time::Instant;
 
-use crate::lanes::{Lanes, PATIENCE};
+use crate::lanes::{Lanes, PATIENCE, after_the_others};
 use crate::mailbox::{Ask, Question, Reply};
 use crate::meter::Alive;
 use crate::shared::{Shared, failed_before};
@@ -38,6 +38,8 @@ pub(crate) struct JournalActor {
     shared: Arc<Shared>,
     waiting: VecDeque<Waiting>,
     lanes: Lanes,
+    /// Whether a batch leaves as soon as the others on this thread had their turn.
+    is_about_to_send: bool,
     /// Whether what waits leaves after a while, however little it is.
     is_held_back: bool,
     _alive: Alive,
@@ -46,15 +48,35 @@ pub(crate) struct JournalActor {
 impl JournalActor {
     pub(crate) fn new(shared: Arc<Shared>, alive: Alive) -> Self {
         let lanes = Lanes::new(shared.limits.journal_in_flight);
-        Self { shared, waiting: VecDeque::new(), lanes, is_held_back: false, _alive: alive }
+        Self {
+            shared,
+            waiting: VecDeque::new(),
+            lanes,
+            is_about_to_send: false,
+            is_held_back: false,
+            _alive: alive,
+        }
     }
 
-    /// Sends what waits, as long as it is worth another batch.
+    /// Sends what waits if it is worth a batch: soon, together with what is on its way, or after a while.
     fn pump(&mut self, context: &mut Context<Self>) {
-        while self.lanes.is_worth_a_batch(self.waiting.len()) {
-            self.send(context);
+        if self.lanes.is_worth_a_batch(self.waiting.len()) && !self.is_about_to_send {
+            self.is_about_to_send = true;
+            context.spawn(after_the_others().into_actor(self).map(|(), journal, context| {
+                journal.is_about_to_send = false;
+                while journal.lanes.is_worth_a_batch(journal.waiting.len()) {
+                    journal.send(context);
+                }
+                journal.hold_back(context);
+            }));
         }
-        if !self.waiting.is_empty() && self.lanes.is_one_free() && !self.is_held_back {
+        self.hold_back(context);
+    }
+
+    /// What is too little for another batch now leaves after a while all the same.
+    fn hold_back(&mut self, context: &mut Context<Self>) {
+        let is_left = !self.waiting.is_empty() && !self.is_about_to_send;
+        if is_left && self.lanes.is_one_free() && !self.is_held_back {
             self.is_held_back = true;
             context.run_later(PATIENCE, |journal, context| {
                 journal.is_held_back = false;

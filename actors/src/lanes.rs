@@ -5,6 +5,16 @@ use std::time::Duration;
 /// How long what waits is held back for the sake of a larger batch.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(25);
 
+/// How often whatever else can run on this thread goes first.
+const TURNS: u32 = 2;
+
+/// Lets what else can run on this thread do so: what it sends then goes along with the next batch.
+pub(crate) async fn after_the_others() {
+    for _ in 0..TURNS {
+        tokio::task::yield_now().await;
+    }
+}
+
 /// The sizes of the batches under way.
 ///
 /// While none is, whatever waits leaves at once. While one is, a second one pays only if it is at least as large:

@@ -11,7 +11,7 @@ use quita_domain::identity::TransactionId;
 use quita_domain::payment::Payment;
 use quita_ports::{Store, StoreError};
 
-use crate::lanes::{Lanes, PATIENCE};
+use crate::lanes::{Lanes, PATIENCE, after_the_others};
 use crate::limits::Limits;
 use crate::mailbox::{Ask, Question, Reply};
 use crate::meter::Alive;
@@ -33,6 +33,8 @@ pub(crate) struct ReaderActor {
     /// Whose turn it is: what waits longest is read first.
     turns: VecDeque<TransactionId>,
     lanes: Lanes,
+    /// Whether a batch leaves as soon as the others on this thread had their turn.
+    is_about_to_read: bool,
     /// Whether what waits leaves after a while, however little it is.
     is_held_back: bool,
     capacity: usize,
@@ -47,6 +49,7 @@ impl ReaderActor {
             waiting: HashMap::new(),
             turns: VecDeque::new(),
             lanes: Lanes::new(limits.reader_in_flight),
+            is_about_to_read: false,
             is_held_back: false,
             capacity: limits.reader_mailbox,
             batch_size: limits.reader_batch,
@@ -54,12 +57,25 @@ impl ReaderActor {
         }
     }
 
-    /// Reads what waits, as long as it is worth another batch.
+    /// Reads what waits if it is worth a batch: soon, together with what is on its way, or after a while.
     fn pump(&mut self, context: &mut Context<Self>) {
-        while self.lanes.is_worth_a_batch(self.turns.len()) {
-            self.read(context);
+        if self.lanes.is_worth_a_batch(self.turns.len()) && !self.is_about_to_read {
+            self.is_about_to_read = true;
+            context.spawn(after_the_others().into_actor(self).map(|(), reader, context| {
+                reader.is_about_to_read = false;
+                while reader.lanes.is_worth_a_batch(reader.turns.len()) {
+                    reader.read(context);
+                }
+                reader.hold_back(context);
+            }));
         }
-        if !self.turns.is_empty() && self.lanes.is_one_free() && !self.is_held_back {
+        self.hold_back(context);
+    }
+
+    /// What is too little for another batch now leaves after a while all the same.
+    fn hold_back(&mut self, context: &mut Context<Self>) {
+        let is_left = !self.turns.is_empty() && !self.is_about_to_read;
+        if is_left && self.lanes.is_one_free() && !self.is_held_back {
             self.is_held_back = true;
             context.run_later(PATIENCE, |reader, context| {
                 reader.is_held_back = false;

@@ -96,7 +96,8 @@ impl PaymentStore for MongoStore {
     async fn commit(&self, batch: &[Write]) -> Vec<Result<(), WriteError>> {
         let (database, writes) = (self.database.clone(), batch.to_vec());
         let work = async move { batch::run(&database, &writes, command).await };
-        let lost = |error| batch.iter().map(|_| Err(WriteError::Unknown(StoreError::clone(&error)))).collect();
+        let lost =
+            |error| batch.iter().map(|_| Err(WriteError::Unknown(StoreError::clone(&error)))).collect();
         self.threads.run(work).await.unwrap_or_else(lost)
     }
 
@@ -141,9 +142,8 @@ impl PaymentStore for MongoStore {
 impl MongoStore {
     async fn find(&self, filter: Document, options: FindOptions) -> Result<Vec<Payment>, StoreError> {
         let payments = self.payments();
-        let work = async move {
-            find_all(&payments, filter, options, |found| value_in(found, "payment")).await
-        };
+        let work =
+            async move { find_all(&payments, filter, options, |found| value_in(found, "payment")).await };
         self.threads.run(work).await?
     }
 
