@@ -98,8 +98,15 @@ impl Seen {
             "first_us": self.first_us,
             "last_us": self.last_us,
             "lag_us": tally::quantiles(&self.lags),
-            "by_second": self.by_second.values().collect::<Vec<_>>(),
+            "by_second": self.by_second(),
         })
+    }
+
+    /// First arrivals in each second from the first to the last.
+    fn by_second(&self) -> Vec<u64> {
+        let ends = self.by_second.keys().next().zip(self.by_second.keys().next_back());
+        let seconds = ends.map_or(0..0, |(first, last)| *first..last + 1);
+        seconds.map(|second| self.by_second.get(&second).copied().unwrap_or_default()).collect()
     }
 
     /// A line for each event: id, sequence, status, lag in microseconds, how often it came.
