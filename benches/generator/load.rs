@@ -1,6 +1,6 @@
 //! Requests in the closed model (each connection waits for its answer) or in the open one (each request has its time).
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -38,7 +38,7 @@ pub(crate) struct LoadOptions {
     /// Requests a second (open model). Latency counts from the time at which a request was due.
     #[arg(long)]
     rate: Option<u32>,
-    /// End after so many creations.
+    /// End after so many requests.
     #[arg(long)]
     count: Option<usize>,
     /// A file with the body of a creation, and its share: `60=pix.json`.
@@ -62,6 +62,7 @@ struct Run {
     target: Target,
     due: Option<Due>,
     end: Instant,
+    begun: Cell<usize>,
     count: usize,
 }
 
@@ -84,6 +85,7 @@ pub(crate) async fn run(options: LoadOptions) -> anyhow::Result<ExitCode> {
         target: options.target,
         due,
         end: begun + lasting,
+        begun: Cell::new(0),
         count: options.count.unwrap_or(usize::MAX),
     });
     let mut tasks = JoinSet::new();
@@ -132,9 +134,9 @@ async fn next(run: &Run) -> Option<(Instant, Step)> {
         Some(due) => due.next().await?,
         None => Instant::now(),
     };
-    let mut plan = run.plan.borrow_mut();
-    let is_over = run.due.is_none() && since >= run.end || plan.created.len() >= run.count;
-    (!is_over).then(|| (since, plan.next()))
+    let is_over = run.due.is_none() && since >= run.end || run.begun.get() >= run.count;
+    run.begun.set(run.begun.get() + 1);
+    (!is_over).then(|| (since, run.plan.borrow_mut().next()))
 }
 
 async fn ask(

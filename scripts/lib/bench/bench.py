@@ -9,7 +9,7 @@ import time
 
 import machine
 from bodies import Bodies
-from processes import Peer, Quita, Receiver
+from processes import Peer, Quita, Receiver, die_with_parent
 
 QUIET_SECONDS = 3
 FLOOR, PLAIN, MONGODB, EMBEDDED = "floor", "plain", "Quita on MongoDB", "Quita embedded"
@@ -85,7 +85,7 @@ class Bench:
         """Runs the generator, and keeps the ids of what it created."""
         path = self.path("ids", f"{len(os.listdir(self.path('ids')))}-{name}")
         command = [self.generator, "load", "--target", f"127.0.0.1:{service.port}", "--key", service.key, "--ids", path]
-        ran = subprocess.run([*command, *map(str, arguments)], capture_output=True, text=True, check=False)
+        ran = subprocess.run([*command, *map(str, arguments)], capture_output=True, text=True, check=False, preexec_fn=die_with_parent)
         if ran.returncode != 0:
             sys.exit(f"the generator failed against {service.name}: {ran.stderr.strip()}")
         report = json.loads(ran.stdout)

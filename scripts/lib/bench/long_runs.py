@@ -13,6 +13,7 @@ from verify import check_service
 
 STORES = ((MONGODB, "mongodb"), (EMBEDDED, "sqlite"))
 STARTS = 5
+ROUNDS = 5
 CONNECTIONS = 256
 MEMORY_LIVE = "quita_actor_live{actor=\"transaction\"}"
 GONE_SECONDS = 60
@@ -66,7 +67,7 @@ class Growth:
         arguments = ["--seconds", self.bench.options.seconds, "--create", self.bench.bodies.pix]
         self.bench.load(grown, "--seconds", 1, "--create", self.bench.bodies.pix)
         values = []
-        for number in range(1, max(self.bench.options.rounds, 1) + 1):
+        for number in range(1, (self.bench.options.rounds or ROUNDS) + 1):
             empty = self.bench.start(self.bench.quita_on(name, store, f"empty_{store}_{number}"))
             self.bench.load(empty, "--seconds", 1, "--create", self.bench.bodies.pix)
             first, second = (grown, empty) if number % 2 else (empty, grown)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 from bench import FLOOR
+from processes import die_with_parent
 
 
 def check_everything(bench):
@@ -29,7 +30,7 @@ def check_service(bench, service):
 
 def read_back(bench, service, *arguments):
     command = [bench.generator, "check", "--target", f"127.0.0.1:{service.port}", "--key", service.key, *arguments]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=die_with_parent)
     if not ran.stdout:
         return {"checked": "all", "missed": "some", "misses": ran.stderr.strip()}
     return json.loads(ran.stdout)
