@@ -108,3 +108,20 @@ fn flaw(body: &[u8], id: Uuid, status: Option<&str>) -> Option<String> {
     let expected = status?;
     (record.status != expected).then(|| format!("{id}: is {}, not {expected}", record.status))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_has_to_be_the_one_that_was_asked_for_and_have_its_status() {
+        let id = Uuid::from_u128(7);
+        let record = format!(r#"{{"transactionId":"{id}","status":"paid","amount":"1.00"}}"#);
+        let document = format!(r#"{{"_id":"{id}","status":"pending"}}"#);
+        assert_eq!(flaw(record.as_bytes(), id, Some("paid")), None);
+        assert_eq!(flaw(document.as_bytes(), id, None), None);
+        assert!(flaw(document.as_bytes(), id, Some("paid")).is_some());
+        assert!(flaw(record.as_bytes(), Uuid::from_u128(8), None).is_some());
+        assert!(flaw(b"<html>", id, None).is_some());
+    }
+}

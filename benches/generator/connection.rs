@@ -109,3 +109,23 @@ impl Answer {
 pub(crate) fn decimal(digits: &[u8]) -> anyhow::Result<usize> {
     Ok(std::str::from_utf8(digits)?.parse()?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_read_once_its_head_is_complete() {
+        let whole = b"HTTP/1.1 201 Created\r\ncontent-length: 2\r\n\
+            location: /pay/payments/01890a5d-ac96-774b-bcce-b302099a8057\r\n\r\n{}";
+        assert!(Answer::parse(&whole[..60]).unwrap().is_none());
+        let answer = Answer::parse(whole).unwrap().unwrap();
+        assert_eq!((answer.status, answer.length, &whole[answer.head..]), (201, 2, &b"{}"[..]));
+        assert_eq!(answer.location.unwrap().to_string(), "01890a5d-ac96-774b-bcce-b302099a8057");
+    }
+
+    #[test]
+    fn an_answer_without_a_length_is_refused() {
+        assert!(Answer::parse(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").is_err());
+    }
+}

@@ -118,3 +118,24 @@ impl Seen {
         self.events.iter().map(line).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAID: &str = r#"{"transactionId":"01890a5d-ac96-774b-bcce-b302099a8057","status":"paid","sequence":2,
+        "occurredAt":"2026-11-21T10:00:00.000Z","data":{"status":"pending"}}"#;
+
+    #[test]
+    fn a_repeated_event_counts_once_and_as_a_repetition() {
+        let mut seen = Seen::new().unwrap();
+        let occurred_us = DateTime::parse_from_rfc3339("2026-11-21T10:00:00Z").unwrap().timestamp_micros();
+        seen.arrived(PAID.as_bytes(), occurred_us + 1_500);
+        seen.arrived(PAID.as_bytes(), occurred_us + 9_000_000);
+        seen.arrived(b"{}", occurred_us);
+        let report = seen.report();
+        assert_eq!((seen.count(), &report["repeats"], &report["unreadable"]), (1, &json!(1), &json!(1)));
+        assert_eq!((&report["by_status"], &report["lag_us"]["max"]), (&json!({ "paid": 1 }), &json!(1_500)));
+        assert_eq!(seen.lines(), "01890a5dac96774bbcceb302099a8057 2 paid 1500 2\n");
+    }
+}

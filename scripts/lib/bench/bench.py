@@ -12,7 +12,8 @@ from bodies import Bodies
 from processes import Peer, Quita, Receiver, die_with_parent
 
 QUIET_SECONDS = 3
-FLOOR, PLAIN, MONGODB, EMBEDDED = "floor", "plain", "Quita on MongoDB", "Quita embedded"
+FLOOR, PLAIN, TUNED = "floor", "plain", "plain, pool of 100"
+MONGODB, EMBEDDED = "Quita on MongoDB", "Quita embedded"
 
 
 class Bench:
@@ -49,9 +50,14 @@ class Bench:
 
     # --- services -----------------------------------------------------------------------------------------------
 
-    def peer(self, name, database=None):
-        program = os.path.join(self.options.target, "release", name)
-        return Peer(name, program, self.path(name), database and self.mongodb(database))
+    def floor(self):
+        return Peer(FLOOR, os.path.join(self.options.target, "release", "floor"), self.path("floor"))
+
+    def plain(self, name, place, more=""):
+        """`more` is put behind the URL of its database."""
+        url = self.mongodb(place)
+        url += more and ("&" if "?" in url else "?") + more
+        return Peer(name, os.path.join(self.options.target, "release", "plain"), self.path(place), url)
 
     def quita_on(self, name, store, place):
         """A service with a store of its own: `store` is `mongodb` or `sqlite`."""

@@ -5,7 +5,7 @@ import time
 import uuid
 
 import machine
-from bench import EMBEDDED, FLOOR, MONGODB, PLAIN, Meter
+from bench import EMBEDDED, FLOOR, MONGODB, PLAIN, TUNED, Meter
 from processes import Spinners
 
 OLD_AFTER_SECONDS = 15
@@ -29,8 +29,9 @@ class Rounds:
     def __init__(self, bench):
         self.bench, self.options = bench, bench.options
         self.services = {
-            FLOOR: bench.start(bench.peer(FLOOR)),
-            PLAIN: bench.start(bench.peer(PLAIN, "plain")),
+            FLOOR: bench.start(bench.floor()),
+            PLAIN: bench.start(bench.plain(PLAIN, "plain")),
+            TUNED: bench.start(bench.plain(TUNED, "tuned", "maxPoolSize=100")),
             MONGODB: bench.start(bench.quita_on(MONGODB, "mongodb", "mongodb")),
             EMBEDDED: bench.start(bench.quita_on(EMBEDDED, "sqlite", "embedded")),
         }
@@ -46,9 +47,9 @@ class Rounds:
 
     def closed(self, number):
         bodies, seconds = self.bench.bodies, ["--seconds", self.options.seconds]
-        quitas = [MONGODB, EMBEDDED]
+        quitas, everybody = [MONGODB, EMBEDDED], list(self.services)
         for cell, connections in ((CREATE_64, 64), (CREATE_256, 256)):
-            for service in self.turn(number, [FLOOR, PLAIN, *quitas]):
+            for service in self.turn(number, everybody):
                 self.bench.measure(
                     number, cell, service, *seconds, "--connections", connections, "--create", bodies.pix
                 )
@@ -63,7 +64,7 @@ class Rounds:
         for service in self.turn(number, quitas):
             self.told(number, TOLD, service, "--connections", 64, "--seconds", 600, "--count", self.options.told)
         for cell, ids in ((GET_RECENT, self.recent), (GET_OLD, self.old)):
-            for service in self.turn(number, [FLOOR, PLAIN, *quitas]):
+            for service in self.turn(number, everybody):
                 self.bench.measure(number, cell, service, *seconds, "--get", ids(service))
 
     def open(self, number):

@@ -3,13 +3,13 @@
 import html
 import os
 
-from bench import EMBEDDED, FLOOR, MONGODB, PLAIN
+from bench import EMBEDDED, FLOOR, MONGODB, PLAIN, TUNED
 from cells import CARD, CREATE_64, CREATE_256, GET_OLD, GET_RECENT, MIXED, TOLD
 from figures import Spread
 from report import number
 
 LABELS, BARS, VALUES, LINE, MARGIN = 250, 430, 150, 22, 12
-COLOURS = {FLOOR: "#9aa0a6", PLAIN: "#c98a2b", MONGODB: "#2f9e5b", EMBEDDED: "#3b82c4"}
+COLOURS = {FLOOR: "#9aa0a6", PLAIN: "#c98a2b", TUNED: "#d9ab66", MONGODB: "#2f9e5b", EMBEDDED: "#3b82c4"}
 STYLE = (
     "text{font:13px system-ui,sans-serif;fill:#57606a}.title{font-weight:600}.axis,.whisker{stroke:#57606a}"
     "@media(prefers-color-scheme:dark){text{fill:#adbac7}.axis,.whisker{stroke:#adbac7}}"
@@ -19,7 +19,7 @@ STYLE = (
 def draw(directory, measured):
     os.makedirs(directory, exist_ok=True)
     rates = lambda one: one["rate"]
-    everybody = [FLOOR, PLAIN, MONGODB, EMBEDDED]
+    everybody = [FLOOR, PLAIN, TUNED, MONGODB, EMBEDDED]
     for name, title, cells, services in (
         ("create", "Payments created a second", [CREATE_64, CREATE_256], everybody),
         ("read", "Payments read a second", [GET_RECENT, GET_OLD], everybody),

@@ -2,11 +2,11 @@
 
 import os
 
-from bench import EMBEDDED, FLOOR, MONGODB, PLAIN
+from bench import EMBEDDED, FLOOR, MONGODB, PLAIN, TUNED
 from cells import ORDER, OPEN_TOLD, TOLD
 from figures import Spread
 
-SERVICES = [FLOOR, PLAIN, MONGODB, EMBEDDED]
+SERVICES = [FLOOR, PLAIN, TUNED, MONGODB, EMBEDDED]
 PROCESSES = ["service", "mongod", "generator", "receiver"]
 
 
