@@ -15,6 +15,10 @@ use uuid::Uuid;
 
 use request::CreatePayment;
 
+/// As Quita has it, so that allocators are not what is compared.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Reads payments and forgets them.
 #[derive(Parser)]
 struct Options {

@@ -18,6 +18,10 @@ use uuid::Uuid;
 
 use request::{CreatePayment, Item, Payer};
 
+/// As Quita has it, so that allocators are not what is compared.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Keeps payments in MongoDB.
 #[derive(Parser)]
 struct Options {
