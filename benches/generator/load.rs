@@ -102,7 +102,12 @@ pub(crate) async fn run(options: LoadOptions) -> anyhow::Result<ExitCode> {
     outcome::add(&mut report, tally.good(), elapsed);
     outcome::merge(
         &mut report,
-        json!({ "created": plan.created.len(), "passes": plan.passes(), "begun_us": begun_us }),
+        json!({
+            "created": plan.created.len(),
+            "passes": plan.passes(),
+            "begun_us": begun_us,
+            "late_us": run.due.as_ref().map(Due::lateness),
+        }),
     );
     println!("{report}");
     Ok(ExitCode::SUCCESS)

@@ -5,13 +5,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use hdrhistogram::Histogram;
+use serde_json::Value;
 use tokio::sync::Semaphore;
+
+use crate::tally;
 
 /// The times at which requests are due, waiting for connections that are free.
 #[derive(Clone)]
 pub(crate) struct Due {
     times: Arc<Mutex<VecDeque<Instant>>>,
     waiting: Arc<Semaphore>,
+    late: Arc<Mutex<Histogram<u64>>>,
 }
 
 impl Due {
@@ -19,8 +24,9 @@ impl Due {
     ///
     /// # Errors
     /// When there can be no thread.
-    pub(crate) fn at_rate(rate: u32, lasting: Duration) -> std::io::Result<Self> {
-        let due = Self { times: Arc::default(), waiting: Arc::new(Semaphore::new(0)) };
+    pub(crate) fn at_rate(rate: u32, lasting: Duration) -> anyhow::Result<Self> {
+        let late = Arc::new(Mutex::new(tally::histogram()?));
+        let due = Self { times: Arc::default(), waiting: Arc::new(Semaphore::new(0)), late };
         let beating = due.clone();
         thread::Builder::new().name("metronome".into()).spawn(move || beating.beat(rate, lasting))?;
         Ok(due)
@@ -54,12 +60,22 @@ impl Due {
                 && due <= now
             {
                 self.times().push_back(due);
+                tally::record(&mut self.late(), now - due);
                 number += 1;
                 fallen_due += 1;
             }
             self.waiting.add_permits(fallen_due);
         }
         self.waiting.close();
+    }
+
+    /// How late requests were already when they were given out.
+    pub(crate) fn lateness(&self) -> Value {
+        tally::quantiles(&self.late())
+    }
+
+    fn late(&self) -> MutexGuard<'_, Histogram<u64>> {
+        self.late.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn times(&self) -> MutexGuard<'_, VecDeque<Instant>> {

@@ -13,6 +13,8 @@ RECENT = 2000
 OLD_AT_MOST = 400_000
 ARRIVAL_PATIENCE_SECONDS = 60
 OPEN_CONNECTIONS = 256
+# So that it also holds what a service does with payments ten seconds later.
+OPEN_LONGER = 3
 
 CREATE_64, CREATE_256 = "create PIX, 64 connections", "create PIX, 256 connections"
 CARD, MIXED = "create card", "mixed"
@@ -69,11 +71,16 @@ class Rounds:
 
     def open(self, number):
         """Latency from the time at which a request was due, at half of what the same service did at most."""
-        for service in self.turn(number, [MONGODB, EMBEDDED]):
-            rate = max(self.median_rate(cell, service) for cell in (CREATE_64, CREATE_256)) / 2
-            arguments = ["--seconds", self.options.seconds, "--connections", OPEN_CONNECTIONS, "--rate", int(rate)]
+        for service in self.turn(number, [FLOOR, MONGODB, EMBEDDED]):
+            # The floor at the rate of the embedded store: what the machine and the generator take by themselves.
+            limited = self.services[EMBEDDED] if service.name == FLOOR else service
+            rate = max(self.median_rate(cell, limited) for cell in (CREATE_64, CREATE_256)) / 2
+            seconds = self.options.seconds * OPEN_LONGER
+            arguments = ["--seconds", seconds, "--connections", OPEN_CONNECTIONS, "--rate", int(rate)]
+            limited.wait_until_forgotten()
             self.bench.measure(number, OPEN_CREATE, service, *arguments, "--create", self.bench.bodies.pix)
         for service in self.turn(number, [MONGODB, EMBEDDED]):
+            service.wait_until_forgotten()
             rate = self.median_rate(TOLD, service) / 2
             arguments = ["--seconds", self.options.told / rate / 2, "--connections", OPEN_CONNECTIONS, "--rate", int(rate)]
             self.told(number, OPEN_TOLD, service, *arguments)

@@ -15,8 +15,6 @@ STORES = ((MONGODB, "mongodb"), (EMBEDDED, "sqlite"))
 STARTS = 5
 ROUNDS = 5
 CONNECTIONS = 256
-MEMORY_LIVE = "quita_actor_live{actor=\"transaction\"}"
-GONE_SECONDS = 60
 
 
 def say(text):
@@ -95,7 +93,7 @@ class Memory:
                 service, "--count", 2000, "--connections", CONNECTIONS, "--seconds", 60,
                 "--create", self.bench.bodies.pix,
             )
-            self.wait_until_gone(service)
+            service.wait_until_forgotten()
             before = machine.resident_bytes(service.pid)
             live, resident = self.most_live(service)
             kib = (resident - before) / max(live, 1) / 1024
@@ -103,12 +101,6 @@ class Memory:
             results["memory", name] = {"counts": [live], "values": [kib]}
             check_service(self.bench, service)
             self.bench.discard(service)
-
-    @staticmethod
-    def wait_until_gone(service):
-        deadline = time.monotonic() + GONE_SECONDS
-        while service.metric(MEMORY_LIVE) > 0 and time.monotonic() < deadline:
-            time.sleep(0.5)
 
     def most_live(self, service):
         """How many were live at most, and the resident memory at that moment."""
@@ -120,7 +112,7 @@ class Memory:
         most = (0, machine.resident_bytes(service.pid))
         while creating.is_alive():
             time.sleep(0.25)
-            live = int(service.metric(MEMORY_LIVE))
+            live = service.live()
             if live > most[0]:
                 most = (live, machine.resident_bytes(service.pid))
         creating.join()

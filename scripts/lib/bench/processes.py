@@ -14,6 +14,8 @@ import machine
 
 READY_SECONDS = 120
 STOP_SECONDS = 30
+FORGET_SECONDS = 60
+LIVE = 'quita_actor_live{actor="transaction"}'
 PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None)
 
@@ -124,6 +126,15 @@ class Quita(Process):
         text = ask(self.ops, "/metrics")[1].decode()
         values = [line.rpartition(" ")[2] for line in text.splitlines() if line.startswith(name + " ")]
         return float(values[0]) if values else 0.0
+
+    def live(self):
+        return int(self.metric(LIVE))
+
+    def wait_until_forgotten(self):
+        """Until no payment is in memory any more."""
+        deadline = time.monotonic() + FORGET_SECONDS
+        while self.live() and time.monotonic() < deadline:
+            time.sleep(0.5)
 
     def undelivered(self):
         """How many payments have an event that is not confirmed, as the store says."""
