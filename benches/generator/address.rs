@@ -1,0 +1,63 @@
+//! Which service is asked, and how a request to it looks.
+
+use std::net::SocketAddr;
+
+use clap::Args;
+use uuid::Uuid;
+
+/// Where the id stands in a request that reads a payment.
+const BEFORE_ID: &[u8] = b"GET /pay/payments/";
+/// How long an id is.
+const ID: usize = 36;
+
+/// The service that is asked.
+#[derive(Args, Clone)]
+pub(crate) struct Target {
+    /// Its address.
+    #[arg(long)]
+    pub(crate) target: SocketAddr,
+    /// An API key.
+    #[arg(long, default_value = "")]
+    key: String,
+}
+
+impl Target {
+    /// A request that creates a payment.
+    pub(crate) fn creation(&self, body: &[u8]) -> Vec<u8> {
+        let Self { target, key } = self;
+        let length = body.len();
+        let mut request = format!(
+            "POST /pay/payments HTTP/1.1\r\nHost: {target}\r\nAuthorization: Bearer {key}\r\n\
+             Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+        )
+        .into_bytes();
+        request.extend_from_slice(body);
+        request
+    }
+
+    /// A request that reads a payment.
+    pub(crate) fn reading(&self) -> Reading {
+        let Self { target, key } = self;
+        let mut request = BEFORE_ID.to_vec();
+        request.extend_from_slice(&[b'0'; ID]);
+        request.extend_from_slice(
+            format!(" HTTP/1.1\r\nHost: {target}\r\nAuthorization: Bearer {key}\r\n\r\n").as_bytes(),
+        );
+        Reading { request }
+    }
+}
+
+/// A request that reads one payment after the other.
+pub(crate) struct Reading {
+    request: Vec<u8>,
+}
+
+impl Reading {
+    /// The request for this payment.
+    pub(crate) fn of(&mut self, id: Uuid) -> &[u8] {
+        if let Some(place) = self.request.get_mut(BEFORE_ID.len()..BEFORE_ID.len() + ID) {
+            id.hyphenated().encode_lower(place);
+        }
+        &self.request
+    }
+}

@@ -1,0 +1,127 @@
+//! Reads back what was created.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use clap::Args;
+use serde::Deserialize;
+use serde_json::json;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use uuid::Uuid;
+
+use crate::address::Target;
+use crate::connection::Connection;
+use crate::{book, outcome};
+
+/// How many misses are told one by one.
+const TOLD: usize = 10;
+/// How long one answer may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What must be there.
+#[derive(Args)]
+pub(crate) struct CheckOptions {
+    #[command(flatten)]
+    target: Target,
+    /// Files with the ids; all of them must be found.
+    #[arg(required = true)]
+    ids: Vec<PathBuf>,
+    /// The status that each of them must have.
+    #[arg(long)]
+    status: Option<String>,
+    /// Connections.
+    #[arg(long, default_value_t = 64)]
+    connections: usize,
+}
+
+/// As far as it matters here.
+#[derive(Deserialize)]
+struct Record<'a> {
+    #[serde(rename = "transactionId", alias = "_id")]
+    id: Uuid,
+    status: &'a str,
+}
+
+struct Check {
+    target: Target,
+    status: Option<String>,
+    left: RefCell<Vec<Uuid>>,
+    misses: RefCell<Vec<String>>,
+}
+
+/// Reads, and prints what is missing. The exit code is 1 if anything is.
+///
+/// # Errors
+/// When the service can't be reached.
+pub(crate) async fn run(options: CheckOptions) -> anyhow::Result<ExitCode> {
+    let mut ids = Vec::new();
+    for path in &options.ids {
+        ids.extend(book::read(path)?);
+    }
+    let (begun, count) = (Instant::now(), ids.len());
+    let (left, misses) = (RefCell::new(ids), RefCell::default());
+    let check = Rc::new(Check { target: options.target, status: options.status, left, misses });
+    let mut tasks = JoinSet::new();
+    for _ in 0..options.connections.min(count) {
+        tasks.spawn_local(keep_reading(Rc::clone(&check)));
+    }
+    while let Some(ended) = tasks.join_next().await {
+        ended??;
+    }
+    let misses = check.misses.borrow();
+    let told: Vec<_> = misses.iter().take(TOLD).collect();
+    let mut report = json!({ "checked": count, "missed": misses.len(), "misses": told });
+    outcome::add(&mut report, u64::try_from(count - misses.len())?, begun.elapsed());
+    println!("{report}");
+    Ok(if misses.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn keep_reading(check: Rc<Check>) -> anyhow::Result<()> {
+    let mut connection = Connection::open(check.target.target).await.context("cannot connect")?;
+    let mut reading = check.target.reading();
+    loop {
+        let Some(id) = check.left.borrow_mut().pop() else { return Ok(()) };
+        let answer = timeout(PATIENCE, connection.exchange(reading.of(id))).await??;
+        let miss = if answer.status == 200 {
+            flaw(connection.body(&answer), id, check.status.as_deref())
+        } else {
+            Some(format!("{id}: answered with {}", answer.status))
+        };
+        check.misses.borrow_mut().extend(miss);
+    }
+}
+
+/// What is wrong with a record that was answered.
+fn flaw(body: &[u8], id: Uuid, status: Option<&str>) -> Option<String> {
+    let record: Record<'_> = match serde_json::from_slice(body) {
+        Ok(record) => record,
+        Err(error) => return Some(format!("{id}: {error}")),
+    };
+    if record.id != id {
+        return Some(format!("{id}: answered with {}", record.id));
+    }
+    let expected = status?;
+    (record.status != expected).then(|| format!("{id}: is {}, not {expected}", record.status))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_has_to_be_the_one_that_was_asked_for_and_have_its_status() {
+        let id = Uuid::from_u128(7);
+        let record = format!(r#"{{"transactionId":"{id}","status":"paid","amount":"1.00"}}"#);
+        let document = format!(r#"{{"_id":"{id}","status":"pending"}}"#);
+        assert_eq!(flaw(record.as_bytes(), id, Some("paid")), None);
+        assert_eq!(flaw(document.as_bytes(), id, None), None);
+        assert!(flaw(document.as_bytes(), id, Some("paid")).is_some());
+        assert!(flaw(record.as_bytes(), Uuid::from_u128(8), None).is_some());
+        assert!(flaw(b"<html>", id, None).is_some());
+    }
+}

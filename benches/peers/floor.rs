@@ -1,0 +1,73 @@
+//! The least that a service could do: reads the request, stores nothing, answers.
+//!
+//! What no service on this HTTP server can beat. `floor --listen 127.0.0.1:8081`
+
+#[allow(dead_code, reason = "it reads the request and does nothing with it")]
+mod request;
+
+use std::net::SocketAddr;
+
+use actix_web::http::header::LOCATION;
+use actix_web::{App, HttpResponse, HttpServer, web};
+use clap::Parser;
+use serde::Serialize;
+use uuid::Uuid;
+
+use request::CreatePayment;
+
+/// As Quita has it, so that allocators are not what is compared.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Reads payments and forgets them.
+#[derive(Parser)]
+struct Options {
+    /// Where it listens.
+    #[arg(long, default_value = "127.0.0.1:8081")]
+    listen: SocketAddr,
+    /// Threads that serve; as many as there are processors, if not given.
+    #[arg(long)]
+    workers: Option<usize>,
+}
+
+/// What is answered.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Payment {
+    transaction_id: Uuid,
+    status: &'static str,
+    amount: i64,
+    currency: &'static str,
+    payment_method: &'static str,
+}
+
+impl Payment {
+    fn pending(transaction_id: Uuid, amount: i64) -> Self {
+        Self { transaction_id, status: "pending", amount, currency: "BRL", payment_method: "PIX" }
+    }
+}
+
+async fn create(request: web::Json<CreatePayment>) -> HttpResponse {
+    let id = Uuid::now_v7();
+    HttpResponse::Created()
+        .insert_header((LOCATION, format!("/pay/payments/{id}")))
+        .json(Payment::pending(id, request.amount))
+}
+
+async fn find(id: web::Path<Uuid>) -> HttpResponse {
+    HttpResponse::Ok().json(Payment::pending(id.into_inner(), 10_027))
+}
+
+#[actix_web::main]
+async fn main() -> std::io::Result<()> {
+    let options = Options::parse();
+    let mut server = HttpServer::new(|| {
+        App::new()
+            .route("/pay/payments", web::post().to(create))
+            .route("/pay/payments/{id}", web::get().to(find))
+    });
+    if let Some(workers) = options.workers {
+        server = server.workers(workers);
+    }
+    server.bind(options.listen)?.run().await
+}

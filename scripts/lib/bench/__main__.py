@@ -1,0 +1,116 @@
+"""Runs the benchmark. To be started by `scripts/bench`, which says what the options mean."""
+
+import argparse
+import json
+import os
+import signal
+import sys
+
+import machine
+import plots
+import report
+from bench import Bench
+from cells import Rounds
+from figures import Measured, long_figures, main_figures
+from long_runs import Growth, Memory
+from verify import check_everything
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+DOCUMENT = os.path.join(ROOT, "docs", "PERFORMANCE.md")
+PLOTS = os.path.join(ROOT, "docs", "performance")
+
+
+def options_of(arguments):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--target", required=True)
+    parser.add_argument("--directory", required=True)
+    parser.add_argument("--quita")
+    parser.add_argument("--rounds", type=int)
+    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--told", type=int)
+    parser.add_argument("--growth", type=int, default=0)
+    parser.add_argument("--memory", type=int, default=0)
+    parser.add_argument("--json")
+    parser.add_argument("--write", action="store_true")
+    return parser.parse_args(arguments)
+
+
+def state(bench):
+    return {"load": machine.load(), "fdatasync": machine.fdatasync(bench.directory)}
+
+
+def run(bench, options):
+    """Everything that was asked for; what the long runs found."""
+    results = {}
+    bench.start(bench.receiver)
+    if options.rounds:
+        Rounds(bench).run()
+        check_everything(bench)
+        for service in list(bench.ids):
+            bench.discard(service)
+    if options.growth:
+        Growth(bench, options.growth).run(results)
+    if options.memory:
+        Memory(bench, options.memory).run(results)
+    return results
+
+
+def tables(bench, options, results, about):
+    """{marker in the document: text}"""
+    texts, measured = {}, Measured(bench.measurements)
+    if options.rounds:
+        texts["measured"] = [
+            about, report.figures_table(main_figures(measured)), report.cells_table(measured),
+            report.events_table(measured),
+        ]
+    if results:
+        texts["measured, long"] = [about, report.figures_table(long_figures(results))]
+    return texts, measured
+
+
+def main(arguments):
+    options = options_of(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("told to end"))
+    bench = Bench(options)
+    try:
+        description = machine.description(bench.mongod_host())
+        before = state(bench)
+        if before["load"]["busy"] > machine.QUIET_SHARE:
+            bench.warnings.append(f"the machine was {before['load']['busy']:.0%} busy before anything was started")
+        results = run(bench, options)
+        bench.stop_all()
+        after = state(bench)
+    finally:
+        bench.stop_all()
+    about = report.machine_lines(description, before, after, options)
+    texts, measured = tables(bench, options, results, about)
+    for parts in texts.values():
+        print("\n\n".join(part for part in parts if part) + "\n")
+    for warning in bench.warnings:
+        print(f"mind: {warning}", file=sys.stderr)
+    for failure in bench.failures:
+        print(f"FAILED: {failure}", file=sys.stderr)
+    if options.json:
+        save(options.json, bench, results, description, before, after)
+    if bench.failures:
+        sys.exit("something that was answered with 201 is missing, or an event of it: nothing is written")
+    print("Every payment that was answered with 201 is in the store, and every event arrived.")
+    if options.write:
+        for marker, parts in texts.items():
+            report.replace_between(DOCUMENT, marker, "\n\n".join(part for part in parts if part))
+        plots.draw(PLOTS, measured)
+
+
+def save(path, bench, results, description, before, after):
+    measurements = [{name: value for name, value in one.items() if name != "ids"} for one in bench.measurements]
+    found = {f"{kind}, {service}": values for (kind, service), values in results.items()}
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(
+            {"machine": description, "before": before, "after": after, "rounds": measurements, "long": found,
+             "warnings": bench.warnings, "failures": bench.failures},
+            file, indent=1, ensure_ascii=False,
+        )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,181 @@
+"""What is measured in each round, and what after the rounds."""
+
+import statistics
+import time
+import uuid
+
+import machine
+from bench import EMBEDDED, FLOOR, MONGODB, PLAIN, TUNED, Meter
+from processes import Spinners
+
+OLD_AFTER_SECONDS = 15
+RECENT = 2000
+OLD_AT_MOST = 400_000
+ARRIVAL_PATIENCE_SECONDS = 60
+OPEN_CONNECTIONS = 256
+# So that it also holds what a service does with payments ten seconds later.
+OPEN_LONGER = 3
+
+CREATE_64, CREATE_256 = "create PIX, 64 connections", "create PIX, 256 connections"
+CARD, MIXED = "create card", "mixed"
+GET_RECENT, GET_OLD = "GET, recent", "GET, old"
+TOLD = "create, paid, both events confirmed"
+BUSY = "create PIX, both cores taken"
+OPEN_CREATE, OPEN_TOLD = "create PIX at half rate", "create and events at half rate"
+ORDER = [CREATE_64, CREATE_256, CARD, MIXED, GET_RECENT, GET_OLD, TOLD, BUSY, OPEN_CREATE, OPEN_TOLD]
+
+
+class Rounds:
+    """All cells, side by side, for every service that takes part in them."""
+
+    def __init__(self, bench):
+        self.bench, self.options = bench, bench.options
+        self.services = {
+            FLOOR: bench.start(bench.floor()),
+            PLAIN: bench.start(bench.plain(PLAIN, "plain")),
+            TUNED: bench.start(bench.plain(TUNED, "tuned", "maxPoolSize=100")),
+            MONGODB: bench.start(bench.quita_on(MONGODB, "mongodb", "mongodb")),
+            EMBEDDED: bench.start(bench.quita_on(EMBEDDED, "sqlite", "embedded")),
+        }
+        self.anything = self.ids_of_nothing()
+
+    def run(self):
+        for service in self.services.values():
+            self.bench.load(service, "--seconds", 1, "--create", self.bench.bodies.pix)
+        for number in range(1, self.options.rounds + 1):
+            self.closed(number)
+        for number in range(1, self.options.rounds + 1):
+            self.open(number)
+
+    def closed(self, number):
+        bodies, seconds = self.bench.bodies, ["--seconds", self.options.seconds]
+        quitas, everybody = [MONGODB, EMBEDDED], list(self.services)
+        for cell, connections in ((CREATE_64, 64), (CREATE_256, 256)):
+            for service in self.turn(number, everybody):
+                self.bench.measure(
+                    number, cell, service, *seconds, "--connections", connections, "--create", bodies.pix
+                )
+        with Spinners(self.bench.path("spinners")):
+            service = self.services[EMBEDDED]
+            self.bench.measure(number, BUSY, service, *seconds, "--create", bodies.pix)
+        for service in self.turn(number, quitas):
+            self.bench.measure(number, CARD, service, *seconds, "--create", bodies.card)
+        mix = [f"--create=60={bodies.pix}", f"--create=20={bodies.boleto}", f"--create=20={bodies.card}"]
+        for service in self.turn(number, quitas):
+            self.bench.measure(number, MIXED, service, *seconds, *mix, "--read-recent", 100)
+        for service in self.turn(number, quitas):
+            self.told(number, TOLD, service, "--connections", 64, "--seconds", 600, "--count", self.options.told)
+        for cell, ids in ((GET_RECENT, self.recent), (GET_OLD, self.old)):
+            for service in self.turn(number, everybody):
+                self.bench.measure(number, cell, service, *seconds, "--get", ids(service))
+
+    def open(self, number):
+        """Latency from the time at which a request was due, at half of what the same service did at most."""
+        for service in self.turn(number, [FLOOR, MONGODB, EMBEDDED]):
+            # The floor at the rate of the embedded store: what the machine and the generator take by themselves.
+            limited = self.services[EMBEDDED] if service.name == FLOOR else service
+            rate = max(self.median_rate(cell, limited) for cell in (CREATE_64, CREATE_256)) / 2
+            seconds = self.options.seconds * OPEN_LONGER
+            arguments = ["--seconds", seconds, "--connections", OPEN_CONNECTIONS, "--rate", int(rate)]
+            limited.wait_until_forgotten()
+            self.bench.measure(number, OPEN_CREATE, service, *arguments, "--create", self.bench.bodies.pix)
+        for service in self.turn(number, [MONGODB, EMBEDDED]):
+            service.wait_until_forgotten()
+            rate = self.median_rate(TOLD, service) / 2
+            arguments = ["--seconds", self.options.told / rate / 2, "--connections", OPEN_CONNECTIONS, "--rate", int(rate)]
+            self.told(number, OPEN_TOLD, service, *arguments)
+
+    def turn(self, number, names):
+        """Who is first differs from round to round."""
+        shift = number % len(names)
+        return [self.services[name] for name in names[shift:] + names[:shift]]
+
+    def median_rate(self, cell, service):
+        return statistics.median(
+            found["rate"] for found in self.bench.measurements
+            if found["cell"] == cell and found["service"] == service.name
+        )
+
+    # --- payments with events -----------------------------------------------------------------------------------
+
+    def told(self, number, cell, service, *arguments):
+        """Creates payments that get paid, and waits until both events of each have been received and confirmed."""
+        bench, receiver = self.bench, self.bench.receiver
+        receiver.reset()
+        machine.wait_until_quiet(3)
+        meter = Meter(bench, service)
+        report = bench.load(service, *arguments, "--create", bench.bodies.told, name="told")
+        self.wait_for_events(receiver, 2 * report["created"])
+        self.wait_for_confirmations(service)
+        costs = meter.read(report["created"], report["own_cpu_seconds"])
+        seen = receiver.report()
+        took = ((seen["last_us"] or 0) - report["begun_us"]) / 1e6
+        report.update(took_seconds=took, events=seen)
+        if cell == TOLD:
+            report.update(create_rate=report["rate"], rate=report["created"] / took)
+        self.check_events(cell, service, report, receiver.events())
+        bench.keep(number, cell, service, report, costs)
+
+    @staticmethod
+    def wait_for_events(receiver, expected):
+        """Until all are there, or none has come for a while."""
+        count, since = receiver.count(), time.monotonic()
+        while count < expected and time.monotonic() - since < ARRIVAL_PATIENCE_SECONDS:
+            time.sleep(0.1)
+            now = receiver.count()
+            if now > count:
+                count, since = now, time.monotonic()
+
+    @staticmethod
+    def wait_for_confirmations(service):
+        deadline = time.monotonic() + ARRIVAL_PATIENCE_SECONDS
+        while service.undelivered() and time.monotonic() < deadline:
+            time.sleep(0.1)
+
+    def check_events(self, cell, service, report, events):
+        expected = {1: "pending", 2: "paid"}
+        with open(report["ids"], "rb") as file:
+            ids = file.read()
+        created = {ids[start:start + 16].hex() for start in range(0, len(ids), 16)}
+        missing = [transaction for transaction in created if events.get(transaction) != expected]
+        unknown = events.keys() - created
+        where = f"{cell}, {service.name}"
+        if missing:
+            told = events.get(missing[0], {})
+            self.bench.failures.append(f"{where}: {len(missing)} payments without both events; {missing[0]}: {told}")
+        if unknown:
+            self.bench.failures.append(f"{where}: {len(unknown)} payments had events but no 201")
+        if service.undelivered():
+            self.bench.failures.append(f"{where}: deliveries are left that were never confirmed")
+        if report["events"]["unreadable"]:
+            self.bench.failures.append(f"{where}: {report['events']['unreadable']} events could not be read")
+
+    # --- what is read -------------------------------------------------------------------------------------------
+
+    def ids_of_nothing(self):
+        path = self.bench.path("anything")
+        with open(path, "wb") as file:
+            file.write(b"".join(uuid.uuid4().bytes for _ in range(RECENT)))
+        return path
+
+    def recent(self, service):
+        if service.name == FLOOR:
+            return self.anything
+        return self.bench.load(service, "--count", RECENT, "--create", self.bench.bodies.pix)["ids"]
+
+    def old(self, service):
+        """Ids of payments that have left the service's memory since."""
+        if service.name == FLOOR:
+            return self.anything
+        files = [file for file in self.bench.ids[service] if file[2] > RECENT] or self.bench.ids[service]
+        wait = files[0][0] + OLD_AFTER_SECONDS - time.monotonic()
+        if wait > 0:
+            time.sleep(wait)
+        path, ids = self.bench.path("old"), b""
+        for at, created, _ in files:
+            if at + OLD_AFTER_SECONDS <= time.monotonic() and len(ids) < OLD_AT_MOST * 16:
+                with open(created, "rb") as file:
+                    ids += file.read()
+        with open(path, "wb") as file:
+            file.write(ids)
+        return path

@@ -1,0 +1,115 @@
+"""What the measurements come to: medians with their spread, and the ratios that the service is held to."""
+
+import statistics
+
+from bench import EMBEDDED, FLOOR, MONGODB, PLAIN, TUNED
+from cells import BUSY, CREATE_64, CREATE_256, GET_OLD, GET_RECENT, OPEN_CREATE, OPEN_TOLD, TOLD
+
+
+class Spread:
+    """The median of some values, the least and the greatest."""
+
+    def __init__(self, values):
+        self.values = list(values)
+        self.median = statistics.median(self.values)
+        self.least, self.greatest = min(self.values), max(self.values)
+
+
+class Figure:
+    """One line of what is to be reached. `is_ceiling`: less is better."""
+
+    def __init__(self, name, spread, reach, aim, unit="", is_ceiling=False):
+        self.name, self.spread, self.reach, self.aim = name, spread, reach, aim
+        self.unit, self.is_ceiling = unit, is_ceiling
+
+    def verdict(self):
+        if self.spread is None:
+            return "not measured"
+        if self.reach is None and self.aim is None:
+            return "–"
+        for bound, word in ((self.aim, "aim"), (self.reach, "reach")):
+            if bound is None:
+                continue
+            if self.spread.median <= bound if self.is_ceiling else self.spread.median >= bound:
+                return word
+        return "**no**"
+
+
+class Measured:
+    """The measurements by cell, service and round."""
+
+    def __init__(self, measurements):
+        self.found = {(one["cell"], one["service"], one["round"]): one for one in measurements}
+        self.rounds = sorted({number for _, _, number in self.found})
+
+    def of(self, cell, service):
+        return [self.found[cell, service, number] for number in self.rounds if (cell, service, number) in self.found]
+
+    def spread(self, cell, service, value):
+        values = [value(one) for one in self.of(cell, service)]
+        return Spread(values) if values else None
+
+    def ratio(self, over, under, value=lambda one: one["rate"]):
+        """Each round by itself, because both sides saw the same machine in it."""
+        pairs = [
+            (self.found.get((*over, number)), self.found.get((*under, number))) for number in self.rounds
+        ]
+        values = [value(one) / value(other) for one, other in pairs if one and other and value(other)]
+        return Spread(values) if values else None
+
+
+def latency(quantile, kind="create_us"):
+    return lambda one: one[kind][quantile] / 1000
+
+
+def main_figures(measured):
+    ratio, spread = measured.ratio, measured.spread
+    p99 = latency("p99")
+    figures = []
+    for cell in (CREATE_64, CREATE_256):
+        figures.append(Figure(f"{cell}: MongoDB ÷ plain", ratio((cell, MONGODB), (cell, PLAIN)), 2.5, 4.0))
+        figures.append(Figure(f"{cell}: MongoDB ÷ {TUNED}", ratio((cell, MONGODB), (cell, TUNED)), None, None))
+        figures.append(Figure(
+            f"{cell}: p99, MongoDB ÷ plain", ratio((cell, MONGODB), (cell, PLAIN), p99), None, 1.0, is_ceiling=True
+        ))
+    for cell in (GET_RECENT, GET_OLD):
+        figures.append(Figure(f"{cell}: MongoDB ÷ plain", ratio((cell, MONGODB), (cell, PLAIN)), 2.5, 4.0))
+    for cell in (CREATE_64, CREATE_256):
+        figures.append(Figure(f"{cell}: embedded ÷ floor", ratio((cell, EMBEDDED), (cell, FLOOR)), 0.15, 0.25))
+    for cell in (GET_RECENT, GET_OLD):
+        figures.append(Figure(f"{cell}: embedded ÷ floor", ratio((cell, EMBEDDED), (cell, FLOOR)), 0.5, 0.8))
+    figures.append(Figure(
+        f"{TOLD}: MongoDB ÷ plain's creations", ratio((TOLD, MONGODB), (CREATE_64, PLAIN)), 0.5, 0.8
+    ))
+    figures.append(Figure(
+        f"{BUSY} by another program: embedded ÷ quiet", ratio((BUSY, EMBEDDED), (CREATE_64, EMBEDDED)), 0.25, 0.4
+    ))
+    for service in (MONGODB, EMBEDDED):
+        figures.append(Figure(
+            f"p99 of create at half of the highest rate: {service}",
+            spread(OPEN_CREATE, service, p99), 15, 5, " ms", is_ceiling=True,
+        ))
+    for service in (MONGODB, EMBEDDED):
+        lag = spread(OPEN_TOLD, service, lambda one: one["events"]["lag_us"]["p99"] / 1000)
+        figures.append(Figure(
+            f"p99 from status to first byte of its webhook at half rate: {service}", lag, 50, 10, " ms", is_ceiling=True
+        ))
+    return figures
+
+
+def long_figures(results):
+    """Of `--growth` and `--memory`: {name: [values]} as they were measured."""
+    figures = []
+    for service in (MONGODB, EMBEDDED):
+        for kind, name, reach, aim, unit, is_ceiling in (
+            ("growth", "create with {:,} stored ÷ empty store", 0.8, 0.95, "", False),
+            ("ready", "ready again with {:,} stored, {:,} of them open", 2.0, 0.5, " s", True),
+            ("memory", "memory per live payment, {:,} live", 6, 3, " KiB", True),
+        ):
+            found = results.get((kind, service))
+            if found:
+                figure = Figure(
+                    f"{name.format(*found['counts'])}: {service}", Spread(found["values"]), reach, aim, unit, is_ceiling
+                )
+                figures.append(figure)
+    return figures
