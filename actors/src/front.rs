@@ -4,13 +4,14 @@
 //! of those that were idle for a while and hold no card. Never reads or decides itself. One per thread; made anew by the supervisor,
 //! after which every transaction comes back from the store.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix::prelude::*;
 use quita_domain::identity::TransactionId;
+use tokio::task::yield_now;
 use tokio::time::Instant;
 
 use crate::mailbox::{Ask, Mailbox, NoAnswer, Reply};
@@ -18,9 +19,13 @@ use crate::meter::{ActorMeter, Alive};
 use crate::payments::Denied;
 use crate::shared::Shared;
 use crate::transaction::{Addressed, Await, CardHold, Create, Execute, Read, TransactionActor};
+use crate::wheel::Wheel;
 
 /// How often a question is passed on to a transaction that turns out to be dead.
 const PASSES: u32 = 3;
+
+/// Transactions looked at before others have their turn.
+const LOOKS_AT_ONCE: usize = 128;
 
 struct Live {
     mailbox: Mailbox<TransactionActor>,
@@ -35,11 +40,16 @@ impl Live {
         Self { mailbox, used_at: Instant::now(), hold }
     }
 
+    /// When it has been idle for so long.
+    fn idle_at(&self, idle_after: Duration) -> Instant {
+        self.used_at + idle_after
+    }
+
     /// Whether it may leave the memory. One whose card may still have to be charged would come back without it, and
     /// one that is at work would write behind the back of the next.
     fn is_idle(&self, now: Instant, idle_after: Duration) -> bool {
         let is_needed = self.mailbox.is_busy() || self.hold.is_held(now);
-        now.duration_since(self.used_at) >= idle_after && !(is_needed && self.mailbox.is_alive())
+        now >= self.idle_at(idle_after) && !(is_needed && self.mailbox.is_alive())
     }
 }
 
@@ -47,6 +57,9 @@ impl Live {
 pub(crate) struct FrontActor {
     shared: Arc<Shared>,
     live: HashMap<TransactionId, Live>,
+    wheel: Wheel,
+    /// Those whose turn it is to be looked at.
+    turns: VecDeque<TransactionId>,
     transactions: Arc<ActorMeter>,
     _alive: Alive,
 }
@@ -54,7 +67,8 @@ pub(crate) struct FrontActor {
 impl FrontActor {
     pub(crate) fn new(shared: Arc<Shared>, alive: Alive) -> Self {
         let transactions = shared.meter.of(TransactionActor::KIND);
-        Self { shared, live: HashMap::new(), transactions, _alive: alive }
+        let wheel = Wheel::new(shared.limits.idle_after);
+        Self { shared, live: HashMap::new(), wheel, turns: VecDeque::new(), transactions, _alive: alive }
     }
 
     /// The mailbox of a transaction, which is started if it is not alive.
@@ -74,8 +88,10 @@ impl FrontActor {
                 dead.insert(live);
                 Some(mailbox)
             }
-            Entry::Vacant(vacant) => has_room
-                .then(|| vacant.insert(Live::launch(id, &self.shared, &self.transactions)).mailbox.clone()),
+            Entry::Vacant(vacant) => has_room.then(|| {
+                self.wheel.put(id, self.shared.limits.idle_after);
+                vacant.insert(Live::launch(id, &self.shared, &self.transactions)).mailbox.clone()
+            }),
         }
     }
 
@@ -102,16 +118,35 @@ impl FrontActor {
         reply.send(Err(Denied::Overloaded));
     }
 
-    /// Drops the addresses of transactions that were idle for a while.
-    fn passivate(&mut self, _: &mut Context<Self>) {
+    /// Turns the wheel, and begins to look at those whose time has come unless that goes on already.
+    fn turn(&mut self, context: &mut Context<Self>) {
+        let is_looking = !self.turns.is_empty();
+        self.turns.extend(self.wheel.turn());
+        if !is_looking {
+            self.passivate(context);
+        }
+    }
+
+    /// Drops the addresses of transactions that were idle for a while: some, then lets others have their turn.
+    fn passivate(&mut self, context: &mut Context<Self>) {
+        for _ in 0..LOOKS_AT_ONCE {
+            let Some(id) = self.turns.pop_front() else { return };
+            self.look_at(id);
+        }
+        context.spawn(yield_now().into_actor(self).map(|(), front, context| front.passivate(context)));
+    }
+
+    fn look_at(&mut self, id: TransactionId) {
         let (now, idle_after) = (Instant::now(), self.shared.limits.idle_after);
-        let published = &self.shared.published;
-        self.live.retain(|id, live| {
-            if live.is_idle(now, idle_after) && published.was_read(*id) {
-                live.used_at = now;
-            }
-            !live.is_idle(now, idle_after)
-        });
+        let Entry::Occupied(mut found) = self.live.entry(id) else { return };
+        if found.get().is_idle(now, idle_after) && self.shared.published.was_read(id) {
+            found.get_mut().used_at = now;
+        }
+        if found.get().is_idle(now, idle_after) {
+            found.remove();
+        } else {
+            self.wheel.put(id, found.get().idle_at(idle_after).saturating_duration_since(now));
+        }
     }
 }
 
@@ -119,7 +154,7 @@ impl Actor for FrontActor {
     type Context = Context<Self>;
 
     fn started(&mut self, context: &mut Self::Context) {
-        context.run_interval(self.shared.limits.idle_after / 4, Self::passivate);
+        context.run_interval(self.wheel.step, Self::turn);
     }
 }
 

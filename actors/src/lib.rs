@@ -7,6 +7,7 @@ mod limits;
 mod mailbox;
 mod meter;
 mod slot;
+mod wheel;
 
 mod asking;
 mod doubts;

@@ -18,6 +18,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::inbox::InboxSink;
 use crate::mailbox::{NoAnswer, Question};
+use crate::published::Seen;
 use crate::routing::{NoRoute, RouteHealth};
 use crate::shared::{Shared, failed_before};
 use crate::transaction::{Asker, Await, Create, Execute, Read, Until};
@@ -168,12 +169,14 @@ impl Payments {
     /// # Errors
     /// When the store does not answer.
     pub async fn read(&self, id: TransactionId) -> Result<Option<Arc<Payment>>, Denied> {
+        let load = || async { self.shared.load(id).await.map_err(Denied::StoreUnavailable) };
         if self.shared.may_be_stale(id) {
-            return self.shared.load(id).await.map_err(Denied::StoreUnavailable);
+            return load().await;
         }
-        match self.shared.published.get(id) {
-            Some(payment) => Ok(Some(payment)),
-            None => self.ask(id, Read(id)).await,
+        match self.shared.published.look(id) {
+            Seen::Known(payment) => Ok(Some(payment)),
+            Seen::AtWork => self.ask(id, Read(id)).await,
+            Seen::NotLive => load().await,
         }
     }
 

@@ -19,6 +19,17 @@ pub(crate) struct Published {
     tickets: AtomicU64,
 }
 
+/// What there is to be read of a payment.
+#[derive(Debug)]
+pub(crate) enum Seen {
+    /// What its actor made known last.
+    Known(Arc<Payment>),
+    /// Its actor asks or changes the store: only it can tell.
+    AtWork,
+    /// It does not live here: the store tells.
+    NotLive,
+}
+
 /// Entitles to fill a place: who took the place back later holds another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket(u64);
@@ -43,12 +54,12 @@ impl Published {
         Some(part.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What its actor made known last, if it is live and not at work.
-    pub(crate) fn get(&self, id: TransactionId) -> Option<Arc<Payment>> {
-        let mut part = self.part(id)?;
-        let place = part.get_mut(&id)?;
+    /// What there is to be read of a payment.
+    pub(crate) fn look(&self, id: TransactionId) -> Seen {
+        let mut part = self.part(id);
+        let Some(place) = part.as_mut().and_then(|part| part.get_mut(&id)) else { return Seen::NotLive };
         place.was_read = true;
-        place.payment.clone()
+        place.payment.clone().map_or(Seen::AtWork, Seen::Known)
     }
 
     /// Whether anybody looked since this was asked last.
@@ -99,7 +110,7 @@ mod tests {
     fn nothing_is_read_at_a_place_that_is_taken_back() {
         let published = Published::default();
         published.take_back(id());
-        assert!(published.get(id()).is_none());
+        assert!(matches!(published.look(id()), Seen::AtWork));
         assert!(published.was_read(id()) && !published.was_read(id()), "whoever looked counts once");
     }
 
@@ -107,11 +118,9 @@ mod tests {
     fn a_place_is_given_up_by_its_last_holder_only() {
         let published = Published::default();
         let (earlier, later) = (published.take_back(id()), published.take_back(id()));
-        published.get(id());
         published.give_up(id(), earlier);
-        assert!(published.was_read(id()), "it is still there");
-        published.get(id());
+        assert!(matches!(published.look(id()), Seen::AtWork), "it is still there");
         published.give_up(id(), later);
-        assert!(!published.was_read(id()));
+        assert!(matches!(published.look(id()), Seen::NotLive));
     }
 }

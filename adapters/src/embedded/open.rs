@@ -17,7 +17,7 @@ const SCHEMA: &str = include_str!("schema.sql");
 /// How long a write waits for another process, such as a command that makes a key.
 const BUSY_WAIT: Duration = Duration::from_secs(5);
 /// Threads that read: enough that a long list does not hold up a lookup.
-const READERS: usize = 3;
+pub(super) const READERS: usize = 3;
 /// Prepared statements that a connection keeps.
 const PREPARED_STATEMENTS: usize = 64;
 

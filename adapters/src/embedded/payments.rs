@@ -1,6 +1,7 @@
 //! Payments: the journal's batch as one transaction, lookups, lists, what is due.
 
 use async_trait::async_trait;
+use futures_util::future::try_join_all;
 use quita_domain::delivery::DeliveryState;
 use quita_domain::identity::TransactionId;
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
@@ -12,6 +13,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, named_params, params_
 use uuid::Uuid;
 
 use super::failure::Failure;
+use super::open::READERS;
 use super::transaction::{self, Failed};
 use super::{EmbeddedStore, listing};
 use crate::payment_row::PaymentRow;
@@ -27,6 +29,9 @@ const INSERT: &str = "INSERT INTO payments (id, revision, last_op, merchant, mod
 const REPLACE: &str = "UPDATE payments SET revision = :revision, last_op = :last_op, status = :status, \
     due_at = :due_at, outbox_at = :outbox_at, delivery_states = :delivery_states, payment = :payment \
     WHERE id = :id AND revision = :expected";
+
+/// Ids that are not worth waking another thread for.
+const LEAST_SHARE: usize = 4;
 
 type Outcome = Result<(), WriteError>;
 
@@ -49,21 +54,11 @@ impl PaymentStore for EmbeddedStore {
         self.writer.run(job).await.unwrap_or_else(lost)
     }
 
+    /// Spread over the threads that read.
     async fn load(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError> {
-        let ids = ids.to_vec();
-        self.read(move |transaction| {
-            let mut statement =
-                transaction.prepare_cached("SELECT id, payment FROM payments WHERE id = ?1")?;
-            let mut payments = Vec::with_capacity(ids.len());
-            for id in ids {
-                let found = statement.query_row([id.uuid().as_bytes()], stored).optional()?;
-                if let Some(stored) = found {
-                    payments.push(read_payment(&stored)?);
-                }
-            }
-            Ok(payments)
-        })
-        .await
+        let share = ids.len().div_ceil(READERS).max(LEAST_SHARE);
+        let loads = ids.chunks(share).map(|ids| self.load_share(ids.to_vec()));
+        Ok(try_join_all(loads).await?.concat())
     }
 
     async fn list(
@@ -95,6 +90,22 @@ impl PaymentStore for EmbeddedStore {
 }
 
 impl EmbeddedStore {
+    async fn load_share(&self, ids: Vec<TransactionId>) -> Result<Vec<Payment>, StoreError> {
+        self.read(move |transaction| {
+            let mut statement =
+                transaction.prepare_cached("SELECT id, payment FROM payments WHERE id = ?1")?;
+            let mut payments = Vec::with_capacity(ids.len());
+            for id in ids {
+                let found = statement.query_row([id.uuid().as_bytes()], stored).optional()?;
+                if let Some(stored) = found {
+                    payments.push(read_payment(&stored)?);
+                }
+            }
+            Ok(payments)
+        })
+        .await
+    }
+
     async fn page(&self, (sql, values): (String, Vec<Value>)) -> Result<Vec<Payment>, StoreError> {
         self.read(move |transaction| {
             let mut statement = transaction.prepare_cached(&sql)?;

@@ -1,7 +1,9 @@
 //! Payments: the journal's batch as one command, lookups, lists, what is due.
 
 use async_trait::async_trait;
-use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
+use bson::{Bson, Document, RawDocument, doc};
+use futures_util::future::join;
+use mongodb::Database;
 use mongodb::options::FindOptions;
 use quita_domain::delivery::DeliveryState;
 use quita_domain::identity::TransactionId;
@@ -13,7 +15,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::MongoStore;
-use super::batch;
+use super::batch::{self, Outcome};
 use super::indexes::{DUE, OUTBOX, PAYMENTS, named};
 use super::listing::{self, Listing};
 use super::reading::{find_all, value_in};
@@ -95,7 +97,7 @@ impl<'a> Statement<'a> {
 impl PaymentStore for MongoStore {
     async fn commit(&self, batch: &[Write]) -> Vec<Result<(), WriteError>> {
         let (database, writes) = (self.database.clone(), batch.to_vec());
-        let work = async move { batch::run(&database, &writes, command).await };
+        let work = async move { commit(&database, &writes).await };
         let lost =
             |error| batch.iter().map(|_| Err(WriteError::Unknown(StoreError::clone(&error)))).collect();
         self.threads.run(work).await.unwrap_or_else(lost)
@@ -181,12 +183,23 @@ impl MongoStore {
     }
 }
 
-/// New payments alone go by `insert`, which the server works through three times as fast.
-fn command(writes: &[Write]) -> bson::error::Result<RawDocumentBuf> {
-    if writes.iter().all(|write| write.expected_revision == 0) {
-        return batch::insert(PAYMENTS, writes.iter().map(|write| Envelope::of(&write.payment)).collect());
-    }
-    batch::update(PAYMENTS, writes.iter().map(Statement::of).collect())
+/// New payments go by `insert`, which the server works through three times as fast, beside those that are replaced.
+async fn commit(database: &Database, writes: &[Write]) -> Vec<Outcome> {
+    let (new, known): (Vec<&Write>, Vec<&Write>) =
+        writes.iter().partition(|write| write.expected_revision == 0);
+    let (new, known) = join(
+        batch::run(database, &new, |new| {
+            batch::insert(PAYMENTS, new.iter().map(|write| Envelope::of(&write.payment)).collect())
+        }),
+        batch::run(database, &known, |known| {
+            batch::update(PAYMENTS, known.iter().map(|write| Statement::of(write)).collect())
+        }),
+    )
+    .await;
+    let (mut new, mut known) = (new.into_iter(), known.into_iter());
+    let missing = || Err(WriteError::Unknown(StoreError::Unavailable("a write has no outcome".into())));
+    let outcome = |write: &Write| if write.expected_revision == 0 { new.next() } else { known.next() };
+    writes.iter().map(outcome).map(|outcome| outcome.unwrap_or_else(missing)).collect()
 }
 
 fn read_id(found: &RawDocument) -> Result<TransactionId, StoreError> {
