@@ -130,8 +130,11 @@ impl FrontActor {
     /// Drops the addresses of transactions that were idle for a while: some, then lets others have their turn.
     fn passivate(&mut self, context: &mut Context<Self>) {
         for _ in 0..LOOKS_AT_ONCE {
-            let Some(id) = self.turns.pop_front() else { return };
+            let Some(id) = self.turns.pop_front() else { break };
             self.look_at(id);
+        }
+        if self.turns.is_empty() {
+            return;
         }
         context.spawn(yield_now().into_actor(self).map(|(), front, context| front.passivate(context)));
     }
@@ -143,6 +146,9 @@ impl FrontActor {
             found.get_mut().used_at = now;
         }
         if found.get().is_idle(now, idle_after) {
+            if !found.get().mailbox.is_alive() {
+                self.shared.doubt(id);
+            }
             found.remove();
         } else {
             self.wheel.put(id, found.get().idle_at(idle_after).saturating_duration_since(now));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// How long what waits is held back for the sake of a larger batch.
+/// How long what waits is held back at most for the sake of a larger batch.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(25);
 
 /// How often whatever else can run on this thread goes first.

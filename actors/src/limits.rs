@@ -71,10 +71,10 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            front_mailbox: 4_096,
+            front_mailbox: 8_192,
             transaction_mailbox: 128,
-            live_transactions: 500_000,
-            idle_after: Duration::from_secs(10),
+            live_transactions: 1_000_000,
+            idle_after: Duration::from_secs(3),
             card_held_for: Duration::from_secs(300),
             journal_mailbox: 16_384,
             journal_batch: 512,

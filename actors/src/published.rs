@@ -78,12 +78,13 @@ impl Published {
         ticket
     }
 
-    /// Makes known what a payment is, unless somebody else has taken its place meanwhile.
-    pub(crate) fn fill(&self, ticket: Ticket, payment: &Arc<Payment>) {
-        let Some(mut part) = self.part(payment.id) else { return };
-        if let Some(place) = part.get_mut(&payment.id).filter(|place| place.ticket == ticket) {
-            place.payment = Some(Arc::clone(payment));
-        }
+    /// Makes known what a payment is. `false` if somebody else has taken its place meanwhile.
+    pub(crate) fn fill(&self, ticket: Ticket, payment: &Arc<Payment>) -> bool {
+        let mut part = self.part(payment.id);
+        let place = part.as_mut().and_then(|part| part.get_mut(&payment.id));
+        let Some(place) = place.filter(|place| place.ticket == ticket) else { return false };
+        place.payment = Some(Arc::clone(payment));
+        true
     }
 
     /// Gives the place up.

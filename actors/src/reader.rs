@@ -90,6 +90,9 @@ impl ReaderActor {
     /// Reads a batch of what waits.
     fn read(&mut self, context: &mut Context<Self>) {
         let count = self.turns.len().min(self.batch_size);
+        if count == 0 {
+            return;
+        }
         let ids: Vec<_> = self.turns.drain(..count).collect();
         let replies: Vec<_> = ids.iter().filter_map(|id| self.waiting.remove_entry(id)).collect();
         self.lanes.leave(count);

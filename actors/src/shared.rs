@@ -77,7 +77,7 @@ impl Shared {
         }
     }
 
-    /// The shard of a payment: always the same one, so that its messages never cross a lock.
+    /// The shard of a payment: always the same one, so that its actor is on one thread.
     pub(crate) fn front(&self, id: TransactionId) -> Option<&Arc<Slot<FrontActor>>> {
         let fronts = self.fronts.get()?;
         let mut hasher = DefaultHasher::new();

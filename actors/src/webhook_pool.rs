@@ -1,10 +1,9 @@
 //! The webhook pool: gives deliveries to workers.
 //!
 //! Owns the queue of deliveries that were claimed, and who works on what. Receivers take turns and none may occupy
-//! more than its share of the workers, so that a slow one delays nobody else. Has stored what came of each: a worker
-//! goes on meanwhile. Never decides whether a delivery
-//! succeeded, never has one twice: one that is claimed again while it waits keeps its place with the new lease. What
-//! does not fit stays in the store and is due when its lease ends.
+//! more than its share of the workers, so that a slow one delays nobody else. What came of each is stored while its
+//! worker goes on. Never decides whether a delivery succeeded, never has one twice: one that is claimed again while it
+//! waits keeps its place with the new lease. What does not fit stays in the store and is due when its lease ends.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -181,56 +180,96 @@ impl WebhookPoolActor {
         }
     }
 
+    /// Has it sent, and has it stored how that went, whatever becomes of the pool meanwhile.
     fn give(
         &mut self,
         worker: Mailbox<WebhookWorkerActor>,
-        name: String,
+        receiver: String,
         delivery: Deliver,
         context: &mut Context<Self>,
     ) {
-        let work = async move {
+        let (pool, shared, key) = (context.address(), Arc::clone(&self.shared), delivery.key());
+        actix::spawn(async move {
             let answer = worker.ask(Send(delivery.clone())).await;
-            (worker, delivery, answer)
-        };
-        context.spawn(work.into_actor(self).map(move |(worker, delivery, answer), pool, context| {
-            let worker = if answer == Err(NoAnswer::Died) || !worker.is_alive() {
-                tracing::error!(
-                    "a webhook worker died and was made anew; its delivery is due when its lease ends"
-                );
-                pool.workers.restarted();
-                (pool.hire)()
-            } else {
-                worker
-            };
-            pool.idle.push(worker);
-            match answer {
-                Ok(Some(attempt)) => pool.store(delivery, attempt, context),
-                Ok(None) | Err(_) => drop(pool.claimed.remove(&delivery.key())),
+            let has_died = answer == Err(NoAnswer::Died) || !worker.is_alive();
+            let attempt = answer.ok().flatten();
+            let is_over = attempt.is_none();
+            tell(&pool, Sent { worker, has_died, receiver, key, is_over });
+            if let Some(attempt) = attempt {
+                store(&shared, delivery, attempt).await;
+                tell(&pool, Stored(key));
             }
-            if let Some(receiver) = pool.receivers.get_mut(&name) {
-                receiver.in_flight = receiver.in_flight.saturating_sub(1);
-            }
-            pool.forget_if_idle(&name);
-            pool.pump(context);
-        }));
+        });
     }
+}
 
-    /// Has it stored how an attempt went. Until then nobody here makes another one.
-    fn store(&mut self, delivery: Deliver, attempt: DeliveryAttempt, context: &mut Context<Self>) {
-        self.unstored = self.unstored.saturating_add(1);
-        let (shared, key) = (Arc::clone(&self.shared), delivery.key());
-        let work = async move {
-            let Deliver { payment, index } = delivery;
-            let command = Command::DeliveryAnswered { delivery: index, attempt };
-            if let Err(denied) = shared.insist(payment.id, command).await {
-                tracing::warn!(transaction.id = %payment.id, %denied, "a delivery's outcome could not be stored; it is sent again");
-            }
+/// An attempt has ended. `is_over`: there is nothing to be stored of it.
+#[derive(Message)]
+#[rtype(result = "()")]
+struct Sent {
+    worker: Mailbox<WebhookWorkerActor>,
+    has_died: bool,
+    receiver: String,
+    key: Key,
+    is_over: bool,
+}
+
+/// How an attempt went is stored, or could not be.
+#[derive(Message)]
+#[rtype(result = "()")]
+struct Stored(Key);
+
+/// Tells the pool, which knows of no more than its workers and a bounded number of outcomes.
+fn tell<M: Message<Result = ()> + std::marker::Send + 'static>(pool: &Addr<WebhookPoolActor>, news: M)
+where
+    WebhookPoolActor: Handler<M>,
+{
+    if pool.try_send(news).is_err() {
+        tracing::debug!("the webhook pool was made anew meanwhile");
+    }
+}
+
+async fn store(shared: &Shared, Deliver { payment, index }: Deliver, attempt: DeliveryAttempt) {
+    let command = Command::DeliveryAnswered { delivery: index, attempt };
+    if let Err(denied) = shared.insist(payment.id, command).await {
+        tracing::warn!(transaction.id = %payment.id, %denied, "a delivery's outcome could not be stored; it is sent again");
+    }
+}
+
+impl Handler<Sent> for WebhookPoolActor {
+    type Result = ();
+
+    fn handle(&mut self, sent: Sent, context: &mut Self::Context) {
+        let worker = if sent.has_died {
+            tracing::error!(
+                "a webhook worker died and was made anew; its delivery is due when its lease ends"
+            );
+            self.workers.restarted();
+            (self.hire)()
+        } else {
+            sent.worker
         };
-        context.spawn(work.into_actor(self).map(move |(), pool, context| {
-            pool.unstored = pool.unstored.saturating_sub(1);
-            pool.claimed.remove(&key);
-            pool.pump(context);
-        }));
+        self.idle.push(worker);
+        if sent.is_over {
+            self.claimed.remove(&sent.key);
+        } else {
+            self.unstored = self.unstored.saturating_add(1);
+        }
+        if let Some(receiver) = self.receivers.get_mut(&sent.receiver) {
+            receiver.in_flight = receiver.in_flight.saturating_sub(1);
+        }
+        self.forget_if_idle(&sent.receiver);
+        self.pump(context);
+    }
+}
+
+impl Handler<Stored> for WebhookPoolActor {
+    type Result = ();
+
+    fn handle(&mut self, Stored(key): Stored, context: &mut Self::Context) {
+        self.unstored = self.unstored.saturating_sub(1);
+        self.claimed.remove(&key);
+        self.pump(context);
     }
 }
 

@@ -22,7 +22,7 @@ impl Wheel {
         Self { slots: (0..=STEPS).map(|_| Vec::new()).collect(), step }
     }
 
-    /// Has it looked at after this long, or up to a step later.
+    /// Has it looked at after this long, or up to two steps later.
     pub(crate) fn put(&mut self, id: TransactionId, after: Duration) {
         let steps = after.as_nanos().div_ceil(self.step.as_nanos().max(1));
         let last = self.slots.len().saturating_sub(1);

@@ -1,7 +1,7 @@
 //! The MongoDB store: for many nodes and machines, on a replica set.
 //!
 //! Every write is acknowledged by the journals of a majority, every read is of the primary's majority: what
-//! was answered is never taken back. One command carries a whole batch of guarded writes.
+//! was answered is never taken back. One command carries the new payments of a batch, another the guarded writes of those that are known.
 
 mod access;
 mod batch;

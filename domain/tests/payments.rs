@@ -347,6 +347,23 @@ fn a_payment_reads_back_as_it_was_stored() {
 }
 
 #[test]
+fn a_payment_of_an_older_version_tells_of_its_last_event_as_before() {
+    let payment = paid();
+    let mut stored = serde_json::to_value(&payment).unwrap();
+    let last = stored["history"].as_array().unwrap().len() - 1;
+    assert!(stored["history"][last].get("snapshot").is_none(), "what the payment still is, is stored once");
+    stored["history"][last]["snapshot"] = stored["state"].clone();
+    let older: Payment = serde_json::from_value(stored).unwrap();
+    let wish = |payment: &Payment| after(payment, wish(refund(100), Some("k"), 1), 3_000);
+    for (older, payment) in [(older.clone(), payment.clone()), (wish(&older), wish(&payment))] {
+        assert_eq!(older.state, payment.state);
+        for (one, other) in older.history.iter().zip(&payment.history) {
+            assert_eq!(older.as_of(one), payment.as_of(other));
+        }
+    }
+}
+
+#[test]
 fn an_operation_decided_again_after_a_lost_write_is_begun_once() {
     let asked = after(&paid(), wish(refund(100), None, 1), 3_000);
     let again = asked.decide(wish(refund(100), None, 1), &at(3_100)).unwrap();

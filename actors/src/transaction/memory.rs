@@ -32,11 +32,14 @@ impl Memory {
         }
     }
 
-    /// This is what the store has.
+    /// This is what the store has. If another actor of the payment has come to life meanwhile, which happens when a
+    /// front died over this one's write, that one may hold what was there before.
     pub(super) fn hold(&mut self, payment: &Arc<Payment>) {
         self.payment = Some(Arc::clone(payment));
-        if let Some(ticket) = self.ticket {
-            self.shared.published.fill(ticket, payment);
+        if let Some(ticket) = self.ticket
+            && !self.shared.published.fill(ticket, payment)
+        {
+            self.shared.doubt(self.id);
         }
     }
 

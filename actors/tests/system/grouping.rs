@@ -1,10 +1,13 @@
 //! Group commit and group read: many callers, few calls to the store.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use futures_util::future::join_all;
 
-use crate::orders::{id, pix, pix_for};
+use crate::bank::settled;
+use crate::orders::{CENTS, id, pix, pix_for};
+use crate::store::{Fault, Op};
 use crate::world::{World, pass_ms};
 
 #[test]
@@ -89,5 +92,42 @@ fn a_payment_that_can_not_be_read_keeps_no_other_of_its_batch_from_being_read() 
         world.store.spoil(id(25));
         let found = join_all((1..=50).map(|number| node.payments.read(id(number)))).await;
         assert_eq!(found.iter().filter(|found| found.is_err()).count(), 1);
+    });
+}
+
+#[test]
+fn whoever_reads_while_a_payment_is_written_waits_and_sees_the_new_one() {
+    let world = World::with_sole_writer();
+    world.live(async {
+        let node = world.node();
+        let created = node.created(pix_for(1, None)).await;
+        world.store.once(Op::Commit, Fault::Slow(Duration::from_millis(300)));
+        let notice = node.notice("e1", id(1), settled(id(1), CENTS));
+        node.payments.submit(notice).await.unwrap();
+        pass_ms(50).await;
+        let begun = world.clock.elapsed_ms();
+        let seen = node.payments.read(id(1)).await.unwrap().unwrap();
+        assert!(world.clock.elapsed_ms() > begun, "it had to wait");
+        assert!(seen.revision > created.revision, "{:?}", seen.status());
+        assert_eq!(world.store.reads().len(), 0);
+        node.settle().await;
+    });
+}
+
+#[test]
+fn a_small_batch_leaves_beside_one_that_hangs() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        world.store.once(Op::Commit, Fault::Slow(Duration::from_secs(5)));
+        let large: Vec<_> = (1..=20).map(|number| node.begin(pix_for(number, None))).collect();
+        pass_ms(10).await;
+        let begun = world.clock.elapsed_ms();
+        node.created(pix_for(21, None)).await;
+        assert!(world.clock.elapsed_ms() - begun < 1_000, "one alone must not wait for twenty");
+        for one in large {
+            assert!(one.await.unwrap().is_ok());
+        }
+        node.settle().await;
     });
 }

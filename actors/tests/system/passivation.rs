@@ -40,7 +40,7 @@ fn a_transaction_that_is_asked_for_stays() {
         let node = world.node();
         node.created(pix(1)).await;
         for _ in 0..8 {
-            pass_ms(6_000).await;
+            pass_ms(2_000).await;
             assert!(node.payments.read(id(1)).await.unwrap().is_some());
         }
         assert_eq!(node.metric("quita_actor_started_total", "transaction"), 1);
@@ -134,5 +134,25 @@ fn a_card_is_not_held_for_longer_than_the_limit_even_if_somebody_asks_all_the_ti
         let stored = node.stored(id(1));
         assert_eq!(stored.state.status_reason.as_deref(), Some("interrupted"));
         assert_eq!(world.trace.charges(), 1);
+    });
+}
+
+#[test]
+fn many_that_are_idle_at_once_all_leave_and_one_that_is_at_work_later() {
+    let world = World::new().with_limits(|limits| limits.idle_after = Duration::from_secs(1));
+    world.live(async {
+        let node = world.node();
+        for number in 1..=500 {
+            drop(node.begin(pix(number)));
+        }
+        pass_ms(500).await;
+        world.bank.next([Answer::after_ms(4_000, Answer::Takes)]);
+        let waiting = node.begin(pix(501));
+        pass_ms(2_500).await;
+        assert!((1..=2).contains(&node.live("transaction")), "{}", node.live("transaction"));
+        assert!(waiting.await.unwrap().is_ok());
+        pass_ms(5_000).await;
+        assert_eq!((node.live("transaction"), node.restarts("transaction")), (0, 0));
+        node.settle().await;
     });
 }

@@ -211,6 +211,25 @@ fn what_does_not_fit_into_the_pool_is_delivered_later_by_the_timer() {
 }
 
 #[test]
+fn while_outcomes_can_not_be_stored_little_more_is_sent_and_later_all_of_it() {
+    let world = World::new().with_limits(|limits| {
+        limits.webhook_workers = 2;
+        limits.webhook_outcomes = 4;
+    });
+    world.live(async {
+        let node = world.node();
+        world.store.always(Op::Commit, Fault::Slow(Duration::from_secs(2)));
+        create_all(&node, 1..=60, SHOP).await;
+        pass_ms(1_000).await;
+        let sent = world.receivers.received().len();
+        assert!((1..=6).contains(&sent), "{sent}");
+        world.store.heal();
+        node.settle().await;
+        assert_eq!(world.receivers.received().len(), 60, "each once");
+    });
+}
+
+#[test]
 fn a_merchant_without_an_address_is_told_nothing() {
     let world = World::new();
     world.live(async {

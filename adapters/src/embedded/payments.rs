@@ -58,7 +58,7 @@ impl PaymentStore for EmbeddedStore {
     async fn load(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError> {
         let share = ids.len().div_ceil(READERS).max(LEAST_SHARE);
         let loads = ids.chunks(share).map(|ids| self.load_share(ids.to_vec()));
-        Ok(try_join_all(loads).await?.concat())
+        Ok(try_join_all(loads).await?.into_iter().flatten().collect())
     }
 
     async fn list(

@@ -1,4 +1,4 @@
-//! Payments: the journal's batch as one command, lookups, lists, what is due.
+//! Payments: the journal's batch as two commands side by side, lookups, lists, what is due.
 
 use async_trait::async_trait;
 use bson::{Bson, Document, RawDocument, doc};

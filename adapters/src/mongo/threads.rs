@@ -1,7 +1,8 @@
-//! Threads of the driver's own.
+//! Threads of the driver's own, where it reads and writes its connections.
 //!
-//! A reply arrives in pieces. Each would wake the thread that connected, which would wake the one that waits; here
-//! the thread that is woken reads on, encodes and decodes, and wakes the caller once.
+//! A reply arrives in pieces. Each would wake the thread that connected, which would wake the one that waits. So what
+//! is large or frequent, which is payments, is run there too: the thread that is woken reads on, encodes and decodes,
+//! and wakes the caller once.
 
 use std::future::Future;
 use std::thread::available_parallelism;
@@ -12,7 +13,7 @@ use tokio::runtime::{Builder, Runtime};
 /// One thread for so many cores.
 const CORES_PER_THREAD: usize = 4;
 
-/// Runs what talks to MongoDB.
+/// Runs what talks to MongoDB about payments.
 #[derive(Debug)]
 pub(super) struct Threads(Option<Runtime>);
 
@@ -29,7 +30,7 @@ impl Threads {
         Ok(Self(Some(runtime.map_err(no_thread)?)))
     }
 
-    /// Runs this there. It is finished even if nobody waits for it any more.
+    /// Runs this there. It is finished even if nobody waits for it any more, unless the store is dropped.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] if it panicked: what became of it is unknown.

@@ -7,17 +7,20 @@ import signal
 import sys
 
 import machine
+import nodes
 import plots
 import report
 from bench import Bench
 from cells import Rounds
 from figures import Measured, long_figures, main_figures
 from long_runs import Growth, Memory
+from nodes import Nodes
 from verify import check_everything
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 DOCUMENT = os.path.join(ROOT, "docs", "PERFORMANCE.md")
 PLOTS = os.path.join(ROOT, "docs", "performance")
+MOST_NODES = 3
 
 
 def options_of(arguments):
@@ -30,6 +33,7 @@ def options_of(arguments):
     parser.add_argument("--told", type=int)
     parser.add_argument("--growth", type=int, default=0)
     parser.add_argument("--memory", type=int, default=0)
+    parser.add_argument("--nodes", type=int, default=0)
     parser.add_argument("--json")
     parser.add_argument("--write", action="store_true")
     return parser.parse_args(arguments)
@@ -52,6 +56,8 @@ def run(bench, options):
         Growth(bench, options.growth).run(results)
     if options.memory:
         Memory(bench, options.memory).run(results)
+    if options.nodes:
+        Nodes(bench, MOST_NODES, options.nodes).run(results)
     return results
 
 
@@ -63,8 +69,10 @@ def tables(bench, options, results, about):
             about, report.figures_table(main_figures(measured)), report.cells_table(measured),
             report.events_table(measured),
         ]
-    if results:
+    if options.growth or options.memory:
         texts["measured, long"] = [about, report.figures_table(long_figures(results))]
+    if options.nodes:
+        texts["measured, nodes"] = [about, report.table(nodes.HEAD, nodes.table_rows(results))]
     return texts, measured
 
 
@@ -97,8 +105,10 @@ def main(arguments):
     print("Every payment that was answered with 201 is in the store, and every event arrived.")
     if options.write:
         for marker, parts in texts.items():
-            report.replace_between(DOCUMENT, marker, "\n\n".join(part for part in parts if part))
-        plots.draw(PLOTS, measured)
+            path = os.path.join(ROOT, nodes.DOCUMENT) if marker == "measured, nodes" else DOCUMENT
+            report.replace_between(path, marker, "\n\n".join(part for part in parts if part))
+        if options.rounds:
+            plots.draw(PLOTS, measured)
 
 
 def save(path, bench, results, description, before, after):
