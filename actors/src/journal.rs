@@ -14,7 +14,7 @@ use quita_domain::payment::Payment;
 use quita_ports::{Store, StoreError, Write, WriteError};
 use tokio::time::Instant;
 
-use crate::lanes::{Lanes, PATIENCE, after_the_others};
+use crate::lanes::{Gathers, Lanes};
 use crate::mailbox::{Ask, Question, Reply};
 use crate::meter::Alive;
 use crate::shared::{Shared, failed_before};
@@ -38,58 +38,40 @@ pub(crate) struct JournalActor {
     shared: Arc<Shared>,
     waiting: VecDeque<Waiting>,
     lanes: Lanes,
-    /// Whether a batch leaves as soon as the others on this thread had their turn.
-    is_about_to_send: bool,
-    /// Whether what waits leaves after a while, however little it is.
-    is_held_back: bool,
     _alive: Alive,
 }
 
 impl JournalActor {
     pub(crate) fn new(shared: Arc<Shared>, alive: Alive) -> Self {
         let lanes = Lanes::new(shared.limits.journal_in_flight);
-        Self {
-            shared,
-            waiting: VecDeque::new(),
-            lanes,
-            is_about_to_send: false,
-            is_held_back: false,
-            _alive: alive,
-        }
+        Self { shared, waiting: VecDeque::new(), lanes, _alive: alive }
     }
 
-    /// Sends what waits if it is worth a batch: soon, together with what is on its way, or after a while.
-    fn pump(&mut self, context: &mut Context<Self>) {
-        if self.lanes.is_worth_a_batch(self.waiting.len()) && !self.is_about_to_send {
-            self.is_about_to_send = true;
-            context.spawn(after_the_others().into_actor(self).map(|(), journal, context| {
-                journal.is_about_to_send = false;
-                while journal.lanes.is_worth_a_batch(journal.waiting.len()) {
-                    journal.send(context);
-                }
-                journal.hold_back(context);
-            }));
+    /// The oldest writes. What its writer gave up while it waited is left out: nobody would know that it landed. So
+    /// no two are of one payment, whose actor has one at a time.
+    fn next_batch(&mut self) -> (Vec<Write>, Vec<Reply<Result<(), WriteError>>>) {
+        let (mut writes, mut replies) = (Vec::new(), Vec::new());
+        while writes.len() < self.shared.limits.journal_batch {
+            let Some((write, reply)) = self.waiting.pop_front() else { break };
+            if !reply.is_given_up() {
+                writes.push(write);
+                replies.push(reply);
+            }
         }
-        self.hold_back(context);
+        (writes, replies)
+    }
+}
+
+impl Gathers for JournalActor {
+    fn lanes(&mut self) -> &mut Lanes {
+        &mut self.lanes
     }
 
-    /// What is too little for another batch now leaves after a while all the same.
-    fn hold_back(&mut self, context: &mut Context<Self>) {
-        let is_left = !self.waiting.is_empty() && !self.is_about_to_send;
-        if is_left && self.lanes.is_one_free() && !self.is_held_back {
-            self.is_held_back = true;
-            context.run_later(PATIENCE, |journal, context| {
-                journal.is_held_back = false;
-                if journal.lanes.is_one_free() {
-                    journal.send(context);
-                }
-                journal.pump(context);
-            });
-        }
+    fn waiting(&self) -> usize {
+        self.waiting.len()
     }
 
-    /// Sends a batch of what waits.
-    fn send(&mut self, context: &mut Context<Self>) {
+    fn depart(&mut self, context: &mut Context<Self>) {
         if self.shared.is_broken() {
             for (_, reply) in self.waiting.drain(..) {
                 reply.send(Err(WriteError::NotWritten(failed_before())));
@@ -113,20 +95,6 @@ impl JournalActor {
             journal.lanes.arrive(size);
             journal.pump(context);
         }));
-    }
-
-    /// The oldest writes. What its writer gave up while it waited is left out: nobody would know that it landed. So
-    /// no two are of one payment, whose actor has one at a time.
-    fn next_batch(&mut self) -> (Vec<Write>, Vec<Reply<Result<(), WriteError>>>) {
-        let (mut writes, mut replies) = (Vec::new(), Vec::new());
-        while writes.len() < self.shared.limits.journal_batch {
-            let Some((write, reply)) = self.waiting.pop_front() else { break };
-            if !reply.is_given_up() {
-                writes.push(write);
-                replies.push(reply);
-            }
-        }
-        (writes, replies)
     }
 }
 

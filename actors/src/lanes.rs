@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
+use actix::prelude::*;
+
 /// How long what waits is held back at most for the sake of a larger batch.
-pub(crate) const PATIENCE: Duration = Duration::from_millis(25);
+const PATIENCE: Duration = Duration::from_millis(25);
 
 /// How often whatever else can run on this thread goes first.
 const TURNS: u32 = 2;
 
 /// Lets what else can run on this thread do so: what it sends then goes along with the next batch.
-pub(crate) async fn after_the_others() {
+async fn after_the_others() {
     for _ in 0..TURNS {
         tokio::task::yield_now().await;
     }
@@ -22,12 +24,63 @@ pub(crate) async fn after_the_others() {
 pub(crate) struct Lanes {
     under_way: Vec<usize>,
     most: usize,
+    /// Whether a batch leaves as soon as the others on this thread had their turn.
+    is_about_to_leave: bool,
+    /// Whether what waits leaves after a while, however little it is.
+    is_held_back: bool,
+}
+
+/// An actor that gathers what waits into batches.
+pub(crate) trait Gathers: Actor<Context = Context<Self>> {
+    fn lanes(&mut self) -> &mut Lanes;
+
+    /// How much waits.
+    fn waiting(&self) -> usize;
+
+    /// Lets a batch of what waits leave, if anything does.
+    fn depart(&mut self, context: &mut Context<Self>);
+
+    fn is_worth_a_batch(&mut self) -> bool {
+        let waiting = self.waiting();
+        self.lanes().is_worth_a_batch(waiting)
+    }
+
+    /// Lets what waits leave if it is worth a batch: soon, together with what is on its way, or after a while.
+    fn pump(&mut self, context: &mut Context<Self>) {
+        if self.is_worth_a_batch() && !self.lanes().is_about_to_leave {
+            self.lanes().is_about_to_leave = true;
+            context.spawn(after_the_others().into_actor(self).map(|(), actor, context| {
+                actor.lanes().is_about_to_leave = false;
+                while actor.is_worth_a_batch() {
+                    actor.depart(context);
+                }
+                actor.hold_back(context);
+            }));
+        }
+        self.hold_back(context);
+    }
+
+    /// What is too little for another batch now leaves after a while all the same.
+    fn hold_back(&mut self, context: &mut Context<Self>) {
+        let is_left = self.waiting() > 0;
+        let lanes = self.lanes();
+        if is_left && lanes.is_one_free() && !lanes.is_about_to_leave && !lanes.is_held_back {
+            lanes.is_held_back = true;
+            context.run_later(PATIENCE, |actor, context| {
+                actor.lanes().is_held_back = false;
+                if actor.lanes().is_one_free() {
+                    actor.depart(context);
+                }
+                actor.pump(context);
+            });
+        }
+    }
 }
 
 impl Lanes {
     /// At most so many at once.
     pub(crate) const fn new(most: usize) -> Self {
-        Self { under_way: Vec::new(), most }
+        Self { under_way: Vec::new(), most, is_about_to_leave: false, is_held_back: false }
     }
 
     /// Whether another batch could be under way.

@@ -11,7 +11,7 @@ use quita_domain::identity::TransactionId;
 use quita_domain::payment::Payment;
 use quita_ports::{Store, StoreError};
 
-use crate::lanes::{Lanes, PATIENCE, after_the_others};
+use crate::lanes::{Gathers, Lanes};
 use crate::limits::Limits;
 use crate::mailbox::{Ask, Question, Reply};
 use crate::meter::Alive;
@@ -33,10 +33,6 @@ pub(crate) struct ReaderActor {
     /// Whose turn it is: what waits longest is read first.
     turns: VecDeque<TransactionId>,
     lanes: Lanes,
-    /// Whether a batch leaves as soon as the others on this thread had their turn.
-    is_about_to_read: bool,
-    /// Whether what waits leaves after a while, however little it is.
-    is_held_back: bool,
     capacity: usize,
     batch_size: usize,
     _alive: Alive,
@@ -49,46 +45,40 @@ impl ReaderActor {
             waiting: HashMap::new(),
             turns: VecDeque::new(),
             lanes: Lanes::new(limits.reader_in_flight),
-            is_about_to_read: false,
-            is_held_back: false,
             capacity: limits.reader_mailbox,
             batch_size: limits.reader_batch,
             _alive: alive,
         }
     }
+}
 
-    /// Reads what waits if it is worth a batch: soon, together with what is on its way, or after a while.
-    fn pump(&mut self, context: &mut Context<Self>) {
-        if self.lanes.is_worth_a_batch(self.turns.len()) && !self.is_about_to_read {
-            self.is_about_to_read = true;
-            context.spawn(after_the_others().into_actor(self).map(|(), reader, context| {
-                reader.is_about_to_read = false;
-                while reader.lanes.is_worth_a_batch(reader.turns.len()) {
-                    reader.read(context);
-                }
-                reader.hold_back(context);
-            }));
-        }
-        self.hold_back(context);
-    }
-
-    /// What is too little for another batch now leaves after a while all the same.
-    fn hold_back(&mut self, context: &mut Context<Self>) {
-        let is_left = !self.turns.is_empty() && !self.is_about_to_read;
-        if is_left && self.lanes.is_one_free() && !self.is_held_back {
-            self.is_held_back = true;
-            context.run_later(PATIENCE, |reader, context| {
-                reader.is_held_back = false;
-                if reader.lanes.is_one_free() {
-                    reader.read(context);
-                }
-                reader.pump(context);
-            });
+fn answer(replies: Vec<(TransactionId, Vec<Reply<Found>>)>, loaded: Result<Vec<Payment>, StoreError>) {
+    let found: Result<HashMap<_, _>, _> =
+        loaded.map(|payments| payments.into_iter().map(|payment| (payment.id, Arc::new(payment))).collect());
+    for (id, waiting) in replies {
+        for reply in waiting {
+            reply.send(found.as_ref().map(|found| found.get(&id).cloned()).map_err(Clone::clone));
         }
     }
+}
 
-    /// Reads a batch of what waits.
-    fn read(&mut self, context: &mut Context<Self>) {
+/// One payment that can't be read must not keep the others of its batch from being read.
+async fn answer_one_by_one(store: &dyn Store, replies: Vec<(TransactionId, Vec<Reply<Found>>)>) {
+    for (id, waiting) in replies {
+        answer(vec![(id, waiting)], store.load(&[id]).await);
+    }
+}
+
+impl Gathers for ReaderActor {
+    fn lanes(&mut self) -> &mut Lanes {
+        &mut self.lanes
+    }
+
+    fn waiting(&self) -> usize {
+        self.turns.len()
+    }
+
+    fn depart(&mut self, context: &mut Context<Self>) {
         let count = self.turns.len().min(self.batch_size);
         if count == 0 {
             return;
@@ -109,23 +99,6 @@ impl ReaderActor {
             reader.lanes.arrive(count);
             reader.pump(context);
         }));
-    }
-}
-
-fn answer(replies: Vec<(TransactionId, Vec<Reply<Found>>)>, loaded: Result<Vec<Payment>, StoreError>) {
-    let found: Result<HashMap<_, _>, _> =
-        loaded.map(|payments| payments.into_iter().map(|payment| (payment.id, Arc::new(payment))).collect());
-    for (id, waiting) in replies {
-        for reply in waiting {
-            reply.send(found.as_ref().map(|found| found.get(&id).cloned()).map_err(Clone::clone));
-        }
-    }
-}
-
-/// One payment that can't be read must not keep the others of its batch from being read.
-async fn answer_one_by_one(store: &dyn Store, replies: Vec<(TransactionId, Vec<Reply<Found>>)>) {
-    for (id, waiting) in replies {
-        answer(vec![(id, waiting)], store.load(&[id]).await);
     }
 }
 
