@@ -95,6 +95,7 @@ impl Access {
             created_at: now,
             expires_at: expires_in_ms.map(|ms| now.plus_ms(ms)),
             revoked_at: None,
+            last_used_at: None,
         };
         self.store.insert_key(&key).await?;
         Ok(presented)
@@ -189,6 +190,7 @@ impl Access {
             merchant: owner.merchant.clone(),
             name: owner.application.clone(),
             secrets: vec![SigningSecret { secret: fresh_secret()?, expires_at: None }],
+            title: None,
             created_at: now,
         };
         // If another process was faster, its application is as good.

@@ -233,6 +233,7 @@ fn unknown_payment(shared: &Shared, notice: &Notice) -> Exception {
         detail: "a notice for a payment that is not stored here, or was never sent to this acquirer".into(),
         advice: "look the transaction up at the acquirer; if money came in, refund it there".into(),
         reported_at: shared.clock.now(),
+        resolution: None,
     }
 }
 

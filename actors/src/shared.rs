@@ -203,6 +203,7 @@ impl Shared {
             detail: oddity.detail.clone(),
             advice: oddity.kind.advice().into(),
             reported_at: self.clock.now(),
+            resolution: None,
         }
     }
 }

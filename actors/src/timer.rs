@@ -127,6 +127,7 @@ fn unreadable(shared: &Shared, id: TransactionId) -> Exception {
         advice: "run the version that wrote it, or restore it from the backup; it is tried every minute"
             .into(),
         reported_at: shared.clock.now(),
+        resolution: None,
     }
 }
 

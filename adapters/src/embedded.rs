@@ -149,6 +149,7 @@ mod tests {
             merchant: MerchantId::new("loja"),
             name: ApplicationName::new(name),
             secrets: Vec::new(),
+            title: None,
             created_at: Timestamp::default(),
         }
     }

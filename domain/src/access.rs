@@ -24,6 +24,9 @@ pub struct Application {
     pub name: ApplicationName,
     /// Its webhook secrets, newest first.
     pub secrets: Vec<SigningSecret>,
+    /// What people call it, if not by its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// When it was made.
     pub created_at: Timestamp,
 }
@@ -46,6 +49,11 @@ impl std::fmt::Debug for SigningSecret {
 }
 
 impl Application {
+    /// What people call it.
+    pub fn title(&self) -> &str {
+        self.title.as_deref().unwrap_or(self.name.as_str())
+    }
+
     /// The secrets that sign at this time, newest first.
     pub fn live_secrets(&self, now: Timestamp) -> impl Iterator<Item = &str> {
         let is_live = move |secret: &&SigningSecret| secret.expires_at.is_none_or(|at| at > now);
@@ -116,6 +124,9 @@ pub struct ApiKey {
     /// When it was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
+    /// When it was last used, to the minute or so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_used_at: Option<Timestamp>,
 }
 
 impl ApiKey {
@@ -196,6 +207,7 @@ mod tests {
             created_at: Timestamp::default(),
             expires_at: None,
             revoked_at: None,
+            last_used_at: None,
         }
     }
 
@@ -240,6 +252,7 @@ mod tests {
             merchant: MerchantId::new("demo"),
             name: ApplicationName::new("default"),
             secrets: Vec::new(),
+            title: None,
             created_at: now,
         };
         for fresh in ["whsec_a", "whsec_b", "whsec_c"] {

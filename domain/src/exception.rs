@@ -24,4 +24,19 @@ pub struct Exception {
     pub advice: String,
     /// When it was reported first.
     pub reported_at: Timestamp,
+    /// What a person did about it. Open while absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolution: Option<Resolution>,
+}
+
+/// How a person settled an exception.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Resolution {
+    /// When.
+    pub at: Timestamp,
+    /// Who.
+    pub by: String,
+    /// What was done, in that person's words.
+    pub note: String,
 }

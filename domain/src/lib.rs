@@ -19,8 +19,11 @@ pub mod money;
 pub mod time;
 
 pub mod access;
+pub mod audit;
+pub mod control;
 pub mod exception;
 pub mod order;
+pub mod people;
 pub mod routing;
 pub mod slip;
 pub mod status;
@@ -38,4 +41,5 @@ pub mod record;
 
 pub mod request;
 
+pub mod figures;
 pub mod listing;

@@ -10,6 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use crate::delivery::DeliveryState;
 use crate::identity::{MerchantId, Mode, TransactionId};
 use crate::method::Method;
+use crate::money::Money;
 use crate::status::Status;
 use crate::time::Timestamp;
 
@@ -30,6 +31,10 @@ pub struct PaymentFilter {
     pub email: Option<String>,
     /// The merchant's own id.
     pub external_reference: Option<String>,
+    /// This payment.
+    pub id: Option<TransactionId>,
+    /// Exactly this amount.
+    pub amount: Option<Money>,
     /// Created at this time or later.
     pub created_from: Option<Timestamp>,
     /// Created before this time.

@@ -2,11 +2,15 @@
 
 mod acquirer;
 mod chance;
+mod console;
+mod operator;
 mod store;
 mod webhook;
 
 pub use acquirer::{Acquirer, AcquirerFactory, AcquirerSpec, NoticeSink, SinkError};
 pub use chance::{Clock, Dice, Ids};
+pub use console::{AuditStore, FiguresStore, KeyringStore, PeopleStore, WholeStore};
+pub use operator::OperatorStore;
 pub use store::{
     AccessStore, Backlog, ExceptionStore, InboxStore, PaymentStore, Store, StoreError, Write, WriteError,
 };

@@ -181,6 +181,7 @@ mod tests {
             created_at: Timestamp::from_millis(0),
             expires_at: None,
             revoked_at: None,
+            last_used_at: None,
         };
         let now = Timestamp::from_millis(10);
         let columns =

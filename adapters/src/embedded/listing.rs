@@ -109,6 +109,8 @@ mod tests {
             document: None,
             email: None,
             external_reference: None,
+            id: None,
+            amount: None,
             created_from: Some(Timestamp::from_millis(5)),
             created_to: None,
         }

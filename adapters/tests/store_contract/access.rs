@@ -12,6 +12,7 @@ fn application(secret: &str) -> Application {
         merchant: MerchantId::new("loja"),
         name: ApplicationName::new("default"),
         secrets: Vec::new(),
+        title: None,
         created_at: Timestamp::from_millis(1),
     };
     application.rotate_secret(secret.into(), Timestamp::from_millis(1));
@@ -41,6 +42,7 @@ fn key(id: &str, at: i64) -> ApiKey {
         created_at: Timestamp::from_millis(at),
         expires_at: None,
         revoked_at: None,
+        last_used_at: None,
     }
 }
 

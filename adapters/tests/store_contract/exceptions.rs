@@ -17,6 +17,7 @@ fn exception(id: &str, at: i64) -> Exception {
         detail: String::from("99.00 came in for a payment of 100.00"),
         advice: String::from("ask the acquirer"),
         reported_at: Timestamp::from_millis(at),
+        resolution: None,
     }
 }
 

@@ -22,6 +22,8 @@ fn everything() -> PaymentFilter {
         document: None,
         email: None,
         external_reference: None,
+        id: None,
+        amount: None,
         created_from: None,
         created_to: None,
     }

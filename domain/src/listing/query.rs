@@ -60,6 +60,8 @@ impl PaymentQuery {
             document: query.one("document", ANY_TEXT, owned),
             email: query.one("email", ANY_TEXT, owned),
             external_reference: query.one("externalReference", ANY_TEXT, owned),
+            id: None,
+            amount: None,
             created_from: query.one("createdFrom", NO_TIME, Timestamp::parse),
             created_to: query.one("createdTo", NO_TIME, Timestamp::parse),
         };

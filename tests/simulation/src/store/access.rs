@@ -30,7 +30,7 @@ impl AccessStore for NodeStore {
         self.read().await?;
         let secrets = vec![SigningSecret { secret: webhook_secret().reveal(), expires_at: None }];
         let (merchant, name) = (merchant.clone(), name.clone());
-        Ok(Some(Application { merchant, name, secrets, created_at: Timestamp::default() }))
+        Ok(Some(Application { merchant, name, secrets, title: None, created_at: Timestamp::default() }))
     }
 
     async fn insert_application(&self, _: &Application) -> Result<bool, StoreError> {

@@ -1,0 +1,164 @@
+//! The audit log: every change that a person made, one line each, never changed afterwards.
+
+use std::fmt;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::identity::MerchantId;
+use crate::time::Timestamp;
+
+/// One change that a person made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditEntry {
+    /// A UUIDv7.
+    pub id: Uuid,
+    /// When.
+    pub at: Timestamp,
+    /// Whose matter it is; the operators' when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merchant: Option<MerchantId>,
+    /// Who: the e-mail address of a user, `operator`, or `command line`.
+    pub who: String,
+    /// From where: an IP address, or the name of the machine's user for the command line.
+    pub from: String,
+    /// What was done.
+    pub action: AuditAction,
+    /// To what: a key's id, a payment's id, an application's name, …
+    pub subject: String,
+    /// What it was before, in words, if it was anything. Never a secret.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// What it became.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+}
+
+/// Declares the actions with their spelling in the store.
+macro_rules! actions {
+    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
+        /// What a person did.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+        pub enum AuditAction {
+            $($(#[$doc])* #[serde(rename = $text)] $name,)*
+        }
+
+        impl AuditAction {
+            /// Every action.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// As the store spells it.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+        }
+    };
+}
+
+actions! {
+    /// Signed in.
+    SignedIn = "session.began",
+    /// Signed out.
+    SignedOut = "session.ended",
+    /// Made a user.
+    UserCreated = "user.created",
+    /// Gave a user another role.
+    UserRoleChanged = "user.role_changed",
+    /// Gave a user a new password, or changed the own one.
+    PasswordChanged = "user.password_changed",
+    /// Removed a user.
+    UserRemoved = "user.removed",
+    /// Made an application.
+    ApplicationCreated = "application.created",
+    /// Gave an application another title.
+    ApplicationRenamed = "application.renamed",
+    /// Made an API key.
+    KeyCreated = "key.created",
+    /// Made the successor of a key, which itself ends soon.
+    KeyRotated = "key.rotated",
+    /// Revoked a key.
+    KeyRevoked = "key.revoked",
+    /// Had a webhook secret shown.
+    SecretShown = "secret.shown",
+    /// Made a new webhook secret.
+    SecretRotated = "secret.rotated",
+    /// Sent a test event.
+    TestEventSent = "test_event.sent",
+    /// Cancelled a payment.
+    PaymentCancelled = "payment.cancelled",
+    /// Captured an authorised card.
+    PaymentCaptured = "payment.captured",
+    /// Refunded a payment, in part or whole.
+    PaymentRefunded = "payment.refunded",
+    /// Had an event delivered again.
+    EventRedelivered = "event.redelivered",
+    /// Had many events delivered again.
+    EventsRedelivered = "events.redelivered",
+    /// Exported payments.
+    PaymentsExported = "payments.exported",
+    /// Paused, drained or resumed an acquirer.
+    RouteOrdered = "acquirer.ordered",
+    /// Resolved an exception.
+    ExceptionResolved = "exception.resolved",
+    /// Had an acquirer asked again what became of a payment.
+    AcquirerAsked = "acquirer.asked",
+}
+
+/// Whose part of the log is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AuditScope {
+    /// What is this merchant's.
+    Merchant(MerchantId),
+    /// Everything: for operators.
+    Everything,
+}
+
+/// A place in the log, newest first: everything after this entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AuditCursor {
+    /// When the last entry shown was made.
+    pub at: Timestamp,
+    /// Its id.
+    pub id: Uuid,
+}
+
+impl AuditCursor {
+    /// Reads what `Display` printed; `None` for anything else.
+    pub fn parse(text: &str) -> Option<Self> {
+        let plain = String::from_utf8(URL_SAFE_NO_PAD.decode(text).ok()?).ok()?;
+        let (at, id) = plain.split_once('.')?;
+        let cursor = Self { at: Timestamp::from_millis(at.parse().ok()?), id: Uuid::try_parse(id).ok()? };
+        (cursor.to_string() == text).then_some(cursor)
+    }
+}
+
+impl fmt::Display for AuditCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&URL_SAFE_NO_PAD.encode(format!("{}.{}", self.at.millis(), self.id)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_reads_back_and_nothing_else_does() {
+        let cursor = AuditCursor { at: Timestamp::from_millis(-7), id: Uuid::from_u128(7) };
+        assert_eq!(AuditCursor::parse(&cursor.to_string()), Some(cursor));
+        for text in ["", "x", "NS4", &format!("{cursor}A")] {
+            assert_eq!(AuditCursor::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_action_is_spelt_once() {
+        let mut spelt: Vec<_> = AuditAction::ALL.iter().map(|action| action.as_str()).collect();
+        spelt.sort_unstable();
+        spelt.dedup();
+        assert_eq!(spelt.len(), AuditAction::ALL.len());
+    }
+}

@@ -1,0 +1,85 @@
+//! What the consoles need stored, beyond payments: people, the audit log, keys as they are managed, figures.
+
+use async_trait::async_trait;
+use quita_domain::access::{ApiKey, Application};
+use quita_domain::audit::{AuditCursor, AuditEntry, AuditScope};
+use quita_domain::figures::{Figure, FiguresFilter};
+use quita_domain::identity::MerchantId;
+use quita_domain::people::{Login, Session, User};
+use quita_domain::time::Timestamp;
+
+use crate::store::{AccessStore, Store, StoreError};
+
+/// Users and sessions.
+#[async_trait]
+pub trait PeopleStore: Send + Sync + 'static {
+    /// Stores a new user; `false` if the login is taken, whosever it is.
+    async fn insert_user(&self, user: &User) -> Result<bool, StoreError>;
+
+    /// The user with this login.
+    async fn user(&self, login: &Login) -> Result<Option<User>, StoreError>;
+
+    /// A merchant's users, by login.
+    async fn users(&self, merchant: &MerchantId) -> Result<Vec<User>, StoreError>;
+
+    /// Whether any merchant has a user.
+    async fn has_users(&self) -> Result<bool, StoreError>;
+
+    /// Replaces a user, whose login and merchant stay, if it is still as `before`; `false` if somebody was faster.
+    async fn replace_user(&self, before: &User, after: &User) -> Result<bool, StoreError>;
+
+    /// Removes a user; `false` if there is none.
+    async fn remove_user(&self, login: &Login) -> Result<bool, StoreError>;
+
+    /// Stores a session. Those that had ended when it began may be forgotten.
+    async fn insert_session(&self, session: &Session) -> Result<(), StoreError>;
+
+    /// The session with this id.
+    async fn session(&self, id: &str) -> Result<Option<Session>, StoreError>;
+
+    /// Forgets a session, if there is one with this id.
+    async fn remove_session(&self, id: &str) -> Result<(), StoreError>;
+}
+
+/// What people changed.
+#[async_trait]
+pub trait AuditStore: Send + Sync + 'static {
+    /// Appends one entry, durably. Nothing changes or removes one.
+    async fn append_audit(&self, entry: &AuditEntry) -> Result<(), StoreError>;
+
+    /// Entries, newest first by time and id, after the cursor, at most `limit`.
+    async fn audit(
+        &self,
+        scope: &AuditScope,
+        after: Option<AuditCursor>,
+        limit: usize,
+    ) -> Result<Vec<AuditEntry>, StoreError>;
+}
+
+/// Applications and keys as their merchant manages them.
+#[async_trait]
+pub trait KeyringStore: AccessStore {
+    /// A merchant's applications, by name.
+    async fn applications(&self, merchant: &MerchantId) -> Result<Vec<Application>, StoreError>;
+
+    /// A merchant's keys, oldest first.
+    async fn keys_of(&self, merchant: &MerchantId) -> Result<Vec<ApiKey>, StoreError>;
+
+    /// Lets a key end at this time, unless it ends before; `false` if there is none with this id.
+    async fn limit_key(&self, id: &str, until: Timestamp) -> Result<bool, StoreError>;
+
+    /// Notes when keys were last used; what is stored never goes back. Unknown ids are left out.
+    async fn note_key_uses(&self, uses: &[(String, Timestamp)]) -> Result<(), StoreError>;
+}
+
+/// Figures of many payments.
+#[async_trait]
+pub trait FiguresStore: Send + Sync + 'static {
+    /// Counts and sums, one for each kind that occurs, in any order. Looks at every payment of the time.
+    async fn figures(&self, filter: &FiguresFilter) -> Result<Vec<Figure>, StoreError>;
+}
+
+/// A store that serves payments and consoles.
+pub trait WholeStore: Store + PeopleStore + AuditStore + KeyringStore + FiguresStore {}
+
+impl<S: Store + PeopleStore + AuditStore + KeyringStore + FiguresStore> WholeStore for S {}
