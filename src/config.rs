@@ -13,11 +13,14 @@ pub mod settings;
 pub mod store_url;
 
 mod file;
+mod operator_password;
 mod safety;
+mod secret_text;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use quita_domain::secret::Secret;
 use url::Url;
 
 use acquirer::{AcquirerConfig, TIME_OUT_FORM, number, parse_time_out};
@@ -54,6 +57,10 @@ pub struct Config {
     pub acquirers: Vec<AcquirerConfig>,
     /// The key behind ids and page addresses.
     pub secret_key: SecretKey,
+    /// What opens the operator's console; closed when absent.
+    pub operator_password: Option<Secret<String>>,
+    /// Whether every connection comes through a proxy that tells the client's address in `X-Forwarded-For`.
+    pub behind_proxy: bool,
     /// What is allowed and worth a word.
     pub warnings: Vec<String>,
 }
@@ -123,9 +130,10 @@ impl Config {
             .read("sandbox-time-out", TIME_OUT_FORM, parse_time_out)
             .unwrap_or(DEFAULT_SANDBOX_TIME_OUT);
         let acquirers = acquirer::read(&mut settings, sandbox_time_out);
+        let ops_listen = address(&mut settings, "ops-listen", 9090);
         let mut config = Self {
             listen: address(&mut settings, "listen", 8080),
-            ops_listen: address(&mut settings, "ops-listen", 9090),
+            ops_listen,
             public_url: settings.read("public-url", PUBLIC_URL_FORM, parse_public_url),
             store: store(&mut settings),
             environment,
@@ -142,6 +150,10 @@ impl Config {
                 .unwrap_or(DEFAULT_SETTLE_AFTER),
             acquirers: acquirers.unwrap_or_else(|| default_acquirers(environment, sandbox_time_out)),
             secret_key: SecretKey::read(&mut settings),
+            operator_password: operator_password::read(&mut settings, environment, ops_listen),
+            behind_proxy: settings
+                .read("behind-proxy", "true or false", |text| text.parse().ok())
+                .unwrap_or_default(),
             warnings: Vec::new(),
         };
         settings.finish()?;

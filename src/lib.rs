@@ -2,11 +2,13 @@
 
 pub mod access;
 mod acquirers;
+pub mod audit;
 pub mod cli;
 pub mod config;
 mod first_run;
 pub mod http;
 mod ops;
+pub mod people;
 pub mod serve;
 pub mod store;
 pub mod telemetry;

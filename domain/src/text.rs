@@ -27,7 +27,7 @@ pub fn is_digits(text: &str) -> bool {
 }
 
 /// Bytes as lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     let digits = |byte: &u8| [byte >> 4, byte & 0xf].map(|digit| char::from_digit(u32::from(digit), 16));
     bytes.iter().flat_map(digits).flatten().collect()
 }

@@ -30,7 +30,7 @@ pub const CONFIG_FILE: ConfigOption =
     option("config", "FILE", "TOML file with any of the other options [default: none]");
 
 /// Every option of the service.
-pub const OPTIONS: [ConfigOption; 15] = [
+pub const OPTIONS: [ConfigOption; 18] = [
     option("listen", "ADDRESS", "Where merchants and payers are served [default: 127.0.0.1:8080]"),
     option(
         "ops-listen",
@@ -72,6 +72,18 @@ pub const OPTIONS: [ConfigOption; 15] = [
         "Acquirers as a TOML array of tables; [[acquirer]] in the file [default: two sandboxes in \
          development, none in production]",
     ),
+    option(
+        "behind-proxy",
+        "BOOL",
+        "true if every connection comes through a proxy that adds the client's address to X-Forwarded-For \
+         [default: false]",
+    ),
+    option(
+        "operator-password-file",
+        "FILE",
+        "File that holds the password of the operator's console, instead of QUITA_OPERATOR_PASSWORD",
+    ),
+    secret("operator-password", "Password of the operator's console, at least 15 characters"),
     option("secret-key-file", "FILE", "File that holds the secret key, instead of QUITA_SECRET_KEY"),
     secret("secret-key", "Key behind payment ids and page addresses, at least 32 characters"),
 ];

@@ -45,10 +45,17 @@ pub(super) fn warnings(config: &Config, store_is_flag: bool) -> Vec<String> {
     let mut warnings = Vec::new();
     if !is_loopback(config.ops_listen) {
         warnings.push(format!(
-            "ops-listen is {}: metrics and console have no password and are open to whoever reaches it; use a \
-             loopback address, or a network of your own",
+            "ops-listen is {}: metrics, health and exceptions have no password and are open to whoever reaches it; \
+             use a loopback address, or a network of your own",
             config.ops_listen
         ));
+    }
+    if config.operator_password.is_none() {
+        warnings.push(
+            "operator-password: none is set, so the operator's console stays closed; set \
+             QUITA_OPERATOR_PASSWORD or operator-password-file"
+                .into(),
+        );
     }
     if config.acquirers.is_empty() {
         warnings
@@ -63,6 +70,7 @@ pub(super) fn warnings(config: &Config, store_is_flag: bool) -> Vec<String> {
     warnings
 }
 
-fn is_loopback(address: SocketAddr) -> bool {
+/// Whether only this machine reaches an address.
+pub(super) fn is_loopback(address: SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }

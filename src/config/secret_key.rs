@@ -1,9 +1,8 @@
 //! The key behind what must not be guessed: ids of keyed requests and addresses of pages.
 
-use std::fs;
-
 use quita_domain::secret::Secret;
 
+use super::secret_text;
 use super::settings::Settings;
 
 /// The least number of characters of a secret key.
@@ -33,19 +32,7 @@ impl SecretKey {
     }
 
     pub(super) fn read(settings: &mut Settings) -> Self {
-        let text = settings.read("secret-key", "any text", |text| Some(text.to_owned()));
-        let path = settings.read("secret-key-file", "a path", |path| Some(path.to_owned()));
-        if text.is_some() && path.is_some() {
-            let why = "QUITA_SECRET_KEY and secret-key-file are both set; leave one of them";
-            settings.refuse("secret-key", why.into());
-        }
-        let from_file = path.and_then(|path| match fs::read_to_string(&path) {
-            Ok(text) => Some(text.trim_end().to_owned()),
-            Err(error) => {
-                settings.refuse("secret-key-file", format!("{path} can't be read: {error}"));
-                None
-            }
-        });
-        Self(Secret::new(text.or(from_file).unwrap_or_else(|| DEVELOPMENT_KEY.into())))
+        let text = secret_text::read(settings, "secret-key", "secret-key-file");
+        Self(Secret::new(text.unwrap_or_else(|| DEVELOPMENT_KEY.into())))
     }
 }

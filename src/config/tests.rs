@@ -78,11 +78,13 @@ fn every_option_can_be_set_in_all_three_places() {
         ("sandbox-settle-after", "1h"),
         ("sandbox-time-out", "700ms"),
         ("acquirer", "[{ name = 'one', adapter = 'sandbox' }]"),
+        ("behind-proxy", "true"),
     ];
     let set: Vec<_> = values.iter().map(|(name, _)| *name).collect();
     let rest: Vec<_> =
         option::OPTIONS.iter().map(|option| option.name).filter(|name| !set.contains(name)).collect();
-    assert_eq!(rest, ["secret-key-file", "secret-key"], "every other option stands above");
+    let secrets = ["operator-password-file", "operator-password", "secret-key-file", "secret-key"];
+    assert_eq!(rest, secrets, "every other option stands above");
     let by_flags = load(&values, &[], None).unwrap();
     let names: Vec<_> = values.iter().map(|(name, _)| option::find(name).unwrap().variable()).collect();
     let variables: Vec<_> =
@@ -92,7 +94,7 @@ fn every_option_can_be_set_in_all_three_places() {
         .iter()
         .map(|(name, value)| match *name {
             "acquirer" => "[[acquirer]]\nname = 'one'\nadapter = 'sandbox'\n".to_owned(),
-            "rate-limit" | "max-installments" => format!("{name} = {value}\n"),
+            "rate-limit" | "max-installments" | "behind-proxy" => format!("{name} = {value}\n"),
             _ => format!("{name} = '{value}'\n"),
         })
         .collect();
@@ -157,8 +159,9 @@ fn production_names_everything_that_is_unsafe() {
 
 #[test]
 fn an_operators_listener_that_others_reach_is_worth_a_warning() {
+    let password = [("QUITA_OPERATOR_PASSWORD", "fifteen letters")];
     for (listen, warnings) in [("127.0.0.1:1", 0), ("[::1]:1", 0), ("0.0.0.0:1", 1), ("10.0.0.1:1", 1)] {
-        let config = load(&[("ops-listen", listen)], &[], None).unwrap();
+        let config = load(&[("ops-listen", listen)], &password, None).unwrap();
         assert_eq!(config.warnings.len(), warnings, "{listen}");
     }
 }
@@ -190,6 +193,26 @@ fn the_secret_key_comes_from_the_environment_or_a_file_of_its_own() {
     assert!(in_file[0].contains("QUITA_SECRET_KEY") && !in_file[0].contains(SECRET), "{in_file:?}");
     let missing = refusals(load(&[("secret-key-file", "/nowhere/at/all")], &[], None));
     assert!(missing[0].contains("/nowhere/at/all"), "{missing:?}");
+}
+
+#[test]
+fn the_operator_s_console_has_a_known_password_on_loopback_in_development_alone() {
+    let password = |flags: &[(&'static str, &str)], set: Option<&str>| {
+        let variables: Vec<_> = set.map(|set| ("QUITA_OPERATOR_PASSWORD", set)).into_iter().collect();
+        let config = load(flags, &variables, None).unwrap();
+        assert!(!format!("{config:?}").contains("-operator-"));
+        config.operator_password.map(|password| password.expose().clone())
+    };
+    let known = operator_password::DEVELOPMENT_PASSWORD;
+    assert_eq!(password(&[], None).as_deref(), Some(known));
+    assert_eq!(password(&[], Some("fifteen letters")).as_deref(), Some("fifteen letters"));
+    for flags in [("environment", "production"), ("ops-listen", "0.0.0.0:9090")] {
+        assert_eq!(password(&[flags], None), None, "{flags:?}");
+        assert_eq!(password(&[flags], Some(known)), None, "{flags:?}");
+        assert_eq!(password(&[flags], Some("fifteen letters")).as_deref(), Some("fifteen letters"));
+    }
+    let short = load(&[], &[("QUITA_OPERATOR_PASSWORD", "fourteen chars")], None);
+    assert!(refusals(short)[0].contains("at least 15"));
 }
 
 #[test]

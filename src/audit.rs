@@ -1,0 +1,109 @@
+//! Writes the audit log: one line for every change that a person made.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quita_domain::audit::{AuditAction, AuditEntry};
+use quita_domain::identity::MerchantId;
+use quita_ports::{AuditStore, Clock};
+use uuid::Uuid;
+
+/// Waits between attempts to append an entry. The change was made on the same store a moment ago.
+const WAITS: [Duration; 3] =
+    [Duration::from_millis(100), Duration::from_millis(500), Duration::from_millis(2_000)];
+
+/// Who changes something, and from where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doer {
+    /// The e-mail address of a user, `operator`, or `command line`.
+    pub who: String,
+    /// An IP address, or the name of the machine's user.
+    pub from: String,
+}
+
+impl Doer {
+    /// Whoever runs this program's commands.
+    pub fn command_line() -> Self {
+        let named = |variable| std::env::var(variable).ok().filter(|name| !name.is_empty());
+        let from = named("USER").or_else(|| named("LOGNAME")).unwrap_or_else(|| "unknown".into());
+        Self { who: "command line".into(), from }
+    }
+}
+
+/// What was done.
+#[derive(Debug, Clone)]
+pub struct Deed {
+    /// Whose matter it is; the operators' when absent.
+    pub merchant: Option<MerchantId>,
+    /// What was done.
+    pub action: AuditAction,
+    /// To what.
+    pub subject: String,
+    /// What it was before, in words. Never a secret.
+    pub before: Option<String>,
+    /// What it became.
+    pub after: Option<String>,
+}
+
+impl Deed {
+    /// Something that happened in a merchant's matters.
+    pub fn of(merchant: &MerchantId, action: AuditAction, subject: impl ToString) -> Self {
+        let merchant = Some(merchant.clone());
+        Self { merchant, action, subject: subject.to_string(), before: None, after: None }
+    }
+
+    /// Something that is the operators' matter.
+    pub fn of_operators(action: AuditAction, subject: impl ToString) -> Self {
+        Self { merchant: None, action, subject: subject.to_string(), before: None, after: None }
+    }
+
+    /// What it was before.
+    #[must_use]
+    pub fn before(self, before: impl ToString) -> Self {
+        Self { before: Some(before.to_string()), ..self }
+    }
+
+    /// What it became.
+    #[must_use]
+    pub fn after(self, after: impl ToString) -> Self {
+        Self { after: Some(after.to_string()), ..self }
+    }
+}
+
+/// Appends to the audit log.
+#[derive(Clone)]
+pub struct Audit {
+    store: Arc<dyn AuditStore>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Audit {
+    /// Writes into this store.
+    pub fn new(store: Arc<dyn AuditStore>, clock: Arc<dyn Clock>) -> Self {
+        Self { store, clock }
+    }
+
+    /// Notes what was done. The change is made, so this does not fail: if the store takes no entry any more, the log of
+    /// the program has it.
+    pub async fn note(&self, doer: &Doer, deed: Deed) {
+        let entry = AuditEntry {
+            id: Uuid::now_v7(),
+            at: self.clock.now(),
+            merchant: deed.merchant,
+            who: doer.who.clone(),
+            from: doer.from.clone(),
+            action: deed.action,
+            subject: deed.subject,
+            before: deed.before,
+            after: deed.after,
+        };
+        let mut waits = WAITS.into_iter();
+        while let Err(error) = self.store.append_audit(&entry).await {
+            let Some(wait) = waits.next() else {
+                tracing::error!(%error, ?entry, "an entry of the audit log could not be stored; here it is");
+                return;
+            };
+            tokio::time::sleep(wait).await;
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! What opens the operator's console.
+
+use std::net::SocketAddr;
+
+use quita_domain::people::{MIN_PASSWORD_CHARACTERS, is_password};
+use quita_domain::secret::Secret;
+
+use super::settings::Settings;
+use super::{Environment, safety, secret_text};
+
+/// What development on a loopback address uses if none is set. It is public, and nothing else takes it.
+pub const DEVELOPMENT_PASSWORD: &str = "quita-operator-development";
+
+/// The password that is set, or development's. `None` closes the console.
+pub(super) fn read(
+    settings: &mut Settings,
+    environment: Environment,
+    ops_listen: SocketAddr,
+) -> Option<Secret<String>> {
+    let set = secret_text::read(settings, "operator-password", "operator-password-file");
+    if set.as_deref().is_some_and(|password| !is_password(password)) {
+        let why = format!(
+            "it must have at least {MIN_PASSWORD_CHARACTERS} characters; make one with `openssl rand -base64 24`"
+        );
+        settings.refuse("operator-password", why);
+    }
+    let is_for_trying = environment == Environment::Development && safety::is_loopback(ops_listen);
+    set.filter(|password| is_for_trying || password != DEVELOPMENT_PASSWORD)
+        .or_else(|| is_for_trying.then(|| DEVELOPMENT_PASSWORD.into()))
+        .map(Secret::new)
+}

@@ -1,0 +1,91 @@
+//! Limits of attempts to sign in, for each account and each address, on each node.
+
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use governor::clock::{Clock, DefaultClock};
+use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+
+/// Attempts in a row on one account, and how long until there is one more.
+const ACCOUNT: (u32, Duration) = (8, Duration::from_secs(60));
+/// The same from one address, which an office may share.
+const ADDRESS: (u32, Duration) = (40, Duration::from_secs(6));
+/// Accounts or addresses after which those that were quiet for a while are forgotten.
+const KEPT: usize = 10_000;
+
+/// Counts attempts, whether they succeed or not and whether the account exists or not.
+pub(crate) struct Attempts {
+    accounts: DefaultKeyedRateLimiter<String>,
+    addresses: DefaultKeyedRateLimiter<IpAddr>,
+}
+
+impl Attempts {
+    pub(crate) fn new() -> Self {
+        Self {
+            accounts: RateLimiter::keyed(quota(ACCOUNT)),
+            addresses: RateLimiter::keyed(quota(ADDRESS)),
+        }
+    }
+
+    /// Counts one attempt, or tells how many seconds to wait.
+    pub(crate) fn count(&self, account: &str, address: IpAddr) -> Result<(), u64> {
+        check(&self.addresses, &network(address))?;
+        check(&self.accounts, &account.to_lowercase())
+    }
+}
+
+fn quota((burst, period): (u32, Duration)) -> Quota {
+    let burst = NonZeroU32::new(burst).unwrap_or(NonZeroU32::MIN);
+    Quota::with_period(period).map_or_else(|| Quota::per_minute(burst), |quota| quota.allow_burst(burst))
+}
+
+fn check<K: Clone + Eq + std::hash::Hash>(
+    limiter: &DefaultKeyedRateLimiter<K>,
+    key: &K,
+) -> Result<(), u64> {
+    if limiter.len() > KEPT {
+        limiter.retain_recent();
+    }
+    let clock = DefaultClock::default();
+    limiter
+        .check_key(key)
+        .map_err(|refused| refused.wait_time_from(clock.now()).as_secs().saturating_add(1))
+}
+
+/// Who has one IPv6 address has the other 2^64 of its network too.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => IpAddr::V6((u128::from(address) >> 64 << 64).into()),
+        IpAddr::V4(address) => IpAddr::V4(address),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn an_account_is_guessed_a_few_times_wherever_from_and_however_it_is_spelt() {
+        let attempts = Attempts::new();
+        for last in 0..8 {
+            assert_eq!(attempts.count("Ana@loja.com", address(&format!("10.0.0.{last}"))), Ok(()));
+        }
+        let wait = attempts.count("ana@loja.com", address("10.0.0.9")).unwrap_err();
+        assert!((1..=60).contains(&wait), "{wait}");
+        assert_eq!(attempts.count("bia@loja.com", address("10.0.0.9")), Ok(()));
+    }
+
+    #[test]
+    fn an_address_tries_a_bounded_number_of_accounts_and_its_network_counts_as_one() {
+        let attempts = Attempts::new();
+        let guess = |number: u32, from: &str| attempts.count(&format!("{number}@loja.com"), address(from));
+        assert!((0..40).all(|number| guess(number, &format!("2001:db8::{number:x}")).is_ok()));
+        assert!(guess(40, "2001:db8::ffff").is_err());
+        assert!(guess(41, "2001:db8:0:1::1").is_ok());
+    }
+}

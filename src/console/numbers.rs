@@ -1,0 +1,152 @@
+//! Amounts, counts and times as people read them, in their language.
+
+use chrono::{DateTime, NaiveDateTime, TimeDelta};
+use quita_domain::money::Money;
+use quita_domain::time::Timestamp;
+
+use super::language::Language;
+
+impl Language {
+    /// `R$ 1.234,56`
+    pub(crate) fn money(self, amount: Money) -> String {
+        self.cents(u128::from(amount.cents()))
+    }
+
+    /// The same for a sum.
+    pub(crate) fn cents(self, cents: u128) -> String {
+        let (whole, rest) = (self.count(cents / 100), cents % 100);
+        format!("R$\u{a0}{whole}{}{rest:02}", self.decimal_mark())
+    }
+
+    /// `12.345`
+    pub(crate) fn count(self, number: impl Into<u128>) -> String {
+        let digits = number.into().to_string();
+        let mut grouped = String::with_capacity(digits.len().saturating_mul(4) / 3);
+        for (place, digit) in digits.chars().enumerate() {
+            if place > 0 && digits.len().saturating_sub(place).is_multiple_of(3) {
+                grouped.push(self.group_mark());
+            }
+            grouped.push(digit);
+        }
+        grouped
+    }
+
+    /// `97,3 %` from parts of a thousand.
+    pub(crate) fn per_mille(self, per_mille: u64) -> String {
+        format!("{}{}{}\u{a0}%", per_mille / 10, self.decimal_mark(), per_mille % 10)
+    }
+
+    /// `850 ms`, `2,4 s`, `3 min`, `5 h`, `2 d`
+    pub(crate) fn duration(self, ms: u64) -> String {
+        match ms {
+            0..1_000 => format!("{ms}\u{a0}ms"),
+            1_000..60_000 => format!("{}{}{}\u{a0}s", ms / 1_000, self.decimal_mark(), ms % 1_000 / 100),
+            60_000..3_600_000 => format!("{}\u{a0}min", ms / 60_000),
+            3_600_000..172_800_000 => format!("{}\u{a0}h", ms / 3_600_000),
+            172_800_000.. => format!("{}\u{a0}d", ms / 86_400_000),
+        }
+    }
+
+    /// `21/11/2026 18:36:02`, in Brasília's time.
+    pub(crate) fn time(self, at: Timestamp) -> String {
+        let form = match self {
+            Self::Portuguese => "%d/%m/%Y %H:%M:%S",
+            Self::English => "%Y-%m-%d %H:%M:%S",
+        };
+        in_brasilia(at).format(form).to_string()
+    }
+
+    /// Reads an amount in reais as people of this language write it: `1.234,56`, `1234,56`, `50`.
+    pub(crate) fn parse_money(self, text: &str) -> Option<Money> {
+        let plain = text.trim().trim_start_matches("R$").trim().replace(self.group_mark(), "");
+        let (whole, rest) = plain.split_once(self.decimal_mark()).unwrap_or((&plain, "0"));
+        let is_number = |text: &str| quita_domain::text::is_digits(text);
+        if !is_number(whole) || !is_number(rest) || rest.len() > 2 {
+            return None;
+        }
+        let cents: u64 = format!("{rest:0<2}").parse().ok()?;
+        let amount = Money::from_cents(whole.parse::<u64>().ok()?.checked_mul(100)?.checked_add(cents)?);
+        (amount <= Money::MAX).then_some(amount)
+    }
+
+    /// An amount as a form's field takes it: `1234,56`.
+    pub(crate) fn money_field(self, amount: Money) -> String {
+        format!("{}{}{:02}", amount.cents() / 100, self.decimal_mark(), amount.cents() % 100)
+    }
+
+    const fn decimal_mark(self) -> char {
+        match self {
+            Self::Portuguese => ',',
+            Self::English => '.',
+        }
+    }
+
+    const fn group_mark(self) -> char {
+        match self {
+            Self::Portuguese => '.',
+            Self::English => ',',
+        }
+    }
+}
+
+/// Brasília's clock, UTC−3 all year since 2019 (Decreto 9.772).
+fn in_brasilia(at: Timestamp) -> NaiveDateTime {
+    let utc = DateTime::from_timestamp_millis(at.millis()).unwrap_or(DateTime::UNIX_EPOCH).naive_utc();
+    utc.checked_sub_signed(TimeDelta::hours(3)).unwrap_or(utc)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Language::{English, Portuguese};
+
+    #[test]
+    fn amounts_are_written_as_the_language_writes_them() {
+        for (cents, portuguese, english) in [
+            (0, "R$\u{a0}0,00", "R$\u{a0}0.00"),
+            (5, "R$\u{a0}0,05", "R$\u{a0}0.05"),
+            (123_456, "R$\u{a0}1.234,56", "R$\u{a0}1,234.56"),
+            (9_999_999_999, "R$\u{a0}99.999.999,99", "R$\u{a0}99,999,999.99"),
+        ] {
+            let amount = Money::from_cents(cents);
+            assert_eq!((Portuguese.money(amount).as_str(), English.money(amount).as_str()), (portuguese, english));
+            for language in Language::ALL {
+                assert_eq!(language.parse_money(&language.money(amount).replace('\u{a0}', " ")), Some(amount));
+                assert_eq!(language.parse_money(&language.money_field(amount)), Some(amount));
+            }
+        }
+    }
+
+    #[test]
+    fn amounts_are_read_with_one_two_or_no_decimals_and_nothing_else_is() {
+        for (text, cents) in [("50", 5_000), ("50,5", 5_050), (" R$ 1.000,01 ", 100_001)] {
+            assert_eq!(Portuguese.parse_money(text), Some(Money::from_cents(cents)), "{text}");
+        }
+        for text in ["", "-1", "1,234", "a", ",5", "5,", "100000000,00", "1e3", "99999999999999999999", "١"] {
+            assert_eq!(Portuguese.parse_money(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn counts_shares_and_durations_are_short() {
+        assert_eq!((Portuguese.count(1_234_567_u64), English.count(999_u64)), ("1.234.567".into(), "999".into()));
+        assert_eq!(Portuguese.per_mille(973), "97,3\u{a0}%");
+        for (ms, expected) in [
+            (850, "850 ms"),
+            (2_450, "2,4 s"),
+            (59_999, "59,9 s"),
+            (185_000, "3 min"),
+            (7_200_000, "2 h"),
+            (259_200_000, "3 d"),
+        ] {
+            assert_eq!(Portuguese.duration(ms).replace('\u{a0}', " "), expected);
+        }
+    }
+
+    #[test]
+    fn times_are_brasilia_s() {
+        let at = Timestamp::parse("2026-12-01T02:30:05.123Z").unwrap();
+        assert_eq!(Portuguese.time(at), "30/11/2026 23:30:05");
+        assert_eq!(English.time(at), "2026-11-30 23:30:05");
+    }
+}
