@@ -1,0 +1,323 @@
+// What is live in the two consoles. Every page works without it; every word comes from the page.
+"use strict";
+
+(() => {
+  const root = document.documentElement;
+  const language = root.lang || "en";
+  const HIDDEN_MS = 60_000;
+  const SLOWEST_MS = 30_000;
+  const MARK_MS = 4000;
+  const SELECTION_MS = 15_000;
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+
+  // --- numbers and times in the page's language ----------------------------------------------------
+
+  const numbers = (options) => new Intl.NumberFormat(language, options);
+  const unit = (name, digits) => numbers({ style: "unit", unit: name, unitDisplay: "short", maximumFractionDigits: digits });
+  const zone = root.dataset.timeZone ? { timeZone: root.dataset.timeZone } : {};
+  const clock = new Intl.DateTimeFormat(language, { timeStyle: "medium", ...zone });
+  const day = new Intl.DateTimeFormat(language, { day: "2-digit", month: "short", timeZone: "UTC" });
+  const money = numbers({ style: "currency", currency: "BRL" });
+  const count = numbers({ maximumFractionDigits: 0 });
+  const rate = numbers({ maximumFractionDigits: 1 });
+  const percent = numbers({ style: "percent", maximumFractionDigits: 1 });
+
+  function seconds(value) {
+    if (value < 1) return unit("millisecond", 0).format(value * 1000);
+    if (value < 120) return unit("second", value < 10 ? 1 : 0).format(value);
+    if (value < 7200) return unit("minute", 0).format(value / 60);
+    return value < 172_800 ? unit("hour", 1).format(value / 3600) : unit("day", 1).format(value / 86_400);
+  }
+
+  const FORMATS = {
+    count: (value) => count.format(value),
+    rate: (value) => `${rate.format(value)}/s`,
+    percent: (value) => percent.format(value / 100),
+    money: (cents) => money.format(cents / 100),
+    milliseconds: (value) => (value < 1000 ? unit("millisecond", value < 1 ? 2 : value < 100 ? 1 : 0).format(value) : seconds(value / 1000)),
+    seconds,
+    time: (ms) => clock.format(new Date(ms)),
+  };
+
+  function shown(value, format) {
+    if (value === null || value === undefined || value === "") return "–";
+    return FORMATS[format] ? FORMATS[format](Number(value)) : String(value);
+  }
+
+  function ago(within) {
+    const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
+    for (const time of all("time[data-ago]", within)) {
+      const past = (Date.parse(time.dateTime) - Date.now()) / 1000;
+      if (Number.isNaN(past)) continue;
+      time.title ||= time.textContent;
+      const [size, name] = [[86_400, "day"], [3600, "hour"], [60, "minute"], [1, "second"]].find(([size]) => Math.abs(past) >= size) ?? [1, "second"];
+      time.textContent = relative.format(Math.round(past / size), name);
+    }
+  }
+
+  // --- copying ---------------------------------------------------------------------------------------
+
+  const announcer = document.createElement("div");
+  announcer.className = "visually-hidden";
+  announcer.setAttribute("role", "status");
+  document.body.append(announcer);
+
+  async function copy(source) {
+    const text = source.value ?? source.textContent;
+    if (navigator.clipboard && window.isSecureContext) {
+      try {
+        await navigator.clipboard.writeText(text);
+        return true;
+      } catch {
+        // Refused by the browser: the old way may still work.
+      }
+    }
+    if (source.select) source.select();
+    else getSelection().selectAllChildren(source);
+    try {
+      return document.execCommand("copy");
+    } catch {
+      return false;
+    }
+  }
+
+  async function copyFrom(button) {
+    const source = document.querySelector(button.dataset.copy);
+    if (!source || button.classList.contains("copied")) return;
+    const copied = await copy(source);
+    const words = (copied ? button.dataset.copied : button.dataset.copyFailed) ?? "";
+    const caption = button.textContent;
+    announcer.textContent = words;
+    if (copied) button.classList.add("copied");
+    button.textContent = words || caption;
+    setTimeout(() => {
+      button.classList.remove("copied");
+      button.textContent = caption;
+      announcer.textContent = "";
+    }, 3000);
+  }
+
+  // --- forms, menus, rows ----------------------------------------------------------------------------
+
+  let leaving = false;
+
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (event.defaultPrevented || form.method !== "post" || "again" in form.dataset) return;
+    leaving = true;
+    form.setAttribute("aria-busy", "true");
+    // After the browser has read the form: a disabled button would not send its value.
+    setTimeout(() => { for (const button of form.elements) if (button.type === "submit") button.disabled = true; });
+  });
+
+  window.addEventListener("pageshow", () => {
+    leaving = false;
+    for (const form of all("form[aria-busy]")) {
+      form.removeAttribute("aria-busy");
+      for (const button of form.elements) if (button.type === "submit") button.disabled = false;
+    }
+  });
+
+  document.addEventListener("change", (event) => {
+    if (event.target.matches("select[data-auto-submit]")) event.target.form.requestSubmit();
+  });
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-copy]");
+    if (button) copyFrom(button);
+    for (const menu of all("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+    const row = event.target.closest(".table-rows tbody tr");
+    if (row && getSelection().isCollapsed && !event.target.closest("a, button, input, select, summary, label")) {
+      const link = row.querySelector(".row-link");
+      if (link && (event.ctrlKey || event.metaKey)) window.open(link.href, "_blank", "noopener");
+      else link?.click();
+    }
+  });
+
+  document.addEventListener("keydown", (event) => {
+    const menu = event.key === "Escape" && document.querySelector("details.menu[open]");
+    if (!menu) return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+
+  function prepare(within) {
+    for (const button of all("[data-copy]", within)) button.hidden = false;
+    for (const element of all("[data-no-script]", within)) element.hidden = true;
+    ago(within);
+  }
+
+  // --- streams ---------------------------------------------------------------------------------------
+
+  const streams = [];
+  let hiddenTimer = 0;
+
+  function showState() {
+    const states = streams.map((stream) => stream.state);
+    const state = ["reconnecting", "paused"].find((one) => states.includes(one)) ?? "live";
+    for (const element of all("[data-live-state]")) {
+      const word = element.getAttribute(`data-word-${state}`);
+      element.hidden = !word;
+      if (element.dataset.state !== state) element.textContent = word;
+      element.dataset.state = state;
+    }
+  }
+
+  // The page itself will say what is wrong, or ask to sign in; never in a loop.
+  function reload() {
+    const last = Number(sessionStorage.getItem("reloaded-at"));
+    if (Date.now() - last < SLOWEST_MS) return false;
+    sessionStorage.setItem("reloaded-at", String(Date.now()));
+    location.reload();
+    return true;
+  }
+
+  class Stream {
+    constructor(url, event, take, opened) {
+      Object.assign(this, { url, event, take, opened, state: "reconnecting", failures: 0, timer: 0, source: null });
+      streams.push(this);
+    }
+
+    open() {
+      if (this.source) return;
+      clearTimeout(this.timer);
+      this.source = new EventSource(this.url);
+      this.source.addEventListener("open", () => {
+        this.failures = 0;
+        this.become("live");
+        this.opened?.();
+      });
+      this.source.addEventListener(this.event, (event) => this.take(event.data));
+      this.source.addEventListener("error", () => {
+        this.become("reconnecting");
+        if (this.source?.readyState === EventSource.CLOSED) this.askWhy();
+      });
+    }
+
+    close(state) {
+      clearTimeout(this.timer);
+      this.source?.close();
+      this.source = null;
+      this.become(state);
+    }
+
+    become(state) {
+      this.state = state;
+      showState();
+    }
+
+    // A stream that was refused doesn't say why; a request for the same does.
+    async askWhy() {
+      this.close("reconnecting");
+      const request = new AbortController();
+      const limit = setTimeout(() => request.abort(), 10_000);
+      try {
+        const answer = await fetch(this.url, { cache: "no-store", redirect: "manual", signal: request.signal });
+        const isFinal = answer.type === "opaqueredirect" || [401, 403, 404, 410].includes(answer.status);
+        if (isFinal && reload()) return;
+      } catch {
+        // The network is away: the next try will tell.
+      } finally {
+        clearTimeout(limit);
+        request.abort();
+      }
+      if (this.state !== "reconnecting" || this.source) return;
+      this.failures += 1;
+      const pauseMs = Math.min(1000 * 2 ** (this.failures - 1), SLOWEST_MS);
+      // Many pages that lost the service at once must not all come back at once.
+      this.timer = setTimeout(() => this.open(), pauseMs * (0.8 + Math.random() * 0.4));
+    }
+  }
+
+  const pause = () => streams.forEach((stream) => stream.close("paused"));
+  const resume = () => { if (!document.hidden) streams.forEach((stream) => stream.open()); };
+
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(hiddenTimer);
+    if (document.hidden) hiddenTimer = setTimeout(pause, HIDDEN_MS);
+    else resume();
+  });
+  window.addEventListener("pagehide", pause);
+  // Also the first time, when the page is complete.
+  window.addEventListener("pageshow", resume);
+  window.addEventListener("online", resume);
+
+  // --- live sections ---------------------------------------------------------------------------------
+
+  const FOCUSABLE = "a[href], button, input, select, textarea, summary, [tabindex]";
+  const SCROLLED = ".table-wrap, .code, .tabs";
+  let pressed = false;
+
+  // Where the focus is, in words that outlive the elements.
+  function focusIn(section) {
+    const focused = document.activeElement;
+    if (!section.contains(focused) || focused === section) return null;
+    if (focused.id) return () => document.getElementById(focused.id);
+    const row = focused.closest("[data-key]");
+    const index = all(FOCUSABLE, row ?? section).indexOf(focused);
+    const find = () => (row ? section.querySelector(`[data-key="${CSS.escape(row.dataset.key)}"]`) : section);
+    return () => find() && (all(FOCUSABLE, find())[index] ?? find().querySelector(FOCUSABLE));
+  }
+
+  function replace(section, html) {
+    const versions = new Map(all("[data-key]", section).map((row) => [row.dataset.key, row.dataset.version]));
+    const focus = focusIn(section);
+    const toggled = all("details[id]", section).map((details) => [details.id, details.open]);
+    const scrolled = all(SCROLLED, section).map((element) => [element.scrollLeft, element.scrollTop]);
+    section.innerHTML = html;
+    for (const [id, open] of toggled) {
+      const details = document.getElementById(id);
+      if (details) details.open = open;
+    }
+    all(SCROLLED, section).forEach((element, index) => { if (scrolled[index]) element.scrollTo(...scrolled[index]); });
+    focus?.()?.focus({ preventScroll: true });
+    for (const row of all("[data-key]", section)) {
+      const isNew = !versions.has(row.dataset.key);
+      if (!isNew && versions.get(row.dataset.key) === row.dataset.version) continue;
+      const mark = isNew ? "is-new" : "is-changed";
+      row.classList.add(mark);
+      setTimeout(() => row.classList.remove(mark), MARK_MS);
+    }
+    prepare(section);
+  }
+
+  document.addEventListener("pointerdown", () => { pressed = true; });
+  for (const name of ["pointerup", "pointercancel", "dragend"]) document.addEventListener(name, () => { pressed = false; });
+
+  for (const section of all("[data-live]")) {
+    let last = null;
+    let waiting = null;
+    let heldSince = 0;
+    // Nobody's click or half-typed word is taken away, and a selection not at once.
+    const isBusy = () => {
+      const selection = getSelection();
+      const isSelecting = !selection.isCollapsed && section.contains(selection.anchorNode);
+      const focused = document.activeElement;
+      return pressed || leaving || (isSelecting && Date.now() - heldSince < SELECTION_MS)
+        || (section.contains(focused) && focused.matches("input:not([type=checkbox], [type=radio]), select, textarea"));
+    };
+    const show = () => {
+      if (waiting === null || isBusy()) return;
+      last = waiting;
+      waiting = null;
+      replace(section, last);
+    };
+    new Stream(section.dataset.live, "fragment", (html) => {
+      if (waiting === null) heldSince = Date.now();
+      waiting = html === last ? null : html;
+      show();
+    });
+    setInterval(show, 500);
+  }
+
+  prepare(document);
+  if (document.querySelector("time[data-ago]")) setInterval(() => ago(document), 30_000);
+
+  // On a narrow screen the navigation scrolls: show where one is.
+  for (const current of all(".nav [aria-current], .tabs [aria-current]")) {
+    const strip = current.parentElement;
+    strip.scrollLeft = current.offsetLeft - (strip.clientWidth - current.clientWidth) / 2;
+  }
+
+  window.quita = Object.freeze({ all, shown, day, clock, Stream });
+})();
