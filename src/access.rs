@@ -11,9 +11,9 @@ use std::time::Duration;
 use quita_adapters::system::{NoRandomness, random_bytes};
 use quita_domain::access::{ApiKey, Application, PresentedKey, Scope, SigningSecret};
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
-use quita_domain::time::Timestamp;
+use quita_domain::time::DAY_MS;
 use quita_domain::webhook::signature::WebhookSecret;
-use quita_ports::{AccessStore, Clock, StoreError};
+use quita_ports::{Clock, KeyringStore, StoreError};
 use thiserror::Error;
 
 pub use verifier::{AccessError, Caller, KeyVerifier};
@@ -24,13 +24,16 @@ pub const DEFAULT_APPLICATION: &str = "default";
 /// The merchant that the first start in development makes.
 pub const DEMO_MERCHANT: &str = "demo";
 
+/// How long a key still works after its successor was made.
+const KEY_OVERLAP_MS: u64 = DAY_MS;
+
 /// Writers that may be faster in a row before a rotation is given up.
 const MAX_RACES: usize = 8;
 
 /// Creates, lists and revokes keys; shows and rotates secrets.
 #[derive(Clone)]
 pub struct Access {
-    store: Arc<dyn AccessStore>,
+    store: Arc<dyn KeyringStore>,
     clock: Arc<dyn Clock>,
 }
 
@@ -73,8 +76,8 @@ pub enum ManageError {
 }
 
 impl Access {
-    /// Works on this store. An `Arc<dyn Store>` becomes an `Arc<dyn AccessStore>` by itself.
-    pub fn new(store: Arc<dyn AccessStore>, clock: Arc<dyn Clock>) -> Self {
+    /// Works on this store. An `Arc` of a whole store becomes an `Arc<dyn KeyringStore>` by itself.
+    pub fn new(store: Arc<dyn KeyringStore>, clock: Arc<dyn Clock>) -> Self {
         Self { store, clock }
     }
 
@@ -84,7 +87,7 @@ impl Access {
     /// [`ManageError::Store`], [`ManageError::NoRandomness`].
     pub async fn create_key(&self, wanted: NewKey) -> Result<PresentedKey, ManageError> {
         let now = self.clock.now();
-        self.ensure_application(&wanted.owner, now).await?;
+        self.ensure_application(&wanted.owner).await?;
         let presented = PresentedKey::from_random(wanted.owner.mode, random_bytes()?, random_bytes()?);
         let expires_in_ms = wanted.expires_in.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         let key = ApiKey {
@@ -124,6 +127,86 @@ impl Access {
     /// [`ManageError::Store`].
     pub async fn keys(&self) -> Result<Vec<ApiKey>, ManageError> {
         Ok(self.store.keys().await?)
+    }
+
+    /// A merchant's keys, oldest first.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`].
+    pub async fn keys_of(&self, merchant: &MerchantId) -> Result<Vec<ApiKey>, ManageError> {
+        Ok(self.store.keys_of(merchant).await?)
+    }
+
+    /// The key with this id, if it is this merchant's.
+    ///
+    /// # Errors
+    /// [`ManageError::NoSuchKey`] for another merchant's too, [`ManageError::Store`].
+    pub async fn key_of(&self, merchant: &MerchantId, id: &str) -> Result<ApiKey, ManageError> {
+        let key = self.store.key(id).await?.filter(|key| key.owner.merchant == *merchant);
+        key.ok_or_else(|| ManageError::NoSuchKey(id.into()))
+    }
+
+    /// Makes the successor of a key, for the same and with as long a life; the key itself still works for a day, so
+    /// that both do while programs change over.
+    ///
+    /// # Errors
+    /// [`ManageError::NoSuchKey`] if it is not this merchant's or works no more, [`ManageError::Store`],
+    /// [`ManageError::NoRandomness`].
+    pub async fn rotate_key(&self, merchant: &MerchantId, id: &str) -> Result<PresentedKey, ManageError> {
+        let now = self.clock.now();
+        let key = self.key_of(merchant, id).await?;
+        if !key.is_live(now) {
+            return Err(ManageError::NoSuchKey(id.into()));
+        }
+        let life = key.expires_at.map(|at| Duration::from_millis(at.ms_since(key.created_at)));
+        let wanted = NewKey { owner: key.owner, scopes: key.scopes, expires_in: life };
+        let successor = self.create_key(wanted).await?;
+        self.store.limit_key(id, now.plus_ms(KEY_OVERLAP_MS)).await?;
+        Ok(successor)
+    }
+
+    /// A merchant's applications, by name.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`].
+    pub async fn applications(&self, merchant: &MerchantId) -> Result<Vec<Application>, ManageError> {
+        Ok(self.store.applications(merchant).await?)
+    }
+
+    /// Makes an application with its first webhook secret; `false` if there is one of this name.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`], [`ManageError::NoRandomness`].
+    pub async fn create_application(
+        &self,
+        merchant: MerchantId,
+        name: ApplicationName,
+    ) -> Result<bool, ManageError> {
+        let secrets = vec![SigningSecret { secret: fresh_secret()?, expires_at: None }];
+        let created_at = self.clock.now();
+        let application = Application { merchant, name, secrets, title: None, created_at };
+        Ok(self.store.insert_application(&application).await?)
+    }
+
+    /// Gives an application another title; its name, which payments and keys carry, stays. Returns the title before.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`], [`ManageError::NoSuchApplication`], [`ManageError::Raced`].
+    pub async fn rename_application(
+        &self,
+        merchant: &MerchantId,
+        name: &ApplicationName,
+        title: &str,
+    ) -> Result<String, ManageError> {
+        for _ in 0..MAX_RACES {
+            let before = self.application(merchant, name).await?;
+            let mut after = before.clone();
+            after.title = Some(title.to_owned()).filter(|title| title != name.as_str());
+            if self.store.replace_application(&before, &after).await? {
+                return Ok(before.title().to_owned());
+            }
+        }
+        Err(ManageError::Raced)
     }
 
     /// Revokes a key: it stops working within 5 s on every node.
@@ -170,7 +253,11 @@ impl Access {
         Err(ManageError::Raced)
     }
 
-    async fn application(
+    /// The application of this name.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`], [`ManageError::NoSuchApplication`].
+    pub async fn application(
         &self,
         merchant: &MerchantId,
         name: &ApplicationName,
@@ -182,19 +269,12 @@ impl Access {
         })
     }
 
-    async fn ensure_application(&self, owner: &Owner, now: Timestamp) -> Result<(), ManageError> {
+    async fn ensure_application(&self, owner: &Owner) -> Result<(), ManageError> {
         if self.store.application(&owner.merchant, &owner.application).await?.is_some() {
             return Ok(());
         }
-        let application = Application {
-            merchant: owner.merchant.clone(),
-            name: owner.application.clone(),
-            secrets: vec![SigningSecret { secret: fresh_secret()?, expires_at: None }],
-            title: None,
-            created_at: now,
-        };
         // If another process was faster, its application is as good.
-        self.store.insert_application(&application).await?;
+        self.create_application(owner.merchant.clone(), owner.application.clone()).await?;
         Ok(())
     }
 }

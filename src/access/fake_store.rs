@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use quita_domain::access::{ApiKey, Application};
 use quita_domain::identity::{ApplicationName, MerchantId};
 use quita_domain::time::Timestamp;
-use quita_ports::{AccessStore, Clock, StoreError};
+use quita_ports::{AccessStore, Clock, KeyringStore, StoreError};
 
 /// Keys and applications in memory.
 #[derive(Default)]
@@ -110,6 +110,39 @@ impl AccessStore for FakeStore {
         let mut keys = self.keys();
         let key = keys.iter_mut().find(|key| key.id == id);
         Ok(key.map(|key| key.revoked_at = key.revoked_at.or(Some(now))).is_some())
+    }
+}
+
+#[async_trait]
+impl KeyringStore for FakeStore {
+    async fn applications(&self, merchant: &MerchantId) -> Result<Vec<Application>, StoreError> {
+        self.reach()?;
+        let applications = self.applications.lock().unwrap();
+        Ok(applications.iter().filter(|other| other.merchant == *merchant).cloned().collect())
+    }
+
+    async fn keys_of(&self, merchant: &MerchantId) -> Result<Vec<ApiKey>, StoreError> {
+        self.reach()?;
+        Ok(self.keys().iter().filter(|key| key.owner.merchant == *merchant).cloned().collect())
+    }
+
+    async fn limit_key(&self, id: &str, until: Timestamp) -> Result<bool, StoreError> {
+        self.reach()?;
+        let mut keys = self.keys();
+        let key = keys.iter_mut().find(|key| key.id == id);
+        let earlier = |key: &ApiKey| key.expires_at.map_or(until, |at| at.min(until));
+        Ok(key.map(|key| key.expires_at = Some(earlier(key))).is_some())
+    }
+
+    async fn note_key_uses(&self, uses: &[(String, Timestamp)]) -> Result<(), StoreError> {
+        self.reach()?;
+        let mut keys = self.keys();
+        for (id, at) in uses {
+            if let Some(key) = keys.iter_mut().find(|key| key.id == *id) {
+                key.last_used_at = key.last_used_at.max(Some(*at));
+            }
+        }
+        Ok(())
     }
 }
 

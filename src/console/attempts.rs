@@ -22,10 +22,7 @@ pub(crate) struct Attempts {
 
 impl Attempts {
     pub(crate) fn new() -> Self {
-        Self {
-            accounts: RateLimiter::keyed(quota(ACCOUNT)),
-            addresses: RateLimiter::keyed(quota(ADDRESS)),
-        }
+        Self { accounts: RateLimiter::keyed(quota(ACCOUNT)), addresses: RateLimiter::keyed(quota(ADDRESS)) }
     }
 
     /// Counts one attempt, or tells how many seconds to wait.
@@ -40,17 +37,12 @@ fn quota((burst, period): (u32, Duration)) -> Quota {
     Quota::with_period(period).map_or_else(|| Quota::per_minute(burst), |quota| quota.allow_burst(burst))
 }
 
-fn check<K: Clone + Eq + std::hash::Hash>(
-    limiter: &DefaultKeyedRateLimiter<K>,
-    key: &K,
-) -> Result<(), u64> {
+fn check<K: Clone + Eq + std::hash::Hash>(limiter: &DefaultKeyedRateLimiter<K>, key: &K) -> Result<(), u64> {
     if limiter.len() > KEPT {
         limiter.retain_recent();
     }
     let clock = DefaultClock::default();
-    limiter
-        .check_key(key)
-        .map_err(|refused| refused.wait_time_from(clock.now()).as_secs().saturating_add(1))
+    limiter.check_key(key).map_err(|refused| refused.wait_time_from(clock.now()).as_secs().saturating_add(1))
 }
 
 /// Who has one IPv6 address has the other 2^64 of its network too.

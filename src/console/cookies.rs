@@ -19,6 +19,16 @@ pub(crate) enum Door {
     Operator,
 }
 
+impl Door {
+    /// The address under which its pages are, without a slash at the end.
+    pub(crate) const fn root(self) -> &'static str {
+        match self {
+            Self::Merchant => "/console",
+            Self::Operator => "",
+        }
+    }
+}
+
 /// Reads and makes the cookies of one console.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cookies {

@@ -1,7 +1,5 @@
 //! In which language a page speaks.
 
-use std::cell::Cell;
-
 use actix_web::HttpRequest;
 use actix_web::http::header::ACCEPT_LANGUAGE;
 
@@ -61,20 +59,6 @@ impl Language {
             }
         })
     }
-}
-
-tokio::task_local! {
-    static CURRENT: Cell<Language>;
-}
-
-/// The language of the request that is being handled.
-pub(crate) fn current() -> Language {
-    CURRENT.try_with(Cell::get).unwrap_or_default()
-}
-
-/// Handles something in a language.
-pub(crate) async fn speaking<T>(language: Language, work: impl Future<Output = T>) -> T {
-    CURRENT.scope(Cell::new(language), work).await
 }
 
 #[cfg(test)]

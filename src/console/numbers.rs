@@ -5,22 +5,24 @@ use quita_domain::money::Money;
 use quita_domain::time::Timestamp;
 
 use super::language::Language;
+use super::shown::Shown;
 
 impl Language {
     /// `R$ 1.234,56`
-    pub(crate) fn money(self, amount: Money) -> String {
-        self.cents(u128::from(amount.cents()))
+    pub(crate) fn money(self, amount: impl Shown<Money>) -> String {
+        self.cents(amount.value().cents())
     }
 
     /// The same for a sum.
-    pub(crate) fn cents(self, cents: u128) -> String {
+    pub(crate) fn cents(self, cents: impl Shown<u64>) -> String {
+        let cents = cents.value();
         let (whole, rest) = (self.count(cents / 100), cents % 100);
         format!("R$\u{a0}{whole}{}{rest:02}", self.decimal_mark())
     }
 
     /// `12.345`
-    pub(crate) fn count(self, number: impl Into<u128>) -> String {
-        let digits = number.into().to_string();
+    pub(crate) fn count(self, number: impl Shown<u64>) -> String {
+        let digits = number.value().to_string();
         let mut grouped = String::with_capacity(digits.len().saturating_mul(4) / 3);
         for (place, digit) in digits.chars().enumerate() {
             if place > 0 && digits.len().saturating_sub(place).is_multiple_of(3) {
@@ -37,7 +39,8 @@ impl Language {
     }
 
     /// `850 ms`, `2,4 s`, `3 min`, `5 h`, `2 d`
-    pub(crate) fn duration(self, ms: u64) -> String {
+    pub(crate) fn duration(self, ms: impl Shown<u64>) -> String {
+        let ms = ms.value();
         match ms {
             0..1_000 => format!("{ms}\u{a0}ms"),
             1_000..60_000 => format!("{}{}{}\u{a0}s", ms / 1_000, self.decimal_mark(), ms % 1_000 / 100),
@@ -48,12 +51,17 @@ impl Language {
     }
 
     /// `21/11/2026 18:36:02`, in Brasília's time.
-    pub(crate) fn time(self, at: Timestamp) -> String {
+    pub(crate) fn time(self, at: impl Shown<Timestamp>) -> String {
         let form = match self {
             Self::Portuguese => "%d/%m/%Y %H:%M:%S",
             Self::English => "%Y-%m-%d %H:%M:%S",
         };
-        in_brasilia(at).format(form).to_string()
+        in_brasilia(at.value()).format(form).to_string()
+    }
+
+    /// An instant as a form's field takes it: `2026-11-21T18:36`, in Brasília's time.
+    pub(crate) fn time_field(self, at: Timestamp) -> String {
+        in_brasilia(at).format("%Y-%m-%dT%H:%M").to_string()
     }
 
     /// Reads an amount in reais as people of this language write it: `1.234,56`, `1234,56`, `50`.
@@ -70,7 +78,8 @@ impl Language {
     }
 
     /// An amount as a form's field takes it: `1234,56`.
-    pub(crate) fn money_field(self, amount: Money) -> String {
+    pub(crate) fn money_field(self, amount: impl Shown<Money>) -> String {
+        let amount = amount.value();
         format!("{}{}{:02}", amount.cents() / 100, self.decimal_mark(), amount.cents() % 100)
     }
 
@@ -109,9 +118,15 @@ mod tests {
             (9_999_999_999, "R$\u{a0}99.999.999,99", "R$\u{a0}99,999,999.99"),
         ] {
             let amount = Money::from_cents(cents);
-            assert_eq!((Portuguese.money(amount).as_str(), English.money(amount).as_str()), (portuguese, english));
+            assert_eq!(
+                (Portuguese.money(amount).as_str(), English.money(amount).as_str()),
+                (portuguese, english)
+            );
             for language in Language::ALL {
-                assert_eq!(language.parse_money(&language.money(amount).replace('\u{a0}', " ")), Some(amount));
+                assert_eq!(
+                    language.parse_money(&language.money(amount).replace('\u{a0}', " ")),
+                    Some(amount)
+                );
                 assert_eq!(language.parse_money(&language.money_field(amount)), Some(amount));
             }
         }
@@ -122,14 +137,18 @@ mod tests {
         for (text, cents) in [("50", 5_000), ("50,5", 5_050), (" R$ 1.000,01 ", 100_001)] {
             assert_eq!(Portuguese.parse_money(text), Some(Money::from_cents(cents)), "{text}");
         }
-        for text in ["", "-1", "1,234", "a", ",5", "5,", "100000000,00", "1e3", "99999999999999999999", "١"] {
+        for text in ["", "-1", "1,234", "a", ",5", "5,", "100000000,00", "1e3", "99999999999999999999", "١"]
+        {
             assert_eq!(Portuguese.parse_money(text), None, "{text}");
         }
     }
 
     #[test]
     fn counts_shares_and_durations_are_short() {
-        assert_eq!((Portuguese.count(1_234_567_u64), English.count(999_u64)), ("1.234.567".into(), "999".into()));
+        assert_eq!(
+            (Portuguese.count(1_234_567_u64), English.count(999_u64)),
+            ("1.234.567".into(), "999".into())
+        );
         assert_eq!(Portuguese.per_mille(973), "97,3\u{a0}%");
         for (ms, expected) in [
             (850, "850 ms"),

@@ -2,7 +2,7 @@
 
 use super::decide::Draft;
 use super::due::{CALL_LEASE_MS, retry_wait_ms};
-use super::{Change, Effect, Refusal};
+use super::{Change, Command, Context, Effect, Payment, Refusal};
 use crate::acquiring::OperationAnswer;
 use crate::event::Cause;
 use crate::method::Method;
@@ -14,6 +14,18 @@ use uuid::Uuid;
 
 /// Operations that one payment may hold.
 const MAX_OPERATIONS: usize = 100;
+
+impl Payment {
+    /// Whether this could be asked of the payment as it is now; nothing is decided by that.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn permits(&self, wish: Wish) -> Result<(), Refusal> {
+        let request = OperationRequest { id: Uuid::nil(), wish, key: None };
+        let context = Context { now: self.state.updated_at, dice: 0, op: Uuid::nil(), card_at_hand: false };
+        self.decide(Command::Operate(request), &context).map(drop)
+    }
+}
 
 impl Draft {
     /// The merchant wants something: find it under its key, or begin it.

@@ -15,6 +15,13 @@ pub enum PostbackPolicy {
     HttpsPublicOnly,
 }
 
+impl PostbackPolicy {
+    /// Whether webhooks may be sent to this URL, as far as can be told without resolving names.
+    pub fn allows(self, url: &str) -> bool {
+        check(url, self).is_ok()
+    }
+}
+
 /// Reads the URL; it is kept as it was sent.
 pub(super) fn read(root: &Fields<'_>, policy: PostbackPolicy) -> Option<String> {
     root.optional("postbackUrl").parsed(|text| check(text, policy).map(|()| text.to_owned()))

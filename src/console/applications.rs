@@ -1,0 +1,114 @@
+//! A merchant's applications.
+
+pub(crate) mod keys;
+pub(crate) mod one;
+mod sample;
+pub(crate) mod secrets;
+pub(crate) mod test_event;
+
+use actix_web::HttpResponse;
+use actix_web::http::header::LOCATION;
+use actix_web::web::Data;
+use askama::Template;
+use quita_domain::access::Application;
+use quita_domain::audit::AuditAction;
+use quita_domain::identity::{ApplicationName, Mode};
+
+use super::Console;
+use super::failure::Failure;
+use super::form::Form;
+use super::frame::{Frame, Section};
+use super::mode::InMode;
+use super::place;
+use super::visitor::{ApplicationChange, Visitor};
+
+/// The most characters of an application's name or title.
+const MAX_NAME_CHARACTERS: usize = 60;
+
+#[derive(Template)]
+#[template(path = "console/applications.html")]
+struct ApplicationsPage {
+    frame: Frame,
+    applications: Vec<(Application, usize)>,
+    max_name_characters: usize,
+}
+
+/// `GET /console/{mode}/applications`
+pub(crate) async fn show(
+    visitor: Visitor,
+    InMode(mode): InMode,
+    console: Data<Console>,
+) -> Result<HttpResponse, Failure> {
+    let merchant = &visitor.user.merchant;
+    let (keys, now) = (console.access.keys_of(merchant).await?, console.clock.now());
+    let live_keys = |application: &Application| {
+        let is_its = |key: &&quita_domain::access::ApiKey| {
+            key.owner.application == application.name && key.owner.mode == mode && key.is_live(now)
+        };
+        keys.iter().filter(is_its).count()
+    };
+    let applications = console.access.applications(merchant).await?;
+    let applications = applications.into_iter().map(|application| {
+        let live = live_keys(&application);
+        (application, live)
+    });
+    let page = ApplicationsPage {
+        frame: visitor.frame(mode, Section::Applications),
+        applications: applications.collect(),
+        max_name_characters: MAX_NAME_CHARACTERS,
+    };
+    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+}
+
+/// `POST /console/{mode}/applications`
+pub(crate) async fn create(
+    change: ApplicationChange,
+    InMode(mode): InMode,
+    console: Data<Console>,
+) -> Result<HttpResponse, Failure> {
+    let ApplicationChange { visitor, form } = change;
+    let texts = &place::current().texts().applications;
+    let name = ApplicationName::new(read_name(&form, "name")?);
+    if !console.access.create_application(visitor.user.merchant.clone(), name.clone()).await? {
+        return Err(Failure::Refused(texts.exists.into()));
+    }
+    console.audit.note(&visitor.doer(), visitor.deed(AuditAction::ApplicationCreated, &name)).await;
+    Ok(see(mode, &name, ""))
+}
+
+fn read_name(form: &Form, field: &str) -> Result<String, Failure> {
+    let texts = &place::current().texts().applications;
+    form.words(field, MAX_NAME_CHARACTERS).ok_or_else(|| Failure::Unreadable(texts.bad_name.into()))
+}
+
+/// Goes to the page of an application.
+fn see(mode: Mode, name: &ApplicationName, done: &str) -> HttpResponse {
+    let query = if done.is_empty() { String::new() } else { format!("?done={done}") };
+    let address = format!("{}{query}", address_of(mode, name));
+    HttpResponse::SeeOther().insert_header((LOCATION, address)).finish()
+}
+
+/// The address of an application's page.
+fn address_of(mode: Mode, name: &ApplicationName) -> String {
+    format!("/console/{}/applications/{}", mode.as_str(), path_segment(name.as_str()))
+}
+
+/// A text as one segment of a path (RFC 3986, section 2.3).
+pub(crate) fn path_segment(text: &str) -> String {
+    let encode = |byte: u8| {
+        let is_plain = byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
+        if is_plain { char::from(byte).to_string() } else { format!("%{byte:02X}") }
+    };
+    text.bytes().map(encode).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_segment_whatever_it_holds() {
+        assert_eq!(path_segment("Loja do Zé/1?"), "Loja%20do%20Z%C3%A9%2F1%3F");
+        assert_eq!(path_segment("a-b_c.d~e"), "a-b_c.d~e");
+    }
+}

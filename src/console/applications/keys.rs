@@ -1,0 +1,146 @@
+//! API keys of an application: made, rotated, revoked. A key is shown once.
+
+use std::time::Duration;
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path};
+use askama::Template;
+use quita_domain::access::{ApiKey, PresentedKey, Scope};
+use quita_domain::audit::AuditAction;
+use quita_domain::identity::{Mode, Owner};
+use quita_domain::people::Permission;
+
+use super::one::own;
+use super::{address_of, see};
+use crate::access::NewKey;
+use crate::console::Console;
+use crate::console::ask::AskPage;
+use crate::console::failure::Failure;
+use crate::console::frame::{Frame, Section};
+use crate::console::mode::InMode;
+use crate::console::place;
+use crate::console::visitor::{ApplicationChange, Visitor};
+use crate::sample_request;
+
+#[derive(Template)]
+#[template(path = "console/new_key.html")]
+struct NewKeyPage {
+    frame: Frame,
+    title: String,
+    back: String,
+    key: String,
+    /// A line to paste, if the key may create payments.
+    curl: Option<String>,
+}
+
+/// `POST /console/{mode}/applications/{name}/keys`
+pub(crate) async fn create(
+    change: ApplicationChange,
+    InMode(mode): InMode,
+    path: Path<(String, String)>,
+    console: Data<Console>,
+) -> Result<HttpResponse, Failure> {
+    let ApplicationChange { visitor, form } = change;
+    let application = own(&visitor, &path.1, &console).await?;
+    let scopes: Vec<Scope> = Scope::ALL
+        .into_iter()
+        .filter(|scope| form.all("scope").any(|given| given == scope.as_str()))
+        .collect();
+    if scopes.is_empty() {
+        let texts = &place::current().texts().applications;
+        return Err(Failure::Unreadable(texts.no_scope.into()));
+    }
+    let days: Option<u64> = form.text("expiry").parse().ok().filter(|days| (1..=3_650).contains(days));
+    let expires_in = days.map(|days| Duration::from_secs(days * 86_400));
+    let owner = Owner { merchant: application.merchant.clone(), application: application.name.clone(), mode };
+    let key = console.access.create_key(NewKey { owner, scopes: scopes.clone(), expires_in }).await?;
+    let told = format!("{} {} {}", mode.as_str(), application.name, names(&scopes));
+    console.audit.note(&visitor.doer(), visitor.deed(AuditAction::KeyCreated, &key.id).after(told)).await;
+    show_once(&visitor, mode, &console, &key, &scopes, address_of(mode, &application.name))
+}
+
+fn names(scopes: &[Scope]) -> String {
+    scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(",")
+}
+
+fn show_once(
+    visitor: &Visitor,
+    mode: Mode,
+    console: &Console,
+    key: &PresentedKey,
+    scopes: &[Scope],
+    back: String,
+) -> Result<HttpResponse, Failure> {
+    let frame = visitor.frame(mode, Section::Applications);
+    let revealed = key.reveal();
+    let writes = scopes.contains(&Scope::PaymentsWrite);
+    let curl = writes.then(|| sample_request::curl(&console.edge.public_url, &revealed));
+    let title = frame.texts.applications.new_key_title.to_owned();
+    let page = NewKeyPage { frame, title, back, key: revealed, curl };
+    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+}
+
+/// `GET /console/{mode}/applications/{name}/keys/{id}/{rotate|revoke}`
+pub(crate) async fn ask(
+    visitor: Visitor,
+    InMode(mode): InMode,
+    path: Path<(String, String, String, String)>,
+    console: Data<Console>,
+) -> Result<HttpResponse, Failure> {
+    visitor.must(Permission::ManageApplications)?;
+    let (_, name, id, verb) = path.into_inner();
+    let application = own(&visitor, &name, &console).await?;
+    let key = live_key(&visitor, mode, &id, &console).await?;
+    let frame = visitor.frame(mode, Section::Applications);
+    let texts = &frame.texts.applications;
+    let (question, sentence, button) = match verb.as_str() {
+        "rotate" => (texts.rotate_question, texts.rotate_sentence, texts.rotate),
+        "revoke" => (texts.revoke_question, texts.revoke_sentence, texts.revoke),
+        _ => return Err(Failure::NotFound),
+    };
+    let back = address_of(mode, &application.name);
+    AskPage {
+        question: question.replace("{id}", &key.id),
+        sentence: sentence.into(),
+        button,
+        action: format!("{back}/keys/{}/{verb}", key.id),
+        back,
+        is_grave: verb == "revoke",
+        frame,
+    }
+    .show()
+}
+
+/// The visitor's key with this id, of this mode, while it works.
+async fn live_key(visitor: &Visitor, mode: Mode, id: &str, console: &Console) -> Result<ApiKey, Failure> {
+    let key = console.access.key_of(&visitor.user.merchant, id).await?;
+    let is_usable = key.owner.mode == mode && key.is_live(console.clock.now());
+    if is_usable { Ok(key) } else { Err(Failure::NotFound) }
+}
+
+/// `POST /console/{mode}/applications/{name}/keys/{id}/{rotate|revoke}`
+pub(crate) async fn act(
+    change: ApplicationChange,
+    InMode(mode): InMode,
+    path: Path<(String, String, String, String)>,
+    console: Data<Console>,
+) -> Result<HttpResponse, Failure> {
+    let ApplicationChange { visitor, .. } = change;
+    let (_, name, id, verb) = path.into_inner();
+    let application = own(&visitor, &name, &console).await?;
+    let key = live_key(&visitor, mode, &id, &console).await?;
+    match verb.as_str() {
+        "revoke" => {
+            console.access.revoke_key(&key.id).await?;
+            console.audit.note(&visitor.doer(), visitor.deed(AuditAction::KeyRevoked, &key.id)).await;
+            Ok(see(mode, &application.name, "revoked"))
+        }
+        "rotate" => {
+            let successor = console.access.rotate_key(&visitor.user.merchant, &key.id).await?;
+            let deed = visitor.deed(AuditAction::KeyRotated, &key.id).after(&successor.id);
+            console.audit.note(&visitor.doer(), deed).await;
+            show_once(&visitor, mode, &console, &successor, &key.scopes, address_of(mode, &application.name))
+        }
+        _ => Err(Failure::NotFound),
+    }
+}

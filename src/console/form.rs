@@ -1,0 +1,66 @@
+//! A form that was sent.
+
+use actix_web::HttpRequest;
+use actix_web::http::header::CONTENT_TYPE;
+use actix_web::web::Payload;
+use quita_domain::secret::Secret;
+use subtle::ConstantTimeEq;
+use url::form_urlencoded;
+
+use super::cookies::form_token;
+use super::failure::Failure;
+
+/// The field that carries the token of the form.
+const TOKEN_FIELD: &str = "formToken";
+/// The most bytes of a form.
+const MAX_BYTES: usize = 64 * 1024;
+
+/// The fields of a form whose token was right.
+pub(crate) struct Form(Vec<(String, String)>);
+
+impl Form {
+    /// Reads a form that must belong to this cookie.
+    ///
+    /// # Errors
+    /// [`Failure::ForeignForm`] if it does not, and if it is no form at all.
+    pub(crate) async fn read(
+        request: &HttpRequest,
+        payload: Payload,
+        cookie: Option<&Secret<String>>,
+    ) -> Result<Self, Failure> {
+        let kind =
+            request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        if !kind.starts_with("application/x-www-form-urlencoded") {
+            return Err(Failure::ForeignForm);
+        }
+        let body = payload.to_bytes_limited(MAX_BYTES).await.map_err(|_| Failure::TooLarge)?;
+        let body = body.map_err(|_| Failure::ForeignForm)?;
+        let form = Self(form_urlencoded::parse(&body).into_owned().collect());
+        let expected = cookie.map(form_token).ok_or(Failure::ForeignForm)?;
+        let is_ours: bool = form.text(TOKEN_FIELD).as_bytes().ct_eq(expected.as_bytes()).into();
+        if is_ours { Ok(form) } else { Err(Failure::ForeignForm) }
+    }
+
+    /// What was entered in a field, without blanks around it; empty if there is no such field.
+    pub(crate) fn text(&self, name: &str) -> &str {
+        self.0.iter().find(|(given, _)| given == name).map_or("", |(_, value)| value.trim())
+    }
+
+    /// What was entered or ticked in all fields of a name.
+    pub(crate) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(move |(given, _)| given == name).map(|(_, value)| value.trim())
+    }
+
+    /// What was entered in a field that nobody may read, to the letter.
+    pub(crate) fn secret(&self, name: &str) -> Secret<String> {
+        let given = self.0.iter().find(|(given, _)| given == name);
+        Secret::new(given.map(|(_, value)| value.clone()).unwrap_or_default())
+    }
+
+    /// A text of a person, if it is printable and of 1 to `most` characters.
+    pub(crate) fn words(&self, name: &str, most: usize) -> Option<String> {
+        let text = self.text(name);
+        let is_printable = !text.chars().any(char::is_control);
+        (is_printable && (1..=most).contains(&text.chars().count())).then(|| text.to_owned())
+    }
+}

@@ -1,0 +1,78 @@
+//! What holds for every page of a console: its headers, its language, and that no other site writes to it.
+
+use actix_web::body::MessageBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::Method;
+use actix_web::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderMap, HeaderName, HeaderValue, REFERRER_POLICY,
+    STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpRequest};
+
+use super::cookies::Door;
+use super::failure::Failure;
+use super::place::{self, Place};
+
+/// Scripts and styles come from files of ours alone, forms go to us alone, and nobody frames a page.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// Browsers tell here whether a page of ours sent a request (Fetch Metadata).
+const SENT_FROM: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Handles a request of the merchants' console.
+pub(crate) async fn merchants<B: MessageBody + 'static>(
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<B>, Error> {
+    guard(Door::Merchant, request, next).await
+}
+
+/// Handles a request of the operator's console.
+pub(crate) async fn operators<B: MessageBody + 'static>(
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<B>, Error> {
+    guard(Door::Operator, request, next).await
+}
+
+async fn guard<B: MessageBody + 'static>(
+    door: Door,
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<B>, Error> {
+    let place = Place::of(door, request.request());
+    place::within(place, async move {
+        if is_from_elsewhere(request.request()) {
+            return Err(Failure::ForeignForm.into());
+        }
+        let mut response = next.call(request).await?;
+        protect(response.headers_mut());
+        Ok(response)
+    })
+    .await
+}
+
+/// Whether another site has the visitor's browser change something. The form's token would refuse it too.
+fn is_from_elsewhere(request: &HttpRequest) -> bool {
+    let only_reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    let sent_from = request.headers().get(SENT_FROM);
+    !only_reads && sent_from.is_some_and(|from| from != "same-origin")
+}
+
+/// The headers of every page, unless it says otherwise.
+pub(crate) fn protect(headers: &mut HeaderMap) {
+    let mut set = |name: HeaderName, value: &'static str| {
+        if !headers.contains_key(&name) {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+    };
+    set(CACHE_CONTROL, "no-store");
+    set(CONTENT_SECURITY_POLICY, POLICY);
+    set(X_CONTENT_TYPE_OPTIONS, "nosniff");
+    set(X_FRAME_OPTIONS, "DENY");
+    set(REFERRER_POLICY, "same-origin");
+    // Over plain HTTP browsers ignore it (RFC 6797, section 8.1).
+    set(STRICT_TRANSPORT_SECURITY, "max-age=31536000");
+}

@@ -1,0 +1,270 @@
+//! Parts of pages that the server keeps up to date: server-sent events with the HTML of a part whenever it is another.
+//!
+//! What is shown is looked at again every second, also what other nodes changed. Pages that show the same share the look.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use actix_web::HttpResponse;
+use actix_web::http::header::{CACHE_CONTROL, HeaderName};
+use actix_web::web::Bytes;
+use futures_util::stream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::{Instant, interval};
+
+use super::failure::Failure;
+
+/// Streams open at once in this process.
+const STREAMS: usize = 512;
+/// How often a stream looks.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Looks between two signs of life, and between two looks at whether the visitor is still signed in.
+const LOOKS_PER_CHECK: u32 = 10;
+/// How long a look serves others too.
+const SHARED_FOR: Duration = Duration::from_millis(800);
+/// Looks that are kept for others; more than there are streams are of pages that were left.
+const KEPT: usize = STREAMS;
+
+/// Tells proxies such as nginx to pass a stream on as it comes.
+const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+/// Every stream of this process.
+pub(crate) struct Streams {
+    places: Arc<Semaphore>,
+    is_closing: watch::Sender<bool>,
+    looks: Mutex<HashMap<String, (Instant, Arc<str>)>>,
+}
+
+/// What a stream shows.
+pub(crate) trait Look {
+    /// The same for those that show the same.
+    fn key(&self) -> String;
+
+    /// The HTML of the part, now.
+    fn look(&self) -> impl Future<Output = Result<String, Failure>>;
+
+    /// Whether whoever watches may still.
+    fn may_watch(&self) -> impl Future<Output = bool>;
+}
+
+impl Streams {
+    pub(crate) fn new() -> Self {
+        let is_closing = watch::Sender::new(false);
+        Self { places: Arc::new(Semaphore::new(STREAMS)), is_closing, looks: Mutex::default() }
+    }
+
+    /// Ends every stream, so that the service can stop.
+    pub(crate) fn close(&self) {
+        self.is_closing.send_replace(true);
+    }
+
+    /// Streams what `look` shows, whenever it is something else than `shown`.
+    ///
+    /// # Errors
+    /// [`Failure::Unavailable`] when too many streams are open.
+    pub(crate) fn open<L: Look + 'static>(self: &Arc<Self>, look: L) -> Result<HttpResponse, Failure> {
+        let place = self.take_place()?;
+        let watching = Watching {
+            look,
+            streams: Arc::clone(self),
+            closing: self.is_closing.subscribe(),
+            ticks: interval(LOOK_EVERY),
+            looks: 0,
+            shown: None,
+            _place: place,
+        };
+        Ok(event_stream(stream::unfold(watching, |watching| watching.next())))
+    }
+
+    /// A place for one stream.
+    ///
+    /// # Errors
+    /// [`Failure::Unavailable`] when there is none.
+    pub(crate) fn take_place(&self) -> Result<OwnedSemaphorePermit, Failure> {
+        let place = Arc::clone(&self.places).try_acquire_owned();
+        place.map_err(|_| Failure::Unavailable("too many live pages are open".into()))
+    }
+
+    /// Tells when the service stops.
+    pub(crate) fn closing(&self) -> watch::Receiver<bool> {
+        self.is_closing.subscribe()
+    }
+
+    async fn look<L: Look>(&self, look: &L) -> Result<Arc<str>, Failure> {
+        let key = look.key();
+        if let Some(shown) = self.recall(&key) {
+            return Ok(shown);
+        }
+        let shown: Arc<str> = look.look().await?.into();
+        self.keep(key, &shown);
+        Ok(shown)
+    }
+
+    fn recall(&self, key: &str) -> Option<Arc<str>> {
+        let looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
+        let (_, shown) = looks.get(key).filter(|(at, _)| at.elapsed() < SHARED_FOR)?;
+        Some(Arc::clone(shown))
+    }
+
+    fn keep(&self, key: String, shown: &Arc<str>) {
+        let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
+        if looks.len() >= KEPT {
+            looks.retain(|_, (at, _)| at.elapsed() < SHARED_FOR);
+        }
+        looks.insert(key, (Instant::now(), Arc::clone(shown)));
+    }
+}
+
+/// One open stream.
+struct Watching<L> {
+    look: L,
+    streams: Arc<Streams>,
+    closing: watch::Receiver<bool>,
+    ticks: tokio::time::Interval,
+    looks: u32,
+    shown: Option<Arc<str>>,
+    _place: OwnedSemaphorePermit,
+}
+
+impl<L: Look> Watching<L> {
+    /// The next event; `None` ends the stream.
+    async fn next(mut self) -> Option<(Bytes, Self)> {
+        loop {
+            tokio::select! {
+                biased;
+                _ = self.closing.wait_for(|is_closing| *is_closing) => return None,
+                _ = self.ticks.tick() => {}
+            }
+            let is_check = self.looks.is_multiple_of(LOOKS_PER_CHECK);
+            self.looks = self.looks.wrapping_add(1);
+            if is_check && !self.look.may_watch().await {
+                return None;
+            }
+            // What can't be looked at now may be a moment later.
+            let found = self.streams.look(&self.look).await.ok();
+            match found.filter(|found| self.shown.as_ref() != Some(found)) {
+                Some(found) => {
+                    let event = event("fragment", &found);
+                    self.shown = Some(found);
+                    return Some((event, self));
+                }
+                None if is_check => return Some((Bytes::from_static(b": alive\n\n"), self)),
+                None => {}
+            }
+        }
+    }
+}
+
+/// The answer that carries a stream of events (WHATWG HTML, section 9.2).
+pub(crate) fn event_stream(events: impl futures_util::Stream<Item = Bytes> + 'static) -> HttpResponse {
+    use futures_util::StreamExt;
+    HttpResponse::Ok()
+        .content_type("text/event-stream")
+        .insert_header((CACHE_CONTROL, "no-store"))
+        .insert_header((NO_BUFFERING, "no"))
+        .streaming(events.map(Ok::<_, std::convert::Infallible>))
+}
+
+/// One event; each line of its data stands on a line of its own.
+pub(crate) fn event(name: &str, data: &str) -> Bytes {
+    let mut text = format!("event: {name}\n");
+    for line in data.lines() {
+        text.push_str("data: ");
+        text.push_str(line);
+        text.push('\n');
+    }
+    text.push('\n');
+    Bytes::from(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use actix_web::body::MessageBody;
+    use futures_util::StreamExt;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Counted {
+        looks: Arc<AtomicU32>,
+        shown: Arc<Mutex<String>>,
+        is_out: Arc<AtomicU32>,
+    }
+
+    impl Counted {
+        fn show(&self, text: &str) {
+            *self.shown.lock().unwrap() = text.into();
+        }
+    }
+
+    impl Look for Counted {
+        fn key(&self) -> String {
+            "one".into()
+        }
+
+        async fn look(&self) -> Result<String, Failure> {
+            self.looks.fetch_add(1, Ordering::SeqCst);
+            Ok(self.shown.lock().unwrap().clone())
+        }
+
+        async fn may_watch(&self) -> bool {
+            self.is_out.load(Ordering::SeqCst) == 0
+        }
+    }
+
+    fn events(response: HttpResponse) -> impl futures_util::Stream<Item = String> + Unpin {
+        let mut body = Box::pin(response.into_body());
+        Box::pin(stream::poll_fn(move |context| body.as_mut().poll_next(context)))
+            .map(|bytes| String::from_utf8(bytes.unwrap().to_vec()).unwrap())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_changed_is_pushed_once_and_what_did_not_is_not() {
+        let (streams, counted) = (Arc::new(Streams::new()), Counted::default());
+        counted.show("<b>1</b>\n<i>x</i>");
+        let mut events = events(streams.open(counted.clone()).unwrap());
+        assert_eq!(events.next().await.unwrap(), "event: fragment\ndata: <b>1</b>\ndata: <i>x</i>\n\n");
+        counted.show("2");
+        assert_eq!(events.next().await.unwrap(), "event: fragment\ndata: 2\n\n");
+        let before = Instant::now();
+        assert_eq!(events.next().await.unwrap(), ": alive\n\n");
+        assert!(before.elapsed() >= LOOK_EVERY * (LOOKS_PER_CHECK - 2), "{:?}", before.elapsed());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn pages_that_show_the_same_share_a_look() {
+        let (streams, counted) = (Arc::new(Streams::new()), Counted::default());
+        counted.show("1");
+        for _ in 0..10 {
+            let mut events = events(streams.open(counted.clone()).unwrap());
+            assert_eq!(events.next().await.unwrap(), "event: fragment\ndata: 1\n\n");
+        }
+        assert_eq!(counted.looks.load(Ordering::SeqCst), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_ends_with_the_session_and_with_the_service() {
+        let (streams, counted) = (Arc::new(Streams::new()), Counted::default());
+        let mut open =
+            [events(streams.open(counted.clone()).unwrap()), events(streams.open(counted.clone()).unwrap())];
+        for events in &mut open {
+            assert!(events.next().await.is_some());
+        }
+        counted.is_out.store(1, Ordering::SeqCst);
+        assert_eq!(open[0].next().await, None);
+        streams.close();
+        assert_eq!(open[1].next().await, None);
+    }
+
+    #[test]
+    fn streams_are_bounded_and_give_their_place_back() {
+        let streams = Streams::new();
+        let places: Vec<_> = (0..STREAMS).map(|_| streams.take_place().unwrap()).collect();
+        assert!(streams.take_place().is_err());
+        drop(places);
+        assert!(streams.take_place().is_ok());
+    }
+}

@@ -1,0 +1,119 @@
+//! What figures come to.
+
+use quita_domain::figures::{Figure, PAID_WITHIN_MS};
+use quita_domain::status::Status;
+
+/// The sum of some figures.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Summary {
+    /// Payments that were created.
+    pub(super) created: u64,
+    /// Those that were paid, whatever came after.
+    pub(super) paid: u64,
+    /// What they came to, in cents.
+    pub(super) paid_cents: u64,
+    /// Those that were paid or authorised.
+    approved: u64,
+    /// Those that ended without having been paid.
+    missed: u64,
+    /// Those that were paid, by how soon.
+    paid_within: [u64; PAID_WITHIN_MS.len()],
+    /// Those that took longer than the last class.
+    paid_later: u64,
+}
+
+impl Summary {
+    pub(super) fn of<'a>(figures: impl Iterator<Item = &'a Figure>) -> Self {
+        figures.fold(Self::default(), Self::and)
+    }
+
+    fn and(mut self, figure: &Figure) -> Self {
+        let count = figure.count;
+        self.created = self.created.saturating_add(count);
+        match figure.paid_within {
+            Some(class) => {
+                self.paid = self.paid.saturating_add(count);
+                self.paid_cents = self.paid_cents.saturating_add(figure.amount_cents);
+                self.approved = self.approved.saturating_add(count);
+                let place = self.paid_within.get_mut(usize::from(class)).unwrap_or(&mut self.paid_later);
+                *place = place.saturating_add(count);
+            }
+            None if figure.status == Status::Approved => self.approved = self.approved.saturating_add(count),
+            None if is_over(figure.status) => self.missed = self.missed.saturating_add(count),
+            None => {}
+        }
+        self
+    }
+
+    /// Of those that ended, how many of a thousand were approved. `None` if none ended.
+    pub(super) fn approval_per_mille(&self) -> Option<u64> {
+        self.approved.saturating_mul(1_000).checked_div(self.approved.saturating_add(self.missed))
+    }
+
+    /// How long half of those that were paid took at most, within the bounds of its class. `None` if none was.
+    pub(super) fn median_ms(&self) -> Option<u64> {
+        let half = self.paid.div_ceil(2);
+        let (mut seen, mut lower) = (0_u64, 0_u64);
+        for (count, upper) in self.paid_within.iter().zip(PAID_WITHIN_MS) {
+            let before = seen;
+            seen = seen.saturating_add(*count);
+            if half > before && half <= seen {
+                let share = upper.saturating_sub(lower).saturating_mul(half.saturating_sub(before));
+                return Some(lower.saturating_add(share / (*count).max(1)));
+            }
+            lower = upper;
+        }
+        (self.paid > 0).then_some(lower)
+    }
+}
+
+/// Whether a payment in this status, if it was never paid, did not come to be.
+fn is_over(status: Status) -> bool {
+    match status {
+        Status::Declined | Status::Expired | Status::Cancelled => true,
+        Status::Initial
+        | Status::Pending
+        | Status::Approved
+        | Status::Paid
+        | Status::Refund
+        | Status::Chargeback => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quita_domain::method::Method;
+
+    fn figure(status: Status, paid_within: Option<u8>, count: u64) -> Figure {
+        Figure { method: Method::Pix, status, paid_within, count, amount_cents: count * 100 }
+    }
+
+    #[test]
+    fn what_was_paid_counts_as_paid_whatever_came_after() {
+        let figures = [
+            figure(Status::Paid, Some(1), 6),
+            figure(Status::Refund, Some(1), 2),
+            figure(Status::Declined, None, 1),
+            figure(Status::Expired, None, 1),
+            figure(Status::Pending, None, 5),
+        ];
+        let summary = Summary::of(figures.iter());
+        assert_eq!((summary.created, summary.paid, summary.paid_cents), (15, 8, 800));
+        assert_eq!(summary.approval_per_mille(), Some(800));
+        assert_eq!(Summary::default().approval_per_mille(), None);
+    }
+
+    #[test]
+    fn the_median_lies_in_the_class_of_the_one_in_the_middle() {
+        assert_eq!(Summary::default().median_ms(), None);
+        let median = |classes: &[(u8, u64)]| {
+            let figures: Vec<_> =
+                classes.iter().map(|(class, count)| figure(Status::Paid, Some(*class), *count)).collect();
+            Summary::of(figures.iter()).median_ms().unwrap()
+        };
+        assert_eq!(median(&[(1, 10)]), 1_500, "in the middle of 1 s to 2 s");
+        assert_eq!(median(&[(0, 1), (2, 9)]), 2_000 + 3_000 * 4 / 9);
+        assert_eq!(median(&[(12, 3)]), 259_200_000, "longer than the last class");
+    }
+}

@@ -1,0 +1,246 @@
+//! What can be done with a payment: each asks once more, and goes the way that the API goes.
+
+use std::sync::Arc;
+
+use actix_web::HttpResponse;
+use actix_web::http::header::LOCATION;
+use actix_web::web::{Data, Path};
+use askama::Template;
+use quita_actors::Operated;
+use quita_domain::audit::AuditAction;
+use quita_domain::identity::Mode;
+use quita_domain::money::Money;
+use quita_domain::operation::{OperationRequest, OperationState, Wish};
+use quita_domain::payment::Payment;
+use quita_domain::people::Permission;
+use quita_domain::status::Status;
+use uuid::Uuid;
+
+use super::own;
+use crate::console::Console;
+use crate::console::failure::Failure;
+use crate::console::frame::{Frame, Section};
+use crate::console::mode::InMode;
+use crate::console::place;
+use crate::console::visitor::{PaymentChange, Visitor};
+
+/// What a person may ask of a payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verb {
+    Cancel,
+    Capture,
+    Refund,
+}
+
+impl Verb {
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "cancel" => Some(Self::Cancel),
+            "capture" => Some(Self::Capture),
+            "refund" => Some(Self::Refund),
+            _ => None,
+        }
+    }
+
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Cancel => "cancel",
+            Self::Capture => "capture",
+            Self::Refund => "refund",
+        }
+    }
+
+    const fn wish(self, amount: Option<Money>) -> Wish {
+        match self {
+            Self::Cancel => Wish::Cancel,
+            Self::Capture => Wish::Capture(amount),
+            Self::Refund => Wish::Refund(amount),
+        }
+    }
+
+    const fn action(self) -> AuditAction {
+        match self {
+            Self::Cancel => AuditAction::PaymentCancelled,
+            Self::Capture => AuditAction::PaymentCaptured,
+            Self::Refund => AuditAction::PaymentRefunded,
+        }
+    }
+
+    /// The most that can be asked for; a cancellation has no amount.
+    fn most(self, payment: &Payment) -> Option<Money> {
+        match self {
+            Self::Cancel => None,
+            Self::Capture => Some(payment.order.amount),
+            Self::Refund => Some(payment.state.refundable_amount()),
+        }
+    }
+}
+
+/// Asks once more.
+#[derive(Template)]
+#[template(path = "console/ask_payment.html")]
+struct AskPage {
+    frame: Frame,
+    payment: Arc<Payment>,
+    question: &'static str,
+    sentence: &'static str,
+    button: &'static str,
+    action: String,
+    back: String,
+    /// The most that can be asked for, and what its field is called.
+    amount: Option<(Money, &'static str)>,
+    /// Names this wish, so that it is done once however often the form is sent.
+    key: Uuid,
+    is_grave: bool,
+}
+
+/// `GET /console/{mode}/payments/{id}/{verb}`
+pub(crate) async fn ask(
+    visitor: Visitor,
+    InMode(mode): InMode,
+    path: Path<(String, String, String)>,
+    console: Data<Console>,
+) -> Result<HttpResponse, Failure> {
+    visitor.must(Permission::ChangePayments)?;
+    let verb = Verb::parse(&path.2).ok_or(Failure::NotFound)?;
+    let payment = own(&visitor, mode, &path.1, &console).await?;
+    payment.permits(verb.wish(None))?;
+    let frame = visitor.frame(mode, Section::Payments);
+    let texts = &frame.texts.payments;
+    let (question, sentence, button, field) = match verb {
+        Verb::Cancel => (texts.cancel_question, texts.cancel_sentence, texts.cancel, ""),
+        Verb::Capture => {
+            (texts.capture_question, texts.capture_sentence, texts.capture, texts.amount_to_capture)
+        }
+        Verb::Refund => (texts.refund_question, texts.refund_sentence, texts.refund, texts.amount_to_refund),
+    };
+    let back = format!("{}/payments/{}", frame.base(), payment.id);
+    let page = AskPage {
+        action: format!("{back}/{}", verb.as_str()),
+        back,
+        question,
+        sentence,
+        button,
+        amount: verb.most(&payment).map(|most| (most, field)),
+        key: Uuid::now_v7(),
+        is_grave: verb != Verb::Capture,
+        payment,
+        frame,
+    };
+    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+}
+
+/// `POST /console/{mode}/payments/{id}/{verb}`
+pub(crate) async fn act(
+    change: PaymentChange,
+    InMode(mode): InMode,
+    path: Path<(String, String, String)>,
+    console: Data<Console>,
+) -> Result<HttpResponse, Failure> {
+    let PaymentChange { visitor, form } = change;
+    let verb = Verb::parse(&path.2).ok_or(Failure::NotFound)?;
+    let payment = own(&visitor, mode, &path.1, &console).await?;
+    let amount = match verb {
+        Verb::Cancel => None,
+        Verb::Capture | Verb::Refund => Some(read_amount(form.text("amount"))?),
+    };
+    let key = Uuid::try_parse(form.text("key")).map_err(|_| Failure::ForeignForm)?;
+    let request =
+        OperationRequest { id: Uuid::now_v7(), wish: verb.wish(amount), key: Some(format!("console {key}")) };
+    let before = payment.status();
+    let operated = console.edge.payments.operate(payment.id, visitor.owner(mode), request).await?;
+    if !operated.is_replay {
+        let after = told(&operated, amount);
+        let deed = visitor.deed(verb.action(), payment.id).before(before).after(after);
+        console.audit.note(&visitor.doer(), deed).await;
+    }
+    tracing::info!(
+        transaction.id = %payment.id, operation = verb.as_str(), state = ?operated.operation.state,
+        "an operation from the console"
+    );
+    let done = outcome(verb, &operated)?;
+    Ok(back_to(mode, &payment, done))
+}
+
+fn read_amount(text: &str) -> Result<Money, Failure> {
+    let place = place::current();
+    let unreadable = || Failure::Unreadable(place.texts().payments.bad_amount.into());
+    place.language.parse_money(text).ok_or_else(unreadable)
+}
+
+/// What became of it, for the audit log.
+fn told(operated: &Operated, amount: Option<Money>) -> String {
+    let amount = amount.map(|amount| format!(" {amount}")).unwrap_or_default();
+    let state = match operated.operation.state {
+        OperationState::Processing => "processing",
+        OperationState::Done => "done",
+        OperationState::Refused => "refused by the acquirer",
+    };
+    format!("{}{amount}: {state}", operated.payment.status())
+}
+
+/// What the page of the payment says afterwards.
+fn outcome(verb: Verb, operated: &Operated) -> Result<&'static str, Failure> {
+    let texts = &place::current().texts().payments;
+    let was_cancelled = operated.payment.history.iter().any(|event| event.status == Status::Cancelled);
+    match operated.operation.state {
+        OperationState::Done if verb == Verb::Cancel && !was_cancelled => {
+            Err(Failure::Refused(texts.not_cancelled.into()))
+        }
+        OperationState::Done => Ok(verb.as_str()),
+        OperationState::Processing => Ok("processing"),
+        OperationState::Refused => {
+            let why = operated.operation.refusal.as_deref().unwrap_or("–");
+            Err(Failure::Refused(texts.refused_by_acquirer.replace("{why}", why)))
+        }
+    }
+}
+
+fn back_to(mode: Mode, payment: &Payment, done: &str) -> HttpResponse {
+    let address = format!("/console/{}/payments/{}?done={done}", mode.as_str(), payment.id);
+    HttpResponse::SeeOther().insert_header((LOCATION, address)).finish()
+}
+
+/// `GET /console/{mode}/payments/{id}/deliveries/{index}/redeliver`
+pub(crate) async fn ask_redelivery(
+    visitor: Visitor,
+    InMode(mode): InMode,
+    path: Path<(String, String, u32)>,
+    console: Data<Console>,
+) -> Result<HttpResponse, Failure> {
+    visitor.must(Permission::ChangePayments)?;
+    let payment = own(&visitor, mode, &path.1, &console).await?;
+    let place = usize::try_from(path.2).unwrap_or(usize::MAX);
+    payment.outbox.get(place).ok_or(Failure::NotFound)?;
+    let frame = visitor.frame(mode, Section::Payments);
+    let texts = &frame.texts.payments;
+    let back = format!("{}/payments/{}", frame.base(), payment.id);
+    let page = AskPage {
+        action: format!("{back}/deliveries/{}/redeliver", path.2),
+        back,
+        question: texts.redeliver_question,
+        sentence: texts.redeliver_sentence,
+        button: texts.redeliver,
+        amount: None,
+        key: Uuid::nil(),
+        is_grave: false,
+        payment,
+        frame,
+    };
+    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+}
+
+/// `POST /console/{mode}/payments/{id}/deliveries/{index}/redeliver`
+pub(crate) async fn redeliver(
+    change: PaymentChange,
+    InMode(mode): InMode,
+    path: Path<(String, String, u32)>,
+    console: Data<Console>,
+) -> Result<HttpResponse, Failure> {
+    let PaymentChange { visitor, .. } = change;
+    let payment = own(&visitor, mode, &path.1, &console).await?;
+    console.edge.payments.redeliver(payment.id, visitor.owner(mode), path.2).await?;
+    let subject = format!("{} {}", payment.id, path.2);
+    console.audit.note(&visitor.doer(), visitor.deed(AuditAction::EventRedelivered, subject)).await;
+    Ok(back_to(mode, &payment, "redeliver"))
+}

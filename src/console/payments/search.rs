@@ -1,0 +1,216 @@
+//! The search form of payments: what was entered, and the filter that it makes.
+
+use chrono::NaiveDate;
+use quita_domain::document::{Document, DocumentType};
+use quita_domain::identity::{Owner, TransactionId};
+use quita_domain::listing::{Cursor, PaymentFilter};
+use quita_domain::method::Method;
+use quita_domain::status::Status;
+use quita_domain::time::Timestamp;
+use url::form_urlencoded;
+
+use crate::console::language::Language;
+
+/// What was entered in the form, as it was.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Search {
+    pub(crate) text: String,
+    pub(crate) statuses: Vec<Status>,
+    pub(crate) method: Option<Method>,
+    pub(crate) amount: String,
+    pub(crate) from: String,
+    pub(crate) to: String,
+    pub(crate) cursor: String,
+}
+
+/// What a search is for, and which fields of it were not understood.
+pub(crate) struct Understood {
+    pub(crate) filter: PaymentFilter,
+    pub(crate) cursor: Option<Cursor>,
+    pub(crate) unreadable: Vec<&'static str>,
+}
+
+impl Search {
+    /// Reads a query. What has no meaning at all is left out.
+    pub(crate) fn parse(query: &str) -> Self {
+        let mut search = Self::default();
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            let value = value.trim();
+            match name.as_ref() {
+                "q" => search.text = value.into(),
+                "status" => search.statuses.extend(Status::parse(value)),
+                "method" => search.method = Method::parse(value),
+                "amount" => search.amount = value.into(),
+                "from" => search.from = value.into(),
+                "to" => search.to = value.into(),
+                "cursor" => search.cursor = value.into(),
+                _ => {}
+            }
+        }
+        search.statuses.sort_unstable();
+        search.statuses.dedup();
+        search
+    }
+
+    /// The same search as a query, beginning at this place of the list.
+    pub(crate) fn query(&self, cursor: Option<&str>) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        let mut add = |name: &str, value: &str| {
+            if !value.is_empty() {
+                query.append_pair(name, value);
+            }
+        };
+        add("q", &self.text);
+        for status in &self.statuses {
+            add("status", status.as_str());
+        }
+        add("method", self.method.map_or("", Method::as_str));
+        add("amount", &self.amount);
+        add("from", &self.from);
+        add("to", &self.to);
+        add("cursor", cursor.unwrap_or_default());
+        query.finish()
+    }
+
+    /// Whether anything is searched for.
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self { cursor: self.cursor.clone(), ..Self::default() }
+    }
+
+    /// Whether a field of those that are folded away is filled in.
+    pub(crate) fn has_more(&self) -> bool {
+        self.method.is_some() || !self.amount.is_empty()
+    }
+
+    /// What it is for, among what this owner may see.
+    pub(crate) fn understand(&self, owner: &Owner, language: Language) -> Understood {
+        let mut unreadable = Vec::new();
+        let mut filter = PaymentFilter {
+            merchant: owner.merchant.clone(),
+            mode: owner.mode,
+            statuses: self.statuses.clone(),
+            method: self.method,
+            document: None,
+            email: None,
+            external_reference: None,
+            id: None,
+            amount: read(&self.amount, "amount", &mut unreadable, |text| language.parse_money(text)),
+            created_from: read(&self.from, "from", &mut unreadable, day).map(beginning),
+            created_to: read(&self.to, "to", &mut unreadable, day)
+                .and_then(|day| day.succ_opt())
+                .map(beginning),
+        };
+        let cursor = read(&self.cursor, "cursor", &mut unreadable, Cursor::parse);
+        self.look_for_text(&mut filter);
+        Understood { filter, cursor, unreadable }
+    }
+
+    /// One field takes whatever names a payment: it shows by its form which it is.
+    fn look_for_text(&self, filter: &mut PaymentFilter) {
+        let text = self.text.as_str();
+        if text.is_empty() {
+            return;
+        }
+        if let Some(id) = TransactionId::parse(&text.to_ascii_lowercase()) {
+            filter.id = Some(id);
+        } else if let Some(document) = document(text) {
+            filter.document = Some(document.as_str().to_owned());
+        } else if text.contains('@') {
+            filter.email = Some(text.to_owned());
+        } else {
+            filter.external_reference = Some(text.to_owned());
+        }
+    }
+}
+
+fn read<T>(
+    text: &str,
+    name: &'static str,
+    unreadable: &mut Vec<&'static str>,
+    read: impl FnOnce(&str) -> Option<T>,
+) -> Option<T> {
+    if text.is_empty() {
+        return None;
+    }
+    let found = read(text);
+    if found.is_none() {
+        unreadable.push(name);
+    }
+    found
+}
+
+fn document(text: &str) -> Option<Document> {
+    let upper = text.to_ascii_uppercase();
+    [DocumentType::Cpf, DocumentType::Cnpj].into_iter().find_map(|kind| {
+        Document::parse(&upper, kind).or_else(|_| Document::parse_formatted(&upper, kind)).ok()
+    })
+}
+
+fn day(text: &str) -> Option<NaiveDate> {
+    NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()
+}
+
+/// When a day begins in Brasília.
+fn beginning(day: NaiveDate) -> Timestamp {
+    day.pred_opt()
+        .map_or_else(Timestamp::default, |before| Timestamp::end_of_sao_paulo_day(before).plus_ms(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quita_domain::identity::{ApplicationName, MerchantId, Mode};
+    use quita_domain::money::Money;
+
+    fn understand(query: &str) -> Understood {
+        let owner = Owner {
+            merchant: MerchantId::new("demo"),
+            application: ApplicationName::new("default"),
+            mode: Mode::Live,
+        };
+        Search::parse(query).understand(&owner, Language::Portuguese)
+    }
+
+    #[test]
+    fn one_field_takes_an_id_a_document_an_address_or_a_reference() {
+        let id = "01980000-0000-7000-8000-00000000000a";
+        assert_eq!(understand(&format!("q={}", id.to_uppercase())).filter.id, TransactionId::parse(id));
+        for text in ["52998224725", "529.982.247-25"] {
+            assert_eq!(understand(&format!("q={text}")).filter.document.as_deref(), Some("52998224725"));
+        }
+        assert_eq!(understand("q=a%40b.co").filter.email.as_deref(), Some("a@b.co"));
+        for text in ["pedido-7", "52998224726", "01980000"] {
+            let filter = understand(&format!("q={text}")).filter;
+            assert_eq!(filter.external_reference.as_deref(), Some(text));
+            assert_eq!((filter.document, filter.email, filter.id), (None, None, None));
+        }
+    }
+
+    #[test]
+    fn days_are_brasilia_s_and_the_last_one_counts_whole() {
+        let filter =
+            understand("from=2026-11-01&to=2026-11-02&amount=1.234%2C56&status=paid&method=pix").filter;
+        assert_eq!(filter.created_from, Timestamp::parse("2026-11-01T03:00:00.000Z"));
+        assert_eq!(filter.created_to, Timestamp::parse("2026-11-03T03:00:00.000Z"));
+        assert_eq!((filter.amount, filter.method), (Some(Money::from_cents(123_456)), Some(Method::Pix)));
+        assert_eq!((filter.merchant.as_str(), filter.mode), ("demo", Mode::Live));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_named_and_left_out() {
+        let understood = understand("from=yesterday&to=2026-02-30&amount=lots&cursor=x&status=odd&q=");
+        assert_eq!(understood.unreadable, ["amount", "from", "to", "cursor"]);
+        let filter = understood.filter;
+        assert_eq!((filter.created_from, filter.created_to, filter.amount), (None, None, None));
+        assert!(filter.statuses.is_empty());
+    }
+
+    #[test]
+    fn a_search_reads_back_as_a_query() {
+        let query = "q=a+b&status=pending&status=paid&method=PIX&amount=5%2C00&from=2026-11-01&to=2026-11-02";
+        let search = Search::parse(query);
+        assert_eq!(search.query(None), query);
+        assert_eq!(Search::parse(&search.query(Some("x"))).cursor, "x");
+        assert!(!search.is_empty() && Search::parse("cursor=x&odd=1").is_empty());
+    }
+}

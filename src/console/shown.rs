@@ -1,0 +1,25 @@
+//! Values as templates pass them.
+
+/// A small value, however often a template borrowed it on the way.
+pub(crate) trait Shown<T> {
+    /// The value itself.
+    fn value(self) -> T;
+}
+
+impl<T: Copy> Shown<T> for T {
+    fn value(self) -> T {
+        self
+    }
+}
+
+impl<T: Copy> Shown<T> for &T {
+    fn value(self) -> T {
+        *self
+    }
+}
+
+impl<T: Copy> Shown<T> for &&T {
+    fn value(self) -> T {
+        **self
+    }
+}

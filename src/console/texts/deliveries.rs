@@ -1,0 +1,43 @@
+//! Texts about deliveries of webhooks.
+
+use super::texts;
+
+texts! {
+    /// Deliveries and receivers.
+    Deliveries {
+        lead: "Cada mudança de status é contada ao seu sistema, até que ele confirme.",
+            "Every change of status is told to your system until it confirms.";
+        pending: "Pendentes", "Pending";
+        failing: "Falhando", "Failing";
+        exhausted: "Esgotadas", "Exhausted";
+        delivered: "Entregues", "Delivered";
+        state_pending: "Pendente", "Pending";
+        state_failing: "Falhando", "Failing";
+        state_exhausted: "Esgotada", "Exhausted";
+        state_delivered: "Entregue", "Delivered";
+        event: "Evento", "Event";
+        state: "Estado", "State";
+        receiver: "Destino", "Receiver";
+        attempts: "Tentativas", "Attempts";
+        last_attempt: "Última tentativa", "Last attempt";
+        next_attempt: "Próxima", "Next";
+        again: "reenvio", "redelivery";
+        empty: "Nada aqui", "Nothing here";
+        empty_sentence: "Quando uma entrega estiver neste estado, aparece aqui.", "A delivery in this state shows up here.";
+        redeliver_all: "Reenviar tudo desde…", "Redeliver all since…";
+        since: "Eventos desde", "Events since";
+        redeliver_all_question: "Reenviar tudo?", "Redeliver all?";
+        redeliver_all_sentence: "Cada evento esgotado desde então é enviado de novo, no máximo {most} de uma vez.",
+            "Every exhausted event since then is sent again, at most {most} at once.";
+        redelivered: "Eventos reenviados: {count}.", "Events sent again: {count}.";
+        more_remain: "Ainda há mais: repita para continuar.", "There are more: repeat to go on.";
+        bad_time: "O instante não foi entendido.", "The time was not understood.";
+        receivers: "Saúde dos destinos", "Health of the receivers";
+        receivers_lead: "Pelas últimas {count} entregas.", "By the last {count} deliveries.";
+        confirmed: "Confirmadas", "Confirmed";
+        share: "Confirma", "Confirms";
+        duration: "Duração", "Duration";
+        last_failure: "Última falha", "Last failure";
+        no_receivers: "Nenhuma entrega ainda", "No delivery yet";
+    }
+}
