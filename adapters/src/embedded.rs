@@ -4,12 +4,19 @@
 //! `synchronous=FULL`: what was answered is on the disk.
 
 mod access;
+mod audit;
 mod exceptions;
 mod failure;
+mod figures;
 mod inbox;
+mod keyring;
 mod listing;
 mod open;
+mod operator;
 mod payments;
+mod people;
+mod reading;
+mod schema;
 mod sole_writer;
 mod transaction;
 mod workers;
@@ -60,7 +67,7 @@ impl EmbeddedStore {
     }
 
     fn open_with(path: &Path, sole_writer: Option<SoleWriter>) -> Result<Self, StoreError> {
-        let writer = open::writer(path)?;
+        let writer = open::writer(path, sole_writer.as_ref())?;
         if sole_writer.is_some() {
             open::settle_log(&writer, path)?;
         }

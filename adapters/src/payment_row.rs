@@ -29,8 +29,12 @@ pub(crate) struct PaymentRow<'a> {
     pub(crate) external_reference: Option<&'a str>,
     /// When it was created.
     pub(crate) created_at: i64,
+    /// What was asked for, in cents.
+    pub(crate) amount: i64,
     /// What it is now. This and what follows may change; what stands above never does, but for the guard.
     pub(crate) status: &'static str,
+    /// When it was paid first.
+    pub(crate) paid_at: Option<i64>,
     /// When the timer must look at it.
     pub(crate) due_at: Option<i64>,
     /// When its next delivery may be tried.
@@ -55,7 +59,9 @@ impl<'a> PaymentRow<'a> {
             email: &order.payer.email,
             external_reference: order.external_reference.as_deref(),
             created_at: payment.created_at.millis(),
+            amount: signed(order.amount.cents()),
             status: payment.status().as_str(),
+            paid_at: payment.state.paid_at.map(|at| at.millis()),
             due_at: payment.due_at().map(|at| at.millis()),
             outbox_at: payment.outbox_at().map(|at| at.millis()),
             delivery_states: DeliveryState::ALL.into_iter().filter(is_held).collect(),

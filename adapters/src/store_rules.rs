@@ -1,10 +1,30 @@
 //! What both stores keep to, said once.
 
+use quita_domain::figures::PAID_WITHIN_MS;
 use quita_domain::time::DAY_MS;
 use quita_ports::StoreError;
+use uuid::Uuid;
 
 /// How long a finished notice is kept, so that a repetition of it is known.
 pub(crate) const KEEP_FINISHED_MS: u64 = 30 * DAY_MS;
+
+/// How long a node is kept that is no longer seen.
+pub(crate) const KEEP_UNSEEN_NODE_MS: u64 = DAY_MS;
+
+/// The class of a time from creation to payment.
+pub(crate) fn paid_within(ms: u64) -> u8 {
+    u8::try_from(PAID_WITHIN_MS.partition_point(|bound| *bound < ms)).unwrap_or(u8::MAX)
+}
+
+/// A payment has a method or a status that this version does not know.
+pub(crate) fn unknown_word(field: &str) -> StoreError {
+    StoreError::Unreadable(format!("a payment has an unknown {field}"))
+}
+
+/// A new audit entry has the id of another one. Its random id makes that a defect of whoever made it.
+pub(crate) fn entry_exists(id: Uuid) -> StoreError {
+    StoreError::Unavailable(format!("there is another audit entry with the id {id} already"))
+}
 
 /// A new key has the id of another one. Its random id makes that a defect of whoever made it.
 pub(crate) fn key_exists(id: &str) -> StoreError {

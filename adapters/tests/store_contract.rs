@@ -12,22 +12,34 @@
 
 #[path = "store_contract/access.rs"]
 mod access;
+#[path = "store_contract/audit.rs"]
+mod audit;
 #[path = "store_contract/embedded.rs"]
 mod embedded;
+#[path = "store_contract/embedded_migration.rs"]
+mod embedded_migration;
 #[path = "store_contract/exceptions.rs"]
 mod exceptions;
 #[path = "store_contract/fail_point.rs"]
 mod fail_point;
+#[path = "store_contract/figures.rs"]
+mod figures;
 #[path = "store_contract/inbox.rs"]
 mod inbox;
+#[path = "store_contract/keyring.rs"]
+mod keyring;
 #[path = "store_contract/listing.rs"]
 mod listing;
 #[path = "store_contract/mongo.rs"]
 mod mongo;
 #[path = "store_contract/mongo_faults.rs"]
 mod mongo_faults;
+#[path = "store_contract/operator.rs"]
+mod operator;
 #[path = "store_contract/payments.rs"]
 mod payments;
+#[path = "store_contract/people.rs"]
+mod people;
 #[path = "store_contract/samples.rs"]
 mod samples;
 #[path = "store_contract/waiting.rs"]
@@ -49,6 +61,8 @@ macro_rules! for_each_case {
             listing::the_newest_come_first_and_pages_neither_skip_nor_repeat,
             listing::a_list_shows_one_merchant_in_one_mode,
             listing::each_filter_narrows_the_list,
+            listing::a_payment_is_found_by_its_id_and_by_nobody_else,
+            listing::payments_are_found_by_their_amount,
             listing::time_bounds_include_the_start_and_not_the_end,
             listing::a_list_follows_a_changed_status,
             listing::deliveries_are_found_by_state_and_payment,
@@ -73,3 +87,38 @@ macro_rules! for_each_case {
     };
 }
 pub(crate) use for_each_case;
+
+/// The same of what the consoles need.
+macro_rules! for_each_console_case {
+    ($run:ident) => {
+        $run! {
+            people::a_login_is_taken_once_whosever_it_is,
+            people::users_come_by_login_and_of_one_merchant,
+            people::a_user_is_replaced_only_if_it_is_as_expected,
+            people::of_many_replacements_of_a_user_one_wins,
+            people::a_removed_user_is_gone_and_the_login_is_free,
+            people::a_session_is_found_until_it_is_removed,
+            people::a_session_that_begins_ends_no_other_that_goes_on,
+            audit::every_action_reads_back_as_it_was,
+            audit::the_newest_entries_come_first_and_pages_neither_skip_nor_repeat,
+            audit::a_merchant_sees_only_what_is_its_own,
+            audit::an_entry_that_is_appended_again_stands_once_and_as_it_was,
+            keyring::applications_come_by_name_and_of_one_merchant,
+            keyring::the_keys_of_a_merchant_come_oldest_first,
+            keyring::a_limited_key_ends_no_later_than_it_would_have,
+            keyring::the_last_use_of_a_key_never_goes_back,
+            keyring::a_use_that_is_noted_late_brings_no_revoked_key_back,
+            operator::an_order_takes_the_place_of_the_one_before,
+            operator::a_resolved_exception_is_open_no_more_and_never_again,
+            operator::of_many_who_resolve_an_exception_one_does,
+            operator::the_exceptions_that_were_resolved_last_come_first,
+            operator::nodes_that_are_alive_come_by_their_start,
+            operator::a_node_that_was_seen_today_is_not_forgotten,
+            figures::each_kind_of_payment_is_counted_and_summed,
+            figures::the_time_to_be_paid_falls_into_its_class,
+            figures::a_payment_is_counted_as_what_it_is_now,
+            figures::figures_are_of_one_merchant_in_one_mode_and_a_time,
+        }
+    };
+}
+pub(crate) use for_each_console_case;

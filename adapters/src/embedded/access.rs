@@ -5,11 +5,12 @@ use quita_domain::access::{ApiKey, Application};
 use quita_domain::identity::{ApplicationName, MerchantId};
 use quita_domain::time::Timestamp;
 use quita_ports::{AccessStore, StoreError};
-use rusqlite::{OptionalExtension, Transaction};
+use rusqlite::Transaction;
 
 use super::EmbeddedStore;
 use super::failure::Failure;
-use crate::stored_form::{decode, encode};
+use super::reading::{find_all, find_one};
+use crate::stored_form::encode;
 
 #[async_trait]
 impl AccessStore for EmbeddedStore {
@@ -53,12 +54,13 @@ impl AccessStore for EmbeddedStore {
     }
 
     async fn insert_key(&self, key: &ApiKey) -> Result<(), StoreError> {
-        let (id, row) = (key.id.clone(), (key.id.clone(), key.created_at.millis(), encode(key)?));
+        let (key, document) = (key.clone(), encode(key)?);
         self.write(move |transaction| {
-            let sql = "INSERT INTO api_keys (id, created_at, api_key) VALUES (?1, ?2, ?3) \
+            let sql = "INSERT INTO api_keys (id, merchant, created_at, api_key) VALUES (?1, ?2, ?3, ?4) \
                 ON CONFLICT (id) DO NOTHING";
+            let row = (&key.id, key.owner.merchant.as_str(), key.created_at.millis(), document);
             match transaction.prepare_cached(sql)?.execute(row)? {
-                0 => Err(crate::store_rules::key_exists(&id).into()),
+                0 => Err(crate::store_rules::key_exists(&key.id).into()),
                 _ => Ok(()),
             }
         })
@@ -73,14 +75,7 @@ impl AccessStore for EmbeddedStore {
     async fn keys(&self) -> Result<Vec<ApiKey>, StoreError> {
         self.read(|transaction| {
             let sql = "SELECT id, api_key FROM api_keys ORDER BY created_at, id";
-            let mut statement = transaction.prepare_cached(sql)?;
-            let mut rows = statement.query([])?;
-            let mut keys = Vec::new();
-            while let Some(row) = rows.next()? {
-                let (id, key): (String, Vec<u8>) = (row.get(0)?, row.get(1)?);
-                keys.push(decode(&key, &format!("API key {id}"))?);
-            }
-            Ok(keys)
+            find_all(transaction, sql, [], "API key")
         })
         .await
     }
@@ -91,8 +86,7 @@ impl AccessStore for EmbeddedStore {
             let Some(mut key) = find_key(transaction, &id)? else { return Ok(false) };
             if key.revoked_at.is_none() {
                 key.revoked_at = Some(now);
-                let sql = "UPDATE api_keys SET api_key = ?2 WHERE id = ?1";
-                transaction.prepare_cached(sql)?.execute((id, encode(&key)?))?;
+                put_key(transaction, &key)?;
             }
             Ok(true)
         })
@@ -105,16 +99,18 @@ fn find_application(
     merchant: &MerchantId,
     name: &ApplicationName,
 ) -> Result<Option<Application>, Failure> {
-    let sql = "SELECT application FROM applications WHERE merchant = ?1 AND name = ?2";
-    let mut statement = transaction.prepare_cached(sql)?;
-    let names = (merchant.as_str(), name.as_str());
-    let document: Option<Vec<u8>> = statement.query_row(names, |row| row.get(0)).optional()?;
-    let what = || format!("application {name} of {merchant}");
-    Ok(document.map(|document| decode(&document, &what())).transpose()?)
+    let sql = "SELECT name || ' of ' || merchant, application FROM applications \
+        WHERE merchant = ?1 AND name = ?2";
+    find_one(transaction, sql, (merchant.as_str(), name.as_str()), "application")
 }
 
-fn find_key(transaction: &Transaction<'_>, id: &str) -> Result<Option<ApiKey>, Failure> {
-    let mut statement = transaction.prepare_cached("SELECT api_key FROM api_keys WHERE id = ?1")?;
-    let document: Option<Vec<u8>> = statement.query_row([id], |row| row.get(0)).optional()?;
-    Ok(document.map(|document| decode(&document, &format!("API key {id}"))).transpose()?)
+pub(super) fn find_key(transaction: &Transaction<'_>, id: &str) -> Result<Option<ApiKey>, Failure> {
+    find_one(transaction, "SELECT id, api_key FROM api_keys WHERE id = ?1", [id], "API key")
+}
+
+/// Puts a key in the place of the one with its id.
+pub(super) fn put_key(transaction: &Transaction<'_>, key: &ApiKey) -> Result<(), Failure> {
+    let mut update = transaction.prepare_cached("UPDATE api_keys SET api_key = ?2 WHERE id = ?1")?;
+    update.execute((&key.id, encode(key)?))?;
+    Ok(())
 }

@@ -5,7 +5,8 @@ use quita_domain::exception::Exception;
 use quita_ports::{ExceptionStore, StoreError};
 
 use super::EmbeddedStore;
-use crate::stored_form::{decode, encode, signed_limit};
+use super::reading::find_all;
+use crate::stored_form::{encode, signed_limit};
 
 #[async_trait]
 impl ExceptionStore for EmbeddedStore {
@@ -22,15 +23,9 @@ impl ExceptionStore for EmbeddedStore {
 
     async fn exceptions(&self, limit: usize) -> Result<Vec<Exception>, StoreError> {
         self.read(move |transaction| {
-            let sql = "SELECT id, exception FROM exceptions ORDER BY reported_at DESC, id DESC LIMIT ?1";
-            let mut statement = transaction.prepare_cached(sql)?;
-            let mut rows = statement.query([signed_limit(limit)])?;
-            let mut exceptions = Vec::new();
-            while let Some(row) = rows.next()? {
-                let (id, exception): (String, Vec<u8>) = (row.get(0)?, row.get(1)?);
-                exceptions.push(decode(&exception, &format!("exception {id}"))?);
-            }
-            Ok(exceptions)
+            let sql = "SELECT id, exception FROM exceptions WHERE resolved_at IS NULL \
+                ORDER BY reported_at DESC, id DESC LIMIT ?1";
+            find_all(transaction, sql, [signed_limit(limit)], "exception")
         })
         .await
     }

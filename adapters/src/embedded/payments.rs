@@ -20,14 +20,14 @@ use crate::payment_row::PaymentRow;
 use crate::stored_form::{decode, encode, signed, signed_limit};
 
 const INSERT: &str = "INSERT INTO payments (id, revision, last_op, merchant, mode, method, document, email, \
-    external_reference, created_at, status, due_at, outbox_at, delivery_states, payment) \
+    external_reference, created_at, amount, status, paid_at, due_at, outbox_at, delivery_states, payment) \
     VALUES (:id, :revision, :last_op, :merchant, :mode, :method, :document, :email, \
-    :external_reference, :created_at, :status, :due_at, :outbox_at, :delivery_states, :payment) \
+    :external_reference, :created_at, :amount, :status, :paid_at, :due_at, :outbox_at, :delivery_states, :payment) \
     ON CONFLICT (id) DO NOTHING";
 
 /// Only what may change: an index is not touched if none of its columns is set.
 const REPLACE: &str = "UPDATE payments SET revision = :revision, last_op = :last_op, status = :status, \
-    due_at = :due_at, outbox_at = :outbox_at, delivery_states = :delivery_states, payment = :payment \
+    paid_at = :paid_at, due_at = :due_at, outbox_at = :outbox_at, delivery_states = :delivery_states, payment = :payment \
     WHERE id = :id AND revision = :expected";
 
 /// Ids that are not worth waking another thread for.
@@ -182,7 +182,7 @@ fn write_one(transaction: &Transaction<'_>, write: &Write, document: &[u8]) -> r
         return transaction.prepare_cached(REPLACE)?.execute(named_params! {
             ":id": row.id.as_bytes(), ":expected": signed(write.expected_revision),
             ":revision": row.revision, ":last_op": row.last_op.as_bytes(), ":status": row.status,
-            ":due_at": row.due_at, ":outbox_at": row.outbox_at,
+            ":paid_at": row.paid_at, ":due_at": row.due_at, ":outbox_at": row.outbox_at,
             ":delivery_states": delivery_states, ":payment": document,
         });
     }
@@ -190,8 +190,8 @@ fn write_one(transaction: &Transaction<'_>, write: &Write, document: &[u8]) -> r
         ":id": row.id.as_bytes(), ":revision": row.revision, ":last_op": row.last_op.as_bytes(),
         ":merchant": row.merchant, ":mode": row.mode, ":method": row.method,
         ":document": row.document, ":email": row.email, ":external_reference": row.external_reference,
-        ":created_at": row.created_at, ":status": row.status,
-        ":due_at": row.due_at, ":outbox_at": row.outbox_at,
+        ":created_at": row.created_at, ":amount": row.amount, ":status": row.status,
+        ":paid_at": row.paid_at, ":due_at": row.due_at, ":outbox_at": row.outbox_at,
         ":delivery_states": delivery_states, ":payment": document,
     })
 }

@@ -7,7 +7,7 @@ use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
 use quita_domain::time::Timestamp;
 use quita_ports::Store;
 
-fn application(secret: &str) -> Application {
+pub fn application(secret: &str) -> Application {
     let mut application = Application {
         merchant: MerchantId::new("loja"),
         name: ApplicationName::new("default"),
@@ -29,7 +29,7 @@ async fn stored(store: &Arc<dyn Store>) -> Option<Application> {
     store.application(&MerchantId::new("loja"), &ApplicationName::new("default")).await.unwrap()
 }
 
-fn key(id: &str, at: i64) -> ApiKey {
+pub fn key(id: &str, at: i64) -> ApiKey {
     ApiKey {
         id: id.into(),
         owner: Owner {

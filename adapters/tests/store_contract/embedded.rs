@@ -4,8 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use quita_adapters::embedded::EmbeddedStore;
+use quita_domain::audit::AuditScope;
+use quita_domain::people::{SESSION_MS, Session, SessionOf};
 use quita_domain::time::{DAY_MS, Timestamp};
-use quita_ports::{AccessStore, InboxStore, PaymentStore, Store, StoreError};
+use quita_ports::{
+    AccessStore, AuditStore, InboxStore, OperatorStore, PaymentStore, PeopleStore, Store, StoreError,
+};
 use tempfile::TempDir;
 
 use crate::samples::{created_at, insert, notice, pending, replace};
@@ -31,6 +35,22 @@ macro_rules! run {
     };
 }
 crate::for_each_case!(run);
+
+macro_rules! run_console {
+    ($($module:ident::$case:ident),* $(,)?) => {
+        mod console_contract {
+            $(
+                #[tokio::test]
+                async fn $case() {
+                    let (_folder, path) = super::file();
+                    let store = super::EmbeddedStore::open_sole_writer(path).unwrap();
+                    crate::$module::$case(std::sync::Arc::new(store)).await;
+                }
+            )*
+        }
+    };
+}
+crate::for_each_console_case!(run_console);
 
 #[tokio::test]
 async fn what_was_written_survives_a_restart() {
@@ -151,6 +171,40 @@ async fn keys_can_be_made_while_the_service_runs() {
     let command = EmbeddedStore::open(&path).unwrap();
     assert_eq!(command.revoke_key("k1", Timestamp::default()).await, Ok(false));
     assert_eq!(server.keys().await, Ok(Vec::new()));
+}
+
+#[tokio::test]
+async fn the_audit_log_can_be_neither_changed_nor_shortened() {
+    let (_folder, path) = file();
+    let store = EmbeddedStore::open(&path).unwrap();
+    let entry = crate::audit::entry(1, 1, Some("loja"));
+    store.append_audit(&entry).await.unwrap();
+    let meddler = rusqlite::Connection::open(&path).unwrap();
+    for sql in ["UPDATE audit SET at = 7", "UPDATE audit SET entry = x''", "DELETE FROM audit"] {
+        let refused = meddler.execute(sql, []).unwrap_err().to_string();
+        assert!(refused.contains("the audit log is never"), "{sql}: {refused}");
+    }
+    let replace = "INSERT OR REPLACE INTO audit SELECT id, 7, merchant, x'' FROM audit";
+    assert_eq!(meddler.execute(replace, []), Ok(0));
+    assert_eq!(store.audit(&AuditScope::Everything, None, 10).await, Ok(vec![entry]));
+}
+
+#[tokio::test]
+async fn sessions_that_ended_and_nodes_that_are_gone_are_forgotten() {
+    let (_folder, path) = file();
+    let store = EmbeddedStore::open(&path).unwrap();
+    let now = Timestamp::from_millis(0);
+    let session =
+        |token, now| Session::begin(token, SessionOf::Operator { credential: String::from("c") }, now);
+    let (old, new) = (session("old", now), session("new", now.plus_ms(SESSION_MS)));
+    store.insert_session(&old).await.unwrap();
+    store.insert_session(&new).await.unwrap();
+    assert_eq!(store.session(&old.id).await, Ok(None));
+    assert_eq!(store.session(&new.id).await, Ok(Some(new)));
+    let node = |number, seen_at| crate::operator::node(number, 1, seen_at);
+    store.put_node(&node(1, now)).await.unwrap();
+    store.put_node(&node(2, now.plus_ms(DAY_MS + 1))).await.unwrap();
+    assert_eq!(store.nodes(now).await, Ok(vec![node(2, now.plus_ms(DAY_MS + 1))]));
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use quita_domain::time::Timestamp;
 use quita_ports::Store;
 use uuid::Uuid;
 
-fn exception(id: &str, at: i64) -> Exception {
+pub fn exception(id: &str, at: i64) -> Exception {
     Exception {
         id: id.into(),
         kind: String::from("amount_mismatch"),

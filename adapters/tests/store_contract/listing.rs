@@ -6,6 +6,7 @@ use quita_domain::delivery::DeliveryState;
 use quita_domain::identity::{MerchantId, Mode, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use quita_domain::method::Method;
+use quita_domain::money::Money;
 use quita_domain::payment::Payment;
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
@@ -29,6 +30,11 @@ fn everything() -> PaymentFilter {
     }
 }
 
+#[allow(clippy::unnecessary_wraps, reason = "as the filter wants it")]
+const fn cents(amount: u64) -> Option<Money> {
+    Some(Money::from_cents(amount))
+}
+
 fn deliveries(state: Option<DeliveryState>) -> DeliveryFilter {
     DeliveryFilter { merchant: MerchantId::new("loja"), mode: Mode::Test, transaction_id: None, state }
 }
@@ -44,6 +50,12 @@ pub fn filters() -> Vec<PaymentFilter> {
         PaymentFilter { document: text(), statuses: vec![Status::Paid], ..everything() },
         PaymentFilter { email: text(), ..everything() },
         PaymentFilter { external_reference: text(), method: Some(Method::Pix), ..everything() },
+        PaymentFilter { id: Some(created_at(1).id), statuses: vec![Status::Paid], ..everything() },
+        PaymentFilter { amount: cents(10_000), ..everything() },
+        PaymentFilter { amount: cents(10_000), method: Some(Method::Pix), ..everything() },
+        PaymentFilter { amount: cents(10_000), statuses: vec![Status::Paid], ..everything() },
+        PaymentFilter { amount: cents(10_000), statuses: Status::ALL.to_vec(), ..everything() },
+        PaymentFilter { amount: cents(10_000), email: text(), ..everything() },
     ]
 }
 
@@ -123,6 +135,50 @@ pub async fn each_filter_narrows_the_list(store: Arc<dyn Store>) {
     check(&store, both, &[&document]).await;
     let none = PaymentFilter { document: Some(OTHER_CPF.into()), statuses: vec![Status::Paid], ..all() };
     check(&store, none, &[]).await;
+}
+
+pub async fn a_payment_is_found_by_its_id_and_by_nobody_else(store: Arc<dyn Store>) {
+    let ours = Sample { at: 1, ..Sample::default() }.open();
+    let theirs = Sample { at: 2, merchant: "outra", ..Sample::default() }.open();
+    let live = Sample { at: 3, mode: Mode::Live, ..Sample::default() }.open();
+    store_all(&store, &[&ours, &theirs, &live, &created_at(4)]).await;
+    let by = |payment: &Payment| PaymentFilter { id: Some(payment.id), ..everything() };
+    check(&store, by(&ours), &[&ours]).await;
+    check(&store, by(&theirs), &[]).await;
+    check(&store, by(&live), &[]).await;
+    check(&store, by(&created_at(5)), &[]).await;
+    check(&store, PaymentFilter { mode: Mode::Live, ..by(&live) }, &[&live]).await;
+    check(&store, PaymentFilter { method: Some(Method::Pix), amount: cents(10_000), ..by(&ours) }, &[&ours])
+        .await;
+    check(&store, PaymentFilter { statuses: vec![Status::Paid], ..by(&ours) }, &[]).await;
+    check(&store, PaymentFilter { amount: cents(1), ..by(&ours) }, &[]).await;
+    assert_eq!(store.list(&by(&ours), Some(place(&ours)), 10).await, Ok(Vec::new()));
+}
+
+pub async fn payments_are_found_by_their_amount(store: Arc<dyn Store>) {
+    let [cheap, dear] = [5, 9_999_999_999].map(|amount| Sample { at: 9, amount, ..Sample::default() }.open());
+    let boleto = Sample { at: 3, method: Method::Boleto, ..Sample::default() }.open();
+    let bia = Sample { at: 4, email: "bia@example.com", ..Sample::default() }.open();
+    let [first, waiting] = [created_at(1), created_at(2)];
+    store_all(&store, &[&cheap, &dear, &boleto, &bia, &first, &waiting]).await;
+    let waiting = pending(&waiting, 10);
+    store.commit(&[replace(&waiting)]).await;
+    let of = |amount| PaymentFilter { amount: cents(amount), ..everything() };
+    check(&store, of(5), &[&cheap]).await;
+    check(&store, of(9_999_999_999), &[&dear]).await;
+    check(&store, of(6), &[]).await;
+    check(&store, of(10_000), &[&bia, &boleto, &waiting, &first]).await;
+    check(&store, PaymentFilter { method: Some(Method::Boleto), ..of(10_000) }, &[&boleto]).await;
+    check(&store, PaymentFilter { email: Some("bia@example.com".into()), ..of(10_000) }, &[&bia]).await;
+    check(&store, PaymentFilter { email: Some("bia@example.com".into()), ..of(5) }, &[]).await;
+    check(&store, PaymentFilter { statuses: vec![Status::Pending], ..of(10_000) }, &[&waiting]).await;
+    check(&store, PaymentFilter { statuses: vec![Status::Pending], ..of(5) }, &[]).await;
+    let statuses = vec![Status::Pending, Status::Initial];
+    check(&store, PaymentFilter { statuses, ..of(10_000) }, &[&bia, &boleto, &waiting, &first]).await;
+    let created_to = Some(Timestamp::from_millis(3));
+    check(&store, PaymentFilter { created_to, ..of(10_000) }, &[&waiting, &first]).await;
+    let page = store.list(&of(10_000), Some(place(&boleto)), 1).await.unwrap();
+    assert_eq!(ids(&page), [waiting.id]);
 }
 
 pub async fn time_bounds_include_the_start_and_not_the_end(store: Arc<dyn Store>) {

@@ -29,6 +29,7 @@ pub struct Sample {
     pub merchant: &'static str,
     pub mode: Mode,
     pub method: Method,
+    pub amount: u64,
     pub document: &'static str,
     pub email: &'static str,
     pub reference: Option<&'static str>,
@@ -43,6 +44,7 @@ impl Default for Sample {
             merchant: "loja",
             mode: Mode::Test,
             method: Method::Pix,
+            amount: 10_000,
             document: CPF,
             email: "ana@example.com",
             reference: None,
@@ -88,7 +90,7 @@ impl Sample {
         };
         Order {
             method: self.method,
-            amount: Money::from_cents(10_000),
+            amount: Money::from_cents(self.amount),
             payer: self.payer(),
             items: vec![item],
             shipping_fee: None,
