@@ -13,7 +13,7 @@ pub mod settings;
 pub mod store_url;
 
 mod file;
-mod operator_password;
+pub mod operator_password;
 mod safety;
 mod secret_text;
 

@@ -1,59 +1,93 @@
-//! The first run on an empty development store: a merchant, a key, and a line to paste.
+//! The first run on an empty development store: a merchant, a key, a user, and a line to paste.
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
 
-use crate::access::Access;
+use quita_domain::identity::MerchantId;
+use quita_domain::people::{Login, Role};
+
+use crate::access::{Access, DEMO_MERCHANT};
+use crate::config::operator_password::DEVELOPMENT_PASSWORD;
 use crate::config::store_url::StoreUrl;
 use crate::config::{Config, Environment};
+use crate::people::People;
+use crate::sample_request;
+
+/// With what the first user of merchant `demo` signs in.
+const DEMO_LOGIN: &str = "demo@example.com";
+/// Where `quita listen` receives webhooks.
+const RECEIVER: &str = "http://127.0.0.1:8090/";
 
 /// What a newcomer is told. Empty on every run but the first.
-pub(crate) struct Welcome(Option<String>);
+pub(crate) struct Welcome {
+    key: Option<String>,
+    /// Login and password of the first user.
+    user: Option<(Login, String)>,
+}
 
-/// Makes merchant `demo` with a test key if the store is empty and this is development.
-pub(crate) async fn prepare(config: &Config, access: &Access) -> anyhow::Result<Welcome> {
+/// Makes merchant `demo` with a test key if there is no key, and its first user if there is nobody, in development.
+pub(crate) async fn prepare(config: &Config, access: &Access, people: &People) -> anyhow::Result<Welcome> {
     match config.environment {
-        Environment::Development => Ok(Welcome(access.create_demo_if_empty().await?.map(|key| key.reveal()))),
-        Environment::Production => Ok(Welcome(None)),
+        Environment::Development => {
+            let key = access.create_demo_if_empty().await?.map(|key| key.reveal());
+            Ok(Welcome { key, user: create_demo_user_if_nobody(people).await? })
+        }
+        Environment::Production => Ok(Welcome { key: None, user: None }),
     }
 }
 
+async fn create_demo_user_if_nobody(people: &People) -> anyhow::Result<Option<(Login, String)>> {
+    let Some(login) = Login::parse(DEMO_LOGIN) else { return Ok(None) };
+    if people.has_users().await? {
+        return Ok(None);
+    }
+    let merchant = MerchantId::new(DEMO_MERCHANT);
+    let password = people.create(merchant, login.clone(), Role::Owner).await?;
+    Ok(Some((login, password.expose().clone())))
+}
+
 impl Welcome {
-    /// Prints the key, once, and how to try it.
+    /// Prints what was made, once, and how to try it.
     pub(crate) fn print(&self, config: &Config, api: SocketAddr, ops: SocketAddr) {
-        let Some(key) = &self.0 else { return };
+        let text = [self.of_key(config, api), self.of_user(config, api, ops)].concat();
+        if text.is_empty() {
+            return;
+        }
+        // Both can be made anew; a closed stdout is no reason not to serve.
+        if let Err(error) = writeln!(io::stdout(), "{text}") {
+            tracing::warn!(%error, "the first key could not be printed; make one with `quita keys create`");
+        }
+    }
+
+    fn of_key(&self, config: &Config, api: SocketAddr) -> String {
+        let Some(key) = &self.key else { return String::new() };
         let quita = std::env::args().next().unwrap_or_else(|| "quita".into());
         let store = if config.store == StoreUrl::default() {
             String::new()
         } else {
             format!(" --store '{}'", config.store)
         };
-        let text = format!(
-            "\nThis store is new. Merchant \"demo\" has a test key, shown only this once:\n\n  {key}\n\n\
-             Create a PIX payment of R$ 100,00; the sandbox pays it after {} s:\n\n{}\n\n\
+        format!(
+            "\nThis store is new. Merchant \"{DEMO_MERCHANT}\" has a test key, shown only this once:\n\n  {key}\n\n\
+             Create a PIX payment of R$ 100,00; the sandbox pays it after {} s:\n\n  {}\n\n\
              Then read it, with its transactionId:\n\n  \
              curl -s http://{api}/pay/payments/TRANSACTION_ID -H 'Authorization: Bearer {key}'\n\n\
              See its webhooks in a second terminal (start it before you create the payment):\n\n  \
-             QUITA_SECRET=$({quita} secrets show --merchant demo{store}) {quita} listen\n\n\
-             API documentation: http://{api}/docs\nConsole for operators: http://{ops}/\n",
+             QUITA_SECRET=$({quita} secrets show --merchant {DEMO_MERCHANT}{store}) {quita} listen\n\n\
+             API documentation: http://{api}/docs\n",
             config.sandbox_settle_after.as_secs(),
-            curl(api, key),
-        );
-        // The key can be made anew; a closed stdout is no reason not to serve.
-        if let Err(error) = writeln!(io::stdout(), "{text}") {
-            tracing::warn!(%error, "the first key could not be printed; make one with `quita keys create`");
-        }
+            sample_request::curl(&format!("http://{api}"), key, Some(RECEIVER)),
+        )
     }
-}
 
-/// A line that creates a payment as pasted.
-fn curl(api: SocketAddr, key: &str) -> String {
-    format!(
-        "  curl -s http://{api}/pay/payments -H 'Authorization: Bearer {key}' -H 'Content-Type: application/json' \
-         -d '{{\"paymentMethod\":\"pix\",\"amount\":10000,\"currency\":\"BRL\",\"paymentDetails\":{{\
-         \"firstName\":\"Maria\",\"lastName\":\"Silva\",\"document\":\"52998224725\",\"documentType\":\"CPF\",\
-         \"email\":\"maria@example.com\",\"phoneNumber\":\"11987654321\",\"address\":{{\"street\":\"Rua Augusta\",\
-         \"number\":\"100\",\"neighborhood\":\"Consolação\",\"city\":\"São Paulo\",\"state\":\"SP\",\
-         \"zipCode\":\"01304000\"}}}},\"postbackUrl\":\"http://127.0.0.1:8090/\"}}'"
-    )
+    fn of_user(&self, config: &Config, api: SocketAddr, ops: SocketAddr) -> String {
+        let Some((login, password)) = &self.user else { return String::new() };
+        let is_known =
+            config.operator_password.as_ref().is_some_and(|set| set.expose() == DEVELOPMENT_PASSWORD);
+        let operator = if is_known { DEVELOPMENT_PASSWORD } else { "the one that you configured" };
+        format!(
+            "\nMerchants\u{2019} console: http://{api}/console/\n  sign in as {login}, password {password} (shown only this \
+             once)\nOperator\u{2019}s console: http://{ops}/\n  password: {operator}\n"
+        )
+    }
 }

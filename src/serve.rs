@@ -13,12 +13,14 @@ use prometheus::Registry;
 use quita_actors::{ActorSystem, Limits, Placement, Ports};
 use quita_adapters::system::{SystemClock, SystemDice, SystemIds};
 use quita_adapters::webhook_http::{AddressPolicy, WebhookHttpFactory};
-use quita_ports::{AcquirerFactory, Clock, Store};
+use quita_ports::{AcquirerFactory, Clock, WebhookSenderFactory, WholeStore};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::access::{Access, KeyVerifier};
 use crate::config::{Config, Environment};
+use crate::console::{self, Console};
 use crate::http::{self, Edge, with_request_id};
+use crate::people::People;
 use crate::store::Purpose;
 use crate::{acquirers, first_run, ops, store};
 
@@ -61,41 +63,51 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
 pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let store = store::open(&config.store, Purpose::Serve).await?;
     let clock = Arc::clone(&outside.clock);
-    let welcome = first_run::prepare(&config, &Access::new(store.clone(), Arc::clone(&clock))).await?;
+    let access = Access::new(store.clone(), Arc::clone(&clock));
+    let people = People::new(store.clone(), Arc::clone(&clock));
+    let welcome = first_run::prepare(&config, &access, &people).await?;
     let registry = Registry::new();
     // Bound first: the addresses of payers' pages name the port.
     let listener =
         TcpListener::bind(config.listen).map_err(|error| cannot_listen("--listen", config.listen, &error))?;
     let api_address = listener.local_addr()?;
     let public_url = config.public_url_at(api_address);
-    let system = start_actors(&config, &store, outside, public_url.clone(), &registry)?;
+    let webhooks = webhooks(&config, &clock);
+    let system = start_actors(&store, outside, webhooks.clone(), public_url.clone(), &registry)?;
     let verifier = KeyVerifier::new(store.clone(), Arc::clone(&clock));
     let edge = Data::new(Edge::new(system.payments(), verifier, clock, public_url, &config));
-    let api = listen(&config, listener, edge)?;
+    let console = Data::new(Console::new(edge.clone(), store, webhooks, &config));
+    let streams = Arc::clone(&console.streams);
+    let api = listen(&config, listener, edge, console)?;
     let (ops, ops_address) = ops::listen(config.ops_listen, system.payments(), registry)?;
     tracing::info!(listen = %api_address, ops_listen = %ops_address, store = %config.store, "the service is ready");
     welcome.print(&config, api_address, ops_address);
-    serve(api, ops, &system, config.shutdown_time).await?;
+    serve(api, ops, &system, config.shutdown_time, || streams.close()).await?;
     system.stop().await;
     tracing::info!("the service has stopped");
     Ok(())
 }
 
-fn start_actors(
-    config: &Config,
-    store: &Arc<dyn Store>,
-    Outside { acquirers, clock }: Outside,
-    public_url: String,
-    registry: &Registry,
-) -> Result<ActorSystem, prometheus::Error> {
+/// Who sends webhooks, test events too, and to which addresses.
+fn webhooks(config: &Config, clock: &Arc<dyn Clock>) -> Arc<dyn WebhookSenderFactory> {
     let policy = match config.environment {
         Environment::Development => AddressPolicy::Any,
         Environment::Production => AddressPolicy::PublicOnly,
     };
+    Arc::new(WebhookHttpFactory::new(policy, Arc::clone(clock)))
+}
+
+fn start_actors(
+    store: &Arc<dyn WholeStore>,
+    Outside { acquirers, clock }: Outside,
+    webhooks: Arc<dyn WebhookSenderFactory>,
+    public_url: String,
+    registry: &Registry,
+) -> Result<ActorSystem, prometheus::Error> {
     let ports = Ports {
-        store: Arc::clone(store),
+        store: store.clone(),
         acquirers,
-        webhooks: Arc::new(WebhookHttpFactory::new(policy, Arc::clone(&clock))),
+        webhooks,
         clock,
         ids: Arc::new(SystemIds),
         dice: Arc::new(SystemDice),
@@ -106,9 +118,17 @@ fn start_actors(
     ActorSystem::start(ports, limits, Placement::Threads(threads), public_url, registry)
 }
 
-fn listen(config: &Config, listener: TcpListener, edge: Data<Edge>) -> io::Result<Server> {
+fn listen(
+    config: &Config,
+    listener: TcpListener,
+    edge: Data<Edge>,
+    console: Data<Console>,
+) -> io::Result<Server> {
     let server = HttpServer::new(move || {
-        App::new().wrap(from_fn(with_request_id)).configure(|config| http::configure(config, edge.clone()))
+        App::new()
+            .wrap(from_fn(with_request_id))
+            .configure(|config| console::configure(config, console.clone()))
+            .configure(|config| http::configure(config, edge.clone()))
     });
     let server = server
         .client_request_timeout(HEAD_TIME_OUT)
@@ -131,7 +151,13 @@ pub(crate) fn first_address(addresses: &[SocketAddr]) -> io::Result<SocketAddr> 
 }
 
 /// Serves until a signal; then stops accepting and finishes what was accepted.
-async fn serve(api: Server, ops: Server, system: &ActorSystem, within: Duration) -> io::Result<()> {
+async fn serve(
+    api: Server,
+    ops: Server,
+    system: &ActorSystem,
+    within: Duration,
+    end_streams: impl Fn(),
+) -> io::Result<()> {
     let (api_handle, ops_handle) = (api.handle(), ops.handle());
     let (mut api, mut ops) = (actix_web::rt::spawn(api), actix_web::rt::spawn(ops));
     let mut terminate = signal(SignalKind::terminate())?;
@@ -147,6 +173,7 @@ async fn serve(api: Server, ops: Server, system: &ActorSystem, within: Duration)
         }
     }
     tracing::info!(within_s = within.as_secs(), "stopping: what was accepted is finished");
+    end_streams();
     if tokio::time::timeout(within, api_handle.stop(true)).await.is_err() {
         tracing::warn!("some connections did not end in time");
         api_handle.stop(false).await;

@@ -1,14 +1,14 @@
 //! What holds for every page of a console: its headers, its language, and that no other site writes to it.
 
-use actix_web::body::MessageBody;
+use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Method;
 use actix_web::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderMap, HeaderName, HeaderValue, REFERRER_POLICY,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY,
     STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use actix_web::middleware::Next;
-use actix_web::{Error, HttpRequest};
+use actix_web::{Error, HttpRequest, ResponseError};
 
 use super::cookies::Door;
 use super::failure::Failure;
@@ -25,7 +25,7 @@ const SENT_FROM: HeaderName = HeaderName::from_static("sec-fetch-site");
 pub(crate) async fn merchants<B: MessageBody + 'static>(
     request: ServiceRequest,
     next: Next<B>,
-) -> Result<ServiceResponse<B>, Error> {
+) -> Result<ServiceResponse<EitherBody<B>>, Error> {
     guard(Door::Merchant, request, next).await
 }
 
@@ -33,7 +33,7 @@ pub(crate) async fn merchants<B: MessageBody + 'static>(
 pub(crate) async fn operators<B: MessageBody + 'static>(
     request: ServiceRequest,
     next: Next<B>,
-) -> Result<ServiceResponse<B>, Error> {
+) -> Result<ServiceResponse<EitherBody<B>>, Error> {
     guard(Door::Operator, request, next).await
 }
 
@@ -41,15 +41,14 @@ async fn guard<B: MessageBody + 'static>(
     door: Door,
     request: ServiceRequest,
     next: Next<B>,
-) -> Result<ServiceResponse<B>, Error> {
+) -> Result<ServiceResponse<EitherBody<B>>, Error> {
     let place = Place::of(door, request.request());
     place::within(place, async move {
         if is_from_elsewhere(request.request()) {
-            return Err(Failure::ForeignForm.into());
+            let refused = request.into_response(Failure::ForeignForm.error_response());
+            return Ok(protect(refused).map_into_right_body());
         }
-        let mut response = next.call(request).await?;
-        protect(response.headers_mut());
-        Ok(response)
+        Ok(protect(next.call(request).await?).map_into_left_body())
     })
     .await
 }
@@ -61,8 +60,9 @@ fn is_from_elsewhere(request: &HttpRequest) -> bool {
     !only_reads && sent_from.is_some_and(|from| from != "same-origin")
 }
 
-/// The headers of every page, unless it says otherwise.
-pub(crate) fn protect(headers: &mut HeaderMap) {
+/// Sets the headers of every page, unless it says otherwise.
+fn protect<B>(mut response: ServiceResponse<B>) -> ServiceResponse<B> {
+    let headers = response.headers_mut();
     let mut set = |name: HeaderName, value: &'static str| {
         if !headers.contains_key(&name) {
             headers.insert(name, HeaderValue::from_static(value));
@@ -75,4 +75,5 @@ pub(crate) fn protect(headers: &mut HeaderMap) {
     set(REFERRER_POLICY, "same-origin");
     // Over plain HTTP browsers ignore it (RFC 6797, section 8.1).
     set(STRICT_TRANSPORT_SECURITY, "max-age=31536000");
+    response
 }

@@ -12,13 +12,11 @@ use quita_domain::acquiring::Issued;
 use quita_domain::delivery::{Delivery, DeliveryState};
 use quita_domain::event::Event;
 use quita_domain::identity::{Mode, Owner, TransactionId};
-use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::operation::Wish;
 use quita_domain::order::Share;
 use quita_domain::payment::Payment;
 use quita_domain::people::Permission;
-use quita_domain::status::Status;
 use serde::Deserialize;
 
 use super::Console;

@@ -74,7 +74,7 @@ fn show_once(
     let frame = visitor.frame(mode, Section::Applications);
     let revealed = key.reveal();
     let writes = scopes.contains(&Scope::PaymentsWrite);
-    let curl = writes.then(|| sample_request::curl(&console.edge.public_url, &revealed));
+    let curl = writes.then(|| sample_request::curl(&console.edge.public_url, &revealed, None));
     let title = frame.texts.applications.new_key_title.to_owned();
     let page = NewKeyPage { frame, title, back, key: revealed, curl };
     Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))

@@ -20,7 +20,8 @@ pub(super) fn paid_payment(
     limits: &RequestLimits,
     now: Timestamp,
 ) -> Option<Payment> {
-    let purchase = request::parse(sample_request::BODY.as_bytes(), now, limits).ok()?.into_purchase().ok()?;
+    let purchase =
+        request::parse(sample_request::body(None).as_bytes(), now, limits).ok()?.into_purchase().ok()?;
     let owner = Owner { merchant: merchant.clone(), application: application.clone(), mode: Mode::Test };
     let (id, amount) = (TransactionId::new(Uuid::now_v7()), purchase.order.amount);
     let context = Context { now, dice: 0, op: Uuid::now_v7(), card_at_hand: false };
