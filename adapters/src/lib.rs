@@ -1,5 +1,6 @@
 //! How the outside is reached: stores, acquirers, the webhook sender, documents for payers, the machine's clock.
 
+mod payment_index;
 mod payment_row;
 mod store_rules;
 mod stored_form;

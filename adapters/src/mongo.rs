@@ -4,15 +4,20 @@
 //! was answered is never taken back. One command carries the new payments of a batch, another the guarded writes of those that are known.
 
 mod access;
+mod audit;
 mod batch;
 mod check;
 mod connect;
 mod exceptions;
 mod failure;
+mod figures;
 mod inbox;
 mod indexes;
+mod keyring;
 mod listing;
+mod operator;
 mod payments;
+mod people;
 mod reading;
 mod threads;
 
@@ -47,24 +52,8 @@ impl MongoStore {
         Ok(Self { database, threads })
     }
 
-    fn payments(&self) -> Collection<RawDocumentBuf> {
-        self.database.collection(indexes::PAYMENTS)
-    }
-
-    fn inbox(&self) -> Collection<RawDocumentBuf> {
-        self.database.collection(indexes::INBOX)
-    }
-
-    fn exceptions(&self) -> Collection<RawDocumentBuf> {
-        self.database.collection(indexes::EXCEPTIONS)
-    }
-
-    fn applications(&self) -> Collection<RawDocumentBuf> {
-        self.database.collection(indexes::APPLICATIONS)
-    }
-
-    fn api_keys(&self) -> Collection<RawDocumentBuf> {
-        self.database.collection(indexes::API_KEYS)
+    fn collection(&self, name: &str) -> Collection<RawDocumentBuf> {
+        self.database.collection(name)
     }
 }
 
@@ -77,7 +66,7 @@ impl Store for MongoStore {
     async fn backlog(&self, now: Timestamp) -> Result<Backlog, StoreError> {
         // A bound rather than `$exists`, so that counting the index is enough.
         let until = |limit: i64| doc! { "$lte": limit };
-        let (payments, inbox) = (self.payments(), self.inbox());
+        let (payments, inbox) = (self.collection(indexes::PAYMENTS), self.collection(indexes::INBOX));
         let webhooks = payments.count_documents(doc! { "outboxAt": until(i64::MAX) });
         let due = payments.count_documents(doc! { "dueAt": until(now.millis()) });
         let notices = inbox.count_documents(doc! { "dueAt": until(i64::MAX) });

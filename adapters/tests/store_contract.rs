@@ -34,6 +34,8 @@ mod listing;
 mod mongo;
 #[path = "store_contract/mongo_faults.rs"]
 mod mongo_faults;
+#[path = "store_contract/mongo_migration.rs"]
+mod mongo_migration;
 #[path = "store_contract/operator.rs"]
 mod operator;
 #[path = "store_contract/payments.rs"]
@@ -82,16 +84,6 @@ macro_rules! for_each_case {
             access::a_key_is_found_by_its_id,
             access::the_id_of_a_key_is_never_taken_twice,
             access::a_revoked_key_keeps_its_first_date,
-            waiting::the_store_answers_a_ping,
-        }
-    };
-}
-pub(crate) use for_each_case;
-
-/// The same of what the consoles need.
-macro_rules! for_each_console_case {
-    ($run:ident) => {
-        $run! {
             people::a_login_is_taken_once_whosever_it_is,
             people::users_come_by_login_and_of_one_merchant,
             people::a_user_is_replaced_only_if_it_is_as_expected,
@@ -118,7 +110,8 @@ macro_rules! for_each_console_case {
             figures::the_time_to_be_paid_falls_into_its_class,
             figures::a_payment_is_counted_as_what_it_is_now,
             figures::figures_are_of_one_merchant_in_one_mode_and_a_time,
+            waiting::the_store_answers_a_ping,
         }
     };
 }
-pub(crate) use for_each_console_case;
+pub(crate) use for_each_case;

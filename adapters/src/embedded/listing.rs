@@ -5,6 +5,7 @@ use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use rusqlite::types::Value;
 
 use super::payments::delivery_bit;
+use crate::payment_index::PaymentIndex;
 use crate::stored_form::{signed, signed_limit};
 
 /// A query that grows by conditions.
@@ -69,26 +70,17 @@ pub(super) fn of_payments(
     query.newest_first(after, limit)
 }
 
-/// The index that the newest are found along, whatever the planner makes of its statistics.
-///
-/// A payer has few payments, and so has a reference; an amount or a status may be that of all of them. The indexes by
-/// these, and that of the newest, hold what else is asked for then, so that what does not match is passed over without
-/// reading it: a million takes a fraction of a second. Several statuses along an index by status had to be sorted.
+/// The index that is taken whatever the planner makes of its statistics.
 fn index_for(filter: &PaymentFilter) -> &'static str {
-    if filter.id.is_some() {
-        "sqlite_autoindex_payments_1"
-    } else if filter.document.is_some() {
-        "payments_by_document"
-    } else if filter.email.is_some() {
-        "payments_by_email"
-    } else if filter.external_reference.is_some() {
-        "payments_by_external_reference"
-    } else {
-        match (filter.statuses.len(), filter.amount) {
-            (1, _) => "payments_by_status",
-            (0, Some(_)) => "payments_by_amount",
-            (_, _) => "payments_newest",
-        }
+    match PaymentIndex::of(filter) {
+        PaymentIndex::Id => "sqlite_autoindex_payments_1",
+        PaymentIndex::Document => "payments_by_document",
+        PaymentIndex::Email => "payments_by_email",
+        PaymentIndex::ExternalReference => "payments_by_external_reference",
+        PaymentIndex::Amount => "payments_by_amount",
+        PaymentIndex::Status if filter.statuses.len() == 1 => "payments_by_status",
+        // Several statuses along their index had to be sorted.
+        PaymentIndex::Status | PaymentIndex::Newest => "payments_newest",
     }
 }
 

@@ -74,7 +74,9 @@ impl PeopleStore for EmbeddedStore {
         let row = (session.id.clone(), session.expires_at.millis(), encode(session)?);
         let began_at = session.created_at.millis();
         self.write(move |transaction| {
-            let sql = "INSERT INTO sessions (id, expires_at, session) VALUES (?1, ?2, ?3)";
+            // Nothing else has an id like this: one that is there came of a lost answer.
+            let sql = "INSERT INTO sessions (id, expires_at, session) VALUES (?1, ?2, ?3) \
+                ON CONFLICT (id) DO NOTHING";
             transaction.prepare_cached(sql)?.execute(row)?;
             let sql = "DELETE FROM sessions WHERE id IN \
                 (SELECT id FROM sessions WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)";

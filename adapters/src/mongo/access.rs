@@ -64,7 +64,7 @@ impl AccessStore for MongoStore {
         let next = bson::serialize_to_raw_document_buf(&next);
         let next = next.map_err(|_| StoreError::Unreadable("an application can't be encoded".into()))?;
         let guard = doc! { "_id": application_id(&before.merchant, &before.name), "revision": revision };
-        let replaced = within_time(self.applications().replace_one(guard, next)).await?;
+        let replaced = within_time(self.collection(APPLICATIONS).replace_one(guard, next)).await?;
         Ok(replaced.matched_count == 1)
     }
 
@@ -78,20 +78,20 @@ impl AccessStore for MongoStore {
     }
 
     async fn key(&self, id: &str) -> Result<Option<ApiKey>, StoreError> {
-        let found = within_time(self.api_keys().find_one(doc! { "_id": id })).await?;
+        let found = within_time(self.collection(API_KEYS).find_one(doc! { "_id": id })).await?;
         found.map(|found| read_key(&found)).transpose()
     }
 
     async fn keys(&self) -> Result<Vec<ApiKey>, StoreError> {
         let oldest_first = doc! { "createdAt": 1, "_id": 1 };
         let options = FindOptions::builder().sort(oldest_first).hint(named(OLDEST)).build();
-        find_all(&self.api_keys(), doc! {}, options, read_key).await
+        find_all(&self.collection(API_KEYS), doc! {}, options, read_key).await
     }
 
     async fn revoke_key(&self, id: &str, now: Timestamp) -> Result<bool, StoreError> {
         let first = doc! { "$ifNull": ["$apiKey.revokedAt", now.millis()] };
         let change = vec![doc! { "$set": { "apiKey.revokedAt": first } }];
-        let revoked = within_time(self.api_keys().update_one(doc! { "_id": id }, change)).await?;
+        let revoked = within_time(self.collection(API_KEYS).update_one(doc! { "_id": id }, change)).await?;
         Ok(revoked.matched_count == 1)
     }
 }
@@ -104,7 +104,9 @@ impl MongoStore {
         name: &ApplicationName,
     ) -> Result<Option<(Application, i64)>, StoreError> {
         let id = doc! { "_id": application_id(merchant, name) };
-        let Some(found) = within_time(self.applications().find_one(id)).await? else { return Ok(None) };
+        let Some(found) = within_time(self.collection(APPLICATIONS).find_one(id)).await? else {
+            return Ok(None);
+        };
         let unguarded =
             |_| StoreError::Unreadable(format!("application {name} of {merchant} has no revision"));
         let revision = found.get_i64("revision").map_err(unguarded)?;
@@ -116,6 +118,6 @@ fn application_id(merchant: &MerchantId, name: &ApplicationName) -> Document {
     doc! { "merchant": merchant.as_str(), "name": name.as_str() }
 }
 
-fn read_key(found: &RawDocument) -> Result<ApiKey, StoreError> {
+pub(super) fn read_key(found: &RawDocument) -> Result<ApiKey, StoreError> {
     value_in(found, "apiKey")
 }

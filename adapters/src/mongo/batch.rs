@@ -12,7 +12,7 @@ use quita_ports::{StoreError, WriteError};
 use serde::Serialize;
 
 use super::connect::write_concern;
-use super::failure::{answer_within_time, no_answer, refusal, write_error};
+use super::failure::{answer_within_time, no_answer, refusal, within_time, write_error};
 
 /// Bytes of one command: the server takes 16 MiB, and the driver adds a little.
 const MAX_BYTES: usize = 16_000_000;
@@ -99,6 +99,18 @@ pub(super) async fn insert_one(
     outcomes.into_iter().next().map_or(Ok(false), is_new)
 }
 
+/// Runs a command of updates whose number tells nothing, because what they look for may be gone.
+pub(super) async fn run_loose(database: &Database, command: RawDocumentBuf) -> Result<(), StoreError> {
+    let reply = within_time(database.run_raw_command(command)).await?;
+    if let Some(error) = write_errors(&reply).next() {
+        return Err(StoreError::Unavailable(refusal(error.get_i32("code").unwrap_or(0))));
+    }
+    match reply.get_document("writeConcernError") {
+        Ok(error) => Err(no_majority(error)),
+        Err(_) => Ok(()),
+    }
+}
+
 /// Halves a batch until each part fits, and until what can't be encoded stands alone.
 fn split<W>(
     writes: &[W],
@@ -156,14 +168,18 @@ fn write_errors(reply: &Document) -> impl Iterator<Item = &Document> {
 fn remaining(reply: &Document, count: usize) -> Outcome {
     let unknown = |why: String| Err(WriteError::Unknown(StoreError::Unavailable(why)));
     if let Ok(error) = reply.get_document("writeConcernError") {
-        let code = error.get_i32("code").unwrap_or(0);
-        return unknown(format!("no majority confirmed a write in time (code {code})"));
+        return Err(WriteError::Unknown(no_majority(error)));
     }
     let written = reply.get_i32("n").ok().and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
     if written.saturating_add(write_errors(reply).count()) != count {
         return unknown(format!("MongoDB told of {written} writes out of {count}"));
     }
     Ok(())
+}
+
+fn no_majority(error: &Document) -> StoreError {
+    let code = error.get_i32("code").unwrap_or(0);
+    StoreError::Unavailable(format!("no majority confirmed a write in time (code {code})"))
 }
 
 #[cfg(test)]

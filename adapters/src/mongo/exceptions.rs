@@ -1,13 +1,13 @@
 //! What needs a person.
 
 use async_trait::async_trait;
-use bson::doc;
+use bson::{Bson, doc};
 use mongodb::options::FindOptions;
 use quita_domain::exception::Exception;
 use quita_ports::{ExceptionStore, StoreError};
 use serde::Serialize;
 
-use super::indexes::{EXCEPTIONS, NEWEST, named};
+use super::indexes::{EXCEPTIONS, OPEN, RESOLVED_AT, named};
 use super::reading::{find_all, value_in};
 use super::{MongoStore, batch};
 use crate::stored_form::signed_limit;
@@ -36,7 +36,8 @@ impl ExceptionStore for MongoStore {
         }
         let newest_first = doc! { "reportedAt": -1, "_id": -1 };
         let options =
-            FindOptions::builder().sort(newest_first).limit(signed_limit(limit)).hint(named(NEWEST)).build();
-        find_all(&self.exceptions(), doc! {}, options, |found| value_in(found, "exception")).await
+            FindOptions::builder().sort(newest_first).limit(signed_limit(limit)).hint(named(OPEN)).build();
+        let open = doc! { RESOLVED_AT: Bson::Null };
+        find_all(&self.collection(EXCEPTIONS), open, options, |found| value_in(found, "exception")).await
     }
 }

@@ -52,7 +52,7 @@ impl InboxStore for MongoStore {
                 .limit(signed_limit(asked))
                 .hint(named(DUE));
             let filter = doc! { "dueAt": { "$lte": now.millis() } };
-            let found = find_each(&self.inbox(), filter, options.build(), |found| {
+            let found = find_each(&self.collection(INBOX), filter, options.build(), |found| {
                 let tries = found.get_i64("tries").ok().and_then(|tries| u32::try_from(tries).ok());
                 Ok((value_in(found, "notice")?, tries.unwrap_or(0)))
             })
@@ -69,12 +69,12 @@ impl InboxStore for MongoStore {
         let finished = DateTime::from_millis(now.millis());
         let change = doc! { "$set": { "finishedAt": finished }, "$unset": { "dueAt": "" } };
         let waiting = doc! { "_id": { "$in": ids }, "dueAt": { "$exists": true } };
-        within_time(self.inbox().update_many(waiting, change)).await.map(drop)
+        within_time(self.collection(INBOX).update_many(waiting, change)).await.map(drop)
     }
 
     async fn postpone_notice(&self, id: &str, tried: u32, until: Timestamp) -> Result<(), StoreError> {
         let change = doc! { "$set": { "dueAt": until.millis() }, "$inc": { "tries": 1_i64 } };
         let waiting = doc! { "_id": id, "tries": i64::from(tried), "dueAt": { "$exists": true } };
-        within_time(self.inbox().update_one(waiting, change)).await.map(drop)
+        within_time(self.collection(INBOX).update_one(waiting, change)).await.map(drop)
     }
 }

@@ -1,23 +1,39 @@
 //! Collections and their indexes. A query names its index, so that the planner can't choose a worse one.
 
 use bson::{Document, doc};
+use mongodb::error::{Error, ErrorKind};
 use mongodb::options::{Hint, IndexOptions};
 use mongodb::{Database, IndexModel};
 use quita_ports::StoreError;
 use std::time::Duration;
 
-use super::failure::store_error;
-use crate::store_rules::KEEP_FINISHED_MS;
+use super::failure::{store_error, within_time};
+use crate::store_rules::{KEEP_FINISHED_MS, KEEP_UNSEEN_NODE_MS};
 
 pub(super) const PAYMENTS: &str = "payments";
 pub(super) const INBOX: &str = "inbox";
 pub(super) const EXCEPTIONS: &str = "exceptions";
 pub(super) const APPLICATIONS: &str = "applications";
 pub(super) const API_KEYS: &str = "api_keys";
+pub(super) const USERS: &str = "users";
+pub(super) const SESSIONS: &str = "sessions";
+pub(super) const AUDIT: &str = "audit";
+pub(super) const ROUTE_CONTROLS: &str = "route_controls";
+pub(super) const NODES: &str = "nodes";
 
-/// Newest first, of one merchant in one mode.
-pub(super) const NEWEST: &str = "newest";
-pub(super) const BY_STATUS: &str = "by_status";
+/// A payment's amount. What is indexed of the payment itself needs no filling in for those of an older version.
+pub(super) const AMOUNT: &str = "payment.order.amount";
+/// When it was paid first.
+pub(super) const PAID_AT: &str = "payment.state.paidAt";
+/// The merchant of a key.
+pub(super) const KEY_MERCHANT: &str = "apiKey.owner.merchant";
+/// When an exception was resolved.
+pub(super) const RESOLVED_AT: &str = "exception.resolution.at";
+
+/// One merchant's payments in one mode, newest first, and what figures add up.
+pub(super) const NEWEST_WITH_FIGURES: &str = "newest_with_figures";
+pub(super) const BY_STATUS_WITH_AMOUNT: &str = "by_status_with_amount";
+pub(super) const BY_AMOUNT: &str = "by_amount";
 pub(super) const BY_DOCUMENT: &str = "by_document";
 pub(super) const BY_EMAIL: &str = "by_email";
 pub(super) const BY_EXTERNAL_REFERENCE: &str = "by_external_reference";
@@ -27,9 +43,24 @@ pub(super) const DUE: &str = "due";
 pub(super) const OUTBOX: &str = "outbox";
 /// Keys by age.
 pub(super) const OLDEST: &str = "oldest";
+/// Keys, users, and the audit log.
+pub(super) const OF_MERCHANT: &str = "of_merchant";
+/// The audit log.
+pub(super) const NEWEST: &str = "newest";
+/// Exceptions.
+pub(super) const OPEN: &str = "open";
+pub(super) const RESOLVED: &str = "resolved";
+/// Nodes.
+pub(super) const SEEN: &str = "seen";
 /// Every collection's own.
 pub(super) const BY_ID: &str = "_id_";
 const FINISHED: &str = "finished";
+const ENDING: &str = "ending";
+
+/// Indexes that an older version made, and that others took the place of.
+const SUPERSEDED: [(&str, &[&str]); 2] = [(PAYMENTS, &["newest", "by_status"]), (EXCEPTIONS, &["newest"])];
+/// The code for an index that another node was faster to drop.
+const INDEX_NOT_FOUND: i32 = 27;
 
 /// Tells the server to take this index.
 pub(super) fn named(index: &str) -> Hint {
@@ -38,30 +69,74 @@ pub(super) fn named(index: &str) -> Hint {
 
 /// Makes the indexes that are missing. Takes long only on a collection that is large already.
 pub(super) async fn make(database: &Database) -> Result<(), StoreError> {
-    let newest = || doc! { "createdAt": -1, "_id": -1 };
-    let of_merchant = |middle: Document| {
+    make_in(database, PAYMENTS, of_payments()).await?;
+    let inbox = [
+        only_with("dueAt", DUE, doc! { "dueAt": 1, "_id": 1 }),
+        expiring(FINISHED, "finishedAt", KEEP_FINISHED_MS),
+    ];
+    make_in(database, INBOX, inbox).await?;
+    let exceptions = [
+        index(OPEN, doc! { RESOLVED_AT: 1, "reportedAt": -1, "_id": -1 }),
+        only_with(RESOLVED_AT, RESOLVED, doc! { RESOLVED_AT: -1, "_id": -1 }),
+    ];
+    make_in(database, EXCEPTIONS, exceptions).await?;
+    let keys = [
+        index(OLDEST, doc! { "createdAt": 1, "_id": 1 }),
+        index(OF_MERCHANT, doc! { KEY_MERCHANT: 1, "createdAt": 1, "_id": 1 }),
+    ];
+    make_in(database, API_KEYS, keys).await?;
+    make_in(database, USERS, [index(OF_MERCHANT, doc! { "merchant": 1, "_id": 1 })]).await?;
+    make_in(database, SESSIONS, [expiring(ENDING, "expiresAt", 0)]).await?;
+    let audit = [
+        index(NEWEST, doc! { "at": -1, "_id": -1 }),
+        only_with("merchant", OF_MERCHANT, doc! { "merchant": 1, "at": -1, "_id": -1 }),
+    ];
+    make_in(database, AUDIT, audit).await?;
+    make_in(database, NODES, [expiring(SEEN, "seenAt", KEEP_UNSEEN_NODE_MS)]).await?;
+    drop_superseded(database).await
+}
+
+/// What stands behind the id is not sorted by; see [`crate::payment_index::PaymentIndex`].
+fn of_payments() -> [IndexModel; 9] {
+    let of_merchant = |first: Document, last: Document| {
         let mut keys = doc! { "merchant": 1, "mode": 1 };
-        keys.extend(middle);
-        keys.extend(newest());
+        keys.extend(first);
+        keys.extend(doc! { "createdAt": -1, "_id": -1 });
+        keys.extend(last);
         keys
     };
-    let payments = [
-        index(NEWEST, of_merchant(doc! {})),
-        index(BY_STATUS, of_merchant(doc! { "status": 1 })),
-        index(BY_DOCUMENT, of_merchant(doc! { "document": 1 })),
-        index(BY_EMAIL, of_merchant(doc! { "email": 1 })),
-        only_with("externalReference", BY_EXTERNAL_REFERENCE, of_merchant(doc! { "externalReference": 1 })),
-        only_with("deliveryStates", BY_DELIVERY_STATE, of_merchant(doc! { "deliveryStates": 1 })),
+    let by = |field: &str| of_merchant(doc! { field: 1 }, doc! {});
+    let figures = doc! { "method": 1, "status": 1, AMOUNT: 1, PAID_AT: 1 };
+    let method_and_amount = doc! { "method": 1, AMOUNT: 1 };
+    [
+        index(NEWEST_WITH_FIGURES, of_merchant(doc! {}, figures)),
+        index(BY_STATUS_WITH_AMOUNT, of_merchant(doc! { "status": 1 }, method_and_amount)),
+        index(BY_AMOUNT, of_merchant(doc! { AMOUNT: 1 }, doc! { "method": 1 })),
+        index(BY_DOCUMENT, by("document")),
+        index(BY_EMAIL, by("email")),
+        only_with("externalReference", BY_EXTERNAL_REFERENCE, by("externalReference")),
+        only_with("deliveryStates", BY_DELIVERY_STATE, by("deliveryStates")),
         only_with("dueAt", DUE, doc! { "dueAt": 1, "_id": 1 }),
         only_with("outboxAt", OUTBOX, doc! { "outboxAt": 1, "_id": 1 }),
-    ];
-    let inbox = [only_with("dueAt", DUE, doc! { "dueAt": 1, "_id": 1 }), expiring(FINISHED, "finishedAt")];
-    let exceptions = [index(NEWEST, doc! { "reportedAt": -1, "_id": -1 })];
-    let keys = [index(OLDEST, doc! { "createdAt": 1, "_id": 1 })];
-    make_in(database, PAYMENTS, payments).await?;
-    make_in(database, INBOX, inbox).await?;
-    make_in(database, EXCEPTIONS, exceptions).await?;
-    make_in(database, API_KEYS, keys).await
+    ]
+}
+
+async fn drop_superseded(database: &Database) -> Result<(), StoreError> {
+    for (collection, superseded) in SUPERSEDED {
+        let collection = database.collection::<Document>(collection);
+        let names = within_time(collection.list_index_names()).await?;
+        for name in superseded.iter().filter(|name| names.iter().any(|found| found == *name)) {
+            match collection.drop_index(*name).await {
+                Err(error) if !is_not_found(&error) => return Err(store_error(&error)),
+                Ok(()) | Err(_) => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_not_found(error: &Error) -> bool {
+    matches!(error.kind.as_ref(), ErrorKind::Command(command) if command.code == INDEX_NOT_FOUND)
 }
 
 async fn make_in(
@@ -87,9 +162,9 @@ fn only_with(field: &str, name: &str, keys: Document) -> IndexModel {
     with_options(keys, options.build())
 }
 
-/// Deletes a document a while after the date in this field.
-fn expiring(name: &str, field: &str) -> IndexModel {
-    let after = Duration::from_millis(KEEP_FINISHED_MS);
+/// Deletes a document so long after the date in this field.
+fn expiring(name: &str, field: &str, after_ms: u64) -> IndexModel {
+    let after = Duration::from_millis(after_ms);
     let options = IndexOptions::builder().name(name.to_owned()).expire_after(after);
     with_options(doc! { field: 1 }, options.build())
 }

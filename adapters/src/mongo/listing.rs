@@ -5,9 +5,12 @@ use quita_domain::identity::{MerchantId, Mode};
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 
 use super::indexes::{
-    BY_DELIVERY_STATE, BY_DOCUMENT, BY_EMAIL, BY_EXTERNAL_REFERENCE, BY_ID, BY_STATUS, NEWEST,
+    AMOUNT, BY_AMOUNT, BY_DELIVERY_STATE, BY_DOCUMENT, BY_EMAIL, BY_EXTERNAL_REFERENCE, BY_ID,
+    BY_STATUS_WITH_AMOUNT, NEWEST_WITH_FIGURES,
 };
 use super::payments::binary;
+use crate::payment_index::PaymentIndex;
+use crate::stored_form::signed;
 
 /// What to look for, and along which index.
 #[derive(Debug, PartialEq)]
@@ -19,31 +22,36 @@ pub(super) struct Listing {
 /// Payments that match.
 pub(super) fn of_payments(filter: &PaymentFilter, after: Option<Cursor>) -> Listing {
     let mut query = of_merchant(&filter.merchant, filter.mode);
-    // The first one of these is the narrowest.
-    let narrow = [
-        ("document", filter.document.as_ref(), BY_DOCUMENT),
-        ("email", filter.email.as_ref(), BY_EMAIL),
-        ("externalReference", filter.external_reference.as_ref(), BY_EXTERNAL_REFERENCE),
+    let equal = [
+        ("_id", filter.id.map(|id| binary(id.uuid()).into())),
+        ("document", filter.document.clone().map(Bson::from)),
+        ("email", filter.email.clone().map(Bson::from)),
+        ("externalReference", filter.external_reference.clone().map(Bson::from)),
+        (AMOUNT, filter.amount.map(|amount| signed(amount.cents()).into())),
+        ("method", filter.method.map(|method| method.as_str().into())),
     ];
-    let given = narrow.into_iter().filter_map(|(field, value, index)| Some((field, value?, index)));
-    let mut index = None;
-    for (field, value, by_field) in given {
-        query.insert(field, value);
-        index = index.or(Some(by_field));
-    }
-    if let Some(method) = filter.method {
-        query.insert("method", method.as_str());
-    }
+    query.extend(equal.into_iter().filter_map(|(field, value)| Some((field.to_owned(), value?))));
     if !filter.statuses.is_empty() {
         let statuses: Vec<_> = filter.statuses.iter().map(|status| status.as_str()).collect();
         query.insert("status", doc! { "$in": statuses });
-        index = index.or(Some(BY_STATUS));
     }
     let mut created = Document::new();
     created.extend(filter.created_from.map(|at| (String::from("$gte"), Bson::from(at.millis()))));
     created.extend(filter.created_to.map(|at| (String::from("$lt"), Bson::from(at.millis()))));
     go_on_after(&mut query, created, after);
-    Listing { filter: query, index: index.unwrap_or(NEWEST) }
+    Listing { filter: query, index: index_for(filter) }
+}
+
+fn index_for(filter: &PaymentFilter) -> &'static str {
+    match PaymentIndex::of(filter) {
+        PaymentIndex::Id => BY_ID,
+        PaymentIndex::Document => BY_DOCUMENT,
+        PaymentIndex::Email => BY_EMAIL,
+        PaymentIndex::ExternalReference => BY_EXTERNAL_REFERENCE,
+        PaymentIndex::Status => BY_STATUS_WITH_AMOUNT,
+        PaymentIndex::Amount => BY_AMOUNT,
+        PaymentIndex::Newest => NEWEST_WITH_FIGURES,
+    }
 }
 
 /// Payments that hold a delivery that matches.
@@ -52,7 +60,7 @@ pub(super) fn of_deliveries(filter: &DeliveryFilter, after: Option<Cursor>) -> L
     let state =
         filter.state.map_or_else(|| doc! { "$exists": true }.into(), |state| Bson::from(state.as_str()));
     query.insert("deliveryStates", state);
-    let mut index = if filter.state.is_some() { BY_DELIVERY_STATE } else { NEWEST };
+    let mut index = if filter.state.is_some() { BY_DELIVERY_STATE } else { NEWEST_WITH_FIGURES };
     if let Some(id) = filter.transaction_id {
         query.insert("_id", binary(id.uuid()));
         index = BY_ID;

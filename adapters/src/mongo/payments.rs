@@ -143,7 +143,7 @@ impl PaymentStore for MongoStore {
 
 impl MongoStore {
     async fn find(&self, filter: Document, options: FindOptions) -> Result<Vec<Payment>, StoreError> {
-        let payments = self.payments();
+        let payments = self.collection(PAYMENTS);
         let work =
             async move { find_all(&payments, filter, options, |found| value_in(found, "payment")).await };
         self.threads.run(work).await?
@@ -179,7 +179,7 @@ impl MongoStore {
             .limit(signed_limit(limit))
             .hint(named(index));
         let filter = doc! { field: { "$lte": now.millis() } };
-        find_all(&self.payments(), filter, options.build(), read_id).await
+        find_all(&self.collection(PAYMENTS), filter, options.build(), read_id).await
     }
 }
 

@@ -41,7 +41,15 @@ pub(super) async fn find_each<T>(
 
 /// The value in one field of a document, as this service wrote it.
 pub(super) fn value_in<T: DeserializeOwned>(document: &RawDocument, field: &str) -> Result<T, StoreError> {
-    let what = || format!("{field} {}", id_of(document));
+    value_called(document, field, || format!("{field} {}", id_of(document)))
+}
+
+/// The same of a document whose id has no business in a message.
+pub(super) fn value_called<T: DeserializeOwned>(
+    document: &RawDocument,
+    field: &str,
+    what: impl Fn() -> String,
+) -> Result<T, StoreError> {
     match document.get_document(field) {
         Ok(value) => decode(value.as_bytes(), &what()),
         Err(_) => Err(StoreError::Unreadable(format!("{} is not there", what()))),

@@ -36,22 +36,6 @@ macro_rules! run {
 }
 crate::for_each_case!(run);
 
-macro_rules! run_console {
-    ($($module:ident::$case:ident),* $(,)?) => {
-        mod console_contract {
-            $(
-                #[tokio::test]
-                async fn $case() {
-                    let (_folder, path) = super::file();
-                    let store = super::EmbeddedStore::open_sole_writer(path).unwrap();
-                    crate::$module::$case(std::sync::Arc::new(store)).await;
-                }
-            )*
-        }
-    };
-}
-crate::for_each_console_case!(run_console);
-
 #[tokio::test]
 async fn what_was_written_survives_a_restart() {
     let (_folder, path) = file();

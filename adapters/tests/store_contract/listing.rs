@@ -14,7 +14,7 @@ use quita_ports::Store;
 
 use crate::samples::{OTHER_CPF, Sample, answered, created_at, insert, paid, pending, replace};
 
-fn everything() -> PaymentFilter {
+pub fn everything() -> PaymentFilter {
     PaymentFilter {
         merchant: MerchantId::new("loja"),
         mode: Mode::Test,

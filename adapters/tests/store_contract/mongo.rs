@@ -5,21 +5,30 @@ use std::sync::Arc;
 use bson::{Document, doc};
 use mongodb::{Client, Database};
 use quita_adapters::mongo::MongoStore;
+use quita_domain::audit::{AuditCursor, AuditScope};
+use quita_domain::control::RouteOrder;
+use quita_domain::figures::FiguresFilter;
+use quita_domain::identity::{MerchantId, Mode};
+use quita_domain::method::Method;
+use quita_domain::people::{Session, SessionOf};
 use quita_domain::time::Timestamp;
-use quita_ports::{InboxStore, PaymentStore, Store, StoreError, WriteError};
+use quita_ports::{
+    AccessStore, AuditStore, ExceptionStore, FiguresStore, InboxStore, KeyringStore, OperatorStore,
+    PaymentStore, PeopleStore, Store, StoreError, WriteError,
+};
 use uuid::Uuid;
 
 use crate::samples::{Sample, created_at, insert, notice, paid, pending, replace};
 
 /// A store in a database of its own, and a client that may meddle with it.
-struct Server {
-    store: Arc<MongoStore>,
-    database: Database,
+pub struct Server {
+    pub store: Arc<MongoStore>,
+    pub database: Database,
 }
 
 impl Server {
     /// `None`, and a line that says so, if no server is given.
-    async fn connect() -> Option<Self> {
+    pub async fn connect() -> Option<Self> {
         let Ok(uri) = std::env::var("QUITA_TEST_MONGODB_URI") else {
             println!("skipped: QUITA_TEST_MONGODB_URI is not set");
             return None;
@@ -32,7 +41,7 @@ impl Server {
     }
 
     /// Runs a test, and drops the database whatever came of it.
-    async fn run<F: Future<Output = ()> + Send + 'static>(
+    pub async fn run<F: Future<Output = ()> + Send + 'static>(
         self,
         test: impl FnOnce(Arc<MongoStore>, Database) -> F,
     ) {
@@ -103,6 +112,34 @@ async fn finished_notices_bear_the_date_that_expires_them() {
             let indexes = indexes.get_document("cursor").unwrap().get_array("firstBatch").unwrap();
             let expiring = indexes.iter().filter_map(|index| index.as_document()?.get("expireAfterSeconds"));
             assert_eq!(expiring.count(), 1, "{indexes:?}");
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn sessions_and_nodes_bear_the_dates_that_expire_them() {
+    let Some(server) = Server::connect().await else { return };
+    server
+        .run(|store, database| async move {
+            let now = Timestamp::from_millis(4_102_444_800_000);
+            let of = SessionOf::Operator { credential: String::from("c") };
+            let session = Session::begin("token", of, now);
+            store.insert_session(&session).await.unwrap();
+            store.put_node(&crate::operator::node(1, 1, now)).await.unwrap();
+            for (collection, field, at, after_s) in
+                [("sessions", "expiresAt", session.expires_at, 0), ("nodes", "seenAt", now, 86_400)]
+            {
+                let stored =
+                    database.collection::<Document>(collection).find_one(doc! {}).await.unwrap().unwrap();
+                assert_eq!(stored.get_datetime(field).unwrap().timestamp_millis(), at.millis());
+                let indexes = database.run_command(doc! { "listIndexes": collection }).await.unwrap();
+                let indexes = indexes.get_document("cursor").unwrap().get_array("firstBatch").unwrap();
+                let expiring = indexes.iter().filter_map(|index| {
+                    let index = index.as_document()?;
+                    Some((index.get_document("key").ok()?.clone(), index.get_i32("expireAfterSeconds").ok()?))
+                });
+                assert_eq!(expiring.collect::<Vec<_>>(), [(doc! { field: 1 }, after_s)], "{collection}");
+            }
         })
         .await;
 }
@@ -192,7 +229,11 @@ async fn no_query_reads_a_whole_collection() {
                 );
                 let sorts = query.get_bool("hasSortStage").unwrap_or(false);
                 assert!(!sorts || plan == "IXSCAN { _id: 1 }", "{query}");
-                let is_covered = ["dueAt: 1", "outboxAt: 1"].iter().any(|field| plan.contains(field));
+                let is_figures =
+                    query.get_document("command").is_ok_and(|command| command.contains_key("pipeline"))
+                        && plan.contains("payment.state.paidAt");
+                let is_covered =
+                    is_figures || ["dueAt: 1", "outboxAt: 1"].iter().any(|field| plan.contains(field));
                 let is_of_payments = query.get_str("ns").unwrap().ends_with(".payments");
                 if is_covered && is_of_payments {
                     assert_eq!(query.get_i32("docsExamined").unwrap_or(0), 0, "{query}");
@@ -204,7 +245,7 @@ async fn no_query_reads_a_whole_collection() {
         .await;
 }
 
-async fn every_query(store: &dyn Store) {
+async fn every_query(store: &MongoStore) {
     let opened = Sample { reference: Some("pedido-1"), ..Sample::default() }.open();
     let waiting = pending(&opened, 2);
     for write in [insert(&opened), replace(&waiting), replace(&paid(&waiting, 3))] {
@@ -226,4 +267,47 @@ async fn every_query(store: &dyn Store) {
     store.backlog(now).await.unwrap();
     store.exceptions(10).await.unwrap();
     store.keys().await.unwrap();
+    every_query_of_the_consoles(store).await;
+}
+
+/// Every payment of a merchant in test mode.
+pub fn of_all_time(merchant: MerchantId) -> FiguresFilter {
+    let (from, to) = (Timestamp::default(), Timestamp::from_millis(i64::MAX));
+    FiguresFilter { merchant, mode: Mode::Test, from, to }
+}
+
+async fn every_query_of_the_consoles(store: &MongoStore) {
+    let (now, merchant) = (Timestamp::from_millis(10), MerchantId::new("loja"));
+    let user = crate::people::user("ana@loja.com.br", "loja");
+    assert_eq!(store.insert_user(&user).await, Ok(true));
+    assert_eq!(store.replace_user(&user, &user).await, Ok(true));
+    store.users(&merchant).await.unwrap();
+    assert_eq!(store.has_users().await, Ok(true));
+    store.remove_user(&user.login).await.unwrap();
+    store.session("none").await.unwrap();
+    store.remove_session("none").await.unwrap();
+    let entry = crate::audit::entry(1, 1, Some("loja"));
+    store.append_audit(&entry).await.unwrap();
+    for scope in [AuditScope::Merchant(merchant.clone()), AuditScope::Everything] {
+        for after in [None, Some(AuditCursor { at: entry.at, id: entry.id })] {
+            store.audit(&scope, after, 10).await.unwrap();
+        }
+    }
+    store.insert_application(&crate::access::application("whsec_a")).await.unwrap();
+    store.insert_key(&crate::access::key("k1", 1)).await.unwrap();
+    assert_eq!(store.applications(&merchant).await.unwrap().len(), 1);
+    assert_eq!(store.keys_of(&merchant).await.unwrap().len(), 1);
+    store.limit_key("k1", now).await.unwrap();
+    store.note_key_uses(&[(String::from("k1"), now)]).await.unwrap();
+    store.put_exception(&crate::exceptions::exception("e-1", 1)).await.unwrap();
+    store.exception("e-1").await.unwrap();
+    assert_eq!(store.resolve_exception("e-1", &crate::operator::resolution(9)).await, Ok(true));
+    assert_eq!(store.resolved_exceptions(10).await.unwrap().len(), 1);
+    store.exceptions(10).await.unwrap();
+    store.put_node(&crate::operator::node(1, 1, now)).await.unwrap();
+    store.nodes(now).await.unwrap();
+    let control = crate::operator::control("sandbox", Method::Pix, RouteOrder::Paused);
+    store.put_route_control(&control).await.unwrap();
+    assert_eq!(store.route_controls().await, Ok(vec![control]));
+    assert_eq!(store.figures(&of_all_time(merchant)).await.unwrap().len(), 1);
 }

@@ -15,11 +15,11 @@ use crate::exceptions::exception;
 /// In a time whose nodes no server deletes for their age: 2100-01-01.
 const NOW: Timestamp = Timestamp::from_millis(4_102_444_800_000);
 
-fn control(acquirer: &str, method: Method, order: RouteOrder) -> RouteControl {
+pub fn control(acquirer: &str, method: Method, order: RouteOrder) -> RouteControl {
     RouteControl { acquirer: AcquirerName::new(acquirer), method, order, at: NOW }
 }
 
-fn resolution(at: i64) -> Resolution {
+pub fn resolution(at: i64) -> Resolution {
     Resolution {
         at: Timestamp::from_millis(at),
         by: String::from("operator"),

@@ -14,7 +14,7 @@ fn login(text: &str) -> Login {
     Login::parse(text).unwrap()
 }
 
-fn user(address: &str, merchant: &str) -> User {
+pub fn user(address: &str, merchant: &str) -> User {
     User {
         login: login(address),
         merchant: MerchantId::new(merchant),
@@ -106,6 +106,7 @@ pub async fn a_session_is_found_until_it_is_removed(store: Arc<dyn PeopleStore>)
     let operators = Session::begin("other", of, NOW);
     assert_eq!(store.session(&mine.id).await, Ok(None));
     store.insert_session(&mine).await.unwrap();
+    assert_eq!(store.insert_session(&mine).await, Ok(()), "again, because the answer was lost");
     store.insert_session(&operators).await.unwrap();
     assert_eq!(store.session(&mine.id).await, Ok(Some(mine.clone())));
     store.remove_session(&mine.id).await.unwrap();
