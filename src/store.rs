@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use quita_adapters::embedded::EmbeddedStore;
 use quita_adapters::mongo::MongoStore;
-use quita_ports::{Store, StoreError};
+use quita_ports::{StoreError, WholeStore};
 use thiserror::Error;
 
 use crate::config::store_url::StoreUrl;
@@ -34,7 +34,7 @@ pub struct OpenError {
 ///
 /// # Errors
 /// [`OpenError`], to be shown to whoever started the program.
-pub async fn open(url: &StoreUrl, purpose: Purpose) -> Result<Arc<dyn Store>, OpenError> {
+pub async fn open(url: &StoreUrl, purpose: Purpose) -> Result<Arc<dyn WholeStore>, OpenError> {
     let store = match (url, purpose) {
         (StoreUrl::Embedded(path), Purpose::Serve) => EmbeddedStore::open_sole_writer(path).map(shared),
         (StoreUrl::Embedded(path), Purpose::Beside) => EmbeddedStore::open(path).map(shared),
@@ -45,7 +45,7 @@ pub async fn open(url: &StoreUrl, purpose: Purpose) -> Result<Arc<dyn Store>, Op
     store.map_err(|cause| OpenError { url: url.to_string(), advice: advice(url), cause })
 }
 
-fn shared(store: impl Store) -> Arc<dyn Store> {
+fn shared(store: impl WholeStore) -> Arc<dyn WholeStore> {
     Arc::new(store)
 }
 

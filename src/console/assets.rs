@@ -7,9 +7,10 @@ use actix_web::web::Path;
 use super::failure::Failure;
 
 /// Name below `/console/assets/`, content type, body.
-const ALL: [(&str, &str, &str); 6] = [
+const ALL: [(&str, &str, &str); 7] = [
     ("console.css", CSS, include_str!("assets/console.css")),
     ("console.js", SCRIPT, include_str!("assets/console.js")),
+    ("figures.js", SCRIPT, include_str!("assets/figures.js")),
     ("logo.svg", PICTURE, include_str!("assets/logo.svg")),
     ("logo-operator.svg", PICTURE, include_str!("assets/logo-operator.svg")),
     ("vendor/uplot/uPlot.min.css", CSS, include_str!("assets/vendor/uplot/uPlot.min.css")),
