@@ -2,7 +2,7 @@
 "use strict";
 
 (() => {
-  const { all, shown, day, clock, Stream } = window.quita;
+  const { all, shown, brief, day, clock, Stream } = window.quita;
   const WINDOW_S = 15 * 60;
   const GAP_S = 20;
   const HEIGHT = 220;
@@ -23,7 +23,7 @@
     };
   }
 
-  function options(figure, spec, width) {
+  function options(spec, width) {
     const style = getComputedStyle(document.body);
     const colour = (name) => style.getPropertyValue(`--${name}`).trim();
     const font = `12px ${style.fontFamily}`;
@@ -39,7 +39,7 @@
         width: spec.isBars ? 0 : 2,
         fill: spec.isBars ? stroke : isAlone ? `color-mix(in srgb, ${stroke} 14%, transparent)` : undefined,
         paths: spec.isBars ? bars : undefined,
-        points: { show: !spec.isBars && spec.x.length < 3 },
+        points: { show: !spec.isTime && !spec.isBars && spec.x.length < 3 },
         value: (_plot, _value, _series, point) => shown(point === null ? latest(series.values) : series.values[point], series.format),
       };
     });
@@ -47,16 +47,16 @@
     return {
       width,
       height: HEIGHT,
-      padding: [12, 8, 0, 0],
+      padding: [12, 24, 0, 0],
       cursor: { y: false, drag: { x: false, y: false } },
       legend: { markers: { width: 0, fill: (_plot, index) => drawnSeries(spec, xs)[index - 1].stroke } },
       scales: { x: { time: spec.isTime, range: spec.range }, y: { range: heights(format) } },
-      series: [{ label: spec.isTime ? figure.dataset.timeLabel ?? "" : "", value: (plot, _value, _series, point) => name(plot, point) || "–" }, ...drawnSeries(spec, xs)],
+      series: [{ value: (plot, _value, _series, point) => name(plot, point) }, ...drawnSeries(spec, xs)],
       axes: [
-        { ...axis, space: 64, grid: { show: false }, incrs: spec.isTime ? [60, 120, 300, 600] : [1, 2, 5, 7, 10, 14, 30, 60, 90],
+        { ...axis, space: 64, size: 28, grid: { show: false }, incrs: spec.isTime ? [60, 120, 300, 600] : [1, 2, 5, 7, 10, 14, 30, 60, 90],
           values: (_plot, splits) => splits.map((split) => (spec.isTime ? clock.format(new Date(split * 1000)).replace(/:\d\d(?=\D*$)/, "") : spec.names[split] ?? "")) },
         { ...axis, space: 40, grid: { stroke: colour("line"), width: 1 }, gap: 6,
-          values: (_plot, splits) => splits.map((split) => shown(split, format)),
+          values: (_plot, splits) => splits.map((split) => brief(split, format)),
           size: (_plot, words) => 18 + 7 * Math.max(0, ...(words ?? []).map((word) => word.length)) },
       ],
     };
@@ -92,7 +92,7 @@
 
     draw() {
       this.plot?.destroy();
-      this.plot = new uPlot(options(this.figure, this.spec, this.space.clientWidth), columns(this.spec), this.space);
+      this.plot = new uPlot(options(this.spec, this.space.clientWidth), columns(this.spec), this.space);
       // The legend keeps the order of the series, whatever was drawn first.
       if (this.spec.isBars) all(".u-series", this.space).forEach((row, index) => { row.style.order = index === 0 ? 0 : this.spec.series.length - index + 1; });
     }
@@ -114,7 +114,7 @@
     const line = (cells, kind) => {
       const row = body.insertRow();
       cells.forEach((text, index) => {
-        const cell = document.createElement(kind === "th" || index === 0 ? "th" : "td");
+        const cell = document.createElement(text !== "" && (kind === "th" || index === 0) ? "th" : "td");
         if (cell.tagName === "TH") cell.scope = kind === "th" ? "col" : "row";
         cell.textContent = text;
         row.append(cell);
