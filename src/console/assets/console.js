@@ -114,15 +114,19 @@
     form.setAttribute("aria-busy", "true");
     // After the browser has read the form: a disabled button would not send its value.
     setTimeout(() => { for (const button of form.elements) if (button.type === "submit") button.disabled = true; });
+    setTimeout(settle, SLOWEST_MS);
   });
 
-  window.addEventListener("pageshow", () => {
+  // The page was come back to, or what was sent didn't lead to another page.
+  function settle() {
     leaving = false;
     for (const form of all("form[aria-busy]")) {
       form.removeAttribute("aria-busy");
       for (const button of form.elements) if (button.type === "submit") button.disabled = false;
     }
-  });
+  }
+
+  window.addEventListener("pageshow", settle);
 
   document.addEventListener("change", (event) => {
     if (event.target.matches("select[data-auto-submit]")) event.target.form.requestSubmit();

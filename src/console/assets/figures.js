@@ -7,6 +7,7 @@
   const GAP_S = 20;
   const HEIGHT = 220;
   const COLOURS = 10;
+  const WHOLE = [1, 2, 5].flatMap((step) => Array.from({ length: 10 }, (_, power) => step * 10 ** power)).sort((a, b) => a - b);
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const at = (sample, path) => path.split(".").reduce((inner, name) => inner?.[name], sample);
   const number = (value) => (value === null || value === undefined || value === "" ? null : Number(value));
@@ -55,7 +56,7 @@
       axes: [
         { ...axis, space: 64, size: 28, grid: { show: false }, incrs: spec.isTime ? [60, 120, 300, 600] : [1, 2, 5, 7, 10, 14, 30, 60, 90],
           values: (_plot, splits) => splits.map((split) => (spec.isTime ? clock.format(new Date(split * 1000)).replace(/:\d\d(?=\D*$)/, "") : spec.names[split] ?? "")) },
-        { ...axis, space: 40, grid: { stroke: colour("line"), width: 1 }, gap: 6,
+        { ...axis, space: 40, ...(format === "count" ? { incrs: WHOLE } : {}), grid: { stroke: colour("line"), width: 1 }, gap: 6,
           values: (_plot, splits) => splits.map((split) => brief(split, format)),
           size: (_plot, words) => 18 + 7 * Math.max(0, ...(words ?? []).map((word) => word.length)) },
       ],
@@ -180,6 +181,7 @@
       const value = at(sample, element.dataset.sample);
       const text = shown(value, element.dataset.format);
       if (element.textContent !== text) element.textContent = text;
+      element.classList.toggle("sample-none", text === "–");
       if (element.dataset.warnAbove) element.classList.toggle("sample-high", Number(value) > Number(element.dataset.warnAbove));
     }
     if (!document.hidden) live.forEach((drawing) => drawing.update());
