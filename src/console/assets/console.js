@@ -16,14 +16,14 @@
   const unit = (name, digits) => numbers({ style: "unit", unit: name, unitDisplay: "short", maximumFractionDigits: digits });
   const zone = root.dataset.timeZone ? { timeZone: root.dataset.timeZone } : {};
   const clock = new Intl.DateTimeFormat(language, { timeStyle: "medium", ...zone });
-  const day = new Intl.DateTimeFormat(language, { day: "2-digit", month: "short", timeZone: "UTC" });
+  const day = new Intl.DateTimeFormat(language, { day: "2-digit", month: "2-digit", timeZone: "UTC" });
   const money = numbers({ style: "currency", currency: "BRL" });
   const count = numbers({ maximumFractionDigits: 0 });
   const rate = numbers({ maximumFractionDigits: 1 });
   const percent = numbers({ style: "percent", maximumFractionDigits: 1 });
 
   function seconds(value) {
-    if (value < 1) return unit("millisecond", 0).format(value * 1000);
+    if (value > 0 && value < 1) return unit("millisecond", 0).format(value * 1000);
     if (value < 120) return unit("second", value < 10 ? 1 : 0).format(value);
     if (value < 7200) return unit("minute", 0).format(value / 60);
     return value < 172_800 ? unit("hour", 1).format(value / 3600) : unit("day", 1).format(value / 86_400);
@@ -34,7 +34,7 @@
     rate: (value) => `${rate.format(value)}/s`,
     percent: (value) => percent.format(value / 100),
     money: (cents) => money.format(cents / 100),
-    milliseconds: (value) => (value < 1000 ? unit("millisecond", value < 1 ? 2 : value < 100 ? 1 : 0).format(value) : seconds(value / 1000)),
+    milliseconds: (value) => (value < 1000 ? unit("millisecond", value > 0 && value < 1 ? 2 : value < 100 ? 1 : 0).format(value) : seconds(value / 1000)),
     seconds,
     time: (ms) => clock.format(new Date(ms)),
   };
@@ -42,6 +42,12 @@
   function shown(value, format) {
     if (value === null || value === undefined || value === "") return "–";
     return FORMATS[format] ? FORMATS[format](Number(value)) : String(value);
+  }
+
+  // For the axes of plots, where there is little room.
+  function brief(value, format) {
+    if (format === "money") return numbers({ style: "currency", currency: "BRL", notation: "compact", maximumFractionDigits: 1, minimumFractionDigits: 0 }).format(value / 100);
+    return format === "count" && value >= 10_000 ? numbers({ notation: "compact" }).format(value) : shown(value, format);
   }
 
   function ago(within) {
@@ -108,15 +114,19 @@
     form.setAttribute("aria-busy", "true");
     // After the browser has read the form: a disabled button would not send its value.
     setTimeout(() => { for (const button of form.elements) if (button.type === "submit") button.disabled = true; });
+    setTimeout(settle, SLOWEST_MS);
   });
 
-  window.addEventListener("pageshow", () => {
+  // The page was come back to, or what was sent didn't lead to another page.
+  function settle() {
     leaving = false;
     for (const form of all("form[aria-busy]")) {
       form.removeAttribute("aria-busy");
       for (const button of form.elements) if (button.type === "submit") button.disabled = false;
     }
-  });
+  }
+
+  window.addEventListener("pageshow", settle);
 
   document.addEventListener("change", (event) => {
     if (event.target.matches("select[data-auto-submit]")) event.target.form.requestSubmit();
@@ -319,5 +329,5 @@
     strip.scrollLeft = current.offsetLeft - (strip.clientWidth - current.clientWidth) / 2;
   }
 
-  window.quita = Object.freeze({ all, shown, day, clock, Stream });
+  window.quita = Object.freeze({ all, shown, brief, day, clock, Stream });
 })();

@@ -2,11 +2,12 @@
 "use strict";
 
 (() => {
-  const { all, shown, day, clock, Stream } = window.quita;
+  const { all, shown, brief, day, clock, Stream } = window.quita;
   const WINDOW_S = 15 * 60;
   const GAP_S = 20;
   const HEIGHT = 220;
   const COLOURS = 10;
+  const WHOLE = [1, 2, 5].flatMap((step) => Array.from({ length: 10 }, (_, power) => step * 10 ** power)).sort((a, b) => a - b);
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const at = (sample, path) => path.split(".").reduce((inner, name) => inner?.[name], sample);
   const number = (value) => (value === null || value === undefined || value === "" ? null : Number(value));
@@ -23,7 +24,7 @@
     };
   }
 
-  function options(figure, spec, width) {
+  function options(spec, width) {
     const style = getComputedStyle(document.body);
     const colour = (name) => style.getPropertyValue(`--${name}`).trim();
     const font = `12px ${style.fontFamily}`;
@@ -39,7 +40,7 @@
         width: spec.isBars ? 0 : 2,
         fill: spec.isBars ? stroke : isAlone ? `color-mix(in srgb, ${stroke} 14%, transparent)` : undefined,
         paths: spec.isBars ? bars : undefined,
-        points: { show: !spec.isBars && spec.x.length < 3 },
+        points: { show: !spec.isTime && !spec.isBars && spec.x.length < 3 },
         value: (_plot, _value, _series, point) => shown(point === null ? latest(series.values) : series.values[point], series.format),
       };
     });
@@ -47,16 +48,16 @@
     return {
       width,
       height: HEIGHT,
-      padding: [12, 8, 0, 0],
+      padding: [12, 24, 0, 0],
       cursor: { y: false, drag: { x: false, y: false } },
       legend: { markers: { width: 0, fill: (_plot, index) => drawnSeries(spec, xs)[index - 1].stroke } },
       scales: { x: { time: spec.isTime, range: spec.range }, y: { range: heights(format) } },
-      series: [{ label: spec.isTime ? figure.dataset.timeLabel ?? "" : "", value: (plot, _value, _series, point) => name(plot, point) || "–" }, ...drawnSeries(spec, xs)],
+      series: [{ value: (plot, _value, _series, point) => name(plot, point) }, ...drawnSeries(spec, xs)],
       axes: [
-        { ...axis, space: 64, grid: { show: false }, incrs: spec.isTime ? [60, 120, 300, 600] : [1, 2, 5, 7, 10, 14, 30, 60, 90],
+        { ...axis, space: 64, size: 28, grid: { show: false }, incrs: spec.isTime ? [60, 120, 300, 600] : [1, 2, 5, 7, 10, 14, 30, 60, 90],
           values: (_plot, splits) => splits.map((split) => (spec.isTime ? clock.format(new Date(split * 1000)).replace(/:\d\d(?=\D*$)/, "") : spec.names[split] ?? "")) },
-        { ...axis, space: 40, grid: { stroke: colour("line"), width: 1 }, gap: 6,
-          values: (_plot, splits) => splits.map((split) => shown(split, format)),
+        { ...axis, space: 40, ...(format === "count" ? { incrs: WHOLE } : {}), grid: { stroke: colour("line"), width: 1 }, gap: 6,
+          values: (_plot, splits) => splits.map((split) => brief(split, format)),
           size: (_plot, words) => 18 + 7 * Math.max(0, ...(words ?? []).map((word) => word.length)) },
       ],
     };
@@ -92,7 +93,7 @@
 
     draw() {
       this.plot?.destroy();
-      this.plot = new uPlot(options(this.figure, this.spec, this.space.clientWidth), columns(this.spec), this.space);
+      this.plot = new uPlot(options(this.spec, this.space.clientWidth), columns(this.spec), this.space);
       // The legend keeps the order of the series, whatever was drawn first.
       if (this.spec.isBars) all(".u-series", this.space).forEach((row, index) => { row.style.order = index === 0 ? 0 : this.spec.series.length - index + 1; });
     }
@@ -114,7 +115,7 @@
     const line = (cells, kind) => {
       const row = body.insertRow();
       cells.forEach((text, index) => {
-        const cell = document.createElement(kind === "th" || index === 0 ? "th" : "td");
+        const cell = document.createElement(text !== "" && (kind === "th" || index === 0) ? "th" : "td");
         if (cell.tagName === "TH") cell.scope = kind === "th" ? "col" : "row";
         cell.textContent = text;
         row.append(cell);
@@ -180,6 +181,7 @@
       const value = at(sample, element.dataset.sample);
       const text = shown(value, element.dataset.format);
       if (element.textContent !== text) element.textContent = text;
+      element.classList.toggle("sample-none", text === "–");
       if (element.dataset.warnAbove) element.classList.toggle("sample-high", Number(value) > Number(element.dataset.warnAbove));
     }
     if (!document.hidden) live.forEach((drawing) => drawing.update());
