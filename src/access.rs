@@ -1,5 +1,6 @@
 //! Merchants' applications, their API keys and webhook secrets.
 
+mod last_uses;
 mod verifier;
 
 #[cfg(test)]
@@ -209,13 +210,14 @@ impl Access {
         Err(ManageError::Raced)
     }
 
-    /// Revokes a key: it stops working within 5 s on every node.
+    /// Revokes a key, which is returned: it stops working within 5 s on every node.
     ///
     /// # Errors
     /// [`ManageError::Store`], [`ManageError::NoSuchKey`].
-    pub async fn revoke_key(&self, id: &str) -> Result<(), ManageError> {
-        let is_known = self.store.revoke_key(id, self.clock.now()).await?;
-        if is_known { Ok(()) } else { Err(ManageError::NoSuchKey(id.into())) }
+    pub async fn revoke_key(&self, id: &str) -> Result<ApiKey, ManageError> {
+        self.store.revoke_key(id, self.clock.now()).await?;
+        let key = self.store.key(id).await?;
+        key.ok_or_else(|| ManageError::NoSuchKey(id.into()))
     }
 
     /// The webhook secrets that sign now, newest first.

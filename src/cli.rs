@@ -16,6 +16,7 @@ mod sandbox;
 mod secrets;
 #[cfg(test)]
 mod test_server;
+mod users;
 
 use std::process::ExitCode;
 
@@ -42,6 +43,9 @@ enum Command {
     /// Create, list and revoke API keys
     #[command(subcommand)]
     Keys(keys::KeysCommand),
+    /// Create, list and remove those who may sign in to the merchants' console
+    #[command(subcommand)]
+    Users(users::UsersCommand),
     /// Show and rotate webhook secrets
     #[command(subcommand)]
     Secrets(secrets::SecretsCommand),
@@ -81,6 +85,7 @@ async fn run(command: Command) -> Result<(), Failure> {
             crate::serve::run(config).await.map_err(|error| Failure::failed(format!("{error:#}")))
         }
         Command::Keys(command) => keys::run(command).await,
+        Command::Users(command) => users::run(command).await,
         Command::Secrets(command) => secrets::run(command).await,
         Command::Sandbox(command) => sandbox::run(command).await,
         Command::Listen(command) => listen::run(command).await,
@@ -121,6 +126,8 @@ mod tests {
             "quita keys create --merchant a --scopes all",
             "quita keys create --merchant a --expires-in 90",
             "quita keys revoke",
+            "quita users create --merchant a --email nobody",
+            "quita users create --merchant a --email a@b.c --role king",
             "quita sandbox explode 00000000-0000-7000-8000-000000000000 --key x",
             "quita sandbox pay not-an-id --key x",
             "quita listen --answer 700",

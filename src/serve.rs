@@ -31,6 +31,9 @@ const KEEP_ALIVE: Duration = Duration::from_secs(30);
 /// Connections that one worker serves at once.
 const CONNECTIONS: usize = 25_000;
 
+/// How often it is stored when API keys were last used.
+const LAST_USES_EVERY: Duration = Duration::from_secs(15);
+
 /// What a program that serves may bring of its own: who moves the money, and what time it is.
 pub struct Outside {
     /// The acquirers, under the names that are configured: their notices are authenticated by name.
@@ -78,14 +81,32 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let edge = Data::new(Edge::new(system.payments(), verifier, clock, public_url, &config));
     let console = Data::new(Console::new(edge.clone(), store, webhooks, &config));
     let streams = Arc::clone(&console.streams);
-    let api = listen(&config, listener, edge, console)?;
+    let uses = actix_web::rt::spawn(store_last_uses(edge.clone()));
+    let api = listen(&config, listener, edge.clone(), console)?;
     let (ops, ops_address) = ops::listen(config.ops_listen, system.payments(), registry)?;
     tracing::info!(listen = %api_address, ops_listen = %ops_address, store = %config.store, "the service is ready");
     welcome.print(&config, api_address, ops_address);
     serve(api, ops, &system, config.shutdown_time, || streams.close()).await?;
+    uses.abort();
+    keep_last_uses(&edge).await;
     system.stop().await;
     tracing::info!("the service has stopped");
     Ok(())
+}
+
+/// Stores when API keys were last used, again and again.
+async fn store_last_uses(edge: Data<Edge>) {
+    let mut ticks = tokio::time::interval(LAST_USES_EVERY);
+    loop {
+        ticks.tick().await;
+        keep_last_uses(&edge).await;
+    }
+}
+
+async fn keep_last_uses(edge: &Edge) {
+    if let Err(error) = edge.verifier.store_last_uses().await {
+        tracing::debug!(%error, "when keys were last used could not be stored; it is done later");
+    }
 }
 
 /// Who sends webhooks, test events too, and to which addresses.

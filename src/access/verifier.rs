@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use quita_domain::access::{ApiKey, PresentedKey, Scope};
 use quita_domain::identity::Owner;
-use quita_ports::{AccessStore, Clock, StoreError};
+use quita_ports::{Clock, KeyringStore, StoreError};
 use thiserror::Error;
 use tokio::time::Instant;
+
+use super::last_uses::LastUses;
 
 /// After this long one caller reads the key anew, while the others go on with what is kept.
 const FRESH_FOR: Duration = Duration::from_secs(1);
@@ -50,9 +52,10 @@ pub enum AccessError {
 
 /// Verifies keys against the store, and keeps for a moment those that exist.
 pub struct KeyVerifier {
-    store: Arc<dyn AccessStore>,
+    store: Arc<dyn KeyringStore>,
     clock: Arc<dyn Clock>,
     kept: Mutex<HashMap<String, Kept>>,
+    last_uses: LastUses,
 }
 
 struct Kept {
@@ -65,8 +68,8 @@ struct Kept {
 
 impl KeyVerifier {
     /// Verifies against this store.
-    pub fn new(store: Arc<dyn AccessStore>, clock: Arc<dyn Clock>) -> Self {
-        Self { store, clock, kept: Mutex::default() }
+    pub fn new(store: Arc<dyn KeyringStore>, clock: Arc<dyn Clock>) -> Self {
+        Self { store, clock, kept: Mutex::default(), last_uses: LastUses::default() }
     }
 
     /// Tells who presents this value of `Authorization`.
@@ -77,10 +80,20 @@ impl KeyVerifier {
         let presented = bearer(authorization).and_then(PresentedKey::parse);
         let presented = presented.ok_or(AccessError::Invalid)?;
         let key = self.key(&presented.id).await?.ok_or(AccessError::Invalid)?;
-        if !key.matches(&presented) || !key.is_live(self.clock.now()) {
+        let now = self.clock.now();
+        if !key.matches(&presented) || !key.is_live(now) {
             return Err(AccessError::Invalid);
         }
+        self.last_uses.note(&key.id, now);
         Ok(Caller { owner: key.owner.clone(), key_id: key.id.clone(), scopes: key.scopes.clone() })
+    }
+
+    /// Stores when keys were last used. To be called now and then.
+    ///
+    /// # Errors
+    /// When the store does not answer; nothing is lost, it is stored the next time.
+    pub async fn store_last_uses(&self) -> Result<(), StoreError> {
+        self.last_uses.store(self.store.as_ref()).await
     }
 
     async fn key(&self, id: &str) -> Result<Option<Arc<ApiKey>>, StoreError> {
@@ -187,6 +200,20 @@ mod tests {
         assert!(caller.may(Scope::PaymentsRead) && !caller.may(Scope::PaymentsWrite));
         let shouted = set.header.replace("Bearer ", "BEARER  ");
         assert!(set.verifier.verify(&shouted).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_last_use_of_a_key_is_stored_once_the_store_is_there() {
+        let set = setting().await;
+        let last_use = async || set.access.keys().await.unwrap()[0].last_used_at;
+        set.clock.set(7_000);
+        set.verifier.verify(&set.header).await.unwrap();
+        assert_eq!(last_use().await, None, "nothing is written for each call");
+        set.store.set_down(true);
+        assert!(set.verifier.store_last_uses().await.is_err());
+        set.store.set_down(false);
+        set.verifier.store_last_uses().await.unwrap();
+        assert_eq!(last_use().await.map(quita_domain::time::Timestamp::millis), Some(7_000));
     }
 
     #[tokio::test(start_paused = true)]

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use crate::access::ManageError;
 use crate::config::problem::ConfigError;
+use crate::people::PeopleError;
 use crate::store::OpenError;
 
 /// A message for people, and whether it was the usage that was wrong.
@@ -45,6 +46,12 @@ impl From<ConfigError> for Failure {
 
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
+        Self::failed(error)
+    }
+}
+
+impl From<PeopleError> for Failure {
+    fn from(error: PeopleError) -> Self {
         Self::failed(error)
     }
 }

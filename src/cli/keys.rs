@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use quita_adapters::system::SystemClock;
 use quita_domain::access::{ApiKey, Scope};
+use quita_domain::audit::AuditAction;
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
 use quita_domain::time::Timestamp;
 use quita_ports::Clock;
@@ -14,6 +15,7 @@ use super::failure::Failure;
 use super::flags::StoreFlags;
 use super::output;
 use crate::access::{Access, DEFAULT_APPLICATION, NewKey};
+use crate::audit::{Audit, Deed, Doer};
 use crate::config::duration::{DURATION_FORM, parse_duration};
 use crate::config::store_url::StoreUrl;
 use crate::store::{self, Purpose};
@@ -83,17 +85,21 @@ impl ApplicationArgs {
 pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
     match command {
         KeysCommand::Create(create) => {
-            let access = access(create.store).await?;
+            let (access, audit) = office(create.store).await?;
             let (merchant, application) = create.application.names();
             let scopes = if create.scopes.is_empty() { Scope::ALL.to_vec() } else { create.scopes };
             let owner = Owner { merchant, application, mode: create.mode };
+            let told = format!("{} {} {}", owner.mode.as_str(), owner.application, scope_names(&scopes));
+            let merchant = owner.merchant.clone();
             let key = access.create_key(NewKey { owner, scopes, expires_in: create.expires_in }).await?;
+            let deed = Deed::of(&merchant, AuditAction::KeyCreated, &key.id).after(told);
+            audit.note(&Doer::command_line(), deed).await;
             output::result(&key.reveal())?;
             output::note("Keep it now: it is not shown again.");
         }
         KeysCommand::List(list) => {
             let now = SystemClock.now();
-            let keys = access(list.store).await?.keys().await?;
+            let keys = office(list.store).await?.0.keys().await?;
             if keys.is_empty() {
                 output::note("There is no key yet; `quita keys create --merchant NAME` makes one.");
             }
@@ -102,18 +108,26 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
             }
         }
         KeysCommand::Revoke(revoke) => {
-            access(revoke.store).await?.revoke_key(&revoke.key_id).await?;
+            let (access, audit) = office(revoke.store).await?;
+            let key = access.revoke_key(&revoke.key_id).await?;
+            let deed = Deed::of(&key.owner.merchant, AuditAction::KeyRevoked, &key.id);
+            audit.note(&Doer::command_line(), deed).await;
             output::note(&format!("Key {} is revoked.", revoke.key_id));
         }
     }
     Ok(())
 }
 
-/// Opens the store beside the service, for keys and secrets.
-pub(super) async fn access(flags: StoreFlags) -> Result<Access, Failure> {
+/// Opens the store beside the service, for keys and secrets and for the log of what is done with them.
+pub(super) async fn office(flags: StoreFlags) -> Result<(Access, Audit), Failure> {
     let url = StoreUrl::from_settings(flags.settings())?;
     let store = store::open(&url, Purpose::Beside).await?;
-    Ok(Access::new(store, Arc::new(SystemClock)))
+    let clock = Arc::new(SystemClock);
+    Ok((Access::new(store.clone(), clock.clone()), Audit::new(store, clock)))
+}
+
+fn scope_names(scopes: &[Scope]) -> String {
+    scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(",")
 }
 
 /// One key in columns that tabs separate.
@@ -124,7 +138,6 @@ fn line(key: &ApiKey, now: Timestamp) -> String {
         (None, Some(at)) => format!("live until {at}"),
         (None, None) => "live".into(),
     };
-    let scopes: Vec<_> = key.scopes.iter().map(|scope| scope.as_str()).collect();
     let owner = &key.owner;
     let names = format!(
         "{}\t{}",
@@ -132,13 +145,13 @@ fn line(key: &ApiKey, now: Timestamp) -> String {
         output::printable(owner.application.as_str())
     );
     let mode = owner.mode.as_str();
-    format!("{}\t{mode}\t{names}\t{}\tmade {}\t{state}", key.id, scopes.join(","), key.created_at)
+    format!("{}\t{mode}\t{names}\t{}\tmade {}\t{state}", key.id, scope_names(&key.scopes), key.created_at)
 }
 
 /// The most characters of a merchant's or an application's name.
 const MAX_NAME_CHARACTERS: usize = 60;
 
-fn name(text: &str) -> Result<String, String> {
+pub(super) fn name(text: &str) -> Result<String, String> {
     let text = text.trim();
     let fits =
         (1..=MAX_NAME_CHARACTERS).contains(&text.chars().count()) && !text.chars().any(char::is_control);

@@ -1,11 +1,13 @@
 //! `quita secrets`: show and rotate the webhook secret of an application.
 
 use clap::{Args, Subcommand};
+use quita_domain::audit::AuditAction;
 
 use super::failure::Failure;
 use super::flags::{ServiceFlags, StoreFlags};
-use super::keys::{ApplicationArgs, access};
+use super::keys::{ApplicationArgs, office};
 use super::output;
+use crate::audit::{Deed, Doer};
 use crate::config::Config;
 use crate::http::Keys;
 
@@ -46,11 +48,19 @@ pub(super) async fn run(command: SecretsCommand) -> Result<(), Failure> {
         }
         SecretsCommand::Show(SecretArgs { application, store }) => {
             let (merchant, application) = application.names();
-            access(store).await?.secrets(&merchant, &application).await?
+            let (access, audit) = office(store).await?;
+            let secrets = access.secrets(&merchant, &application).await?;
+            let deed = Deed::of(&merchant, AuditAction::SecretShown, &application);
+            audit.note(&Doer::command_line(), deed).await;
+            secrets
         }
         SecretsCommand::Rotate(SecretArgs { application, store }) => {
             let (merchant, application) = application.names();
-            access(store).await?.rotate_secret(&merchant, &application).await?
+            let (access, audit) = office(store).await?;
+            let secrets = access.rotate_secret(&merchant, &application).await?;
+            let deed = Deed::of(&merchant, AuditAction::SecretRotated, &application);
+            audit.note(&Doer::command_line(), deed).await;
+            secrets
         }
     };
     secrets.iter().try_for_each(|secret| output::result(secret))

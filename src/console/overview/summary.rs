@@ -47,7 +47,8 @@ impl Summary {
 
     /// Of those that ended, how many of a thousand were approved. `None` if none ended.
     pub(super) fn approval_per_mille(&self) -> Option<u64> {
-        self.approved.saturating_mul(1_000).checked_div(self.approved.saturating_add(self.missed))
+        let ended = self.approved.saturating_add(self.missed);
+        self.approved.saturating_mul(1_000).saturating_add(ended / 2).checked_div(ended)
     }
 
     /// How long half of those that were paid took at most, within the bounds of its class. `None` if none was.
