@@ -288,6 +288,8 @@ fn fresh_secret() -> Result<String, NoRandomness> {
 
 #[cfg(test)]
 mod tests {
+    use quita_domain::time::Timestamp;
+
     use super::fake_store::{FakeStore, HandClock};
     use super::*;
 
@@ -348,6 +350,23 @@ mod tests {
         assert_eq!(access.keys().await.unwrap()[0].revoked_at, Some(Timestamp::from_millis(5)));
         let error = access.revoke_key("0000").await.unwrap_err();
         assert!(matches!(error, ManageError::NoSuchKey(ref id) if id == "0000"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_rotated_key_works_for_a_day_beside_a_successor_with_as_long_a_life() {
+        let (access, _, clock) = access();
+        clock.set(5);
+        let first = access.create_key(wanted(Mode::Live)).await.unwrap();
+        clock.set(1_000);
+        let merchant = MerchantId::new("acme");
+        let second = access.rotate_key(&merchant, &first.id).await.unwrap();
+        let [old, new] = access.keys_of(&merchant).await.unwrap().try_into().unwrap();
+        assert_eq!(old.expires_at.map(Timestamp::millis), Some(86_400_005), "it ends before a day is over");
+        assert_eq!((&new.id, &new.owner, &new.scopes), (&second.id, &old.owner, &old.scopes));
+        assert_eq!(new.expires_at.map(Timestamp::millis), Some(1_000 + 86_400_000));
+        assert!(access.rotate_key(&MerchantId::new("other"), &second.id).await.is_err());
+        access.revoke_key(&second.id).await.unwrap();
+        assert!(access.rotate_key(&merchant, &second.id).await.is_err(), "what works no more has no successor");
     }
 
     #[tokio::test]

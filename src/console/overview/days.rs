@@ -27,9 +27,12 @@ pub(super) struct Day {
     pub(super) figures: Arc<[Figure]>,
 }
 
+/// Figures, and when they were added up.
+type Kept = (Instant, Arc<[Figure]>);
+
 /// Figures that were added up lately.
 #[derive(Default)]
-pub(crate) struct Days(Mutex<HashMap<Key, (Instant, Arc<[Figure]>)>>);
+pub(crate) struct Days(Mutex<HashMap<Key, Kept>>);
 
 impl Days {
     /// The last thirty days, today last.

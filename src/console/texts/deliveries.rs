@@ -34,7 +34,6 @@ texts! {
         bad_time: "O instante não foi entendido.", "The time was not understood.";
         receivers: "Saúde dos destinos", "Health of the receivers";
         receivers_lead: "Pelas últimas {count} entregas.", "By the last {count} deliveries.";
-        confirmed: "Confirmadas", "Confirmed";
         share: "Confirma", "Confirms";
         duration: "Duração", "Duration";
         last_failure: "Última falha", "Last failure";

@@ -33,7 +33,6 @@ texts! {
             "Forgot the password? An owner of the account sets another one under People.";
         operator_forgot: "A senha está na configuração: QUITA_OPERATOR_PASSWORD ou operator-password-file.",
             "The password stands in the configuration: QUITA_OPERATOR_PASSWORD or operator-password-file.";
-        signed_in_as: "Conectado como", "Signed in as";
         operator: "Operação", "Operations";
         times_are: "Horários de Brasília", "Times are Brasília's";
         copy: "Copiar", "Copy";
@@ -55,10 +54,8 @@ texts! {
         what: "O quê", "What";
         when: "Quando", "When";
         from_where: "De onde", "From where";
-        subject: "Objeto", "Subject";
         before: "Antes", "Before";
         after: "Depois", "After";
-        none: "nenhum", "none";
         never: "nunca", "never";
         all: "Todos", "All";
         done: "Feito.", "Done.";

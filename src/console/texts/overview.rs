@@ -5,7 +5,6 @@ use super::texts;
 texts! {
     /// Volume, approval, time to paid.
     Overview {
-        today: "Hoje", "Today";
         volume_today: "Pago hoje", "Paid today";
         volume_month: "Pago em 30 dias", "Paid in 30 days";
         payments: "pagamentos", "payments";

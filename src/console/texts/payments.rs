@@ -66,8 +66,6 @@ texts! {
         items: "Itens", "Items";
         metadata: "Metadados", "Metadata";
         splits: "Divisão", "Splits";
-        operations: "Operações", "Operations";
-        operation: "Operação", "Operation";
         cancel: "Cancelar", "Cancel";
         capture: "Capturar", "Capture";
         refund: "Devolver", "Refund";

@@ -7,9 +7,6 @@ texts! {
     People {
         lead: "Quem entra neste console, e o que pode fazer.", "Who gets into this console, and what they may do.";
         role: "Papel", "Role";
-        owner: "Dono", "Owner";
-        developer: "Desenvolvedor", "Developer";
-        viewer: "Leitor", "Viewer";
         owner_may: "Tudo, inclusive pessoas e auditoria.", "Everything, people and audit log included.";
         developer_may: "Aplicações e chaves, pagamentos e entregas.", "Applications and keys, payments and deliveries.";
         viewer_may: "Só olhar.", "Look only.";
