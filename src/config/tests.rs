@@ -77,8 +77,8 @@ fn every_option_can_be_set_in_all_three_places() {
         ("max-installments", "6"),
         ("sandbox-settle-after", "1h"),
         ("sandbox-time-out", "700ms"),
-        ("acquirer", "[{ name = 'one', adapter = 'sandbox' }]"),
         ("behind-proxy", "true"),
+        ("acquirer", "[{ name = 'one', adapter = 'sandbox' }]"),
     ];
     let set: Vec<_> = values.iter().map(|(name, _)| *name).collect();
     let rest: Vec<_> =

@@ -6,6 +6,7 @@ mod applications;
 mod deliveries;
 mod everywhere;
 mod failures;
+mod operators;
 mod overview;
 mod payments;
 mod people;
@@ -36,6 +37,7 @@ pub(crate) struct Texts {
     pub(crate) payments: payments::Payments,
     pub(crate) deliveries: deliveries::Deliveries,
     pub(crate) overview: overview::Overview,
+    pub(crate) operators: operators::Operators,
 }
 
 static PORTUGUESE: Texts = Texts {
@@ -46,6 +48,7 @@ static PORTUGUESE: Texts = Texts {
     payments: payments::Payments::PORTUGUESE,
     deliveries: deliveries::Deliveries::PORTUGUESE,
     overview: overview::Overview::PORTUGUESE,
+    operators: operators::Operators::PORTUGUESE,
 };
 
 static ENGLISH: Texts = Texts {
@@ -56,6 +59,7 @@ static ENGLISH: Texts = Texts {
     payments: payments::Payments::ENGLISH,
     deliveries: deliveries::Deliveries::ENGLISH,
     overview: overview::Overview::ENGLISH,
+    operators: operators::Operators::ENGLISH,
 };
 
 impl Texts {

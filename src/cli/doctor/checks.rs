@@ -185,7 +185,7 @@ mod tests {
     fn bare_production_fails_for_each_thing_that_is_unsafe() {
         let config = config(&[("environment", "production")]);
         let found = configuration(&config);
-        assert_eq!(levels(&found), [Level::Fail, Level::Fail, Level::Warn], "{found:?}");
+        assert_eq!(levels(&found), [Level::Fail, Level::Fail, Level::Warn, Level::Warn], "{found:?}");
         let found = acquirers(&config);
         assert_eq!(levels(&found), [Level::Warn, Level::Warn], "{found:?}");
         assert!(found[1].text.contains("none takes pix, boleto, credit_card of live keys"), "{found:?}");

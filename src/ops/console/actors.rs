@@ -1,0 +1,52 @@
+//! The kinds of actors, live.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path};
+use askama::Template;
+use quita_actors::{ActorKind, MessageSample};
+
+use super::OperatorConsole;
+use super::frame::{Entry, Part, navigation};
+use super::visitor::Operator;
+use crate::console::failure::Failure;
+use crate::console::frame::Frame;
+
+#[derive(Template)]
+#[template(path = "ops/actors.html")]
+struct ActorsPage {
+    frame: Frame,
+    navigation: Vec<Entry>,
+    kinds: Vec<&'static str>,
+}
+
+#[derive(Template)]
+#[template(path = "ops/kind.html")]
+struct KindPage {
+    frame: Frame,
+    navigation: Vec<Entry>,
+    kind: &'static str,
+    messages: Vec<MessageSample>,
+}
+
+/// `GET /`
+pub(super) async fn show(operator: Operator) -> Result<HttpResponse, Failure> {
+    let frame = Frame { has_plots: true, ..operator.frame() };
+    let navigation = navigation(Part::Actors, frame.texts);
+    let page = ActorsPage { frame, navigation, kinds: ActorKind::ALL.map(ActorKind::label).to_vec() };
+    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+}
+
+/// `GET /kinds/{kind}`: each message of a kind of actor.
+pub(super) async fn kind(
+    operator: Operator,
+    kind: Path<String>,
+    console: Data<OperatorConsole>,
+) -> Result<HttpResponse, Failure> {
+    let kind = ActorKind::ALL.into_iter().find(|known| known.label() == kind.as_str());
+    let kind = kind.ok_or(Failure::NotFound)?;
+    let frame = operator.frame();
+    let navigation = navigation(Part::Actors, frame.texts);
+    let messages = console.operators.messages(kind);
+    let page = KindPage { frame, navigation, kind: kind.label(), messages };
+    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+}

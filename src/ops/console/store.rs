@@ -1,0 +1,46 @@
+//! The store and the nodes on it.
+
+use std::time::Duration;
+
+use actix_web::HttpResponse;
+use actix_web::web::Data;
+use askama::Template;
+use quita_domain::control::Node;
+use tokio::time::timeout;
+
+use super::OperatorConsole;
+use super::frame::{Entry, Part, navigation};
+use super::visitor::Operator;
+use crate::console::failure::Failure;
+use crate::console::frame::Frame;
+
+/// How long the store may take to answer.
+const STORE_TIME_OUT: Duration = Duration::from_secs(2);
+
+#[derive(Template)]
+#[template(path = "ops/store.html")]
+struct StorePage {
+    frame: Frame,
+    navigation: Vec<Entry>,
+    store_name: String,
+    /// Why the store can't be used, if it can't.
+    trouble: Option<String>,
+    nodes: Vec<Node>,
+}
+
+/// `GET /store`
+pub(super) async fn show(
+    operator: Operator,
+    console: Data<OperatorConsole>,
+) -> Result<HttpResponse, Failure> {
+    let trouble = match timeout(STORE_TIME_OUT, console.payments.check_store()).await {
+        Ok(Ok(())) => None,
+        Ok(Err(error)) => Some(error.to_string()),
+        Err(_) => Some(String::from("no answer in time")),
+    };
+    let nodes = console.operators.nodes().await.unwrap_or_default();
+    let frame = Frame { has_plots: true, ..operator.frame() };
+    let navigation = navigation(Part::Store, frame.texts);
+    let page = StorePage { frame, navigation, store_name: console.store_name.clone(), trouble, nodes };
+    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+}

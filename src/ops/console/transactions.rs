@@ -1,0 +1,135 @@
+//! The transactions that are in memory, and the actor of one of them.
+
+use std::sync::Arc;
+
+use actix_web::HttpResponse;
+use actix_web::http::header::LOCATION;
+use actix_web::web::{Data, Path, Query};
+use askama::Template;
+use quita_actors::{ActorView, ShardView};
+use quita_domain::identity::TransactionId;
+use quita_domain::payment::Payment;
+use quita_domain::secret::Secret;
+use serde::Deserialize;
+
+use super::OperatorConsole;
+use super::frame::{Entry, Part, navigation};
+use super::visitor::{Operator, is_operator};
+use crate::console::failure::Failure;
+use crate::console::frame::Frame;
+use crate::console::language::Language;
+use crate::console::live::Look;
+use crate::console::place;
+use crate::console::texts::Texts;
+
+#[derive(Template)]
+#[template(path = "ops/transactions.html")]
+struct TransactionsPage {
+    frame: Frame,
+    navigation: Vec<Entry>,
+    shards: Vec<ShardView>,
+}
+
+#[derive(Template)]
+#[template(path = "ops/transaction.html")]
+struct TransactionPage {
+    frame: Frame,
+    navigation: Vec<Entry>,
+    id: TransactionId,
+    body: String,
+}
+
+/// The part of the page that is kept up to date.
+#[derive(Template)]
+#[template(path = "ops/transaction_body.html")]
+struct TransactionBody {
+    texts: &'static Texts,
+    language: Language,
+    actor: Option<ActorView>,
+    payment: Arc<Payment>,
+}
+
+/// Which transaction is looked for.
+#[derive(Deserialize)]
+pub(super) struct Wanted {
+    #[serde(default)]
+    id: String,
+}
+
+impl TransactionsPage {
+    fn shard_title(&self, number: &usize, live: &usize) -> String {
+        let texts = &self.frame.texts.operators;
+        texts.shard.replace("{number}", &number.to_string()).replace("{live}", &live.to_string())
+    }
+}
+
+/// `GET /transactions`: the busiest ones, or the one that is looked for.
+pub(super) async fn list(
+    operator: Operator,
+    console: Data<OperatorConsole>,
+    wanted: Query<Wanted>,
+) -> Result<HttpResponse, Failure> {
+    let wanted = wanted.id.trim().to_ascii_lowercase();
+    if !wanted.is_empty() {
+        let id = TransactionId::parse(&wanted).ok_or(Failure::NotFound)?;
+        let address = format!("/transactions/{id}");
+        return Ok(HttpResponse::SeeOther().insert_header((LOCATION, address)).finish());
+    }
+    let frame = operator.frame();
+    let navigation = navigation(Part::Actors, frame.texts);
+    let page = TransactionsPage { frame, navigation, shards: console.operators.busiest().await? };
+    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+}
+
+/// `GET /transactions/{id}`
+pub(super) async fn show(
+    operator: Operator,
+    id: Path<String>,
+    console: Data<OperatorConsole>,
+) -> Result<HttpResponse, Failure> {
+    let id = TransactionId::parse(&id).ok_or(Failure::NotFound)?;
+    let body = body(&console, id, place::current().language).await?;
+    let frame = operator.frame();
+    let page = TransactionPage { navigation: navigation(Part::Actors, frame.texts), frame, id, body };
+    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+}
+
+/// Looking at an actor sends it no message: it would not be idle by that.
+async fn body(console: &OperatorConsole, id: TransactionId, language: Language) -> Result<String, Failure> {
+    let actor = console.operators.inspect(id).await?;
+    let payment = console.payments.read(id).await?.ok_or(Failure::NotFound)?;
+    Ok(TransactionBody { texts: Texts::of(language), language, actor, payment }.render()?)
+}
+
+/// `GET /transactions/{id}/stream`
+pub(super) async fn stream(
+    operator: Operator,
+    id: Path<String>,
+    console: Data<OperatorConsole>,
+) -> Result<HttpResponse, Failure> {
+    let id = TransactionId::parse(&id).ok_or(Failure::NotFound)?;
+    let (streams, language) = (Arc::clone(&console.streams), place::current().language);
+    streams.open(ActorLook { console: console.into_inner(), token: operator.token, id, language })
+}
+
+/// The actor as a stream looks at it.
+struct ActorLook {
+    console: Arc<OperatorConsole>,
+    token: Secret<String>,
+    id: TransactionId,
+    language: Language,
+}
+
+impl Look for ActorLook {
+    fn key(&self) -> String {
+        format!("actor {} {}", self.id, self.language.tag())
+    }
+
+    async fn look(&self) -> Result<String, Failure> {
+        body(&self.console, self.id, self.language).await
+    }
+
+    async fn may_watch(&self) -> bool {
+        is_operator(&self.console, &self.token).await.unwrap_or(true)
+    }
+}

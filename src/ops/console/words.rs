@@ -1,0 +1,98 @@
+//! Words for what operators see. A new value does not compile until it has its words.
+
+use quita_actors::RouteState;
+use quita_domain::control::RouteOrder;
+use quita_domain::exception::ExceptionAction;
+
+use crate::console::language::Language;
+use crate::console::texts::Texts;
+
+/// How a route is.
+pub(super) const fn state(state: RouteState, texts: &Texts) -> &'static str {
+    let texts = &texts.operators;
+    match state {
+        RouteState::Healthy => texts.healthy,
+        RouteState::Failing => texts.failing,
+        RouteState::Paused => texts.paused,
+        RouteState::Draining => texts.draining,
+        RouteState::Drained => texts.drained,
+    }
+}
+
+/// What a button says that gives this order.
+pub(super) const fn order(order: RouteOrder, texts: &Texts) -> &'static str {
+    let texts = &texts.operators;
+    match order {
+        RouteOrder::Open => texts.resume,
+        RouteOrder::Paused => texts.pause,
+        RouteOrder::Drained => texts.drain,
+    }
+}
+
+/// What a button says, and what it does.
+pub(super) const fn action(action: ExceptionAction, texts: &Texts) -> (&'static str, &'static str) {
+    let texts = &texts.operators;
+    match action {
+        ExceptionAction::AskAcquirer => (texts.ask_acquirer, texts.ask_effect),
+        ExceptionAction::Resolve => (texts.resolve, texts.resolve_effect),
+    }
+}
+
+/// The name of a kind of exception; a kind of another version names itself.
+pub(super) fn kind(kind: &str, language: Language) -> &str {
+    match kind {
+        "too_early" => language.pick("Aviso cedo demais", "A notice that came too early"),
+        "amount_mismatch" => language.pick("Valor que não confere", "An amount that does not match"),
+        "paid_twice" => language.pick("Pago duas vezes", "Paid twice"),
+        "paid_after_declined" => language.pick("Pago depois de recusado", "Paid after it was declined"),
+        "refund_exceeds_paid" => language.pick("Devolvido mais que o pago", "More refunded than paid"),
+        "contradiction" => language.pick("Contradição do adquirente", "The acquirer contradicts itself"),
+        "unknown_outcome" => language.pick("Desfecho desconhecido", "Unknown outcome"),
+        "unknown_payment" => language.pick("Aviso de pagamento desconhecido", "A notice of an unknown payment"),
+        "unreadable" => language.pick("Pagamento ilegível", "A payment that can't be read"),
+        other => other,
+    }
+}
+
+/// What may be done next. What is stored is English; the Portuguese says the same.
+pub(super) fn advice<'a>(kind: &str, stored: &'a str, language: Language) -> &'a str {
+    if language == Language::English {
+        return stored;
+    }
+    match kind {
+        "too_early" => "Espere: é trabalhado de novo quando o pagamento tiver andado.",
+        "amount_mismatch" => {
+            "Compare com o extrato do adquirente; devolva ao pagador por lá, ou acerte a diferença com o lojista."
+        }
+        "paid_twice" => "Devolva a segunda liquidação no adquirente.",
+        "paid_after_declined" => "Devolva a liquidação no adquirente; o pagamento foi recusado.",
+        "refund_exceeds_paid" => "Compare com o extrato do adquirente.",
+        "contradiction" => "Compare com o que o adquirente tem do pagamento.",
+        "unknown_outcome" => {
+            "Procure o pagamento no adquirente pelo id da transação; o serviço continua perguntando."
+        }
+        "unknown_payment" => "Procure a transação no adquirente; se entrou dinheiro, devolva por lá.",
+        "unreadable" => {
+            "Rode a versão que o gravou, ou restaure do backup; tenta-se de novo a cada minuto."
+        }
+        _ => stored,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quita_domain::exception::{UNKNOWN_PAYMENT, UNREADABLE};
+    use quita_domain::payment::OddityKind;
+
+    #[test]
+    fn every_kind_of_exception_has_a_name_and_advice_in_both_languages() {
+        for name in OddityKind::ALL.map(OddityKind::as_str).into_iter().chain([UNKNOWN_PAYMENT, UNREADABLE]) {
+            for language in Language::ALL {
+                assert_ne!(kind(name, language), name, "{language:?}");
+            }
+            assert_ne!(advice(name, "stored", Language::Portuguese), "stored", "{name}");
+        }
+        assert_eq!(kind("of_tomorrow", Language::Portuguese), "of_tomorrow");
+    }
+}
