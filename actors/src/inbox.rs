@@ -10,7 +10,7 @@ use std::sync::Arc;
 use actix::prelude::*;
 use async_trait::async_trait;
 use quita_domain::acquiring::Notice;
-use quita_domain::exception::Exception;
+use quita_domain::exception::{Exception, UNKNOWN_PAYMENT};
 use quita_domain::payment::{Command, OddityKind};
 use quita_ports::{NoticeSink, SinkError, StoreError};
 
@@ -227,7 +227,7 @@ fn told(result: Result<(), StoreError>, notice: &Notice, outcome: Outcome) -> Ou
 fn unknown_payment(shared: &Shared, notice: &Notice) -> Exception {
     Exception {
         id: format!("{}:unknown_payment", notice.id),
-        kind: "unknown_payment".into(),
+        kind: UNKNOWN_PAYMENT.into(),
         transaction_id: notice.transaction_id,
         acquirer: Some(notice.acquirer.clone()),
         detail: "a notice for a payment that is not stored here, or was never sent to this acquirer".into(),
