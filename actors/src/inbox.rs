@@ -14,8 +14,8 @@ use quita_domain::exception::{Exception, UNKNOWN_PAYMENT};
 use quita_domain::payment::{Command, OddityKind};
 use quita_ports::{NoticeSink, SinkError, StoreError};
 
+use crate::actor_meter::Alive;
 use crate::mailbox::{Ask, NoAnswer, Question, Reply};
-use crate::meter::Alive;
 use crate::payments::Denied;
 use crate::shared::{Shared, failed_before};
 use crate::slot::Slot;

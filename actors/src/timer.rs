@@ -16,8 +16,8 @@ use quita_domain::payment::Command;
 use quita_ports::StoreError;
 use tokio::time::timeout;
 
+use crate::actor_meter::Alive;
 use crate::inbox::Work;
-use crate::meter::Alive;
 use crate::payments::Denied;
 use crate::reporting::report_until_stored;
 use crate::shared::Shared;
