@@ -10,7 +10,7 @@ use actix_web::middleware::from_fn;
 use actix_web::web::Data;
 use actix_web::{App, HttpServer};
 use prometheus::Registry;
-use quita_actors::{ActorSystem, Limits, Placement, Ports};
+use quita_actors::{ActorSystem, Limits, NodeIdentity, Placement, Ports};
 use quita_adapters::system::{SystemClock, SystemDice, SystemIds};
 use quita_adapters::webhook_http::{AddressPolicy, WebhookHttpFactory};
 use quita_ports::{AcquirerFactory, Clock, WebhookSenderFactory, WholeStore};
@@ -76,7 +76,12 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let api_address = listener.local_addr()?;
     let public_url = config.public_url_at(api_address);
     let webhooks = webhooks(&config, &clock);
-    let system = start_actors(&store, outside, webhooks.clone(), public_url.clone(), &registry)?;
+    let identity = NodeIdentity {
+        public_url: public_url.clone(),
+        address: api_address.to_string(),
+        version: env!("CARGO_PKG_VERSION").into(),
+    };
+    let system = start_actors(&store, outside, webhooks.clone(), identity, &registry)?;
     let verifier = KeyVerifier::new(store.clone(), Arc::clone(&clock));
     let edge = Data::new(Edge::new(system.payments(), verifier, clock, public_url, &config));
     let console = Data::new(Console::new(edge.clone(), store, webhooks, &config));
@@ -122,7 +127,7 @@ fn start_actors(
     store: &Arc<dyn WholeStore>,
     Outside { acquirers, clock }: Outside,
     webhooks: Arc<dyn WebhookSenderFactory>,
-    public_url: String,
+    identity: NodeIdentity,
     registry: &Registry,
 ) -> Result<ActorSystem, prometheus::Error> {
     let ports = Ports {
@@ -136,7 +141,7 @@ fn start_actors(
     // As many threads read and write HTTP as there are cores, and the store has threads of its own.
     let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2));
     let limits = Limits::default();
-    ActorSystem::start(ports, limits, Placement::Threads(threads), public_url, registry)
+    ActorSystem::start(ports, limits, Placement::Threads(threads), identity, registry)
 }
 
 fn listen(

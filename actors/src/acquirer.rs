@@ -1,8 +1,8 @@
 //! One acquirer for one method.
 //!
 //! Owns the bound on calls under way and their time-out. Turns what the provider answered into a fact, and everything
-//! else into "not delivered" or "unknown"; never guesses, never retries. Made anew by the supervisor when it dies:
-//! whoever waited then counts the call as unknown.
+//! else into "not delivered" or "unknown"; never guesses, never retries. Sends nothing that an operator's order
+//! withholds. Made anew by the supervisor when it dies: whoever waited then counts the call as unknown.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -18,9 +18,11 @@ use quita_domain::operation::Operation;
 use quita_ports::{Acquirer, Clock};
 use tokio::time::Instant;
 
+use crate::actor_meter::Alive;
+use crate::health::Health;
 use crate::mailbox::{Ask, Question};
-use crate::meter::{Alive, Meter};
-use crate::routing::Health;
+use crate::meter::Meter;
+use crate::outcome::Ended;
 
 /// Calls that may wait for each one that may be under way.
 const QUEUED_PER_CALL: usize = 8;
@@ -28,6 +30,8 @@ const QUEUED_PER_CALL: usize = 8;
 /// Send this charge, if its call can end before its lease does.
 pub(crate) struct SendCharge {
     pub(crate) charge: Box<Charge>,
+    /// Whether the payment comes from another acquirer: then it is a new one here.
+    pub(crate) moves_here: bool,
     /// When others may ask what became of it; `None` while it has no outside effect.
     pub(crate) lease_end: Option<Instant>,
 }
@@ -89,11 +93,15 @@ pub(crate) struct AcquirerActor {
 
 impl AcquirerActor {
     pub(crate) fn new(parts: AcquirerParts, alive: Alive) -> Self {
+        parts.health.set_load(0, 0, false);
         Self { parts: Rc::new(parts), waiting: VecDeque::new(), in_flight: 0, _alive: alive }
     }
 
-    fn has_room(&self) -> bool {
-        self.waiting.len() < self.parts.concurrency.saturating_mul(QUEUED_PER_CALL)
+    /// Why a call is not even queued.
+    fn turns_away(&self, moves_here: bool) -> Option<CallFailure> {
+        let has_room = self.waiting.len() < self.parts.concurrency.saturating_mul(QUEUED_PER_CALL);
+        let too_busy = || CallFailure::NotDelivered("too many calls are waiting".into());
+        self.parts.withholds(moves_here).or_else(|| (!has_room).then(too_busy))
     }
 
     fn enqueue(&mut self, call: impl Future<Output = ()> + 'static, context: &mut Context<Self>) {
@@ -102,13 +110,12 @@ impl AcquirerActor {
     }
 
     /// New payments are routed elsewhere, or refused before anything is written, while half of the room is taken.
-    fn tell_if_busy(&self) {
+    fn tell_load(&self) {
         let half = self.parts.concurrency.saturating_mul(QUEUED_PER_CALL / 2);
-        self.parts.health.set_busy(self.waiting.len() > half);
+        self.parts.health.set_load(self.in_flight, self.waiting.len(), self.waiting.len() > half);
     }
 
     fn pump(&mut self, context: &mut Context<Self>) {
-        self.tell_if_busy();
         while self.in_flight < self.parts.concurrency {
             let Some(call) = self.waiting.pop_front() else { break };
             self.in_flight = self.in_flight.saturating_add(1);
@@ -117,6 +124,7 @@ impl AcquirerActor {
                 actor.pump(context);
             }));
         }
+        self.tell_load();
     }
 }
 
@@ -128,20 +136,18 @@ impl Handler<Ask<SendCharge>> for AcquirerActor {
     type Result = ();
 
     fn handle(&mut self, ask: Ask<SendCharge>, context: &mut Self::Context) {
-        let (SendCharge { charge, lease_end }, reply, _timer) = ask.open();
-        if !self.has_room() {
-            reply.send(ChargeAnswer::Failed(too_busy()));
+        let (SendCharge { charge, moves_here, lease_end }, reply, _timer) = ask.open();
+        if let Some(why) = self.turns_away(moves_here) {
+            reply.send(ChargeAnswer::Failed(why));
             return;
         }
         let parts = Rc::clone(&self.parts);
         self.enqueue(
             async move {
-                if parts.is_too_late(lease_end) {
-                    reply.send(ChargeAnswer::Failed(waited_too_long()));
-                    return;
-                }
-                let call = parts.acquirer.charge(&charge);
-                reply.send(parts.timed(call, ChargeAnswer::Failed, charge_outcome).await);
+                reply.send(match parts.keeps_back(moves_here, lease_end) {
+                    Some(why) => ChargeAnswer::Failed(why),
+                    None => parts.timed(parts.acquirer.charge(&charge), ChargeAnswer::Failed).await,
+                });
             },
             context,
         );
@@ -160,7 +166,9 @@ impl Handler<Ask<Begun>> for AcquirerActor {
         let parts = Rc::clone(&self.parts);
         self.enqueue(
             async move {
-                parts.acquirer.begun(&query).await;
+                if parts.keeps_back(false, None).is_none() {
+                    parts.acquirer.begun(&query).await;
+                }
                 reply.send(());
             },
             context,
@@ -173,15 +181,17 @@ impl Handler<Ask<FindCharge>> for AcquirerActor {
 
     fn handle(&mut self, ask: Ask<FindCharge>, context: &mut Self::Context) {
         let (FindCharge(query), reply, _timer) = ask.open();
-        if !self.has_room() {
-            reply.send(ChargeAnswer::Failed(too_busy()));
+        if let Some(why) = self.turns_away(false) {
+            reply.send(ChargeAnswer::Failed(why));
             return;
         }
         let parts = Rc::clone(&self.parts);
         self.enqueue(
             async move {
-                let call = parts.acquirer.find(&query);
-                reply.send(parts.timed(call, ChargeAnswer::Failed, charge_outcome).await);
+                reply.send(match parts.keeps_back(false, None) {
+                    Some(why) => ChargeAnswer::Failed(why),
+                    None => parts.timed(parts.acquirer.find(&query), ChargeAnswer::Failed).await,
+                });
             },
             context,
         );
@@ -193,19 +203,20 @@ impl Handler<Ask<SendOperation>> for AcquirerActor {
 
     fn handle(&mut self, ask: Ask<SendOperation>, context: &mut Self::Context) {
         let (SendOperation { query, operation, lease_end }, reply, _timer) = ask.open();
-        if !self.has_room() {
-            reply.send(OperationAnswer::Failed(too_busy()));
+        if let Some(why) = self.turns_away(false) {
+            reply.send(OperationAnswer::Failed(why));
             return;
         }
         let parts = Rc::clone(&self.parts);
         self.enqueue(
             async move {
-                if parts.is_too_late(Some(lease_end)) {
-                    reply.send(OperationAnswer::Failed(waited_too_long()));
-                    return;
-                }
-                let call = parts.acquirer.operate(&query, &operation);
-                reply.send(parts.timed(call, OperationAnswer::Failed, operation_outcome).await);
+                reply.send(match parts.keeps_back(false, Some(lease_end)) {
+                    Some(why) => OperationAnswer::Failed(why),
+                    None => {
+                        let call = parts.acquirer.operate(&query, &operation);
+                        parts.timed(call, OperationAnswer::Failed).await
+                    }
+                });
             },
             context,
         );
@@ -213,81 +224,37 @@ impl Handler<Ask<SendOperation>> for AcquirerActor {
 }
 
 impl AcquirerParts {
-    /// Whether a call that begins now might still be under way when its lease ends. Whoever asks then would be told
-    /// that the acquirer never saw it, and would send it again.
-    fn is_too_late(&self, lease_end: Option<Instant>) -> bool {
+    /// Whether an operator's order forbids to send it.
+    fn withholds(&self, moves_here: bool) -> Option<CallFailure> {
+        let standing = self.health.order();
+        let sends = standing.sends() && (standing.takes_new_payments() || !moves_here);
+        (!sends).then_some(CallFailure::Withheld)
+    }
+
+    /// Why a call whose turn it is is not sent. If it might still be under way when its lease ends, whoever asks then
+    /// would be told that the acquirer never saw it, and would send it again.
+    fn keeps_back(&self, moves_here: bool, lease_end: Option<Instant>) -> Option<CallFailure> {
         let ends = Instant::now() + self.time_out;
-        lease_end.is_some_and(|lease_end| lease_end <= ends)
+        let is_too_late = lease_end.is_some_and(|lease_end| lease_end <= ends);
+        let too_late = || CallFailure::NotDelivered("it waited too long to be sent".into());
+        self.withholds(moves_here).or_else(|| is_too_late.then(too_late))
     }
 
     /// Runs a call under the time-out, and counts what came of it.
-    async fn timed<T>(
+    async fn timed<T: Ended>(
         &self,
         call: impl Future<Output = T>,
         failed: impl FnOnce(CallFailure) -> T,
-        outcome: impl FnOnce(&T) -> Outcome,
     ) -> T {
         let started = Instant::now();
         let answer = match tokio::time::timeout(self.time_out, call).await {
             Ok(answer) => answer,
             Err(_) => failed(CallFailure::Unknown("time-out".into())),
         };
-        let outcome = outcome(&answer);
-        match outcome {
-            Outcome::Answered | Outcome::Refused => self.health.succeeded(),
-            Outcome::NotDelivered | Outcome::Unknown => self.health.failed(self.clock.now()),
-        }
+        let (took, (outcome, why)) = (started.elapsed(), answer.ended());
+        self.health.ended(outcome, took, self.clock.now(), why);
         let seconds = self.meter.acquirer_requests.with_label_values(&[self.name.as_str(), outcome.label()]);
-        seconds.observe(started.elapsed().as_secs_f64());
+        seconds.observe(took.as_secs_f64());
         answer
-    }
-}
-
-fn too_busy() -> CallFailure {
-    CallFailure::NotDelivered("too many calls are waiting".into())
-}
-
-fn waited_too_long() -> CallFailure {
-    CallFailure::NotDelivered("it waited too long to be sent".into())
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    Answered,
-    Refused,
-    NotDelivered,
-    Unknown,
-}
-
-impl Outcome {
-    const fn label(self) -> &'static str {
-        match self {
-            Self::Answered => "answered",
-            Self::Refused => "refused",
-            Self::NotDelivered => "not_delivered",
-            Self::Unknown => "unknown",
-        }
-    }
-
-    const fn of_failure(failure: &CallFailure) -> Self {
-        match failure {
-            CallFailure::NotDelivered(_) => Self::NotDelivered,
-            CallFailure::Unknown(_) => Self::Unknown,
-        }
-    }
-}
-
-const fn charge_outcome(answer: &ChargeAnswer) -> Outcome {
-    match answer {
-        ChargeAnswer::Known(_) | ChargeAnswer::NotFound => Outcome::Answered,
-        ChargeAnswer::Failed(failure) => Outcome::of_failure(failure),
-    }
-}
-
-const fn operation_outcome(answer: &OperationAnswer) -> Outcome {
-    match answer {
-        OperationAnswer::Done => Outcome::Answered,
-        OperationAnswer::Refused(_) => Outcome::Refused,
-        OperationAnswer::Failed(failure) => Outcome::of_failure(failure),
     }
 }

@@ -4,6 +4,8 @@
 //! of those that were idle for a while and hold no card. Never reads or decides itself. One per thread; made anew by the supervisor,
 //! after which every transaction comes back from the store.
 
+mod look;
+
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -14,12 +16,14 @@ use quita_domain::identity::TransactionId;
 use tokio::task::yield_now;
 use tokio::time::Instant;
 
+use crate::actor_meter::{ActorMeter, Alive};
 use crate::mailbox::{Ask, Mailbox, NoAnswer, Reply};
-use crate::meter::{ActorMeter, Alive};
 use crate::payments::Denied;
 use crate::shared::Shared;
 use crate::transaction::{Addressed, Await, CardHold, Create, Execute, Read, TransactionActor};
 use crate::wheel::Wheel;
+
+pub(crate) use self::look::{Busiest, Inspect};
 
 /// How often a question is passed on to a transaction that turns out to be dead.
 const PASSES: u32 = 3;
@@ -29,6 +33,7 @@ const LOOKS_AT_ONCE: usize = 128;
 
 struct Live {
     mailbox: Mailbox<TransactionActor>,
+    since: Instant,
     used_at: Instant,
     hold: CardHold,
 }
@@ -37,7 +42,8 @@ impl Live {
     fn launch(id: TransactionId, shared: &Arc<Shared>, meter: &Arc<ActorMeter>) -> Self {
         let hold = CardHold::default();
         let mailbox = TransactionActor::launch(id, shared, meter, hold.clone());
-        Self { mailbox, used_at: Instant::now(), hold }
+        let now = Instant::now();
+        Self { mailbox, since: now, used_at: now, hold }
     }
 
     /// When it has been idle for so long.

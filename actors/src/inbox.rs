@@ -10,12 +10,12 @@ use std::sync::Arc;
 use actix::prelude::*;
 use async_trait::async_trait;
 use quita_domain::acquiring::Notice;
-use quita_domain::exception::Exception;
+use quita_domain::exception::{Exception, UNKNOWN_PAYMENT};
 use quita_domain::payment::{Command, OddityKind};
 use quita_ports::{NoticeSink, SinkError, StoreError};
 
+use crate::actor_meter::Alive;
 use crate::mailbox::{Ask, NoAnswer, Question, Reply};
-use crate::meter::Alive;
 use crate::payments::Denied;
 use crate::shared::{Shared, failed_before};
 use crate::slot::Slot;
@@ -227,7 +227,7 @@ fn told(result: Result<(), StoreError>, notice: &Notice, outcome: Outcome) -> Ou
 fn unknown_payment(shared: &Shared, notice: &Notice) -> Exception {
     Exception {
         id: format!("{}:unknown_payment", notice.id),
-        kind: "unknown_payment".into(),
+        kind: UNKNOWN_PAYMENT.into(),
         transaction_id: notice.transaction_id,
         acquirer: Some(notice.acquirer.clone()),
         detail: "a notice for a payment that is not stored here, or was never sent to this acquirer".into(),

@@ -14,9 +14,9 @@ use quita_domain::payment::Payment;
 use quita_ports::{Store, StoreError, Write, WriteError};
 use tokio::time::Instant;
 
+use crate::actor_meter::Alive;
 use crate::lanes::{Gathers, Lanes};
 use crate::mailbox::{Ask, Question, Reply};
-use crate::meter::Alive;
 use crate::shared::{Shared, failed_before};
 
 /// How often a lost reply is looked up, and how long the first wait between is.

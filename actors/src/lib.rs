@@ -5,9 +5,18 @@
 
 mod limits;
 mod mailbox;
-mod meter;
 mod slot;
 mod wheel;
+
+mod actor_meter;
+mod cause;
+mod kind;
+mod meter;
+mod reading;
+mod sample;
+mod sampler;
+mod tally;
+mod trail;
 
 mod asking;
 mod doubts;
@@ -20,11 +29,18 @@ mod punctual;
 mod reader;
 
 mod acquirer;
+mod health;
+mod orders;
+mod outcome;
+mod recent_calls;
+mod route_view;
 mod routing;
 mod supervisor;
 
+mod actor_view;
 mod front;
 mod inbox;
+mod node;
 mod reporting;
 mod secrets;
 mod timer;
@@ -32,11 +48,18 @@ mod transaction;
 mod webhook_pool;
 mod webhook_worker;
 
+mod operators;
 mod payments;
 mod shared;
 mod system;
 
+pub use actor_view::{ActorView, LiveView, MessageView, ShardView};
+pub use cause::Cause;
+pub use kind::ActorKind;
 pub use limits::Limits;
+pub use node::NodeIdentity;
+pub use operators::{Asked, Operators};
 pub use payments::{CreatePayment, Created, Denied, Operated, Payments};
-pub use routing::{RouteHealth, RouteState};
+pub use route_view::{RouteFailure, RouteHealth, RouteOutcomes, RouteState, RouteView};
+pub use sample::{KindSample, MessageSample, PaymentSample, Sample, StoreSample, Thousandths, WebhookSample};
 pub use system::{ActorSystem, Placement, Ports};

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// Characters that are kept of what an actor said when it died, and of why a call failed.
+pub(crate) const CAUSE_LENGTH: usize = 256;
+
 /// Sizes of mailboxes and queues, and how long things may take.
 #[derive(Debug, Clone)]
 pub struct Limits {
@@ -66,6 +69,24 @@ pub struct Limits {
     pub breaker_failures: u32,
     /// How long such an acquirer is tried last.
     pub breaker_open: Duration,
+    /// How often a sample is taken of how the actors are.
+    pub sample_interval: Duration,
+    /// Of so many samples one is kept, over as long a time.
+    pub samples_per_kept: u32,
+    /// Samples that are kept.
+    pub samples_kept: usize,
+    /// How often the store is asked what operators ordered, which every node follows.
+    pub orders_interval: Duration,
+    /// How long the store may take to tell it.
+    pub orders_time_out: Duration,
+    /// How often a node tells the store that it is alive.
+    pub node_interval: Duration,
+    /// How long ago a node may have told so and still be shown.
+    pub node_seen_within: Duration,
+    /// Live transactions of one shard that are shown at once.
+    pub transactions_shown: usize,
+    /// Live transactions of one shard that are looked at to find these.
+    pub transactions_looked_at: usize,
 }
 
 impl Default for Limits {
@@ -101,6 +122,15 @@ impl Default for Limits {
             supervision_interval: Duration::from_millis(20),
             breaker_failures: 10,
             breaker_open: Duration::from_secs(10),
+            sample_interval: Duration::from_secs(1),
+            samples_per_kept: 5,
+            samples_kept: 180,
+            orders_interval: Duration::from_secs(1),
+            orders_time_out: Duration::from_secs(5),
+            node_interval: Duration::from_secs(5),
+            node_seen_within: Duration::from_secs(60),
+            transactions_shown: 50,
+            transactions_looked_at: 10_000,
         }
     }
 }

@@ -1,16 +1,17 @@
 //! Mailboxes: an address that measures, is bounded, and carries the way back for the answer.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use actix::dev::ToEnvelope;
 use actix::prelude::SendError;
 use actix::{Actor, Addr, Context, Handler, Message};
-use prometheus::HistogramTimer;
+use prometheus::Histogram;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::meter::ActorMeter;
+use crate::actor_meter::ActorMeter;
+use crate::trail::{Step, Trail};
 
 /// What an actor is asked, and what it answers.
 pub(crate) trait Question: Send + 'static {
@@ -18,6 +19,8 @@ pub(crate) trait Question: Send + 'static {
     type Answer: Send + 'static;
     /// The name under which the time for it is measured.
     const NAME: &'static str;
+    /// The same, thin: what remembers many of them has it.
+    const NAMED: &'static &'static str = &Self::NAME;
 }
 
 /// A question on its way, with the way back.
@@ -34,7 +37,7 @@ impl<Q: Question> Message for Ask<Q> {
 impl<Q: Question> Ask<Q> {
     /// Opens it: the wait ends and the handling begins.
     pub(crate) fn open(self) -> (Q, Reply<Q::Answer>, Handling) {
-        let handling = self.stamp.begin(Q::NAME);
+        let handling = self.stamp.begin(Q::NAMED);
         (self.question, self.reply, handling)
     }
 
@@ -84,6 +87,25 @@ struct Gate {
     waiting: AtomicUsize,
     /// Messages that are being handled; an actor of which the handling goes on in the background has several.
     handling: AtomicUsize,
+    /// The last messages, of an actor that handles one at a time and is looked at.
+    trail: Option<Mutex<Trail>>,
+}
+
+impl Gate {
+    fn with_trail(&self, act: impl FnOnce(&mut Trail)) {
+        if let Some(trail) = &self.trail {
+            act(&mut trail.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+}
+
+/// How a mailbox is, for whoever looks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Inside {
+    pub(crate) waiting: usize,
+    pub(crate) handling: usize,
+    /// The last messages, the newest first.
+    pub(crate) steps: Vec<Step>,
 }
 
 /// Takes actix's own bound away from an actor that a [`Mailbox`] bounds.
@@ -100,15 +122,17 @@ impl<A: Actor> Clone for Mailbox<A> {
 impl<A: Actor> Mailbox<A> {
     /// At most `capacity` messages wait.
     pub(crate) fn new(address: Addr<A>, meter: Arc<ActorMeter>, capacity: usize) -> Self {
-        Self {
-            address,
-            gate: Arc::new(Gate {
-                meter,
-                capacity,
-                waiting: AtomicUsize::new(0),
-                handling: AtomicUsize::new(0),
-            }),
-        }
+        Self::with(address, meter, capacity, None)
+    }
+
+    /// Remembers the last messages too.
+    pub(crate) fn with_trail(address: Addr<A>, meter: Arc<ActorMeter>, capacity: usize) -> Self {
+        Self::with(address, meter, capacity, Some(Mutex::default()))
+    }
+
+    fn with(address: Addr<A>, meter: Arc<ActorMeter>, capacity: usize, trail: Option<Mutex<Trail>>) -> Self {
+        let (waiting, handling) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { address, gate: Arc::new(Gate { meter, capacity, waiting, handling, trail }) }
     }
 
     /// Whether the actor is alive.
@@ -119,6 +143,19 @@ impl<A: Actor> Mailbox<A> {
     /// Whether something waits for the actor or is being handled by it.
     pub(crate) fn is_busy(&self) -> bool {
         self.gate.waiting.load(Ordering::Acquire) > 0 || self.gate.handling.load(Ordering::Acquire) > 0
+    }
+
+    /// How much waits or is being handled.
+    pub(crate) fn load(&self) -> usize {
+        self.gate.waiting.load(Ordering::Relaxed).saturating_add(self.gate.handling.load(Ordering::Relaxed))
+    }
+
+    /// How it is now.
+    pub(crate) fn inside(&self) -> Inside {
+        let (mut steps, now) = (Vec::new(), self.gate.meter.trail_time(Instant::now()));
+        self.gate.with_trail(|trail| steps = trail.steps(now));
+        let waiting = self.gate.waiting.load(Ordering::Relaxed);
+        Inside { waiting, handling: self.gate.handling.load(Ordering::Relaxed), steps }
     }
 
     /// Asks, and waits for the answer. A full mailbox refuses at once.
@@ -186,22 +223,31 @@ impl Stamp {
         Some(Self { gate: Arc::clone(gate), sent_at: Instant::now() })
     }
 
-    fn begin(self, message: &'static str) -> Handling {
-        self.gate.meter.wait.observe(self.sent_at.elapsed().as_secs_f64());
-        self.gate.handling.fetch_add(1, Ordering::AcqRel);
-        Handling { _timer: self.gate.meter.handling(message).start_timer(), gate: Arc::clone(&self.gate) }
+    fn begin(self, name: &'static &'static str) -> Handling {
+        let (gate, began) = (Arc::clone(&self.gate), Instant::now());
+        let waited = began.saturating_duration_since(self.sent_at);
+        gate.meter.wait.observe(waited.as_secs_f64());
+        gate.handling.fetch_add(1, Ordering::AcqRel);
+        gate.with_trail(|trail| trail.begin(name, gate.meter.trail_time(began), waited));
+        Handling { name, times: gate.meter.handling(name), gate, began }
     }
 }
 
 /// A message that is being handled, until this is dropped: counted and timed.
 pub(crate) struct Handling {
-    _timer: HistogramTimer,
+    name: &'static str,
+    times: Histogram,
     gate: Arc<Gate>,
+    began: Instant,
 }
 
 impl Drop for Handling {
     fn drop(&mut self) {
+        let took = self.began.elapsed();
+        self.times.observe(took.as_secs_f64());
+        self.gate.with_trail(|trail| trail.end(took));
         self.gate.handling.fetch_sub(1, Ordering::AcqRel);
+        self.gate.meter.keep_cause(Some(self.name), None);
     }
 }
 
@@ -214,8 +260,20 @@ impl Drop for Stamp {
 
 #[cfg(test)]
 mod tests {
+    use quita_domain::time::Timestamp;
+    use quita_ports::Clock;
+
     use super::*;
-    use crate::meter::{ActorKind, Meter};
+    use crate::kind::ActorKind;
+    use crate::meter::Meter;
+
+    struct Noon;
+
+    impl Clock for Noon {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_millis(43_200_000)
+        }
+    }
 
     struct Idle;
 
@@ -255,12 +313,13 @@ mod tests {
     }
 
     fn mailbox(capacity: usize) -> (Mailbox<Idle>, Arc<ActorMeter>) {
-        let meter = Meter::new(&prometheus::Registry::new()).unwrap().of(ActorKind::Front);
+        let clock: Arc<dyn Clock> = Arc::new(Noon);
+        let meter = Meter::new(&prometheus::Registry::new(), &clock).unwrap().of(ActorKind::Front);
         let address = Idle::create(|context| {
             leave_bound_to_mailbox(context);
             Idle
         });
-        (Mailbox::new(address, Arc::clone(&meter), capacity), meter)
+        (Mailbox::with_trail(address, Arc::clone(&meter), capacity), meter)
     }
 
     #[actix::test]
@@ -284,6 +343,7 @@ mod tests {
         let (died, asked) = tokio::join!(died, futures_util::future::join_all(asked));
         assert_eq!((died, asked), (Err(NoAnswer::Died), vec![Err(NoAnswer::Died); 2]));
         assert_eq!((mailbox.is_alive(), meter.depth.get()), (false, 0));
+        assert_eq!(mailbox.inside().handling, 0);
         assert_eq!(mailbox.ask(Ping).await, Err(NoAnswer::Died), "dead, not full");
     }
 }

@@ -19,7 +19,8 @@ use tokio::time::{sleep, timeout};
 use crate::inbox::InboxSink;
 use crate::mailbox::{NoAnswer, Question};
 use crate::published::Seen;
-use crate::routing::{NoRoute, RouteHealth};
+use crate::route_view::RouteHealth;
+use crate::routing::NoRoute;
 use crate::shared::{Shared, failed_before};
 use crate::transaction::{Asker, Await, Create, Execute, Read, Until};
 

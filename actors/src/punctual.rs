@@ -10,13 +10,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use quita_domain::access::{ApiKey, Application};
 use quita_domain::acquiring::Notice;
-use quita_domain::exception::Exception;
+use quita_domain::control::{Node, RouteControl};
+use quita_domain::exception::{Exception, Resolution};
 use quita_domain::identity::{ApplicationName, MerchantId, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
 use quita_ports::{
-    AccessStore, Backlog, ExceptionStore, InboxStore, PaymentStore, Store, StoreError, Write, WriteError,
+    AccessStore, Backlog, ExceptionStore, InboxStore, OperatorStore, PaymentStore, Store, StoreError, Write,
+    WriteError,
 };
 use tokio::time::timeout;
 
@@ -140,6 +142,37 @@ impl AccessStore for PunctualStore {
 
     async fn revoke_key(&self, id: &str, now: Timestamp) -> Result<bool, StoreError> {
         in_time(self.0.revoke_key(id, now)).await
+    }
+}
+
+#[async_trait]
+impl OperatorStore for PunctualStore {
+    async fn put_route_control(&self, control: &RouteControl) -> Result<(), StoreError> {
+        in_time(self.0.put_route_control(control)).await
+    }
+
+    async fn route_controls(&self) -> Result<Vec<RouteControl>, StoreError> {
+        in_time(self.0.route_controls()).await
+    }
+
+    async fn exception(&self, id: &str) -> Result<Option<Exception>, StoreError> {
+        in_time(self.0.exception(id)).await
+    }
+
+    async fn resolve_exception(&self, id: &str, resolution: &Resolution) -> Result<bool, StoreError> {
+        in_time(self.0.resolve_exception(id, resolution)).await
+    }
+
+    async fn resolved_exceptions(&self, limit: usize) -> Result<Vec<Exception>, StoreError> {
+        in_time(self.0.resolved_exceptions(limit)).await
+    }
+
+    async fn put_node(&self, node: &Node) -> Result<(), StoreError> {
+        in_time(self.0.put_node(node)).await
+    }
+
+    async fn nodes(&self, seen_since: Timestamp) -> Result<Vec<Node>, StoreError> {
+        in_time(self.0.nodes(seen_since)).await
     }
 }
 

@@ -11,10 +11,10 @@ use quita_domain::identity::TransactionId;
 use quita_domain::payment::Payment;
 use quita_ports::{Store, StoreError};
 
+use crate::actor_meter::Alive;
 use crate::lanes::{Gathers, Lanes};
 use crate::limits::Limits;
 use crate::mailbox::{Ask, Question, Reply};
-use crate::meter::Alive;
 
 /// Read this payment from the store.
 pub(crate) struct Load(pub(crate) TransactionId);

@@ -1,7 +1,6 @@
 //! Routing: which acquirers a payment may take, in which order. Reads what the acquirer actors report of their health.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
 
 use quita_domain::identity::{AcquirerName, Mode};
 use quita_domain::method::Method;
@@ -11,7 +10,9 @@ use quita_domain::time::Timestamp;
 use quita_ports::{AcquirerFactory, AcquirerSpec};
 
 use crate::acquirer::AcquirerActor;
-use crate::limits::Limits;
+use crate::health::Health;
+use crate::meter::Meter;
+use crate::route_view::{RouteHealth, RouteState, RouteView};
 use crate::slot::Slot;
 
 /// Why an acquirer may not take an order that is too small or too large for it.
@@ -30,13 +31,18 @@ impl Route {
         self.factory.spec()
     }
 
+    /// Everything there is to be told of it.
+    pub(crate) fn view(&self, now: Timestamp) -> RouteView {
+        self.health.view(self, now)
+    }
+
     /// Why it may not take this order, or why it may.
     fn judge(&self, order: &Order, now: Timestamp) -> Result<Preference, &'static str> {
         let spec = self.spec();
         if order.amount < spec.min_amount || order.amount > spec.max_amount {
             return Err(OUT_OF_BOUNDS);
         }
-        if self.health.is_paused() {
+        if !self.health.order().takes_new_payments() {
             return Err("paused");
         }
         if self.health.is_busy() {
@@ -128,117 +134,36 @@ fn lot(dice: u64, weight: u32) -> u64 {
     (dice >> 33) / u64::from(weight.max(1))
 }
 
-/// What is known of a route's health; written by its actor, read by everybody.
-#[derive(Debug)]
-pub(crate) struct Health {
-    failures: AtomicU32,
-    open_until_ms: AtomicI64,
-    paused: AtomicBool,
-    busy: AtomicBool,
-    failures_to_open: u32,
-    open_for_ms: u64,
-}
-
-impl Health {
-    pub(crate) fn new(limits: &Limits) -> Self {
-        Self {
-            failures: AtomicU32::new(0),
-            open_until_ms: AtomicI64::new(0),
-            paused: AtomicBool::new(false),
-            busy: AtomicBool::new(false),
-            failures_to_open: limits.breaker_failures,
-            open_for_ms: u64::try_from(limits.breaker_open.as_millis()).unwrap_or(u64::MAX),
-        }
-    }
-
-    /// A call brought an answer.
-    pub(crate) fn succeeded(&self) {
-        self.failures.store(0, Ordering::Relaxed);
-        self.open_until_ms.store(0, Ordering::Relaxed);
-    }
-
-    /// A call brought none.
-    pub(crate) fn failed(&self, now: Timestamp) {
-        let failures = self.failures.fetch_add(1, Ordering::Relaxed).saturating_add(1);
-        if failures >= self.failures_to_open {
-            self.open_until_ms.store(now.plus_ms(self.open_for_ms).millis(), Ordering::Relaxed);
-        }
-    }
-
-    /// More calls wait than it should be given.
-    pub(crate) fn set_busy(&self, is_busy: bool) {
-        self.busy.store(is_busy, Ordering::Relaxed);
-    }
-
-    fn is_busy(&self) -> bool {
-        self.busy.load(Ordering::Relaxed)
-    }
-
-    fn is_open(&self, now: Timestamp) -> bool {
-        self.open_until_ms.load(Ordering::Relaxed) > now.millis()
-    }
-
-    fn is_paused(&self) -> bool {
-        self.paused.load(Ordering::Relaxed)
-    }
-
-    fn state(&self, now: Timestamp) -> RouteState {
-        if self.is_paused() {
-            RouteState::Paused
-        } else if self.is_open(now) {
-            RouteState::Failing
-        } else {
-            RouteState::Healthy
-        }
-    }
-}
-
-/// The health of one route, as operators see it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RouteHealth {
-    /// The acquirer.
-    pub acquirer: AcquirerName,
-    /// The method.
-    pub method: Method,
-    /// Test or live.
-    pub mode: Mode,
-    /// How it is.
-    pub state: RouteState,
-}
-
-/// How a route is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RouteState {
-    /// It is tried in its turn.
-    Healthy,
-    /// It failed too often lately and is tried last.
-    Failing,
-    /// An operator paused it.
-    Paused,
-}
-
-impl RouteState {
-    /// As the health page spells it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Healthy => "healthy",
-            Self::Failing => "failing",
-            Self::Paused => "paused",
-        }
-    }
-}
-
 impl Routes {
+    /// Every route.
+    pub(crate) fn all(&self) -> &[Route] {
+        &self.0
+    }
+
     /// The health of every route.
     pub(crate) fn health(&self, now: Timestamp) -> Vec<RouteHealth> {
-        self.0
-            .iter()
-            .map(|route| RouteHealth {
-                acquirer: route.spec().name.clone(),
-                method: route.method,
-                mode: route.spec().mode,
-                state: route.health.state(now),
-            })
-            .collect()
+        let health = |route: &Route| RouteHealth {
+            acquirer: route.spec().name.clone(),
+            method: route.method,
+            mode: route.spec().mode,
+            state: route.health.state(now),
+        };
+        self.0.iter().map(health).collect()
+    }
+
+    /// Everything there is to be told of every route.
+    pub(crate) fn views(&self, now: Timestamp) -> Vec<RouteView> {
+        self.0.iter().map(|route| route.view(now)).collect()
+    }
+
+    /// Shows as a metric how every route is.
+    pub(crate) fn show(&self, meter: &Meter, now: Timestamp) {
+        for route in &self.0 {
+            let is = route.health.state(now);
+            for state in RouteState::ALL {
+                let labels = [route.spec().name.as_str(), route.method.label(), state.as_str()];
+                meter.route_states.with_label_values(&labels).set(i64::from(state == is));
+            }
+        }
     }
 }

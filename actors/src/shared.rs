@@ -5,6 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use quita_domain::control::Node;
 use quita_domain::exception::Exception;
 use quita_domain::identity::TransactionId;
 use quita_domain::payment::{Command, Context, Oddity, Payment};
@@ -20,11 +21,13 @@ use crate::journal::{Commit, JournalActor};
 use crate::limits::Limits;
 use crate::mailbox::NoAnswer;
 use crate::meter::Meter;
+use crate::orders::Orders;
 use crate::payments::Denied;
 use crate::published::Published;
 use crate::reader::{Load, ReaderActor};
 use crate::reporting::Reporting;
 use crate::routing::Routes;
+use crate::sampler::Samples;
 use crate::secrets::Secrets;
 use crate::slot::Slot;
 use crate::transaction::{Asker, Execute, Executed};
@@ -36,6 +39,8 @@ const INSISTENCE: u32 = 6;
 /// What every actor of one system can reach. The places of the actors are filled once, at the start.
 pub(crate) struct Shared {
     pub(crate) limits: Limits,
+    /// This process, as the others are told of it.
+    pub(crate) node: Node,
     pub(crate) public_url: String,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -51,6 +56,8 @@ pub(crate) struct Shared {
     pub(crate) asking: Asking,
     pub(crate) doubts: Doubts,
     pub(crate) published: Published,
+    pub(crate) orders: Orders,
+    pub(crate) samples: Samples,
     pub(crate) routes: OnceLock<Routes>,
     pub(crate) fronts: OnceLock<Vec<Arc<Slot<FrontActor>>>>,
     pub(crate) journal: OnceLock<Arc<Slot<JournalActor>>>,

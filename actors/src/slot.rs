@@ -6,8 +6,8 @@ use std::time::Duration;
 use actix::Actor;
 use tokio::time::Instant;
 
+use crate::actor_meter::ActorMeter;
 use crate::mailbox::Mailbox;
-use crate::meter::ActorMeter;
 use crate::shared::Shared;
 
 /// Makes an actor of the system.

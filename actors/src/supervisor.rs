@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use actix::prelude::*;
 
+use crate::actor_meter::Alive;
 use crate::limits::Limits;
-use crate::meter::Alive;
 use crate::slot::Revive;
 
 /// Looks after the other actors.

@@ -8,6 +8,7 @@
 //! ├─ AcquirerActor ×acquirer×method
 //! ├─ JournalActor, ReaderActor   group commit, group read
 //! ├─ TimerActor, InboxActor      what is due, what acquirers said
+//! ├─ NodeActor, SamplerActor     what operators order, what they see
 //! └─ WebhookPoolActor
 //!     └─ WebhookWorkerActor ×n
 //! ```
@@ -18,24 +19,33 @@ use std::time::Duration;
 
 use actix::prelude::*;
 use prometheus::Registry;
+use quita_domain::control::Node;
 use quita_ports::{AcquirerFactory, Clock, Dice, Ids, Store, WebhookSenderFactory};
 
 use crate::acquirer::{AcquirerActor, AcquirerParts};
+use crate::actor_meter::Alive;
 use crate::asking::Asking;
+use crate::cause;
 use crate::doubts::Doubts;
 use crate::failed_lately::FailedLately;
 use crate::front::FrontActor;
+use crate::health::Health;
 use crate::inbox::{InboxActor, InboxSink};
 use crate::journal::JournalActor;
+use crate::kind::ActorKind;
 use crate::limits::Limits;
 use crate::mailbox::{Mailbox, leave_bound_to_mailbox};
-use crate::meter::{ActorKind, Meter};
+use crate::meter::Meter;
+use crate::node::{NodeActor, NodeIdentity};
+use crate::operators::Operators;
+use crate::orders::Orders;
 use crate::payments::Payments;
 use crate::published::Published;
 use crate::punctual::PunctualStore;
 use crate::reader::ReaderActor;
 use crate::reporting::Reporting;
-use crate::routing::{Health, Route, Routes};
+use crate::routing::{Route, Routes};
+use crate::sampler::{SamplerActor, Samples};
 use crate::secrets::Secrets;
 use crate::shared::Shared;
 use crate::slot::{Revive, Slot};
@@ -89,17 +99,22 @@ impl ActorSystem {
         ports: Ports,
         limits: Limits,
         placement: Placement,
-        public_url: String,
+        identity: NodeIdentity,
         registry: &Registry,
     ) -> Result<Self, prometheus::Error> {
-        let meter = Meter::new(registry)?;
+        cause::listen();
+        let meter = Meter::new(registry, &ports.clock)?;
         let store: Arc<dyn Store> = Arc::new(PunctualStore(ports.store));
         let secrets = Secrets::new(Arc::clone(&store), Arc::clone(&ports.clock));
         let failed_payments = FailedLately::new(limits.failed_lately);
         let failed_notices = FailedLately::new(limits.failed_lately);
-        let asking = Asking::new(limits.failed_lately);
+        let (asking, samples) = (Asking::new(limits.failed_lately), Samples::new(&limits));
+        let NodeIdentity { public_url, address, version } = identity;
+        let now = ports.clock.now();
+        let node = Node { id: ports.ids.fresh(), address, version, started_at: now, seen_at: now };
         let shared = Arc::new(Shared {
             limits,
+            node,
             public_url,
             store,
             clock: ports.clock,
@@ -114,6 +129,8 @@ impl ActorSystem {
             asking,
             doubts: Doubts::default(),
             published: Published::default(),
+            orders: Orders::default(),
+            samples,
             routes: OnceLock::new(),
             fronts: OnceLock::new(),
             journal: OnceLock::new(),
@@ -127,6 +144,7 @@ impl ActorSystem {
         builder.start_webhooks(ports.webhooks);
         builder.start_fronts();
         builder.start_timer();
+        builder.start_watch();
         let supervisor = builder.start_supervisor();
         Ok(Self { shared, arbiters: builder.arbiters, supervisor })
     }
@@ -134,6 +152,11 @@ impl ActorSystem {
     /// The application service.
     pub fn payments(&self) -> Payments {
         Payments::new(Arc::clone(&self.shared))
+    }
+
+    /// The application service of operators.
+    pub fn operators(&self) -> Operators {
+        Operators::new(Arc::clone(&self.shared))
     }
 
     /// Looks after the supervisor, which looks after all others. To be called now and then.
@@ -186,7 +209,7 @@ impl Builder {
         kind: ActorKind,
         thread: &ArbiterHandle,
         capacity: usize,
-        make: impl Fn(&Arc<Shared>, crate::meter::Alive) -> A + Clone + Send + Sync + 'static,
+        make: impl Fn(&Arc<Shared>, Alive) -> A + Clone + Send + Sync + 'static,
     ) -> Arc<Slot<A>> {
         let meter = self.shared.meter.of(kind);
         let thread = thread.clone();
@@ -276,6 +299,17 @@ impl Builder {
         });
     }
 
+    /// What operators see, and what they order.
+    fn start_watch(&mut self) {
+        let thread = self.thread();
+        self.keep(ActorKind::Node, &thread, NO_MESSAGES, |shared, alive| {
+            NodeActor::new(Arc::clone(shared), alive)
+        });
+        self.keep(ActorKind::Sampler, &thread, NO_MESSAGES, |shared, alive| {
+            SamplerActor::new(Arc::clone(shared), alive)
+        });
+    }
+
     fn start_supervisor(&mut self) -> Arc<Slot<SupervisorActor>> {
         let thread = self.thread();
         let charges = self.charges.clone();
@@ -289,7 +323,7 @@ fn acquirer(
     shared: &Arc<Shared>,
     factory: &dyn AcquirerFactory,
     health: Arc<Health>,
-    alive: crate::meter::Alive,
+    alive: Alive,
 ) -> AcquirerActor {
     let spec = factory.spec();
     let parts = AcquirerParts {

@@ -10,14 +10,14 @@ use std::time::Duration;
 use actix::prelude::*;
 use futures_util::StreamExt;
 use futures_util::stream;
-use quita_domain::exception::Exception;
+use quita_domain::exception::{Exception, UNREADABLE};
 use quita_domain::identity::TransactionId;
 use quita_domain::payment::Command;
 use quita_ports::StoreError;
 use tokio::time::timeout;
 
+use crate::actor_meter::Alive;
 use crate::inbox::Work;
-use crate::meter::Alive;
 use crate::payments::Denied;
 use crate::reporting::report_until_stored;
 use crate::shared::Shared;
@@ -120,7 +120,7 @@ async fn wake(shared: &Arc<Shared>, id: TransactionId) {
 fn unreadable(shared: &Shared, id: TransactionId) -> Exception {
     Exception {
         id: format!("{id}:unreadable"),
-        kind: "unreadable".into(),
+        kind: UNREADABLE.into(),
         transaction_id: id,
         acquirer: None,
         detail: "something is due of a payment that this version can't read".into(),

@@ -20,8 +20,9 @@ use uuid::Uuid;
 
 pub(crate) use self::card_in_hand::CardHold;
 use self::core::Core;
+use crate::actor_meter::{ActorMeter, Alive};
+use crate::kind::ActorKind;
 use crate::mailbox::{Ask, Mailbox, Question, Reply, leave_bound_to_mailbox};
-use crate::meter::{ActorKind, ActorMeter, Alive};
 use crate::payments::{CreatePayment, Created, Denied};
 use crate::shared::Shared;
 
@@ -95,6 +96,8 @@ pub(crate) struct Executed {
     pub(crate) oddity: Option<Oddity>,
     pub(crate) operation: Option<Uuid>,
     pub(crate) is_replay: bool,
+    /// Whether an acquirer is called because of it.
+    pub(crate) calls_acquirer: bool,
 }
 
 /// Answer when this has come true.
@@ -175,12 +178,12 @@ impl TransactionActor {
         meter: &Arc<ActorMeter>,
         hold: CardHold,
     ) -> Mailbox<Self> {
-        let actor = Self::new(id, Arc::clone(shared), hold, meter.alive());
+        let actor = Self::new(id, Arc::clone(shared), hold, meter.alive_for(id));
         let address = Self::create(|context| {
             leave_bound_to_mailbox(context);
             actor
         });
-        Mailbox::new(address, Arc::clone(meter), shared.limits.transaction_mailbox)
+        Mailbox::with_trail(address, Arc::clone(meter), shared.limits.transaction_mailbox)
     }
 
     /// The kind, for the meter.

@@ -15,9 +15,9 @@ use quita_domain::payment::{Command, Payment};
 use quita_domain::time::Timestamp;
 use url::Url;
 
+use crate::actor_meter::{ActorMeter, Alive};
 use crate::limits::Limits;
 use crate::mailbox::{Ask, Mailbox, NoAnswer, Question};
-use crate::meter::{ActorMeter, Alive};
 use crate::shared::Shared;
 use crate::webhook_worker::{Send, WebhookWorkerActor};
 

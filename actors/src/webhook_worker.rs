@@ -14,8 +14,8 @@ use quita_domain::payment::Payment;
 use quita_domain::webhook::{body, signature};
 use quita_ports::{WebhookRequest, WebhookSender};
 
+use crate::actor_meter::Alive;
 use crate::mailbox::{Ask, Question};
-use crate::meter::Alive;
 use crate::shared::Shared;
 use crate::webhook_pool::Deliver;
 

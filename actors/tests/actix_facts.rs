@@ -335,3 +335,120 @@ fn ten_thousand_actors_live_and_go() {
         assert_eq!(Arc::strong_count(&log.0), 1, "every actor is gone");
     });
 }
+
+thread_local! {
+    /// What the panic of this thread that was heard last said.
+    static HEARD: std::cell::RefCell<String> = const { std::cell::RefCell::new(String::new()) };
+}
+
+/// Hears every panic of the process from now on; others still do.
+fn hear_panics() {
+    let others = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        HEARD.set(panic.payload_as_str().unwrap_or_default().to_owned());
+        others(panic);
+    }));
+}
+
+/// Notes, when it is dropped, whether its thread panics and what was heard.
+struct Witness(&'static str, Log);
+
+impl Drop for Witness {
+    fn drop(&mut self) {
+        let panics = std::thread::panicking();
+        self.1.note(format!("{} {panics} {}", self.0, HEARD.with_borrow(Clone::clone)));
+    }
+}
+
+/// Owns a witness, and panics in every way that a handler can.
+struct Mortal(Witness);
+
+impl Actor for Mortal {
+    type Context = Context<Self>;
+}
+
+#[derive(Clone, Copy, Message)]
+#[rtype(result = "()")]
+enum PanicIn {
+    Handler,
+    Spawned,
+}
+
+impl Handler<PanicIn> for Mortal {
+    type Result = ();
+
+    fn handle(&mut self, message: PanicIn, context: &mut Self::Context) {
+        let witness = Witness("message", self.0.1.clone());
+        match message {
+            PanicIn::Handler => panic!("handler"),
+            PanicIn::Spawned => {
+                let work = async { panic!("spawned") };
+                context.spawn(work.into_actor(self).map(|(), _, _| ()));
+            }
+        }
+        drop(witness);
+    }
+}
+
+#[derive(Message)]
+#[rtype(result = "()")]
+struct PanicAtomically;
+
+impl Handler<PanicAtomically> for Mortal {
+    type Result = AtomicResponse<Self, ()>;
+
+    fn handle(&mut self, _: PanicAtomically, _: &mut Self::Context) -> Self::Result {
+        let witness = Witness("message", self.0.1.clone());
+        let work = async move {
+            sleep(ms(1)).await;
+            drop(panic_with("atomic", &witness));
+        };
+        AtomicResponse::new(Box::pin(work.into_actor(self)))
+    }
+}
+
+#[derive(Message)]
+#[rtype(result = "()")]
+struct PanicApart;
+
+impl Handler<PanicApart> for Mortal {
+    type Result = ResponseFuture<()>;
+
+    fn handle(&mut self, _: PanicApart, _: &mut Self::Context) -> Self::Result {
+        let witness = Witness("message", self.0.1.clone());
+        Box::pin(async move { drop(panic_with("apart", &witness)) })
+    }
+}
+
+fn panic_with(text: &str, _: &Witness) -> Log {
+    panic!("{text}")
+}
+
+#[test]
+fn what_belongs_to_an_actor_that_panics_is_dropped_while_its_thread_panics() {
+    hear_panics();
+    simulate(async {
+        let log = Log::default();
+        let start = || Mortal(Witness("actor", log.clone())).start();
+        assert!(start().send(PanicIn::Handler).await.is_err());
+        assert!(start().send(PanicAtomically).await.is_err());
+        let spawns = start();
+        assert!(spawns.send(PanicIn::Spawned).await.is_ok());
+        sleep(ms(1)).await;
+        assert!(!spawns.connected());
+        let died = ["message true handler", "actor true handler", "message true atomic", "actor true atomic"];
+        assert_eq!(log.lines()[..4], died);
+        assert_eq!(log.lines()[4..], ["message false atomic", "actor true spawned"]);
+    });
+}
+
+#[test]
+fn a_future_that_is_answered_with_panics_apart_from_its_actor() {
+    hear_panics();
+    simulate(async {
+        let log = Log::default();
+        let actor = Mortal(Witness("actor", log.clone())).start();
+        assert!(actor.send(PanicApart).await.is_err());
+        assert_eq!((actor.connected(), log.lines()), (true, vec!["message true apart".to_owned()]));
+    });
+}

@@ -100,13 +100,15 @@ pub enum Fact {
     },
 }
 
-/// Why a call to an acquirer brought no fact.
+/// Why a call to an acquirer brought no fact. What is said of it is shown to operators: it holds no personal data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallFailure {
     /// It certainly had no effect: no connection, or an explicit "not now".
     NotDelivered(String),
     /// It may have had an effect: a time-out, a 5xx, an unreadable answer. It must be asked for.
     Unknown(String),
+    /// It was not sent, because an operator ordered that nothing is sent to this acquirer for now.
+    Withheld,
 }
 
 /// The answer to a charge, or to the question what became of one.

@@ -3,7 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use crate::identity::{AcquirerName, TransactionId};
+use crate::payment::OddityKind;
 use crate::time::Timestamp;
+
+/// The kind of an exception for a notice whose payment is not stored here.
+pub const UNKNOWN_PAYMENT: &str = "unknown_payment";
+
+/// The kind of an exception for a payment that this version can't read.
+pub const UNREADABLE: &str = "unreadable";
 
 /// Something that the service can't settle by itself. Shown to operators until it is resolved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,4 +46,89 @@ pub struct Resolution {
     pub by: String,
     /// What was done, in that person's words.
     pub note: String,
+}
+
+/// What a person can have done about an exception, here. Everything else is done at the acquirer or with the merchant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExceptionAction {
+    /// Ask the acquirer.
+    AskAcquirer,
+    /// Close it.
+    Resolve,
+}
+
+impl ExceptionAction {
+    /// Every action.
+    pub const ALL: [Self; 2] = [Self::AskAcquirer, Self::Resolve];
+
+    /// As forms spell it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::AskAcquirer => "ask_acquirer",
+            Self::Resolve => "resolve",
+        }
+    }
+
+    /// Reads that spelling.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|action| action.as_str() == text)
+    }
+
+    /// What it will do.
+    pub const fn effect(self) -> &'static str {
+        match self {
+            Self::AskAcquirer => {
+                "Asks the acquirer now what became of the payment; its answer counts as if it had come by itself."
+            }
+            Self::Resolve => {
+                "Closes this exception with your name and note; neither the payment nor any money is touched."
+            }
+        }
+    }
+}
+
+/// What makes sense for an exception of this kind, the best first.
+pub fn possible_actions(kind: &str) -> &'static [ExceptionAction] {
+    use ExceptionAction::{AskAcquirer, Resolve};
+    match OddityKind::parse(kind) {
+        // Something is open, and an answer may settle it.
+        Some(OddityKind::UnknownOutcome | OddityKind::TooEarly | OddityKind::Contradiction) => {
+            &[AskAcquirer, Resolve]
+        }
+        // The acquirer has said what happened.
+        Some(
+            OddityKind::AmountMismatch
+            | OddityKind::PaidTwice
+            | OddityKind::PaidAfterDeclined
+            | OddityKind::RefundExceedsPaid,
+        ) => &[Resolve],
+        // There is no payment that could be asked for: unknown here, unreadable, or a kind of another version.
+        None => &[Resolve],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_exception_can_be_resolved_and_what_is_open_can_be_asked_for() {
+        let asks = |kind: &str| possible_actions(kind).contains(&ExceptionAction::AskAcquirer);
+        for kind in
+            OddityKind::ALL.map(OddityKind::as_str).into_iter().chain([UNKNOWN_PAYMENT, UNREADABLE, "?"])
+        {
+            assert!(possible_actions(kind).contains(&ExceptionAction::Resolve), "{kind}");
+        }
+        assert!(asks("unknown_outcome") && asks("too_early") && asks("contradiction"));
+        assert!(!asks("paid_twice") && !asks(UNKNOWN_PAYMENT) && !asks("?"));
+    }
+
+    #[test]
+    fn an_action_is_read_as_it_is_spelt() {
+        for action in ExceptionAction::ALL {
+            assert_eq!(ExceptionAction::parse(action.as_str()), Some(action));
+            assert!(action.effect().ends_with('.'));
+        }
+        assert_eq!(ExceptionAction::parse("refund"), None);
+    }
 }

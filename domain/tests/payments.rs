@@ -7,6 +7,7 @@ mod payments {
     pub(crate) mod order_of_notices;
     pub(crate) mod time;
     pub(crate) mod unknown_outcomes;
+    pub(crate) mod withheld;
 }
 
 use std::collections::BTreeMap;

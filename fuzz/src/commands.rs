@@ -17,7 +17,7 @@ use crate::samples::START;
 
 /// Reads what happens next, as it could happen to this payment.
 pub fn command(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Command> {
-    Ok(match input.int_in_range(0..=11_u8)? {
+    Ok(match input.int_in_range(0..=12_u8)? {
         0 | 1 => {
             Command::ChargeAnswered { attempt: attempt(input, payment)?, answer: answer(input, payment)? }
         }
@@ -31,6 +31,7 @@ pub fn command(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Comman
         8 => operation_answered(input, payment)?,
         9 => Command::DeliveryAnswered { delivery: place(input, payment)?, attempt: delivered(input)? },
         10 => Command::Redeliver { delivery: place(input, payment)? },
+        11 => Command::Ask,
         _ => Command::Wake,
     })
 }
@@ -56,10 +57,11 @@ fn attempt(input: &mut Unstructured<'_>, payment: &Payment) -> Result<u32> {
 
 fn answer(input: &mut Unstructured<'_>, payment: &Payment) -> Result<ChargeAnswer> {
     let why = || String::from("why");
-    Ok(match input.int_in_range(0..=5_u8)? {
+    Ok(match input.int_in_range(0..=6_u8)? {
         0..=2 => ChargeAnswer::Known(fact(input, payment)?),
         3 => ChargeAnswer::NotFound,
         4 => ChargeAnswer::Failed(CallFailure::NotDelivered(why())),
+        5 => ChargeAnswer::Failed(CallFailure::Withheld),
         _ => ChargeAnswer::Failed(CallFailure::Unknown(why())),
     })
 }
@@ -169,10 +171,11 @@ fn operation_answered(input: &mut Unstructured<'_>, payment: &Payment) -> Result
     let ids: Vec<_> = payment.operations.iter().map(|operation| operation.id).collect();
     let operation = if ids.is_empty() { Uuid::nil() } else { *input.choose(&ids)? };
     let why = || String::from("why");
-    let answer = match input.int_in_range(0..=4_u8)? {
+    let answer = match input.int_in_range(0..=5_u8)? {
         0 | 1 => OperationAnswer::Done,
         2 => OperationAnswer::Refused(why()),
         3 => OperationAnswer::Failed(CallFailure::NotDelivered(why())),
+        4 => OperationAnswer::Failed(CallFailure::Withheld),
         _ => OperationAnswer::Failed(CallFailure::Unknown(why())),
     };
     Ok(Command::OperationAnswered { operation, answer })

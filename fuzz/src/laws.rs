@@ -259,7 +259,8 @@ fn check_repetition(next: &Payment, first: &Decision, command: Command, context:
         | Command::Found { .. }
         | Command::DeliveryAnswered { .. }
         | Command::Redeliver { .. }
-        | Command::Wake => {}
+        | Command::Wake
+        | Command::Ask => {}
     }
 }
 

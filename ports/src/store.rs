@@ -12,6 +12,8 @@ use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
 use thiserror::Error;
 
+use crate::operator::OperatorStore;
+
 /// Why the store did not do what it was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum StoreError {
@@ -156,7 +158,7 @@ pub struct Backlog {
 
 /// Everything that is stored.
 #[async_trait]
-pub trait Store: PaymentStore + InboxStore + ExceptionStore + AccessStore {
+pub trait Store: PaymentStore + InboxStore + ExceptionStore + AccessStore + OperatorStore {
     /// Whether the store answers now.
     async fn ping(&self) -> Result<(), StoreError>;
 

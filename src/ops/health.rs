@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
-use quita_actors::{Payments, RouteState};
+use quita_actors::Payments;
 use serde::Serialize;
 use tokio::time::timeout;
 
@@ -56,7 +56,7 @@ pub(super) async fn ready(payments: Data<Payments>) -> HttpResponse {
     let message = (!takes_messages).then(|| String::from("an actor is being made anew"));
     let mailboxes = Check { ok: takes_messages, message };
     let routes = payments.acquirers();
-    let has_route = routes.iter().any(|route| route.state != RouteState::Paused);
+    let has_route = routes.iter().any(|route| route.state.takes_new_payments());
     let is_ready = store.ok && mailboxes.ok && has_route;
     let acquirers = routes.into_iter().map(|route| AcquirerCheck {
         acquirer: route.acquirer.to_string(),

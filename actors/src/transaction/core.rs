@@ -17,6 +17,9 @@ use crate::payments::{CreatePayment, Created, Denied};
 use crate::routing::{NoRoute, Route};
 use crate::shared::Shared;
 
+/// Why nothing is routed until the store has told once what operators ordered.
+const NO_ORDERS: &str = "it has not told yet which acquirers may be used";
+
 /// Times a decision is made again because another writer was faster.
 const MAX_CONFLICTS: u32 = 16;
 
@@ -56,6 +59,9 @@ impl Core {
             self.forget_if_others_write();
             return replay(&self.taken().await?, new.fingerprint.as_deref());
         }
+        if !self.shared.orders.are_known_within(self.shared.limits.write_time_out).await {
+            return Err(Denied::StoreUnavailable(StoreError::Unavailable(NO_ORDERS.into())));
+        }
         let (context, decided_at) = (self.shared.context(new.purchase.card.is_some()), Instant::now());
         let routes = self.shared.routes.get().ok_or(Denied::Stopping)?;
         let order = new.purchase.order;
@@ -80,6 +86,7 @@ impl Core {
         let Some(next) = decision.next else { return Err(Denied::Defect("an opened payment is a change")) };
         match self.persist(next, 0).await {
             Ok(payment) => {
+                self.count_created(&payment);
                 self.count_events(&payment, 0);
                 self.tell_begun(&payment);
                 self.run(&payment, decision.effects, decided_at);
@@ -90,7 +97,10 @@ impl Core {
                 let known = self.taken().await?;
                 match fingerprint {
                     // The id was fresh: the write that seemed to be lost was ours.
-                    None => Ok(Created { payment: known, is_replay: false }),
+                    None => {
+                        self.count_created(&known);
+                        Ok(Created { payment: known, is_replay: false })
+                    }
                     Some(fingerprint) => replay(&known, Some(&fingerprint)),
                 }
             }
@@ -135,7 +145,8 @@ impl Core {
             return opened;
         };
         let Some(route) = self.local_route(payment, name) else { return opened };
-        let question = SendCharge { charge: Box::new(effects::charge(payment, None)), lease_end: None };
+        let charge = Box::new(effects::charge(payment, None));
+        let question = SendCharge { charge, moves_here: false, lease_end: None };
         let Ok(answer) = route.slot.mailbox().ask(question).await else { return opened };
         if !matches!(answer, ChargeAnswer::Known(Fact::Pending { .. })) {
             return opened;
@@ -189,7 +200,9 @@ impl Core {
             }
             let decision = decision?;
             let (oddity, operation) = (decision.oddity, decision.operation);
-            let executed = |payment| Executed { payment, oddity, operation, is_replay: decision.is_replay };
+            let calls_acquirer = decision.effects.iter().any(|effect| !matches!(effect, Effect::Deliver(_)));
+            let is_replay = decision.is_replay;
+            let executed = |payment| Executed { payment, oddity, operation, is_replay, calls_acquirer };
             let Some(next) = decision.next else { return Ok(executed(payment)) };
             match self.persist(next, payment.revision).await {
                 Ok(stored) => {
@@ -228,6 +241,10 @@ impl Core {
     /// A card that was held for too long leaves the memory, whatever was asked.
     pub(super) fn let_stale_card_go(&mut self) {
         self.card.get();
+    }
+
+    fn count_created(&self, payment: &Payment) {
+        self.shared.meter.created.with_label_values(&[payment.method().label()]).inc();
     }
 
     fn count_events(&self, payment: &Payment, known: usize) {

@@ -1,11 +1,14 @@
 //! A store in memory, with switches for everything that a real one may do to us.
 
+mod operators;
+
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use quita_domain::acquiring::Notice;
+use quita_domain::control::{Node, RouteControl};
 use quita_domain::event::Event;
 use quita_domain::exception::Exception;
 use quita_domain::identity::TransactionId;
@@ -32,6 +35,9 @@ pub(crate) enum Op {
     DueNotices,
     FinishNotices,
     PutException,
+    RouteControls,
+    PutRouteControl,
+    PutNode,
 }
 
 /// What goes wrong with it.
@@ -72,6 +78,8 @@ struct Content {
     payments: BTreeMap<TransactionId, Payment>,
     notices: BTreeMap<String, StoredNotice>,
     exceptions: Vec<Exception>,
+    controls: Vec<RouteControl>,
+    nodes: BTreeMap<Uuid, Node>,
     once: HashMap<Op, VecDeque<Fault>>,
     always: HashMap<Op, Fault>,
     batches: Vec<usize>,
@@ -388,8 +396,10 @@ impl ExceptionStore for MemoryStore {
         Ok(())
     }
 
-    async fn exceptions(&self, _: usize) -> Result<Vec<Exception>, StoreError> {
-        Ok(self.lock().exceptions.clone())
+    async fn exceptions(&self, limit: usize) -> Result<Vec<Exception>, StoreError> {
+        let content = self.lock();
+        let open = content.exceptions.iter().rev().filter(|exception| exception.resolution.is_none());
+        Ok(open.take(limit).cloned().collect())
     }
 }
 

@@ -6,16 +6,16 @@ use quita_actors::{ActorSystem, Denied, Placement};
 use quita_domain::status::Status;
 
 use crate::orders::{id, pix};
-use crate::world::World;
+use crate::world::{World, identity};
 
 #[test]
 fn payments_are_made_on_many_threads_and_everything_stops_when_it_is_told_to() {
     let world = World::with_local_bank();
     actix::System::new().block_on(async {
         world.clock.begin();
-        let (limits, url) = (world.limits.clone(), "https://pay.example".to_owned());
-        let placement = Placement::Threads(3);
-        let system = ActorSystem::start(world.ports(), limits, placement, url, &Registry::new()).unwrap();
+        let (limits, placement) = (world.limits.clone(), Placement::Threads(3));
+        let system =
+            ActorSystem::start(world.ports(), limits, placement, identity(), &Registry::new()).unwrap();
         let payments = system.payments();
         let created = join_all((1..=200).map(|number| payments.create(pix(number)))).await;
         for created in created {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use prometheus::Registry;
-use quita_actors::{ActorSystem, CreatePayment, Created, Denied, Limits, Payments, Placement, Ports};
+use quita_actors::{
+    ActorSystem, CreatePayment, Created, Denied, Limits, NodeIdentity, Operators, Payments, Placement, Ports,
+};
 use quita_domain::acquiring::{Fact, Notice};
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::payment::Payment;
@@ -62,7 +64,8 @@ impl World {
             ids: Arc::default(),
             trace,
             logs: Logs::default(),
-            limits: Limits::default(),
+            // Some worlds last for days.
+            limits: Limits { sample_interval: Duration::from_secs(3_600), ..Limits::default() },
         }
     }
 
@@ -135,9 +138,9 @@ impl World {
 
     fn node_with(&self, ports: Ports) -> Node<'_> {
         let registry = Registry::new();
-        let url = "https://pay.example".to_owned();
-        let system = ActorSystem::start(ports, self.limits.clone(), Placement::Here, url, &registry).unwrap();
-        let payments = system.payments();
+        let limits = self.limits.clone();
+        let system = ActorSystem::start(ports, limits, Placement::Here, identity(), &registry).unwrap();
+        let (payments, operators) = (system.payments(), system.operators());
         let watch = actix::spawn(async move {
             loop {
                 sleep(Duration::from_secs(1)).await;
@@ -145,14 +148,21 @@ impl World {
             }
         });
         drop(watch);
-        Node { world: self, payments, registry }
+        Node { world: self, payments, operators, registry }
     }
+}
+
+/// How every node is known to the others.
+pub(crate) fn identity() -> NodeIdentity {
+    let [public_url, address, version] = ["https://pay.example", "127.0.0.1:8080", "1.2.3"].map(String::from);
+    NodeIdentity { public_url, address, version }
 }
 
 /// One running service.
 pub(crate) struct Node<'a> {
     world: &'a World,
     pub(crate) payments: Payments,
+    pub(crate) operators: Operators,
     registry: Registry,
 }
 
@@ -190,6 +200,18 @@ impl Node<'_> {
     /// The payment as it is stored.
     pub(crate) fn stored(&self, id: TransactionId) -> Payment {
         self.world.store.payment(id).unwrap()
+    }
+
+    /// A gauge of the service's metrics, with these labels.
+    pub(crate) fn gauge(&self, name: &str, labels: &[(&str, &str)]) -> i64 {
+        let families = self.registry.gather();
+        let family = families.iter().find(|family| family.name() == name).unwrap();
+        let has = |metric: &prometheus::proto::Metric, (name, value): &(&str, &str)| {
+            metric.get_label().iter().any(|label| label.name() == *name && label.value() == *value)
+        };
+        let is_meant = |metric: &&prometheus::proto::Metric| labels.iter().all(|label| has(metric, label));
+        let metric = family.get_metric().iter().find(is_meant).unwrap();
+        format!("{:.0}", metric.get_gauge().get_value()).parse().unwrap()
     }
 
     /// A number of the service's metrics, of one kind of actor.

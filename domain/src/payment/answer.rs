@@ -2,7 +2,7 @@
 
 use super::Change;
 use super::decide::Draft;
-use super::due::CALL_LEASE_MS;
+use super::due::{CALL_LEASE_MS, WITHHELD_WAIT_MS};
 use crate::acquiring::{CallFailure, ChargeAnswer, Fact};
 use crate::event::Cause;
 use crate::method::Method;
@@ -44,7 +44,29 @@ impl Draft {
                     self.ask_soon();
                 }
             }
+            ChargeAnswer::Failed(CallFailure::Withheld) => self.charge_withheld(),
         }
+    }
+
+    /// Another acquirer gets the charge. One that is sent again, and that no other acquirer could take, waits instead:
+    /// its merchant was told of the payment long ago.
+    fn charge_withheld(&mut self) {
+        let may_go_elsewhere = self.payment.next_acquirer().is_some() && self.can_charge();
+        if self.was_told_by_notice() {
+            self.keep_that_notice_was_right();
+        } else if self.last_outcome_is_open() && self.is_sent_again() && !may_go_elsewhere {
+            let ask_at = self.clock().plus_ms(WITHHELD_WAIT_MS);
+            self.make(Change::AttemptUnknown { call_is_over: true, ask_at });
+        } else if self.last_outcome_is_open() {
+            self.make(Change::AttemptEnded(AttemptOutcome::NotDelivered));
+            self.try_next_acquirer();
+        }
+    }
+
+    /// Whether the last charge went to the same acquirer as the one before.
+    fn is_sent_again(&self) -> bool {
+        let mut latest = self.payment.state.attempts.iter().rev().map(|attempt| &attempt.acquirer);
+        latest.next().zip(latest.next()).is_some_and(|(last, before)| last == before)
     }
 
     /// The answer to the question what became of a charge.
@@ -71,8 +93,9 @@ impl Draft {
                     self.oddity = Some(self.contradiction("the acquirer does not know the payment"));
                 }
             }
+            ChargeAnswer::Failed(CallFailure::Withheld) => self.question_withheld(),
             // The next question is scheduled already.
-            ChargeAnswer::Failed(_) => {}
+            ChargeAnswer::Failed(CallFailure::NotDelivered(_) | CallFailure::Unknown(_)) => {}
         }
     }
 

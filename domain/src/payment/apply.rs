@@ -29,12 +29,14 @@ impl Change {
             | Self::RefundAdded(_)
             | Self::RefundEnded(..) => true,
             Self::AskScheduled(_)
+            | Self::AskWithheld(_)
             | Self::NotFoundCounted { .. }
             | Self::CheckScheduled(_)
             | Self::DisputeLearnt(_)
             | Self::OperationRequested(_)
             | Self::OperationSent(_)
             | Self::OperationScheduled(..)
+            | Self::OperationWithheld(..)
             | Self::OperationEnded(..)
             | Self::DeliveryClaimed(..)
             | Self::DeliveryAttempted(..)
@@ -75,6 +77,10 @@ impl Payment {
                 attempt.ask_at = Some(at);
                 attempt.asked = attempt.asked.saturating_add(1);
             }),
+            Change::AskWithheld(at) => self.with_last_attempt(|attempt| {
+                attempt.ask_at = Some(at);
+                attempt.asked = attempt.asked.saturating_sub(1);
+            }),
             Change::CheckScheduled(at) => {
                 let made = self.check.map_or(0, |check| check.made.saturating_add(1));
                 self.check = at.map(|at| Check { at, made });
@@ -101,6 +107,10 @@ impl Payment {
             Change::OperationScheduled(id, at) => {
                 self.with_operation(id, |operation| operation.send_at = Some(at));
             }
+            Change::OperationWithheld(id, at) => self.with_operation(id, |operation| {
+                operation.sent = operation.sent.saturating_sub(1);
+                operation.send_at = Some(at);
+            }),
             Change::OperationEnded(id, refusal) => self.with_operation(id, |operation| {
                 operation.state =
                     if refusal.is_none() { OperationState::Done } else { OperationState::Refused };

@@ -40,6 +40,8 @@ pub enum Change {
     AttemptEnded(AttemptOutcome),
     /// The acquirer is asked what became of the last charge, and again at this time.
     AskScheduled(Timestamp),
+    /// The last question was not sent, and does not count. It is asked again at this time.
+    AskWithheld(Timestamp),
     /// A waiting charge is looked at next at this time; never when absent.
     CheckScheduled(Option<Timestamp>),
     /// The acquirer issued the code to pay with.
@@ -65,6 +67,8 @@ pub enum Change {
     OperationSent(Uuid),
     /// An operation is sent again at this time.
     OperationScheduled(Uuid, Timestamp),
+    /// An operation was not sent, which does not count. It is sent again at this time.
+    OperationWithheld(Uuid, Timestamp),
     /// An operation was done, or refused for this reason.
     OperationEnded(Uuid, Option<String>),
     /// A capture was done for this much.

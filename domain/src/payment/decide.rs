@@ -55,6 +55,8 @@ pub enum Command {
     },
     /// Something may be due.
     Wake,
+    /// An operator wants the acquirer asked now what became of whatever is open.
+    Ask,
 }
 
 /// What a decision may depend on besides the payment and the command.
@@ -115,6 +117,7 @@ impl Payment {
             Command::DeliveryAnswered { delivery, attempt } => draft.delivery_answered(delivery, attempt),
             Command::Redeliver { delivery } => draft.redeliver(delivery)?,
             Command::Wake => draft.wake(),
+            Command::Ask => draft.ask_now(),
         }
         Ok(draft.finish())
     }

@@ -7,6 +7,7 @@ use crate::boleto::business_day;
 use crate::event::Cause;
 use crate::identity::AcquirerName;
 use crate::method::Method;
+use crate::operation::Operation;
 use crate::routing::AttemptOutcome;
 use crate::status::Status;
 use crate::time::{DAY_MS, Timestamp};
@@ -19,6 +20,10 @@ pub const CALL_LEASE_MS: u64 = 30_000;
 
 /// Waits before questions about an unknown outcome, and before an operation is sent again; the last one repeats.
 const ASK_STEPS_MS: [u64; 8] = [1_000, 2_000, 5_000, 15_000, 60_000, 300_000, 900_000, 3_600_000];
+
+/// How long after a call that an operator's order withheld it is tried again, at least. Soon after the order is taken
+/// back everything goes on, and none of it has counted as a try.
+pub(super) const WITHHELD_WAIT_MS: u64 = 30_000;
 
 /// Questions after which an operator is told of an unknown outcome, which is after 6 minutes; asking goes on.
 const ASKED_TOO_OFTEN: u32 = 5;
@@ -184,6 +189,43 @@ impl Draft {
         let wait_ms = step(&ASK_STEPS_MS, asked.saturating_add(1));
         self.make(Change::AskScheduled(self.clock().plus_ms(wait_ms)));
         self.effects.push(Effect::Find(acquirer));
+    }
+
+    /// The question what became of the last charge was not sent: it does not count. A look at a waiting charge does.
+    pub(super) fn question_withheld(&mut self) {
+        let asked = self.payment.state.attempts.last().filter(|attempt| attempt.outcome.is_open());
+        if let Some(asked) = asked.map(|attempt| attempt.asked.saturating_sub(1)) {
+            let wait_ms = WITHHELD_WAIT_MS.max(step(&ASK_STEPS_MS, asked));
+            self.make(Change::AskWithheld(self.clock().plus_ms(wait_ms)));
+        }
+    }
+
+    /// An operator wants to know now: asks what became of the last charge, or looks at the one that waits, and sends
+    /// operations again whose next try is far away. Whatever may still be under way is left alone.
+    pub(super) fn ask_now(&mut self) {
+        let unknown = self.payment.state.attempts.last().filter(|attempt| attempt.outcome.is_open());
+        match unknown.map(|attempt| (attempt.outcome, attempt.acquirer.clone(), attempt.asked)) {
+            Some((AttemptOutcome::Unknown, acquirer, asked)) => self.ask(acquirer, asked),
+            Some(_) => {}
+            None => self.look_now(),
+        }
+        // A lease ends before that, whatever the clock of the node that wrote it.
+        let far_away = self.clock().plus_ms(CALL_LEASE_MS.saturating_mul(2));
+        let is_far_away = |operation: &&Operation| operation.send_at.is_some_and(|at| at > far_away);
+        let operations = self.payment.operations.iter().filter(is_far_away);
+        for id in operations.map(|operation| operation.id).collect::<Vec<_>>() {
+            self.send_operation(id);
+        }
+    }
+
+    /// The looks that are scheduled stay as they are.
+    fn look_now(&mut self) {
+        if self.payment.check.is_some()
+            && let Some(acquirer) = self.payment.acquirer().cloned()
+        {
+            self.note_change();
+            self.effects.push(Effect::Find(acquirer));
+        }
     }
 
     fn look_at_waiting_charge(&mut self, now: Timestamp) {

@@ -1,9 +1,9 @@
 //! Cancelling, capturing and refunding.
 
 use super::decide::Draft;
-use super::due::{CALL_LEASE_MS, retry_wait_ms};
+use super::due::{CALL_LEASE_MS, WITHHELD_WAIT_MS, retry_wait_ms};
 use super::{Change, Command, Context, Effect, Payment, Refusal};
-use crate::acquiring::OperationAnswer;
+use crate::acquiring::{CallFailure, OperationAnswer};
 use crate::event::Cause;
 use crate::method::Method;
 use crate::money::Money;
@@ -156,7 +156,11 @@ impl Draft {
                 self.make(Change::OperationEnded(id, Some(reason)));
                 self.operation_refused(id, kind);
             }
-            OperationAnswer::Failed(_) => {
+            OperationAnswer::Failed(CallFailure::Withheld) => {
+                let wait_ms = WITHHELD_WAIT_MS.max(retry_wait_ms(sent.saturating_sub(1)));
+                self.make(Change::OperationWithheld(id, self.clock().plus_ms(wait_ms)));
+            }
+            OperationAnswer::Failed(CallFailure::NotDelivered(_) | CallFailure::Unknown(_)) => {
                 self.make(Change::OperationScheduled(id, self.clock().plus_ms(retry_wait_ms(sent))));
             }
         }

@@ -72,6 +72,22 @@ pub enum OddityKind {
 }
 
 impl OddityKind {
+    /// Every kind.
+    pub const ALL: [Self; 7] = [
+        Self::TooEarly,
+        Self::AmountMismatch,
+        Self::PaidTwice,
+        Self::PaidAfterDeclined,
+        Self::RefundExceedsPaid,
+        Self::Contradiction,
+        Self::UnknownOutcome,
+    ];
+
+    /// Reads what `/ops/exceptions` spells.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
+    }
+
     /// As `/ops/exceptions` spells it.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -1,0 +1,88 @@
+//! What operators ordered for the acquirers, as every node follows it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use quita_domain::control::{RouteControl, RouteOrder};
+use quita_ports::{OperatorStore, StoreError};
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use crate::routing::{Route, Routes};
+
+/// Brings what is stored to the routes. While the store is out of reach the last orders hold; until it has told them
+/// once, no payment is routed.
+pub(crate) struct Orders {
+    is_known: AtomicBool,
+    known: watch::Sender<bool>,
+    /// Orders that were given here: what was read before one of them is stale.
+    given: Mutex<u64>,
+}
+
+impl Default for Orders {
+    fn default() -> Self {
+        Self { is_known: AtomicBool::new(false), known: watch::Sender::new(false), given: Mutex::default() }
+    }
+}
+
+impl Orders {
+    fn given(&self) -> MutexGuard<'_, u64> {
+        self.given.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads what is stored, and follows it.
+    pub(crate) async fn refresh(&self, store: &dyn OperatorStore, routes: &Routes) -> Result<(), StoreError> {
+        let before = *self.given();
+        let controls = store.route_controls().await?;
+        let given = self.given();
+        if *given == before {
+            for route in routes.all() {
+                follow(route, controls.iter().find(|control| is_for(control, route)));
+            }
+            self.is_known.store(true, Ordering::Release);
+            self.known.send_replace(true);
+        }
+        drop(given);
+        Ok(())
+    }
+
+    /// Stores an order, and follows it here at once.
+    pub(crate) async fn give(
+        &self,
+        store: &dyn OperatorStore,
+        route: &Route,
+        control: &RouteControl,
+    ) -> Result<(), StoreError> {
+        store.put_route_control(control).await?;
+        let mut given = self.given();
+        *given = given.wrapping_add(1);
+        follow(route, Some(control));
+        drop(given);
+        Ok(())
+    }
+
+    /// Whether they are known, if need be after a while.
+    pub(crate) async fn are_known_within(&self, patience: Duration) -> bool {
+        self.is_known.load(Ordering::Acquire) || self.become_known_within(patience).await
+    }
+
+    async fn become_known_within(&self, patience: Duration) -> bool {
+        let mut known = self.known.subscribe();
+        timeout(patience, known.wait_for(|is_known| *is_known)).await.is_ok_and(|known| known.is_ok())
+    }
+}
+
+fn is_for(control: &RouteControl, route: &Route) -> bool {
+    control.acquirer == route.spec().name && control.method == route.method
+}
+
+fn follow(route: &Route, control: Option<&RouteControl>) {
+    let order = control.map_or(RouteOrder::Open, |control| control.order);
+    if route.health.follow(order, control.map(|control| control.at)) {
+        tracing::warn!(
+            acquirer = %route.spec().name, method = route.method.label(), order = order.as_str(),
+            "an operator's order for an acquirer holds from now on"
+        );
+    }
+}

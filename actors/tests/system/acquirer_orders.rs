@@ -1,0 +1,381 @@
+//! What operators order for acquirers: paused ones get nothing new, drained ones get nothing at all, and nothing is lost.
+
+use quita_actors::{Denied, RouteState};
+use quita_domain::acquiring::OperationAnswer;
+use quita_domain::control::{RouteControl, RouteOrder};
+use quita_domain::identity::AcquirerName;
+use quita_domain::method::Method;
+use quita_domain::operation::{OperationRequest, OperationState, Wish};
+use quita_domain::status::Status;
+use quita_domain::time::Timestamp;
+use quita_ports::OperatorStore;
+use std::time::Duration;
+use uuid::Uuid;
+
+use crate::access::owner;
+use crate::bank::{Answer, settled};
+use crate::orders::{CENTS, card, id, keyed, pix};
+use crate::store::{Fault, Op};
+use crate::trace::Mark;
+use crate::world::{Node, World, pass_ms};
+
+/// Orders something for a bank's PIX.
+async fn order(node: &Node<'_>, bank: &str, order: RouteOrder) {
+    let ordered = node.operators.order(&AcquirerName::new(bank), Method::Pix, order).await;
+    assert_eq!(ordered.unwrap().unwrap().order, order);
+}
+
+/// How a bank's PIX is.
+fn state(node: &Node<'_>, bank: &str) -> RouteState {
+    let routes = node.operators.routes();
+    let route = routes.iter().find(|route| route.acquirer.as_str() == bank && route.method == Method::Pix);
+    route.unwrap().state
+}
+
+fn wish(wish: Wish, number: u128) -> OperationRequest {
+    OperationRequest { id: Uuid::from_u128(number), wish, key: None }
+}
+
+/// Charges that a bank got of a payment.
+fn charges(world: &World, bank: &'static str, number: u128) -> usize {
+    let charged = Mark::Charged(bank, id(number));
+    world.trace.of(id(number)).into_iter().filter(|mark| *mark == charged).count()
+}
+
+#[test]
+fn a_paused_acquirer_gets_no_new_payment_and_keeps_those_that_it_has() {
+    let world = World::new().and_second_bank();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        order(&node, "first", RouteOrder::Paused).await;
+        let moved = node.created(pix(2)).await;
+        assert_eq!(moved.acquirer().unwrap().as_str(), "second");
+        let reasons: Vec<_> =
+            moved.considered.iter().map(|one| (one.acquirer.as_str(), one.reason.as_ref())).collect();
+        assert_eq!(reasons, [("second", "eligible"), ("first", "paused")]);
+        let cancelled = node.payments.operate(id(1), owner(), wish(Wish::Cancel, 70)).await.unwrap();
+        assert_eq!(cancelled.payment.status(), Status::Cancelled, "what it has goes on");
+        let by_card = node.created(card(3, true)).await;
+        assert_eq!(by_card.acquirer().unwrap().as_str(), "first", "another method is another route");
+        order(&node, "first", RouteOrder::Open).await;
+        assert_eq!(node.created(pix(4)).await.acquirer().unwrap().as_str(), "first");
+        node.settle().await;
+    });
+}
+
+#[test]
+fn with_every_acquirer_paused_nothing_is_written_and_a_known_key_still_gets_its_payment() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(keyed(1, "f")).await;
+        for ordered in [RouteOrder::Paused, RouteOrder::Drained] {
+            order(&node, "first", ordered).await;
+            assert_eq!(node.create(keyed(2, "g")).await.unwrap_err(), Denied::NoRoute);
+            assert!(node.create(keyed(1, "f")).await.unwrap().is_replay);
+            assert_eq!(world.store.payments().len(), 1);
+        }
+        order(&node, "first", RouteOrder::Open).await;
+        assert!(!node.create(keyed(2, "g")).await.unwrap().is_replay);
+        node.settle().await;
+    });
+}
+
+#[test]
+fn a_payment_does_not_move_to_an_acquirer_that_was_paused_meanwhile() {
+    let world = World::new().and_second_bank();
+    world.live(async {
+        let node = world.node();
+        world.bank.next([Answer::after_ms(500, Answer::Unreachable)]);
+        let caller = node.begin(pix(1));
+        pass_ms(100).await;
+        order(&node, "second", RouteOrder::Paused).await;
+        let created = caller.await.unwrap().unwrap();
+        assert_eq!(created.payment.status(), Status::Declined);
+        assert_eq!(created.payment.state.status_reason.as_deref(), Some("no_acquirer_available"));
+        assert_eq!(charges(&world, "second", 1), 0);
+        node.settle().await;
+    });
+}
+
+#[test]
+fn a_paused_acquirer_is_asked_for_unknown_outcomes_and_gets_a_charge_again_that_it_never_saw() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        world.bank.next([Answer::Silence]);
+        let caller = node.begin(pix(1));
+        pass_ms(100).await;
+        order(&node, "first", RouteOrder::Paused).await;
+        assert_eq!(caller.await.unwrap().unwrap().payment.status(), Status::Initial);
+        node.settle().await;
+        assert_eq!((node.stored(id(1)).status(), charges(&world, "first", 1)), (Status::Pending, 2));
+    });
+}
+
+#[test]
+fn a_drained_acquirer_ends_what_is_under_way_and_gets_nothing_more() {
+    let world = World::new().with_bank_concurrency(2).and_second_bank();
+    world.live(async {
+        let node = world.node();
+        world.bank.usually(Answer::after_ms(2_000, Answer::Takes));
+        let callers: Vec<_> = (1..=6).map(|number| node.begin(pix(number))).collect();
+        pass_ms(100).await;
+        order(&node, "first", RouteOrder::Drained).await;
+        assert_eq!(state(&node, "first"), RouteState::Draining);
+        let view = node.operators.routes().remove(0);
+        assert_eq!((view.under_way, view.waiting), (2, 4));
+        assert_eq!(node.created(pix(7)).await.acquirer().unwrap().as_str(), "second");
+        pass_ms(2_000).await;
+        assert_eq!(state(&node, "first"), RouteState::Drained);
+        for caller in callers {
+            assert_eq!(caller.await.unwrap().unwrap().payment.status(), Status::Pending);
+        }
+        let charged = (1..=6).map(|number| charges(&world, "first", number)).sum::<usize>();
+        let moved = (1..=6).map(|number| charges(&world, "second", number)).sum::<usize>();
+        assert_eq!((charged, moved), (2, 4), "what had only waited went to the other one");
+        node.settle().await;
+    });
+}
+
+#[test]
+fn a_refund_at_a_drained_acquirer_is_processing_and_is_done_soon_after_it_is_opened() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
+        node.settle().await;
+        order(&node, "first", RouteOrder::Drained).await;
+        let asked = node.payments.operate(id(1), owner(), wish(Wish::Refund(None), 70)).await.unwrap();
+        assert_eq!(asked.operation.state, OperationState::Processing);
+        pass_ms(600_000).await;
+        let operated = Mark::Operated("first", id(1));
+        assert!(!world.trace.of(id(1)).contains(&operated), "nothing was sent");
+        assert_eq!(node.stored(id(1)).status(), Status::Paid);
+        order(&node, "first", RouteOrder::Open).await;
+        pass_ms(31_000).await;
+        assert_eq!(node.stored(id(1)).status(), Status::Refund);
+        assert_eq!(world.store.kinds_of_exceptions(), Vec::<String>::new());
+        node.settle().await;
+    });
+}
+
+#[test]
+fn an_unknown_outcome_waits_while_its_acquirer_is_drained_and_is_asked_for_soon_afterwards() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        world.bank.next([Answer::TakesSilently]);
+        let caller = node.begin(pix(1));
+        pass_ms(100).await;
+        order(&node, "first", RouteOrder::Drained).await;
+        assert_eq!(caller.await.unwrap().unwrap().payment.status(), Status::Initial);
+        pass_ms(600_000).await;
+        assert_eq!((world.trace.asked(), node.stored(id(1)).status()), (0, Status::Initial));
+        order(&node, "first", RouteOrder::Open).await;
+        pass_ms(31_000).await;
+        assert_eq!((world.trace.asked(), world.trace.charges()), (1, 1));
+        let found = node.stored(id(1));
+        assert_eq!(found.state.attempts[0].outcome.as_str(), "accepted");
+        assert_eq!(world.store.kinds_of_exceptions(), Vec::<String>::new());
+        node.settle().await;
+    });
+}
+
+#[test]
+fn a_charge_that_has_to_be_sent_again_to_a_drained_acquirer_waits_and_is_not_declined() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        world.bank.next([Answer::Silence]);
+        drop(node.begin(pix(1)));
+        pass_ms(20_000).await;
+        let asked = world.trace.asked();
+        assert!(asked >= 2, "the next answer is believed");
+        // The order comes between that answer and the charge.
+        world.store.always(Op::Commit, Fault::Slow(Duration::from_secs(1)));
+        while world.trace.asked() == asked {
+            pass_ms(100).await;
+        }
+        order(&node, "first", RouteOrder::Drained).await;
+        world.store.heal();
+        pass_ms(600_000).await;
+        let waits = node.stored(id(1));
+        assert_eq!((waits.status(), waits.state.attempts.len()), (Status::Initial, 2));
+        assert_eq!((charges(&world, "first", 1), world.trace.asked()), (1, asked + 1));
+        order(&node, "first", RouteOrder::Open).await;
+        node.settle().await;
+        assert_eq!((node.stored(id(1)).status(), charges(&world, "first", 1)), (Status::Pending, 2));
+    });
+}
+
+#[test]
+fn an_operation_under_way_at_an_acquirer_that_is_drained_ends() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        world.bank.next_operations([OperationAnswer::Done]);
+        let payments = node.payments.clone();
+        let cancelling =
+            actix::spawn(async move { payments.operate(id(1), owner(), wish(Wish::Cancel, 70)).await });
+        pass_ms(5).await;
+        order(&node, "first", RouteOrder::Drained).await;
+        assert_eq!(cancelling.await.unwrap().unwrap().payment.status(), Status::Cancelled);
+        node.settle().await;
+    });
+}
+
+#[test]
+fn orders_hold_after_a_restart_before_the_first_payment_is_routed() {
+    let world = World::new().and_second_bank();
+    world.live(async { order(&world.node(), "first", RouteOrder::Paused).await });
+    world.live(async {
+        let node = world.node();
+        assert_eq!(node.created(pix(1)).await.acquirer().unwrap().as_str(), "second");
+        let view = node.operators.routes().remove(0);
+        assert_eq!((view.state, view.order), (RouteState::Paused, RouteOrder::Paused));
+        assert!(view.ordered_at.unwrap() < world.store.payment(id(1)).unwrap().created_at);
+        node.settle().await;
+    });
+}
+
+#[test]
+fn every_other_node_follows_within_two_seconds() {
+    let world = World::new().and_second_bank();
+    world.live(async {
+        let (one, two) = (world.node(), world.node());
+        two.created(pix(1)).await;
+        order(&one, "first", RouteOrder::Drained).await;
+        pass_ms(2_000).await;
+        assert_eq!(state(&two, "first"), RouteState::Drained);
+        assert_eq!(two.created(pix(2)).await.acquirer().unwrap().as_str(), "second");
+        order(&two, "first", RouteOrder::Open).await;
+        pass_ms(2_000).await;
+        assert_eq!(one.created(pix(3)).await.acquirer().unwrap().as_str(), "first");
+        one.settle().await;
+    });
+}
+
+#[test]
+fn the_last_orders_hold_while_the_store_does_not_tell_them() {
+    let world = World::new().and_second_bank();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(2)).await;
+        order(&node, "first", RouteOrder::Paused).await;
+        world.store.always(Op::RouteControls, Fault::Unavailable);
+        pass_ms(60_000).await;
+        assert_eq!(node.created(pix(1)).await.acquirer().unwrap().as_str(), "second");
+        node.settle().await;
+    });
+}
+
+#[test]
+fn nothing_is_routed_before_the_orders_were_read_once() {
+    let world = World::new();
+    world.store.always(Op::RouteControls, Fault::Unavailable);
+    world.live(async {
+        let node = world.node();
+        assert!(matches!(node.create(keyed(1, "f")).await, Err(Denied::StoreUnavailable(_))));
+        assert_eq!((world.trace.charges(), world.store.payments().len()), (0, 0));
+        let waiting = node.begin(keyed(1, "f"));
+        pass_ms(1_000).await;
+        world.store.heal();
+        assert_eq!(waiting.await.unwrap().unwrap().payment.status(), Status::Pending);
+        node.settle().await;
+    });
+}
+
+#[test]
+fn an_order_that_is_not_stored_does_not_hold() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        world.store.once(Op::PutRouteControl, Fault::Unavailable);
+        let ordered =
+            node.operators.order(&AcquirerName::new("first"), Method::Pix, RouteOrder::Drained).await;
+        assert!(matches!(ordered, Err(Denied::StoreUnavailable(_))));
+        pass_ms(2_000).await;
+        assert_eq!(state(&node, "first"), RouteState::Healthy);
+        node.settle().await;
+    });
+}
+
+#[test]
+fn orders_for_acquirers_that_are_not_configured_are_ignored() {
+    let world = World::new();
+    world.live(async {
+        let (order, at) = (RouteOrder::Drained, Timestamp::default());
+        for (acquirer, method) in [("gone", Method::Pix), ("first", Method::Boleto)] {
+            let acquirer = AcquirerName::new(acquirer);
+            let control = RouteControl { acquirer: acquirer.clone(), method, order, at };
+            world.store.put_route_control(&control).await.unwrap();
+        }
+        let node = world.node();
+        assert_eq!(node.created(pix(1)).await.status(), Status::Pending);
+        let ordered = node.operators.order(&AcquirerName::new("gone"), Method::Pix, order).await;
+        assert_eq!(ordered.unwrap(), None);
+        node.settle().await;
+    });
+}
+
+#[test]
+fn what_was_ordered_while_older_orders_were_on_their_way_is_not_undone_by_them() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        world.store.once(Op::RouteControls, Fault::Slow(Duration::from_millis(300)));
+        pass_ms(1_000).await;
+        for _ in 0..100 {
+            order(&node, "first", RouteOrder::Paused).await;
+            pass_ms(7).await;
+            assert_eq!(state(&node, "first"), RouteState::Paused);
+            order(&node, "first", RouteOrder::Open).await;
+            pass_ms(7).await;
+            assert_eq!(state(&node, "first"), RouteState::Healthy);
+        }
+        node.settle().await;
+    });
+}
+
+#[test]
+fn a_route_tells_how_its_calls_went_and_shows_its_state_as_a_metric() {
+    let world = World::new().with_limits(|limits| limits.sample_interval = Duration::from_secs(1));
+    world.live(async {
+        let node = world.node();
+        world.bank.next((0..9).map(|_| Answer::after_ms(30, Answer::Nonsense)));
+        for number in 1..=10 {
+            drop(node.begin(pix(number)));
+        }
+        pass_ms(200).await;
+        let route = || node.operators.routes().into_iter().find(|route| route.method == Method::Pix).unwrap();
+        assert_eq!((route().outcomes.unknown, route().outcomes.answered), (9, 1));
+        let failure = route().last_failure.unwrap();
+        assert_eq!((failure.what.as_str(), route().state), ("not JSON", RouteState::Healthy));
+        world.bank.next((0..10).map(|_| Answer::after_ms(30, Answer::Nonsense)));
+        for number in 11..=20 {
+            drop(node.begin(pix(number)));
+        }
+        pass_ms(200).await;
+        assert!(route().failures_in_a_row >= 10 && route().failing_until.is_some());
+        assert_eq!(route().state, RouteState::Failing);
+        assert!(route().p99_ms.unwrap().get() >= 25_000, "{:?}", route().p99_ms);
+        pass_ms(1_000).await;
+        let shown = |state| {
+            let labels = [("acquirer", "first"), ("method", "pix"), ("state", state)];
+            node.gauge("quita_route_state", &labels)
+        };
+        order(&node, "first", RouteOrder::Drained).await;
+        pass_ms(2_000).await;
+        assert_eq!((shown("drained"), shown("healthy"), shown("failing")), (1, 0, 0));
+        order(&node, "first", RouteOrder::Open).await;
+        node.settle().await;
+        assert_eq!(route().state, RouteState::Healthy);
+        assert!(route().last_answer_at.is_some() && route().failures_in_a_row == 0);
+    });
+}

@@ -1,0 +1,300 @@
+//! What operators see: samples, causes of deaths, single transactions, nodes.
+
+use std::time::Duration;
+
+use quita_actors::{ActorKind, Sample};
+use quita_domain::status::Status;
+
+use crate::bank::Answer;
+use crate::orders::{SHOP, card, id, keyed, pix};
+use crate::receivers::Reply;
+use crate::store::{Fault, Op};
+use crate::world::{Node, World, pass_ms};
+
+/// A world in which samples are taken as in real ones.
+fn sampled() -> World {
+    World::new().with_limits(|limits| limits.sample_interval = Duration::from_secs(1))
+}
+
+fn thousandths(node: &Node<'_>, of: impl Fn(&Sample) -> u64) -> u64 {
+    of(&node.operators.sample())
+}
+
+#[test]
+fn a_sample_tells_of_the_last_second() {
+    let world = sampled();
+    world.live(async {
+        let node = world.node();
+        pass_ms(1_500).await;
+        assert_eq!(thousandths(&node, |sample| sample.payments.per_second.get()), 0);
+        for number in 1..=5 {
+            node.created(pix(number)).await;
+        }
+        pass_ms(1_000).await;
+        let sample = node.operators.sample();
+        let transaction = &sample.kinds[&ActorKind::Transaction];
+        assert_eq!((transaction.live, transaction.depth, transaction.restarts), (5, 0, 0));
+        assert_eq!(sample.payments.per_second.get(), 5_000);
+        assert_eq!(sample.payments.events_per_second.get(), 5_000, "each became pending");
+        assert_eq!(sample.webhooks.delivered_per_second.get(), 5_000);
+        assert!(transaction.per_second.get() >= 10_000, "a creation and an answer each");
+        assert!(transaction.handle_p99_ms.unwrap().get() >= 1_000, "the store takes 2 ms");
+        assert!(transaction.wait_median_ms.is_some());
+        assert_eq!(sample.store.batch_median.unwrap().get(), 1_000);
+        assert!(sample.store.commit_median_ms.unwrap().get() >= 1_000);
+        assert!(sample.webhooks.lag_p99_ms.is_some());
+        pass_ms(1_000).await;
+        let quiet = node.operators.sample();
+        let transaction = &quiet.kinds[&ActorKind::Transaction];
+        assert_eq!((transaction.live, transaction.per_second.get()), (5, 0));
+        assert_eq!((transaction.handle_median_ms, quiet.store.batch_median), (None, None));
+        assert_eq!(quiet.at.ms_since(sample.at), 1_000);
+        node.settle().await;
+    });
+}
+
+#[test]
+fn whoever_follows_gets_every_sample_once_it_is_taken() {
+    let world = sampled();
+    world.live(async {
+        let node = world.node();
+        let mut samples = node.operators.samples();
+        pass_ms(10).await;
+        samples.mark_unchanged();
+        let mut seen = Vec::new();
+        for _ in 0..5 {
+            samples.changed().await.unwrap();
+            seen.push(samples.borrow_and_update().at);
+        }
+        assert!(seen.windows(2).all(|two| two[1].ms_since(two[0]) == 1_000), "{seen:?}");
+    });
+}
+
+#[test]
+fn fifteen_minutes_are_kept_in_samples_of_five_seconds() {
+    let world = sampled().with_limits(|limits| {
+        limits.supervision_interval = Duration::from_secs(5);
+        limits.timer_interval = Duration::from_secs(5);
+    });
+    world.live(async {
+        let node = world.node();
+        pass_ms(61_000).await;
+        for number in 1..=10 {
+            node.created(pix(number)).await;
+        }
+        pass_ms(6_000).await;
+        let history = node.operators.history();
+        assert_eq!(history.len(), 13);
+        let rates: Vec<_> = history.iter().map(|sample| sample.payments.per_second.get()).collect();
+        assert_eq!(rates.iter().sum::<u64>(), 2_000, "ten within five seconds: {rates:?}");
+        pass_ms(1_200_000).await;
+        let history = node.operators.history();
+        assert_eq!(history.len(), 180);
+        assert!(history.windows(2).all(|two| two[1].at.ms_since(two[0].at) == 5_000));
+    });
+}
+
+#[test]
+fn the_messages_of_a_kind_are_told_by_name_for_the_last_minute() {
+    let world = sampled();
+    world.live(async {
+        let node = world.node();
+        pass_ms(500).await;
+        for number in 1..=6 {
+            node.created(pix(number)).await;
+        }
+        pass_ms(59_000).await;
+        let messages = node.operators.messages(ActorKind::Transaction);
+        let names: Vec<_> = messages.iter().map(|message| message.name.as_str()).collect();
+        assert_eq!(names, ["await", "create", "execute"]);
+        let create = &messages[1];
+        assert!((90..=120).contains(&create.per_second.get()), "6 a minute: {create:?}");
+        assert!(create.handle_p99_ms.unwrap().get() >= 1_000);
+        pass_ms(60_000).await;
+        let create = &node.operators.messages(ActorKind::Transaction)[1];
+        assert_eq!((create.per_second.get(), create.handle_median_ms), (0, None));
+    });
+}
+
+/// Why actors of this kind died last, as the newest sample tells.
+fn cause(node: &Node<'_>, kind: ActorKind) -> quita_actors::Cause {
+    let sample = node.operators.sample();
+    sample.kinds[&kind].last_cause.as_deref().expect("a cause").clone()
+}
+
+#[test]
+fn a_transaction_that_dies_tells_why_where_and_whose_it_was() {
+    let world = sampled();
+    world.live(async {
+        let node = world.node();
+        pass_ms(3_000).await;
+        assert!(node.operators.sample().kinds[&ActorKind::Transaction].last_cause.is_none());
+        world.ids.die_once();
+        node.create(keyed(7, "f")).await.unwrap_err();
+        node.create(keyed(7, "f")).await.unwrap();
+        pass_ms(1_000).await;
+        let cause = cause(&node, ActorKind::Transaction);
+        assert_eq!((cause.what.as_str(), cause.message), ("no id today", Some("create")));
+        assert_eq!((cause.transaction_id, cause.at.ms_since(crate::chance::START)), (Some(id(7)), 3_000));
+        assert!(cause.place.starts_with("actors/tests/system/chance.rs:"), "{}", cause.place);
+        assert_eq!(node.operators.sample().kinds[&ActorKind::Transaction].restarts, 1);
+        assert_eq!(world.store.payments().len(), 1);
+        node.settle().await;
+    });
+}
+
+#[test]
+fn every_kind_that_dies_tells_why() {
+    let world = sampled();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        world.store.once(Op::Load, Fault::Panic);
+        node.payments.read(id(1)).await.unwrap_err();
+        world.store.once(Op::Commit, Fault::Panic);
+        world.bank.next([Answer::Panic]);
+        node.create(keyed(2, "f")).await.unwrap_err();
+        pass_ms(200).await;
+        node.create(keyed(2, "f")).await.unwrap();
+        world.receivers.next(SHOP, [Reply::Panic]);
+        node.created(pix(3)).await;
+        pass_ms(2_000).await;
+        assert_eq!(cause(&node, ActorKind::Reader).what, "the store's adapter panics at Load");
+        assert_eq!(cause(&node, ActorKind::Journal).what, "the store's adapter panics at Commit");
+        assert_eq!(cause(&node, ActorKind::Acquirer).what, "the adapter of first panics");
+        let worker = cause(&node, ActorKind::WebhookWorker);
+        assert_eq!((worker.message, worker.transaction_id), (Some("send"), None));
+        assert!(node.operators.sample().kinds[&ActorKind::Front].last_cause.is_none());
+        node.settle().await;
+    });
+}
+
+#[test]
+fn a_transaction_in_memory_can_be_looked_at_and_is_not_kept_there_by_it() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        assert_eq!(node.operators.inspect(id(1)).await.unwrap(), None);
+        world.bank.next([Answer::after_ms(500, Answer::Takes)]);
+        let begun = world.clock.elapsed_ms();
+        let caller = node.begin(pix(1));
+        pass_ms(300).await;
+        let view = node.operators.inspect(id(1)).await.unwrap().unwrap();
+        assert_eq!((view.transaction_id, view.is_alive, view.holds_card), (id(1), true, false));
+        assert_eq!((view.waiting, view.handling), (0, 0), "the acquirer is at work, the actor is not");
+        let names: Vec<_> = view.messages.iter().map(|message| message.name).collect();
+        assert_eq!(names, ["await", "create"], "the newest first");
+        assert_eq!(view.since.ms_since(crate::chance::START), begun);
+        let create = &view.messages[1];
+        assert!(create.took_ms.unwrap().get() >= 2_000 && create.at >= view.since);
+        caller.await.unwrap().unwrap();
+        for _ in 0..20 {
+            pass_ms(250).await;
+            node.operators.inspect(id(1)).await.unwrap();
+        }
+        assert_eq!(node.operators.inspect(id(1)).await.unwrap(), None, "it was idle and left");
+        node.settle().await;
+    });
+}
+
+#[test]
+fn what_a_transaction_is_doing_is_seen_while_it_does_it() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        pass_ms(10).await;
+        world.store.once(Op::Commit, Fault::Slow(Duration::from_secs(3)));
+        let callers: Vec<_> = (0..3).map(|_| node.begin(keyed(1, "f"))).collect();
+        pass_ms(1_000).await;
+        let view = node.operators.inspect(id(1)).await.unwrap().unwrap();
+        assert_eq!((view.waiting, view.handling), (2, 1));
+        assert_eq!(
+            (view.messages.len(), view.messages[0].name, view.messages[0].took_ms),
+            (1, "create", None)
+        );
+        for caller in callers {
+            caller.await.unwrap().unwrap();
+        }
+        let view = node.operators.inspect(id(1)).await.unwrap().unwrap();
+        assert!(view.messages.iter().any(|message| message.waited_ms.get() >= 3_000_000), "{view:?}");
+        node.settle().await;
+    });
+}
+
+#[test]
+fn a_held_card_is_told_of_and_never_shown() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        world.bank.next([Answer::after_ms(500, Answer::Pays)]);
+        let caller = node.begin(card(1, true));
+        pass_ms(100).await;
+        let view = node.operators.inspect(id(1)).await.unwrap().unwrap();
+        assert!(view.holds_card);
+        assert!(!serde_json::to_string(&view).unwrap().contains("4242"));
+        assert_eq!(caller.await.unwrap().unwrap().payment.status(), Status::Paid);
+        assert!(!node.operators.inspect(id(1)).await.unwrap().unwrap().holds_card);
+        node.settle().await;
+    });
+}
+
+#[test]
+fn the_busiest_transactions_are_listed_first_and_no_more_than_a_bounded_number() {
+    let world = World::new().with_limits(|limits| {
+        limits.transactions_shown = 5;
+        limits.transactions_looked_at = 30;
+    });
+    world.live(async {
+        let node = world.node();
+        for number in 1..=20 {
+            node.created(pix(number)).await;
+        }
+        world.store.once(Op::Commit, Fault::Slow(Duration::from_secs(2)));
+        let callers: Vec<_> = (0..4).map(|_| node.begin(keyed(21, "f"))).collect();
+        pass_ms(500).await;
+        let shards = node.operators.busiest().await.unwrap();
+        assert_eq!(shards.len(), 1);
+        let shard = &shards[0];
+        assert_eq!((shard.live, shard.looked_at, shard.transactions.len()), (21, 21, 5));
+        assert_eq!((shard.transactions[0].transaction_id, shard.transactions[0].load), (id(21), 4));
+        let rank = |one: &quita_actors::LiveView| (one.load, one.last_used_at);
+        assert!(shard.transactions.is_sorted_by(|one, next| rank(one) >= rank(next)));
+        for caller in callers {
+            caller.await.unwrap().unwrap();
+        }
+        for number in 22..=60 {
+            node.created(pix(number)).await;
+        }
+        let shards = node.operators.busiest().await.unwrap();
+        assert_eq!((shards[0].looked_at, shards[0].transactions.len()), (30, 5));
+        node.settle().await;
+    });
+}
+
+#[test]
+fn nodes_that_live_are_seen_and_those_that_are_gone_are_not() {
+    let world = World::new();
+    world.live(async {
+        drop(world.node());
+        pass_ms(3_000).await;
+    });
+    world.live(async {
+        let (one, two) = (world.node(), world.node());
+        pass_ms(6_000).await;
+        let seen = one.operators.nodes().await.unwrap();
+        assert_eq!(seen.len(), 3, "one has just gone");
+        assert!(
+            seen.iter()
+                .all(|node| (node.address.as_str(), node.version.as_str()) == ("127.0.0.1:8080", "1.2.3"))
+        );
+        pass_ms(60_000).await;
+        let seen = two.operators.nodes().await.unwrap();
+        assert_eq!(seen.len(), 2);
+        assert!(seen[0].id != seen[1].id && seen.iter().all(|node| node.seen_at > node.started_at));
+        assert_eq!(one.gauge("quita_nodes_seen", &[]), 2);
+        world.store.always(Op::PutNode, Fault::Unavailable);
+        pass_ms(120_000).await;
+        assert_eq!(one.operators.nodes().await.unwrap().len(), 0);
+        assert_eq!(one.created(pix(1)).await.status(), Status::Pending, "no payment depends on it");
+    });
+}

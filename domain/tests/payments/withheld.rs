@@ -1,0 +1,172 @@
+//! Calls that an operator's order withheld, and questions that an operator asks.
+
+use crate::payments::time::DAY;
+use crate::payments::unknown_outcomes::{charge_answered, found, unknown};
+use crate::*;
+
+fn withheld() -> ChargeAnswer {
+    ChargeAnswer::Failed(CallFailure::Withheld)
+}
+
+fn find() -> Effect {
+    Effect::Find(AcquirerName::new("first"))
+}
+
+/// Asked for twice, long enough after the first question: it is sent again.
+fn sent_again() -> Payment {
+    let mut payment = after(&open(pix_order()).next.unwrap(), charge_answered(unknown()), 500);
+    for ms in [1_500, 30_000] {
+        payment = after(&payment, Command::Wake, ms);
+        let answer = ChargeAnswer::NotFound;
+        payment = after(&payment, Command::Found { attempt: 1, asking_for_ms: Some(ms), answer }, ms);
+    }
+    assert_eq!(payment.state.attempts.len(), 2);
+    payment
+}
+
+fn answered_withheld(attempt: u32) -> Command {
+    Command::ChargeAnswered { attempt, answer: withheld() }
+}
+
+#[test]
+fn a_new_payment_whose_charge_is_withheld_goes_elsewhere_and_ends_only_if_there_is_no_other_route() {
+    let opened = open(pix_order()).next.unwrap();
+    let moved = opened.decide(answered_withheld(1), &at(10)).unwrap();
+    assert_eq!(moved.effects, [Effect::Charge(AcquirerName::new("second"))]);
+    let over = after(&moved.next.unwrap(), answered_withheld(2), 20);
+    assert_eq!(over.status(), Status::Declined);
+    assert_eq!(over.state.status_reason.as_deref(), Some("no_acquirer_available"));
+}
+
+#[test]
+fn a_charge_that_is_sent_again_goes_elsewhere_if_it_can() {
+    let moved = sent_again().decide(answered_withheld(2), &at(31_000)).unwrap();
+    assert_eq!(moved.effects, [Effect::Charge(AcquirerName::new("second"))]);
+}
+
+#[test]
+fn a_charge_that_is_sent_again_waits_if_no_other_acquirer_is_left_and_is_asked_for_later() {
+    let mut payment = sent_again();
+    payment.considered = payment.considered.iter().take(1).cloned().collect();
+    let held = payment.decide(answered_withheld(2), &at(31_000)).unwrap();
+    assert_eq!(held.effects, []);
+    let held = held.next.unwrap();
+    assert_eq!((held.status(), held.due_at()), (Status::Initial, Some(START.plus_ms(61_000))));
+    let mut payment = after(&held, Command::Wake, 61_000);
+    payment =
+        after(&payment, Command::Found { attempt: 2, asking_for_ms: Some(0), answer: withheld() }, 61_010);
+    assert_eq!(payment.due_at(), Some(START.plus_ms(91_010)), "it goes on waiting");
+    for (ms, asking_for_ms) in [(91_010, 30_000), (121_010, 60_000)] {
+        payment = after(&payment, Command::Wake, ms);
+        let asking_for_ms = Some(asking_for_ms);
+        let answer = ChargeAnswer::NotFound;
+        payment = after(&payment, Command::Found { attempt: 2, asking_for_ms, answer }, ms);
+    }
+    assert_eq!((payment.state.attempts.len(), payment.status()), (3, Status::Initial));
+}
+
+#[test]
+fn questions_that_are_withheld_for_a_day_do_not_count_and_are_asked_soon_afterwards() {
+    let mut payment = after(&open(pix_order()).next.unwrap(), charge_answered(unknown()), 500);
+    let mut now_ms = 0;
+    while now_ms < DAY {
+        now_ms = payment.due_at().unwrap().ms_since(START);
+        let woken = payment.decide(Command::Wake, &at(now_ms)).unwrap();
+        assert_eq!((woken.oddity, woken.effects), (None, vec![find()]));
+        payment = after(&woken.next.unwrap(), found(withheld()), now_ms + 10);
+        assert_eq!(payment.state.attempts[0].asked, 0);
+        assert_eq!(payment.due_at().unwrap(), START.plus_ms(now_ms + 30_010));
+    }
+    let seen = after(&payment, found(ChargeAnswer::Known(settled("s1", 10_000))), now_ms + 40_000);
+    assert_eq!(seen.status(), Status::Paid);
+}
+
+#[test]
+fn an_operation_that_is_withheld_for_a_day_is_neither_refused_nor_odd_and_is_sent_soon_afterwards() {
+    let mut payment = after(&paid(), wish(refund(100), None, 1), 3_000);
+    let mut now_ms = 3_000;
+    let answered = |answer| Command::OperationAnswered { operation: Uuid::from_u128(1), answer };
+    while now_ms < DAY {
+        payment = after(&payment, answered(OperationAnswer::Failed(CallFailure::Withheld)), now_ms + 10);
+        assert_eq!(payment.due_at().unwrap(), START.plus_ms(now_ms + 30_010));
+        now_ms += 30_010;
+        let woken = payment.decide(Command::Wake, &at(now_ms)).unwrap();
+        assert_eq!(woken.oddity, None);
+        payment = woken.next.unwrap();
+        assert_eq!(payment.operations[0].sent, 1);
+    }
+    let done = after(&payment, answered(OperationAnswer::Done), now_ms + 10);
+    assert_eq!(done.state.refunded_amount().cents(), 100);
+}
+
+#[test]
+fn what_was_asked_too_often_before_is_not_told_of_more_often_while_it_is_withheld() {
+    let mut payment = after(&open(pix_order()).next.unwrap(), charge_answered(unknown()), 500);
+    let mut told = 0;
+    while payment.due_at().unwrap() < START.plus_ms(DAY) {
+        let now_ms = payment.due_at().unwrap().ms_since(START);
+        let woken = payment.decide(Command::Wake, &at(now_ms)).unwrap();
+        told += u32::from(woken.oddity.is_some());
+        let answer = if now_ms < 2 * 3_600_000 { unknown() } else { withheld() };
+        payment = after(&woken.next.unwrap(), found(answer), now_ms + 10);
+    }
+    assert!((20..=30).contains(&told), "once an hour: {told}");
+}
+
+#[test]
+fn an_operator_who_asks_has_an_unknown_outcome_asked_for_at_once() {
+    let timed_out = after(&open(pix_order()).next.unwrap(), charge_answered(unknown()), 500);
+    let asked = timed_out.decide(Command::Ask, &at(600)).unwrap();
+    assert_eq!(asked.effects, [find()]);
+    assert_eq!(asked.next.unwrap().due_at(), Some(START.plus_ms(2_600)), "the next one is scheduled");
+}
+
+#[test]
+fn an_operator_who_asks_leaves_a_charge_alone_that_may_be_under_way() {
+    let opened = open(pix_order()).next.unwrap();
+    let asked = opened.decide(Command::Ask, &at(600)).unwrap();
+    assert!(asked.next.is_none() && asked.effects.is_empty());
+}
+
+#[test]
+fn an_operator_who_asks_has_a_waiting_charge_looked_at_beside_its_schedule() {
+    let pending = pending();
+    let asked = pending.decide(Command::Ask, &at(600)).unwrap();
+    assert_eq!(asked.effects, [find()]);
+    let asked = asked.next.unwrap();
+    assert_eq!((asked.check, asked.revision), (pending.check, pending.revision + 1));
+    assert_eq!(asked.state.version, pending.state.version, "nothing that a merchant sees");
+    let look = Command::Found {
+        attempt: 1,
+        asking_for_ms: None,
+        answer: ChargeAnswer::Known(settled("s1", 10_000)),
+    };
+    assert_eq!(after(&asked, look, 700).status(), Status::Paid);
+}
+
+#[test]
+fn an_operator_who_asks_has_an_operation_sent_again_unless_its_call_may_be_under_way() {
+    let refunding = after(&paid(), wish(refund(100), None, 1), 3_000);
+    let sends = |payment: &Payment, ms| {
+        let asked = payment.decide(Command::Ask, &at(ms)).unwrap();
+        asked.effects.contains(&Effect::Operate(AcquirerName::new("first"), Uuid::from_u128(1)))
+    };
+    assert!(!sends(&refunding, 3_100), "under way");
+    let mut payment = refunding;
+    for _ in 0..6 {
+        let now_ms = payment.due_at().unwrap().ms_since(START);
+        payment = after(&payment, Command::Wake, now_ms);
+        let answer = OperationAnswer::Failed(CallFailure::Unknown("502".into()));
+        payment =
+            after(&payment, Command::OperationAnswered { operation: Uuid::from_u128(1), answer }, now_ms);
+    }
+    let next_ms = payment.due_at().unwrap().ms_since(START);
+    assert!(sends(&payment, next_ms - 200_000));
+    assert!(!sends(&payment, next_ms - 20_000), "it is about to be sent anyway");
+}
+
+#[test]
+fn there_is_nothing_to_ask_of_what_is_settled() {
+    assert!(paid().decide(Command::Ask, &at(9_000)).unwrap().effects.is_empty());
+    assert!(paid().decide(Command::Ask, &at(9_000)).unwrap().next.is_none());
+}
