@@ -366,7 +366,10 @@ mod tests {
         assert_eq!(new.expires_at.map(Timestamp::millis), Some(1_000 + 86_400_000));
         assert!(access.rotate_key(&MerchantId::new("other"), &second.id).await.is_err());
         access.revoke_key(&second.id).await.unwrap();
-        assert!(access.rotate_key(&merchant, &second.id).await.is_err(), "what works no more has no successor");
+        assert!(
+            access.rotate_key(&merchant, &second.id).await.is_err(),
+            "what works no more has no successor"
+        );
     }
 
     #[tokio::test]

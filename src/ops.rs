@@ -1,11 +1,11 @@
-//! The operators' listener: health, metrics, exceptions. Loopback by default.
+//! The operators' listener: health, metrics, exceptions, and the operator's console. Loopback by default.
 
+pub(crate) mod console;
 mod health;
 
 use std::net::SocketAddr;
 
 use actix_web::dev::Server;
-use actix_web::http::header::CONTENT_SECURITY_POLICY;
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data};
 use actix_web::{App, HttpResponse, HttpServer};
@@ -14,7 +14,9 @@ use quita_actors::Payments;
 use quita_domain::exception::Exception;
 use serde::Serialize;
 
-use crate::http::{ApiError, not_found, with_request_id};
+use console::OperatorConsole;
+
+use crate::http::{ApiError, with_request_id};
 use crate::serve::{cannot_listen, first_address};
 
 /// Exceptions shown at once.
@@ -25,6 +27,7 @@ pub(crate) fn listen(
     address: SocketAddr,
     payments: Payments,
     registry: Registry,
+    console: Data<OperatorConsole>,
 ) -> anyhow::Result<(Server, SocketAddr)> {
     let (payments, registry) = (Data::new(payments), Data::new(registry));
     let server = HttpServer::new(move || {
@@ -32,12 +35,11 @@ pub(crate) fn listen(
             .wrap(from_fn(with_request_id))
             .app_data(payments.clone())
             .app_data(registry.clone())
-            .route("/", web::get().to(index))
             .route("/health/live", web::get().to(health::live))
             .route("/health/ready", web::get().to(health::ready))
             .route("/metrics", web::get().to(metrics))
             .route("/ops/exceptions", web::get().to(exceptions))
-            .default_service(web::to(not_found))
+            .configure(|config| console::configure(config, console.clone()))
     });
     let server = server
         .workers(1)
@@ -46,14 +48,6 @@ pub(crate) fn listen(
         .map_err(|error| cannot_listen("--ops-listen", address, &error))?;
     let bound = first_address(&server.addrs())?;
     Ok((server.run(), bound))
-}
-
-/// `GET /`: where everything is.
-async fn index() -> HttpResponse {
-    HttpResponse::Ok()
-        .content_type("text/html; charset=utf-8")
-        .insert_header((CONTENT_SECURITY_POLICY, "default-src 'none'"))
-        .body(include_str!("ops/index.html"))
 }
 
 /// `GET /metrics`, in Prometheus text.

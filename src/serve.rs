@@ -20,6 +20,7 @@ use crate::access::{Access, KeyVerifier};
 use crate::config::{Config, Environment};
 use crate::console::{self, Console};
 use crate::http::{self, Edge, with_request_id};
+use crate::ops::console::OperatorConsole;
 use crate::people::People;
 use crate::store::Purpose;
 use crate::{acquirers, first_run, ops, store};
@@ -83,12 +84,14 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     };
     let system = start_actors(&store, outside, webhooks.clone(), identity, &registry)?;
     let verifier = KeyVerifier::new(store.clone(), Arc::clone(&clock));
-    let edge = Data::new(Edge::new(system.payments(), verifier, clock, public_url, &config));
-    let console = Data::new(Console::new(edge.clone(), store, webhooks, &config));
+    let edge = Data::new(Edge::new(system.payments(), verifier, Arc::clone(&clock), public_url, &config));
+    let console = Data::new(Console::new(edge.clone(), store.clone(), webhooks, &config));
     let streams = Arc::clone(&console.streams);
     let uses = actix_web::rt::spawn(store_last_uses(edge.clone()));
     let api = listen(&config, listener, edge.clone(), console)?;
-    let (ops, ops_address) = ops::listen(config.ops_listen, system.payments(), registry)?;
+    let operators = OperatorConsole::new(system.operators(), system.payments(), store, clock, &config);
+    let (ops, ops_address) =
+        ops::listen(config.ops_listen, system.payments(), registry, Data::new(operators))?;
     tracing::info!(listen = %api_address, ops_listen = %ops_address, store = %config.store, "the service is ready");
     welcome.print(&config, api_address, ops_address);
     serve(api, ops, &system, config.shutdown_time, || streams.close()).await?;

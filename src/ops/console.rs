@@ -72,7 +72,8 @@ impl OperatorConsole {
             attempts: Attempts::new(),
             streams: Arc::new(Streams::new()),
             samples: live::Encoded::default(),
-            credential: password.map(|password| OperatorCredential::new(password, config.secret_key.expose())),
+            credential: password
+                .map(|password| OperatorCredential::new(password, config.secret_key.expose())),
             is_behind_proxy: config.behind_proxy,
             store_name: config.store.to_string(),
         }

@@ -110,7 +110,6 @@ texts! {
         what_to_do: "O que fazer", "What to do";
         payment: "Pagamento", "Payment";
         acquirer: "Adquirente", "Acquirer";
-        reported: "Desde", "Since";
         resolved_by: "Resolvida por {who}", "Resolved by {who}";
         note: "Nota", "Note";
         note_hint: "O que foi feito, para quem vier depois. Até 500 caracteres.", "What was done, for whoever comes after. Up to 500 characters.";
@@ -121,7 +120,6 @@ texts! {
         ask_acquirer: "Perguntar ao adquirente agora", "Ask the acquirer now";
         ask_effect: "Pergunta agora o que foi do pagamento; a resposta vale como se tivesse vindo sozinha.",
             "Asks now what became of the payment; the answer counts as if it had come by itself.";
-        resolve_question: "Marcar como resolvida?", "Mark as resolved?";
         notice_resolved: "Exceção resolvida.", "Exception resolved.";
         notice_asked: "O adquirente está sendo perguntado; a resposta aparece no pagamento.",
             "The acquirer is being asked; the answer shows in the payment.";

@@ -160,10 +160,7 @@ pub(super) async fn ask(
 }
 
 /// `POST /exceptions/act`
-pub(super) async fn act(
-    order: Order,
-    console: Data<OperatorConsole>,
-) -> Result<HttpResponse, Failure> {
+pub(super) async fn act(order: Order, console: Data<OperatorConsole>) -> Result<HttpResponse, Failure> {
     let (exception, action) = find(&console, order.form.text("action"), order.form.text("id")).await?;
     let done = match action {
         ExceptionAction::Resolve => resolve(&order, &console, &exception).await?,

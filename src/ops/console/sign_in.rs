@@ -53,10 +53,7 @@ pub(super) async fn sign_in(
 }
 
 /// `POST /sign-out`
-pub(super) async fn sign_out(
-    console: Data<OperatorConsole>,
-    order: Order,
-) -> Result<HttpResponse, Failure> {
+pub(super) async fn sign_out(console: Data<OperatorConsole>, order: Order) -> Result<HttpResponse, Failure> {
     console.people.sign_out(order.operator.token.expose()).await?;
     let deed = Deed::of_operators(AuditAction::SignedOut, OPERATOR);
     console.audit.note(&order.operator.doer(), deed).await;

@@ -60,10 +60,7 @@ async fn identify(request: &HttpRequest) -> Result<Operator, Failure> {
 }
 
 /// Whether a session with this token goes on.
-pub(super) async fn is_operator(
-    console: &OperatorConsole,
-    token: &Secret<String>,
-) -> Result<bool, Failure> {
+pub(super) async fn is_operator(console: &OperatorConsole, token: &Secret<String>) -> Result<bool, Failure> {
     let credential = console.credential.as_ref().ok_or(Failure::Closed)?;
     Ok(console.people.is_operator(credential, token.expose()).await?)
 }

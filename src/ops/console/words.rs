@@ -48,7 +48,9 @@ pub(super) fn kind(kind: &str, language: Language) -> &str {
         "refund_exceeds_paid" => language.pick("Devolvido mais que o pago", "More refunded than paid"),
         "contradiction" => language.pick("Contradição do adquirente", "The acquirer contradicts itself"),
         "unknown_outcome" => language.pick("Desfecho desconhecido", "Unknown outcome"),
-        "unknown_payment" => language.pick("Aviso de pagamento desconhecido", "A notice of an unknown payment"),
+        "unknown_payment" => {
+            language.pick("Aviso de pagamento desconhecido", "A notice of an unknown payment")
+        }
         "unreadable" => language.pick("Pagamento ilegível", "A payment that can't be read"),
         other => other,
     }
@@ -72,9 +74,7 @@ pub(super) fn advice<'a>(kind: &str, stored: &'a str, language: Language) -> &'a
             "Procure o pagamento no adquirente pelo id da transação; o serviço continua perguntando."
         }
         "unknown_payment" => "Procure a transação no adquirente; se entrou dinheiro, devolva por lá.",
-        "unreadable" => {
-            "Rode a versão que o gravou, ou restaure do backup; tenta-se de novo a cada minuto."
-        }
+        "unreadable" => "Rode a versão que o gravou, ou restaure do backup; tenta-se de novo a cada minuto.",
         _ => stored,
     }
 }
