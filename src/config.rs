@@ -49,6 +49,8 @@ pub struct Config {
     pub log: LogConfig,
     /// How long what was accepted may take to finish once the service is told to stop.
     pub shutdown_time: Duration,
+    /// How long a transaction's actor stays in memory after its last message.
+    pub idle_after: Duration,
     /// Instalments that a card payment may have.
     pub max_installments: u8,
     /// How long the sandbox's payer takes.
@@ -142,6 +144,9 @@ impl Config {
             shutdown_time: settings
                 .read("shutdown-time", DURATION_FORM, parse_duration)
                 .unwrap_or(DEFAULT_SHUTDOWN_TIME),
+            idle_after: settings
+                .read("idle-after", IDLE_AFTER_FORM, parse_idle_after)
+                .unwrap_or(DEFAULT_IDLE_AFTER),
             max_installments: settings
                 .read("max-installments", "1 to 12", |text| number(text, 1, MAX_INSTALLMENTS))
                 .unwrap_or(MAX_INSTALLMENTS),
@@ -204,6 +209,8 @@ impl Environment {
 
 const DEFAULT_RATE_LIMIT: u32 = 200;
 const DEFAULT_SHUTDOWN_TIME: Duration = Duration::from_secs(10);
+const DEFAULT_IDLE_AFTER: Duration = Duration::from_secs(3);
+const IDLE_AFTER_FORM: &str = "100ms to 1h";
 const DEFAULT_SETTLE_AFTER: Duration = Duration::from_secs(2);
 const DEFAULT_SANDBOX_TIME_OUT: Duration = Duration::from_secs(2);
 const MAX_INSTALLMENTS: u8 = 12;
@@ -220,6 +227,11 @@ fn address(settings: &mut Settings, name: &str, default_port: u16) -> SocketAddr
 
 fn store(settings: &mut Settings) -> StoreUrl {
     settings.read("store", STORE_FORM, StoreUrl::parse).unwrap_or_default()
+}
+
+fn parse_idle_after(text: &str) -> Option<Duration> {
+    let bounds = Duration::from_millis(100)..=Duration::from_secs(3_600);
+    parse_duration(text).filter(|duration| bounds.contains(duration))
 }
 
 fn parse_public_url(text: &str) -> Option<Url> {

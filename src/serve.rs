@@ -82,7 +82,9 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
         address: api_address.to_string(),
         version: env!("CARGO_PKG_VERSION").into(),
     };
-    let system = start_actors(&store, outside, webhooks.clone(), identity, &registry)?;
+    let ports = ports(store.clone(), outside, webhooks.clone());
+    let limits = Limits { idle_after: config.idle_after, ..Limits::default() };
+    let system = ActorSystem::start(ports, limits, threads(), identity, &registry)?;
     let verifier = KeyVerifier::new(store.clone(), Arc::clone(&clock));
     let edge = Data::new(Edge::new(system.payments(), verifier, Arc::clone(&clock), public_url, &config));
     let console = Data::new(Console::new(edge.clone(), store.clone(), webhooks, &config));
@@ -126,25 +128,17 @@ fn webhooks(config: &Config, clock: &Arc<dyn Clock>) -> Arc<dyn WebhookSenderFac
     Arc::new(WebhookHttpFactory::new(policy, Arc::clone(clock)))
 }
 
-fn start_actors(
-    store: &Arc<dyn WholeStore>,
+fn ports(
+    store: Arc<dyn WholeStore>,
     Outside { acquirers, clock }: Outside,
     webhooks: Arc<dyn WebhookSenderFactory>,
-    identity: NodeIdentity,
-    registry: &Registry,
-) -> Result<ActorSystem, prometheus::Error> {
-    let ports = Ports {
-        store: store.clone(),
-        acquirers,
-        webhooks,
-        clock,
-        ids: Arc::new(SystemIds),
-        dice: Arc::new(SystemDice),
-    };
-    // As many threads read and write HTTP as there are cores, and the store has threads of its own.
-    let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2));
-    let limits = Limits::default();
-    ActorSystem::start(ports, limits, Placement::Threads(threads), identity, registry)
+) -> Ports {
+    Ports { store, acquirers, webhooks, clock, ids: Arc::new(SystemIds), dice: Arc::new(SystemDice) }
+}
+
+/// As many threads read and write HTTP as there are cores, and the store has threads of its own.
+fn threads() -> Placement {
+    Placement::Threads(std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2)))
 }
 
 fn listen(

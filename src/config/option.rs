@@ -30,7 +30,7 @@ pub const CONFIG_FILE: ConfigOption =
     option("config", "FILE", "TOML file with any of the other options [default: none]");
 
 /// Every option of the service.
-pub const OPTIONS: [ConfigOption; 18] = [
+pub const OPTIONS: [ConfigOption; 19] = [
     option("listen", "ADDRESS", "Where merchants and payers are served [default: 127.0.0.1:8080]"),
     option(
         "ops-listen",
@@ -58,6 +58,11 @@ pub const OPTIONS: [ConfigOption; 18] = [
         "shutdown-time",
         "DURATION",
         "How long what was accepted may take to finish after SIGTERM [default: 10s]",
+    ),
+    option(
+        "idle-after",
+        "DURATION",
+        "How long a transaction's actor stays in memory after its last message [default: 3s]",
     ),
     option("max-installments", "N", "Instalments that a card payment may have, 1 to 12 [default: 12]"),
     option("sandbox-settle-after", "DURATION", "How long the sandbox's payer takes to pay [default: 2s]"),

@@ -74,6 +74,7 @@ fn every_option_can_be_set_in_all_three_places() {
         ("log-format", "human"),
         ("log-level", "debug"),
         ("shutdown-time", "3s"),
+        ("idle-after", "30s"),
         ("max-installments", "6"),
         ("sandbox-settle-after", "1h"),
         ("sandbox-time-out", "700ms"),

@@ -50,6 +50,15 @@ impl Language {
         }
     }
 
+    /// `0,18 ms`, `12 ms` from microseconds.
+    pub(crate) fn microseconds(self, us: impl Shown<u64>) -> String {
+        let us = us.value();
+        match us {
+            0..10_000 => format!("{}{}{:02}\u{a0}ms", us / 1_000, self.decimal_mark(), us % 1_000 / 10),
+            10_000.. => self.duration(us / 1_000),
+        }
+    }
+
     /// `21/11/2026 18:36:02`, in Brasília's time.
     pub(crate) fn time(self, at: impl Shown<Timestamp>) -> String {
         let form = match self {
@@ -160,6 +169,13 @@ mod tests {
         ] {
             assert_eq!(Portuguese.duration(ms).replace('\u{a0}', " "), expected);
         }
+    }
+
+    #[test]
+    fn what_is_quick_is_told_in_hundredths_of_a_millisecond() {
+        assert_eq!(Portuguese.microseconds(179_u64), "0,17\u{a0}ms");
+        assert_eq!(English.microseconds(9_999_u64), "9.99\u{a0}ms");
+        assert_eq!(Portuguese.microseconds(12_900_u64), "12\u{a0}ms");
     }
 
     #[test]

@@ -6,10 +6,10 @@ use actix_web::HttpResponse;
 use actix_web::http::header::LOCATION;
 use actix_web::web::{Data, Path};
 use askama::Template;
-use quita_actors::{RouteState, RouteView};
+use quita_actors::{RouteState, RouteView, Thousandths};
 use quita_domain::audit::AuditAction;
 use quita_domain::control::RouteOrder;
-use quita_domain::identity::AcquirerName;
+use quita_domain::identity::{AcquirerName, Mode};
 use quita_domain::method::Method;
 use quita_domain::secret::Secret;
 
@@ -45,6 +45,18 @@ struct AcquirersBody {
 impl AcquirersBody {
     fn state(&self, state: &RouteState) -> &'static str {
         words::state(*state, self.texts)
+    }
+
+    fn latency(&self, route: &RouteView) -> String {
+        let measured = |time: &Option<Thousandths>| words::measured(time.as_ref(), self.language);
+        format!("{} · p99 {}", measured(&route.median_ms), measured(&route.p99_ms))
+    }
+
+    fn mode(&self, mode: &Mode) -> &'static str {
+        match mode {
+            Mode::Test => self.texts.everywhere.test,
+            Mode::Live => self.texts.everywhere.live,
+        }
     }
 
     fn order(&self, order: &RouteOrder) -> &'static str {

@@ -3,11 +3,12 @@
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 use askama::Template;
-use quita_actors::{ActorKind, MessageSample};
+use quita_actors::{ActorKind, MessageSample, Thousandths};
 
 use super::OperatorConsole;
 use super::frame::{Entry, Part, navigation};
 use super::visitor::Operator;
+use super::words;
 use crate::console::failure::Failure;
 use crate::console::frame::Frame;
 
@@ -26,6 +27,12 @@ struct KindPage {
     navigation: Vec<Entry>,
     kind: &'static str,
     messages: Vec<MessageSample>,
+}
+
+impl KindPage {
+    fn measured(&self, time: &Option<Thousandths>) -> String {
+        words::measured(time.as_ref(), self.frame.language())
+    }
 }
 
 /// `GET /`

@@ -6,7 +6,7 @@ use actix_web::HttpResponse;
 use actix_web::http::header::LOCATION;
 use actix_web::web::{Data, Path, Query};
 use askama::Template;
-use quita_actors::{ActorView, ShardView};
+use quita_actors::{ActorView, ShardView, Thousandths};
 use quita_domain::identity::TransactionId;
 use quita_domain::payment::Payment;
 use quita_domain::secret::Secret;
@@ -15,6 +15,7 @@ use serde::Deserialize;
 use super::OperatorConsole;
 use super::frame::{Entry, Part, navigation};
 use super::visitor::{Operator, is_operator};
+use super::words;
 use crate::console::failure::Failure;
 use crate::console::frame::Frame;
 use crate::console::language::Language;
@@ -47,6 +48,12 @@ struct TransactionBody {
     language: Language,
     actor: Option<ActorView>,
     payment: Arc<Payment>,
+}
+
+impl TransactionBody {
+    fn measured(&self, time: &Thousandths) -> String {
+        words::measured(Some(time), self.language)
+    }
 }
 
 /// Which transaction is looked for.

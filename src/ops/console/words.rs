@@ -1,6 +1,6 @@
 //! Words for what operators see. A new value does not compile until it has its words.
 
-use quita_actors::RouteState;
+use quita_actors::{RouteState, Thousandths};
 use quita_domain::control::RouteOrder;
 use quita_domain::exception::ExceptionAction;
 
@@ -36,6 +36,11 @@ pub(super) const fn action(action: ExceptionAction, texts: &Texts) -> (&'static 
         ExceptionAction::AskAcquirer => (texts.ask_acquirer, texts.ask_effect),
         ExceptionAction::Resolve => (texts.resolve, texts.resolve_effect),
     }
+}
+
+/// A time that was measured, or a dash.
+pub(super) fn measured(time: Option<&Thousandths>, language: Language) -> String {
+    time.map_or_else(|| "–".into(), |time| language.microseconds(time.get()))
 }
 
 /// The name of a kind of exception; a kind of another version names itself.
