@@ -100,6 +100,7 @@ impl Shared {
         expected_revision: u64,
     ) -> Result<(), WriteError> {
         if self.is_broken() {
+            self.meter.store_failures.inc();
             return Err(WriteError::NotWritten(failed_before()));
         }
         let id = payment.id;
@@ -115,10 +116,14 @@ impl Shared {
         match &result {
             Ok(()) => self.doubts.end(id),
             Err(WriteError::Unknown(error)) => {
+                self.meter.store_failures.inc();
                 self.doubt(id);
                 self.heed(error);
             }
-            Err(WriteError::NotWritten(error)) => self.heed(error),
+            Err(WriteError::NotWritten(error)) => {
+                self.meter.store_failures.inc();
+                self.heed(error);
+            }
             Err(WriteError::Conflict) => {}
         }
         result
