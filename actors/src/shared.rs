@@ -204,11 +204,12 @@ impl Shared {
         );
     }
 
-    /// The exception for an oddity of a payment. `source` tells apart what may happen to one payment more than once.
+    /// The exception for an oddity of a payment. What it is about tells its cause from others, whoever stated it and
+    /// however often; where nothing does, `source` tells apart what may happen to one payment more than once.
     pub(crate) fn exception(&self, payment: &Payment, oddity: &Oddity, source: &str) -> Exception {
-        let about = oddity.about.as_ref().map_or_else(String::new, |about| format!(":{about}"));
+        let cause = oddity.about.as_deref().unwrap_or(source);
         Exception {
-            id: format!("{}:{}:{source}{about}", payment.id, oddity.kind.as_str()),
+            id: format!("{}:{}:{cause}", payment.id, oddity.kind.as_str()),
             kind: oddity.kind.as_str().into(),
             transaction_id: payment.id,
             acquirer: payment.acquirer().cloned(),
