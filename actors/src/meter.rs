@@ -6,6 +6,8 @@ use prometheus::core::Collector;
 use prometheus::{
     Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
 };
+use quita_domain::exception::{UNKNOWN_PAYMENT, UNREADABLE};
+use quita_domain::payment::OddityKind;
 use quita_ports::Clock;
 
 use crate::actor_meter::{ActorMeter, ActorMeters};
@@ -29,12 +31,14 @@ pub(crate) struct Meter {
     pub(crate) route_states: IntGaugeVec,
     pub(crate) webhook_deliveries: IntCounterVec,
     pub(crate) webhook_lag: Histogram,
+    pub(crate) webhook_exhausted: IntCounter,
     pub(crate) webhook_backlog: IntGauge,
     pub(crate) due_backlog: IntGauge,
     pub(crate) inbox_backlog: IntGauge,
     pub(crate) batch_size: Histogram,
     pub(crate) commit_seconds: Histogram,
     pub(crate) conflicts: IntCounter,
+    pub(crate) store_failures: IntCounter,
     pub(crate) exceptions: IntCounterVec,
     pub(crate) nodes_seen: IntGauge,
 }
@@ -45,15 +49,16 @@ impl Meter {
         let counters = |name: &str, help: &str, labels: &[&str]| {
             enter(registry, IntCounterVec::new(Opts::new(name, help), labels)?)
         };
+        let counter = |name: &str, help: &str| enter(registry, IntCounter::new(name, help)?);
         let gauge = |name: &str, help: &str| enter(registry, IntGauge::new(name, help)?);
         let histogram = |options: HistogramOpts| enter(registry, Histogram::with_opts(options)?);
         let lag = "Time from an event to its confirmed delivery";
         let lag = HistogramOpts::new("quita_webhook_lag_seconds", lag).buckets(LONG_SECONDS.to_vec());
         let writes = HistogramOpts::new("quita_journal_batch_size", "Writes in one batch");
         let calls = seconds("quita_acquirer_request_seconds", "Calls to acquirers by outcome");
-        let conflicts = "Writes that another writer forestalled";
+        let failures = "Writes that the store did not take, or whose outcome is unknown";
         let states = Opts::new("quita_route_state", "1 for the state that a route is in, 0 for the others");
-        Ok(Arc::new(Self {
+        let meter = Self {
             actors: ActorMeters::new(registry, clock)?,
             created: counters("quita_payments_created_total", "Payments that were created", &["method"])?,
             payments: counters(
@@ -69,6 +74,7 @@ impl Meter {
                 &["outcome"],
             )?,
             webhook_lag: histogram(lag)?,
+            webhook_exhausted: counter("quita_webhook_exhausted_total", "Deliveries that were given up")?,
             webhook_backlog: gauge("quita_webhook_backlog", "Payments with an event that is not confirmed")?,
             due_backlog: gauge("quita_timer_backlog", "Payments whose time has come and that wait")?,
             inbox_backlog: gauge("quita_inbox_backlog", "Notices of acquirers that wait to be worked")?,
@@ -77,10 +83,16 @@ impl Meter {
                 "quita_journal_commit_seconds",
                 "Time the store takes for a batch",
             ))?,
-            conflicts: enter(registry, IntCounter::new("quita_store_conflicts_total", conflicts)?)?,
+            conflicts: counter("quita_store_conflicts_total", "Writes that another writer forestalled")?,
+            store_failures: counter("quita_store_failures_total", failures)?,
             exceptions: counters("quita_exceptions_total", "Exceptions reported to operators", &["kind"])?,
             nodes_seen: gauge("quita_nodes_seen", "Processes on this store that were seen lately")?,
-        }))
+        };
+        // An alert on an increase does not see the first one of a kind that was not there before.
+        for kind in OddityKind::ALL.map(OddityKind::as_str).into_iter().chain([UNKNOWN_PAYMENT, UNREADABLE]) {
+            meter.exceptions.with_label_values(&[kind]);
+        }
+        Ok(Arc::new(meter))
     }
 
     /// The meter of one kind of actor.

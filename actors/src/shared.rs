@@ -100,6 +100,7 @@ impl Shared {
         expected_revision: u64,
     ) -> Result<(), WriteError> {
         if self.is_broken() {
+            self.meter.store_failures.inc();
             return Err(WriteError::NotWritten(failed_before()));
         }
         let id = payment.id;
@@ -115,10 +116,14 @@ impl Shared {
         match &result {
             Ok(()) => self.doubts.end(id),
             Err(WriteError::Unknown(error)) => {
+                self.meter.store_failures.inc();
                 self.doubt(id);
                 self.heed(error);
             }
-            Err(WriteError::NotWritten(error)) => self.heed(error),
+            Err(WriteError::NotWritten(error)) => {
+                self.meter.store_failures.inc();
+                self.heed(error);
+            }
             Err(WriteError::Conflict) => {}
         }
         result
@@ -199,11 +204,12 @@ impl Shared {
         );
     }
 
-    /// The exception for an oddity of a payment. `source` tells apart what may happen to one payment more than once.
+    /// The exception for an oddity of a payment. What it is about tells its cause from others, whoever stated it and
+    /// however often; where nothing does, `source` tells apart what may happen to one payment more than once.
     pub(crate) fn exception(&self, payment: &Payment, oddity: &Oddity, source: &str) -> Exception {
-        let about = oddity.about.as_ref().map_or_else(String::new, |about| format!(":{about}"));
+        let cause = oddity.about.as_deref().unwrap_or(source);
         Exception {
-            id: format!("{}:{}:{source}{about}", payment.id, oddity.kind.as_str()),
+            id: format!("{}:{}:{cause}", payment.id, oddity.kind.as_str()),
             kind: oddity.kind.as_str().into(),
             transaction_id: payment.id,
             acquirer: payment.acquirer().cloned(),

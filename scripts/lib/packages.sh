@@ -1,16 +1,19 @@
 # shellcheck shell=bash
 # To be sourced: installing Debian packages where that is allowed.
 
+# Whether apt-get may be run as root here.
+may_install() { command -v apt-get >/dev/null && { ((EUID == 0)) || sudo -n true 2>/dev/null; }; }
+
+as_root() { if ((EUID == 0)); then "$@"; else sudo -n "$@"; fi; }
+
+# Learns what packages there are. Fails if it may not, or can't.
+update_package_lists() { may_install && as_root apt-get -qq -o DPkg::Lock::Timeout=300 update >&2; }
+
 # Installs packages with apt-get, as root or by sudo. Fails if it may not, or can't.
 install_packages() {
-    local become=()
-    command -v apt-get >/dev/null || return 1
-    if ((EUID != 0)); then
-        sudo -n true 2>/dev/null || return 1
-        become=(sudo -n)
-    fi
+    may_install || return 1
     printf '%s: installing %s\n' "scripts/${0##*/}" "$*" >&2
-    "${become[@]}" apt-get -qq -o DPkg::Lock::Timeout=300 update >&2 || true
-    "${become[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o DPkg::Lock::Timeout=300 \
+    update_package_lists || true
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o DPkg::Lock::Timeout=300 \
         install --no-install-recommends "$@" >&2
 }

@@ -35,6 +35,7 @@ mod nodes;
 mod notices;
 mod openapi;
 mod operators;
+mod ops_documents;
 mod outage;
 mod pages;
 mod privacy;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use quita_domain::acquiring::{ChargeAnswer, Fact};
+use quita_domain::delivery::DeliveryState;
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::payment::{Command, Decision, Effect, NewPayment, Payment};
 use quita_domain::status::Status;
@@ -207,6 +208,7 @@ impl Core {
             match self.persist(next, payment.revision).await {
                 Ok(stored) => {
                     self.count_events(&stored, payment.history.len());
+                    self.count_given_up(&stored, &payment);
                     self.run(&stored, decision.effects, decided_at);
                     return Ok(executed(stored));
                 }
@@ -254,6 +256,17 @@ impl Core {
             self.shared.meter.payments.with_label_values(&labels).inc();
         }
     }
+
+    fn count_given_up(&self, payment: &Payment, before: &Payment) {
+        let given_up = exhausted(payment).saturating_sub(exhausted(before));
+        self.shared.meter.webhook_exhausted.inc_by(given_up);
+    }
+}
+
+/// Deliveries that were given up.
+fn exhausted(payment: &Payment) -> u64 {
+    let given_up = payment.outbox.iter().filter(|delivery| delivery.state == DeliveryState::Exhausted);
+    u64::try_from(given_up.count()).unwrap_or(u64::MAX)
 }
 
 fn first_charge(effects: &[Effect]) -> Option<&AcquirerName> {

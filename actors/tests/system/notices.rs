@@ -122,6 +122,21 @@ fn a_notice_that_stays_too_early_is_shown_to_an_operator_and_still_tried() {
 }
 
 #[test]
+fn what_a_notice_and_a_look_at_the_acquirer_both_tell_is_one_exception() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        world.bank.is_paid(id(1), CENTS - 1);
+        node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS - 1))).await.unwrap();
+        // The acquirer is asked after a minute.
+        pass_ms(70_000).await;
+        assert_eq!(world.trace.asked(), 1);
+        assert_eq!(world.store.kinds_of_exceptions(), ["amount_mismatch"]);
+    });
+}
+
+#[test]
 fn a_notice_that_the_table_refuses_is_an_exception_that_survives_the_stores_trouble() {
     let world = World::new();
     world.live(async {

@@ -216,12 +216,20 @@ impl Node<'_> {
 
     /// A number of the service's metrics, of one kind of actor.
     pub(crate) fn metric(&self, name: &str, actor: &str) -> i64 {
+        self.metric_where(name, |metric| {
+            metric.get_label().iter().any(|label| label.name() == "actor" && label.value() == actor)
+        })
+    }
+
+    /// A number of the service's metrics that has no labels.
+    pub(crate) fn total(&self, name: &str) -> i64 {
+        self.metric_where(name, |_| true)
+    }
+
+    fn metric_where(&self, name: &str, is_meant: impl Fn(&prometheus::proto::Metric) -> bool) -> i64 {
         let families = self.registry.gather();
         let family = families.iter().find(|family| family.name() == name).unwrap();
-        let is_meant = |metric: &&prometheus::proto::Metric| {
-            metric.get_label().iter().any(|label| label.name() == "actor" && label.value() == actor)
-        };
-        let metric = family.get_metric().iter().find(is_meant).unwrap();
+        let metric = family.get_metric().iter().find(|metric| is_meant(metric)).unwrap();
         let (gauge, counter) = (metric.get_gauge().get_value(), metric.get_counter().get_value());
         let value = if gauge == 0.0 { counter } else { gauge };
         format!("{value:.0}").parse().unwrap()
