@@ -114,6 +114,10 @@ faults! {
     ReceiverGone = 8,
     /// The sender of webhooks panics.
     SenderPanic = 6,
+    /// An operator pauses, drains or opens an acquirer.
+    OperatorOrders = 300,
+    /// An operator has an acquirer asked what became of a payment.
+    OperatorAsks = 300,
     /// A node dies.
     NodeDies = 500,
     /// A node's wall clock jumps.

@@ -11,6 +11,7 @@ use crate::chance::{Chance, Fault, Faults};
 use crate::invariants;
 use crate::merchant::{Merchant, steps_by_chance};
 use crate::node::Node;
+use crate::operator;
 use crate::orders::{Kind, Request};
 use crate::planted::Mistake;
 use crate::world::{Manner, Setting, World};
@@ -96,6 +97,7 @@ async fn storm(world: &Arc<World>, round: u64, payments: u64) {
         }
     }
     let deaths = actix::spawn(kill_and_restart(Arc::clone(world)));
+    let operator = actix::spawn(operator::meddle(Arc::clone(world)));
     let mut programs = Vec::new();
     for number in 0..payments {
         let (world, number) = (Arc::clone(world), u128::from(round * 1_000 + number + 1));
@@ -105,6 +107,7 @@ async fn storm(world: &Arc<World>, round: u64, payments: u64) {
         program.await.unwrap();
     }
     deaths.abort();
+    operator.abort();
 }
 
 /// A merchant's programs for one payment.
@@ -181,6 +184,7 @@ pub(crate) async fn settle(world: &Arc<World>) {
     world.faults.set_storm(false);
     world.note(|| "the storm is over".to_owned());
     world.skews.iter().for_each(|skew| skew.set_ms(0));
+    operator::open_all(world);
     restart_fallen(world);
     // What was sent late by somebody who died has arrived after that.
     sleep(Duration::from_secs(15)).await;

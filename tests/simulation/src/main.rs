@@ -24,6 +24,7 @@ mod invariants;
 mod life;
 mod merchant;
 mod node;
+mod operator;
 mod orders;
 mod planted;
 mod receivers;

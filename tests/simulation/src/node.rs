@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use prometheus::Registry;
-use quita_actors::{ActorSystem, Limits, Payments, Placement, Ports};
+use quita_actors::{ActorSystem, Limits, NodeIdentity, Operators, Payments, Placement, Ports};
 use quita_domain::time::Timestamp;
 use quita_ports::{AcquirerFactory, Clock, Dice, Ids};
 use tokio::sync::Notify;
@@ -30,6 +30,7 @@ pub(crate) struct Node {
     pub(crate) place: usize,
     pub(crate) fuse: Arc<Fuse>,
     payments: Payments,
+    operators: Operators,
 }
 
 /// The client hung up, waited too long, or the node died: it was not told what became of its request.
@@ -48,11 +49,12 @@ impl Node {
             is_dead: AtomicBool::new(false),
             death: Notify::new(),
         });
-        let url = "https://pay.example".to_owned();
+        let [public_url, address, version] = ["https://pay.example", "node", "0"].map(String::from);
+        let identity = NodeIdentity { public_url, address, version };
         let system =
-            ActorSystem::start(ports(world, &fuse), limits(), Placement::Here, url, &Registry::new());
+            ActorSystem::start(ports(world, &fuse), limits(), Placement::Here, identity, &Registry::new());
         let system = system.unwrap();
-        let payments = system.payments();
+        let (payments, operators) = (system.payments(), system.operators());
         let watched = Arc::clone(&fuse);
         drop(actix::spawn(async move {
             while !watched.is_dead() {
@@ -61,7 +63,7 @@ impl Node {
             }
         }));
         world.note(|| format!("node {place} starts"));
-        Self { place, fuse, payments }
+        Self { place, fuse, payments, operators }
     }
 
     pub(crate) fn is_alive(&self) -> bool {
@@ -73,7 +75,18 @@ impl Node {
     where
         F: Future<Output = T>,
     {
-        let request = request(self.payments.clone());
+        self.while_alive(request(self.payments.clone())).await
+    }
+
+    /// What an operator asks of it.
+    pub(crate) async fn ask<T, F>(&self, request: impl FnOnce(Operators) -> F) -> Result<T, Untold>
+    where
+        F: Future<Output = T>,
+    {
+        self.while_alive(request(self.operators.clone())).await
+    }
+
+    async fn while_alive<T>(&self, request: impl Future<Output = T>) -> Result<T, Untold> {
         tokio::select! {
             biased;
             () = self.fuse.death() => Err(Untold),
@@ -89,6 +102,9 @@ fn limits() -> Limits {
         webhook_workers_per_receiver: 2,
         timer_interval: Duration::from_secs(2),
         supervision_interval: Duration::from_secs(3),
+        orders_interval: Duration::from_secs(3),
+        node_interval: Duration::from_secs(3_600),
+        sample_interval: Duration::from_secs(3_600),
         ..Limits::default()
     }
 }

@@ -2,12 +2,14 @@
 
 mod access;
 mod judge;
+mod operators;
 mod port;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use quita_domain::acquiring::Notice;
+use quita_domain::control::RouteControl;
 use quita_domain::exception::Exception;
 use quita_domain::identity::TransactionId;
 use quita_domain::payment::Payment;
@@ -35,6 +37,7 @@ pub(crate) struct Content {
     before: BTreeMap<TransactionId, Arc<Payment>>,
     pub(crate) notices: BTreeMap<String, StoredNotice>,
     pub(crate) exceptions: Vec<Exception>,
+    pub(crate) controls: Vec<RouteControl>,
 }
 
 /// The store.

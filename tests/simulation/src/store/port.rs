@@ -49,7 +49,11 @@ impl NodeStore {
     }
 
     /// What a call that changes something beside payments may meet: whether it is done, and what is told of it.
-    async fn change(&self, what: &'static str, make: impl FnOnce() + Send) -> Result<(), StoreError> {
+    pub(super) async fn change(
+        &self,
+        what: &'static str,
+        make: impl FnOnce() + Send,
+    ) -> Result<(), StoreError> {
         self.fuse.gate(what).await;
         self.read().await?;
         if self.world.strikes(Fault::StoreLostRequest) {
