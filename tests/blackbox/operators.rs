@@ -11,9 +11,9 @@ fn a_service_that_runs_is_live_and_ready() {
         let answer = app.ops().get(path);
         assert_eq!(answer.status, 200, "{answer}");
     }
-    let index = app.ops().get("/");
-    assert_eq!(index.status, 200, "{index}");
-    assert!(index.header("content-type").is_some_and(|kind| kind.starts_with("text/html")), "{index}");
+    let console = app.ops().get("/sign-in");
+    assert_eq!(console.status, 200, "{console}");
+    assert!(console.header("content-type").is_some_and(|kind| kind.starts_with("text/html")), "{console}");
 }
 
 #[test]

@@ -57,6 +57,13 @@ impl TestApp {
         (self.process, self.addresses) = launch(&self.settings, self.directory.path(), &self.store);
     }
 
+    /// The same, with another value of a variable.
+    pub(crate) fn restart_with(&mut self, variable: &str, value: &str) {
+        self.settings.environment.retain(|(name, _)| name != variable);
+        self.settings.environment.push((variable.into(), value.into()));
+        self.restart();
+    }
+
     /// Ends the service with SIGKILL.
     pub(crate) fn kill(&mut self) {
         self.process.kill();
@@ -93,7 +100,11 @@ impl TestApp {
 
     /// A client of the operators' listener.
     pub(crate) fn ops(&self) -> Client {
-        Client::new(&format!("http://{}", self.addresses.ops_listen), None)
+        Client::new(&self.ops_url(), None)
+    }
+
+    pub(crate) fn ops_url(&self) -> String {
+        format!("http://{}", self.addresses.ops_listen)
     }
 
     /// Host and port of the public listener.

@@ -1,0 +1,174 @@
+//! The operator's console, in a browser: an operator watches the actors, stops an acquirer, settles an exception.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::{Browser, Edit, PATIENCE, Reply, TestApp, TestReceiver, boleto, eventually, pix};
+
+/// What development on a loopback address takes if none is set.
+const PASSWORD: &str = "quita-operator-development";
+
+/// Every route of PIX that development starts with.
+const PIX_ROUTES: [&str; 2] = ["sandbox", "sandbox-backup"];
+
+/// The button of the page's own form; the frame has others.
+const SUBMIT: &str = "main form .button-primary";
+
+struct Story {
+    app: TestApp,
+    browser: Browser,
+}
+
+impl Story {
+    /// Signs the operator in. `None` where no browser is named.
+    fn begin() -> Option<Self> {
+        let app = TestApp::new();
+        let browser = Browser::open(&app)?;
+        browser.go_to(&format!("{}/", app.ops_url()));
+        browser.wait_for_address("/sign-in");
+        browser.enter("#password", "not the operator's one");
+        browser.click(SUBMIT);
+        browser.wait_for("[role=alert]");
+        browser.enter("#password", PASSWORD);
+        browser.click(SUBMIT);
+        browser.wait_for("header.bar");
+        Some(Self { app, browser })
+    }
+
+    fn go_to(&self, path: &str) {
+        self.browser.click(&format!(".nav a[href=\"{path}\"]"));
+        self.browser.wait_for_address(path);
+    }
+
+    /// Gives a route an order, which is asked once more.
+    fn order(&self, acquirer: &str, order: &str) {
+        self.go_to("/acquirers");
+        self.browser.click(&format!("a[href=\"/acquirers/{acquirer}/pix/{order}\"]"));
+        self.browser.wait_for("section.ask");
+        self.browser.click(SUBMIT);
+        self.browser.wait_for_address("/acquirers");
+    }
+
+    fn state_of(&self, acquirer: &str) -> String {
+        self.browser.text(&format!("[data-key=\"{acquirer}-pix\"] .badge"))
+    }
+
+    /// The number that a live element shows.
+    fn shown(&self, sample: &str) -> u64 {
+        let text = self.browser.text(&format!("[data-sample=\"{sample}\"]"));
+        let digits: String = text.chars().take_while(|character| !",/".contains(*character)).collect();
+        digits.chars().filter(char::is_ascii_digit).collect::<String>().parse().unwrap_or(0)
+    }
+}
+
+#[test]
+fn an_operator_sees_mailboxes_fill_and_empty_and_looks_into_one_actor() {
+    let Some(story) = Story::begin() else { return };
+    let (browser, client) = (&story.browser, story.app.client());
+    browser.wait_for_text("[data-live-state]", "Live");
+    browser.script("window.openedOnce = true");
+    assert_eq!(story.shown("kinds.webhook_pool.depth"), 0);
+    let receiver = TestReceiver::start();
+    receiver.answer_with(|_| Reply::status(200).after(Duration::from_secs(2)));
+    let wanted = pix(10_027).with("postbackUrl", json!(receiver.url()));
+    let ids: Vec<_> =
+        (0..60).map(|_| client.create(&wanted)["transactionId"].as_str().unwrap().to_owned()).collect();
+    eventually(PATIENCE, "deliveries wait in the pool's mailbox", || {
+        (story.shown("kinds.webhook_pool.depth") > 0).then_some(())
+    });
+    assert!(story.shown("kinds.transaction.live") > 0, "the transactions are in memory");
+    browser.look("actors");
+    receiver.answer(200);
+    eventually(PATIENCE, "the mailbox is empty again", || {
+        (story.shown("kinds.webhook_pool.depth") == 0).then_some(())
+    });
+    assert_eq!(browser.script("return window.openedOnce"), json!(true), "nothing was reloaded");
+    look_into_one(&story, &ids[59]);
+}
+
+fn look_into_one(story: &Story, id: &str) {
+    let browser = &story.browser;
+    browser.enter("#id", id);
+    browser.click("form[action=\"/transactions\"] .button");
+    browser.wait_for_address(&format!("/transactions/{id}"));
+    story.app.client().post_empty(&format!("/sandbox/payments/{id}/pay")).expect(200);
+    browser.wait_for(".badge-paid");
+    browser.wait_for_text("[data-live] td.lead", "execute");
+    browser.look("actor");
+}
+
+#[test]
+fn a_paused_acquirer_gets_no_payment_and_with_none_left_there_is_503() {
+    let Some(story) = Story::begin() else { return };
+    let client = story.app.client();
+    let acquirer_of_new = || client.create(&pix(10_000))["acquirer"].clone();
+    assert_eq!(acquirer_of_new(), "sandbox");
+    story.order("sandbox", "paused");
+    assert_eq!(story.state_of("sandbox"), "Paused");
+    assert_eq!(acquirer_of_new(), "sandbox-backup", "payments take the other route");
+    story.browser.click("a[href=\"/acquirers/sandbox-backup/pix/drained\"]");
+    story.browser.wait_for(".note.tone-over");
+    story.browser.look("last-route");
+    story.browser.click(SUBMIT);
+    story.browser.wait_for_address("/acquirers");
+    story.browser.wait_for_text("[data-key=\"sandbox-backup-pix\"] .badge", "Drained");
+    client.post("/pay/payments", &pix(10_000)).expect_error(503, "no_acquirer_available");
+    let boleto = client.create(&boleto(10_000));
+    assert_eq!(boleto["acquirer"], "sandbox", "an order is for one method");
+    for acquirer in PIX_ROUTES {
+        story.order(acquirer, "open");
+        assert_eq!(story.state_of(acquirer), "Healthy");
+    }
+    assert_eq!(acquirer_of_new(), "sandbox");
+    story.go_to("/audit");
+    let log = story.browser.text("main");
+    assert!(log.contains("sandbox pix") && log.contains("paused") && log.contains("drained"), "{log}");
+}
+
+#[test]
+fn an_order_holds_over_a_restart() {
+    let Some(mut story) = Story::begin() else { return };
+    story.order("sandbox", "paused");
+    story.app.restart();
+    assert_eq!(story.app.client().create(&pix(10_000))["acquirer"], "sandbox-backup");
+}
+
+#[test]
+fn an_exception_is_shown_with_what_to_do_and_is_resolved_with_a_note() {
+    let Some(story) = Story::begin() else { return };
+    let (browser, client) = (&story.browser, story.app.client());
+    let open = || story.app.ops().get("/ops/exceptions").expect(200)["data"].as_array().unwrap().clone();
+    let id = client.create(&boleto(10_051))["transactionId"].as_str().unwrap().to_owned();
+    eventually(PATIENCE, "the odd amount is reported", || (!open().is_empty()).then_some(()));
+    story.go_to("/exceptions");
+    let page = browser.text("main");
+    assert!(page.contains("An amount that does not match") && page.contains(&id), "{page}");
+    assert!(page.contains("neither the payment nor any money is touched"), "what a button does is said: {page}");
+    browser.look("exceptions");
+    browser.click("a[href*=\"action=resolve\"]");
+    browser.enter("#note", "The cent was written off with the merchant.");
+    browser.click(SUBMIT);
+    browser.wait_for("[role=status]");
+    assert_eq!(open(), Vec::<Value>::new());
+    browser.click("a[href=\"/exceptions?state=resolved\"]");
+    browser.wait_for_text("article", "The cent was written off with the merchant.");
+    story.go_to("/audit");
+    assert!(browser.text("main").contains("resolved the exception"));
+}
+
+#[test]
+fn store_and_nodes_are_shown_in_both_languages_and_on_a_phone() {
+    let Some(story) = Story::begin() else { return };
+    let browser = &story.browser;
+    story.go_to("/store");
+    browser.wait_for_text("main", story.app.address());
+    browser.click("button[lang=pt-BR]");
+    browser.wait_for_text("h1", "Armazenamento e nós");
+    browser.become_a_phone();
+    for path in ["/", "/store", "/acquirers", "/exceptions", "/transactions", "/audit", "/kinds/front"] {
+        browser.go_to(&format!("{}{path}", story.app.ops_url()));
+        let is_too_wide = "return document.documentElement.scrollWidth > window.innerWidth";
+        assert_eq!(browser.script(is_too_wide), json!(false), "{path}");
+    }
+}
