@@ -67,6 +67,7 @@ impl Streams {
         let place = self.take_place()?;
         let watching = Watching {
             look,
+            opened_at: Instant::now(),
             streams: Arc::clone(self),
             closing: self.is_closing.subscribe(),
             ticks: interval(LOOK_EVERY),
@@ -91,34 +92,38 @@ impl Streams {
         self.is_closing.subscribe()
     }
 
-    async fn look<L: Look>(&self, look: &L) -> Result<Arc<str>, Failure> {
+    /// Looks, or takes what another saw a moment ago; never something from before `since`.
+    async fn look<L: Look>(&self, look: &L, since: Instant) -> Result<Arc<str>, Failure> {
         let key = look.key();
-        if let Some(shown) = self.recall(&key) {
+        if let Some(shown) = self.recall(&key, since) {
             return Ok(shown);
         }
+        let begun = Instant::now();
         let shown: Arc<str> = look.look().await?.into();
-        self.keep(key, &shown);
+        self.keep(key, begun, &shown);
         Ok(shown)
     }
 
-    fn recall(&self, key: &str) -> Option<Arc<str>> {
+    fn recall(&self, key: &str, since: Instant) -> Option<Arc<str>> {
         let looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
-        let (_, shown) = looks.get(key).filter(|(at, _)| at.elapsed() < SHARED_FOR)?;
+        let (_, shown) = looks.get(key).filter(|(at, _)| *at >= since && at.elapsed() < SHARED_FOR)?;
         Some(Arc::clone(shown))
     }
 
-    fn keep(&self, key: String, shown: &Arc<str>) {
+    fn keep(&self, key: String, begun: Instant, shown: &Arc<str>) {
         let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
         if looks.len() >= KEPT {
             looks.retain(|_, (at, _)| at.elapsed() < SHARED_FOR);
         }
-        looks.insert(key, (Instant::now(), Arc::clone(shown)));
+        looks.insert(key, (begun, Arc::clone(shown)));
     }
 }
 
 /// One open stream.
 struct Watching<L> {
     look: L,
+    /// The page is newer than any look before: it must not be set back to one.
+    opened_at: Instant,
     streams: Arc<Streams>,
     closing: watch::Receiver<bool>,
     ticks: tokio::time::Interval,
@@ -142,7 +147,7 @@ impl<L: Look> Watching<L> {
                 return None;
             }
             // What can't be looked at now may be a moment later.
-            let found = self.streams.look(&self.look).await.ok();
+            let found = self.streams.look(&self.look, self.opened_at).await.ok();
             match found.filter(|found| self.shown.as_ref() != Some(found)) {
                 Some(found) => {
                     let event = event("fragment", &found);
@@ -166,10 +171,11 @@ pub(crate) fn event_stream(events: impl futures_util::Stream<Item = Bytes> + 'st
         .streaming(events.map(Ok::<_, std::convert::Infallible>))
 }
 
-/// One event; each line of its data stands on a line of its own.
+/// One event; each line of its data stands on a line of its own. A carriage return ends a line of a stream too, so
+/// what somebody stored with one must not begin a field.
 pub(crate) fn event(name: &str, data: &str) -> Bytes {
     let mut text = format!("event: {name}\n");
-    for line in data.lines() {
+    for line in data.lines().flat_map(|line| line.split('\r')) {
         text.push_str("data: ");
         text.push_str(line);
         text.push('\n');
@@ -246,6 +252,18 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn a_page_is_never_set_back_to_what_another_saw_before_it_was_opened() {
+        let (streams, counted) = (Arc::new(Streams::new()), Counted::default());
+        counted.show("not refunded");
+        let mut before = events(streams.open(counted.clone()).unwrap());
+        assert!(before.next().await.unwrap().contains("not refunded"));
+        counted.show("refunded");
+        tokio::time::advance(SHARED_FOR / 2).await;
+        let mut after = events(streams.open(counted.clone()).unwrap());
+        assert_eq!(after.next().await.unwrap(), "event: fragment\ndata: refunded\n\n");
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_stream_ends_with_the_session_and_with_the_service() {
         let (streams, counted) = (Arc::new(Streams::new()), Counted::default());
         let mut open =
@@ -257,6 +275,14 @@ mod tests {
         assert_eq!(open[0].next().await, None);
         streams.close();
         assert_eq!(open[1].next().await, None);
+    }
+
+    #[test]
+    fn nothing_that_somebody_stored_begins_an_event_or_a_field() {
+        let told = event("fragment", "a\r\rdata: b\r\nevent: c\n\nid: d");
+        let expected =
+            "event: fragment\ndata: a\ndata: \ndata: data: b\ndata: event: c\ndata: \ndata: id: d\n\n";
+        assert_eq!(told, expected.as_bytes());
     }
 
     #[test]
