@@ -18,7 +18,7 @@ use quita_domain::operation::Operation;
 use quita_ports::{Acquirer, Clock};
 use tokio::time::Instant;
 
-use crate::actor_meter::Alive;
+use crate::actor_meter::{Alive, Level};
 use crate::health::Health;
 use crate::mailbox::{Ask, Question};
 use crate::meter::Meter;
@@ -88,13 +88,20 @@ pub(crate) struct AcquirerActor {
     parts: Rc<AcquirerParts>,
     waiting: VecDeque<Call>,
     in_flight: usize,
+    level: Level,
     _alive: Alive,
 }
 
 impl AcquirerActor {
     pub(crate) fn new(parts: AcquirerParts, alive: Alive) -> Self {
         parts.health.set_load(0, 0, false);
-        Self { parts: Rc::new(parts), waiting: VecDeque::new(), in_flight: 0, _alive: alive }
+        Self {
+            parts: Rc::new(parts),
+            waiting: VecDeque::new(),
+            in_flight: 0,
+            level: alive.level(),
+            _alive: alive,
+        }
     }
 
     /// Why a call is not even queued.
@@ -110,7 +117,8 @@ impl AcquirerActor {
     }
 
     /// New payments are routed elsewhere, or refused before anything is written, while half of the room is taken.
-    fn tell_load(&self) {
+    fn tell_load(&mut self) {
+        self.level.set(self.waiting.len());
         let half = self.parts.concurrency.saturating_mul(QUEUED_PER_CALL / 2);
         self.parts.health.set_load(self.in_flight, self.waiting.len(), self.waiting.len() > half);
     }

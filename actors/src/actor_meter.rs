@@ -164,9 +164,67 @@ pub(crate) struct Alive {
     transaction: Option<TransactionId>,
 }
 
+impl Alive {
+    /// Counts what waits inside the actor, beyond its mailbox.
+    pub(crate) fn level(&self) -> Level {
+        Level::of(self.meter.depth.clone())
+    }
+
+    /// Something was turned away because too much waits inside the actor.
+    pub(crate) fn refused(&self) {
+        self.meter.refused.inc();
+    }
+}
+
+/// How much waits inside an actor that took it out of its mailbox: to whoever asked, it waits all the same.
+pub(crate) struct Level {
+    depth: IntGauge,
+    waiting: i64,
+}
+
+impl Level {
+    /// Counts into this gauge.
+    pub(crate) const fn of(depth: IntGauge) -> Self {
+        Self { depth, waiting: 0 }
+    }
+
+    /// So much waits now.
+    pub(crate) fn set(&mut self, waiting: usize) {
+        let waiting = i64::try_from(waiting).unwrap_or(i64::MAX);
+        if waiting != self.waiting {
+            self.depth.add(waiting.saturating_sub(self.waiting));
+            self.waiting = waiting;
+        }
+    }
+}
+
+impl Drop for Level {
+    fn drop(&mut self) {
+        self.depth.sub(self.waiting);
+    }
+}
+
 impl Drop for Alive {
     fn drop(&mut self) {
         self.meter.live.dec();
         self.meter.keep_cause(None, self.transaction);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_inside_counts_until_its_actor_is_gone() {
+        let depth = IntGauge::new("depth", "depth").unwrap();
+        depth.set(2);
+        let mut level = Level::of(depth.clone());
+        for waiting in [5, 5, 1] {
+            level.set(waiting);
+        }
+        assert_eq!(depth.get(), 3);
+        drop(level);
+        assert_eq!(depth.get(), 2);
     }
 }

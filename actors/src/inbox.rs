@@ -14,7 +14,7 @@ use quita_domain::exception::{Exception, UNKNOWN_PAYMENT};
 use quita_domain::payment::{Command, OddityKind};
 use quita_ports::{NoticeSink, SinkError, StoreError};
 
-use crate::actor_meter::Alive;
+use crate::actor_meter::{Alive, Level};
 use crate::mailbox::{Ask, NoAnswer, Question, Reply};
 use crate::payments::Denied;
 use crate::shared::{Shared, failed_before};
@@ -57,7 +57,8 @@ pub(crate) struct InboxActor {
     in_flight: usize,
     done: Vec<String>,
     is_finishing: bool,
-    _alive: Alive,
+    level: Level,
+    alive: Alive,
 }
 
 impl InboxActor {
@@ -71,12 +72,14 @@ impl InboxActor {
             in_flight: 0,
             done: Vec::new(),
             is_finishing: false,
-            _alive: alive,
+            level: alive.level(),
+            alive,
         }
     }
 
     /// Stores what waits as one batch, then works what is new.
     fn store(&mut self, context: &mut Context<Self>) {
+        self.level.set(self.waiting.len());
         if self.is_storing || self.waiting.is_empty() {
             return;
         }
@@ -247,6 +250,7 @@ impl Handler<Ask<Submit>> for InboxActor {
     fn handle(&mut self, ask: Ask<Submit>, context: &mut Self::Context) {
         let (Submit(notice), reply, _timer) = ask.open();
         if self.waiting.len() >= self.shared.limits.inbox_mailbox {
+            self.alive.refused();
             reply.send(Err(StoreError::Unavailable("too many notices are waiting".into())));
             return;
         }

@@ -38,13 +38,13 @@ pub(crate) struct JournalActor {
     shared: Arc<Shared>,
     waiting: VecDeque<Waiting>,
     lanes: Lanes,
-    _alive: Alive,
+    alive: Alive,
 }
 
 impl JournalActor {
     pub(crate) fn new(shared: Arc<Shared>, alive: Alive) -> Self {
-        let lanes = Lanes::new(shared.limits.journal_in_flight);
-        Self { shared, waiting: VecDeque::new(), lanes, _alive: alive }
+        let lanes = Lanes::new(shared.limits.journal_in_flight, alive.level());
+        Self { shared, waiting: VecDeque::new(), lanes, alive }
     }
 
     /// The oldest writes. What its writer gave up while it waited is left out: nobody would know that it landed. So
@@ -108,6 +108,7 @@ impl Handler<Ask<Commit>> for JournalActor {
     fn handle(&mut self, ask: Ask<Commit>, context: &mut Self::Context) {
         let (Commit(write), reply, _timer) = ask.open();
         if self.waiting.len() >= self.shared.limits.journal_mailbox {
+            self.alive.refused();
             let full = StoreError::Unavailable("too many writes are waiting".into());
             reply.send(Err(WriteError::NotWritten(full)));
             return;

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use actix::prelude::*;
 
+use crate::actor_meter::Level;
+
 /// How long what waits is held back at most for the sake of a larger batch.
 const PATIENCE: Duration = Duration::from_millis(25);
 
@@ -24,6 +26,7 @@ async fn after_the_others() {
 pub(crate) struct Lanes {
     under_way: Vec<usize>,
     most: usize,
+    level: Level,
     /// Whether a batch leaves as soon as the others on this thread had their turn.
     is_about_to_leave: bool,
     /// Whether what waits leaves after a while, however little it is.
@@ -62,9 +65,10 @@ pub(crate) trait Gathers: Actor<Context = Context<Self>> {
 
     /// What is too little for another batch now leaves after a while all the same.
     fn hold_back(&mut self, context: &mut Context<Self>) {
-        let is_left = self.waiting() > 0;
+        let waiting = self.waiting();
         let lanes = self.lanes();
-        if is_left && lanes.is_one_free() && !lanes.is_about_to_leave && !lanes.is_held_back {
+        lanes.level.set(waiting);
+        if waiting > 0 && lanes.is_one_free() && !lanes.is_about_to_leave && !lanes.is_held_back {
             lanes.is_held_back = true;
             context.run_later(PATIENCE, |actor, context| {
                 actor.lanes().is_held_back = false;
@@ -79,8 +83,8 @@ pub(crate) trait Gathers: Actor<Context = Context<Self>> {
 
 impl Lanes {
     /// At most so many at once.
-    pub(crate) const fn new(most: usize) -> Self {
-        Self { under_way: Vec::new(), most, is_about_to_leave: false, is_held_back: false }
+    pub(crate) const fn new(most: usize, level: Level) -> Self {
+        Self { under_way: Vec::new(), most, level, is_about_to_leave: false, is_held_back: false }
     }
 
     /// Whether another batch could be under way.
@@ -110,16 +114,20 @@ impl Lanes {
 mod tests {
     use super::*;
 
+    fn lanes() -> Lanes {
+        Lanes::new(2, Level::of(prometheus::IntGauge::new("depth", "depth").unwrap()))
+    }
+
     #[test]
     fn what_waits_leaves_at_once_if_nothing_is_under_way() {
-        let lanes = Lanes::new(2);
+        let lanes = lanes();
         assert!(lanes.is_worth_a_batch(1));
         assert!(!lanes.is_worth_a_batch(0));
     }
 
     #[test]
     fn a_second_batch_must_be_as_large_as_the_first_and_a_third_must_wait() {
-        let mut lanes = Lanes::new(2);
+        let mut lanes = lanes();
         lanes.leave(10);
         assert!(!lanes.is_worth_a_batch(9) && lanes.is_worth_a_batch(10));
         lanes.leave(10);

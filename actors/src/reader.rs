@@ -35,7 +35,7 @@ pub(crate) struct ReaderActor {
     lanes: Lanes,
     capacity: usize,
     batch_size: usize,
-    _alive: Alive,
+    alive: Alive,
 }
 
 impl ReaderActor {
@@ -44,10 +44,10 @@ impl ReaderActor {
             store,
             waiting: HashMap::new(),
             turns: VecDeque::new(),
-            lanes: Lanes::new(limits.reader_in_flight),
+            lanes: Lanes::new(limits.reader_in_flight, alive.level()),
             capacity: limits.reader_mailbox,
             batch_size: limits.reader_batch,
-            _alive: alive,
+            alive,
         }
     }
 }
@@ -112,6 +112,7 @@ impl Handler<Ask<Load>> for ReaderActor {
     fn handle(&mut self, ask: Ask<Load>, context: &mut Self::Context) {
         let (Load(id), reply, _timer) = ask.open();
         if self.waiting.len() >= self.capacity {
+            self.alive.refused();
             reply.send(Err(StoreError::Unavailable("too many reads are waiting".into())));
             return;
         }

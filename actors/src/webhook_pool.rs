@@ -15,7 +15,7 @@ use quita_domain::payment::{Command, Payment};
 use quita_domain::time::Timestamp;
 use url::Url;
 
-use crate::actor_meter::{ActorMeter, Alive};
+use crate::actor_meter::{ActorMeter, Alive, Level};
 use crate::limits::Limits;
 use crate::mailbox::{Ask, Mailbox, NoAnswer, Question};
 use crate::shared::Shared;
@@ -79,6 +79,7 @@ pub(crate) struct WebhookPoolActor {
     unstored: usize,
     meter: Arc<ActorMeter>,
     workers: Arc<ActorMeter>,
+    level: Level,
     _alive: Alive,
 }
 
@@ -102,6 +103,7 @@ impl WebhookPoolActor {
             unstored: 0,
             meter,
             workers,
+            level: alive.level(),
             _alive: alive,
         }
     }
@@ -155,6 +157,7 @@ impl WebhookPoolActor {
             let Some(worker) = self.idle.pop() else { break };
             self.give(worker, name, delivery, context);
         }
+        self.level.set(self.waiting);
     }
 
     /// The receiver's next delivery whose lease still runs, now under way. Those before it are the timer's again.
