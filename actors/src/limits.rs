@@ -5,6 +5,15 @@ use std::time::Duration;
 /// Characters that are kept of what an actor said when it died, and of why a call failed.
 pub(crate) const CAUSE_LENGTH: usize = 256;
 
+/// Messages of a transaction that are remembered for whoever looks at it.
+pub(crate) const MESSAGES_REMEMBERED: usize = 8;
+
+/// Minutes of which calls to an acquirer are told, the one that has just begun included.
+pub(crate) const MINUTES_OF_CALLS: usize = 5;
+
+/// Readings of the meters that are kept, as often as samples are: they tell of the last minute.
+pub(crate) const READINGS_KEPT: usize = 12;
+
 /// Sizes of mailboxes and queues, and how long things may take.
 #[derive(Debug, Clone)]
 pub struct Limits {

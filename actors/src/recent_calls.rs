@@ -4,14 +4,13 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::limits::MINUTES_OF_CALLS;
 use crate::meter::SECONDS;
 use crate::outcome::Outcome;
 use crate::route_view::RouteOutcomes;
 use crate::sample::Thousandths;
 use crate::tally::{Bounds, Tally};
 
-/// Minutes that are told of, the one that has just begun included.
-const MINUTES: usize = 5;
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// Counts calls by minute; what is older than that is forgotten.
@@ -19,7 +18,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 pub(crate) struct RecentCalls {
     bounds: Bounds,
     since: Instant,
-    minutes: [Minute; MINUTES],
+    minutes: [Minute; MINUTES_OF_CALLS],
 }
 
 #[derive(Debug, Clone, Default)]
@@ -61,7 +60,8 @@ impl RecentCalls {
 
     /// What is told of them: how they ended; how long they took, the median and what one in a hundred exceeds.
     pub(crate) fn told(&self, now: Instant) -> (RouteOutcomes, Option<Thousandths>, Option<Thousandths>) {
-        let oldest = self.number(now).saturating_add(1).saturating_sub(MINUTES.try_into().unwrap_or(0));
+        let oldest =
+            self.number(now).saturating_add(1).saturating_sub(MINUTES_OF_CALLS.try_into().unwrap_or(0));
         let (mut outcomes, mut took) = (RouteOutcomes::default(), Tally::default());
         for minute in self.minutes.iter().filter(|minute| minute.number >= oldest) {
             let [answered, refused, not_delivered, unknown] = minute.outcomes;

@@ -11,13 +11,10 @@ use tokio::sync::watch;
 
 use crate::actor_meter::Alive;
 use crate::kind::ActorKind;
-use crate::limits::Limits;
+use crate::limits::{Limits, READINGS_KEPT};
 use crate::reading::{Reading, Scales};
 use crate::sample::{MessageSample, Sample};
 use crate::shared::Shared;
-
-/// Readings that are kept as samples are, to tell of a longer time: the last minute.
-const READINGS: usize = 12;
 
 /// What was read of late.
 pub(crate) struct Samples {
@@ -85,7 +82,7 @@ impl Samples {
             past.readings.push_back(Arc::clone(&reading));
             let surplus = past.samples.len().saturating_sub(self.kept);
             past.samples.drain(..surplus);
-            let surplus = past.readings.len().saturating_sub(READINGS);
+            let surplus = past.readings.len().saturating_sub(READINGS_KEPT);
             past.readings.drain(..surplus);
         }
         drop(past);

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-/// Messages that are remembered.
-const KEPT: usize = 8;
+use crate::limits::MESSAGES_REMEMBERED;
 
 /// A time that stands for "still being handled".
 const NOT_OVER: u32 = u32::MAX;
@@ -12,11 +11,11 @@ const NOT_OVER: u32 = u32::MAX;
 #[derive(Default)]
 pub(crate) struct Trail {
     /// A thin reference to a name.
-    names: [Option<&'static &'static str>; KEPT],
+    names: [Option<&'static &'static str>; MESSAGES_REMEMBERED],
     /// Milliseconds without the highest bits: what is that old was forgotten long ago.
-    at_ms: [u32; KEPT],
-    waited_us: [u32; KEPT],
-    took_us: [u32; KEPT],
+    at_ms: [u32; MESSAGES_REMEMBERED],
+    waited_us: [u32; MESSAGES_REMEMBERED],
+    took_us: [u32; MESSAGES_REMEMBERED],
     /// The place of the next message.
     next: u8,
 }
@@ -40,18 +39,19 @@ impl Trail {
         put(&mut self.at_ms, place, wrapped_ms(at));
         put(&mut self.waited_us, place, micros(waited));
         put(&mut self.took_us, place, NOT_OVER);
-        self.next = if place.saturating_add(1) < KEPT { self.next.saturating_add(1) } else { 0 };
+        self.next =
+            if place.saturating_add(1) < MESSAGES_REMEMBERED { self.next.saturating_add(1) } else { 0 };
     }
 
     /// The message that was opened last is handled. An actor with a trail handles one at a time.
     pub(crate) fn end(&mut self, took: Duration) {
-        let last = usize::from(self.next).checked_sub(1).unwrap_or(KEPT - 1);
+        let last = usize::from(self.next).checked_sub(1).unwrap_or(MESSAGES_REMEMBERED - 1);
         put(&mut self.took_us, last, micros(took));
     }
 
     /// What is remembered, the newest first.
     pub(crate) fn steps(&self, now: Duration) -> Vec<Step> {
-        let (newer, older) = (0..usize::from(self.next), usize::from(self.next)..KEPT);
+        let (newer, older) = (0..usize::from(self.next), usize::from(self.next)..MESSAGES_REMEMBERED);
         let newest_first = newer.rev().chain(older.rev());
         newest_first.filter_map(|place| self.step(place, wrapped_ms(now))).collect()
     }
