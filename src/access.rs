@@ -17,6 +17,8 @@ use quita_domain::webhook::signature::WebhookSecret;
 use quita_ports::{Clock, KeyringStore, StoreError};
 use thiserror::Error;
 
+#[cfg(test)]
+pub(crate) use fake_store::HandClock;
 pub use verifier::{AccessError, Caller, KeyVerifier};
 
 /// The application of a merchant that named none.

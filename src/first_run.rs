@@ -10,7 +10,7 @@ use crate::access::{Access, DEMO_MERCHANT};
 use crate::config::operator_password::DEVELOPMENT_PASSWORD;
 use crate::config::store_url::StoreUrl;
 use crate::config::{Config, Environment};
-use crate::people::People;
+use crate::people::{People, PeopleError};
 use crate::sample_request;
 
 /// With what the first user of merchant `demo` signs in.
@@ -42,8 +42,12 @@ async fn create_demo_user_if_nobody(people: &People) -> anyhow::Result<Option<(L
         return Ok(None);
     }
     let merchant = MerchantId::new(DEMO_MERCHANT);
-    let password = people.create(merchant, login.clone(), Role::Owner).await?;
-    Ok(Some((login, password.expose().clone())))
+    match people.create(merchant, login.clone(), Role::Owner).await {
+        Ok(password) => Ok(Some((login, password.expose().clone()))),
+        // Another process on the same store was faster, and has told the password.
+        Err(PeopleError::Taken(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 impl Welcome {

@@ -1,6 +1,8 @@
 //! People who sign in: users of merchants and the operator, their passwords and sessions.
 
 mod password;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

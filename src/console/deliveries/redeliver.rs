@@ -98,8 +98,12 @@ async fn redeliver_since(
                 if count >= MOST_AT_ONCE {
                     return Ok((count, true));
                 }
-                console.edge.payments.redeliver(payment.id, visitor.owner(mode), index).await?;
-                count = count.saturating_add(1);
+                match console.edge.payments.redeliver(payment.id, visitor.owner(mode), index).await {
+                    Ok(_) => count = count.saturating_add(1),
+                    // What was done is told; the same click goes on from there.
+                    Err(_) if count > 0 => return Ok((count, true)),
+                    Err(denied) => return Err(denied.into()),
+                }
             }
             after = Some(Cursor { created_at: payment.created_at, id: payment.id });
         }
