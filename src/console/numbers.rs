@@ -73,12 +73,14 @@ impl Language {
         in_brasilia(at).format("%Y-%m-%dT%H:%M").to_string()
     }
 
-    /// Reads an amount in reais as people of this language write it: `1.234,56`, `1234,56`, `50`.
+    /// Reads an amount in reais as people of this language write it: `1.234,56`, `1234,56`, `50`. A mark that does not
+    /// part thousands is not passed over: whoever writes the other language's `50.13` would get a hundred times as much.
     pub(crate) fn parse_money(self, text: &str) -> Option<Money> {
-        let plain = text.trim().trim_start_matches("R$").trim().replace(self.group_mark(), "");
-        let (whole, rest) = plain.split_once(self.decimal_mark()).unwrap_or((&plain, "0"));
+        let plain = text.trim().trim_start_matches("R$").trim();
+        let (whole, rest) = plain.split_once(self.decimal_mark()).unwrap_or((plain, "0"));
+        let whole = without_marks(whole, self.group_mark())?;
         let is_number = |text: &str| quita_domain::text::is_digits(text);
-        if !is_number(whole) || !is_number(rest) || rest.len() > 2 {
+        if !is_number(&whole) || !is_number(rest) || rest.len() > 2 {
             return None;
         }
         let cents: u64 = format!("{rest:0<2}").parse().ok()?;
@@ -105,6 +107,14 @@ impl Language {
             Self::English => ',',
         }
     }
+}
+
+/// A number without the marks that part its thousands; `None` if one stands elsewhere.
+fn without_marks(text: &str, mark: char) -> Option<String> {
+    let mut groups = text.split(mark);
+    let (first, rest) = (groups.next()?, groups.collect::<Vec<_>>());
+    let parts_thousands = (1..=3).contains(&first.len()) && rest.iter().all(|group| group.len() == 3);
+    (rest.is_empty() || parts_thousands).then(|| format!("{first}{}", rest.concat()))
 }
 
 /// Brasília's clock, UTC−3 all year since 2019 (Decreto 9.772).
@@ -149,6 +159,19 @@ mod tests {
         for text in ["", "-1", "1,234", "a", ",5", "5,", "100000000,00", "1e3", "99999999999999999999", "١"]
         {
             assert_eq!(Portuguese.parse_money(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_other_language_s_decimals_are_not_read_as_a_hundred_times_as_much() {
+        for (language, wrong, thousands) in [
+            (Portuguese, ["50.13", "50.5", "1.0000", "1234.567", ".5"], "5.013"),
+            (English, ["50,13", "50,5", "1,0000", "1234,567", ",500"], "5,013"),
+        ] {
+            for text in wrong {
+                assert_eq!(language.parse_money(text), None, "{text}");
+            }
+            assert_eq!(language.parse_money(thousands), Some(Money::from_cents(501_300)));
         }
     }
 
