@@ -171,10 +171,11 @@ pub(crate) fn event_stream(events: impl futures_util::Stream<Item = Bytes> + 'st
         .streaming(events.map(Ok::<_, std::convert::Infallible>))
 }
 
-/// One event; each line of its data stands on a line of its own.
+/// One event; each line of its data stands on a line of its own. A carriage return ends a line of a stream too, so
+/// what somebody stored with one must not begin a field.
 pub(crate) fn event(name: &str, data: &str) -> Bytes {
     let mut text = format!("event: {name}\n");
-    for line in data.lines() {
+    for line in data.lines().flat_map(|line| line.split('\r')) {
         text.push_str("data: ");
         text.push_str(line);
         text.push('\n');
@@ -274,6 +275,14 @@ mod tests {
         assert_eq!(open[0].next().await, None);
         streams.close();
         assert_eq!(open[1].next().await, None);
+    }
+
+    #[test]
+    fn nothing_that_somebody_stored_begins_an_event_or_a_field() {
+        let told = event("fragment", "a\r\rdata: b\r\nevent: c\n\nid: d");
+        let expected =
+            "event: fragment\ndata: a\ndata: \ndata: data: b\ndata: event: c\ndata: \ndata: id: d\n\n";
+        assert_eq!(told, expected.as_bytes());
     }
 
     #[test]
