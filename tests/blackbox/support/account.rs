@@ -1,0 +1,31 @@
+//! Somebody who may sign in to the merchants' console.
+
+use super::{Browser, TestApp};
+
+/// A user of a merchant.
+#[derive(Debug, Clone)]
+pub(crate) struct Account {
+    pub(crate) merchant: String,
+    pub(crate) email: String,
+    pub(crate) password: String,
+}
+
+impl Account {
+    /// Makes a user with `quita users create`.
+    #[track_caller]
+    pub(crate) fn create(app: &TestApp, merchant: &str, email: &str, role: &str) -> Self {
+        let arguments = ["users", "create", "--merchant", merchant, "--email", email, "--role", role];
+        let password = app.quita(&arguments).output();
+        Self { merchant: merchant.into(), email: email.into(), password }
+    }
+
+    /// Signs in with a browser.
+    #[track_caller]
+    pub(crate) fn sign_in(&self, app: &TestApp, browser: &Browser) {
+        browser.go_to(&format!("{}/console/", app.url()));
+        browser.enter("#email", &self.email);
+        browser.enter("#password", &self.password);
+        browser.click("form button.button-primary");
+        browser.wait_for("header.bar");
+    }
+}

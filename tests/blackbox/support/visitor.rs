@@ -1,0 +1,126 @@
+//! A visitor of the merchants' console by plain HTTP: cookies are kept, and forms are sent as a browser sends them.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use url::form_urlencoded;
+
+use super::{Account, Answer, Client, TestApp};
+
+const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
+
+/// Somebody with a jar of cookies, who reads English.
+pub(crate) struct Visitor {
+    client: Client,
+    cookies: RefCell<BTreeMap<String, String>>,
+}
+
+impl Visitor {
+    /// Somebody who has never been here.
+    pub(crate) fn new(app: &TestApp) -> Self {
+        Self { client: app.client_without_key(), cookies: RefCell::default() }
+    }
+
+    /// Somebody who is signed in.
+    #[track_caller]
+    pub(crate) fn signed_in(app: &TestApp, account: &Account) -> Self {
+        let visitor = Self::new(app);
+        let answer = visitor.sign_in(&account.email, &account.password, "");
+        assert_eq!(answer.status, 303, "{answer}");
+        visitor
+    }
+
+    /// Opens the form for signing in and sends it.
+    #[track_caller]
+    pub(crate) fn sign_in(&self, email: &str, password: &str, next: &str) -> Answer {
+        let token = form_token_in(&self.page("/console/sign-in"));
+        let fields = [("formToken", &*token), ("email", email), ("password", password), ("next", next)];
+        self.send("POST", "/console/sign-in", &[FORM], form(&fields).as_bytes())
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        self.send("GET", path, &[], b"")
+    }
+
+    /// A page that is there.
+    #[track_caller]
+    pub(crate) fn page(&self, path: &str) -> String {
+        let answer = self.get(path);
+        assert_eq!(answer.status, 200, "{answer}");
+        let kind = answer.header("content-type");
+        assert_eq!(kind, Some("text/html; charset=utf-8"), "{answer}");
+        answer.text()
+    }
+
+    /// The token that forms of this session carry.
+    #[track_caller]
+    pub(crate) fn form_token(&self) -> String {
+        form_token_in(&self.page("/console/test/account"))
+    }
+
+    /// Sends a form of this session.
+    #[track_caller]
+    pub(crate) fn post(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
+        let token = self.form_token();
+        self.post_with(path, &[], &[&[("formToken", &*token)], fields].concat())
+    }
+
+    /// Sends these fields and no other.
+    pub(crate) fn post_with(&self, path: &str, headers: &[(&str, &str)], fields: &[(&str, &str)]) -> Answer {
+        self.send("POST", path, &[&[FORM], headers].concat(), form(fields).as_bytes())
+    }
+
+    /// Any request, with the cookies that were set before.
+    pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+        let cookies = self.cookie_header();
+        let mut all = vec![("Accept-Language", "en")];
+        if !cookies.is_empty() {
+            all.push(("Cookie", &cookies));
+        }
+        all.extend(headers);
+        let answer = self.client.send(method, path, &all, body);
+        for (name, set) in &answer.headers {
+            if name.eq_ignore_ascii_case("set-cookie") {
+                self.keep(set);
+            }
+        }
+        answer
+    }
+
+    /// The cookies as a request carries them.
+    pub(crate) fn cookie_header(&self) -> String {
+        let cookies = self.cookies.borrow();
+        cookies.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("; ")
+    }
+
+    pub(crate) fn cookie(&self, name: &str) -> Option<String> {
+        self.cookies.borrow().get(name).cloned()
+    }
+
+    pub(crate) fn set_cookie(&self, name: &str, value: &str) {
+        self.cookies.borrow_mut().insert(name.into(), value.into());
+    }
+
+    /// Keeps a cookie, or forgets it if its life is over.
+    fn keep(&self, set: &str) {
+        let (pair, attributes) = set.split_once(';').unwrap_or((set, ""));
+        let (name, value) = pair.split_once('=').unwrap();
+        if attributes.contains("Max-Age=0") {
+            self.cookies.borrow_mut().remove(name);
+        } else {
+            self.set_cookie(name, value);
+        }
+    }
+}
+
+/// The token in the first form of a page.
+#[track_caller]
+pub(crate) fn form_token_in(page: &str) -> String {
+    let (_, after) = page.split_once("name=\"formToken\" value=\"").expect("the page has a form");
+    after.split('"').next().unwrap().to_owned()
+}
+
+/// Fields as a browser sends them.
+pub(crate) fn form(fields: &[(&str, &str)]) -> String {
+    form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish()
+}
