@@ -17,6 +17,7 @@ mod browser;
 mod by_hand;
 mod cancel_and_capture;
 mod connections;
+mod console_attacks;
 mod console_story;
 mod crash;
 mod create;
