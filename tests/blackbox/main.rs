@@ -42,6 +42,7 @@ mod pages;
 mod privacy;
 mod production;
 mod program_keys;
+mod program_users;
 mod refunds;
 mod routing;
 mod sandbox_cards;
