@@ -68,7 +68,11 @@ pub(crate) async fn create(
 ) -> Result<HttpResponse, Failure> {
     let ApplicationChange { visitor, form } = change;
     let texts = &place::current().texts().applications;
-    let name = ApplicationName::new(read_name(&form, "name")?);
+    let name = read_name(&form, "name")?;
+    if is_a_step_of_a_path(&name) {
+        return Err(Failure::Unreadable(texts.not_an_address.into()));
+    }
+    let name = ApplicationName::new(name);
     if !console.access.create_application(visitor.user.merchant.clone(), name.clone()).await? {
         return Err(Failure::Refused(texts.exists.into()));
     }
@@ -79,6 +83,12 @@ pub(crate) async fn create(
 fn read_name(form: &Form, field: &str) -> Result<String, Failure> {
     let texts = &place::current().texts().applications;
     form.words(field, MAX_NAME_CHARACTERS).ok_or_else(|| Failure::Unreadable(texts.bad_name.into()))
+}
+
+/// Browsers take these for steps within a path, however they are written (WHATWG URL, section 4.4): no page of an
+/// application with such a name could be opened.
+fn is_a_step_of_a_path(name: &str) -> bool {
+    matches!(name, "." | "..")
 }
 
 /// Goes to the page of an application.

@@ -19,14 +19,14 @@ const MAX_BYTES: usize = 64 * 1024;
 pub(crate) struct Form(Vec<(String, String)>);
 
 impl Form {
-    /// Reads a form that must belong to this cookie.
+    /// Reads a form that must belong to the visitor's cookie, or to one of them.
     ///
     /// # Errors
     /// [`Failure::ForeignForm`] if it does not, and if it is no form at all.
-    pub(crate) async fn read(
+    pub(crate) async fn read<'a>(
         request: &HttpRequest,
         payload: Payload,
-        cookie: Option<&Secret<String>>,
+        cookies: impl IntoIterator<Item = &'a Secret<String>>,
     ) -> Result<Self, Failure> {
         let kind =
             request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
@@ -36,9 +36,9 @@ impl Form {
         let body = payload.to_bytes_limited(MAX_BYTES).await.map_err(|_| Failure::TooLarge)?;
         let body = body.map_err(|_| Failure::ForeignForm)?;
         let form = Self(form_urlencoded::parse(&body).into_owned().collect());
-        let expected = cookie.map(form_token).ok_or(Failure::ForeignForm)?;
-        let is_ours: bool = form.text(TOKEN_FIELD).as_bytes().ct_eq(expected.as_bytes()).into();
-        if is_ours { Ok(form) } else { Err(Failure::ForeignForm) }
+        let given = form.text(TOKEN_FIELD).as_bytes();
+        let belongs_to = |cookie| bool::from(given.ct_eq(form_token(cookie).as_bytes()));
+        if cookies.into_iter().any(belongs_to) { Ok(form) } else { Err(Failure::ForeignForm) }
     }
 
     /// What was entered in a field, without blanks around it; empty if there is no such field.

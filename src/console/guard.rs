@@ -1,6 +1,6 @@
 //! What holds for every page of a console: its headers, its language, and that no other site writes to it.
 
-use actix_web::body::{EitherBody, MessageBody};
+use actix_web::body::{BodySize, BoxBody, EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Method;
 use actix_web::http::header::{
@@ -39,7 +39,7 @@ pub(crate) async fn operators<B: MessageBody + 'static>(
 
 async fn guard<B: MessageBody + 'static>(
     door: Door,
-    request: ServiceRequest,
+    mut request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<EitherBody<B>>, Error> {
     let place = Place::of(door, request.request());
@@ -48,7 +48,18 @@ async fn guard<B: MessageBody + 'static>(
             let refused = request.into_response(Failure::ForeignForm.error_response());
             return Ok(protect(refused).map_into_right_body());
         }
-        Ok(protect(next.call(request).await?).map_into_left_body())
+        // Whatever answers GET answers HEAD (RFC 9110, section 9.3.2): the server leaves the body away.
+        let wants_head = *request.method() == Method::HEAD;
+        if wants_head {
+            request.head_mut().method = Method::GET;
+        }
+        let response = protect(next.call(request).await?);
+        // It would wait for the end of a stream, though, which has none.
+        let is_endless = matches!(response.response().body().size(), BodySize::Stream);
+        if wants_head && is_endless {
+            return Ok(response.map_body(|_, _| BoxBody::new(())).map_into_right_body());
+        }
+        Ok(response.map_into_left_body())
     })
     .await
 }

@@ -181,7 +181,8 @@ impl Look for PaymentsLook {
     fn key(&self) -> String {
         let Wanted { owner, search, language } = &self.wanted;
         let mode = owner.mode.as_str();
-        format!("payments {mode} {} {} {}", language.tag(), search.query(None), owner.merchant)
+        let search = search.query(Some(&search.cursor));
+        format!("payments {mode} {} {search} {}", language.tag(), owner.merchant)
     }
 
     async fn look(&self) -> Result<String, Failure> {

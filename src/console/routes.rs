@@ -1,7 +1,7 @@
 //! Every address of the merchants' console.
 
 use actix_web::middleware::from_fn;
-use actix_web::web::{self, Data, ServiceConfig};
+use actix_web::web::{self, Data, PathConfig, QueryConfig, ServiceConfig};
 
 use super::applications::{self, keys, one, secrets, test_event};
 use super::payment::operations;
@@ -15,6 +15,8 @@ use crate::console::failure::Failure;
 pub(crate) fn configure(config: &mut ServiceConfig, console: Data<Console>) {
     let scope = web::scope("/console")
         .app_data(console)
+        .app_data(PathConfig::default().error_handler(|_, _| Failure::NotFound.into()))
+        .app_data(QueryConfig::default().error_handler(|_, _| Failure::NotFound.into()))
         .wrap(from_fn(guard::merchants))
         .route("/assets/{name:.*}", web::get().to(assets::asset))
         .route("", web::get().to(overview::start))

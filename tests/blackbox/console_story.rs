@@ -1,3 +1,6 @@
 //! What people do in the merchants' console, in a real browser.
 
+mod developer;
 mod owner;
+mod viewer;
+mod ways_to_look;

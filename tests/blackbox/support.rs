@@ -1,10 +1,12 @@
 //! What the suites are written with.
 
+mod account;
 mod answer;
 mod app;
 mod browser;
 mod builder;
 mod client;
+mod event_stream;
 mod eventually;
 #[path = "../../adapters/tests/store_contract/fail_point.rs"]
 #[allow(unreachable_pub, dead_code, reason = "the tests of the stores use it too, and more of it")]
@@ -21,12 +23,15 @@ mod running;
 mod signature;
 mod small_disk;
 mod store;
+mod visitor;
 mod wire;
 
+pub(crate) use account::Account;
 pub(crate) use answer::Answer;
 pub(crate) use app::TestApp;
 pub(crate) use browser::Browser;
 pub(crate) use client::Client;
+pub(crate) use event_stream::EventStream;
 pub(crate) use eventually::{PATIENCE, eventually, pause};
 pub(crate) use failing_calls::FailingCalls;
 pub(crate) use own_mongod::OwnMongod;
@@ -40,3 +45,4 @@ pub(crate) use running::Running;
 pub(crate) use signature::{check_with_standard_webhooks, sign, signature_of};
 pub(crate) use small_disk::SmallDisk;
 pub(crate) use store::{block_on, is_mongodb, mongodb_host, mongodb_uri};
+pub(crate) use visitor::{Visitor, form, form_token_in};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 use askama::Template;
-use quita_domain::access::{ApiKey, PresentedKey, Scope};
+use quita_domain::access::{ApiKey, Application, PresentedKey, Scope};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::{Mode, Owner};
 use quita_domain::people::Permission;
@@ -90,7 +90,7 @@ pub(crate) async fn ask(
     visitor.must(Permission::ManageApplications)?;
     let (_, name, id, verb) = path.into_inner();
     let application = own(&visitor, &name, &console).await?;
-    let key = live_key(&visitor, mode, &id, &console).await?;
+    let key = live_key(&application, mode, &id, &console).await?;
     let frame = visitor.frame(mode, Section::Applications);
     let texts = &frame.texts.applications;
     let (question, sentence, button) = match verb.as_str() {
@@ -111,11 +111,16 @@ pub(crate) async fn ask(
     .show()
 }
 
-/// The visitor's key with this id, of this mode, while it works.
-async fn live_key(visitor: &Visitor, mode: Mode, id: &str, console: &Console) -> Result<ApiKey, Failure> {
-    let key = console.access.key_of(&visitor.user.merchant, id).await?;
-    let is_usable = key.owner.mode == mode && key.is_live(console.clock.now());
-    if is_usable { Ok(key) } else { Err(Failure::NotFound) }
+/// The application's key with this id, of this mode, while it works.
+async fn live_key(
+    application: &Application,
+    mode: Mode,
+    id: &str,
+    console: &Console,
+) -> Result<ApiKey, Failure> {
+    let key = console.access.key_of(&application.merchant, id).await?;
+    let is_its = key.owner.application == application.name && key.owner.mode == mode;
+    if is_its && key.is_live(console.clock.now()) { Ok(key) } else { Err(Failure::NotFound) }
 }
 
 /// `POST /console/{mode}/applications/{name}/keys/{id}/{rotate|revoke}`
@@ -128,7 +133,7 @@ pub(crate) async fn act(
     let ApplicationChange { visitor, .. } = change;
     let (_, name, id, verb) = path.into_inner();
     let application = own(&visitor, &name, &console).await?;
-    let key = live_key(&visitor, mode, &id, &console).await?;
+    let key = live_key(&application, mode, &id, &console).await?;
     match verb.as_str() {
         "revoke" => {
             console.access.revoke_key(&key.id).await?;

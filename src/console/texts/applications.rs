@@ -17,6 +17,7 @@ texts! {
         rename: "Renomear", "Rename";
         exists: "Já existe uma aplicação com este nome.", "There is an application with this name already.";
         bad_name: "O nome tem de 1 a 60 caracteres visíveis.", "The name has 1 to 60 visible characters.";
+        not_an_address: "Este nome não pode fazer parte de um endereço.", "This name can't be part of an address.";
         live_keys: "Chaves em uso", "Live keys";
         keys: "Chaves de API", "API keys";
         key: "Chave", "Key";

@@ -1,105 +1,169 @@
-//! A real browser, driven by the W3C WebDriver protocol over plain HTTP.
+//! A real browser, and what a person does with it.
 
-use std::path::Path;
-use std::process::Command;
+mod driver;
 
+use std::fs;
+use std::path::PathBuf;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::{Answer, Client, PATIENCE, Running, TestApp, eventually};
+use super::{PATIENCE, TestApp, eventually};
+use driver::Driver;
 
-/// The name under which WebDriver gives an element's id (W3C WebDriver, "web element identifier").
-const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
-
-/// One window of a headless browser; it ends with the test.
+/// One window of a headless browser; it ends with the test, and fails it if a page did what its policy forbids or a
+/// script of it failed.
 pub(crate) struct Browser {
-    driver: Client,
-    session: String,
-    _process: Running,
+    driver: Driver,
 }
 
 impl Browser {
     /// Opens one. `None` where no browser is named.
     pub(crate) fn open(app: &TestApp) -> Option<Self> {
-        let Ok(driver) = std::env::var("QUITA_TEST_CHROMEDRIVER") else {
-            println!("skipped: QUITA_TEST_CHROMEDRIVER is not set; scripts/test sets it");
-            return None;
-        };
-        let process = start_driver(&driver, app.directory());
-        let driver = Client::new(&format!("http://127.0.0.1:{}", port_of(&process)), None);
-        let chromium = std::env::var("QUITA_TEST_CHROMIUM")
-            .expect("QUITA_TEST_CHROMIUM goes with QUITA_TEST_CHROMEDRIVER");
-        let profile = format!("--user-data-dir={}", app.directory().join("profile").display());
-        let options = json!({
-            "binary": chromium,
-            "args": [
-                "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                "--disable-background-networking", "--no-first-run", profile,
-            ],
-        });
-        let wanted = json!({"capabilities": {"alwaysMatch": {"goog:chromeOptions": options}}});
-        let opened = value_of(&driver.post("/session", &wanted));
-        let session = format!("/session/{}", opened["sessionId"].as_str().unwrap());
-        Some(Self { driver, session, _process: process })
+        Driver::start(app.directory()).map(|driver| Self { driver })
+    }
+
+    /// Makes the window as wide as a phone.
+    pub(crate) fn become_a_phone(&self) {
+        let phone = json!({"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": true});
+        self.driver.command("Emulation.setDeviceMetricsOverride", &phone);
     }
 
     pub(crate) fn go_to(&self, url: &str) {
-        value_of(&self.driver.post(&format!("{}/url", self.session), &json!({ "url": url })));
+        self.driver.post("url", &json!({ "url": url }));
     }
 
-    /// The text of the first element that matches.
-    pub(crate) fn text(&self, css: &str) -> String {
-        self.ask(css, "text").as_str().unwrap_or_default().to_owned()
+    /// Where the window is.
+    pub(crate) fn url(&self) -> String {
+        self.driver.get("url").as_str().unwrap().to_owned()
     }
 
-    /// The value of a form's field.
-    pub(crate) fn value(&self, css: &str) -> String {
-        self.ask(css, "property/value").as_str().unwrap_or_default().to_owned()
-    }
-
-    pub(crate) fn is_displayed(&self, css: &str) -> bool {
-        self.ask(css, "displayed").as_bool().unwrap()
-    }
-
-    /// Waits until an element says this.
-    pub(crate) fn wait_for_text(&self, css: &str, expected: &str) {
-        eventually(PATIENCE, &format!("{css} says {expected}"), || {
-            self.text(css).contains(expected).then_some(())
+    /// Waits until the window is at an address that ends so, query left out.
+    #[track_caller]
+    pub(crate) fn wait_for_address(&self, end: &str) {
+        eventually(PATIENCE, &format!("the window is at {end}"), || {
+            self.url().split('?').next().unwrap().ends_with(end).then_some(())
         });
     }
 
-    fn ask(&self, css: &str, what: &str) -> Value {
-        let wanted = json!({"using": "css selector", "value": css});
-        let found = value_of(&self.driver.post(&format!("{}/element", self.session), &wanted));
-        let element = found[ELEMENT].as_str().unwrap();
-        value_of(&self.driver.get(&format!("{}/element/{element}/{what}", self.session)))
+    /// The text of the first element that matches, as it is shown.
+    #[track_caller]
+    pub(crate) fn text(&self, css: &str) -> String {
+        self.driver.element(css, "text", None).as_str().unwrap_or_default().to_owned()
+    }
+
+    /// The text of every element that matches, as it is shown; with plain blanks.
+    pub(crate) fn texts(&self, css: &str) -> Vec<String> {
+        let script =
+            "return [...document.querySelectorAll(arguments[0])].map((element) => element.innerText)";
+        let texts = self.driver.script(script, &json!([css]));
+        let plain = |text: &Value| text.as_str().unwrap_or_default().replace('\u{a0}', " ");
+        texts.as_array().unwrap().iter().map(plain).collect()
+    }
+
+    /// How many elements match.
+    pub(crate) fn count(&self, css: &str) -> usize {
+        self.texts(css).len()
+    }
+
+    /// The value of a form's field.
+    #[track_caller]
+    pub(crate) fn value(&self, css: &str) -> String {
+        self.driver.element(css, "property/value", None).as_str().unwrap_or_default().to_owned()
+    }
+
+    #[track_caller]
+    pub(crate) fn is_displayed(&self, css: &str) -> bool {
+        self.driver.element(css, "displayed", None).as_bool().unwrap()
+    }
+
+    /// Clicks on the first element that matches, as soon as it can be clicked on.
+    #[track_caller]
+    pub(crate) fn click(&self, css: &str) {
+        self.driver.element(css, "click", Some(&json!({})));
+    }
+
+    /// Types into a field, instead of what it held.
+    #[track_caller]
+    pub(crate) fn enter(&self, css: &str, text: &str) {
+        self.driver.element(css, "clear", Some(&json!({})));
+        self.driver.element(css, "value", Some(&json!({ "text": text })));
+    }
+
+    /// Chooses an entry of a list by its value.
+    #[track_caller]
+    pub(crate) fn choose(&self, css: &str, value: &str) {
+        self.click(&format!("{css} option[value=\"{value}\"]"));
+    }
+
+    /// Waits until an element matches.
+    #[track_caller]
+    pub(crate) fn wait_for(&self, css: &str) {
+        eventually(PATIENCE, &format!("there is {css}"), || (self.count(css) > 0).then_some(()));
+    }
+
+    /// Waits until no element matches.
+    #[track_caller]
+    pub(crate) fn wait_until_gone(&self, css: &str) {
+        eventually(PATIENCE, &format!("there is no {css}"), || (self.count(css) == 0).then_some(()));
+    }
+
+    /// Waits until an element says this.
+    #[track_caller]
+    pub(crate) fn wait_for_text(&self, css: &str, expected: &str) {
+        eventually(PATIENCE, &format!("{css} says {expected}"), || {
+            self.texts(css).iter().any(|text| text.contains(expected)).then_some(())
+        });
+    }
+
+    /// Runs a function's body in the page and gives what it returns.
+    pub(crate) fn script(&self, body: &str) -> Value {
+        self.driver.script(body, &json!([]))
+    }
+
+    /// The value of a cookie of the page, also of one that scripts don't see.
+    pub(crate) fn cookie(&self, name: &str) -> Option<String> {
+        let cookies = self.driver.get("cookie");
+        let mut cookies = cookies.as_array().unwrap().iter();
+        cookies.find(|cookie| cookie["name"] == name).map(|cookie| cookie["value"].as_str().unwrap().into())
+    }
+
+    /// Gives the page's host a cookie.
+    pub(crate) fn set_cookie(&self, name: &str, value: &str) {
+        self.driver.post("cookie", &json!({"cookie": {"name": name, "value": value}}));
+    }
+
+    pub(crate) fn delete_cookies(&self) {
+        self.driver.delete("cookie");
+    }
+
+    /// Keeps a picture of the whole page, if `QUITA_TEST_SCREENSHOTS` names a directory for them.
+    pub(crate) fn look(&self, name: &str) {
+        let Some(directory) = std::env::var_os("QUITA_TEST_SCREENSHOTS").map(PathBuf::from) else { return };
+        let all = json!({"format": "png", "captureBeyondViewport": true});
+        let picture = self.driver.command("Page.captureScreenshot", &all);
+        let picture = STANDARD.decode(picture["data"].as_str().unwrap()).unwrap();
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(directory.join(format!("{name}.png")), picture).unwrap();
     }
 }
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // The driver ends its browser with the session; its own process ends after that.
-        drop(self.driver.try_send("DELETE", &self.session, &[], b""));
+        let log = self.driver.log();
+        if std::thread::panicking() {
+            eprintln!("the browser's console: {log:#?}");
+            return;
+        }
+        let bad: Vec<_> = log.iter().filter(|entry| is_bad(entry)).collect();
+        assert!(bad.is_empty(), "a page did what it must not: {bad:#?}");
     }
 }
 
-/// What the driver answered, if it did what it was asked.
-#[track_caller]
-fn value_of(answer: &Answer) -> Value {
-    assert_eq!(answer.status, 200, "{answer}");
-    answer.json()["value"].clone()
-}
-
-/// Starts the driver on a port that it chooses.
-fn start_driver(driver: &str, directory: &Path) -> Running {
-    let mut command = Command::new(driver);
-    command.arg("--port=0");
-    Running::start(command, directory, "chromedriver")
-}
-
-fn port_of(driver: &Running) -> u16 {
-    eventually(PATIENCE, "the driver listens", || {
-        let said = driver.stdout();
-        let (_, after) = said.split_once("started successfully on port ")?;
-        after.trim().trim_end_matches('.').parse().ok()
-    })
+/// Whether a page broke its policy, or a script of it failed. That a page answered 404, say, is none of it.
+fn is_bad(entry: &Value) -> bool {
+    let said = entry["message"].as_str().unwrap_or_default();
+    let is_policy = said.contains("Content Security Policy") || entry["source"] == "security";
+    is_policy || (entry["source"] == "javascript" && entry["level"] == "SEVERE")
 }

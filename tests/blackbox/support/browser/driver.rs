@@ -44,7 +44,7 @@ impl Driver {
         let options = json!({
             "binary": chromium,
             "args": [
-                "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                "--headless", "--window-size=1280,900", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                 "--disable-background-networking", "--no-first-run", profile,
             ],
         });

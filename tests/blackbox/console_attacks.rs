@@ -1,0 +1,14 @@
+//! The merchants' console under attack: every route, by plain HTTP.
+//!
+//! What is tried with all routes goes by the table in [`routes`], which fails when a route is missing there.
+
+mod answers;
+mod crawl;
+mod exports;
+mod forms;
+mod nonsense;
+mod routes;
+mod scripts;
+mod sessions;
+mod shops;
+mod strangers;

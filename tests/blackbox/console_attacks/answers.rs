@@ -1,0 +1,139 @@
+//! What every answer of the console says about itself.
+
+use super::routes::examples;
+use super::shops::Shops;
+use crate::support::{Account, Answer, EventStream, TestApp, Visitor};
+
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+     form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// The headers that keep browsers from doing more with an answer than it is for.
+const PROTECTING: [(&str, &str); 5] = [
+    ("content-security-policy", POLICY),
+    ("x-content-type-options", "nosniff"),
+    ("x-frame-options", "DENY"),
+    ("referrer-policy", "same-origin"),
+    ("strict-transport-security", "max-age=31536000"),
+];
+
+#[track_caller]
+fn check_is_protected(answer: &Answer) {
+    for (name, value) in PROTECTING {
+        assert_eq!(answer.header(name), Some(value), "{name}: {answer}");
+    }
+    let is_asset = answer.request.contains("/console/assets/") && answer.status == 200;
+    let kept = if is_asset { "public, max-age=300" } else { "no-store" };
+    assert_eq!(answer.header("cache-control"), Some(kept), "{answer}");
+    assert!(answer.header("x-request-id").is_some(), "{answer}");
+    for (_, cookie) in answer.headers.iter().filter(|(name, _)| name == "set-cookie") {
+        for attribute in ["HttpOnly", "SameSite=Strict", "Path=/"] {
+            assert!(cookie.contains(attribute), "{attribute}: {answer}");
+        }
+    }
+}
+
+/// An answer of the console, whatever was asked: protected, no defect, and a page if it is a failure.
+#[track_caller]
+pub(super) fn check_is_sane(answer: &Answer) {
+    check_is_protected(answer);
+    assert!(answer.status < 500, "{answer}");
+    if answer.status >= 400 {
+        assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"), "{answer}");
+        assert!(answer.request.starts_with("HEAD") || answer.text().contains("</html>"), "{answer}");
+    }
+}
+
+#[test]
+fn every_kind_of_answer_of_every_route_is_protected() {
+    let shops = Shops::open();
+    let (stranger, token) = (Visitor::new(&shops.app), shops.viewer.form_token());
+    for (route, example) in examples("GET") {
+        let attempt = shops.ids.attempt(route, example);
+        check_is_sane(&attempt.by(&stranger, ""));
+        if route.is_stream() {
+            let head = EventStream::open(&shops.app, &shops.owner, &attempt.path).head;
+            for (name, value) in PROTECTING {
+                assert!(head.contains(&format!("{name}: {}", value.to_lowercase())), "{name}: {head}");
+            }
+        } else {
+            check_is_sane(&attempt.by(&shops.owner, ""));
+            check_is_sane(&attempt.by(&shops.viewer, ""));
+        }
+    }
+    for (route, example) in examples("POST").filter(|(route, _)| route.pattern != "/sign-out") {
+        let attempt = shops.ids.attempt(route, example);
+        check_is_sane(&attempt.by(&stranger, ""));
+        check_is_sane(&attempt.by(&shops.viewer, &token));
+        check_is_sane(&attempt.by(&shops.owner, ""));
+        check_is_sane(&attempt.with(
+            &shops.owner,
+            &[("Sec-Fetch-Site", "cross-site")],
+            &shops.owner.form_token(),
+        ));
+    }
+    let token = shops.owner.form_token();
+    for (route, example) in examples("POST").filter(|(route, _)| route.pattern != "/sign-in") {
+        if !route.pattern.ends_with("/password") && route.pattern != "/sign-out" {
+            check_is_sane(&shops.ids.attempt(route, example).by(&shops.owner, &token));
+        }
+    }
+}
+
+#[test]
+fn head_is_answered_as_get_is_and_without_a_body() {
+    let shops = Shops::open();
+    for (route, example) in examples("GET") {
+        let path = shops.ids.attempt(route, example).path;
+        let head = shops.owner.send("HEAD", &path, &[], b"");
+        check_is_sane(&head);
+        assert!(head.body.is_empty(), "{head}");
+        if !route.is_stream() {
+            let get = shops.owner.get(&path);
+            let told = |answer: &Answer| {
+                (
+                    answer.status,
+                    ["content-type", "location", "content-length"]
+                        .map(|name| answer.header(name).map(str::to_owned)),
+                )
+            };
+            // The page of people, say, tells of what has just happened.
+            assert_eq!(told(&head).0, told(&get).0, "{path}");
+            assert_eq!(told(&head).1[..2], told(&get).1[..2], "{path}");
+        } else {
+            assert_eq!(
+                (head.status, head.header("content-type")),
+                (200, Some("text/event-stream")),
+                "{head}"
+            );
+        }
+    }
+}
+
+#[test]
+fn cookies_are_for_the_console_alone_and_in_production_for_tls_alone() {
+    let development = TestApp::new();
+    let production = TestApp::builder()
+        .arg("--environment", "production")
+        .arg("--public-url", "https://pay.example.com")
+        .env("QUITA_SECRET_KEY", "a-key-for-tests-that-is-long-enough-to-be-taken")
+        .env("QUITA_ACQUIRER", "[{ name = \"sandbox\", adapter = \"sandbox\" }]")
+        .start();
+    for (app, prefix, secure) in [(&development, "", ""), (&production, "__Host-", " Secure;")] {
+        let account = Account::create(app, "shop", "ana@shop.example", "owner");
+        let visitor = Visitor::new(app);
+        let set =
+            |answer: &Answer| answer.header("set-cookie").unwrap_or_else(|| panic!("{answer}")).to_owned();
+        let visit = set(&visitor.get("/console/sign-in"));
+        let begun = set(&visitor.sign_in(&account.email, &account.password, ""));
+        let ended = set(&visitor.post("/console/sign-out", &[]));
+        for (cookie, name, seconds) in [
+            (&visit, "quita_console_visit", 3_600),
+            (&begun, "quita_console", 43_200),
+            (&ended, "quita_console", 0),
+        ] {
+            let (pair, attributes) = cookie.split_once("; ").unwrap();
+            assert_eq!(pair.split('=').next(), Some(&*format!("{prefix}{name}")), "{cookie}");
+            assert_eq!(attributes, format!("HttpOnly; SameSite=Strict;{secure} Path=/; Max-Age={seconds}"));
+        }
+    }
+}

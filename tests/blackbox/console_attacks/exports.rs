@@ -1,0 +1,79 @@
+//! The file for spreadsheets.
+
+use serde_json::json;
+
+use crate::support::{Account, Edit, TestApp, Visitor, boleto, pix};
+
+/// One more than are read at once.
+const MORE_THAN_A_PAGE: usize = 501;
+
+/// The cells of every line, as a spreadsheet reads them (RFC 4180).
+fn cells(text: &str) -> Vec<Vec<String>> {
+    let mut lines = vec![vec![String::new()]];
+    let mut is_quoted = false;
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        let line = lines.last_mut().unwrap();
+        match character {
+            '"' if is_quoted && characters.peek() == Some(&'"') => {
+                characters.next();
+                line.last_mut().unwrap().push('"');
+            }
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => line.push(String::new()),
+            '\r' if !is_quoted => {}
+            '\n' if !is_quoted => lines.push(vec![String::new()]),
+            other => line.last_mut().unwrap().push(other),
+        }
+    }
+    assert_eq!(lines.pop(), Some(vec![String::new()]), "the last line ends as all do");
+    lines
+}
+
+#[test]
+fn an_export_holds_what_the_filter_holds_and_no_formula() {
+    let app = TestApp::new();
+    let visitor = Visitor::signed_in(&app, &Account::create(&app, "shop", "ana@shop.example", "viewer"));
+    let client = app.client();
+    let evil =
+        ["=1+1", "+1", "-1+1", "@SUM(A1)", "=HYPERLINK(\"http://evil.example\",\"x\")", "a\",\"b\r\nc"];
+    for text in evil {
+        let request = pix(10_027)
+            .with("externalReference", json!(text))
+            .with("paymentDetails.firstName", json!("=cmd|'/C calc'!A0"));
+        let answer = client.post("/pay/payments", &request);
+        assert_eq!(answer.status, if text.contains('\n') { 422 } else { 201 }, "{answer}");
+    }
+    client.create(&boleto(10_027).with("externalReference", json!("Zé; \"o bom\", e só")));
+    let answer = visitor.get("/console/test/payments.csv?method=PIX&status=pending");
+    assert_eq!(answer.status, 200, "{answer}");
+    assert_eq!(answer.header("content-type"), Some("text/csv; charset=utf-8"));
+    assert_eq!(answer.header("content-disposition"), Some("attachment; filename=\"quita-test.csv\""));
+    let lines = cells(&answer.text());
+    assert_eq!(lines.len(), 6, "{lines:#?}");
+    assert_eq!(lines[0][..3], ["transactionId", "externalReference", "status"]);
+    for (line, text) in lines[1..].iter().zip(evil[..5].iter().rev()) {
+        assert_eq!((line.len(), &line[1], &*line[2]), (15, &format!("'{text}"), "pending"));
+        assert!(line.iter().all(|cell| !cell.starts_with(['=', '+', '-', '@', '\t', '\r'])), "{line:?}");
+    }
+    let boletos = cells(&visitor.get("/console/test/payments.csv?method=BOLETO").text());
+    assert_eq!((boletos.len(), &*boletos[1][1]), (2, "Zé; \"o bom\", e só"));
+    assert_eq!(cells(&visitor.get("/console/live/payments.csv").text()).len(), 1);
+}
+
+#[test]
+fn an_export_goes_on_beyond_a_page() {
+    let app = TestApp::new();
+    let visitor = Visitor::signed_in(&app, &Account::create(&app, "shop", "ana@shop.example", "viewer"));
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let client = app.client();
+            scope.spawn(move || {
+                (thread..MORE_THAN_A_PAGE).step_by(8).for_each(|_| drop(client.create(&pix(10_027))))
+            });
+        }
+    });
+    let lines = cells(&visitor.get("/console/test/payments.csv").text());
+    let ids: std::collections::BTreeSet<_> = lines[1..].iter().map(|line| &line[0]).collect();
+    assert_eq!((lines.len(), ids.len()), (MORE_THAN_A_PAGE + 1, MORE_THAN_A_PAGE));
+}

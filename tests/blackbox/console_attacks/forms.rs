@@ -1,0 +1,118 @@
+//! Forms that another site made, that belong to another session, or that a role has no right to send.
+
+use super::routes::{Needs, Route, examples};
+use super::shops::Shops;
+use crate::support::{Answer, EventStream, Visitor, form_token_in};
+
+#[track_caller]
+fn check_is_refused(answer: &Answer, heading: &str) {
+    assert_eq!(answer.status, 403, "{answer}");
+    assert!(answer.text().contains(heading), "{answer}");
+}
+
+/// The token of the form that the route belongs to, in the browser of somebody who is signed in.
+fn right_token(route: &Route, who: &Visitor) -> String {
+    if route.pattern == "/sign-in" { form_token_in(&who.page("/console/sign-in")) } else { who.form_token() }
+}
+
+#[test]
+fn a_form_that_is_not_of_the_session_changes_nothing_by_any_route() {
+    let shops = Shops::open();
+    let again = Visitor::signed_in(&shops.app, &shops.owner_account);
+    let own = shops.owner.form_token();
+    let visit = form_token_in(&shops.owner.page("/console/sign-in"));
+    let strange = [
+        String::new(),
+        again.form_token(),
+        shops.rival.form_token(),
+        form_token_in(&Visitor::new(&shops.app).page("/console/sign-in")),
+        shops.owner.cookie("quita_console").unwrap(),
+        own[..63].to_owned(),
+        own.to_uppercase(),
+        "0".repeat(64),
+    ];
+    let before = shops.state();
+    for (route, example) in examples("POST") {
+        let attempt = shops.ids.attempt(route, example);
+        for token in &strange {
+            check_is_refused(&attempt.by(&shops.owner, token), "This form is no longer valid");
+        }
+        // The form for signing in is of the same browser, but of no session.
+        if route.needs > Needs::Visit {
+            check_is_refused(&attempt.by(&shops.owner, &visit), "This form is no longer valid");
+        }
+    }
+    assert_eq!(shops.state(), before);
+}
+
+#[test]
+fn what_another_site_sends_changes_nothing_even_with_the_right_token() {
+    let shops = Shops::open();
+    let before = shops.state();
+    let multipart = "multipart/form-data; boundary=x";
+    for (route, example) in examples("POST") {
+        let (attempt, token) = (shops.ids.attempt(route, example), right_token(route, &shops.owner));
+        for header in [
+            ("Sec-Fetch-Site", "cross-site"),
+            ("Sec-Fetch-Site", "same-site"),
+            ("Sec-Fetch-Site", "none"),
+            ("Content-Type", "text/plain"),
+            ("Content-Type", "application/json"),
+            ("Content-Type", multipart),
+            ("Content-Type", ""),
+        ] {
+            let answer = attempt.with(&shops.owner, &[header], &token);
+            check_is_refused(&answer, "This form is no longer valid");
+        }
+    }
+    assert_eq!(shops.state(), before);
+}
+
+#[test]
+fn a_role_opens_no_more_than_it_is_for_and_changes_nothing_beyond() {
+    let shops = Shops::open();
+    for (who, most) in [
+        (&shops.viewer, Needs::SignedIn),
+        (&shops.developer, Needs::ManageApplications),
+        (&shops.owner, Needs::ManagePeople),
+    ] {
+        for (route, example) in examples("GET") {
+            let attempt = shops.ids.attempt(route, example);
+            if route.needs > most {
+                check_is_refused(&attempt.by(who, ""), "Your role does not permit this");
+            } else if route.is_stream() {
+                assert!(EventStream::open(&shops.app, who, &attempt.path).next().is_some());
+            } else {
+                let answer = attempt.by(who, "");
+                assert!([200, 303].contains(&answer.status), "{answer}");
+            }
+        }
+    }
+    let before = shops.state();
+    for (who, most) in [(&shops.viewer, Needs::SignedIn), (&shops.developer, Needs::ManageApplications)] {
+        let token = who.form_token();
+        for (route, example) in examples("POST").filter(|(route, _)| route.needs > most) {
+            let answer = shops.ids.attempt(route, example).by(who, &token);
+            check_is_refused(&answer, "Your role does not permit this");
+        }
+    }
+    assert_eq!(shops.state(), before);
+}
+
+/// The other side of the tables above: what was refused there is refused for its token or its role, not for itself.
+#[test]
+fn what_the_attacks_send_is_done_for_an_owner_with_the_right_token() {
+    let shops = Shops::open();
+    let is_within = |route: &&Route| !["/sign-in", "/sign-out"].contains(&route.pattern);
+    for (route, example) in examples("POST").filter(|(route, _)| is_within(route)) {
+        let token = shops.owner.form_token();
+        let answer = shops.ids.attempt(route, example).with(
+            &shops.owner,
+            &[("Sec-Fetch-Site", "same-origin")],
+            &token,
+        );
+        assert!([200, 303].contains(&answer.status), "{answer}");
+    }
+    assert_eq!(shops.owner.post("/console/sign-out", &[]).status, 303);
+    assert_eq!(shops.owner.get("/console/test").status, 303);
+}

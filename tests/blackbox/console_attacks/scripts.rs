@@ -1,0 +1,194 @@
+//! Scripts in every text that a payer, a merchant or a receiver controls: shown as texts, on every page and live.
+
+use serde_json::{Value, json};
+
+use crate::support::{
+    Account, Browser, Client, Edit, EventStream, PATIENCE, Reply, TestApp, TestReceiver, Visitor, boleto,
+    card, eventually, pix,
+};
+
+/// Breaks out of a text, of an attribute, of a script and of a comment, and would be seen to.
+const EVIL: &str = "\"'><img src=x onerror=alert(1)><!--</script>";
+/// The same as it stands in a page that is right.
+const HARMLESS: &str = "&#34;&#39;&#62;&#60;img src=x onerror=alert(1)&#62;&#60;!--&#60;/script&#62;";
+
+/// A text that can be told from the others, and is evil.
+fn evil(name: &str) -> String {
+    format!("{name}{EVIL}")
+}
+
+/// Everything of a request that is somebody's own words.
+fn words(request: Value, receiver: &TestReceiver) -> Value {
+    let postback = format!("{}?q='\"><img/src=x/onerror=alert(1)>", receiver.url());
+    request
+        .with("paymentDetails.firstName", json!(evil("first")))
+        .with("paymentDetails.lastName", json!(evil("last")))
+        .with("paymentDetails.address.street", json!(evil("street")))
+        .with("paymentDetails.address.number", json!("'\"><b>"))
+        .with("paymentDetails.address.complement", json!(evil("complement")))
+        .with("paymentDetails.address.neighborhood", json!(evil("neighborhood")))
+        .with("paymentDetails.address.city", json!(evil("city")))
+        .with("externalReference", json!(evil("reference")))
+        .with("metadata", json!({ "note": evil("value"), "'\"><img src=x onerror=alert(1)>": evil("named") }))
+        .with("items", json!([{"name": evil("item"), "quantity": 1, "price": 100}]))
+        .with("splits", json!([{"recipientId": evil("recipient"), "amount": 1}]))
+        .with("UTMSource", json!(evil("utm")))
+        .with("postbackUrl", json!(postback))
+}
+
+/// A shop whose every word is evil, with its owner.
+struct EvilShop {
+    app: TestApp,
+    owner: Account,
+    receiver: TestReceiver,
+    /// The addresses of its pages.
+    pages: Vec<String>,
+    /// A payment that was delivered.
+    payment: String,
+}
+
+impl EvilShop {
+    fn open() -> Self {
+        let app = TestApp::new();
+        let receiver = TestReceiver::start();
+        let answer = format!("{}\r\rdata: taken over\r\r", evil("answer"));
+        receiver.answer_with(move |_| Reply::status(500).body(&answer));
+        let merchant = "shop<img src=x onerror=alert(1)>";
+        let owner = Account::create(&app, merchant, "\"'><img/src=x/onerror=alert(1)>@evil.example", "owner");
+        let visitor = Visitor::signed_in(&app, &owner);
+        let made = visitor.post("/console/test/applications", &[("name", EVIL)]);
+        let application = made.header("location").unwrap().to_owned();
+        let title = [("title", &*evil("title"))];
+        assert_eq!(visitor.post(&format!("{application}/rename"), &title).status, 303);
+        let key = app.create_key(&["--merchant", merchant, "--application", EVIL]);
+        let hired = visitor.post(
+            "/console/test/people",
+            &[("email", "'><svg/onload=alert(1)>@evil.example"), ("role", "viewer")],
+        );
+        assert_eq!(hired.status, 200, "{hired}");
+        let client = app.client_with(&key);
+        let payment = pay(&client, &receiver);
+        let parts =
+            ["", "/payments", "/deliveries?state=failing", "/applications", "/people", "/audit", "/account"];
+        let mut pages: Vec<_> = parts.iter().map(|part| format!("/console/test{part}")).collect();
+        let below = ["", "/refund", "/deliveries/0/redeliver"];
+        pages.extend(below.map(|part| format!("/console/test/payments/{payment}{part}")));
+        pages.extend(["", "/secret/show"].map(|part| format!("{application}{part}")));
+        let (search, next) = (
+            crate::support::form(&[("q", EVIL), ("amount", EVIL), ("from", EVIL), ("cursor", EVIL)]),
+            crate::support::form(&[("next", EVIL)]),
+        );
+        pages.push(format!("/console/test/payments?{search}"));
+        pages.push(format!("/console/sign-in?{next}"));
+        pages.push(format!("/console/test/{}", EVIL.replace(['"', '<', '>', '\'', ' '], "%22")));
+        Self { app, owner, receiver, pages, payment }
+    }
+}
+
+/// Creates a payment of every method; gives the one that was paid, and whose receiver has answered.
+fn pay(client: &Client, receiver: &TestReceiver) -> String {
+    let holder =
+        card("4242424242424242", 10_000).with("creditCard.holderName", json!("'\"><b onclick=alert(1)>"));
+    for request in [boleto(10_000), holder] {
+        let answer = client.post("/pay/payments", &words(request, receiver));
+        assert_eq!(answer.status, 201, "{answer}");
+    }
+    let record = client.create(&words(pix(10_000), receiver));
+    let id = record["transactionId"].as_str().unwrap().to_owned();
+    eventually(PATIENCE, "the receiver has answered", || {
+        let deliveries = client.deliveries(&id);
+        let is_tried = !deliveries.is_empty()
+            && deliveries[0]["attempts"].as_array().is_some_and(|tries| !tries.is_empty());
+        is_tried.then_some(())
+    });
+    client.wait_for_status(&id, "paid");
+    id
+}
+
+#[track_caller]
+fn check_is_harmless(path: &str, page: &str) {
+    for bad in [
+        "<img src=x",
+        "<img/src",
+        "<svg/onload",
+        "<b>",
+        "<b onclick",
+        "<!--",
+        "onerror=alert(1)>",
+        "javascript:",
+    ] {
+        assert!(!page.contains(bad), "{bad} on {path}: {page}");
+    }
+}
+
+#[test]
+fn a_script_in_any_text_is_a_text_on_every_page() {
+    let shop = EvilShop::open();
+    let visitor = Visitor::signed_in(&shop.app, &shop.owner);
+    let mut seen = String::new();
+    for path in &shop.pages {
+        let answer = visitor.get(path);
+        check_is_harmless(path, &answer.text());
+        seen.push_str(&answer.text());
+    }
+    let test_event = format!("{}?<img/src=x/onerror=alert(1)>", shop.receiver.url());
+    let sent = visitor.post(&format!("{}/test-event", shop.pages[10]), &[("url", &test_event)]);
+    assert_eq!(sent.status, 200, "{sent}");
+    check_is_harmless("the test event", &sent.text());
+    seen.push_str(&sent.text());
+    for name in [
+        "first",
+        "last",
+        "street",
+        "complement",
+        "neighborhood",
+        "city",
+        "reference",
+        "value",
+        "named",
+        "item",
+        "recipient",
+        "answer",
+        "title",
+    ] {
+        assert!(seen.contains(&format!("{name}{HARMLESS}")), "{name} is shown nowhere");
+    }
+    assert!(seen.contains("/onerror=alert(1)&#62;@evil.example"), "nor are people");
+}
+
+#[test]
+fn a_script_in_any_text_is_a_text_in_a_stream_and_cannot_begin_an_event() {
+    let shop = EvilShop::open();
+    let visitor = Visitor::signed_in(&shop.app, &shop.owner);
+    for path in [
+        "/console/test/payments/stream".to_owned(),
+        format!("/console/test/payments/{}/stream", shop.payment),
+    ] {
+        let shown = EventStream::open(&shop.app, &visitor, &path).next().unwrap();
+        check_is_harmless(&path, &shown);
+        assert!(!shown.contains('\r'), "browsers end a line with it: {shown:?}");
+        assert!(shown.contains(HARMLESS), "{shown}");
+        // What the receiver answered after two carriage returns is a line of the page, not of the stream.
+        assert_eq!(shown.contains("\ndata: taken over"), path.contains(&shop.payment), "{shown}");
+    }
+}
+
+#[test]
+fn a_script_in_any_text_does_nothing_in_a_browser() {
+    let shop = EvilShop::open();
+    let Some(browser) = Browser::open(&shop.app) else { return };
+    // Dropping the browser fails the test if a page broke the policy.
+    let visitor = Visitor::signed_in(&shop.app, &shop.owner);
+    browser.go_to(&format!("{}/console/sign-in", shop.app.url()));
+    browser.set_cookie("quita_console", &visitor.cookie("quita_console").unwrap());
+    for path in &shop.pages {
+        browser.go_to(&format!("{}{path}", shop.app.url()));
+        assert_eq!(browser.count("main img[src=x], [onerror], [onclick], svg[onload]"), 0, "{path}");
+    }
+    let payment = &shop.pages[7];
+    browser.go_to(&format!("{}{payment}", shop.app.url()));
+    browser.wait_for_text("[data-live-state]", "Live");
+    browser.wait_for_text("[data-live]", &evil("reference"));
+    assert!(!browser.texts("main").concat().starts_with("taken over"), "{}", browser.text("main"));
+    browser.look("scripts");
+}

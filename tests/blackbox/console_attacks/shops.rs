@@ -1,0 +1,195 @@
+//! Two merchants in one service: a shop with something of everything, and a rival.
+
+use serde_json::{Value, json};
+
+use super::routes::{Example, Route};
+use crate::support::{
+    Account, Answer, Client, Edit, PATIENCE, TestApp, TestReceiver, Visitor, card, eventually, form, pix,
+};
+
+/// Who pays: nobody but the shop may read it.
+pub(super) const PAYER: &str = "Teodolinda";
+/// A name with everything that means something in an address.
+pub(super) const APPLICATION: &str = "Ana/../loja %2F?#&=+";
+
+/// Both merchants, and somebody of every role at the shop, signed in.
+pub(super) struct Shops {
+    pub(super) app: TestApp,
+    pub(super) receiver: TestReceiver,
+    pub(super) owner_account: Account,
+    pub(super) owner: Visitor,
+    pub(super) developer: Visitor,
+    pub(super) viewer: Visitor,
+    pub(super) rival: Visitor,
+    pub(super) ids: Ids,
+    pub(super) rival_ids: Ids,
+}
+
+/// What stands in addresses for something of a merchant.
+#[derive(Debug, Clone)]
+pub(super) struct Ids {
+    /// As a segment of a path.
+    pub(super) application: String,
+    pub(super) key: String,
+    pub(super) live_key: String,
+    pub(super) paid: String,
+    pub(super) pending: String,
+    pub(super) authorised: String,
+    pub(super) login: String,
+    pub(super) password: String,
+    pub(super) receiver: String,
+}
+
+impl Shops {
+    pub(super) fn open() -> Self {
+        let app = TestApp::new();
+        let receiver = TestReceiver::start();
+        let owner_account = Account::create(&app, "shop", "ana@shop.example", "owner");
+        let owner = Visitor::signed_in(&app, &owner_account);
+        let developer = hire(&app, &owner, "dora@shop.example", "developer");
+        let viewer = hire(&app, &owner, "vera@shop.example", "viewer");
+        let rival_account = Account::create(&app, "rival", "rita@rival.example", "owner");
+        let rival = Visitor::signed_in(&app, &rival_account);
+        let named = Account { email: "dora@shop.example".into(), ..owner_account.clone() };
+        let ids = furnish(&app, &owner, &receiver, APPLICATION, &named);
+        let rival_ids = furnish(&app, &rival, &receiver, "Rita", &rival_account);
+        Self { app, receiver, owner_account, owner, developer, viewer, rival, ids, rival_ids }
+    }
+
+    /// Everything of the shop that its owner can see.
+    #[track_caller]
+    pub(super) fn state(&self) -> String {
+        let Ids { application, paid, pending, authorised, .. } = &self.ids;
+        let payments = [paid, pending, authorised].map(|id| format!("/console/test/payments/{id}"));
+        let modes = ["test", "live"].map(|mode| format!("/console/{mode}/applications/{application}"));
+        let states = ["pending", "failing", "exhausted", "delivered"]
+            .map(|state| format!("/console/test/deliveries?state={state}"));
+        let others =
+            ["/payments", "/applications", "/people", "/audit"].map(|part| format!("/console/test{part}"));
+        let pages = payments.iter().chain(&modes).chain(&states).chain(&others);
+        let text: String = pages.map(|page| self.owner.page(page)).collect();
+        // When a key was used last is stored now and then.
+        text.lines().filter(|line| !line.contains("Last use")).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Ids {
+    /// The request of an example with these ids.
+    pub(super) fn attempt(&self, route: &Route, example: &Example) -> Attempt {
+        let fields = example.fields.iter().map(|(name, value)| ((*name).to_owned(), self.fill(value)));
+        let path = format!("/console{}", self.fill(example.path));
+        Attempt { method: route.method, path, fields: fields.collect() }
+    }
+
+    pub(super) fn fill(&self, text: &str) -> String {
+        let known = [
+            ("{application}", &self.application),
+            ("{key}", &self.key),
+            ("{paid}", &self.paid),
+            ("{pending}", &self.pending),
+            ("{authorised}", &self.authorised),
+            ("{login}", &self.login),
+            ("{password}", &self.password),
+            ("{receiver}", &self.receiver),
+        ];
+        known.iter().fold(text.to_owned(), |text, (name, value)| text.replace(name, value))
+    }
+}
+
+/// A request that somebody tries.
+#[derive(Debug, Clone)]
+pub(super) struct Attempt {
+    method: &'static str,
+    pub(super) path: String,
+    fields: Vec<(String, String)>,
+}
+
+impl Attempt {
+    /// The same in another mode.
+    pub(super) fn in_mode(mut self, mode: &str) -> Self {
+        self.path = self.path.replacen("/test/", &format!("/{mode}/"), 1);
+        self
+    }
+
+    /// Sends it, with this token of a form if it changes something.
+    pub(super) fn by(&self, who: &Visitor, token: &str) -> Answer {
+        self.with(who, &[], token)
+    }
+
+    /// The same with headers of its own.
+    pub(super) fn with(&self, who: &Visitor, headers: &[(&str, &str)], token: &str) -> Answer {
+        if self.method == "GET" {
+            return who.send("GET", &self.path, headers, b"");
+        }
+        let form = ("Content-Type", "application/x-www-form-urlencoded");
+        let is_named = headers.iter().any(|(name, _)| *name == form.0);
+        let headers = if is_named { headers.to_vec() } else { [&[form], headers].concat() };
+        who.send(self.method, &self.path, &headers, self.body(token).as_bytes())
+    }
+
+    fn body(&self, token: &str) -> String {
+        let fields = self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        form(&std::iter::once(("formToken", token)).chain(fields).collect::<Vec<_>>())
+    }
+}
+
+/// Makes a user in the console, who signs in.
+#[track_caller]
+fn hire(app: &TestApp, owner: &Visitor, email: &str, role: &str) -> Visitor {
+    let page = owner.post("/console/test/people", &[("email", email), ("role", role)]);
+    assert_eq!(page.status, 200, "{page}");
+    let password = element(&page.text(), "password");
+    Visitor::signed_in(app, &Account { merchant: "shop".into(), email: email.into(), password })
+}
+
+/// The text of the element with this id.
+#[track_caller]
+pub(super) fn element(page: &str, id: &str) -> String {
+    let (_, after) = page.split_once(&format!("id=\"{id}\">")).unwrap_or_else(|| panic!("no #{id}: {page}"));
+    after.split('<').next().unwrap().to_owned()
+}
+
+/// Makes an application, keys and payments: one of them paid, with events delivered, and one given up.
+fn furnish(
+    app: &TestApp,
+    owner: &Visitor,
+    receiver: &TestReceiver,
+    application: &str,
+    names: &Account,
+) -> Ids {
+    let made = owner.post("/console/test/applications", &[("name", application)]);
+    let base = made.header("location").unwrap_or_else(|| panic!("{made}")).to_owned();
+    let application = base.rsplit('/').next().unwrap().to_owned();
+    let scopes = [("scope", "payments:write"), ("scope", "payments:read"), ("scope", "webhooks")];
+    let key = element(&owner.post(&format!("{base}/keys"), &scopes).text(), "key");
+    let live = format!("/console/live/applications/{application}/keys");
+    let live_key = element(&owner.post(&live, &scopes).text(), "key");
+    let client = app.client_with(&key);
+    let by = |request: Value| request.with("paymentDetails.firstName", json!(PAYER));
+    let id = |record: Value| record["transactionId"].as_str().unwrap().to_owned();
+    let paid = id(client.create(&by(pix(10_000)).with("postbackUrl", json!(receiver.url()))));
+    let pending = id(client.create(&by(pix(10_027))));
+    let authorised = id(client.create(&by(card("4242424242424242", 10_000)).with("capture", json!(false))));
+    wait_for_deliveries(&client, &paid);
+    let key_id = |key: &str| key.split('_').nth(2).unwrap().to_owned();
+    Ids {
+        application,
+        key: key_id(&key),
+        live_key: key_id(&live_key),
+        paid,
+        pending,
+        authorised,
+        login: names.email.clone(),
+        password: names.password.clone(),
+        receiver: receiver.url(),
+    }
+}
+
+/// Waits until both events of a payment are delivered: after that nothing moves by itself.
+fn wait_for_deliveries(client: &Client, id: &str) {
+    eventually(PATIENCE, "both events are confirmed", || {
+        let deliveries = client.deliveries(id);
+        let is_over = deliveries.iter().all(|delivery| delivery["state"] == "delivered");
+        (is_over && deliveries.len() == 2).then_some(())
+    });
+}

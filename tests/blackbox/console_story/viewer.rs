@@ -1,0 +1,45 @@
+//! Somebody who only looks: sees what there is, and finds nothing to change it with.
+
+use serde_json::json;
+
+use crate::support::{Account, Browser, Edit, PATIENCE, TestApp, TestReceiver, Visitor, pix};
+
+/// What would change something of the shop, but for the own password, the language and signing out.
+const BUTTONS: &str = "main form[method=\"post\"]:not([action$=\"/password\"]):not([action$=\"/language\"]), \
+     a[href*=\"/refund\"], a[href*=\"/cancel\"], a[href*=\"/capture\"], a[href*=\"/redeliver\"], \
+     a[href*=\"/rotate\"], a[href*=\"/revoke\"], a[href*=\"/secret/\"], a[href$=\"/people\"], a[href$=\"/audit\"]";
+
+#[test]
+fn a_viewer_sees_everything_and_has_no_button() {
+    let app = TestApp::new();
+    let Some(browser) = Browser::open(&app) else { return };
+    let receiver = TestReceiver::start();
+    let request = pix(10_000).with("postbackUrl", json!(receiver.url()));
+    let id = app.client().create(&request)["transactionId"].as_str().unwrap().to_owned();
+    receiver.wait_for_events(&id, 2, PATIENCE);
+    let viewer = Account::create(&app, "shop", "vera@shop.example", "viewer");
+    viewer.sign_in(&app, &browser);
+    for (page, told) in [
+        ("", "Volume"),
+        ("/payments", "Maria da Silva"),
+        (&*format!("/payments/{id}"), "Timeline"),
+        ("/deliveries?state=delivered", "payment.paid"),
+        ("/applications", "default"),
+        ("/applications/default", "payments:write"),
+        ("/account", "vera@shop.example"),
+    ] {
+        browser.go_to(&format!("{}/console/test{page}", app.url()));
+        browser.wait_for_text("main", told);
+        assert_eq!(browser.count(BUTTONS), 0, "{page}: {:?}", browser.texts(BUTTONS));
+    }
+    browser.go_to(&format!("{}/console/test/people", app.url()));
+    browser.wait_for_text("h1", "Your role does not permit this");
+    browser.look("viewer");
+    // And what the buttons would send is refused.
+    let visitor = Visitor::signed_in(&app, &viewer);
+    let key = "01980000-0000-7000-8000-000000000001";
+    let refused =
+        visitor.post(&format!("/console/test/payments/{id}/refund"), &[("amount", "1.00"), ("key", key)]);
+    assert_eq!(refused.status, 403, "{refused}");
+    assert_eq!(app.client().payment(&id)["refundedAmount"], "0.00");
+}

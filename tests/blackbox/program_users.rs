@@ -1,0 +1,160 @@
+//! `quita users`, beside a running service and without one.
+
+use crate::support::{Account, Finished, Program, TestApp, Visitor};
+
+const CREATE: [&str; 5] = ["users", "create", "--merchant", "shop", "--email"];
+
+#[track_caller]
+fn check_refused(finished: &Finished, code: i32, named: &[&str]) {
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(code), ""), "{finished:?}");
+    for name in named {
+        assert!(finished.stderr.contains(name), "{name}: {finished:?}");
+    }
+}
+
+#[test]
+fn a_new_user_s_password_is_printed_alone_and_opens_the_console_at_once() {
+    let app = TestApp::new();
+    let made = app.quita(&[&CREATE[..], &["ana@shop.example"]].concat());
+    assert_eq!(made.code, Some(0), "{made:?}");
+    let password = made.stdout.trim_end();
+    assert_eq!(made.stdout, format!("{password}\n"), "the password, alone");
+    assert!(
+        password.len() >= 15 && password.chars().all(|character| character.is_ascii_graphic()),
+        "{password}"
+    );
+    assert!(made.stderr.contains("not shown again") && !made.stderr.contains(password), "{made:?}");
+    let visitor = Visitor::new(&app);
+    assert_eq!(visitor.sign_in(" Ana@Shop.example ", password, "").status, 303, "in any spelling");
+    // Who is made without a role is an owner.
+    assert_eq!(visitor.get("/console/test/people").status, 200);
+    let told = visitor.page("/console/test/audit");
+    for part in ["made the user", "ana@shop.example", "command line", "owner"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    for kept in [&app.log(), &app.quita(&["users", "list", "--merchant", "shop"]).said()] {
+        assert!(!kept.contains(password), "nobody else is told: {kept}");
+    }
+}
+
+#[test]
+fn users_are_listed_by_merchant_with_their_roles() {
+    let app = TestApp::new();
+    let nobody = app.quita(&["users", "list", "--merchant", "shop"]);
+    assert_eq!((nobody.code, nobody.stdout.as_str()), (Some(0), ""), "{nobody:?}");
+    assert!(nobody.stderr.contains("users create"), "{nobody:?}");
+    for (merchant, email, role) in [
+        ("shop", "vera@shop.example", "viewer"),
+        ("shop", "ana@shop.example", "owner"),
+        ("rival", "rita@rival.example", "developer"),
+    ] {
+        Account::create(&app, merchant, email, role);
+    }
+    let listed = app.quita(&["users", "list", "--merchant", "shop"]).output();
+    let lines: Vec<Vec<&str>> = listed.lines().map(|line| line.split('\t').collect()).collect();
+    assert_eq!(lines.len(), 2, "{listed}");
+    assert_eq!(
+        (lines[0][..2].to_vec(), lines[1][..2].to_vec()),
+        (vec!["ana@shop.example", "owner"], vec!["vera@shop.example", "viewer"])
+    );
+}
+
+#[test]
+fn a_login_belongs_to_one_user_of_one_merchant() {
+    let app = TestApp::new();
+    let first = Account::create(&app, "shop", "ana@shop.example", "owner");
+    for merchant in ["shop", "rival"] {
+        let again = app.quita(&["users", "create", "--merchant", merchant, "--email", "ANA@shop.example"]);
+        check_refused(&again, 1, &["ana@shop.example", "taken"]);
+    }
+    Visitor::signed_in(&app, &first);
+}
+
+#[test]
+fn roles_passwords_and_users_change_for_a_running_service_and_the_audit_log_says_who_did_it() {
+    let app = TestApp::new();
+    let owner = Visitor::signed_in(&app, &Account::create(&app, "shop", "ana@shop.example", "owner"));
+    let hired = Account::create(&app, "shop", "dora@shop.example", "developer");
+    let visitor = Visitor::signed_in(&app, &hired);
+    let changed = app.quita(&["users", "set-role", "dora@shop.example", "viewer"]);
+    assert_eq!((changed.code, changed.stdout.as_str()), (Some(0), ""), "{changed:?}");
+    assert_eq!(visitor.post("/console/test/applications", &[("name", "x")]).status, 403);
+    let password = app.quita(&["users", "reset-password", "dora@shop.example"]).output();
+    assert_eq!(visitor.get("/console/test").status, 303, "the sessions end");
+    assert_eq!(visitor.sign_in(&hired.email, &hired.password, "").status, 422);
+    assert_eq!(visitor.sign_in(&hired.email, &password, "").status, 303);
+    let removed = app.quita(&["users", "remove", "dora@shop.example"]);
+    assert_eq!((removed.code, removed.stdout.as_str()), (Some(0), ""), "{removed:?}");
+    assert_eq!(visitor.get("/console/test").status, 303);
+    assert_eq!(visitor.sign_in(&hired.email, &password, "").status, 422);
+    let log = owner.page("/console/test/audit");
+    let entries: Vec<_> = log.split("<tr>").filter(|entry| entry.contains("command line")).collect();
+    let told = [
+        ("removed the user", "viewer"),
+        ("changed the password of", ""),
+        ("changed the role of", "developer"),
+        ("made the user", "developer"),
+        ("made the user", "owner"),
+    ];
+    assert_eq!(entries.len(), told.len() + 1, "{log}");
+    for (entry, (action, detail)) in entries.iter().zip(told) {
+        assert!(entry.contains(action) && entry.contains(detail), "{action} {detail}: {entry}");
+    }
+    assert!(entries[5].contains("made the key"), "which the test itself did: {}", entries[5]);
+    assert!(!log.contains(&password), "{log}");
+}
+
+#[test]
+fn who_is_not_there_is_told_and_wrong_usage_exits_with_2() {
+    let app = TestApp::new();
+    let nobody = "nobody@shop.example";
+    for arguments in [&["set-role", nobody, "viewer"][..], &["reset-password", nobody], &["remove", nobody]] {
+        check_refused(&app.quita(&[&["users"], arguments].concat()), 1, &[nobody]);
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let cases: [(&[&str], &[&str]); 9] = [
+        (&["users"], &["create", "list", "remove"]),
+        (&["users", "create"], &["--merchant", "--email"]),
+        (&["users", "create", "--merchant", "shop", "--email", "ana"], &["ana@example.com"]),
+        (&["users", "create", "--merchant", "shop", "--email", "a b@c"], &["a b@c"]),
+        (&["users", "create", "--merchant", "", "--email", "a@b.c"], &["--merchant"]),
+        (
+            &["users", "create", "--merchant", "shop", "--email", "a@b.c", "--role", "admin"],
+            &["admin", "owner", "developer", "viewer"],
+        ),
+        (&["users", "create", "--merchant", "shop", "--email", "a@b.c", "--password", "x"], &["--password"]),
+        (&["users", "set-role", "a@b.c"], &["ROLE"]),
+        (&["users", "list"], &["--merchant"]),
+    ];
+    for (arguments, named) in cases {
+        check_refused(&Program::new(directory.path(), arguments).run(), 2, named);
+    }
+    assert!(std::fs::read_dir(directory.path()).unwrap().next().is_none(), "nothing was made");
+}
+
+#[test]
+fn users_can_be_made_before_the_first_serve_which_then_makes_none_of_its_own() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = format!("sqlite:{}/a/b/q.db", directory.path().display());
+    let arguments = ["users", "create", "--merchant", "shop", "--email", "ana@shop.example", "--store", &url];
+    let password = Program::new(directory.path(), arguments).run().output();
+    let app = TestApp::builder().store(&url).start();
+    assert_eq!(Visitor::new(&app).sign_in("ana@shop.example", &password, "").status, 303);
+    assert!(!app.printed().contains("sign in as"), "{}", app.printed());
+}
+
+#[test]
+fn the_first_run_prints_how_to_sign_in_once() {
+    let mut app = TestApp::new();
+    let printed = app.printed();
+    let (_, after) =
+        printed.split_once("sign in as demo@example.com, password ").expect("it says how to sign in");
+    let password = after.split_whitespace().next().unwrap();
+    assert!(printed.contains(&format!("{}/console/", app.url())), "{printed}");
+    assert_eq!(Visitor::new(&app).sign_in("demo@example.com", password, "").status, 303);
+    app.kill();
+    app.restart();
+    assert_eq!(app.printed(), printed, "and never again");
+    assert_eq!(Visitor::new(&app).sign_in("demo@example.com", password, "").status, 303);
+    assert!(!app.log().contains(password), "nor is it in the log");
+}
