@@ -140,6 +140,7 @@ fn start_actors(
         clock,
         ids: Arc::new(SystemIds),
         dice: Arc::new(SystemDice),
+        tracer: None,
     };
     // As many threads read and write HTTP as there are cores, and the store has threads of its own.
     let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2));
