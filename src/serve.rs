@@ -133,7 +133,15 @@ fn ports(
     Outside { acquirers, clock }: Outside,
     webhooks: Arc<dyn WebhookSenderFactory>,
 ) -> Ports {
-    Ports { store, acquirers, webhooks, clock, ids: Arc::new(SystemIds), dice: Arc::new(SystemDice) }
+    Ports {
+        store,
+        acquirers,
+        webhooks,
+        clock,
+        ids: Arc::new(SystemIds),
+        dice: Arc::new(SystemDice),
+        tracer: None,
+    }
 }
 
 /// As many threads read and write HTTP as there are cores, and the store has threads of its own.

@@ -14,7 +14,9 @@ use std::time::Duration;
 use actix::prelude::*;
 use quita_domain::acquiring::{CallFailure, Charge, ChargeAnswer, ChargeQuery, OperationAnswer};
 use quita_domain::identity::AcquirerName;
+use quita_domain::method::Method;
 use quita_domain::operation::Operation;
+use quita_ports::trace::{Span, SpanKind, within};
 use quita_ports::{Acquirer, Clock};
 use tokio::time::Instant;
 
@@ -39,6 +41,10 @@ pub(crate) struct SendCharge {
 impl Question for SendCharge {
     type Answer = ChargeAnswer;
     const NAME: &'static str = "charge";
+
+    fn tell(&self, span: &mut Span) {
+        span.tell("transaction.id", self.charge.query.id);
+    }
 }
 
 /// A charge that was answered locally is stored.
@@ -47,6 +53,10 @@ pub(crate) struct Begun(pub(crate) Box<ChargeQuery>);
 impl Question for Begun {
     type Answer = ();
     const NAME: &'static str = "begun";
+
+    fn tell(&self, span: &mut Span) {
+        span.tell("transaction.id", self.0.id);
+    }
 }
 
 /// Ask what became of this charge.
@@ -55,6 +65,10 @@ pub(crate) struct FindCharge(pub(crate) Box<ChargeQuery>);
 impl Question for FindCharge {
     type Answer = ChargeAnswer;
     const NAME: &'static str = "find";
+
+    fn tell(&self, span: &mut Span) {
+        span.tell("transaction.id", self.0.id);
+    }
 }
 
 /// Cancel, capture or refund, if the call can end before its lease does: then it is sent again.
@@ -67,6 +81,11 @@ pub(crate) struct SendOperation {
 impl Question for SendOperation {
     type Answer = OperationAnswer;
     const NAME: &'static str = "operate";
+
+    fn tell(&self, span: &mut Span) {
+        span.tell("transaction.id", self.query.id);
+        span.tell("operation.id", self.operation.id.to_string());
+    }
 }
 
 type Call = Pin<Box<dyn Future<Output = ()>>>;
@@ -144,17 +163,20 @@ impl Handler<Ask<SendCharge>> for AcquirerActor {
     type Result = ();
 
     fn handle(&mut self, ask: Ask<SendCharge>, context: &mut Self::Context) {
-        let (SendCharge { charge, moves_here, lease_end }, reply, _timer) = ask.open();
+        let (SendCharge { charge, moves_here, lease_end }, reply, mut handling) = ask.open();
         if let Some(why) = self.turns_away(moves_here) {
             reply.send(ChargeAnswer::Failed(why));
             return;
         }
-        let parts = Rc::clone(&self.parts);
+        let (parts, span) = (Rc::clone(&self.parts), handling.hand_over());
         self.enqueue(
             async move {
                 reply.send(match parts.keeps_back(moves_here, lease_end) {
                     Some(why) => ChargeAnswer::Failed(why),
-                    None => parts.timed(parts.acquirer.charge(&charge), ChargeAnswer::Failed).await,
+                    None => {
+                        let call = parts.call("call charge", charge.query.method, &span);
+                        parts.timed(call, parts.acquirer.charge(&charge), ChargeAnswer::Failed).await
+                    }
                 });
             },
             context,
@@ -166,16 +188,16 @@ impl Handler<Ask<Begun>> for AcquirerActor {
     type Result = ();
 
     fn handle(&mut self, ask: Ask<Begun>, context: &mut Self::Context) {
-        let (Begun(query), reply, _timer) = ask.open();
+        let (Begun(query), reply, mut handling) = ask.open();
         if self.waiting.len() >= self.parts.mailbox {
             // The acquirer is asked when it expects news.
             return;
         }
-        let parts = Rc::clone(&self.parts);
+        let (parts, span) = (Rc::clone(&self.parts), handling.hand_over());
         self.enqueue(
             async move {
                 if parts.keeps_back(false, None).is_none() {
-                    parts.acquirer.begun(&query).await;
+                    within(span.place().cloned(), parts.acquirer.begun(&query)).await;
                 }
                 reply.send(());
             },
@@ -188,17 +210,20 @@ impl Handler<Ask<FindCharge>> for AcquirerActor {
     type Result = ();
 
     fn handle(&mut self, ask: Ask<FindCharge>, context: &mut Self::Context) {
-        let (FindCharge(query), reply, _timer) = ask.open();
+        let (FindCharge(query), reply, mut handling) = ask.open();
         if let Some(why) = self.turns_away(false) {
             reply.send(ChargeAnswer::Failed(why));
             return;
         }
-        let parts = Rc::clone(&self.parts);
+        let (parts, span) = (Rc::clone(&self.parts), handling.hand_over());
         self.enqueue(
             async move {
                 reply.send(match parts.keeps_back(false, None) {
                     Some(why) => ChargeAnswer::Failed(why),
-                    None => parts.timed(parts.acquirer.find(&query), ChargeAnswer::Failed).await,
+                    None => {
+                        let call = parts.call("call find", query.method, &span);
+                        parts.timed(call, parts.acquirer.find(&query), ChargeAnswer::Failed).await
+                    }
                 });
             },
             context,
@@ -210,19 +235,20 @@ impl Handler<Ask<SendOperation>> for AcquirerActor {
     type Result = ();
 
     fn handle(&mut self, ask: Ask<SendOperation>, context: &mut Self::Context) {
-        let (SendOperation { query, operation, lease_end }, reply, _timer) = ask.open();
+        let (SendOperation { query, operation, lease_end }, reply, mut handling) = ask.open();
         if let Some(why) = self.turns_away(false) {
             reply.send(OperationAnswer::Failed(why));
             return;
         }
-        let parts = Rc::clone(&self.parts);
+        let (parts, span) = (Rc::clone(&self.parts), handling.hand_over());
         self.enqueue(
             async move {
                 reply.send(match parts.keeps_back(false, Some(lease_end)) {
                     Some(why) => OperationAnswer::Failed(why),
                     None => {
-                        let call = parts.acquirer.operate(&query, &operation);
-                        parts.timed(call, OperationAnswer::Failed).await
+                        let call = parts.call("call operate", query.method, &span);
+                        let answer = parts.acquirer.operate(&query, &operation);
+                        parts.timed(call, answer, OperationAnswer::Failed).await
                     }
                 });
             },
@@ -248,18 +274,34 @@ impl AcquirerParts {
         self.withholds(moves_here).or_else(|| is_too_late.then(too_late))
     }
 
+    /// The span of a call that leaves now.
+    fn call(&self, name: &'static str, method: Method, message: &Span) -> Span {
+        let mut call = Span::child(message.place(), || name.into()).of_kind(SpanKind::Client);
+        call.tell_with(|call| {
+            call.tell("acquirer", self.name.as_str().to_owned());
+            call.tell("method", method.label());
+        });
+        call
+    }
+
     /// Runs a call under the time-out, and counts what came of it.
     async fn timed<T: Ended>(
         &self,
-        call: impl Future<Output = T>,
+        mut call: Span,
+        answer: impl Future<Output = T>,
         failed: impl FnOnce(CallFailure) -> T,
     ) -> T {
         let started = Instant::now();
-        let answer = match tokio::time::timeout(self.time_out, call).await {
+        let answer = within(call.place().cloned(), answer);
+        let answer = match tokio::time::timeout(self.time_out, answer).await {
             Ok(answer) => answer,
             Err(_) => failed(CallFailure::Unknown("time-out".into())),
         };
         let (took, (outcome, why)) = (started.elapsed(), answer.ended());
+        call.tell("outcome", outcome.label());
+        if why.is_some() {
+            call.fail(outcome.label());
+        }
         self.health.ended(outcome, took, self.clock.now(), why);
         let seconds = self.meter.acquirer_requests.with_label_values(&[self.name.as_str(), outcome.label()]);
         seconds.observe(took.as_secs_f64());

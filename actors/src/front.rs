@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use actix::prelude::*;
 use quita_domain::identity::TransactionId;
+use quita_ports::trace;
 use tokio::task::yield_now;
 use tokio::time::Instant;
 
@@ -177,7 +178,8 @@ macro_rules! pass_on {
             type Result = ();
 
             fn handle(&mut self, ask: Ask<$question>, _: &mut Self::Context) {
-                let (question, reply, _timer) = ask.open();
+                let (question, reply, handling) = ask.open();
+                let _here = handling.enter();
                 self.pass_on(question, reply);
             }
         }
@@ -191,14 +193,15 @@ impl Handler<Ask<Read>> for FrontActor {
 
     /// A live transaction answers by itself; for any other the store is read without making it live.
     fn handle(&mut self, ask: Ask<Read>, _: &mut Self::Context) {
-        let (question, reply, _timer) = ask.open();
+        let (question, reply, handling) = ask.open();
+        let _here = handling.enter();
         if self.live.contains_key(&question.id()) {
             self.pass_on(question, reply);
             return;
         }
         let shared = Arc::clone(&self.shared);
-        actix::spawn(async move {
+        actix::spawn(trace::carry(async move {
             reply.send(shared.load(question.id()).await.map_err(Denied::StoreUnavailable))
-        });
+        }));
     }
 }

@@ -12,9 +12,11 @@ use async_trait::async_trait;
 use quita_domain::acquiring::Notice;
 use quita_domain::exception::{Exception, UNKNOWN_PAYMENT};
 use quita_domain::payment::{Command, OddityKind};
+use quita_ports::trace::{Place, Span, within};
 use quita_ports::{NoticeSink, SinkError, StoreError};
 
 use crate::actor_meter::{Alive, Level};
+use crate::batch_span::batch_span;
 use crate::mailbox::{Ask, NoAnswer, Question, Reply};
 use crate::payments::Denied;
 use crate::shared::{Shared, failed_before};
@@ -37,6 +39,10 @@ pub(crate) struct Submit(pub(crate) Notice);
 impl Question for Submit {
     type Answer = Result<(), StoreError>;
     const NAME: &'static str = "submit";
+
+    fn tell(&self, span: &mut Span) {
+        span.tell("transaction.id", self.0.transaction_id);
+    }
 }
 
 /// Work these notices, which are stored and due.
@@ -47,12 +53,35 @@ impl Question for Work {
     const NAME: &'static str = "work";
 }
 
+/// A notice that waits to be stored.
+struct Submitted {
+    notice: Notice,
+    reply: Reply<Result<(), StoreError>>,
+    /// Lasts until it is stored.
+    span: Span,
+}
+
+/// A notice that is stored and waits to be worked.
+struct Ready {
+    notice: Notice,
+    tried: u32,
+    came: Came,
+}
+
+/// How a notice came to be worked.
+enum Came {
+    /// It was just submitted: at this place in a trace, if it is recorded.
+    Here(Option<Place>),
+    /// It was found in the store, which keeps no traces.
+    FromStore,
+}
+
 /// Stores and works notices.
 pub(crate) struct InboxActor {
     shared: Arc<Shared>,
-    waiting: VecDeque<(Notice, Reply<Result<(), StoreError>>)>,
+    waiting: VecDeque<Submitted>,
     is_storing: bool,
-    ready: VecDeque<(Notice, u32)>,
+    ready: VecDeque<Ready>,
     known: HashSet<String>,
     in_flight: usize,
     done: Vec<String>,
@@ -85,27 +114,36 @@ impl InboxActor {
         }
         self.is_storing = true;
         let count = self.waiting.len().min(BATCH);
-        let (notices, replies): (Vec<_>, Vec<_>) = self.waiting.drain(..count).unzip();
+        let apart = |Submitted { notice, reply, span }| (notice, (reply, span));
+        let (notices, mut waiting): (Vec<_>, Vec<_>) = self.waiting.drain(..count).map(apart).unzip();
         // Known before they are stored, so that the timer does not work them a second time.
         let fresh: Vec<_> = notices.iter().map(|notice| self.known.insert(notice.id.clone())).collect();
         let shared = Arc::clone(&self.shared);
         let work = async move {
+            let batch = batch_span("store notices", waiting.iter_mut().map(|(_, span)| span));
             let stored = shared.store.put_notices(&notices).await;
-            (notices, replies, stored)
+            drop(batch);
+            (notices, waiting, stored)
         };
-        context.spawn(work.into_actor(self).map(move |(notices, replies, stored), inbox, context| {
+        context.spawn(work.into_actor(self).map(move |(notices, waiting, stored), inbox, context| {
             inbox.is_storing = false;
             if let Err(error) = &stored {
                 inbox.shared.heed(error);
             }
-            for ((place, notice), reply) in notices.into_iter().enumerate().zip(replies) {
+            for ((place, notice), (reply, mut span)) in notices.into_iter().enumerate().zip(waiting) {
                 let is_fresh_here = fresh.get(place).copied().unwrap_or(false);
                 let is_new = stored.as_ref().is_ok_and(|new| new.get(place).copied().unwrap_or(false));
                 if is_new && is_fresh_here {
-                    inbox.ready.push_back((notice, 0));
+                    let came = Came::Here(span.place().cloned());
+                    inbox.ready.push_back(Ready { notice, tried: 0, came });
                 } else if is_fresh_here {
                     inbox.known.remove(&notice.id);
                 }
+                if stored.is_err() {
+                    span.fail("not stored");
+                }
+                // Told before whoever waits goes on.
+                drop(span);
                 reply.send(stored.as_ref().map(|_| ()).map_err(Clone::clone));
             }
             inbox.work(context);
@@ -116,10 +154,13 @@ impl InboxActor {
     /// Works what is ready, as long as there is room.
     fn work(&mut self, context: &mut Context<Self>) {
         while self.in_flight < self.shared.limits.inbox_in_flight {
-            let Some((notice, tried)) = self.ready.pop_front() else { break };
+            let Some(Ready { notice, tried, came }) = self.ready.pop_front() else { break };
             self.in_flight = self.in_flight.saturating_add(1);
             let (shared, id) = (Arc::clone(&self.shared), notice.id.clone());
-            let work = async move { bring(&shared, &notice, tried).await };
+            let work = async move {
+                let span = bring_span(&shared, &notice, came);
+                within(span.place().cloned(), bring(&shared, &notice, tried)).await
+            };
             context.spawn(work.into_actor(self).map(move |outcome, inbox, context| {
                 inbox.in_flight = inbox.in_flight.saturating_sub(1);
                 match outcome {
@@ -173,6 +214,20 @@ enum Outcome {
     PutOff,
     /// It stays due as it was: what went wrong here does not count as one of its tries.
     Failed(Denied),
+}
+
+/// The span of bringing a notice: of the trace that it came with, or the first of one.
+fn bring_span(shared: &Shared, notice: &Notice, came: Came) -> Span {
+    let name = || "bring notice".into();
+    let mut span = match came {
+        Came::Here(place) => Span::child(place.as_ref(), name),
+        Came::FromStore => Span::begin(shared.tracer.as_ref(), name),
+    };
+    span.tell_with(|span| {
+        span.tell("transaction.id", notice.transaction_id);
+        span.tell("acquirer", notice.acquirer.as_str().to_owned());
+    });
+    span
 }
 
 /// Brings one notice to its payment.
@@ -248,13 +303,13 @@ impl Handler<Ask<Submit>> for InboxActor {
     type Result = ();
 
     fn handle(&mut self, ask: Ask<Submit>, context: &mut Self::Context) {
-        let (Submit(notice), reply, _timer) = ask.open();
+        let (Submit(notice), reply, mut handling) = ask.open();
         if self.waiting.len() >= self.shared.limits.inbox_mailbox {
             self.alive.refused();
             reply.send(Err(StoreError::Unavailable("too many notices are waiting".into())));
             return;
         }
-        self.waiting.push_back((notice, reply));
+        self.waiting.push_back(Submitted { notice, reply, span: handling.hand_over() });
         self.store(context);
     }
 }
@@ -268,7 +323,7 @@ impl Handler<Ask<Work>> for InboxActor {
             let may_try = self.shared.failed_notices.may_try(&notice.id);
             let has_room = self.ready.len() < self.shared.limits.inbox_mailbox;
             if may_try && has_room && self.known.insert(notice.id.clone()) {
-                self.ready.push_back((notice, tried));
+                self.ready.push_back(Ready { notice, tried, came: Came::FromStore });
             }
         }
         self.work(context);

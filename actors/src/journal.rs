@@ -11,10 +11,12 @@ use std::time::Duration;
 use actix::prelude::*;
 use quita_domain::identity::TransactionId;
 use quita_domain::payment::Payment;
+use quita_ports::trace::Span;
 use quita_ports::{Store, StoreError, Write, WriteError};
 use tokio::time::Instant;
 
 use crate::actor_meter::Alive;
+use crate::batch_span::batch_span;
 use crate::lanes::{Gathers, Lanes};
 use crate::mailbox::{Ask, Question, Reply};
 use crate::shared::{Shared, failed_before};
@@ -29,9 +31,35 @@ pub(crate) struct Commit(pub(crate) Write);
 impl Question for Commit {
     type Answer = Result<(), WriteError>;
     const NAME: &'static str = "commit";
+
+    fn tell(&self, span: &mut Span) {
+        span.tell("transaction.id", self.0.payment.id);
+    }
 }
 
-type Waiting = (Write, Reply<Result<(), WriteError>>);
+/// Who waits for a write to be durable.
+struct Writer {
+    reply: Reply<Result<(), WriteError>>,
+    /// Lasts until then.
+    span: Span,
+}
+
+impl Writer {
+    fn tell(self, result: Result<(), WriteError>) {
+        let Self { reply, mut span } = self;
+        match &result {
+            Ok(()) => {}
+            Err(WriteError::Conflict) => span.tell("conflict", "another writer was faster"),
+            Err(WriteError::NotWritten(_)) => span.fail("not written"),
+            Err(WriteError::Unknown(_)) => span.fail("unknown whether it is written"),
+        }
+        // Told before whoever waits goes on.
+        drop(span);
+        reply.send(result);
+    }
+}
+
+type Waiting = (Write, Writer);
 
 /// Gathers writes into batches.
 pub(crate) struct JournalActor {
@@ -49,16 +77,16 @@ impl JournalActor {
 
     /// The oldest writes. What its writer gave up while it waited is left out: nobody would know that it landed. So
     /// no two are of one payment, whose actor has one at a time.
-    fn next_batch(&mut self) -> (Vec<Write>, Vec<Reply<Result<(), WriteError>>>) {
-        let (mut writes, mut replies) = (Vec::new(), Vec::new());
+    fn next_batch(&mut self) -> (Vec<Write>, Vec<Writer>) {
+        let (mut writes, mut writers) = (Vec::new(), Vec::new());
         while writes.len() < self.shared.limits.journal_batch {
-            let Some((write, reply)) = self.waiting.pop_front() else { break };
-            if !reply.is_given_up() {
+            let Some((write, writer)) = self.waiting.pop_front() else { break };
+            if !writer.reply.is_given_up() {
                 writes.push(write);
-                replies.push(reply);
+                writers.push(writer);
             }
         }
-        (writes, replies)
+        (writes, writers)
     }
 }
 
@@ -73,12 +101,12 @@ impl Gathers for JournalActor {
 
     fn depart(&mut self, context: &mut Context<Self>) {
         if self.shared.is_broken() {
-            for (_, reply) in self.waiting.drain(..) {
-                reply.send(Err(WriteError::NotWritten(failed_before())));
+            for (_, writer) in self.waiting.drain(..) {
+                writer.tell(Err(WriteError::NotWritten(failed_before())));
             }
             return;
         }
-        let (writes, replies) = self.next_batch();
+        let (writes, mut writers) = self.next_batch();
         let size = writes.len();
         if size == 0 {
             return;
@@ -86,9 +114,12 @@ impl Gathers for JournalActor {
         self.lanes.leave(size);
         let shared = Arc::clone(&self.shared);
         let work = async move {
+            let spans = writers.iter_mut().map(|writer| &mut writer.span);
+            let batch = batch_span("store commit", spans);
             let results = commit(&shared, &writes).await;
-            for (reply, result) in replies.into_iter().zip(results) {
-                reply.send(result);
+            drop(batch);
+            for (writer, result) in writers.into_iter().zip(results) {
+                writer.tell(result);
             }
         };
         context.spawn(work.into_actor(self).map(move |(), journal, context| {
@@ -106,14 +137,14 @@ impl Handler<Ask<Commit>> for JournalActor {
     type Result = ();
 
     fn handle(&mut self, ask: Ask<Commit>, context: &mut Self::Context) {
-        let (Commit(write), reply, _timer) = ask.open();
+        let (Commit(write), reply, mut handling) = ask.open();
         if self.waiting.len() >= self.shared.limits.journal_mailbox {
             self.alive.refused();
             let full = StoreError::Unavailable("too many writes are waiting".into());
             reply.send(Err(WriteError::NotWritten(full)));
             return;
         }
-        self.waiting.push_back((write, reply));
+        self.waiting.push_back((write, Writer { reply, span: handling.hand_over() }));
         self.pump(context);
     }
 }

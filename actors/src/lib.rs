@@ -9,6 +9,7 @@ mod slot;
 mod wheel;
 
 mod actor_meter;
+mod batch_span;
 mod cause;
 mod kind;
 mod meter;

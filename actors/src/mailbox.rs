@@ -7,6 +7,7 @@ use actix::dev::ToEnvelope;
 use actix::prelude::SendError;
 use actix::{Actor, Addr, Context, Handler, Message};
 use prometheus::Histogram;
+use quita_ports::trace::{self, Entered, Place, Span};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -21,6 +22,9 @@ pub(crate) trait Question: Send + 'static {
     const NAME: &'static str;
     /// The same, thin: what remembers many of them has it.
     const NAMED: &'static &'static str = &Self::NAME;
+
+    /// What a span of its handling tells of it: ids and names, nothing that a person wrote.
+    fn tell(&self, _: &mut Span) {}
 }
 
 /// A question on its way, with the way back.
@@ -37,7 +41,8 @@ impl<Q: Question> Message for Ask<Q> {
 impl<Q: Question> Ask<Q> {
     /// Opens it: the wait ends and the handling begins.
     pub(crate) fn open(self) -> (Q, Reply<Q::Answer>, Handling) {
-        let handling = self.stamp.begin(Q::NAMED);
+        let mut handling = self.stamp.begin(Q::NAMED);
+        handling.span.tell_with(|span| self.question.tell(span));
         (self.question, self.reply, handling)
     }
 
@@ -210,6 +215,8 @@ impl<A: Actor> Mailbox<A> {
 struct Stamp {
     gate: Arc<Gate>,
     sent_at: Instant,
+    /// Where in a trace it was sent.
+    sent_from: Option<Place>,
 }
 
 impl Stamp {
@@ -220,7 +227,7 @@ impl Stamp {
             return None;
         }
         gate.meter.depth.inc();
-        Some(Self { gate: Arc::clone(gate), sent_at: Instant::now() })
+        Some(Self { gate: Arc::clone(gate), sent_at: Instant::now(), sent_from: trace::here() })
     }
 
     fn begin(self, name: &'static &'static str) -> Handling {
@@ -229,7 +236,14 @@ impl Stamp {
         gate.meter.wait.observe(waited.as_secs_f64());
         gate.handling.fetch_add(1, Ordering::AcqRel);
         gate.with_trail(|trail| trail.begin(name, gate.meter.trail_time(began), waited));
-        Handling { name, times: gate.meter.handling(name), gate, began }
+        let mut span =
+            Span::child(self.sent_from.as_ref(), || format!("{} {name}", gate.meter.kind.label()).into());
+        span.tell_with(|span| {
+            span.tell("actor", gate.meter.kind.label());
+            span.tell("message", *name);
+            span.tell("wait_us", waited);
+        });
+        Handling { name, times: gate.meter.handling(name), gate, began, span }
     }
 }
 
@@ -239,6 +253,29 @@ pub(crate) struct Handling {
     times: Histogram,
     gate: Arc<Gate>,
     began: Instant,
+    span: Span,
+}
+
+impl Handling {
+    /// What this thread does until the guard is dropped is the message's consequence.
+    pub(crate) fn enter(&self) -> Option<Entered> {
+        self.span.place().map(Place::enter)
+    }
+
+    /// Where in a trace it is handled.
+    pub(crate) fn place(&self) -> Option<Place> {
+        self.span.place().cloned()
+    }
+
+    /// Its span, which is over by now unless it is handed over.
+    pub(crate) const fn span(&mut self) -> &mut Span {
+        &mut self.span
+    }
+
+    /// Its span, to be kept until what was asked for is done.
+    pub(crate) fn hand_over(&mut self) -> Span {
+        std::mem::take(&mut self.span)
+    }
 }
 
 impl Drop for Handling {

@@ -9,9 +9,11 @@ use std::sync::Arc;
 use actix::prelude::*;
 use quita_domain::identity::TransactionId;
 use quita_domain::payment::Payment;
+use quita_ports::trace::Span;
 use quita_ports::{Store, StoreError};
 
 use crate::actor_meter::Alive;
+use crate::batch_span::batch_span;
 use crate::lanes::{Gathers, Lanes};
 use crate::limits::Limits;
 use crate::mailbox::{Ask, Question, Reply};
@@ -22,14 +24,21 @@ pub(crate) struct Load(pub(crate) TransactionId);
 impl Question for Load {
     type Answer = Result<Option<Arc<Payment>>, StoreError>;
     const NAME: &'static str = "load";
+
+    fn tell(&self, span: &mut Span) {
+        span.tell("transaction.id", self.0);
+    }
 }
 
 type Found = Result<Option<Arc<Payment>>, StoreError>;
 
+/// Those who wait for one payment, each with a span that lasts until it is read.
+type Waiting = Vec<(Reply<Found>, Span)>;
+
 /// Gathers lookups into batches.
 pub(crate) struct ReaderActor {
     store: Arc<dyn Store>,
-    waiting: HashMap<TransactionId, Vec<Reply<Found>>>,
+    waiting: HashMap<TransactionId, Waiting>,
     /// Whose turn it is: what waits longest is read first.
     turns: VecDeque<TransactionId>,
     lanes: Lanes,
@@ -52,18 +61,23 @@ impl ReaderActor {
     }
 }
 
-fn answer(replies: Vec<(TransactionId, Vec<Reply<Found>>)>, loaded: Result<Vec<Payment>, StoreError>) {
+fn answer(replies: Vec<(TransactionId, Waiting)>, loaded: Result<Vec<Payment>, StoreError>) {
     let found: Result<HashMap<_, _>, _> =
         loaded.map(|payments| payments.into_iter().map(|payment| (payment.id, Arc::new(payment))).collect());
     for (id, waiting) in replies {
-        for reply in waiting {
+        for (reply, mut span) in waiting {
+            if found.is_err() {
+                span.fail("not read");
+            }
+            // Told before whoever waits goes on.
+            drop(span);
             reply.send(found.as_ref().map(|found| found.get(&id).cloned()).map_err(Clone::clone));
         }
     }
 }
 
 /// One payment that can't be read must not keep the others of its batch from being read.
-async fn answer_one_by_one(store: &dyn Store, replies: Vec<(TransactionId, Vec<Reply<Found>>)>) {
+async fn answer_one_by_one(store: &dyn Store, replies: Vec<(TransactionId, Waiting)>) {
     for (id, waiting) in replies {
         answer(vec![(id, waiting)], store.load(&[id]).await);
     }
@@ -84,11 +98,15 @@ impl Gathers for ReaderActor {
             return;
         }
         let ids: Vec<_> = self.turns.drain(..count).collect();
-        let replies: Vec<_> = ids.iter().filter_map(|id| self.waiting.remove_entry(id)).collect();
+        let mut replies: Vec<_> = ids.iter().filter_map(|id| self.waiting.remove_entry(id)).collect();
         self.lanes.leave(count);
         let store = Arc::clone(&self.store);
         let work = async move {
-            match store.load(&ids).await {
+            let waiting = replies.iter_mut().flat_map(|(_, waiting)| waiting);
+            let batch = batch_span("store load", waiting.map(|(_, span)| span));
+            let loaded = store.load(&ids).await;
+            drop(batch);
+            match loaded {
                 Err(StoreError::Unreadable(_)) if ids.len() > 1 => {
                     answer_one_by_one(store.as_ref(), replies).await;
                 }
@@ -110,7 +128,7 @@ impl Handler<Ask<Load>> for ReaderActor {
     type Result = ();
 
     fn handle(&mut self, ask: Ask<Load>, context: &mut Self::Context) {
-        let (Load(id), reply, _timer) = ask.open();
+        let (Load(id), reply, mut handling) = ask.open();
         if self.waiting.len() >= self.capacity {
             self.alive.refused();
             reply.send(Err(StoreError::Unavailable("too many reads are waiting".into())));
@@ -120,7 +138,7 @@ impl Handler<Ask<Load>> for ReaderActor {
         if waiting.is_empty() {
             self.turns.push_back(id);
         }
-        waiting.push(reply);
+        waiting.push((reply, handling.hand_over()));
         self.pump(context);
     }
 }

@@ -9,6 +9,7 @@ use quita_domain::control::Node;
 use quita_domain::exception::Exception;
 use quita_domain::identity::TransactionId;
 use quita_domain::payment::{Command, Context, Oddity, Payment};
+use quita_ports::trace::Tracer;
 use quita_ports::{Clock, Dice, Ids, Store, StoreError, Write, WriteError};
 use tokio::time::timeout;
 
@@ -46,6 +47,8 @@ pub(crate) struct Shared {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) dice: Arc<dyn Dice>,
+    /// Records the traces that begin here, if anybody wants them.
+    pub(crate) tracer: Option<Arc<dyn Tracer>>,
     pub(crate) meter: Arc<Meter>,
     pub(crate) secrets: Secrets,
     pub(crate) is_broken: AtomicBool,

@@ -20,6 +20,7 @@ use std::time::Duration;
 use actix::prelude::*;
 use prometheus::Registry;
 use quita_domain::control::Node;
+use quita_ports::trace::Tracer;
 use quita_ports::{AcquirerFactory, Clock, Dice, Ids, Store, WebhookSenderFactory};
 
 use crate::acquirer::{AcquirerActor, AcquirerParts};
@@ -71,6 +72,8 @@ pub struct Ports {
     pub ids: Arc<dyn Ids>,
     /// Randomness that need not be secret.
     pub dice: Arc<dyn Dice>,
+    /// Who records what one call brings about, if anybody does.
+    pub tracer: Option<Arc<dyn Tracer>>,
 }
 
 /// On which threads the actors live.
@@ -120,6 +123,7 @@ impl ActorSystem {
             clock: ports.clock,
             ids: ports.ids,
             dice: ports.dice,
+            tracer: ports.tracer,
             meter,
             secrets,
             is_broken: AtomicBool::new(false),

@@ -14,6 +14,7 @@ use quita_domain::exception::{Exception, UNREADABLE};
 use quita_domain::identity::TransactionId;
 use quita_domain::payment::Command;
 use quita_ports::StoreError;
+use quita_ports::trace::{Span, within};
 use tokio::time::timeout;
 
 use crate::actor_meter::Alive;
@@ -98,8 +99,11 @@ fn due<T>(found: Result<Vec<T>, StoreError>) -> Vec<T> {
     })
 }
 
+/// Nobody here knows any more what it is a consequence of, so it begins a trace.
 async fn wake(shared: &Arc<Shared>, id: TransactionId) {
-    match shared.execute(id, Command::Wake).await {
+    let mut span = Span::begin(shared.tracer.as_ref(), || "wake".into());
+    span.tell("transaction.id", id);
+    match within(span.place().cloned(), shared.execute(id, Command::Wake)).await {
         Ok(executed) => {
             shared.failed_payments.succeeded(&id);
             if let Some(oddity) = executed.oddity {

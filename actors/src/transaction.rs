@@ -16,6 +16,7 @@ use quita_domain::identity::{AcquirerName, Owner, TransactionId};
 use quita_domain::operation::OperationState;
 use quita_domain::payment::{Command, Oddity, Payment};
 use quita_domain::status::Status;
+use quita_ports::trace::{Span, within};
 use uuid::Uuid;
 
 pub(crate) use self::card_in_hand::CardHold;
@@ -41,6 +42,10 @@ pub(crate) struct Create(pub(crate) Box<CreatePayment>);
 impl Question for Create {
     type Answer = Result<Created, Denied>;
     const NAME: &'static str = "create";
+
+    fn tell(&self, span: &mut Span) {
+        span.tell("transaction.id", self.id());
+    }
 }
 
 impl Addressed for Create {
@@ -81,6 +86,11 @@ impl Asker {
 impl Question for Execute {
     type Answer = Result<Executed, Denied>;
     const NAME: &'static str = "execute";
+
+    fn tell(&self, span: &mut Span) {
+        span.tell("transaction.id", self.id);
+        span.tell("command", self.command.name());
+    }
 }
 
 impl Addressed for Execute {
@@ -109,6 +119,10 @@ pub(crate) struct Await {
 impl Question for Await {
     type Answer = Result<Arc<Payment>, Denied>;
     const NAME: &'static str = "await";
+
+    fn tell(&self, span: &mut Span) {
+        span.tell("transaction.id", self.id());
+    }
 }
 
 impl Addressed for Await {
@@ -148,6 +162,10 @@ pub(crate) struct Read(pub(crate) TransactionId);
 impl Question for Read {
     type Answer = Result<Option<Arc<Payment>>, Denied>;
     const NAME: &'static str = "read";
+
+    fn tell(&self, span: &mut Span) {
+        span.tell("transaction.id", self.id());
+    }
 }
 
 impl Addressed for Read {
@@ -213,14 +231,19 @@ impl Handler<Ask<Create>> for TransactionActor {
     type Result = AtomicResponse<Self, ()>;
 
     fn handle(&mut self, ask: Ask<Create>, _: &mut Self::Context) -> Self::Result {
-        let (Create(new), reply, handling) = ask.open();
+        let (Create(new), reply, mut handling) = ask.open();
         let Some(mut core) = self.core.take() else { return nothing(self) };
+        let place = handling.place();
         let work = async move {
-            reply.send(core.create(*new).await);
+            let created = core.create(*new).await;
+            tell_status(handling.span(), created.as_ref().ok().map(|created| &created.payment));
+            reply.send(created);
             drop(handling);
             core
         };
-        AtomicResponse::new(Box::pin(work.into_actor(self).map(|core, actor, _| actor.settle(core))))
+        AtomicResponse::new(Box::pin(
+            within(place, work).into_actor(self).map(|core, actor, _| actor.settle(core)),
+        ))
     }
 }
 
@@ -228,14 +251,19 @@ impl Handler<Ask<Execute>> for TransactionActor {
     type Result = AtomicResponse<Self, ()>;
 
     fn handle(&mut self, ask: Ask<Execute>, _: &mut Self::Context) -> Self::Result {
-        let (question, reply, handling) = ask.open();
+        let (question, reply, mut handling) = ask.open();
         let Some(mut core) = self.core.take() else { return nothing(self) };
+        let place = handling.place();
         let work = async move {
-            reply.send(core.execute(&question.asker, question.command).await);
+            let executed = core.execute(&question.asker, question.command).await;
+            tell_status(handling.span(), executed.as_ref().ok().map(|executed| &executed.payment));
+            reply.send(executed);
             drop(handling);
             core
         };
-        AtomicResponse::new(Box::pin(work.into_actor(self).map(|core, actor, _| actor.settle(core))))
+        AtomicResponse::new(Box::pin(
+            within(place, work).into_actor(self).map(|core, actor, _| actor.settle(core)),
+        ))
     }
 }
 
@@ -245,21 +273,23 @@ impl Handler<Ask<Await>> for TransactionActor {
     fn handle(&mut self, ask: Ask<Await>, _: &mut Self::Context) -> Self::Result {
         let (question, reply, handling) = ask.open();
         let Some(mut core) = self.core.take() else { return nothing(self) };
+        let (place, until) = (handling.place(), question.until);
         let work = async move {
             let current = core.current().await;
             drop(handling);
             (core, current)
         };
-        let until = question.until;
-        AtomicResponse::new(Box::pin(work.into_actor(self).map(move |(core, current), actor, _| {
-            match current {
-                Ok(payment) if !until.has_come(&payment) && actor.waiters.len() < MAX_WAITERS => {
-                    actor.waiters.push((until, reply));
+        AtomicResponse::new(Box::pin(within(place, work).into_actor(self).map(
+            move |(core, current), actor, _| {
+                match current {
+                    Ok(payment) if !until.has_come(&payment) && actor.waiters.len() < MAX_WAITERS => {
+                        actor.waiters.push((until, reply));
+                    }
+                    result => reply.send(result),
                 }
-                result => reply.send(result),
-            }
-            actor.settle(core);
-        })))
+                actor.settle(core);
+            },
+        )))
     }
 }
 
@@ -269,6 +299,7 @@ impl Handler<Ask<Read>> for TransactionActor {
     fn handle(&mut self, ask: Ask<Read>, _: &mut Self::Context) -> Self::Result {
         let (Read(_), reply, handling) = ask.open();
         let Some(mut core) = self.core.take() else { return nothing(self) };
+        let place = handling.place();
         let work = async move {
             let current = core.current().await;
             reply.send(match current {
@@ -279,7 +310,16 @@ impl Handler<Ask<Read>> for TransactionActor {
             drop(handling);
             core
         };
-        AtomicResponse::new(Box::pin(work.into_actor(self).map(|core, actor, _| actor.settle(core))))
+        AtomicResponse::new(Box::pin(
+            within(place, work).into_actor(self).map(|core, actor, _| actor.settle(core)),
+        ))
+    }
+}
+
+/// Tells which status a payment has now.
+fn tell_status(span: &mut Span, payment: Option<&Arc<Payment>>) {
+    if let Some(payment) = payment {
+        span.tell("payment.status", payment.status().as_str());
     }
 }
 

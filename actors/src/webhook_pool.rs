@@ -13,6 +13,7 @@ use quita_domain::delivery::DeliveryAttempt;
 use quita_domain::identity::TransactionId;
 use quita_domain::payment::{Command, Payment};
 use quita_domain::time::Timestamp;
+use quita_ports::trace::{Span, within};
 use url::Url;
 
 use crate::actor_meter::{ActorMeter, Alive, Level};
@@ -47,13 +48,19 @@ type Key = (TransactionId, u32);
 
 /// What became of a delivery that was claimed.
 enum Claimed {
-    Waits(Deliver),
+    /// The span lasts as long.
+    Waits(Deliver, Span),
     UnderWay,
 }
 
 impl Question for Deliver {
     type Answer = ();
     const NAME: &'static str = "deliver";
+
+    fn tell(&self, span: &mut Span) {
+        span.tell("transaction.id", self.payment.id);
+        span.tell("delivery", self.index);
+    }
 }
 
 /// The deliveries that wait for one receiver.
@@ -108,11 +115,11 @@ impl WebhookPoolActor {
         }
     }
 
-    fn enqueue(&mut self, delivery: Deliver) {
+    fn enqueue(&mut self, delivery: Deliver, span: Span) {
         let (limits, key) = (&self.shared.limits, delivery.key());
         match self.claimed.get_mut(&key) {
-            Some(Claimed::Waits(waiting)) => {
-                *waiting = delivery;
+            Some(Claimed::Waits(waiting, waiting_span)) => {
+                (*waiting, *waiting_span) = (delivery, span);
                 return;
             }
             Some(Claimed::UnderWay) => return,
@@ -129,7 +136,7 @@ impl WebhookPoolActor {
             self.turns.push_back(name);
         }
         receiver.waiting.push_back(key);
-        self.claimed.insert(key, Claimed::Waits(delivery));
+        self.claimed.insert(key, Claimed::Waits(delivery, span));
         self.waiting = self.waiting.saturating_add(1);
     }
 
@@ -150,28 +157,28 @@ impl WebhookPoolActor {
             } else {
                 turns = turns.saturating_sub(1);
             }
-            let Some(delivery) = next else {
+            let Some((delivery, span)) = next else {
                 self.forget_if_idle(&name);
                 continue;
             };
             let Some(worker) = self.idle.pop() else { break };
-            self.give(worker, name, delivery, context);
+            self.give(worker, name, (delivery, span), context);
         }
         self.level.set(self.waiting);
     }
 
     /// The receiver's next delivery whose lease still runs, now under way. Those before it are the timer's again.
-    fn take_next(&mut self, name: &str) -> Option<Deliver> {
+    fn take_next(&mut self, name: &str) -> Option<(Deliver, Span)> {
         let now = self.shared.clock.now();
         let receiver = self.receivers.get_mut(name)?;
         while let Some(key) = receiver.waiting.pop_front() {
             self.waiting = self.waiting.saturating_sub(1);
-            if let Some(Claimed::Waits(delivery)) = self.claimed.remove(&key)
+            if let Some(Claimed::Waits(delivery, span)) = self.claimed.remove(&key)
                 && delivery.is_ours(now)
             {
                 self.claimed.insert(key, Claimed::UnderWay);
                 receiver.in_flight = receiver.in_flight.saturating_add(1);
-                return Some(delivery);
+                return Some((delivery, span));
             }
         }
         None
@@ -188,11 +195,12 @@ impl WebhookPoolActor {
         &mut self,
         worker: Mailbox<WebhookWorkerActor>,
         receiver: String,
-        delivery: Deliver,
+        (delivery, span): (Deliver, Span),
         context: &mut Context<Self>,
     ) {
         let (pool, shared, key) = (context.address(), Arc::clone(&self.shared), delivery.key());
-        actix::spawn(async move {
+        let place = span.place().cloned();
+        let work = async move {
             let answer = worker.ask(Send(delivery.clone())).await;
             let has_died = answer == Err(NoAnswer::Died) || !worker.is_alive();
             let attempt = answer.ok().flatten();
@@ -202,7 +210,8 @@ impl WebhookPoolActor {
                 store(&shared, delivery, attempt).await;
                 tell(&pool, Stored(key));
             }
-        });
+        };
+        actix::spawn(within(place, work));
     }
 }
 
@@ -292,8 +301,8 @@ impl Handler<Ask<Deliver>> for WebhookPoolActor {
     type Result = ();
 
     fn handle(&mut self, ask: Ask<Deliver>, context: &mut Self::Context) {
-        let (delivery, reply, _timer) = ask.open();
-        self.enqueue(delivery);
+        let (delivery, reply, mut handling) = ask.open();
+        self.enqueue(delivery, handling.hand_over());
         reply.send(());
         self.pump(context);
     }

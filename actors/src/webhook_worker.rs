@@ -12,7 +12,9 @@ use quita_domain::delivery::{DeliveryAttempt, webhook_id};
 use quita_domain::event::Event;
 use quita_domain::payment::Payment;
 use quita_domain::webhook::{body, signature};
+use quita_ports::trace::{self, Span, SpanKind, within};
 use quita_ports::{WebhookRequest, WebhookSender};
+use url::Url;
 
 use crate::actor_meter::Alive;
 use crate::mailbox::{Ask, Question};
@@ -28,6 +30,10 @@ pub(crate) struct Send(pub(crate) Deliver);
 impl Question for Send {
     type Answer = Option<DeliveryAttempt>;
     const NAME: &'static str = "send";
+
+    fn tell(&self, span: &mut Span) {
+        self.0.tell(span);
+    }
 }
 
 /// Sends webhooks.
@@ -53,20 +59,26 @@ impl Handler<Ask<Send>> for WebhookWorkerActor {
     fn handle(&mut self, ask: Ask<Send>, _: &mut Self::Context) -> Self::Result {
         let (Send(delivery), reply, handling) = ask.open();
         let (shared, sender) = (Arc::clone(&self.shared), Rc::clone(&self.sender));
-        Box::pin(async move {
+        Box::pin(within(handling.place(), async move {
             let attempt = deliver(&shared, sender.as_ref(), &delivery).await;
             drop(handling);
             reply.send(attempt);
-        })
+        }))
     }
 }
 
 async fn deliver(shared: &Shared, sender: &dyn WebhookSender, delivery: &Deliver) -> Option<DeliveryAttempt> {
     let Deliver { payment, index } = delivery;
     let place = usize::try_from(*index).unwrap_or(usize::MAX);
-    let event = payment.outbox.get(place).and_then(|delivery| payment.event(delivery.sequence))?;
+    let (claimed, event) =
+        payment.outbox.get(place).and_then(|delivery| Some((delivery, payment.event(delivery.sequence)?)))?;
     let attempt = match request(shared, payment, event).await {
-        Ok(request) => sender.send(request).await,
+        Ok(request) => {
+            let mut span = sending_span(&request, event, claimed.attempts.len());
+            let attempt = sender.send(request).await;
+            span.tell_with(|span| tell_attempt(span, &attempt));
+            attempt
+        }
         // Not an attempt: the lease ends, and it is tried again.
         Err(why) => {
             tracing::warn!(transaction.id = %payment.id, why, "a webhook could not be made");
@@ -79,6 +91,32 @@ async fn deliver(shared: &Shared, sender: &dyn WebhookSender, delivery: &Deliver
         error = attempt.error, "a webhook was sent"
     );
     Some(attempt)
+}
+
+/// The span of one exchange with a receiver, of which it tells the host and nothing else.
+fn sending_span(request: &WebhookRequest, event: &Event, attempts_before: usize) -> Span {
+    let here = trace::here();
+    let mut span = Span::child(here.as_ref(), || "webhook".into()).of_kind(SpanKind::Client);
+    span.tell_with(|span| {
+        let host = Url::parse(&request.url).ok().and_then(|url| url.host_str().map(str::to_owned));
+        span.tell("server.address", host.unwrap_or_default());
+        span.tell("http.request.method", "POST");
+        span.tell("event", event.name());
+        span.tell("attempt", attempts_before.saturating_add(1));
+    });
+    span
+}
+
+fn tell_attempt(span: &mut Span, attempt: &DeliveryAttempt) {
+    if let Some(status) = attempt.status {
+        span.tell("http.response.status_code", status);
+    }
+    if let Some(error) = &attempt.error {
+        span.tell("error.type", error.clone());
+    }
+    if !attempt.is_confirmed() {
+        span.fail("not confirmed");
+    }
 }
 
 async fn request(shared: &Shared, payment: &Payment, event: &Event) -> Result<WebhookRequest, String> {

@@ -5,6 +5,7 @@ mod chance;
 mod console;
 mod operator;
 mod store;
+pub mod trace;
 mod webhook;
 
 pub use acquirer::{Acquirer, AcquirerFactory, AcquirerSpec, NoticeSink, SinkError};

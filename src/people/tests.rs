@@ -15,7 +15,7 @@ struct Office {
 
 fn office() -> Office {
     let folder = tempfile::tempdir().unwrap();
-    let store = Arc::new(EmbeddedStore::open(&folder.path().join("quita.db")).unwrap());
+    let store = Arc::new(EmbeddedStore::open(folder.path().join("quita.db")).unwrap());
     let clock = Arc::new(HandClock::default());
     clock.set(1_795_262_400_000);
     Office { people: People::new(store, clock.clone()), clock, _folder: folder }

@@ -36,6 +36,8 @@ mod mutations;
 mod nodes;
 mod notices;
 mod openapi;
+mod operator_attacks;
+mod operator_story;
 mod operators;
 mod ops_documents;
 mod outage;

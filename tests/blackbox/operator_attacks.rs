@@ -34,7 +34,8 @@ fn operator(app: &TestApp) -> Visitor {
 #[test]
 fn every_address_is_in_the_lists_of_these_tests() {
     let routes = include_str!("../../src/ops/console/routes.rs");
-    let patterns: Vec<_> = routes.split(".route(\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    let patterns: Vec<_> =
+        routes.split(".route(\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
     assert!(patterns.len() > 15, "{patterns:?}");
     for pattern in patterns {
         let is_of_signing_in = ["/sign-in", "/language", "/console/assets/{name:.*}"].contains(&pattern);
@@ -95,7 +96,8 @@ fn a_form_without_the_session_s_token_or_from_another_site_is_refused() {
 fn guessing_the_password_is_slow_and_a_wrong_one_tells_nothing() {
     let app = TestApp::new();
     let stranger = Visitor::at_ops(&app);
-    let statuses: Vec<_> = (0..10).map(|guess| stranger.sign_in("", &format!("guess {guess}"), "").status).collect();
+    let statuses: Vec<_> =
+        (0..10).map(|guess| stranger.sign_in("", &format!("guess {guess}"), "").status).collect();
     assert_eq!(statuses[..8], [422; 8], "{statuses:?}");
     assert_eq!(statuses[8..], [429; 2], "{statuses:?}");
     assert_eq!(stranger.get("/").status, 303);

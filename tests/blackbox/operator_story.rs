@@ -144,7 +144,10 @@ fn an_exception_is_shown_with_what_to_do_and_is_resolved_with_a_note() {
     story.go_to("/exceptions");
     let page = browser.text("main");
     assert!(page.contains("An amount that does not match") && page.contains(&id), "{page}");
-    assert!(page.contains("neither the payment nor any money is touched"), "what a button does is said: {page}");
+    assert!(
+        page.contains("neither the payment nor any money is touched"),
+        "what a button does is said: {page}"
+    );
     browser.look("exceptions");
     browser.click("a[href*=\"action=resolve\"]");
     browser.enter("#note", "The cent was written off with the merchant.");

@@ -7,6 +7,7 @@ use quita_domain::acquiring::{CallFailure, Charge, ChargeAnswer, OperationAnswer
 use quita_domain::card::CardData;
 use quita_domain::identity::AcquirerName;
 use quita_domain::payment::{CALL_LEASE_MS, Command, Effect, Payment};
+use quita_ports::trace;
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -60,14 +61,14 @@ pub(super) fn attempt(payment: &Payment) -> u32 {
 fn send_charge(shared: &Arc<Shared>, payment: &Arc<Payment>, name: &AcquirerName, question: SendCharge) {
     let mailbox = acquirer(shared, payment, name);
     let (shared, id, attempt) = (Arc::clone(shared), payment.id, attempt(payment));
-    actix::spawn(async move {
+    actix::spawn(trace::carry(async move {
         let answer = match mailbox {
             Some(mailbox) => mailbox.ask(question).await,
             None => Err(NoAnswer::Full),
         };
         let answer = answer.unwrap_or_else(|why| ChargeAnswer::Failed(failure(why)));
         report(&shared, shared.insist(id, Command::ChargeAnswered { attempt, answer }).await, "charge");
-    });
+    }));
 }
 
 fn find_charge(shared: &Arc<Shared>, payment: &Arc<Payment>, name: &AcquirerName) {
@@ -76,7 +77,7 @@ fn find_charge(shared: &Arc<Shared>, payment: &Arc<Payment>, name: &AcquirerName
     let query = Box::new(payment.query());
     let asking_for = shared.asking.asks(payment);
     let asking_for_ms = asking_for.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
-    actix::spawn(async move {
+    actix::spawn(trace::carry(async move {
         let Some(mailbox) = mailbox else { return };
         let Ok(answer) = mailbox.ask(FindCharge(query)).await else { return };
         let executed = shared.insist(id, Command::Found { attempt, asking_for_ms, answer }).await;
@@ -84,7 +85,7 @@ fn find_charge(shared: &Arc<Shared>, payment: &Arc<Payment>, name: &AcquirerName
             shared.asking.answered(&executed.payment);
         }
         report(&shared, executed, "find");
-    });
+    }));
 }
 
 fn operate(
@@ -97,7 +98,7 @@ fn operate(
     let Some(wanted) = payment.operations.iter().find(|known| known.id == operation).cloned() else { return };
     let (shared, id) = (Arc::clone(shared), payment.id);
     let question = SendOperation { query: Box::new(payment.query()), operation: wanted, lease_end };
-    actix::spawn(async move {
+    actix::spawn(trace::carry(async move {
         let answer = match mailbox {
             Some(mailbox) => mailbox.ask(question).await,
             None => Err(NoAnswer::Full),
@@ -108,7 +109,7 @@ fn operate(
             shared.insist(id, Command::OperationAnswered { operation, answer }).await,
             "operation",
         );
-    });
+    }));
 }
 
 fn acquirer(shared: &Shared, payment: &Payment, name: &AcquirerName) -> Option<Mailbox<AcquirerActor>> {

@@ -1,7 +1,7 @@
 //! A whole service in one thread of paused time: it lives, crashes, and lives again on the same store.
 
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use prometheus::Registry;
@@ -11,6 +11,7 @@ use quita_actors::{
 use quita_domain::acquiring::{Fact, Notice};
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::payment::Payment;
+use quita_ports::trace::Tracer;
 use quita_ports::{AcquirerFactory, Clock};
 use tokio::time::sleep;
 
@@ -19,6 +20,7 @@ use crate::chance::{LoadedDice, TestClock, TestIds};
 use crate::invariants;
 use crate::logs::Logs;
 use crate::receivers::{Receivers, SenderFactory};
+use crate::spans::Recorder;
 use crate::store::MemoryStore;
 use crate::trace::{Mark, Trace};
 
@@ -33,6 +35,7 @@ pub(crate) struct World {
     pub(crate) clock: Arc<TestClock>,
     pub(crate) ids: Arc<TestIds>,
     pub(crate) trace: Trace,
+    recorder: OnceLock<Arc<Recorder>>,
     pub(crate) logs: Logs,
     pub(crate) limits: Limits,
 }
@@ -63,6 +66,7 @@ impl World {
             clock,
             ids: Arc::default(),
             trace,
+            recorder: OnceLock::new(),
             logs: Logs::default(),
             // Some worlds last for days.
             limits: Limits { sample_interval: Duration::from_secs(3_600), ..Limits::default() },
@@ -86,6 +90,11 @@ impl World {
     pub(crate) fn with_bank_time_out(mut self, time_out_ms: u64) -> Self {
         Arc::get_mut(&mut self.bank).unwrap().answers_within_ms(time_out_ms);
         self
+    }
+
+    /// Has the traces of the nodes that start from now on recorded.
+    pub(crate) fn recorder(&self) -> Arc<Recorder> {
+        Arc::clone(self.recorder.get_or_init(|| Arc::new(Recorder::new(Arc::clone(&self.clock)))))
     }
 
     /// With these limits.
@@ -123,6 +132,7 @@ impl World {
             clock: Arc::<TestClock>::clone(&self.clock),
             ids: Arc::<TestIds>::clone(&self.ids),
             dice: Arc::new(LoadedDice),
+            tracer: self.recorder.get().map(|recorder| -> Arc<dyn Tracer> { recorder.clone() }),
         }
     }
 

@@ -59,6 +59,23 @@ pub enum Command {
     Ask,
 }
 
+impl Command {
+    /// What is to be done, in a word or two.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::ChargeAnswered { .. } => "charge_answered",
+            Self::Found { .. } => "found",
+            Self::Notified(_) => "notified",
+            Self::Operate(_) => "operate",
+            Self::OperationAnswered { .. } => "operation_answered",
+            Self::DeliveryAnswered { .. } => "delivery_answered",
+            Self::Redeliver { .. } => "redeliver",
+            Self::Wake => "wake",
+            Self::Ask => "ask",
+        }
+    }
+}
+
 /// What a decision may depend on besides the payment and the command.
 #[derive(Debug, Clone, Copy)]
 pub struct Context {

@@ -1,4 +1,4 @@
-//! A visitor of the merchants' console by plain HTTP: cookies are kept, and forms are sent as a browser sends them.
+//! A visitor of a console by plain HTTP: cookies are kept, and forms are sent as a browser sends them.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,13 +12,20 @@ const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded")
 /// Somebody with a jar of cookies, who reads English.
 pub(crate) struct Visitor {
     client: Client,
+    /// What the addresses of this console begin with.
+    root: &'static str,
     cookies: RefCell<BTreeMap<String, String>>,
 }
 
 impl Visitor {
     /// Somebody who has never been here.
     pub(crate) fn new(app: &TestApp) -> Self {
-        Self { client: app.client_without_key(), cookies: RefCell::default() }
+        Self { client: app.client_without_key(), root: "/console", cookies: RefCell::default() }
+    }
+
+    /// Somebody at the operator's console.
+    pub(crate) fn at_ops(app: &TestApp) -> Self {
+        Self { client: app.ops(), root: "", cookies: RefCell::default() }
     }
 
     /// Somebody who is signed in.
@@ -33,9 +40,10 @@ impl Visitor {
     /// Opens the form for signing in and sends it.
     #[track_caller]
     pub(crate) fn sign_in(&self, email: &str, password: &str, next: &str) -> Answer {
-        let token = form_token_in(&self.page("/console/sign-in"));
+        let path = format!("{}/sign-in", self.root);
+        let token = form_token_in(&self.page(&path));
         let fields = [("formToken", &*token), ("email", email), ("password", password), ("next", next)];
-        self.send("POST", "/console/sign-in", &[FORM], form(&fields).as_bytes())
+        self.send("POST", &path, &[FORM], form(&fields).as_bytes())
     }
 
     pub(crate) fn get(&self, path: &str) -> Answer {
@@ -55,7 +63,8 @@ impl Visitor {
     /// The token that forms of this session carry.
     #[track_caller]
     pub(crate) fn form_token(&self) -> String {
-        form_token_in(&self.page("/console/test/account"))
+        let page = if self.root.is_empty() { "/exceptions" } else { "/console/test/account" };
+        form_token_in(&self.page(page))
     }
 
     /// Sends a form of this session.

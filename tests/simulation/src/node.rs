@@ -121,6 +121,7 @@ fn ports(world: &Arc<World>, fuse: &Arc<Fuse>) -> Ports {
         clock: Arc::<NodeChance>::clone(&node),
         ids: Arc::<NodeChance>::clone(&node),
         dice: node,
+        tracer: None,
     }
 }
 

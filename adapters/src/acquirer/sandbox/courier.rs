@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use quita_domain::acquiring::Notice;
 use quita_domain::identity::{AcquirerName, TransactionId};
-use quita_ports::{Clock, NoticeSink};
+use quita_ports::{Clock, NoticeSink, trace};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, sleep_until};
 
@@ -59,10 +59,10 @@ impl Courier {
         }
         let courier = self.clone();
         // Entered before the task can end, because the lock is held.
-        let task = tokio::spawn(async move {
+        let task = tokio::spawn(trace::carry(async move {
             courier.walk(id, steps).await;
             courier.rounds.lock().remove(&id);
-        });
+        }));
         rounds.insert(id, task.abort_handle());
     }
 
