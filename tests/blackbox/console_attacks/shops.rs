@@ -15,7 +15,8 @@ pub(super) const APPLICATION: &str = "Ana/../loja %2F?#&=+";
 /// Both merchants, and somebody of every role at the shop, signed in.
 pub(super) struct Shops {
     pub(super) app: TestApp,
-    pub(super) receiver: TestReceiver,
+    /// Still there when an event is delivered again.
+    _receiver: TestReceiver,
     pub(super) owner_account: Account,
     pub(super) owner: Visitor,
     pub(super) developer: Visitor,
@@ -53,7 +54,7 @@ impl Shops {
         let named = Account { email: "dora@shop.example".into(), ..owner_account.clone() };
         let ids = furnish(&app, &owner, &receiver, APPLICATION, &named);
         let rival_ids = furnish(&app, &rival, &receiver, "Rita", &rival_account);
-        Self { app, receiver, owner_account, owner, developer, viewer, rival, ids, rival_ids }
+        Self { app, _receiver: receiver, owner_account, owner, developer, viewer, rival, ids, rival_ids }
     }
 
     /// Everything of the shop that its owner can see.
@@ -139,7 +140,7 @@ fn hire(app: &TestApp, owner: &Visitor, email: &str, role: &str) -> Visitor {
     let page = owner.post("/console/test/people", &[("email", email), ("role", role)]);
     assert_eq!(page.status, 200, "{page}");
     let password = element(&page.text(), "password");
-    Visitor::signed_in(app, &Account { merchant: "shop".into(), email: email.into(), password })
+    Visitor::signed_in(app, &Account { email: email.into(), password })
 }
 
 /// The text of the element with this id.

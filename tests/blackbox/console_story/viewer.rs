@@ -43,3 +43,25 @@ fn a_viewer_sees_everything_and_has_no_button() {
     assert_eq!(refused.status, 403, "{refused}");
     assert_eq!(app.client().payment(&id)["refundedAmount"], "0.00");
 }
+
+#[test]
+fn whoever_has_to_sign_in_again_comes_back_to_the_page_that_was_asked_for() {
+    let app = TestApp::new();
+    let Some(browser) = Browser::open(&app) else { return };
+    let viewer = Account::create(&app, "shop", "vera@shop.example", "viewer");
+    viewer.sign_in(&app, &browser);
+    assert!(browser.cookie("quita_console").is_some());
+    assert_eq!(browser.script("return document.cookie"), json!(""), "no script sees a cookie");
+    browser.delete_cookies();
+    let wanted = format!("{}/console/test/payments?status=paid&q=a+b", app.url());
+    browser.go_to(&wanted);
+    browser.wait_for_address("/console/sign-in");
+    browser.enter("#email", "vera@shop.example");
+    browser.enter("#password", "not the password");
+    browser.click("form button.button-primary");
+    browser.wait_for_text("[role=alert]", "You are not signed in.");
+    browser.look("sign-in-failed");
+    viewer.fill_in(&browser);
+    assert_eq!(browser.url(), wanted);
+    assert_eq!(browser.value("#q"), "a b");
+}

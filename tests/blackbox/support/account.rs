@@ -5,7 +5,6 @@ use super::{Browser, TestApp};
 /// A user of a merchant.
 #[derive(Debug, Clone)]
 pub(crate) struct Account {
-    pub(crate) merchant: String,
     pub(crate) email: String,
     pub(crate) password: String,
 }
@@ -16,13 +15,19 @@ impl Account {
     pub(crate) fn create(app: &TestApp, merchant: &str, email: &str, role: &str) -> Self {
         let arguments = ["users", "create", "--merchant", merchant, "--email", email, "--role", role];
         let password = app.quita(&arguments).output();
-        Self { merchant: merchant.into(), email: email.into(), password }
+        Self { email: email.into(), password }
     }
 
     /// Signs in with a browser.
     #[track_caller]
     pub(crate) fn sign_in(&self, app: &TestApp, browser: &Browser) {
         browser.go_to(&format!("{}/console/", app.url()));
+        self.fill_in(browser);
+    }
+
+    /// Signs in where the form for it is shown.
+    #[track_caller]
+    pub(crate) fn fill_in(&self, browser: &Browser) {
         browser.enter("#email", &self.email);
         browser.enter("#password", &self.password);
         browser.click("form button.button-primary");
