@@ -14,6 +14,7 @@ pub mod store_url;
 
 mod file;
 pub mod operator_password;
+pub mod otlp;
 mod safety;
 mod secret_text;
 
@@ -25,6 +26,7 @@ use url::Url;
 
 use acquirer::{AcquirerConfig, TIME_OUT_FORM, number, parse_time_out};
 use duration::{DURATION_FORM, parse_duration};
+use otlp::OtlpConfig;
 use problem::{ConfigError, Origin};
 use secret_key::SecretKey;
 use settings::Settings;
@@ -61,6 +63,8 @@ pub struct Config {
     pub operator_password: Option<Secret<String>>,
     /// Whether every connection comes through a proxy that tells the client's address in `X-Forwarded-For`.
     pub behind_proxy: bool,
+    /// Where traces go; nowhere when absent.
+    pub otlp: Option<OtlpConfig>,
     /// What is allowed and worth a word.
     pub warnings: Vec<String>,
 }
@@ -134,7 +138,7 @@ impl Config {
         let mut config = Self {
             listen: address(&mut settings, "listen", 8080),
             ops_listen,
-            public_url: settings.read("public-url", PUBLIC_URL_FORM, parse_public_url),
+            public_url: settings.read("public-url", PUBLIC_URL_FORM, parse_plain_url),
             store: store(&mut settings),
             environment,
             rate_limit: (rate > 0).then_some(rate),
@@ -154,6 +158,7 @@ impl Config {
             behind_proxy: settings
                 .read("behind-proxy", "true or false", |text| text.parse().ok())
                 .unwrap_or_default(),
+            otlp: otlp::read(&mut settings),
             warnings: Vec::new(),
         };
         settings.finish()?;
@@ -222,7 +227,7 @@ fn store(settings: &mut Settings) -> StoreUrl {
     settings.read("store", STORE_FORM, StoreUrl::parse).unwrap_or_default()
 }
 
-fn parse_public_url(text: &str) -> Option<Url> {
+fn parse_plain_url(text: &str) -> Option<Url> {
     let url = Url::parse(text).ok()?;
     let is_plain = url.username().is_empty() && url.password().is_none() && url.query().is_none();
     (matches!(url.scheme(), "http" | "https") && url.has_host() && is_plain && url.fragment().is_none())
