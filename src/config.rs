@@ -14,6 +14,7 @@ pub mod store_url;
 
 mod file;
 pub mod operator_password;
+pub mod otlp;
 mod safety;
 mod secret_text;
 
@@ -25,6 +26,7 @@ use url::Url;
 
 use acquirer::{AcquirerConfig, TIME_OUT_FORM, number, parse_time_out};
 use duration::{DURATION_FORM, parse_duration};
+use otlp::OtlpConfig;
 use problem::{ConfigError, Origin};
 use secret_key::SecretKey;
 use settings::Settings;
@@ -63,6 +65,8 @@ pub struct Config {
     pub operator_password: Option<Secret<String>>,
     /// Whether every connection comes through a proxy that tells the client's address in `X-Forwarded-For`.
     pub behind_proxy: bool,
+    /// Where traces go; nowhere when absent.
+    pub otlp: Option<OtlpConfig>,
     /// What is allowed and worth a word.
     pub warnings: Vec<String>,
 }
@@ -136,7 +140,7 @@ impl Config {
         let mut config = Self {
             listen: address(&mut settings, "listen", 8080),
             ops_listen,
-            public_url: settings.read("public-url", PUBLIC_URL_FORM, parse_public_url),
+            public_url: settings.read("public-url", PUBLIC_URL_FORM, parse_plain_url),
             store: store(&mut settings),
             environment,
             rate_limit: (rate > 0).then_some(rate),
@@ -159,6 +163,7 @@ impl Config {
             behind_proxy: settings
                 .read("behind-proxy", "true or false", |text| text.parse().ok())
                 .unwrap_or_default(),
+            otlp: otlp::read(&mut settings),
             warnings: Vec::new(),
         };
         settings.finish()?;
@@ -229,12 +234,16 @@ fn store(settings: &mut Settings) -> StoreUrl {
     settings.read("store", STORE_FORM, StoreUrl::parse).unwrap_or_default()
 }
 
+<<<<<<< HEAD
 fn parse_idle_after(text: &str) -> Option<Duration> {
     let bounds = Duration::from_millis(100)..=Duration::from_secs(3_600);
     parse_duration(text).filter(|duration| bounds.contains(duration))
 }
 
 fn parse_public_url(text: &str) -> Option<Url> {
+=======
+fn parse_plain_url(text: &str) -> Option<Url> {
+>>>>>>> traces
     let url = Url::parse(text).ok()?;
     let is_plain = url.username().is_empty() && url.password().is_none() && url.query().is_none();
     (matches!(url.scheme(), "http" | "https") && url.has_host() && is_plain && url.fragment().is_none())

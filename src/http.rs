@@ -20,9 +20,12 @@ mod rate_limit;
 mod request_id;
 mod routes;
 mod sandbox;
+mod traced;
+mod traceparent;
 
 pub use edge::{Edge, Keys};
 pub use routes::configure;
 
 pub(crate) use errors::ApiError;
 pub(crate) use request_id::{not_found, with_request_id};
+pub(crate) use traced::traced;

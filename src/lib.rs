@@ -14,3 +14,4 @@ mod sample_request;
 pub mod serve;
 pub mod store;
 pub mod telemetry;
+mod traces;

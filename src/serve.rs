@@ -6,23 +6,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::dev::Server;
-use actix_web::middleware::from_fn;
+use actix_web::middleware::{Condition, from_fn};
 use actix_web::web::Data;
 use actix_web::{App, HttpServer};
 use prometheus::Registry;
 use quita_actors::{ActorSystem, Limits, NodeIdentity, Placement, Ports};
 use quita_adapters::system::{SystemClock, SystemDice, SystemIds};
 use quita_adapters::webhook_http::{AddressPolicy, WebhookHttpFactory};
+use quita_ports::trace::Tracer;
 use quita_ports::{AcquirerFactory, Clock, WebhookSenderFactory, WholeStore};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::access::{Access, KeyVerifier};
 use crate::config::{Config, Environment};
 use crate::console::{self, Console};
-use crate::http::{self, Edge, with_request_id};
+use crate::http::{self, Edge, traced, with_request_id};
 use crate::ops::console::OperatorConsole;
 use crate::people::People;
 use crate::store::Purpose;
+use crate::traces::Traces;
 use crate::{acquirers, first_run, ops, store};
 
 /// How long a client may take to send the head of a request.
@@ -71,6 +73,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let people = People::new(store.clone(), Arc::clone(&clock));
     let welcome = first_run::prepare(&config, &access, &people).await?;
     let registry = Registry::new();
+    let traces = Traces::start(&config, &registry)?;
     // Bound first: the addresses of payers' pages name the port.
     let listener =
         TcpListener::bind(config.listen).map_err(|error| cannot_listen("--listen", config.listen, &error))?;
@@ -82,15 +85,19 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
         address: api_address.to_string(),
         version: env!("CARGO_PKG_VERSION").into(),
     };
+<<<<<<< HEAD
     let ports = ports(store.clone(), outside, webhooks.clone());
     let limits = Limits { idle_after: config.idle_after, ..Limits::default() };
     let system = ActorSystem::start(ports, limits, threads(), identity, &registry)?;
+=======
+    let system = start_actors(&store, outside, (webhooks.clone(), traces.tracer()), identity, &registry)?;
+>>>>>>> traces
     let verifier = KeyVerifier::new(store.clone(), Arc::clone(&clock));
     let edge = Data::new(Edge::new(system.payments(), verifier, Arc::clone(&clock), public_url, &config));
     let console = Data::new(Console::new(edge.clone(), store.clone(), webhooks, &config));
     let streams = Arc::clone(&console.streams);
     let uses = actix_web::rt::spawn(store_last_uses(edge.clone()));
-    let api = listen(&config, listener, edge.clone(), console)?;
+    let api = listen(&config, listener, (edge.clone(), console), traces.tracer())?;
     let operators = OperatorConsole::new(system.operators(), system.payments(), store, clock, &config);
     let (ops, ops_address) =
         ops::listen(config.ops_listen, system.payments(), registry, Data::new(operators))?;
@@ -100,6 +107,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     uses.abort();
     keep_last_uses(&edge).await;
     system.stop().await;
+    traces.stop().await;
     tracing::info!("the service has stopped");
     Ok(())
 }
@@ -131,15 +139,25 @@ fn webhooks(config: &Config, clock: &Arc<dyn Clock>) -> Arc<dyn WebhookSenderFac
 fn ports(
     store: Arc<dyn WholeStore>,
     Outside { acquirers, clock }: Outside,
+<<<<<<< HEAD
     webhooks: Arc<dyn WebhookSenderFactory>,
 ) -> Ports {
     Ports {
         store,
+=======
+    (webhooks, tracer): (Arc<dyn WebhookSenderFactory>, Option<Arc<dyn Tracer>>),
+    identity: NodeIdentity,
+    registry: &Registry,
+) -> Result<ActorSystem, prometheus::Error> {
+    let ports = Ports {
+        store: store.clone(),
+>>>>>>> traces
         acquirers,
         webhooks,
         clock,
         ids: Arc::new(SystemIds),
         dice: Arc::new(SystemDice),
+<<<<<<< HEAD
         tracer: None,
     }
 }
@@ -147,16 +165,27 @@ fn ports(
 /// As many threads read and write HTTP as there are cores, and the store has threads of its own.
 fn threads() -> Placement {
     Placement::Threads(std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2)))
+=======
+        tracer,
+    };
+    // As many threads read and write HTTP as there are cores, and the store has threads of its own.
+    let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2));
+    let limits = Limits::default();
+    ActorSystem::start(ports, limits, Placement::Threads(threads), identity, registry)
+>>>>>>> traces
 }
 
 fn listen(
     config: &Config,
     listener: TcpListener,
-    edge: Data<Edge>,
-    console: Data<Console>,
+    (edge, console): (Data<Edge>, Data<Console>),
+    tracer: Option<Arc<dyn Tracer>>,
 ) -> io::Result<Server> {
     let server = HttpServer::new(move || {
+        let (is_traced, tracer) = (tracer.is_some(), tracer.clone());
+        let traced = from_fn(move |request, next| traced(tracer.clone(), request, next));
         App::new()
+            .wrap(Condition::new(is_traced, traced))
             .wrap(from_fn(with_request_id))
             .configure(|config| console::configure(config, console.clone()))
             .configure(|config| http::configure(config, edge.clone()))

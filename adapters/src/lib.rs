@@ -1,4 +1,4 @@
-//! How the outside is reached: stores, acquirers, the webhook sender, documents for payers, the machine's clock.
+//! How the outside is reached: stores, acquirers, the webhook sender, traces, documents for payers, the machine's clock.
 
 mod payment_index;
 mod payment_row;
@@ -8,6 +8,7 @@ mod stored_form;
 pub mod acquirer;
 pub mod embedded;
 pub mod mongo;
+pub mod otlp;
 pub mod paper;
 pub mod system;
 pub mod webhook_http;

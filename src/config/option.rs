@@ -30,7 +30,11 @@ pub const CONFIG_FILE: ConfigOption =
     option("config", "FILE", "TOML file with any of the other options [default: none]");
 
 /// Every option of the service.
+<<<<<<< HEAD
 pub const OPTIONS: [ConfigOption; 19] = [
+=======
+pub const OPTIONS: [ConfigOption; 20] = [
+>>>>>>> traces
     option("listen", "ADDRESS", "Where merchants and payers are served [default: 127.0.0.1:8080]"),
     option(
         "ops-listen",
@@ -83,6 +87,15 @@ pub const OPTIONS: [ConfigOption; 19] = [
         "true if every connection comes through a proxy that adds the client's address to X-Forwarded-For \
          [default: false]",
     ),
+    ConfigOption {
+        is_confidential: true,
+        ..option(
+            "otlp-endpoint",
+            "URL",
+            "Collector that traces are sent to, by OTLP over HTTP [default: none]",
+        )
+    },
+    option("otlp-sample", "PERCENT", "Share of the traces that is recorded [default: 100%]"),
     option(
         "operator-password-file",
         "FILE",

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io::Write;
 
+use quita_adapters::otlp::Share;
 use quita_domain::identity::Mode;
 use quita_domain::method::Method;
 
@@ -79,6 +80,8 @@ fn every_option_can_be_set_in_all_three_places() {
         ("sandbox-settle-after", "1h"),
         ("sandbox-time-out", "700ms"),
         ("behind-proxy", "true"),
+        ("otlp-endpoint", "http://127.0.0.1:4318"),
+        ("otlp-sample", "0.1%"),
         ("acquirer", "[{ name = 'one', adapter = 'sandbox' }]"),
     ];
     let set: Vec<_> = values.iter().map(|(name, _)| *name).collect();
@@ -104,6 +107,7 @@ fn every_option_can_be_set_in_all_three_places() {
     assert_eq!(by_flags, by_file);
     assert_ne!(by_flags, load(&[], &[], None).unwrap());
     assert_eq!(by_flags.acquirers[0].spec.time_out_ms, 700);
+    assert_eq!(by_flags.otlp.as_ref().unwrap().share, Share::parse("0.1%").unwrap());
     assert_eq!(by_flags.public_url_at(by_flags.listen), "https://pay.example.com/base");
 }
 
@@ -276,6 +280,23 @@ fn a_public_url_with_more_than_a_place_is_refused() {
     for url in ["pay.example.com", "ftp://x", "https://user@x", "https://x/?a", "https://x/#a"] {
         let messages = refusals(load(&[("public-url", url)], &[], None));
         assert!(messages[0].contains("without user, query and fragment"), "{url}: {messages:?}");
+    }
+}
+
+#[test]
+fn traces_go_nowhere_unless_a_collector_is_named() {
+    assert_eq!(load(&[], &[], None).unwrap().otlp, None);
+    assert_eq!(load(&[("otlp-sample", "1%")], &[], None).unwrap().otlp, None);
+    let config = load(&[("otlp-endpoint", "http://127.0.0.1:4318")], &[], None).unwrap();
+    assert_eq!(config.otlp.unwrap().share, Share::ALL);
+    for endpoint in ["127.0.0.1:4318", "grpc://127.0.0.1:4317", "http://user:hunter2@host"] {
+        let messages = refusals(load(&[("otlp-endpoint", endpoint)], &[], None));
+        assert!(messages[0].contains("such as http://127.0.0.1:4318"), "{endpoint}: {messages:?}");
+        assert!(!messages[0].contains("hunter2"), "{messages:?}");
+    }
+    for share in ["1", "0%", "101%", "1.5"] {
+        let messages = refusals(load(&[("otlp-sample", share)], &[], None));
+        assert!(messages[0].contains("a percentage above 0"), "{share}: {messages:?}");
     }
 }
 

@@ -1,0 +1,130 @@
+//! Which spans were sent and which were lost.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::error::{OTelSdkError, OTelSdkResult};
+use opentelemetry_sdk::trace::{SpanData, SpanExporter};
+
+/// How often at most it is logged that spans are lost.
+const LOGGED_EVERY: Duration = Duration::from_secs(60);
+
+/// What became of a span.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// The collector has it.
+    Exported,
+    /// Nobody has it: there was no room, or the collector did not take it.
+    Lost,
+}
+
+/// The spans between their end and the collector, counted.
+pub(super) struct Queue {
+    room: usize,
+    /// Those that wait and those that are under way.
+    waiting: AtomicUsize,
+    /// Lost since it was last logged.
+    lost: AtomicUsize,
+    logged_at: Mutex<Option<Instant>>,
+    tell: Box<dyn Fn(Fate, usize) + Send + Sync>,
+}
+
+impl std::fmt::Debug for Queue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Queue").field("waiting", &self.waiting).field("lost", &self.lost).finish()
+    }
+}
+
+impl Queue {
+    pub(super) fn new(room: usize, tell: impl Fn(Fate, usize) + Send + Sync + 'static) -> Self {
+        let (waiting, lost) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { room, waiting, lost, logged_at: Mutex::default(), tell: Box::new(tell) }
+    }
+
+    /// Counts one more that waits, or that is lost if as many wait as may.
+    pub(super) fn has_room(&self) -> bool {
+        let has_room = self.waiting.fetch_add(1, Ordering::Relaxed) < self.room;
+        if !has_room {
+            self.waiting.fetch_sub(1, Ordering::Relaxed);
+            self.lose(1);
+        }
+        has_room
+    }
+
+    /// So many were sent, or could not be.
+    fn ended(&self, count: usize, result: &OTelSdkResult) {
+        self.waiting.fetch_sub(count, Ordering::Relaxed);
+        match result {
+            Ok(()) => (self.tell)(Fate::Exported, count),
+            Err(_) => self.lose(count),
+        }
+    }
+
+    fn lose(&self, count: usize) {
+        self.lost.fetch_add(count, Ordering::Relaxed);
+        (self.tell)(Fate::Lost, count);
+    }
+
+    /// Logs what was lost, unless that was logged lately.
+    fn log_losses(&self, why: Option<&OTelSdkError>) {
+        let mut logged_at = self.logged_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = logged_at.is_none_or(|at| at.elapsed() >= LOGGED_EVERY);
+        if !is_due || self.lost.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        *logged_at = Some(Instant::now());
+        let spans = self.lost.swap(0, Ordering::Relaxed);
+        let why = why.map_or_else(|| "they came faster than they could be sent".into(), ToString::to_string);
+        tracing::warn!(spans, why, "spans of traces were lost; payments are not concerned");
+    }
+
+    /// Logs what was lost since it was last logged: nobody will any more.
+    pub(super) fn close(&self, is_flushed: bool) {
+        let left = if is_flushed { 0 } else { self.waiting.load(Ordering::Relaxed) };
+        let spans = self.lost.swap(0, Ordering::Relaxed).saturating_add(left);
+        if spans > 0 {
+            tracing::warn!(spans, "the last spans of traces were lost; payments are not concerned");
+        }
+    }
+}
+
+/// An exporter whose successes and failures are counted.
+#[derive(Debug)]
+pub(super) struct Counted<E> {
+    exporter: E,
+    queue: Arc<Queue>,
+}
+
+impl<E> Counted<E> {
+    pub(super) const fn new(exporter: E, queue: Arc<Queue>) -> Self {
+        Self { exporter, queue }
+    }
+}
+
+impl<E: SpanExporter> SpanExporter for Counted<E> {
+    async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
+        let count = batch.len();
+        let result = self.exporter.export(batch).await;
+        self.queue.ended(count, &result);
+        self.queue.log_losses(result.as_ref().err());
+        result
+    }
+
+    fn shutdown_with_timeout(&self, within: Duration) -> OTelSdkResult {
+        self.exporter.shutdown_with_timeout(within)
+    }
+
+    fn shutdown(&self) -> OTelSdkResult {
+        self.exporter.shutdown()
+    }
+
+    fn force_flush(&self) -> OTelSdkResult {
+        self.exporter.force_flush()
+    }
+
+    fn set_resource(&mut self, resource: &Resource) {
+        self.exporter.set_resource(resource);
+    }
+}

@@ -1,0 +1,71 @@
+//! The span of a request: the first of a trace, or the next one of its caller's.
+//!
+//! It tells method, route and status; no address, as those hold ids and tokens, and nothing of the bodies.
+
+use std::sync::Arc;
+
+use actix_web::Error;
+use actix_web::body::MessageBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::StatusCode;
+use actix_web::middleware::Next;
+use quita_ports::trace::{Span, SpanKind, Tracer, within};
+
+use super::{request_id, traceparent};
+
+/// Methods that are told; any other word may be anything.
+const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+/// What stands for any other method (OpenTelemetry, semantic conventions for HTTP).
+const OTHER_METHOD: &str = "_OTHER";
+
+/// Has everything that a request brings about recorded, if its trace is.
+pub(crate) async fn traced<B: MessageBody + 'static>(
+    tracer: Option<Arc<dyn Tracer>>,
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<B>, Error> {
+    let mut span = tracer.map_or_else(Span::none, |tracer| begin(&tracer, &request));
+    let result = within(span.place().cloned(), next.call(request)).await;
+    span.tell_with(|span| {
+        let status = match &result {
+            Ok(response) => response.status(),
+            Err(error) => error.as_response_error().status_code(),
+        };
+        tell_status(span, status);
+    });
+    result
+}
+
+/// A caller may say that its trace is not recorded; that it is does not bind us.
+fn begin(tracer: &Arc<dyn Tracer>, request: &ServiceRequest) -> Span {
+    let name = || match request.match_pattern() {
+        Some(route) => format!("{} {route}", method(request)).into(),
+        None => method(request).into(),
+    };
+    let span = match traceparent::of(request.headers()) {
+        Some(caller) if caller.is_recorded => Span::go_on(tracer, caller.position, name),
+        Some(_) => Span::none(),
+        None => Span::begin(Some(tracer), name),
+    };
+    let mut span = span.of_kind(SpanKind::Server);
+    span.tell_with(|span| {
+        span.tell("http.request.method", method(request));
+        if let Some(route) = request.match_pattern() {
+            span.tell("http.route", route);
+        }
+        span.tell("request.id", request_id::current());
+    });
+    span
+}
+
+fn method(request: &ServiceRequest) -> &'static str {
+    METHODS.into_iter().find(|known| *known == request.method().as_str()).unwrap_or(OTHER_METHOD)
+}
+
+fn tell_status(span: &mut Span, status: StatusCode) {
+    span.tell("http.response.status_code", status.as_u16());
+    if status.is_server_error() {
+        span.fail("the answer is an error of this service");
+    }
+}

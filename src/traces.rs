@@ -1,0 +1,46 @@
+//! Traces, if the configuration says where to.
+
+use std::sync::Arc;
+
+use prometheus::{IntCounterVec, Opts, Registry};
+use quita_adapters::otlp::{Fate, OtlpTracer};
+use quita_ports::trace::Tracer;
+
+use crate::config::Config;
+
+/// Records traces, or does nothing.
+pub(crate) struct Traces(Option<Arc<OtlpTracer>>);
+
+impl Traces {
+    /// Starts to record, if there is a collector. The spans are counted.
+    pub(crate) fn start(config: &Config, registry: &Registry) -> anyhow::Result<Self> {
+        let Some(otlp) = &config.otlp else { return Ok(Self(None)) };
+        let help = "Spans of traces, by whether the collector has them or they were lost";
+        let spans = IntCounterVec::new(Opts::new("quita_trace_spans_total", help), &["outcome"])?;
+        registry.register(Box::new(spans.clone()))?;
+        let [exported, lost] = ["exported", "lost"].map(|outcome| spans.with_label_values(&[outcome]));
+        let count = move |fate, spans| {
+            let counter = match fate {
+                Fate::Exported => &exported,
+                Fate::Lost => &lost,
+            };
+            counter.inc_by(u64::try_from(spans).unwrap_or(u64::MAX));
+        };
+        let tracer = OtlpTracer::start(&otlp.endpoint, otlp.share, env!("CARGO_PKG_VERSION"), count)?;
+        tracing::info!(endpoint = %otlp.endpoint, "traces are recorded");
+        Ok(Self(Some(Arc::new(tracer))))
+    }
+
+    /// Who records them, if anybody does.
+    pub(crate) fn tracer(&self) -> Option<Arc<dyn Tracer>> {
+        self.0.clone().map(|tracer| -> Arc<dyn Tracer> { tracer })
+    }
+
+    /// Sends what is left, for two seconds at most.
+    pub(crate) async fn stop(self) {
+        let Some(tracer) = self.0 else { return };
+        if let Err(error) = tokio::task::spawn_blocking(move || tracer.stop()).await {
+            tracing::error!(%error, "the last traces were not sent");
+        }
+    }
+}
