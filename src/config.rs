@@ -234,16 +234,12 @@ fn store(settings: &mut Settings) -> StoreUrl {
     settings.read("store", STORE_FORM, StoreUrl::parse).unwrap_or_default()
 }
 
-<<<<<<< HEAD
 fn parse_idle_after(text: &str) -> Option<Duration> {
     let bounds = Duration::from_millis(100)..=Duration::from_secs(3_600);
     parse_duration(text).filter(|duration| bounds.contains(duration))
 }
 
-fn parse_public_url(text: &str) -> Option<Url> {
-=======
 fn parse_plain_url(text: &str) -> Option<Url> {
->>>>>>> traces
     let url = Url::parse(text).ok()?;
     let is_plain = url.username().is_empty() && url.password().is_none() && url.query().is_none();
     (matches!(url.scheme(), "http" | "https") && url.has_host() && is_plain && url.fragment().is_none())

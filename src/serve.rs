@@ -85,13 +85,9 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
         address: api_address.to_string(),
         version: env!("CARGO_PKG_VERSION").into(),
     };
-<<<<<<< HEAD
-    let ports = ports(store.clone(), outside, webhooks.clone());
+    let ports = ports(store.clone(), outside, webhooks.clone(), traces.tracer());
     let limits = Limits { idle_after: config.idle_after, ..Limits::default() };
     let system = ActorSystem::start(ports, limits, threads(), identity, &registry)?;
-=======
-    let system = start_actors(&store, outside, (webhooks.clone(), traces.tracer()), identity, &registry)?;
->>>>>>> traces
     let verifier = KeyVerifier::new(store.clone(), Arc::clone(&clock));
     let edge = Data::new(Edge::new(system.payments(), verifier, Arc::clone(&clock), public_url, &config));
     let console = Data::new(Console::new(edge.clone(), store.clone(), webhooks, &config));
@@ -139,40 +135,15 @@ fn webhooks(config: &Config, clock: &Arc<dyn Clock>) -> Arc<dyn WebhookSenderFac
 fn ports(
     store: Arc<dyn WholeStore>,
     Outside { acquirers, clock }: Outside,
-<<<<<<< HEAD
     webhooks: Arc<dyn WebhookSenderFactory>,
+    tracer: Option<Arc<dyn Tracer>>,
 ) -> Ports {
-    Ports {
-        store,
-=======
-    (webhooks, tracer): (Arc<dyn WebhookSenderFactory>, Option<Arc<dyn Tracer>>),
-    identity: NodeIdentity,
-    registry: &Registry,
-) -> Result<ActorSystem, prometheus::Error> {
-    let ports = Ports {
-        store: store.clone(),
->>>>>>> traces
-        acquirers,
-        webhooks,
-        clock,
-        ids: Arc::new(SystemIds),
-        dice: Arc::new(SystemDice),
-<<<<<<< HEAD
-        tracer: None,
-    }
+    Ports { store, acquirers, webhooks, clock, ids: Arc::new(SystemIds), dice: Arc::new(SystemDice), tracer }
 }
 
 /// As many threads read and write HTTP as there are cores, and the store has threads of its own.
 fn threads() -> Placement {
     Placement::Threads(std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2)))
-=======
-        tracer,
-    };
-    // As many threads read and write HTTP as there are cores, and the store has threads of its own.
-    let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2));
-    let limits = Limits::default();
-    ActorSystem::start(ports, limits, Placement::Threads(threads), identity, registry)
->>>>>>> traces
 }
 
 fn listen(

@@ -30,11 +30,7 @@ pub const CONFIG_FILE: ConfigOption =
     option("config", "FILE", "TOML file with any of the other options [default: none]");
 
 /// Every option of the service.
-<<<<<<< HEAD
-pub const OPTIONS: [ConfigOption; 19] = [
-=======
-pub const OPTIONS: [ConfigOption; 20] = [
->>>>>>> traces
+pub const OPTIONS: [ConfigOption; 21] = [
     option("listen", "ADDRESS", "Where merchants and payers are served [default: 127.0.0.1:8080]"),
     option(
         "ops-listen",

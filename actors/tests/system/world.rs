@@ -132,7 +132,7 @@ impl World {
             clock: Arc::<TestClock>::clone(&self.clock),
             ids: Arc::<TestIds>::clone(&self.ids),
             dice: Arc::new(LoadedDice),
-            tracer: self.recorder.get().map(|recorder| -> Arc<dyn Tracer> { recorder.clone() }),
+            tracer: self.recorder.get().cloned().map(|recorder| -> Arc<dyn Tracer> { recorder }),
         }
     }
 
