@@ -1,6 +1,8 @@
 //! What people do in the merchants' console, in a real browser.
 
+mod deliveries;
 mod developer;
+mod overview;
 mod owner;
 mod viewer;
 mod ways_to_look;

@@ -18,6 +18,7 @@ mod by_hand;
 mod cancel_and_capture;
 mod connections;
 mod console_attacks;
+mod console_search;
 mod console_story;
 mod crash;
 mod create;

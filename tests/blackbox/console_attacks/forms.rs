@@ -2,7 +2,7 @@
 
 use super::routes::{Needs, Route, examples};
 use super::shops::Shops;
-use crate::support::{Answer, EventStream, Visitor, form_token_in};
+use crate::support::{Answer, EventStream, Visitor, form, form_token_in};
 
 #[track_caller]
 fn check_is_refused(answer: &Answer, heading: &str) {
@@ -115,4 +115,39 @@ fn what_the_attacks_send_is_done_for_an_owner_with_the_right_token() {
     }
     assert_eq!(shops.owner.post("/console/sign-out", &[]).status, 303);
     assert_eq!(shops.owner.get("/console/test").status, 303);
+}
+
+/// A button that is pressed twice, or a form that is sent again from the history.
+#[test]
+fn the_same_form_sent_often_refunds_once_and_is_noted_once() {
+    let shops = Shops::open();
+    let asked = shops.owner.page(&format!("/console/test/payments/{}/refund", shops.ids.paid));
+    let (_, after) = asked.split_once("name=\"key\" value=\"").expect("the wish has a name");
+    let key = after.split('"').next().unwrap();
+    let fields = form(&[("formToken", &form_token_in(&asked)), ("key", key), ("amount", "1.00")]);
+    let path = format!("/console/test/payments/{}/refund", shops.ids.paid);
+    let cookies = shops.owner.cookie_header();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            let client = shops.app.client_without_key();
+            let headers = [
+                ("Content-Type", "application/x-www-form-urlencoded"),
+                ("Cookie", &*cookies),
+                ("Accept-Language", "en"),
+            ];
+            let (path, fields) = (&path, &fields);
+            scope.spawn(move || {
+                let answer = client.send("POST", path, &headers, fields.as_bytes());
+                assert_eq!(answer.status, 303, "{answer}");
+            });
+        }
+    });
+    let page = shops.owner.page(&format!("/console/test/payments/{}", shops.ids.paid));
+    assert_eq!(page.matches("<strong>Refund R$\u{a0}1.00: done</strong>").count(), 1, "{page}");
+    let log = shops.owner.page("/console/test/audit");
+    assert_eq!(log.matches("refunded the payment").count(), 1, "{log}");
+    let other = form(&[("formToken", &form_token_in(&asked)), ("key", key), ("amount", "2.00")]);
+    let headers = [("Content-Type", "application/x-www-form-urlencoded")];
+    let refused = shops.owner.send("POST", &path, &headers, other.as_bytes());
+    assert_eq!(refused.status, 409, "another amount is another wish: {refused}");
 }

@@ -232,3 +232,19 @@ fn guesses_at_the_current_password_are_counted_too() {
     assert_eq!(change(&account.password, "a new long sentence"), 429, "the right one waits as well");
     assert_eq!(visitor.get(ACCOUNT).status, 200, "and the session goes on");
 }
+
+#[test]
+fn behind_a_proxy_its_own_entry_tells_where_somebody_comes_from() {
+    let app = TestApp::builder().env("QUITA_BEHIND_PROXY", "true").start();
+    let account = shop(&app);
+    let visitor = Visitor::new(&app);
+    let token = form_token_in(&visitor.page("/console/sign-in"));
+    let fields = [("formToken", &*token), ("email", &account.email), ("password", &account.password)];
+    let forwarded = [("X-Forwarded-For", "203.0.113.66, 198.51.100.7")];
+    assert_eq!(visitor.post_with("/console/sign-in", &forwarded, &fields).status, 303);
+    let log = visitor.page("/console/test/audit");
+    assert!(
+        log.contains("198.51.100.7") && !log.contains("203.0.113.66"),
+        "what a client adds is not believed: {log}"
+    );
+}

@@ -1,0 +1,40 @@
+//! How the shop does: figures that agree with the payments, and plots.
+
+use serde_json::json;
+
+use crate::support::{Account, Browser, TestApp, boleto, card, pix};
+
+#[test]
+fn the_overview_adds_up_and_draws_what_was_paid() {
+    let app = TestApp::new();
+    let Some(browser) = Browser::open(&app) else { return };
+    let client = app.client();
+    let create = |request| client.create(&request)["transactionId"].as_str().unwrap().to_owned();
+    for id in [create(pix(100_000)), create(boleto(23_400))] {
+        client.wait_for_status(&id, "paid");
+    }
+    create(pix(10_027));
+    client.wait_for_status(&create(card("4000000000009995", 5_000)), "declined");
+    Account::create(&app, "shop", "ana@shop.example", "owner").sign_in(&app, &browser);
+    let tiles = browser.texts(".tile");
+    for (tile, parts) in tiles.iter().zip([
+        ["Paid today", "R$ 1,234.00", "2 payments of 4 created"],
+        ["Paid in 30 days", "R$ 1,234.00", "2 payments of 4 created"],
+        ["Approval", "66.7 %", ""],
+        ["Time to paid", "s", "median"],
+    ]) {
+        assert!(parts.iter().all(|part| tile.contains(part)), "{parts:?}: {tile}");
+    }
+    assert_eq!(tiles.len(), 4);
+    browser.wait_for("figure.plot canvas");
+    assert_eq!(browser.count("figure.plot canvas"), 3, "each figure is drawn");
+    let drawn = "return [...document.querySelectorAll('figure.plot canvas')].every((canvas) => \
+         canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some((part) => part > 0))";
+    assert_eq!(browser.script(drawn), json!(true), "and none of them is blank");
+    browser.look("overview-with-figures");
+    // The other mode has nothing of it.
+    browser.click("nav.mode a[href$=\"/live\"]");
+    browser.wait_for_address("/console/live");
+    browser.wait_for_text(".empty", "First steps");
+    assert!(browser.texts(".tile")[0].contains("R$ 0.00"), "{:?}", browser.texts(".tile"));
+}
