@@ -5,6 +5,7 @@ mod app;
 mod browser;
 mod builder;
 mod client;
+mod collector;
 mod eventually;
 #[path = "../../adapters/tests/store_contract/fail_point.rs"]
 #[allow(unreachable_pub, dead_code, reason = "the tests of the stores use it too, and more of it")]
@@ -26,7 +27,9 @@ mod wire;
 pub(crate) use answer::Answer;
 pub(crate) use app::TestApp;
 pub(crate) use browser::Browser;
+pub(crate) use builder::TestAppBuilder;
 pub(crate) use client::Client;
+pub(crate) use collector::{ArrivedSpan, Collector};
 pub(crate) use eventually::{PATIENCE, eventually, pause};
 pub(crate) use failing_calls::FailingCalls;
 pub(crate) use own_mongod::OwnMongod;
