@@ -63,6 +63,9 @@ pub enum ManageError {
     /// Nobody has this key.
     #[error("there is no key with the id {0:?}; `quita keys list` shows them all")]
     NoSuchKey(String),
+    /// The key ends within the time that it would work beside a successor.
+    #[error("the key {0:?} ends within a day; make a new one instead")]
+    EndsSoon(String),
     /// The merchant has no such application.
     #[error(
         "merchant {merchant:?} has no application {application:?}; `quita keys create --merchant …` makes it"
@@ -153,18 +156,23 @@ impl Access {
     /// that both do while programs change over.
     ///
     /// # Errors
-    /// [`ManageError::NoSuchKey`] if it is not this merchant's or works no more, [`ManageError::Store`],
-    /// [`ManageError::NoRandomness`].
+    /// [`ManageError::NoSuchKey`] if it is not this merchant's or works no more, [`ManageError::EndsSoon`],
+    /// [`ManageError::Store`], [`ManageError::NoRandomness`].
     pub async fn rotate_key(&self, merchant: &MerchantId, id: &str) -> Result<PresentedKey, ManageError> {
         let now = self.clock.now();
         let key = self.key_of(merchant, id).await?;
         if !key.is_live(now) {
             return Err(ManageError::NoSuchKey(id.into()));
         }
+        let overlap_ends = now.plus_ms(KEY_OVERLAP_MS);
+        // One that was rotated already is such a key: how long it once was to live can't be told any more.
+        if key.expires_at.is_some_and(|at| at <= overlap_ends) {
+            return Err(ManageError::EndsSoon(id.into()));
+        }
         let life = key.expires_at.map(|at| Duration::from_millis(at.ms_since(key.created_at)));
         let wanted = NewKey { owner: key.owner, scopes: key.scopes, expires_in: life };
         let successor = self.create_key(wanted).await?;
-        self.store.limit_key(id, now.plus_ms(KEY_OVERLAP_MS)).await?;
+        self.store.limit_key(id, overlap_ends).await?;
         Ok(successor)
     }
 
@@ -358,14 +366,17 @@ mod tests {
     async fn a_rotated_key_works_for_a_day_beside_a_successor_with_as_long_a_life() {
         let (access, _, clock) = access();
         clock.set(5);
-        let first = access.create_key(wanted(Mode::Live)).await.unwrap();
+        let month = NewKey { expires_in: Some(DAY * 30), ..wanted(Mode::Live) };
+        let first = access.create_key(month).await.unwrap();
         clock.set(1_000);
         let merchant = MerchantId::new("acme");
         let second = access.rotate_key(&merchant, &first.id).await.unwrap();
         let [old, new] = access.keys_of(&merchant).await.unwrap().try_into().unwrap();
-        assert_eq!(old.expires_at.map(Timestamp::millis), Some(86_400_005), "it ends before a day is over");
+        assert_eq!(old.expires_at.map(Timestamp::millis), Some(1_000 + 86_400_000));
         assert_eq!((&new.id, &new.owner, &new.scopes), (&second.id, &old.owner, &old.scopes));
-        assert_eq!(new.expires_at.map(Timestamp::millis), Some(1_000 + 86_400_000));
+        assert_eq!(new.expires_at.map(Timestamp::millis), Some(1_000 + 30 * 86_400_000));
+        let again = access.rotate_key(&merchant, &first.id).await;
+        assert!(matches!(again, Err(ManageError::EndsSoon(_))), "its successor would end with it");
         assert!(access.rotate_key(&MerchantId::new("other"), &second.id).await.is_err());
         access.revoke_key(&second.id).await.unwrap();
         assert!(

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use quita_domain::control::Node;
 use quita_domain::exception::Exception;
 use quita_domain::identity::TransactionId;
-use quita_domain::payment::{Command, Context, Oddity, Payment};
+use quita_domain::payment::{Command, Context, Oddity, OddityKind, Payment};
 use quita_ports::trace::Tracer;
 use quita_ports::{Clock, Dice, Ids, Store, StoreError, Write, WriteError};
 use tokio::time::timeout;
@@ -209,8 +209,15 @@ impl Shared {
 
     /// The exception for an oddity of a payment. What it is about tells its cause from others, whoever stated it and
     /// however often; where nothing does, `source` tells apart what may happen to one payment more than once.
+    ///
+    /// An outcome can be unknown again after the payment has moved on. That is another exception: the first one may be
+    /// resolved, and would hide it.
     pub(crate) fn exception(&self, payment: &Payment, oddity: &Oddity, source: &str) -> Exception {
-        let cause = oddity.about.as_deref().unwrap_or(source);
+        let cause = match (&oddity.about, oddity.kind == OddityKind::UnknownOutcome) {
+            (Some(about), _) => about.clone(),
+            (None, false) => source.to_owned(),
+            (None, true) => format!("{source} {}", payment.state.version),
+        };
         Exception {
             id: format!("{}:{}:{cause}", payment.id, oddity.kind.as_str()),
             kind: oddity.kind.as_str().into(),

@@ -73,18 +73,6 @@ impl ExceptionAction {
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|action| action.as_str() == text)
     }
-
-    /// What it will do.
-    pub const fn effect(self) -> &'static str {
-        match self {
-            Self::AskAcquirer => {
-                "Asks the acquirer now what became of the payment; its answer counts as if it had come by itself."
-            }
-            Self::Resolve => {
-                "Closes this exception with your name and note; neither the payment nor any money is touched."
-            }
-        }
-    }
 }
 
 /// What makes sense for an exception of this kind, the best first.
@@ -127,7 +115,6 @@ mod tests {
     fn an_action_is_read_as_it_is_spelt() {
         for action in ExceptionAction::ALL {
             assert_eq!(ExceptionAction::parse(action.as_str()), Some(action));
-            assert!(action.effect().ends_with('.'));
         }
         assert_eq!(ExceptionAction::parse("refund"), None);
     }

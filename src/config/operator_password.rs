@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use quita_domain::people::{MIN_PASSWORD_CHARACTERS, is_password};
+use quita_domain::people::{MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS, is_password};
 use quita_domain::secret::Secret;
 
 use super::settings::Settings;
@@ -20,7 +20,8 @@ pub(super) fn read(
     let set = secret_text::read(settings, "operator-password", "operator-password-file");
     if set.as_deref().is_some_and(|password| !is_password(password)) {
         let why = format!(
-            "it must have at least {MIN_PASSWORD_CHARACTERS} characters; make one with `openssl rand -base64 24`"
+            "it must have at least {MIN_PASSWORD_CHARACTERS} characters, and at most {MAX_PASSWORD_CHARACTERS}; \
+             make one with `openssl rand -base64 24`"
         );
         settings.refuse("operator-password", why);
     }

@@ -11,6 +11,8 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 const ACCOUNT: (u32, Duration) = (8, Duration::from_secs(60));
 /// The same from one address, which an office may share.
 const ADDRESS: (u32, Duration) = (40, Duration::from_secs(6));
+/// Characters of an account that count: no address has more.
+const ACCOUNT_CHARACTERS: usize = 254;
 /// Accounts or addresses after which those that were quiet for a while are forgotten.
 const KEPT: usize = 10_000;
 
@@ -28,7 +30,7 @@ impl Attempts {
     /// Counts one attempt, or tells how many seconds to wait.
     pub(crate) fn count(&self, account: &str, address: IpAddr) -> Result<(), u64> {
         check(&self.addresses, &network(address))?;
-        check(&self.accounts, &account.to_lowercase())
+        check(&self.accounts, &account.to_lowercase().chars().take(ACCOUNT_CHARACTERS).collect())
     }
 }
 

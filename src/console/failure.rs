@@ -189,6 +189,7 @@ impl From<ManageError> for Failure {
         match error {
             ManageError::Store(error) => error.into(),
             ManageError::NoSuchKey(_) | ManageError::NoSuchApplication { .. } => Self::NotFound,
+            ManageError::EndsSoon(_) => Self::Refused(place::current().texts().applications.ends_soon.into()),
             ManageError::Raced => Self::Unavailable(error.to_string()),
             ManageError::NoRandomness(_) => Self::Defect(error.to_string()),
         }

@@ -166,7 +166,7 @@ impl Frame {
             .collect()
     }
 
-    /// A word where a live part says how its stream is.
+    /// The version of the program.
     pub(crate) const fn version(&self) -> &'static str {
         env!("CARGO_PKG_VERSION")
     }

@@ -53,7 +53,12 @@ async fn guard<B: MessageBody + 'static>(
         if wants_head {
             request.head_mut().method = Method::GET;
         }
-        let response = protect(next.call(request).await?);
+        let only_reads = is_reading(request.method());
+        let answered = match only_reads {
+            true => next.call(request).await?,
+            false => to_its_end(place, request, next).await?,
+        };
+        let response = protect(answered);
         // It would wait for the end of a stream, though, which has none.
         let is_endless = matches!(response.response().body().size(), BodySize::Stream);
         if wants_head && is_endless {
@@ -64,9 +69,23 @@ async fn guard<B: MessageBody + 'static>(
     .await
 }
 
+/// A change goes on, and gets into the audit log, even if whoever asked for it hangs up.
+async fn to_its_end<B: MessageBody + 'static>(
+    place: Place,
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<B>, Error> {
+    let work = actix_web::rt::spawn(place::within(place, next.call(request)));
+    work.await.unwrap_or_else(|error| Err(Failure::Defect(error.to_string()).into()))
+}
+
+fn is_reading(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD)
+}
+
 /// Whether another site has the visitor's browser change something. The form's token would refuse it too.
 fn is_from_elsewhere(request: &HttpRequest) -> bool {
-    let only_reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    let only_reads = is_reading(request.method());
     let sent_from = request.headers().get(SENT_FROM);
     !only_reads && sent_from.is_some_and(|from| from != "same-origin")
 }

@@ -65,11 +65,11 @@ pub(crate) fn show_form(
         Some(visit) => visit,
         None => {
             let random = random_bytes::<16>().map_err(|error| Failure::Defect(error.to_string()))?;
-            let visit = Secret::new(URL_SAFE_NO_PAD.encode(random));
-            response.cookie(cookies.mark_visit(&visit));
-            visit
+            Secret::new(URL_SAFE_NO_PAD.encode(random))
         }
     };
+    // Marked anew each time: a form that is shown can be sent for an hour.
+    response.cookie(cookies.mark_visit(&visit));
     page.frame.form_token = form_token(&visit);
     Ok(response.content_type("text/html; charset=utf-8").body(page.render()?))
 }
@@ -130,9 +130,13 @@ pub(crate) fn keep_language(
 ) -> Result<HttpResponse, Failure> {
     let language = Language::parse(form.text("language")).ok_or(Failure::NotFound)?;
     let referer = request.headers().get(REFERER).and_then(|referer| referer.to_str().ok());
-    let path = referer.and_then(|referer| url::Url::parse(referer).ok()).map(|url| url.path().to_owned());
+    let page = referer.and_then(|referer| url::Url::parse(referer).ok());
+    let address = page.map(|page| match page.query() {
+        Some(query) => format!("{}?{query}", page.path()),
+        None => page.path().to_owned(),
+    });
     let root = place::current().root();
-    let back = own_address(root, path.as_deref().unwrap_or_default());
+    let back = own_address(root, address.as_deref().unwrap_or_default());
     let cookie = cookies.keep_language(language);
     Ok(HttpResponse::SeeOther().cookie(cookie).insert_header((LOCATION, back)).finish())
 }

@@ -10,6 +10,7 @@ mod audit;
 mod exceptions;
 mod frame;
 mod live;
+mod recent;
 mod routes;
 mod sign_in;
 mod store;
@@ -43,6 +44,7 @@ pub(crate) struct OperatorConsole {
     attempts: Attempts,
     streams: Arc<Streams>,
     samples: live::Encoded,
+    recent: recent::RecentSessions,
     /// What opens the console; closed when absent.
     credential: Option<OperatorCredential>,
     is_behind_proxy: bool,
@@ -72,6 +74,7 @@ impl OperatorConsole {
             attempts: Attempts::new(),
             streams: Arc::new(Streams::new()),
             samples: live::Encoded::default(),
+            recent: recent::RecentSessions::default(),
             credential: password
                 .map(|password| OperatorCredential::new(password, config.secret_key.expose())),
             is_behind_proxy: config.behind_proxy,

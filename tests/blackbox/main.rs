@@ -54,6 +54,7 @@ mod sandbox_codes;
 mod start_and_stop;
 mod store_faults;
 mod support;
+mod traces;
 mod violations;
 mod webhook_retries;
 mod webhooks;

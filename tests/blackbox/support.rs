@@ -6,6 +6,7 @@ mod app;
 mod browser;
 mod builder;
 mod client;
+mod collector;
 mod event_stream;
 mod eventually;
 #[path = "../../adapters/tests/store_contract/fail_point.rs"]
@@ -30,7 +31,9 @@ pub(crate) use account::Account;
 pub(crate) use answer::Answer;
 pub(crate) use app::TestApp;
 pub(crate) use browser::Browser;
+pub(crate) use builder::TestAppBuilder;
 pub(crate) use client::Client;
+pub(crate) use collector::{ArrivedSpan, Collector};
 pub(crate) use event_stream::EventStream;
 pub(crate) use eventually::{PATIENCE, eventually, pause};
 pub(crate) use failing_calls::FailingCalls;

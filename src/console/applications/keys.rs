@@ -50,13 +50,24 @@ pub(crate) async fn create(
         let texts = &place::current().texts().applications;
         return Err(Failure::Unreadable(texts.no_scope.into()));
     }
-    let days: Option<u64> = form.text("expiry").parse().ok().filter(|days| (1..=3_650).contains(days));
-    let expires_in = days.map(|days| Duration::from_secs(days * 86_400));
+    let expires_in = read_expiry(form.text("expiry"))?;
     let owner = Owner { merchant: application.merchant.clone(), application: application.name.clone(), mode };
     let key = console.access.create_key(NewKey { owner, scopes: scopes.clone(), expires_in }).await?;
-    let told = format!("{} {} {}", mode.as_str(), application.name, names(&scopes));
+    let ends = expires_in.map_or_else(|| "never".into(), |life| format!("in {} d", life.as_secs() / 86_400));
+    let told = format!("{} {} {}, ends {ends}", mode.as_str(), application.name, names(&scopes));
     console.audit.note(&visitor.doer(), visitor.deed(AuditAction::KeyCreated, &key.id).after(told)).await;
     show_once(&visitor, mode, &console, &key, &scopes, address_of(mode, &application.name))
+}
+
+/// Days until the key ends; nothing entered is never.
+fn read_expiry(text: &str) -> Result<Option<Duration>, Failure> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let days: Option<u64> = text.parse().ok().filter(|days| (1..=3_650).contains(days));
+    let days =
+        days.ok_or_else(|| Failure::Unreadable(place::current().texts().applications.bad_expiry.into()))?;
+    Ok(Some(Duration::from_secs(days.saturating_mul(86_400))))
 }
 
 fn names(scopes: &[Scope]) -> String {

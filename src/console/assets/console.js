@@ -292,7 +292,7 @@
   }
 
   document.addEventListener("pointerdown", () => { pressed = true; });
-  for (const name of ["pointerup", "pointercancel", "dragend"]) document.addEventListener(name, () => { pressed = false; });
+  for (const name of ["pointerup", "pointercancel", "dragend", "contextmenu"]) document.addEventListener(name, () => { pressed = false; });
 
   for (const section of all("[data-live]")) {
     let last = null;

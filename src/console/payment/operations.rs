@@ -148,11 +148,20 @@ pub(crate) async fn act(
     let request =
         OperationRequest { id: Uuid::now_v7(), wish: verb.wish(amount), key: Some(format!("console {key}")) };
     let before = payment.status();
-    let operated = console.edge.payments.operate(payment.id, visitor.owner(mode), request).await?;
+    let deed = visitor.deed(verb.action(), payment.id).before(before);
+    let operated = match console.edge.payments.operate(payment.id, visitor.owner(mode), request).await {
+        Ok(operated) => operated,
+        Err(denied) => {
+            // It may have begun all the same.
+            if denied.is_transient() {
+                console.audit.note(&visitor.doer(), deed.after("outcome unknown")).await;
+            }
+            return Err(denied.into());
+        }
+    };
     if !operated.is_replay {
         let after = told(&operated, amount);
-        let deed = visitor.deed(verb.action(), payment.id).before(before).after(after);
-        console.audit.note(&visitor.doer(), deed).await;
+        console.audit.note(&visitor.doer(), deed.after(after)).await;
     }
     tracing::info!(
         transaction.id = %payment.id, operation = verb.as_str(), state = ?operated.operation.state,

@@ -47,6 +47,9 @@ texts! {
         rotate_question: "Trocar a chave {id}?", "Rotate the key {id}?";
         rotate_sentence: "Uma chave nova com as mesmas permissões é criada. A atual ainda vale por 24 horas; depois para.",
             "A new key with the same scopes is made. The current one still works for 24 hours, then stops.";
+        ends_soon: "Esta chave termina em menos de um dia: crie uma nova em vez de trocar.",
+            "This key ends within a day: make a new one instead of rotating it.";
+        bad_expiry: "O prazo não foi entendido.", "The expiry was not understood.";
         revoke_question: "Revogar a chave {id}?", "Revoke the key {id}?";
         revoke_sentence: "Ela para de funcionar em até 5 segundos, em toda parte. Não há volta.",
             "It stops working within 5 seconds, everywhere. There is no way back.";

@@ -5,8 +5,8 @@ use super::texts;
 texts! {
     /// Volume, approval, time to paid.
     Overview {
-        volume_today: "Pago hoje", "Paid today";
-        volume_month: "Pago em 30 dias", "Paid in 30 days";
+        volume_today: "Criado hoje e pago", "Created today and paid";
+        volume_month: "Criado em 30 dias e pago", "Created in 30 days and paid";
         payments: "pagamentos", "payments";
         of_created: "de {count} criados", "of {count} created";
         approval: "Aprovação em 30 dias", "Approval in 30 days";

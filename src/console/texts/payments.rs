@@ -89,7 +89,7 @@ texts! {
         notice_cancelled: "Cancelado.", "Cancelled.";
         notice_captured: "Capturado.", "Captured.";
         notice_refunded: "Devolvido.", "Refunded.";
-        notice_redelivered: "O evento foi enviado de novo.", "The event was sent again.";
+        notice_redelivered: "O evento vai de novo, agora.", "The event is on its way again.";
         notice_processing: "O adquirente ainda não respondeu; esta página mostra quando responder.",
             "The acquirer has not answered yet; this page shows when it does.";
         refused_by_acquirer: "O adquirente recusou: {why}", "The acquirer refused: {why}";

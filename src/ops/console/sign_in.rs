@@ -55,6 +55,7 @@ pub(super) async fn sign_in(
 /// `POST /sign-out`
 pub(super) async fn sign_out(console: Data<OperatorConsole>, order: Order) -> Result<HttpResponse, Failure> {
     console.people.sign_out(order.operator.token.expose()).await?;
+    console.recent.note(&order.operator.token, false);
     let deed = Deed::of_operators(AuditAction::SignedOut, OPERATOR);
     console.audit.note(&order.operator.doer(), deed).await;
     let cookie = console.cookies.end();

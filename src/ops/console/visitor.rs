@@ -59,10 +59,17 @@ async fn identify(request: &HttpRequest) -> Result<Operator, Failure> {
     Ok(Operator { token, from: address_of(request, console.is_behind_proxy).to_string() })
 }
 
-/// Whether a session with this token goes on.
+/// Whether a session with this token goes on. While the store is out of reach, what it confirmed here is believed.
 pub(super) async fn is_operator(console: &OperatorConsole, token: &Secret<String>) -> Result<bool, Failure> {
     let credential = console.credential.as_ref().ok_or(Failure::Closed)?;
-    Ok(console.people.is_operator(credential, token.expose()).await?)
+    match console.people.is_operator(credential, token.expose()).await {
+        Ok(goes_on) => {
+            console.recent.note(token, goes_on);
+            Ok(goes_on)
+        }
+        Err(_) if console.recent.knows(token) => Ok(true),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// The operator orders something, by a form of the own session.
