@@ -33,6 +33,7 @@ mod people;
 mod routes;
 mod session;
 mod shown;
+pub(crate) mod stream_places;
 
 use std::sync::Arc;
 

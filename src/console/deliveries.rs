@@ -13,6 +13,7 @@ use quita_domain::listing::{Cursor, DeliveryFilter};
 use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
 use serde::Deserialize;
+use url::form_urlencoded;
 
 use super::Console;
 use super::failure::Failure;
@@ -109,6 +110,8 @@ struct DeliveriesPage {
     looked_at: usize,
     /// What was just delivered again.
     redelivered: Option<String>,
+    /// Where there may be more to deliver again.
+    rest: Option<String>,
 }
 
 struct Row {
@@ -154,7 +157,9 @@ pub(crate) struct Wanted {
     #[serde(default)]
     redelivered: Option<usize>,
     #[serde(default)]
-    more: bool,
+    since: String,
+    #[serde(default)]
+    rest: String,
 }
 
 /// `GET /console/{mode}/deliveries`
@@ -169,7 +174,8 @@ pub(crate) async fn show(
     let (receivers, looked_at) = health::read(&filter(&visitor, mode, None), &console).await?;
     let frame = visitor.frame(mode, Section::Deliveries);
     let page = DeliveriesPage {
-        redelivered: wanted.redelivered.map(|count| redeliver::told(&frame, count, wanted.more)),
+        redelivered: wanted.redelivered.map(|count| redeliver::told(&frame, count)),
+        rest: rest_of(&frame, &wanted),
         older: more.map(|at| format!("{}/deliveries?state={}&cursor={at}", frame.base(), tab.as_str())),
         frame,
         tab,
@@ -179,6 +185,13 @@ pub(crate) async fn show(
         looked_at,
     };
     Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+}
+
+/// Where delivering again goes on, if it ended before all was looked at.
+fn rest_of(frame: &Frame, wanted: &Wanted) -> Option<String> {
+    let cursor = Cursor::parse(&wanted.rest)?;
+    let query = form_urlencoded::Serializer::new(String::new()).append_pair("since", &wanted.since).finish();
+    Some(format!("{}/deliveries/redeliver?{query}&rest={cursor}", frame.base()))
 }
 
 fn filter(visitor: &Visitor, mode: Mode, state: Option<DeliveryState>) -> DeliveryFilter {

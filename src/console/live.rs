@@ -10,13 +10,13 @@ use actix_web::HttpResponse;
 use actix_web::http::header::{CACHE_CONTROL, HeaderName};
 use actix_web::web::Bytes;
 use futures_util::stream;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use quita_domain::secret::Secret;
+use tokio::sync::watch;
 use tokio::time::{Instant, interval};
 
 use super::failure::Failure;
+use super::stream_places::{STREAMS, StreamPlace, StreamPlaces};
 
-/// Streams open at once in this process.
-const STREAMS: usize = 512;
 /// How often a stream looks.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Looks between two signs of life, and between two looks at whether the visitor is still signed in.
@@ -31,7 +31,7 @@ const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// Every stream of this process.
 pub(crate) struct Streams {
-    places: Arc<Semaphore>,
+    places: StreamPlaces,
     is_closing: watch::Sender<bool>,
     looks: Mutex<HashMap<String, (Instant, Arc<str>)>>,
 }
@@ -44,6 +44,9 @@ pub(crate) trait Look {
     /// The HTML of the part, now.
     fn look(&self) -> impl Future<Output = Result<String, Failure>>;
 
+    /// The session of whoever watches.
+    fn token(&self) -> &Secret<String>;
+
     /// Whether whoever watches may still.
     fn may_watch(&self) -> impl Future<Output = bool>;
 }
@@ -51,7 +54,7 @@ pub(crate) trait Look {
 impl Streams {
     pub(crate) fn new() -> Self {
         let is_closing = watch::Sender::new(false);
-        Self { places: Arc::new(Semaphore::new(STREAMS)), is_closing, looks: Mutex::default() }
+        Self { places: StreamPlaces::new(), is_closing, looks: Mutex::default() }
     }
 
     /// Ends every stream, so that the service can stop.
@@ -64,7 +67,7 @@ impl Streams {
     /// # Errors
     /// [`Failure::Unavailable`] when too many streams are open.
     pub(crate) fn open<L: Look + 'static>(self: &Arc<Self>, look: L) -> Result<HttpResponse, Failure> {
-        let place = self.take_place()?;
+        let place = self.take_place(look.token())?;
         let watching = Watching {
             look,
             opened_at: Instant::now(),
@@ -78,13 +81,12 @@ impl Streams {
         Ok(event_stream(stream::unfold(watching, |watching| watching.next())))
     }
 
-    /// A place for one stream.
+    /// A place for one stream of a session.
     ///
     /// # Errors
     /// [`Failure::Unavailable`] when there is none.
-    pub(crate) fn take_place(&self) -> Result<OwnedSemaphorePermit, Failure> {
-        let place = Arc::clone(&self.places).try_acquire_owned();
-        place.map_err(|_| Failure::Unavailable("too many live pages are open".into()))
+    pub(crate) fn take_place(&self, token: &Secret<String>) -> Result<StreamPlace, Failure> {
+        self.places.take(token).ok_or_else(|| Failure::Unavailable("too many live pages are open".into()))
     }
 
     /// Tells when the service stops.
@@ -129,7 +131,7 @@ struct Watching<L> {
     ticks: tokio::time::Interval,
     looks: u32,
     shown: Option<Arc<str>>,
-    _place: OwnedSemaphorePermit,
+    _place: StreamPlace,
 }
 
 impl<L: Look> Watching<L> {
@@ -193,14 +195,20 @@ mod tests {
 
     use super::*;
 
-    #[derive(Clone, Default)]
+    #[derive(Clone)]
     struct Counted {
+        token: Secret<String>,
         looks: Arc<AtomicU32>,
         shown: Arc<Mutex<String>>,
         is_out: Arc<AtomicU32>,
     }
 
     impl Counted {
+        fn new() -> Self {
+            let token = Secret::new(String::from("token"));
+            Self { token, looks: Arc::default(), shown: Arc::default(), is_out: Arc::default() }
+        }
+
         fn show(&self, text: &str) {
             *self.shown.lock().unwrap() = text.into();
         }
@@ -216,6 +224,10 @@ mod tests {
             Ok(self.shown.lock().unwrap().clone())
         }
 
+        fn token(&self) -> &Secret<String> {
+            &self.token
+        }
+
         async fn may_watch(&self) -> bool {
             self.is_out.load(Ordering::SeqCst) == 0
         }
@@ -229,7 +241,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_changed_is_pushed_once_and_what_did_not_is_not() {
-        let (streams, counted) = (Arc::new(Streams::new()), Counted::default());
+        let (streams, counted) = (Arc::new(Streams::new()), Counted::new());
         counted.show("<b>1</b>\n<i>x</i>");
         let mut events = events(streams.open(counted.clone()).unwrap());
         assert_eq!(events.next().await.unwrap(), "event: fragment\ndata: <b>1</b>\ndata: <i>x</i>\n\n");
@@ -242,7 +254,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn pages_that_show_the_same_share_a_look() {
-        let (streams, counted) = (Arc::new(Streams::new()), Counted::default());
+        let (streams, counted) = (Arc::new(Streams::new()), Counted::new());
         counted.show("1");
         for _ in 0..10 {
             let mut events = events(streams.open(counted.clone()).unwrap());
@@ -253,7 +265,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_page_is_never_set_back_to_what_another_saw_before_it_was_opened() {
-        let (streams, counted) = (Arc::new(Streams::new()), Counted::default());
+        let (streams, counted) = (Arc::new(Streams::new()), Counted::new());
         counted.show("not refunded");
         let mut before = events(streams.open(counted.clone()).unwrap());
         assert!(before.next().await.unwrap().contains("not refunded"));
@@ -265,7 +277,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_stream_ends_with_the_session_and_with_the_service() {
-        let (streams, counted) = (Arc::new(Streams::new()), Counted::default());
+        let (streams, counted) = (Arc::new(Streams::new()), Counted::new());
         let mut open =
             [events(streams.open(counted.clone()).unwrap()), events(streams.open(counted.clone()).unwrap())];
         for events in &mut open {
@@ -283,14 +295,5 @@ mod tests {
         let expected =
             "event: fragment\ndata: a\ndata: \ndata: data: b\ndata: event: c\ndata: \ndata: id: d\n\n";
         assert_eq!(told, expected.as_bytes());
-    }
-
-    #[test]
-    fn streams_are_bounded_and_give_their_place_back() {
-        let streams = Streams::new();
-        let places: Vec<_> = (0..STREAMS).map(|_| streams.take_place().unwrap()).collect();
-        assert!(streams.take_place().is_err());
-        drop(places);
-        assert!(streams.take_place().is_ok());
     }
 }

@@ -17,6 +17,7 @@ use quita_domain::operation::Wish;
 use quita_domain::order::Share;
 use quita_domain::payment::Payment;
 use quita_domain::people::Permission;
+use quita_domain::secret::Secret;
 use serde::Deserialize;
 
 use super::Console;
@@ -243,6 +244,10 @@ impl Look for PaymentLook {
     async fn look(&self) -> Result<String, Failure> {
         let payment = self.wanted.read(&self.console).await?;
         self.wanted.body(&self.console, payment)
+    }
+
+    fn token(&self) -> &Secret<String> {
+        self.session.token()
     }
 
     async fn may_watch(&self) -> bool {

@@ -12,6 +12,7 @@ use quita_domain::identity::Owner;
 use quita_domain::listing::Cursor;
 use quita_domain::method::Method;
 use quita_domain::payment::Payment;
+use quita_domain::secret::Secret;
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 
@@ -98,6 +99,7 @@ impl PaymentsPage {
             "amount" => texts.field_amount,
             "from" => texts.field_from,
             "to" => texts.field_to,
+            "status" => self.frame.texts.everywhere.status,
             _ => texts.field_page,
         };
         self.unreadable.iter().map(name).collect::<Vec<_>>().join(", ")
@@ -149,8 +151,11 @@ impl Wanted {
 
     async fn list(&self, console: &Console) -> Result<String, Failure> {
         let understood = self.search.understand(&self.owner, self.language);
-        let found = console.edge.payments.list(&understood.filter, understood.cursor, PAGE.saturating_add(1));
-        let mut payments = found.await?;
+        let (after, most) = (understood.cursor, PAGE.saturating_add(1));
+        let mut payments = console.edge.payments.list(&understood.filter, after, most).await?;
+        if let Some(otherwise) = understood.otherwise.filter(|_| payments.is_empty()) {
+            payments = console.edge.payments.list(&otherwise, after, most).await?;
+        }
         let has_more = payments.len() > PAGE;
         payments.truncate(PAGE);
         let base = format!("/console/{}", self.owner.mode.as_str());
@@ -187,6 +192,10 @@ impl Look for PaymentsLook {
 
     async fn look(&self) -> Result<String, Failure> {
         self.wanted.list(&self.console).await
+    }
+
+    fn token(&self) -> &Secret<String> {
+        self.session.token()
     }
 
     async fn may_watch(&self) -> bool {

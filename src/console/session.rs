@@ -20,6 +20,11 @@ impl StillIn {
         Self { people: console.people.clone(), token: visitor.token.clone(), user: visitor.user.clone() }
     }
 
+    /// The token of the session.
+    pub(crate) const fn token(&self) -> &Secret<String> {
+        &self.token
+    }
+
     /// Whether the session goes on, of the same user in the same role. A store out of reach ends nothing.
     pub(crate) async fn is_true(&self) -> bool {
         match self.people.user_of(self.token.expose()).await {

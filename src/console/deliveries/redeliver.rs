@@ -2,9 +2,10 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::header::LOCATION;
-use actix_web::web::Data;
+use actix_web::web::{Data, Query};
 use askama::Template;
 use chrono::NaiveDateTime;
+use quita_actors::Denied;
 use quita_domain::audit::AuditAction;
 use quita_domain::delivery::DeliveryState;
 use quita_domain::identity::Mode;
@@ -12,6 +13,7 @@ use quita_domain::listing::Cursor;
 use quita_domain::payment::Payment;
 use quita_domain::people::Permission;
 use quita_domain::time::Timestamp;
+use serde::Deserialize;
 
 use super::filter;
 use crate::console::Console;
@@ -23,8 +25,9 @@ use crate::console::visitor::{PaymentChange, Visitor};
 
 /// Events delivered again by one click.
 const MOST_AT_ONCE: usize = 1_000;
-/// Payments read at once.
+/// Payments read at once, and how often for one click.
 const READ: usize = 200;
+const READS: usize = 50;
 /// How far back the form suggests.
 const SUGGESTED_MS: i64 = 24 * 3_600_000;
 
@@ -33,7 +36,18 @@ const SUGGESTED_MS: i64 = 24 * 3_600_000;
 struct RedeliverPage {
     frame: Frame,
     since: String,
+    /// Where an earlier click ended.
+    cursor: String,
     most: String,
+}
+
+/// Where an earlier click ended, if there was one.
+#[derive(Deserialize)]
+pub(crate) struct Wanted {
+    #[serde(default)]
+    since: String,
+    #[serde(default)]
+    rest: String,
 }
 
 /// `GET /console/{mode}/deliveries/redeliver`
@@ -41,12 +55,15 @@ pub(crate) async fn ask(
     visitor: Visitor,
     InMode(mode): InMode,
     console: Data<Console>,
+    wanted: Query<Wanted>,
 ) -> Result<HttpResponse, Failure> {
     visitor.must(Permission::ChangePayments)?;
     let frame = visitor.frame(mode, Section::Deliveries);
-    let suggested = Timestamp::from_millis(console.clock.now().millis().saturating_sub(SUGGESTED_MS));
+    let a_day_ago = Timestamp::from_millis(console.clock.now().millis().saturating_sub(SUGGESTED_MS));
+    let since = read_time(&wanted.since).unwrap_or(a_day_ago);
     let most = frame.language().count(u64::try_from(MOST_AT_ONCE).unwrap_or_default());
-    let page = RedeliverPage { since: frame.language().time_field(suggested), most, frame };
+    let cursor = Cursor::parse(&wanted.rest).map(|cursor| cursor.to_string()).unwrap_or_default();
+    let page = RedeliverPage { since: frame.language().time_field(since), cursor, most, frame };
     Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
 }
 
@@ -60,20 +77,19 @@ pub(crate) async fn act(
     let since = form.text("since");
     let texts = &place::current().texts().deliveries;
     let at = read_time(since).ok_or_else(|| Failure::Unreadable(texts.bad_time.into()))?;
-    let (count, more) = redeliver_since(&visitor, mode, &console, at).await?;
+    let from = Cursor::parse(form.text("cursor"));
+    let (count, rest) = redeliver_since((&visitor, mode), &console, at, from).await?;
     let deed = visitor.deed(AuditAction::EventsRedelivered, mode.as_str());
     console.audit.note(&visitor.doer(), deed.after(format!("{count} since {at}"))).await;
-    let more = if more { "&more=true" } else { "" };
-    let address = format!("/console/{}/deliveries?redelivered={count}{more}", mode.as_str());
+    let rest = rest.map(|cursor| format!("&since={since}&rest={cursor}")).unwrap_or_default();
+    let address = format!("/console/{}/deliveries?redelivered={count}{rest}", mode.as_str());
     Ok(HttpResponse::SeeOther().insert_header((LOCATION, address)).finish())
 }
 
 /// What was done, in words.
-pub(super) fn told(frame: &Frame, count: usize, more: bool) -> String {
-    let texts = &frame.texts.deliveries;
+pub(super) fn told(frame: &Frame, count: usize) -> String {
     let count = frame.language().count(u64::try_from(count).unwrap_or(u64::MAX));
-    let told = texts.redelivered.replace("{count}", &count);
-    if more { format!("{told} {}", texts.more_remain) } else { told }
+    frame.texts.deliveries.redelivered.replace("{count}", &count)
 }
 
 /// Reads what a field for a date and a time holds, in Brasília's time.
@@ -83,34 +99,38 @@ fn read_time(text: &str) -> Option<Timestamp> {
     Timestamp::parse(&format!("{}-03:00", local.format("%Y-%m-%dT%H:%M:%S")))
 }
 
+/// How many events are delivered again, and where to go on if there may be more.
 async fn redeliver_since(
-    visitor: &Visitor,
-    mode: Mode,
+    (visitor, mode): (&Visitor, Mode),
     console: &Console,
     since: Timestamp,
-) -> Result<(usize, bool), Failure> {
+    mut after: Option<Cursor>,
+) -> Result<(usize, Option<Cursor>), Failure> {
     let filter = filter(visitor, mode, Some(DeliveryState::Exhausted));
-    let (mut count, mut after) = (0_usize, None);
-    loop {
+    let mut count = 0_usize;
+    for _ in 0..READS {
         let payments = console.edge.payments.list_with_deliveries(&filter, after, READ).await?;
         for payment in &payments {
+            if count >= MOST_AT_ONCE {
+                return Ok((count, after));
+            }
             for index in given_up(payment, since) {
-                if count >= MOST_AT_ONCE {
-                    return Ok((count, true));
-                }
                 match console.edge.payments.redeliver(payment.id, visitor.owner(mode), index).await {
                     Ok(_) => count = count.saturating_add(1),
-                    // What was done is told; the same click goes on from there.
-                    Err(_) if count > 0 => return Ok((count, true)),
+                    // It holds as many deliveries as it can; the others need not wait for it.
+                    Err(Denied::Refused(_)) => {}
+                    // What was done is told; the next click goes on from there.
+                    Err(_) if count > 0 => return Ok((count, after)),
                     Err(denied) => return Err(denied.into()),
                 }
             }
             after = Some(Cursor { created_at: payment.created_at, id: payment.id });
         }
         if payments.len() < READ {
-            return Ok((count, false));
+            return Ok((count, None));
         }
     }
+    Ok((count, after))
 }
 
 /// The exhausted deliveries of events since then that no later delivery of the same event makes up for.

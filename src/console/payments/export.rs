@@ -48,7 +48,22 @@ pub(crate) async fn download(
 ) -> Result<HttpResponse, Failure> {
     let search = Search::parse(request.query_string());
     let owner = visitor.owner(mode);
-    let filter = search.understand(&owner, place::current().language).filter;
+    let understood = search.understand(&owner, place::current().language);
+    // What is not understood would be left out, and more be told than was asked for.
+    if !understood.unreadable.is_empty() {
+        let texts = &place::current().texts().payments;
+        return Err(Failure::Unreadable(format!(
+            "{} {}",
+            texts.not_exported,
+            understood.unreadable.join(", ")
+        )));
+    }
+    let mut filter = understood.filter;
+    if let Some(otherwise) = understood.otherwise
+        && console.edge.payments.list(&filter, None, 1).await?.is_empty()
+    {
+        filter = otherwise;
+    }
     let what = format!("{} {}", mode.as_str(), search.query(None));
     console.audit.note(&visitor.doer(), visitor.deed(AuditAction::PaymentsExported, what.trim())).await;
     let export = Export { console: console.into_inner(), filter, after: None, is_over: false };

@@ -16,6 +16,8 @@ use crate::console::language::Language;
 pub(crate) struct Search {
     pub(crate) text: String,
     pub(crate) statuses: Vec<Status>,
+    /// Whether a status was asked for that there is not.
+    has_odd_status: bool,
     pub(crate) method: Option<Method>,
     pub(crate) amount: String,
     pub(crate) from: String,
@@ -26,6 +28,8 @@ pub(crate) struct Search {
 /// What a search is for, and which fields of it were not understood.
 pub(crate) struct Understood {
     pub(crate) filter: PaymentFilter,
+    /// What else it may be for: a reference that looks like an id, a document or an address.
+    pub(crate) otherwise: Option<PaymentFilter>,
     pub(crate) cursor: Option<Cursor>,
     pub(crate) unreadable: Vec<&'static str>,
 }
@@ -38,7 +42,10 @@ impl Search {
             let value = value.trim();
             match name.as_ref() {
                 "q" => search.text = value.into(),
-                "status" => search.statuses.extend(Status::parse(value)),
+                "status" => match Status::parse(value) {
+                    Some(status) => search.statuses.push(status),
+                    None => search.has_odd_status = true,
+                },
                 "method" => search.method = Method::parse(value),
                 "amount" => search.amount = value.into(),
                 "from" => search.from = value.into(),
@@ -96,8 +103,13 @@ impl Search {
                 .map(beginning),
         };
         let cursor = read(&self.cursor, "cursor", &mut unreadable, Cursor::parse);
+        if self.has_odd_status {
+            unreadable.push("status");
+        }
+        let by_reference = PaymentFilter { external_reference: Some(self.text.clone()), ..filter.clone() };
         self.look_for_text(&mut filter);
-        Understood { filter, cursor, unreadable }
+        let otherwise = (!self.text.is_empty() && filter != by_reference).then_some(by_reference);
+        Understood { filter, otherwise, cursor, unreadable }
     }
 
     /// One field takes whatever names a payment: it shows by its form which it is.
@@ -182,6 +194,17 @@ mod tests {
     }
 
     #[test]
+    fn what_looks_like_something_else_may_be_a_reference_all_the_same() {
+        for text in ["01980000-0000-7000-8000-00000000000a", "52998224725", "a%40b.co"] {
+            let otherwise = understand(&format!("q={text}&status=paid")).otherwise.unwrap();
+            assert_eq!(otherwise.external_reference, Some(text.replace("%40", "@")));
+            assert_eq!((otherwise.document, otherwise.email, otherwise.id), (None, None, None));
+            assert_eq!(otherwise.statuses, [Status::Paid]);
+        }
+        assert!(understand("q=pedido-7").otherwise.is_none() && understand("").otherwise.is_none());
+    }
+
+    #[test]
     fn days_are_brasilia_s_and_the_last_one_counts_whole() {
         let filter =
             understand("from=2026-11-01&to=2026-11-02&amount=1.234%2C56&status=paid&method=pix").filter;
@@ -194,7 +217,7 @@ mod tests {
     #[test]
     fn what_is_not_understood_is_named_and_left_out() {
         let understood = understand("from=yesterday&to=2026-02-30&amount=lots&cursor=x&status=odd&q=");
-        assert_eq!(understood.unreadable, ["amount", "from", "to", "cursor"]);
+        assert_eq!(understood.unreadable, ["amount", "from", "to", "cursor", "status"]);
         let filter = understood.filter;
         assert_eq!((filter.created_from, filter.created_to, filter.amount), (None, None, None));
         assert!(filter.statuses.is_empty());

@@ -30,7 +30,7 @@ texts! {
         redeliver_all_sentence: "Cada evento esgotado desde então é enviado de novo, no máximo {most} de uma vez.",
             "Every exhausted event since then is sent again, at most {most} at once.";
         redelivered: "Eventos reenviados: {count}.", "Events sent again: {count}.";
-        more_remain: "Ainda há mais: repita para continuar.", "There are more: repeat to go on.";
+        more_remain: "Pode haver mais: continue daqui.", "There may be more: go on from here.";
         bad_time: "O instante não foi entendido.", "The time was not understood.";
         receivers: "Saúde dos destinos", "Health of the receivers";
         receivers_lead: "Pelas últimas {count} entregas.", "By the last {count} deliveries.";

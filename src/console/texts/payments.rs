@@ -10,6 +10,7 @@ texts! {
         field_to: "criado até", "created to";
         field_page: "página", "page";
         not_understood: "Não entendi, e deixei de fora:", "Not understood, and left out:";
+        not_exported: "Nada foi exportado, porque isto não foi entendido:", "Nothing was exported, because this was not understood:";
         search: "Id, referência, documento ou e-mail", "Id, reference, document or e-mail";
         created_from: "Criado de", "Created from";
         created_to: "até", "to";

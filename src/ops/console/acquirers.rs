@@ -136,6 +136,10 @@ impl Look for AcquirersLook {
         body(&self.console, self.language)
     }
 
+    fn token(&self) -> &Secret<String> {
+        &self.token
+    }
+
     async fn may_watch(&self) -> bool {
         is_operator(&self.console, &self.token).await.unwrap_or(true)
     }

@@ -8,12 +8,13 @@ use futures_util::stream;
 use quita_actors::Sample;
 use quita_domain::secret::Secret;
 use quita_domain::time::Timestamp;
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 
 use super::OperatorConsole;
 use super::visitor::{Operator, is_operator};
 use crate::console::failure::Failure;
 use crate::console::live::{event, event_stream};
+use crate::console::stream_places::StreamPlace;
 
 /// Samples between two looks at whether the operator is still signed in.
 const SAMPLES_PER_CHECK: u32 = 10;
@@ -45,7 +46,7 @@ pub(super) async fn samples(
     operator: Operator,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
-    let place = console.streams.take_place()?;
+    let place = console.streams.take_place(&operator.token)?;
     let (samples, closing) = (console.operators.samples(), console.streams.closing());
     let watching = Watching {
         console: console.into_inner(),
@@ -69,7 +70,7 @@ struct Watching {
     samples: watch::Receiver<Arc<Sample>>,
     closing: watch::Receiver<bool>,
     seen: u32,
-    _place: OwnedSemaphorePermit,
+    _place: StreamPlace,
 }
 
 impl Watching {

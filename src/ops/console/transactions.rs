@@ -136,6 +136,10 @@ impl Look for ActorLook {
         body(&self.console, self.id, self.language).await
     }
 
+    fn token(&self) -> &Secret<String> {
+        &self.token
+    }
+
     async fn may_watch(&self) -> bool {
         is_operator(&self.console, &self.token).await.unwrap_or(true)
     }
