@@ -119,10 +119,13 @@ impl ArrivedSpan {
 }
 
 fn attributes(all: &[KeyValue]) -> BTreeMap<String, String> {
-    let text = |attribute: &KeyValue| match attribute.value.as_ref().unwrap().value.as_ref().unwrap() {
-        any_value::Value::StringValue(text) => text.clone(),
-        any_value::Value::IntValue(number) => number.to_string(),
-        other => panic!("{} is {other:?}", attribute.key),
+    let text = |attribute: &KeyValue| {
+        let value = attribute.value.as_ref().unwrap().value.as_ref().unwrap();
+        if let any_value::Value::StringValue(text) = value {
+            return text.clone();
+        }
+        let any_value::Value::IntValue(number) = value else { panic!("{} is {value:?}", attribute.key) };
+        number.to_string()
     };
     all.iter().map(|attribute| (attribute.key.clone(), text(attribute))).collect()
 }
