@@ -116,12 +116,13 @@ def main(program, directory, url, rate, consoles, rounds, seconds):
     operator = signed_in(service.ops, "", {"password": OPERATOR_PASSWORD})
     merchant = signed_in(service.port, "/console", {"email": EMAIL, "password": made.stdout.decode().strip()})
     actors, payments = (service.ops, "/live", operator), (service.port, "/console/test/payments/stream", merchant)
+    # As of so many merchants, or of one who has so many filters: no two share what the service looks at.
+    lists = [(service.port, f"/console/test/payments/stream?to=2099-01-{day:02}", merchant) for day in range(1, 32)]
     kinds = {
         "none": [],
         f"{consoles} of the operator": [actors] * consoles,
-        f"{consoles} of a merchant": [payments] * consoles,
-        f"{consoles // 2} and {consoles - consoles // 2}":
-            [actors] * (consoles // 2) + [payments] * (consoles - consoles // 2),
+        f"{consoles} on one list": [payments] * consoles,
+        f"{consoles} on {consoles} lists": lists[:consoles],
     }
     duration = int(3 * IDLE_AFTER_S + rounds * len(kinds) * (seconds + SETTLE_SECONDS + 2) + 30)
     load = Process(os.path.join(directory, "load"), [

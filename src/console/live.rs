@@ -17,10 +17,13 @@ use tokio::time::{Instant, interval};
 use super::failure::Failure;
 use super::stream_places::{STREAMS, StreamPlace, StreamPlaces};
 
-/// How often a stream looks.
+/// How often a stream ticks, and looks unless it is busy.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Looks between two signs of life, and between two looks at whether the visitor is still signed in.
-const LOOKS_PER_CHECK: u32 = 10;
+/// After so many looks in a row that brought something else, only every third tick is a look: nobody reads faster.
+const BUSY_AFTER: u32 = 5;
+const TICKS_PER_BUSY_LOOK: u32 = 3;
+/// Ticks between two signs of life, and between two looks at whether the visitor is still signed in.
+const TICKS_PER_CHECK: u32 = 10;
 /// How long a look serves others too.
 const SHARED_FOR: Duration = Duration::from_millis(800);
 /// Looks that are kept for others; more than there are streams are of pages that were left.
@@ -74,7 +77,8 @@ impl Streams {
             streams: Arc::clone(self),
             closing: self.is_closing.subscribe(),
             ticks: interval(LOOK_EVERY),
-            looks: 0,
+            ticked: 0,
+            changes: 0,
             shown: None,
             _place: place,
         };
@@ -129,7 +133,9 @@ struct Watching<L> {
     streams: Arc<Streams>,
     closing: watch::Receiver<bool>,
     ticks: tokio::time::Interval,
-    looks: u32,
+    ticked: u32,
+    /// Looks in a row that brought something else.
+    changes: u32,
     shown: Option<Arc<str>>,
     _place: StreamPlace,
 }
@@ -143,10 +149,14 @@ impl<L: Look> Watching<L> {
                 _ = self.closing.wait_for(|is_closing| *is_closing) => return None,
                 _ = self.ticks.tick() => {}
             }
-            let is_check = self.looks.is_multiple_of(LOOKS_PER_CHECK);
-            self.looks = self.looks.wrapping_add(1);
+            let tick = self.ticked;
+            self.ticked = tick.wrapping_add(1);
+            let is_check = tick.is_multiple_of(TICKS_PER_CHECK);
             if is_check && !self.look.may_watch().await {
                 return None;
+            }
+            if self.changes >= BUSY_AFTER && !tick.is_multiple_of(TICKS_PER_BUSY_LOOK) {
+                continue;
             }
             // What can't be looked at now may be a moment later.
             let found = self.streams.look(&self.look, self.opened_at).await.ok();
@@ -154,10 +164,13 @@ impl<L: Look> Watching<L> {
                 Some(found) => {
                     let event = event("fragment", &found);
                     self.shown = Some(found);
+                    self.changes = self.changes.saturating_add(1);
                     return Some((event, self));
                 }
-                None if is_check => return Some((Bytes::from_static(b": alive\n\n"), self)),
-                None => {}
+                None => self.changes = 0,
+            }
+            if is_check {
+                return Some((Bytes::from_static(b": alive\n\n"), self));
             }
         }
     }
@@ -249,7 +262,7 @@ mod tests {
         assert_eq!(events.next().await.unwrap(), "event: fragment\ndata: 2\n\n");
         let before = Instant::now();
         assert_eq!(events.next().await.unwrap(), ": alive\n\n");
-        assert!(before.elapsed() >= LOOK_EVERY * (LOOKS_PER_CHECK - 2), "{:?}", before.elapsed());
+        assert!(before.elapsed() >= LOOK_EVERY * (TICKS_PER_CHECK - 2), "{:?}", before.elapsed());
     }
 
     #[tokio::test(start_paused = true)]
@@ -273,6 +286,21 @@ mod tests {
         tokio::time::advance(SHARED_FOR / 2).await;
         let mut after = events(streams.open(counted.clone()).unwrap());
         assert_eq!(after.next().await.unwrap(), "event: fragment\ndata: refunded\n\n");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_changes_all_the_time_is_looked_at_less_often_until_it_is_calm() {
+        let (streams, counted) = (Arc::new(Streams::new()), Counted::new());
+        let mut events = events(streams.open(counted.clone()).unwrap());
+        let mut between = Vec::new();
+        for number in 0..12 {
+            counted.show(&number.to_string());
+            let begun = Instant::now();
+            while !events.next().await.unwrap().starts_with("event") {}
+            between.push(begun.elapsed().as_secs());
+        }
+        assert_eq!(between[1..5], [1; 4]);
+        assert_eq!(between[8..], [3; 4]);
     }
 
     #[tokio::test(start_paused = true)]
