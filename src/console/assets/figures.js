@@ -40,7 +40,7 @@
         width: spec.isBars ? 0 : 2,
         fill: spec.isBars ? stroke : isAlone ? `color-mix(in srgb, ${stroke} 14%, transparent)` : undefined,
         paths: spec.isBars ? bars : undefined,
-        points: { show: !spec.isTime && !spec.isBars && spec.x.length < 3 },
+        points: { show: !spec.isTime && !spec.isBars, filter: alone, fill: stroke },
         value: (_plot, _value, _series, point) => shown(point === null ? latest(series.values) : series.values[point], series.format),
       };
     });
@@ -62,6 +62,9 @@
       ],
     };
   }
+
+  // A value between gaps makes no line: it is a point.
+  const alone = (plot, place) => plot.data[place].flatMap((value, index, values) => (value !== null && (values[index - 1] ?? values[index + 1] ?? null) === null ? [index] : []));
 
   // Of bars on bars the tallest is drawn first.
   const drawnSeries = (spec, series) => (spec.isBars ? [...series].reverse() : series);

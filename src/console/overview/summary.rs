@@ -51,16 +51,17 @@ impl Summary {
         self.approved.saturating_mul(1_000).saturating_add(ended / 2).checked_div(ended)
     }
 
-    /// How long half of those that were paid took at most, within the bounds of its class. `None` if none was.
+    /// How long half of those that were paid took at most, as if those of a class were spread evenly over it. `None`
+    /// if none was.
     pub(super) fn median_ms(&self) -> Option<u64> {
-        let half = self.paid.div_ceil(2);
         let (mut seen, mut lower) = (0_u64, 0_u64);
         for (count, upper) in self.paid_within.iter().zip(PAID_WITHIN_MS) {
             let before = seen;
             seen = seen.saturating_add(*count);
-            if half > before && half <= seen {
-                let share = upper.saturating_sub(lower).saturating_mul(half.saturating_sub(before));
-                return Some(lower.saturating_add(share / (*count).max(1)));
+            if self.paid > 0 && self.paid <= seen.saturating_mul(2) {
+                let twice_into = self.paid.saturating_sub(before.saturating_mul(2));
+                let share = upper.saturating_sub(lower).saturating_mul(twice_into);
+                return Some(lower.saturating_add(share / count.saturating_mul(2).max(1)));
             }
             lower = upper;
         }
@@ -114,6 +115,8 @@ mod tests {
             Summary::of(figures.iter()).median_ms().unwrap()
         };
         assert_eq!(median(&[(1, 10)]), 1_500, "in the middle of 1 s to 2 s");
+        assert_eq!((median(&[(1, 1)]), median(&[(1, 2)])), (1_500, 1_500), "however many they are");
+        assert_eq!(median(&[(0, 1), (1, 1)]), 1_000);
         assert_eq!(median(&[(0, 1), (2, 9)]), 2_000 + 3_000 * 4 / 9);
         assert_eq!(median(&[(12, 3)]), 259_200_000, "longer than the last class");
     }
