@@ -27,6 +27,8 @@ fn nonsense_in_a_query_is_no_defect() {
         "more",
         "done",
         "next",
+        "since",
+        "rest",
     ];
     let huge = "9".repeat(4_000);
     let mut values =
@@ -43,7 +45,13 @@ fn nonsense_in_a_query_is_no_defect() {
     ]);
     values.extend(["%7B%22%24gt%22%3A%22%22%7D", "a%00%40b", "R%24", FAR[0], FAR[1]]);
     // These read the most; the others read which notice to show.
-    let searching = ["/{mode}/payments", "/{mode}/payments.csv", "/{mode}/deliveries", "/{mode}/audit"];
+    let searching = [
+        "/{mode}/payments",
+        "/{mode}/payments.csv",
+        "/{mode}/deliveries",
+        "/{mode}/deliveries/redeliver",
+        "/{mode}/audit",
+    ];
     for (route, example) in examples("GET").filter(|(route, _)| !route.is_stream()) {
         let path = shops.ids.attempt(route, example).path;
         let twice: Vec<_> =
@@ -154,6 +162,8 @@ fn what_a_form_says_is_checked_before_anything_is_done() {
         ("/applications", &long, 422),
         ("/applications/{application}/rename", "title=+", 422),
         ("/applications/{application}/keys", "scope=everything", 422),
+        ("/applications/{application}/keys", "scope=webhooks&expiry=soon", 422),
+        ("/applications/{application}/keys", "scope=webhooks&expiry=-1", 422),
         ("/applications/{application}/test-event", "url=gopher%3A%2F%2F127.0.0.1%2F", 422),
         ("/applications/{application}/test-event", "url=http%3A%2F%2Fa+b%2F", 422),
         ("/people", "email=nobody&role=owner", 422),

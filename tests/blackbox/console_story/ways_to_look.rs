@@ -62,6 +62,7 @@ fn the_pages_fit_a_phone_in_both_languages() {
         browser.go_to(pages.last().unwrap());
         if browser.script("return document.documentElement.lang") != json!(language) {
             browser.choose("#language", language);
+            browser.click("form[action$=\"/language\"] .button");
         }
         browser.wait_for(&format!("html[lang=\"{language}\"]"));
         for (place, page) in pages.iter().enumerate() {
