@@ -88,3 +88,125 @@ impl<F: Future> Future for Within<F> {
         this.future.poll(context)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::num::{NonZeroU64, NonZeroU128};
+    use std::pin::pin;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::task::Waker;
+    use std::time::SystemTime;
+
+    use super::super::{EndedSpan, Parent, Span, SpanId, TraceId};
+    use super::*;
+
+    #[derive(Default)]
+    struct Counting {
+        next: AtomicU64,
+        ended: std::sync::Mutex<Vec<EndedSpan>>,
+    }
+
+    impl Tracer for Counting {
+        fn fresh_trace(&self) -> TraceId {
+            TraceId(NonZeroU128::MIN)
+        }
+
+        fn takes(&self, _: TraceId) -> bool {
+            true
+        }
+
+        fn fresh_span(&self) -> SpanId {
+            SpanId(NonZeroU64::new(self.next.fetch_add(1, Ordering::SeqCst) + 1).unwrap())
+        }
+
+        fn now(&self) -> SystemTime {
+            SystemTime::UNIX_EPOCH
+        }
+
+        fn ended(&self, span: EndedSpan) {
+            self.ended.lock().unwrap().push(span);
+        }
+    }
+
+    fn begun(tracer: &Arc<Counting>, name: &'static str) -> Span {
+        let tracer: Arc<dyn Tracer> = tracer.clone();
+        Span::begin(Some(&tracer), || name.into())
+    }
+
+    fn position() -> Option<Position> {
+        here().map(|place| place.position())
+    }
+
+    #[test]
+    fn places_are_entered_and_left_like_nested_rooms() {
+        let tracer = Arc::default();
+        let (outer, inner) = (begun(&tracer, "outer"), begun(&tracer, "inner"));
+        let [outer, inner] = [&outer, &inner].map(|span| span.place().unwrap());
+        assert_eq!(position(), None);
+        let in_outer = outer.enter();
+        let in_inner = inner.enter();
+        assert_eq!(position(), Some(inner.position()));
+        drop(in_inner);
+        assert_eq!(position(), Some(outer.position()));
+        drop(in_outer);
+        assert_eq!(position(), None);
+    }
+
+    #[test]
+    fn a_future_is_at_its_place_whoever_polls_it_and_nobody_else_is() {
+        let tracer = Arc::default();
+        let span = begun(&tracer, "first");
+        let mut polls = 0;
+        let seen = std::future::poll_fn(|_| {
+            polls += 1;
+            if polls < 3 { Poll::Pending } else { Poll::Ready(position()) }
+        });
+        let mut future = pin!(within(span.place().cloned(), seen));
+        let mut context = Context::from_waker(Waker::noop());
+        for _ in 0..2 {
+            assert!(future.as_mut().poll(&mut context).is_pending());
+            assert_eq!(position(), None);
+        }
+        let expected = span.place().map(Place::position);
+        assert_eq!(future.as_mut().poll(&mut context), Poll::Ready(expected));
+    }
+
+    #[test]
+    fn what_is_carried_knows_where_it_was_begun() {
+        let tracer = Arc::default();
+        let span = begun(&tracer, "first");
+        let entered = span.place().map(Place::enter);
+        let mut carried = pin!(carry(async { position() }));
+        drop(entered);
+        let mut context = Context::from_waker(Waker::noop());
+        assert_eq!(carried.as_mut().poll(&mut context), Poll::Ready(span.place().map(Place::position)));
+    }
+
+    #[test]
+    fn a_child_is_of_the_same_trace_and_a_shared_span_has_links() {
+        let tracer = Arc::<Counting>::default();
+        let span = begun(&tracer, "first");
+        let child = Span::child(span.place(), || "child".into());
+        let shared = Span::shared([&span, &child].into_iter().filter_map(Span::place), || "shared".into());
+        drop((shared, child, span));
+        let ended = tracer.ended.lock().unwrap();
+        let [shared, child, first] = ended.as_slice() else { panic!("{ended:?}") };
+        assert_eq!(child.parent, Parent::Here(first.position.span));
+        assert_eq!(
+            (shared.parent, shared.links.as_slice()),
+            (Parent::None, &[first.position, child.position][..])
+        );
+    }
+
+    #[test]
+    fn without_a_trace_there_are_no_spans_below() {
+        for span in [
+            Span::none(),
+            Span::begin(None, || "begun".into()),
+            Span::child(None, || "child".into()),
+            Span::shared(std::iter::empty(), || "shared".into()),
+        ] {
+            assert!(span.place().is_none());
+        }
+    }
+}
