@@ -168,6 +168,7 @@ fn nonsense_in_addresses_is_told_as_such() {
         "/exceptions/act",
         "/exceptions/act?action=resolve&id=none",
         "/exceptions/act?action=burn&id=%00",
+        "/audit?cursor=a&cursor=b",
         "/nowhere",
     ] {
         assert_eq!(operator.get(path).status, 404, "{path}");

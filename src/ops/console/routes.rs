@@ -1,7 +1,7 @@
 //! Every address of the operator's console.
 
 use actix_web::middleware::from_fn;
-use actix_web::web::{self, Data, ServiceConfig};
+use actix_web::web::{self, Data, PathConfig, QueryConfig, ServiceConfig};
 
 use super::{OperatorConsole, acquirers, actors, audit, exceptions, live, sign_in, store, transactions};
 use crate::console::failure::Failure;
@@ -11,6 +11,8 @@ use crate::console::{assets, guard};
 pub(crate) fn configure(config: &mut ServiceConfig, console: Data<OperatorConsole>) {
     let scope = web::scope("")
         .app_data(console)
+        .app_data(PathConfig::default().error_handler(|_, _| Failure::NotFound.into()))
+        .app_data(QueryConfig::default().error_handler(|_, _| Failure::NotFound.into()))
         .wrap(from_fn(guard::operators))
         .route("/console/assets/{name:.*}", web::get().to(assets::asset))
         .route("/", web::get().to(actors::show))

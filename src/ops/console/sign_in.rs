@@ -68,7 +68,8 @@ pub(super) async fn choose_language(
     request: HttpRequest,
     payload: Payload,
 ) -> Result<HttpResponse, Failure> {
-    let cookie = console.cookies.session(&request).or_else(|| console.cookies.visit(&request));
-    let form = Form::read(&request, payload, cookie.as_ref()).await?;
+    // The session may be over, and the form be the one for signing in again.
+    let cookies = [console.cookies.session(&request), console.cookies.visit(&request)];
+    let form = Form::read(&request, payload, cookies.iter().flatten()).await?;
     keep_language(console.cookies, &request, &form)
 }
