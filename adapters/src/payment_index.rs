@@ -17,7 +17,7 @@ pub(crate) enum PaymentIndex {
     Email,
     /// By the merchant's own id.
     ExternalReference,
-    /// By amount, and status and method if they are asked for.
+    /// By amount.
     Amount,
     /// By status, by method, or both.
     Kind,

@@ -21,8 +21,8 @@ pub(super) struct Listing {
     pub(super) index: &'static str,
 }
 
-/// Payments that match.
-pub(super) fn of_payments(filter: &PaymentFilter, after: Option<Cursor>) -> Listing {
+/// Payments that match, along this index.
+pub(super) fn of_payments(filter: &PaymentFilter, after: Option<Cursor>, index: PaymentIndex) -> Listing {
     let mut query = of_merchant(&filter.merchant, filter.mode);
     let equal = [
         ("_id", filter.id.map(|id| binary(id.uuid()).into())),
@@ -32,24 +32,30 @@ pub(super) fn of_payments(filter: &PaymentFilter, after: Option<Cursor>) -> List
         (AMOUNT, filter.amount.map(|amount| signed(amount.cents()).into())),
     ];
     query.extend(equal.into_iter().filter_map(|(field, value)| Some((field.to_owned(), value?))));
-    let index = index_for(filter);
-    // The server merges what these indexes hold of each status and method, so each has to be named.
-    let names_all = [BY_KIND, BY_AMOUNT].contains(&index);
-    if names_all || !filter.statuses.is_empty() {
+    // What such an index holds of each status and method is merged by the server, so each has to be named.
+    if index == PaymentIndex::Kind || !filter.statuses.is_empty() {
         query.insert("status", any_status(&filter.statuses));
     }
-    if names_all || filter.method.is_some() {
+    if matches!(index, PaymentIndex::Kind | PaymentIndex::Amount) || filter.method.is_some() {
         query.insert("method", any_method(filter.method));
     }
     let mut created = Document::new();
     created.extend(filter.created_from.map(|at| (String::from("$gte"), Bson::from(at.millis()))));
     created.extend(filter.created_to.map(|at| (String::from("$lt"), Bson::from(at.millis()))));
     go_on_after(&mut query, created, after);
-    Listing { filter: query, index }
+    Listing { filter: query, index: name_of(index) }
 }
 
-fn index_for(filter: &PaymentFilter) -> &'static str {
-    match PaymentIndex::of(filter) {
+/// Every payment of this amount, if an index by status would be taken once there are many.
+pub(super) fn of_amount(filter: &PaymentFilter) -> Option<Document> {
+    let amount = filter.amount.filter(|_| !filter.statuses.is_empty())?;
+    let mut query = of_merchant(&filter.merchant, filter.mode);
+    query.insert(AMOUNT, signed(amount.cents()));
+    Some(query)
+}
+
+const fn name_of(index: PaymentIndex) -> &'static str {
+    match index {
         PaymentIndex::Id => BY_ID,
         PaymentIndex::Document => BY_DOCUMENT,
         PaymentIndex::Email => BY_EMAIL,
