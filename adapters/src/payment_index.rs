@@ -2,11 +2,11 @@
 
 use quita_domain::listing::PaymentFilter;
 
-/// An index that yields payments the newest first, all of which match a part of a filter.
+/// The part of a filter that an index is taken for, in whose order the newest come first.
 ///
-/// What is left of the filter is compared with what the index holds besides, where much may have to be passed over:
-/// then no payment is read that does not match. A payer has few payments, and so has a reference; a status, a method
-/// or an amount may be that of a million.
+/// A payer has few payments, and so has a reference; an amount, a status or a method may be that of a million. So for
+/// these the rest of the filter is compared with what their indexes hold besides, and what does not match is passed
+/// over without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PaymentIndex {
     /// That one payment.
@@ -17,11 +17,11 @@ pub(crate) enum PaymentIndex {
     Email,
     /// By the merchant's own id.
     ExternalReference,
-    /// By status. Holds method and amount.
-    Status,
-    /// By amount. Holds the method.
+    /// By amount.
     Amount,
-    /// Everything. Holds method, status, amount, and when it was paid.
+    /// By status, by method, or both.
+    Kind,
+    /// Everything.
     Newest,
 }
 
@@ -36,10 +36,10 @@ impl PaymentIndex {
             Self::Email
         } else if filter.external_reference.is_some() {
             Self::ExternalReference
-        } else if !filter.statuses.is_empty() {
-            Self::Status
         } else if filter.amount.is_some() {
             Self::Amount
+        } else if filter.method.is_some() || !filter.statuses.is_empty() {
+            Self::Kind
         } else {
             Self::Newest
         }

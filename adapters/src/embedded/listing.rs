@@ -72,15 +72,16 @@ pub(super) fn of_payments(
 
 /// The index that is taken whatever the planner makes of its statistics.
 fn index_for(filter: &PaymentFilter) -> &'static str {
-    match PaymentIndex::of(filter) {
-        PaymentIndex::Id => "sqlite_autoindex_payments_1",
-        PaymentIndex::Document => "payments_by_document",
-        PaymentIndex::Email => "payments_by_email",
-        PaymentIndex::ExternalReference => "payments_by_external_reference",
-        PaymentIndex::Amount => "payments_by_amount",
-        PaymentIndex::Status if filter.statuses.len() == 1 => "payments_by_status",
+    match (PaymentIndex::of(filter), filter.statuses.len()) {
+        (PaymentIndex::Id, _) => "sqlite_autoindex_payments_1",
+        (PaymentIndex::Document, _) => "payments_by_document",
+        (PaymentIndex::Email, _) => "payments_by_email",
+        (PaymentIndex::ExternalReference, _) => "payments_by_external_reference",
+        (PaymentIndex::Amount, 0) => "payments_by_amount",
+        // It holds the amount, and the one by amount no status: that would be one more place to change.
+        (PaymentIndex::Amount | PaymentIndex::Kind, 1) => "payments_by_status",
         // Several statuses along their index had to be sorted.
-        PaymentIndex::Status | PaymentIndex::Newest => "payments_newest",
+        (PaymentIndex::Amount | PaymentIndex::Kind | PaymentIndex::Newest, _) => "payments_newest",
     }
 }
 

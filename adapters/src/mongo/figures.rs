@@ -11,9 +11,10 @@ use quita_ports::{FiguresStore, StoreError};
 
 use super::MongoStore;
 use super::failure::within_time;
-use super::indexes::{AMOUNT, NEWEST_WITH_FIGURES, PAID_AT, PAYMENTS, named};
+use super::indexes::{AMOUNT, BY_KIND, PAID_AT, PAYMENTS, named};
+use super::listing::{any_method, any_status};
 use crate::store_rules::unknown_word;
-use crate::stored_form::{signed, unsigned};
+use crate::stored_form::{signed, signed_limit, unsigned};
 
 #[async_trait]
 impl FiguresStore for MongoStore {
@@ -21,7 +22,7 @@ impl FiguresStore for MongoStore {
         let payments: Collection<Document> = self.database.collection(PAYMENTS);
         let pipeline = [matching(filter), doc! { "$group": grouped() }];
         let query = async {
-            let mut cursor = payments.aggregate(pipeline).hint(named(NEWEST_WITH_FIGURES)).await?;
+            let mut cursor = payments.aggregate(pipeline).hint(named(BY_KIND)).await?;
             let mut found = Vec::new();
             while cursor.advance().await? {
                 found.push(cursor.deserialize_current()?);
@@ -35,7 +36,8 @@ impl FiguresStore for MongoStore {
 fn matching(filter: &FiguresFilter) -> Document {
     let created = doc! { "$gte": filter.from.millis(), "$lt": filter.to.millis() };
     doc! { "$match": {
-        "merchant": filter.merchant.as_str(), "mode": filter.mode.as_str(), "createdAt": created,
+        "merchant": filter.merchant.as_str(), "mode": filter.mode.as_str(), "status": any_status(&[]),
+        "method": any_method(None), "createdAt": created,
     } }
 }
 
@@ -46,16 +48,19 @@ fn grouped() -> Document {
 
 /// As [`crate::store_rules::paid_within`] has it; null for one that was never paid.
 fn paid_within() -> Document {
-    let class =
-        |bound: u64, class: Bson| doc! { "case": { "$lte": ["$$took", signed(bound)] }, "then": class };
-    let never = doc! { "case": { "$eq": ["$$took", Bson::Null] }, "then": Bson::Null };
-    let classes = (0_i64..).zip(PAID_WITHIN_MS).map(|(number, bound)| class(bound, number.into()));
-    let branches: Vec<_> = [never].into_iter().chain(classes).collect();
-    let slower = i64::try_from(PAID_WITHIN_MS.len()).unwrap_or(i64::MAX);
     let took = doc! { "$subtract": [format!("${PAID_AT}"), "$createdAt"] };
-    doc! { "$let": {
-        "vars": { "took": took }, "in": { "$switch": { "branches": branches, "default": slower } },
-    } }
+    let never = doc! { "$eq": ["$$took", Bson::Null] };
+    let class = doc! { "$cond": [never, Bson::Null, class_within(&PAID_WITHIN_MS, 0)] };
+    doc! { "$let": { "vars": { "took": took }, "in": class } }
+}
+
+/// The class among these bounds, the first of which is that of this class: found by halves.
+fn class_within(bounds: &[u64], first: i64) -> Bson {
+    let (below, rest) = bounds.split_at(bounds.len() / 2);
+    let Some((bound, above)) = rest.split_first() else { return first.into() };
+    let next = first.saturating_add(signed_limit(below.len())).saturating_add(1);
+    let is_within = doc! { "$lte": ["$$took", signed(*bound)] };
+    doc! { "$cond": [is_within, class_within(below, first), class_within(above, next)] }.into()
 }
 
 fn read(found: &Document) -> Result<Figure, StoreError> {

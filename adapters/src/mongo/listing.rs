@@ -3,10 +3,12 @@
 use bson::{Bson, Document, doc};
 use quita_domain::identity::{MerchantId, Mode};
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
+use quita_domain::method::Method;
+use quita_domain::status::Status;
 
 use super::indexes::{
-    AMOUNT, BY_AMOUNT, BY_DELIVERY_STATE, BY_DOCUMENT, BY_EMAIL, BY_EXTERNAL_REFERENCE, BY_ID,
-    BY_STATUS_WITH_AMOUNT, NEWEST_WITH_FIGURES,
+    AMOUNT, BY_AMOUNT, BY_DELIVERY_STATE, BY_DOCUMENT, BY_EMAIL, BY_EXTERNAL_REFERENCE, BY_ID, BY_KIND,
+    NEWEST,
 };
 use super::payments::binary;
 use crate::payment_index::PaymentIndex;
@@ -19,8 +21,8 @@ pub(super) struct Listing {
     pub(super) index: &'static str,
 }
 
-/// Payments that match.
-pub(super) fn of_payments(filter: &PaymentFilter, after: Option<Cursor>) -> Listing {
+/// Payments that match, along this index.
+pub(super) fn of_payments(filter: &PaymentFilter, after: Option<Cursor>, index: PaymentIndex) -> Listing {
     let mut query = of_merchant(&filter.merchant, filter.mode);
     let equal = [
         ("_id", filter.id.map(|id| binary(id.uuid()).into())),
@@ -28,30 +30,52 @@ pub(super) fn of_payments(filter: &PaymentFilter, after: Option<Cursor>) -> List
         ("email", filter.email.clone().map(Bson::from)),
         ("externalReference", filter.external_reference.clone().map(Bson::from)),
         (AMOUNT, filter.amount.map(|amount| signed(amount.cents()).into())),
-        ("method", filter.method.map(|method| method.as_str().into())),
     ];
     query.extend(equal.into_iter().filter_map(|(field, value)| Some((field.to_owned(), value?))));
-    if !filter.statuses.is_empty() {
-        let statuses: Vec<_> = filter.statuses.iter().map(|status| status.as_str()).collect();
-        query.insert("status", doc! { "$in": statuses });
+    // What such an index holds of each status and method is merged by the server, so each has to be named.
+    if index == PaymentIndex::Kind || !filter.statuses.is_empty() {
+        query.insert("status", any_status(&filter.statuses));
+    }
+    if matches!(index, PaymentIndex::Kind | PaymentIndex::Amount) || filter.method.is_some() {
+        query.insert("method", any_method(filter.method));
     }
     let mut created = Document::new();
     created.extend(filter.created_from.map(|at| (String::from("$gte"), Bson::from(at.millis()))));
     created.extend(filter.created_to.map(|at| (String::from("$lt"), Bson::from(at.millis()))));
     go_on_after(&mut query, created, after);
-    Listing { filter: query, index: index_for(filter) }
+    Listing { filter: query, index: name_of(index) }
 }
 
-fn index_for(filter: &PaymentFilter) -> &'static str {
-    match PaymentIndex::of(filter) {
+/// Every payment of this amount, if an index by status would be taken once there are many.
+pub(super) fn of_amount(filter: &PaymentFilter) -> Option<Document> {
+    let amount = filter.amount.filter(|_| !filter.statuses.is_empty())?;
+    let mut query = of_merchant(&filter.merchant, filter.mode);
+    query.insert(AMOUNT, signed(amount.cents()));
+    Some(query)
+}
+
+const fn name_of(index: PaymentIndex) -> &'static str {
+    match index {
         PaymentIndex::Id => BY_ID,
         PaymentIndex::Document => BY_DOCUMENT,
         PaymentIndex::Email => BY_EMAIL,
         PaymentIndex::ExternalReference => BY_EXTERNAL_REFERENCE,
-        PaymentIndex::Status => BY_STATUS_WITH_AMOUNT,
         PaymentIndex::Amount => BY_AMOUNT,
-        PaymentIndex::Newest => NEWEST_WITH_FIGURES,
+        PaymentIndex::Kind => BY_KIND,
+        PaymentIndex::Newest => NEWEST,
     }
+}
+
+/// Any of these statuses; every status when there are none.
+pub(super) fn any_status(statuses: &[Status]) -> Document {
+    let statuses = if statuses.is_empty() { &Status::ALL } else { statuses };
+    doc! { "$in": statuses.iter().map(|status| status.as_str()).collect::<Vec<_>>() }
+}
+
+/// This method; every method when it is absent.
+pub(super) fn any_method(method: Option<Method>) -> Document {
+    let methods = method.map_or_else(|| Method::ALL.to_vec(), |method| vec![method]);
+    doc! { "$in": methods.iter().map(|method| method.as_str()).collect::<Vec<_>>() }
 }
 
 /// Payments that hold a delivery that matches.
@@ -60,7 +84,7 @@ pub(super) fn of_deliveries(filter: &DeliveryFilter, after: Option<Cursor>) -> L
     let state =
         filter.state.map_or_else(|| doc! { "$exists": true }.into(), |state| Bson::from(state.as_str()));
     query.insert("deliveryStates", state);
-    let mut index = if filter.state.is_some() { BY_DELIVERY_STATE } else { NEWEST_WITH_FIGURES };
+    let mut index = if filter.state.is_some() { BY_DELIVERY_STATE } else { NEWEST };
     if let Some(id) = filter.transaction_id {
         query.insert("_id", binary(id.uuid()));
         index = BY_ID;

@@ -16,11 +16,16 @@ use uuid::Uuid;
 
 use super::MongoStore;
 use super::batch::{self, Outcome};
-use super::indexes::{DUE, OUTBOX, PAYMENTS, named};
+use super::failure::within_time;
+use super::indexes::{BY_AMOUNT, DUE, OUTBOX, PAYMENTS, named};
 use super::listing::{self, Listing};
 use super::reading::{find_all, value_in};
+use crate::payment_index::PaymentIndex;
 use crate::payment_row::PaymentRow;
 use crate::stored_form::{signed, signed_limit};
+
+/// So many payments are not read to find those that match among them.
+const MANY: u64 = 2_000;
 
 /// A payment as it is stored: the indexed fields, and all of it.
 #[derive(Serialize)]
@@ -120,7 +125,8 @@ impl PaymentStore for MongoStore {
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Vec<Payment>, StoreError> {
-        self.page(listing::of_payments(filter, after), limit).await
+        let index = self.index_for(filter).await?;
+        self.page(listing::of_payments(filter, after, index), limit).await
     }
 
     async fn list_with_deliveries(
@@ -147,6 +153,20 @@ impl MongoStore {
         let work =
             async move { find_all(&payments, filter, options, |found| value_in(found, "payment")).await };
         self.threads.run(work).await?
+    }
+
+    /// A status among the payments of an amount that few have is looked for in these; an amount that many have, among
+    /// the payments of the status.
+    async fn index_for(&self, filter: &PaymentFilter) -> Result<PaymentIndex, StoreError> {
+        match (PaymentIndex::of(filter), listing::of_amount(filter)) {
+            (PaymentIndex::Amount, Some(of_amount)) => {
+                let payments = self.collection(PAYMENTS);
+                let count = payments.count_documents(of_amount).limit(MANY).hint(named(BY_AMOUNT));
+                let is_rare = within_time(count).await? < MANY;
+                Ok(if is_rare { PaymentIndex::Amount } else { PaymentIndex::Kind })
+            }
+            (index, _) => Ok(index),
+        }
     }
 
     async fn page(&self, listing: Listing, limit: usize) -> Result<Vec<Payment>, StoreError> {

@@ -9,8 +9,11 @@ use quita_domain::audit::{AuditCursor, AuditScope};
 use quita_domain::control::RouteOrder;
 use quita_domain::figures::FiguresFilter;
 use quita_domain::identity::{MerchantId, Mode};
+use quita_domain::listing::PaymentFilter;
 use quita_domain::method::Method;
+use quita_domain::money::Money;
 use quita_domain::people::{Session, SessionOf};
+use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 use quita_ports::{
     AccessStore, AuditStore, ExceptionStore, FiguresStore, InboxStore, KeyringStore, OperatorStore,
@@ -268,6 +271,35 @@ async fn every_query(store: &MongoStore) {
     store.exceptions(10).await.unwrap();
     store.keys().await.unwrap();
     every_query_of_the_consoles(store).await;
+}
+
+#[tokio::test]
+async fn a_rare_status_among_many_of_an_amount_is_found_without_reading_them() {
+    let Some(server) = Server::connect().await else { return };
+    server
+        .run(|store, database| async move {
+            let many: Vec<_> = (10..2_010).map(|at| insert(&created_at(at))).collect();
+            assert!(store.commit(&many).await.iter().all(Result::is_ok));
+            let waiting = created_at(1);
+            store.commit(&[insert(&waiting)]).await;
+            let waiting = pending(&waiting, 2);
+            store.commit(&[replace(&waiting)]).await;
+            let amount = Some(waiting.order.amount);
+            let statuses = vec![Status::Pending];
+            let filter = PaymentFilter { amount, statuses, ..crate::listing::everything() };
+            database.run_command(doc! { "profile": 2 }).await.unwrap();
+            assert_eq!(store.list(&filter, None, 10).await, Ok(vec![waiting]));
+            let few = PaymentFilter { amount: Some(Money::from_cents(7)), ..filter };
+            assert_eq!(store.list(&few, None, 10).await, Ok(Vec::new()));
+            database.run_command(doc! { "profile": 0 }).await.unwrap();
+            let profile = database.collection::<Document>("system.profile");
+            let mut seen = profile.find(doc! { "planSummary": { "$exists": true } }).await.unwrap();
+            while seen.advance().await.unwrap() {
+                let query: Document = seen.deserialize_current().unwrap();
+                assert!(query.get_i32("docsExamined").unwrap() <= 1, "{query}");
+            }
+        })
+        .await;
 }
 
 /// Every payment of a merchant in test mode.

@@ -7,7 +7,7 @@ use quita_domain::exception::{Exception, Resolution};
 use quita_domain::identity::AcquirerName;
 use quita_domain::method::Method;
 use quita_domain::time::{DAY_MS, Timestamp};
-use quita_ports::{ExceptionStore, OperatorStore};
+use quita_ports::Store;
 use uuid::Uuid;
 
 use crate::exceptions::exception;
@@ -41,7 +41,7 @@ pub fn node(number: u128, started_at: i64, seen_at: Timestamp) -> Node {
     }
 }
 
-pub async fn an_order_takes_the_place_of_the_one_before(store: Arc<impl OperatorStore>) {
+pub async fn an_order_takes_the_place_of_the_one_before(store: Arc<dyn Store>) {
     assert_eq!(store.route_controls().await, Ok(Vec::new()));
     let [paused, other, drained] = [
         control("sandbox", Method::Pix, RouteOrder::Paused),
@@ -58,9 +58,7 @@ pub async fn an_order_takes_the_place_of_the_one_before(store: Arc<impl Operator
     assert_eq!(seen, [drained, opened, other]);
 }
 
-pub async fn a_resolved_exception_is_open_no_more_and_never_again(
-    store: Arc<impl OperatorStore + ExceptionStore>,
-) {
+pub async fn a_resolved_exception_is_open_no_more_and_never_again(store: Arc<dyn Store>) {
     assert_eq!(store.resolve_exception("e-1", &resolution(9)).await, Ok(false), "there is none");
     assert_eq!(store.exception("e-1").await, Ok(None));
     store.put_exception(&exception("e-1", 1)).await.unwrap();
@@ -74,7 +72,7 @@ pub async fn a_resolved_exception_is_open_no_more_and_never_again(
     assert_eq!(store.resolved_exceptions(10).await, Ok(vec![resolved("e-1", 1, 9)]));
 }
 
-pub async fn of_many_who_resolve_an_exception_one_does(store: Arc<impl OperatorStore + ExceptionStore>) {
+pub async fn of_many_who_resolve_an_exception_one_does(store: Arc<dyn Store>) {
     store.put_exception(&exception("e-1", 1)).await.unwrap();
     let tasks: Vec<_> = (0..10)
         .map(|at| {
@@ -92,9 +90,7 @@ pub async fn of_many_who_resolve_an_exception_one_does(store: Arc<impl OperatorS
     assert_eq!(winners.iter().map(|at| resolution(*at)).collect::<Vec<_>>(), [stored.resolution.unwrap()]);
 }
 
-pub async fn the_exceptions_that_were_resolved_last_come_first(
-    store: Arc<impl OperatorStore + ExceptionStore>,
-) {
+pub async fn the_exceptions_that_were_resolved_last_come_first(store: Arc<dyn Store>) {
     for (id, reported_at, at) in [("e-1", 1, 30), ("e-2", 2, 10), ("e-3", 3, 20), ("e-4", 4, 20)] {
         store.put_exception(&exception(id, reported_at)).await.unwrap();
         assert_eq!(store.resolve_exception(id, &resolution(at)).await, Ok(true));
@@ -106,7 +102,7 @@ pub async fn the_exceptions_that_were_resolved_last_come_first(
     assert_eq!(store.exceptions(10).await, Ok(vec![exception("e-5", 5)]));
 }
 
-pub async fn nodes_that_are_alive_come_by_their_start(store: Arc<impl OperatorStore>) {
+pub async fn nodes_that_are_alive_come_by_their_start(store: Arc<dyn Store>) {
     let [late, early, gone] = [node(1, 30, NOW), node(2, 10, NOW.plus_ms(5)), node(3, 20, NOW)];
     for node in [&late, &early, &gone] {
         store.put_node(node).await.unwrap();
@@ -119,7 +115,7 @@ pub async fn nodes_that_are_alive_come_by_their_start(store: Arc<impl OperatorSt
     assert_eq!(store.nodes(NOW.plus_ms(11)).await, Ok(Vec::new()));
 }
 
-pub async fn a_node_that_was_seen_today_is_not_forgotten(store: Arc<impl OperatorStore>) {
+pub async fn a_node_that_was_seen_today_is_not_forgotten(store: Arc<dyn Store>) {
     let quiet = node(1, 10, NOW);
     store.put_node(&quiet).await.unwrap();
     let other = node(2, 20, NOW.plus_ms(DAY_MS));
