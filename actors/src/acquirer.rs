@@ -108,25 +108,22 @@ pub(crate) struct AcquirerActor {
     waiting: VecDeque<Call>,
     in_flight: usize,
     level: Level,
-    _alive: Alive,
+    alive: Alive,
 }
 
 impl AcquirerActor {
     pub(crate) fn new(parts: AcquirerParts, alive: Alive) -> Self {
         parts.health.set_load(0, 0, false);
-        Self {
-            parts: Rc::new(parts),
-            waiting: VecDeque::new(),
-            in_flight: 0,
-            level: alive.level(),
-            _alive: alive,
-        }
+        Self { parts: Rc::new(parts), waiting: VecDeque::new(), in_flight: 0, level: alive.level(), alive }
     }
 
     /// Why a call is not even queued.
     fn turns_away(&self, moves_here: bool) -> Option<CallFailure> {
         let has_room = self.waiting.len() < self.parts.concurrency.saturating_mul(QUEUED_PER_CALL);
-        let too_busy = || CallFailure::NotDelivered("too many calls are waiting".into());
+        let too_busy = || {
+            self.alive.refused();
+            CallFailure::NotDelivered("too many calls are waiting".into())
+        };
         self.parts.withholds(moves_here).or_else(|| (!has_room).then(too_busy))
     }
 
@@ -191,6 +188,7 @@ impl Handler<Ask<Begun>> for AcquirerActor {
         let (Begun(query), reply, mut handling) = ask.open();
         if self.waiting.len() >= self.parts.mailbox {
             // The acquirer is asked when it expects news.
+            self.alive.refused();
             return;
         }
         let (parts, span) = (Rc::clone(&self.parts), handling.hand_over());

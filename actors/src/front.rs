@@ -68,14 +68,14 @@ pub(crate) struct FrontActor {
     /// Those whose turn it is to be looked at.
     turns: VecDeque<TransactionId>,
     transactions: Arc<ActorMeter>,
-    _alive: Alive,
+    alive: Alive,
 }
 
 impl FrontActor {
     pub(crate) fn new(shared: Arc<Shared>, alive: Alive) -> Self {
         let transactions = shared.meter.of(TransactionActor::KIND);
         let wheel = Wheel::new(shared.limits.idle_after);
-        Self { shared, live: HashMap::new(), wheel, turns: VecDeque::new(), transactions, _alive: alive }
+        Self { shared, live: HashMap::new(), wheel, turns: VecDeque::new(), transactions, alive }
     }
 
     /// The mailbox of a transaction, which is started if it is not alive.
@@ -109,7 +109,10 @@ impl FrontActor {
         TransactionActor: Handler<Ask<Q>>,
     {
         for _ in 0..PASSES {
-            let Some(mailbox) = self.transaction(question.id()) else { break };
+            let Some(mailbox) = self.transaction(question.id()) else {
+                self.alive.refused();
+                break;
+            };
             match mailbox.pass_on(question, reply) {
                 Ok(()) => return,
                 Err((_, reply, NoAnswer::Full)) => {

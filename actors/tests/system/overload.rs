@@ -86,6 +86,7 @@ fn more_live_transactions_than_allowed_are_refused_until_some_are_idle() {
         let node = world.node();
         let results = rush(&node, 100).await;
         assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 30);
+        assert_eq!(node.metric("quita_actor_refused_total", "front"), 70);
         check(&world, &node, &results).await;
     });
 }
@@ -180,6 +181,7 @@ fn an_acquirer_gets_so_many_calls_at_once_and_the_others_wait_for_their_turn() {
         let declined =
             |result: &&Result<Created, Denied>| result.as_ref().unwrap().payment.status() == Status::Declined;
         assert_eq!(all.iter().filter(declined).count(), 4, "four under way, eight wait for each");
+        assert_eq!(node.metric("quita_actor_refused_total", "acquirer"), 4);
         assert_eq!(world.trace.charges(), 72, "what did not fit was never sent");
         node.settle().await;
     });

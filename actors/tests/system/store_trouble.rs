@@ -30,7 +30,7 @@ fn a_store_out_of_reach_refuses_and_nothing_is_sent_and_it_recovers_by_itself() 
         for number in 1..=20 {
             assert!(matches!(node.create(pix(number)).await, Err(Denied::StoreUnavailable(_))));
         }
-        assert_eq!(node.total("quita_store_failures_total"), 20);
+        assert_eq!(node.number("quita_store_failures_total", &[]), 20);
         assert!(matches!(node.payments.read(id(1)).await, Err(Denied::StoreUnavailable(_))));
         pass_ms(120_000).await;
         assert_eq!((world.trace.charges(), world.store.payments().len()), (0, 0));
@@ -71,7 +71,7 @@ fn after_a_broken_commit_nothing_more_is_accepted() {
         assert!(broken(node.create(pix(2)).await.unwrap_err()));
         let (batches, charges) = (world.store.batches().len(), world.trace.charges());
         assert!(broken(node.create(pix(3)).await.unwrap_err()), "although the store would take it");
-        assert_eq!(node.total("quita_store_failures_total"), 2);
+        assert_eq!(node.number("quita_store_failures_total", &[]), 2);
         let notice = node.notice("e1", id(1), settled(id(1), CENTS));
         let refused = node.payments.submit(notice).await.unwrap_err();
         assert!(matches!(refused, SinkError::Store(StoreError::Broken(_))), "{refused:?}");

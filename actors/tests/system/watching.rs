@@ -291,7 +291,7 @@ fn nodes_that_live_are_seen_and_those_that_are_gone_are_not() {
         let seen = two.operators.nodes().await.unwrap();
         assert_eq!(seen.len(), 2);
         assert!(seen[0].id != seen[1].id && seen.iter().all(|node| node.seen_at > node.started_at));
-        assert_eq!(one.gauge("quita_nodes_seen", &[]), 2);
+        assert_eq!(one.number("quita_nodes_seen", &[]), 2);
         world.store.always(Op::PutNode, Fault::Unavailable);
         pass_ms(120_000).await;
         assert_eq!(one.operators.nodes().await.unwrap().len(), 0);

@@ -212,8 +212,13 @@ impl Node<'_> {
         self.world.store.payment(id).unwrap()
     }
 
-    /// A gauge of the service's metrics, with these labels.
-    pub(crate) fn gauge(&self, name: &str, labels: &[(&str, &str)]) -> i64 {
+    /// A number of the service's metrics, of one kind of actor.
+    pub(crate) fn metric(&self, name: &str, actor: &str) -> i64 {
+        self.number(name, &[("actor", actor)])
+    }
+
+    /// A number of the service's metrics: the first with these labels.
+    pub(crate) fn number(&self, name: &str, labels: &[(&str, &str)]) -> i64 {
         let families = self.registry.gather();
         let family = families.iter().find(|family| family.name() == name).unwrap();
         let has = |metric: &prometheus::proto::Metric, (name, value): &(&str, &str)| {
@@ -221,25 +226,6 @@ impl Node<'_> {
         };
         let is_meant = |metric: &&prometheus::proto::Metric| labels.iter().all(|label| has(metric, label));
         let metric = family.get_metric().iter().find(is_meant).unwrap();
-        format!("{:.0}", metric.get_gauge().get_value()).parse().unwrap()
-    }
-
-    /// A number of the service's metrics, of one kind of actor.
-    pub(crate) fn metric(&self, name: &str, actor: &str) -> i64 {
-        self.metric_where(name, |metric| {
-            metric.get_label().iter().any(|label| label.name() == "actor" && label.value() == actor)
-        })
-    }
-
-    /// A number of the service's metrics that has no labels.
-    pub(crate) fn total(&self, name: &str) -> i64 {
-        self.metric_where(name, |_| true)
-    }
-
-    fn metric_where(&self, name: &str, is_meant: impl Fn(&prometheus::proto::Metric) -> bool) -> i64 {
-        let families = self.registry.gather();
-        let family = families.iter().find(|family| family.name() == name).unwrap();
-        let metric = family.get_metric().iter().find(|metric| is_meant(metric)).unwrap();
         let (gauge, counter) = (metric.get_gauge().get_value(), metric.get_counter().get_value());
         let value = if gauge == 0.0 { counter } else { gauge };
         format!("{value:.0}").parse().unwrap()
