@@ -329,9 +329,8 @@ fn what_was_ordered_while_older_orders_were_on_their_way_is_not_undone_by_them()
     world.live(async {
         let node = world.node();
         node.created(pix(1)).await;
-        world.store.once(Op::RouteControls, Fault::Slow(Duration::from_millis(300)));
-        pass_ms(1_000).await;
-        for _ in 0..100 {
+        world.store.always(Op::RouteControls, Fault::Slow(Duration::from_millis(300)));
+        for _ in 0..200 {
             order(&node, "first", RouteOrder::Paused).await;
             pass_ms(7).await;
             assert_eq!(state(&node, "first"), RouteState::Paused);
@@ -339,6 +338,7 @@ fn what_was_ordered_while_older_orders_were_on_their_way_is_not_undone_by_them()
             pass_ms(7).await;
             assert_eq!(state(&node, "first"), RouteState::Healthy);
         }
+        world.store.heal();
         node.settle().await;
     });
 }
@@ -368,7 +368,7 @@ fn a_route_tells_how_its_calls_went_and_shows_its_state_as_a_metric() {
         pass_ms(1_000).await;
         let shown = |state| {
             let labels = [("acquirer", "first"), ("method", "pix"), ("state", state)];
-            node.gauge("quita_route_state", &labels)
+            node.number("quita_route_state", &labels)
         };
         order(&node, "first", RouteOrder::Drained).await;
         pass_ms(2_000).await;

@@ -21,8 +21,10 @@ impl OperatorStore for MemoryStore {
     }
 
     async fn route_controls(&self) -> Result<Vec<RouteControl>, StoreError> {
+        // Read first: a slow answer is an old one.
+        let controls = self.lock().controls.clone();
         self.reach(Op::RouteControls).await?;
-        Ok(self.lock().controls.clone())
+        Ok(controls)
     }
 
     async fn exception(&self, id: &str) -> Result<Option<Exception>, StoreError> {
