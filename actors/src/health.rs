@@ -155,11 +155,9 @@ impl Health {
             Standing::Ordered(RouteOrder::Drained) if self.under_way.load(Ordering::Acquire) > 0 => {
                 RouteState::Draining
             }
-            Standing::Ordered(RouteOrder::Drained) => RouteState::Drained,
-            Standing::NotKnown | Standing::Ordered(RouteOrder::Open) if self.is_open(now) => {
-                RouteState::Failing
-            }
-            Standing::NotKnown | Standing::Ordered(RouteOrder::Open) => RouteState::Healthy,
+            Standing::NotKnown | Standing::Ordered(RouteOrder::Drained) => RouteState::Drained,
+            Standing::Ordered(RouteOrder::Open) if self.is_open(now) => RouteState::Failing,
+            Standing::Ordered(RouteOrder::Open) => RouteState::Healthy,
         }
     }
 
@@ -206,6 +204,7 @@ mod tests {
     fn nothing_is_sent_until_the_orders_are_known() {
         let health = health();
         assert!(!health.order().sends() && !health.order().takes_new_payments());
+        assert_eq!(health.state(NOW), RouteState::Drained, "whoever asks whether payments are taken is told");
         for (order, sends, takes) in [
             (RouteOrder::Open, true, true),
             (RouteOrder::Paused, true, false),

@@ -53,7 +53,9 @@ impl NodeActor {
             if let Err(error) = followed
                 && node.was_told
             {
-                tracing::warn!(%error, "what operators ordered could not be read; the last orders hold");
+                let holds =
+                    if node.shared.orders.are_known() { "the last orders hold" } else { "nothing is sent" };
+                tracing::warn!(%error, "what operators ordered could not be read; {holds}");
             }
             node.was_told = is_told;
         }));

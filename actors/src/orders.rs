@@ -1,6 +1,5 @@
 //! What operators ordered for the acquirers, as every node follows it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -13,17 +12,11 @@ use crate::routing::{Route, Routes};
 
 /// Brings what is stored to the routes. While the store is out of reach the last orders hold; until it has told them
 /// once, no payment is routed.
+#[derive(Default)]
 pub(crate) struct Orders {
-    is_known: AtomicBool,
     known: watch::Sender<bool>,
     /// Orders that were given here: what was read before one of them is stale.
     given: Mutex<u64>,
-}
-
-impl Default for Orders {
-    fn default() -> Self {
-        Self { is_known: AtomicBool::new(false), known: watch::Sender::new(false), given: Mutex::default() }
-    }
 }
 
 impl Orders {
@@ -40,7 +33,6 @@ impl Orders {
             for route in routes.all() {
                 follow(route, controls.iter().find(|control| is_for(control, route)));
             }
-            self.is_known.store(true, Ordering::Release);
             self.known.send_replace(true);
         }
         drop(given);
@@ -62,12 +54,16 @@ impl Orders {
         Ok(())
     }
 
-    /// Whether they are known, if need be after a while.
-    pub(crate) async fn are_known_within(&self, patience: Duration) -> bool {
-        self.is_known.load(Ordering::Acquire) || self.become_known_within(patience).await
+    /// Whether they were read.
+    pub(crate) fn are_known(&self) -> bool {
+        *self.known.borrow()
     }
 
-    async fn become_known_within(&self, patience: Duration) -> bool {
+    /// Whether they are known, if need be after a while.
+    pub(crate) async fn are_known_within(&self, patience: Duration) -> bool {
+        if self.are_known() {
+            return true;
+        }
         let mut known = self.known.subscribe();
         timeout(patience, known.wait_for(|is_known| *is_known)).await.is_ok_and(|known| known.is_ok())
     }

@@ -33,7 +33,7 @@ pub enum RouteState {
     Paused,
     /// An operator drains it: nothing more is sent, and what is under way has not ended yet.
     Draining,
-    /// Nothing is sent, and nothing is under way.
+    /// Nothing is sent, and nothing is under way: as ordered, or because the orders could not be read yet.
     Drained,
 }
 
