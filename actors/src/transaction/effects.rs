@@ -28,7 +28,7 @@ pub(super) fn run(
     let lease_end = decided_at + Duration::from_millis(CALL_LEASE_MS);
     match effect {
         Effect::Charge(acquirer) => {
-            let (charge, moves_here) = (Box::new(charge(payment, card)), moves(payment));
+            let (charge, moves_here) = (Box::new(charge(payment, card)), payment.is_sent_elsewhere());
             let question = SendCharge { charge, moves_here, lease_end: Some(lease_end) };
             send_charge(shared, payment, &acquirer, question);
         }
@@ -45,12 +45,6 @@ pub(super) fn run(
 /// The charge as its acquirer gets it.
 pub(super) fn charge(payment: &Payment, card: Option<&CardData>) -> Charge {
     Charge { query: payment.query(), order: Arc::clone(&payment.order), card: card.cloned() }
-}
-
-/// Whether the last charge goes to another acquirer than the one before.
-fn moves(payment: &Payment) -> bool {
-    let mut latest = payment.state.attempts.iter().rev().map(|attempt| &attempt.acquirer);
-    latest.next().zip(latest.next()).is_some_and(|(last, before)| last != before)
 }
 
 /// Which of the payment's charges is the last.

@@ -1,8 +1,8 @@
 //! What acquirers answer to charges: accepted, asked for, sent again, sent elsewhere, given up.
 
-use super::Change;
 use super::decide::Draft;
 use super::due::{CALL_LEASE_MS, WITHHELD_WAIT_MS};
+use super::{Change, Oddity};
 use crate::acquiring::{CallFailure, ChargeAnswer, Fact};
 use crate::event::Cause;
 use crate::method::Method;
@@ -54,19 +54,13 @@ impl Draft {
         let may_go_elsewhere = self.payment.next_acquirer().is_some() && self.can_charge();
         if self.was_told_by_notice() {
             self.keep_that_notice_was_right();
-        } else if self.last_outcome_is_open() && self.is_sent_again() && !may_go_elsewhere {
+        } else if self.last_outcome_is_open() && self.payment.is_sent_again() && !may_go_elsewhere {
             let ask_at = self.clock().plus_ms(WITHHELD_WAIT_MS);
             self.make(Change::AttemptUnknown { call_is_over: true, ask_at });
         } else if self.last_outcome_is_open() {
             self.make(Change::AttemptEnded(AttemptOutcome::NotDelivered));
             self.try_next_acquirer();
         }
-    }
-
-    /// Whether the last charge went to the same acquirer as the one before.
-    fn is_sent_again(&self) -> bool {
-        let mut latest = self.payment.state.attempts.iter().rev().map(|attempt| &attempt.acquirer);
-        latest.next().zip(latest.next()).is_some_and(|(last, before)| last == before)
     }
 
     /// The answer to the question what became of a charge.
@@ -143,7 +137,8 @@ impl Draft {
     fn keep_what_an_earlier_charge_did(&mut self, attempt: u32, answer: &ChargeAnswer) {
         if matches!(answer, ChargeAnswer::Known(Fact::Authorized(_) | Fact::Settled(_))) {
             let what = format!("charge {attempt} was accepted although another one followed it");
-            self.oddity = Some(self.contradiction(&what));
+            let about = Some(format!("charge {attempt}"));
+            self.oddity = Some(Oddity { about, ..self.contradiction(&what) });
         }
     }
 

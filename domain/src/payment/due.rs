@@ -21,8 +21,8 @@ pub const CALL_LEASE_MS: u64 = 30_000;
 /// Waits before questions about an unknown outcome, and before an operation is sent again; the last one repeats.
 const ASK_STEPS_MS: [u64; 8] = [1_000, 2_000, 5_000, 15_000, 60_000, 300_000, 900_000, 3_600_000];
 
-/// How long after a call that an operator's order withheld it is tried again, at least. Soon after the order is taken
-/// back everything goes on, and none of it has counted as a try.
+/// How long after a call that an operator's order withheld it is tried again, at least: what had been tried often before
+/// keeps its longer step, so that it is not told of more often. None of it counts as a try.
 pub(super) const WITHHELD_WAIT_MS: u64 = 30_000;
 
 /// Questions after which an operator is told of an unknown outcome, which is after 6 minutes; asking goes on.
@@ -70,6 +70,21 @@ impl Payment {
     /// The acquirer that holds the charge, or was last asked for it.
     pub fn acquirer(&self) -> Option<&AcquirerName> {
         self.state.attempts.last().map(|attempt| &attempt.acquirer)
+    }
+
+    /// Whether the last charge goes to another acquirer than the one before: it is a new payment there.
+    pub fn is_sent_elsewhere(&self) -> bool {
+        self.charge_before().is_some_and(|before| Some(before) != self.acquirer())
+    }
+
+    /// Whether the last charge goes to the same acquirer as the one before.
+    pub(super) fn is_sent_again(&self) -> bool {
+        self.charge_before().is_some_and(|before| Some(before) == self.acquirer())
+    }
+
+    /// The acquirer of the charge before the last one.
+    fn charge_before(&self) -> Option<&AcquirerName> {
+        self.state.attempts.iter().rev().nth(1).map(|attempt| &attempt.acquirer)
     }
 
     /// Whether the payer may still have paid although the payment is over.
