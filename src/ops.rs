@@ -85,11 +85,11 @@ impl<'a> From<&'a Exception> for ExceptionView<'a> {
 }
 
 /// `GET /ops/exceptions`: what needs a person, newest first.
-async fn exceptions(payments: Data<Payments>) -> Result<HttpResponse, ApiError> {
+async fn exceptions(console: Data<OperatorConsole>) -> Result<HttpResponse, ApiError> {
     #[derive(Serialize)]
     struct Exceptions<'a> {
         data: Vec<ExceptionView<'a>>,
     }
-    let found = payments.exceptions(EXCEPTIONS).await?;
+    let found = console.operators.exceptions(EXCEPTIONS).await?;
     Ok(HttpResponse::Ok().json(Exceptions { data: found.iter().map(ExceptionView::from).collect() }))
 }

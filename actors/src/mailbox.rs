@@ -267,7 +267,7 @@ impl Handling {
         self.span.place().cloned()
     }
 
-    /// Its span, which is over by now unless it is handed over.
+    /// Its span, which ends with this unless it is handed over.
     pub(crate) const fn span(&mut self) -> &mut Span {
         &mut self.span
     }

@@ -1,11 +1,10 @@
-//! The application service: what the edge may ask of the actors. The API, the pages and the console call this and
-//! nothing else.
+//! The application service: what the edge may ask of the actors. The API, the pages and the merchants' console call
+//! this and nothing else; what operators may ask is [`crate::Operators`].
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use quita_domain::acquiring::Notice;
-use quita_domain::exception::Exception;
 use quita_domain::identity::{Owner, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use quita_domain::operation::{Operation, OperationRequest};
@@ -274,14 +273,6 @@ impl Payments {
             SinkError::Store(error) => Denied::StoreUnavailable(error),
         })?;
         Ok(self.wait(payment, Until::ChangedSince(version)).await)
-    }
-
-    /// What needs a person, newest first.
-    ///
-    /// # Errors
-    /// When the store does not answer.
-    pub async fn exceptions(&self, limit: usize) -> Result<Vec<Exception>, Denied> {
-        Ok(self.shared.store.exceptions(limit).await?)
     }
 
     /// How the acquirers are.

@@ -1,6 +1,6 @@
 //! The supervisor: makes anew what dies.
 //!
-//! Owns the list of everything that must live: acquirers, journal, reader, timer, inbox, webhook pool, front shards.
+//! Owns the list of everything that must live: every other actor but the transactions and the workers of the pool.
 //! No payment passes through it, so that no payment waits for it: routes are read where the payment is. The system
 //! itself watches over the supervisor.
 

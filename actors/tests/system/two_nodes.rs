@@ -135,10 +135,10 @@ fn a_notice_that_is_too_early_has_its_whole_time_on_however_many_nodes() {
         let disputed = Fact::ChargedBack { id: "c1".into() };
         nodes[0].payments.submit(nodes[0].notice("e1", id(1), disputed)).await.unwrap();
         pass_ms(120_000).await;
-        assert_eq!(nodes[0].payments.exceptions(10).await.unwrap(), [], "it is tried for minutes");
+        assert_eq!(nodes[0].operators.exceptions(10).await.unwrap(), [], "it is tried for minutes");
         nodes[1].payments.submit(nodes[1].notice("e2", id(1), settled(id(1), CENTS))).await.unwrap();
         pass_ms(400_000).await;
         assert_eq!(nodes[2].stored(id(1)).status(), Status::Chargeback);
-        assert_eq!(nodes[0].payments.exceptions(10).await.unwrap(), []);
+        assert_eq!(nodes[0].operators.exceptions(10).await.unwrap(), []);
     });
 }
