@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use quita_domain::audit::{AuditAction, AuditEntry};
 use quita_domain::identity::MerchantId;
-use quita_ports::{AuditStore, Clock};
+use quita_ports::{AuditStore, Clock, StoreError};
 use uuid::Uuid;
 
 /// Waits between attempts to append an entry. The change was made on the same store a moment ago.
@@ -84,8 +84,21 @@ impl Audit {
     }
 
     /// Notes what was done. The change is made, so this does not fail: if the store takes no entry any more, the log of
-    /// the program has it.
+    /// the program says so, without what a person could be known by.
     pub async fn note(&self, doer: &Doer, deed: Deed) {
+        if let Err((entry, error)) = self.append(doer, deed).await {
+            tracing::error!(
+                %error, id = %entry.id, at = %entry.at, action = entry.action.as_str(), merchant = ?entry.merchant,
+                "a change was made, and its entry of the audit log could not be stored"
+            );
+        }
+    }
+
+    /// Notes what was done, or hands the entry back with the reason why the store takes none.
+    ///
+    /// # Errors
+    /// The entry, for whoever can tell it to a person.
+    pub async fn append(&self, doer: &Doer, deed: Deed) -> Result<(), (Box<AuditEntry>, StoreError)> {
         let entry = AuditEntry {
             id: Uuid::now_v7(),
             at: self.clock.now(),
@@ -99,11 +112,9 @@ impl Audit {
         };
         let mut waits = WAITS.into_iter();
         while let Err(error) = self.store.append_audit(&entry).await {
-            let Some(wait) = waits.next() else {
-                tracing::error!(%error, ?entry, "an entry of the audit log could not be stored; here it is");
-                return;
-            };
+            let Some(wait) = waits.next() else { return Err((Box::new(entry), error)) };
             tokio::time::sleep(wait).await;
         }
+        Ok(())
     }
 }

@@ -6,6 +6,7 @@
 pub mod failure;
 pub mod flags;
 
+mod audited;
 mod doctor;
 mod http_client;
 mod keys;

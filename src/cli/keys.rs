@@ -11,11 +11,12 @@ use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
 use quita_domain::time::Timestamp;
 use quita_ports::Clock;
 
+use super::audited;
 use super::failure::Failure;
 use super::flags::StoreFlags;
 use super::output;
 use crate::access::{Access, DEFAULT_APPLICATION, NewKey};
-use crate::audit::{Audit, Deed, Doer};
+use crate::audit::{Audit, Deed};
 use crate::config::duration::{DURATION_FORM, parse_duration};
 use crate::config::store_url::StoreUrl;
 use crate::store::{self, Purpose};
@@ -93,7 +94,7 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
             let merchant = owner.merchant.clone();
             let key = access.create_key(NewKey { owner, scopes, expires_in: create.expires_in }).await?;
             let deed = Deed::of(&merchant, AuditAction::KeyCreated, &key.id).after(told);
-            audit.note(&Doer::command_line(), deed).await;
+            audited::note(&audit, deed).await;
             output::result(&key.reveal())?;
             output::note("Keep it now: it is not shown again.");
         }
@@ -111,7 +112,7 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
             let (access, audit) = office(revoke.store).await?;
             let key = access.revoke_key(&revoke.key_id).await?;
             let deed = Deed::of(&key.owner.merchant, AuditAction::KeyRevoked, &key.id);
-            audit.note(&Doer::command_line(), deed).await;
+            audited::note(&audit, deed).await;
             output::note(&format!("Key {} is revoked.", revoke.key_id));
         }
     }

@@ -3,11 +3,12 @@
 use clap::{Args, Subcommand};
 use quita_domain::audit::AuditAction;
 
+use super::audited;
 use super::failure::Failure;
 use super::flags::{ServiceFlags, StoreFlags};
 use super::keys::{ApplicationArgs, office};
 use super::output;
-use crate::audit::{Deed, Doer};
+use crate::audit::Deed;
 use crate::config::Config;
 use crate::http::Keys;
 
@@ -51,7 +52,7 @@ pub(super) async fn run(command: SecretsCommand) -> Result<(), Failure> {
             let (access, audit) = office(store).await?;
             let secrets = access.secrets(&merchant, &application).await?;
             let deed = Deed::of(&merchant, AuditAction::SecretShown, &application);
-            audit.note(&Doer::command_line(), deed).await;
+            audited::note(&audit, deed).await;
             secrets
         }
         SecretsCommand::Rotate(SecretArgs { application, store }) => {
@@ -59,7 +60,7 @@ pub(super) async fn run(command: SecretsCommand) -> Result<(), Failure> {
             let (access, audit) = office(store).await?;
             let secrets = access.rotate_secret(&merchant, &application).await?;
             let deed = Deed::of(&merchant, AuditAction::SecretRotated, &application);
-            audit.note(&Doer::command_line(), deed).await;
+            audited::note(&audit, deed).await;
             secrets
         }
     };

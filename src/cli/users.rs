@@ -9,11 +9,12 @@ use quita_domain::identity::MerchantId;
 use quita_domain::people::{Login, Role, User};
 use quita_domain::secret::Secret;
 
+use super::audited;
 use super::failure::Failure;
 use super::flags::StoreFlags;
 use super::keys::name;
 use super::output;
-use crate::audit::{Audit, Deed, Doer};
+use crate::audit::{Audit, Deed};
 use crate::config::store_url::StoreUrl;
 use crate::people::People;
 use crate::store::{self, Purpose};
@@ -144,7 +145,7 @@ impl Office {
     }
 
     async fn note(&self, deed: Deed) {
-        self.audit.note(&Doer::command_line(), deed).await;
+        audited::note(&self.audit, deed).await;
     }
 }
 
