@@ -17,7 +17,7 @@ mod page_routes;
 pub mod pages;
 mod payments;
 mod rate_limit;
-mod request_id;
+pub(crate) mod request_id;
 mod routes;
 mod sandbox;
 mod traced;

@@ -9,10 +9,12 @@ use actix_web::http::header::{
 };
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpRequest, ResponseError};
+use quita_ports::trace;
 
 use super::cookies::Door;
 use super::failure::Failure;
 use super::place::{self, Place};
+use crate::http::request_id;
 
 /// Scripts and styles come from files of ours alone, forms go to us alone, and nobody frames a page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
@@ -75,7 +77,8 @@ async fn to_its_end<B: MessageBody + 'static>(
     request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<B>, Error> {
-    let work = actix_web::rt::spawn(place::within(place, next.call(request)));
+    let work = place::within(place, next.call(request));
+    let work = actix_web::rt::spawn(trace::carry(request_id::carry(work)));
     work.await.unwrap_or_else(|error| Err(Failure::Defect(error.to_string()).into()))
 }
 

@@ -23,6 +23,11 @@ pub(crate) fn current() -> String {
     CURRENT.try_with(Clone::clone).unwrap_or_default()
 }
 
+/// Keeps the id for work that goes on in a task of its own.
+pub(crate) fn carry<W: Future>(work: W) -> impl Future<Output = W::Output> {
+    CURRENT.scope(current(), work)
+}
+
 /// Gives a request its id, and every response too.
 pub(crate) async fn with_request_id<B: MessageBody + 'static>(
     request: ServiceRequest,
