@@ -1,4 +1,4 @@
-//! Limits of attempts to sign in, for each account and each address, on each node.
+//! Limits of attempts to sign in, for each account, each address and both together, on each node.
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -7,10 +7,13 @@ use std::time::Duration;
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
-/// Attempts in a row on one account, and how long until there is one more.
-const ACCOUNT: (u32, Duration) = (8, Duration::from_secs(60));
-/// The same from one address, which an office may share.
+/// Attempts in a row from one address on one account, and how long until there is one more.
+const PAIR: (u32, Duration) = (8, Duration::from_secs(60));
+/// The same from one address on all accounts: an office may share it.
 const ADDRESS: (u32, Duration) = (40, Duration::from_secs(6));
+/// The same from all addresses on one account: more than one of them may use up, so that a stranger who guesses at an
+/// account does not keep its owner out.
+const ACCOUNT: (u32, Duration) = (60, Duration::from_secs(10));
 /// Characters of an account that count: no address has more.
 const ACCOUNT_CHARACTERS: usize = 254;
 /// Accounts or addresses after which those that were quiet for a while are forgotten.
@@ -18,19 +21,28 @@ const KEPT: usize = 10_000;
 
 /// Counts attempts, whether they succeed or not and whether the account exists or not.
 pub(crate) struct Attempts {
-    accounts: DefaultKeyedRateLimiter<String>,
+    pairs: DefaultKeyedRateLimiter<(String, IpAddr)>,
     addresses: DefaultKeyedRateLimiter<IpAddr>,
+    accounts: DefaultKeyedRateLimiter<String>,
 }
 
 impl Attempts {
     pub(crate) fn new() -> Self {
-        Self { accounts: RateLimiter::keyed(quota(ACCOUNT)), addresses: RateLimiter::keyed(quota(ADDRESS)) }
+        Self {
+            pairs: RateLimiter::keyed(quota(PAIR)),
+            addresses: RateLimiter::keyed(quota(ADDRESS)),
+            accounts: RateLimiter::keyed(quota(ACCOUNT)),
+        }
     }
 
     /// Counts one attempt, or tells how many seconds to wait.
     pub(crate) fn count(&self, account: &str, address: IpAddr) -> Result<(), u64> {
-        check(&self.addresses, &network(address))?;
-        check(&self.accounts, &account.to_lowercase().chars().take(ACCOUNT_CHARACTERS).collect())
+        let account: String = account.to_lowercase().chars().take(ACCOUNT_CHARACTERS).collect();
+        let network = network(address);
+        // What one address may not do counts on nobody's account.
+        check(&self.addresses, &network)?;
+        check(&self.pairs, &(account.clone(), network))?;
+        check(&self.accounts, &account)
     }
 }
 
@@ -64,14 +76,30 @@ mod tests {
     }
 
     #[test]
-    fn an_account_is_guessed_a_few_times_wherever_from_and_however_it_is_spelt() {
+    fn an_account_is_guessed_a_few_times_from_one_address_however_it_is_spelt() {
         let attempts = Attempts::new();
-        for last in 0..8 {
-            assert_eq!(attempts.count("Ana@loja.com", address(&format!("10.0.0.{last}"))), Ok(()));
+        for name in ["Ana@loja.com", "ana@loja.com"].iter().cycle().take(8) {
+            assert_eq!(attempts.count(name, address("10.0.0.1")), Ok(()));
         }
-        let wait = attempts.count("ana@loja.com", address("10.0.0.9")).unwrap_err();
+        let wait = attempts.count("ana@loja.com", address("10.0.0.1")).unwrap_err();
         assert!((1..=60).contains(&wait), "{wait}");
-        assert_eq!(attempts.count("bia@loja.com", address("10.0.0.9")), Ok(()));
+        assert_eq!(attempts.count("bia@loja.com", address("10.0.0.1")), Ok(()));
+    }
+
+    #[test]
+    fn whoever_guesses_from_one_address_keeps_nobody_else_out() {
+        let attempts = Attempts::new();
+        let refused = (0..1_000).filter(|_| attempts.count("ana@loja.com", address("10.0.0.1")).is_err());
+        assert_eq!(refused.count(), 992);
+        assert_eq!(attempts.count("ana@loja.com", address("10.0.0.2")), Ok(()));
+    }
+
+    #[test]
+    fn an_account_is_guessed_a_bounded_number_of_times_wherever_from() {
+        let attempts = Attempts::new();
+        let guess = |last: u8| attempts.count("ana@loja.com", IpAddr::from([10, 0, 0, last]));
+        assert!((0..60).all(|last| guess(last).is_ok()));
+        assert!(guess(60).is_err());
     }
 
     #[test]
