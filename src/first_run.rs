@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use quita_domain::identity::MerchantId;
 use quita_domain::people::{Login, Role};
+use quita_domain::secret::Secret;
 
 use crate::access::{Access, DEMO_MERCHANT};
 use crate::config::operator_password::DEVELOPMENT_PASSWORD;
@@ -86,12 +87,14 @@ impl Welcome {
 
     fn of_user(&self, config: &Config, api: SocketAddr, ops: SocketAddr) -> String {
         let Some((login, password)) = &self.user else { return String::new() };
-        let is_known =
-            config.operator_password.as_ref().is_some_and(|set| set.expose() == DEVELOPMENT_PASSWORD);
-        let operator = if is_known { DEVELOPMENT_PASSWORD } else { "the one that you configured" };
+        let operator = match config.operator_password.as_ref().map(Secret::expose) {
+            Some(known) if known == DEVELOPMENT_PASSWORD => "password: quita-operator-development",
+            Some(_) => "password: the one that you configured",
+            None => "closed until you set QUITA_OPERATOR_PASSWORD",
+        };
         format!(
             "\nMerchants\u{2019} console: http://{api}/console/\n  sign in as {login}, password {password} (shown only this \
-             once)\nOperator\u{2019}s console: http://{ops}/\n  password: {operator}\n"
+             once)\nOperator\u{2019}s console: http://{ops}/\n  {operator}\n"
         )
     }
 }

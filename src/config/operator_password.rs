@@ -26,7 +26,9 @@ pub(super) fn read(
         settings.refuse("operator-password", why);
     }
     let is_for_trying = environment == Environment::Development && safety::is_loopback(ops_listen);
-    set.filter(|password| is_for_trying || password != DEVELOPMENT_PASSWORD)
-        .or_else(|| is_for_trying.then(|| DEVELOPMENT_PASSWORD.into()))
-        .map(Secret::new)
+    if !is_for_trying && set.as_deref() == Some(DEVELOPMENT_PASSWORD) {
+        let why = "it is the public one of development; make one of your own with `openssl rand -base64 24`";
+        settings.refuse("operator-password", why.into());
+    }
+    set.or_else(|| is_for_trying.then(|| DEVELOPMENT_PASSWORD.into())).map(Secret::new)
 }

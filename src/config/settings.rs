@@ -111,12 +111,12 @@ impl Settings {
                 continue;
             };
             if known.is_secret {
-                let variable = known.variable();
+                let (name, variable) = (known.name, known.variable());
                 self.refuse(
-                    known.name,
+                    name,
                     format!(
                         "a secret does not belong into this file ({origin}); set {variable}, or name a file \
-                         that holds nothing else with secret-key-file"
+                         that holds nothing else with {name}-file"
                     ),
                 );
                 continue;
