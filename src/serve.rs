@@ -36,6 +36,8 @@ const CONNECTIONS: usize = 25_000;
 
 /// How often it is stored when API keys were last used.
 const LAST_USES_EVERY: Duration = Duration::from_secs(15);
+/// How long that may take at the end.
+const LAST_WRITE_WITHIN: Duration = Duration::from_secs(2);
 
 /// What a program that serves may bring of its own: who moves the money, and what time it is.
 pub struct Outside {
@@ -69,9 +71,6 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
 pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let store = store::open(&config.store, Purpose::Serve).await?;
     let clock = Arc::clone(&outside.clock);
-    let access = Access::new(store.clone(), Arc::clone(&clock));
-    let people = People::new(store.clone(), Arc::clone(&clock));
-    let welcome = first_run::prepare(&config, &access, &people).await?;
     let registry = Registry::new();
     let traces = Traces::start(&config, &registry)?;
     // Bound first: the addresses of payers' pages name the port.
@@ -94,14 +93,20 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let streams = Arc::clone(&console.streams);
     let uses = actix_web::rt::spawn(store_last_uses(edge.clone()));
     let api = listen(&config, listener, (edge.clone(), console), traces.tracer())?;
+    let (access, people) =
+        (Access::new(store.clone(), clock.clone()), People::new(store.clone(), clock.clone()));
     let operators = OperatorConsole::new(system.operators(), system.payments(), store, clock, &config);
     let (ops, ops_address) =
         ops::listen(config.ops_listen, system.payments(), registry, Data::new(operators))?;
+    // Last of all that can fail: a password that was made and not printed would be lost.
+    let welcome = first_run::prepare(&config, &access, &people).await?;
     tracing::info!(listen = %api_address, ops_listen = %ops_address, store = %config.store, "the service is ready");
     welcome.print(&config, api_address, ops_address);
     serve(api, ops, &system, config.shutdown_time, || streams.close()).await?;
     uses.abort();
-    keep_last_uses(&edge).await;
+    if tokio::time::timeout(LAST_WRITE_WITHIN, keep_last_uses(&edge)).await.is_err() {
+        tracing::debug!("when keys were last used could not be stored in time");
+    }
     system.stop().await;
     traces.stop().await;
     tracing::info!("the service has stopped");

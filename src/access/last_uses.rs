@@ -1,7 +1,7 @@
 //! When keys were last used: noted in memory for every call, and stored now and then.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use quita_domain::time::Timestamp;
 use quita_ports::{KeyringStore, StoreError};
@@ -13,7 +13,7 @@ pub(super) struct LastUses(Mutex<HashMap<String, Timestamp>>);
 impl LastUses {
     /// A key that exists was used.
     pub(super) fn note(&self, id: &str, at: Timestamp) {
-        let mut uses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut uses = self.lock();
         match uses.get_mut(id) {
             Some(last) => *last = at.max(*last),
             None => {
@@ -22,19 +22,23 @@ impl LastUses {
         }
     }
 
-    /// Stores what was noted. If that fails it is stored the next time.
+    /// Stores what was noted. If that fails, or is not waited for, it is stored the next time.
     pub(super) async fn store(&self, store: &dyn KeyringStore) -> Result<(), StoreError> {
-        let uses: Vec<_> = {
-            let mut uses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::take(&mut *uses).into_iter().collect()
-        };
+        let uses: Vec<_> = self.lock().iter().map(|(id, at)| (id.clone(), *at)).collect();
         if uses.is_empty() {
             return Ok(());
         }
-        let stored = store.note_key_uses(&uses).await;
-        if stored.is_err() {
-            uses.iter().for_each(|(id, at)| self.note(id, *at));
+        store.note_key_uses(&uses).await?;
+        let mut noted = self.lock();
+        for (id, at) in &uses {
+            if noted.get(id) == Some(at) {
+                noted.remove(id);
+            }
         }
-        stored
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Timestamp>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
