@@ -57,10 +57,15 @@ impl Form {
         Secret::new(given.map(|(_, value)| value.clone()).unwrap_or_default())
     }
 
-    /// A text of a person, if it is printable and of 1 to `most` characters.
+    /// A line of a person, if it is printable and of 1 to `most` characters.
     pub(crate) fn words(&self, name: &str, most: usize) -> Option<String> {
-        let text = self.text(name);
-        let is_printable = !text.chars().any(char::is_control);
-        (is_printable && (1..=most).contains(&text.chars().count())).then(|| text.to_owned())
+        self.lines(name, most).filter(|text| !text.contains('\n'))
+    }
+
+    /// The same of several lines, which end with `\n`, however the browser ends them.
+    pub(crate) fn lines(&self, name: &str, most: usize) -> Option<String> {
+        let text = self.text(name).replace("\r\n", "\n");
+        let is_printable = !text.chars().any(|character| character.is_control() && character != '\n');
+        (is_printable && (1..=most).contains(&text.chars().count())).then_some(text)
     }
 }

@@ -1,7 +1,6 @@
 //! Exceptions: what needs a person, and what that person may do.
 
 use actix_web::HttpResponse;
-use actix_web::http::header::LOCATION;
 use actix_web::web::{Data, Query};
 use askama::Template;
 use quita_actors::Asked;
@@ -15,6 +14,7 @@ use super::frame::{Entry, Part, navigation};
 use super::visitor::{OPERATOR, Operator, Order};
 use super::words;
 use crate::audit::Deed;
+use crate::console::answer::{html, see_other};
 use crate::console::failure::Failure;
 use crate::console::frame::Frame;
 use crate::console::place;
@@ -107,7 +107,7 @@ pub(super) async fn show(
     };
     let navigation = navigation(Part::Exceptions, frame.texts);
     let page = ExceptionsPage { frame, navigation, is_open, exceptions };
-    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+    html(&page)
 }
 
 /// What is to be done about which exception.
@@ -156,7 +156,7 @@ pub(super) async fn ask(
         max_note_characters: MAX_NOTE_CHARACTERS,
         frame,
     };
-    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+    html(&page)
 }
 
 /// `POST /exceptions/act`
@@ -167,7 +167,7 @@ pub(super) async fn act(order: Order, console: Data<OperatorConsole>) -> Result<
         ExceptionAction::AskAcquirer => ask_acquirer(&order, &console, &exception).await?,
     };
     let address = format!("{}?done={done}", Part::Exceptions.path());
-    Ok(HttpResponse::SeeOther().insert_header((LOCATION, address)).finish())
+    Ok(see_other(address))
 }
 
 async fn resolve(
@@ -176,7 +176,7 @@ async fn resolve(
     exception: &Exception,
 ) -> Result<&'static str, Failure> {
     let texts = &place::current().texts().operators;
-    let note = order.form.words("note", MAX_NOTE_CHARACTERS);
+    let note = order.form.lines("note", MAX_NOTE_CHARACTERS);
     let note = note.ok_or_else(|| Failure::Unreadable(texts.bad_note.into()))?;
     let resolution = Resolution { at: console.clock.now(), by: OPERATOR.into(), note: note.clone() };
     if !console.operators.resolve(&exception.id, &resolution).await? {

@@ -47,15 +47,9 @@ pub(super) async fn samples(
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
     let place = console.streams.take_place(&operator.token)?;
-    let (samples, closing) = (console.operators.samples(), console.streams.closing());
-    let watching = Watching {
-        console: console.into_inner(),
-        token: operator.token,
-        samples,
-        closing,
-        seen: 0,
-        _place: place,
-    };
+    let samples = console.operators.samples();
+    let watching =
+        Watching { console: console.into_inner(), token: operator.token, samples, seen: 0, _place: place };
     Ok(event_stream(stream::unfold(watching, |watching| watching.next())))
 }
 
@@ -68,7 +62,6 @@ struct Watching {
     console: Arc<OperatorConsole>,
     token: Secret<String>,
     samples: watch::Receiver<Arc<Sample>>,
-    closing: watch::Receiver<bool>,
     seen: u32,
     _place: StreamPlace,
 }
@@ -76,13 +69,9 @@ struct Watching {
 impl Watching {
     async fn next(mut self) -> Option<(Bytes, Self)> {
         if self.seen > 0 {
-            tokio::select! {
-                biased;
-                _ = self.closing.wait_for(|is_closing| *is_closing) => return None,
-                changed = self.samples.changed() => changed.ok()?,
-            }
+            self.samples.changed().await.ok()?;
         }
-        let is_check = self.seen.is_multiple_of(SAMPLES_PER_CHECK);
+        let is_check = self.seen > 0 && self.seen.is_multiple_of(SAMPLES_PER_CHECK);
         self.seen = self.seen.wrapping_add(1);
         // A store out of reach ends nothing: that is when an operator looks.
         if is_check && !is_operator(&self.console, &self.token).await.unwrap_or(true) {

@@ -11,6 +11,7 @@ use tokio::time::timeout;
 use super::OperatorConsole;
 use super::frame::{Entry, Part, navigation};
 use super::visitor::Operator;
+use crate::console::answer::html;
 use crate::console::failure::Failure;
 use crate::console::frame::Frame;
 
@@ -38,9 +39,10 @@ pub(super) async fn show(
         Ok(Err(error)) => Some(error.to_string()),
         Err(_) => Some(String::from("no answer in time")),
     };
-    let nodes = console.operators.nodes().await.unwrap_or_default();
+    let nodes = timeout(STORE_TIME_OUT, console.operators.nodes()).await;
+    let nodes = nodes.ok().and_then(Result::ok).unwrap_or_default();
     let frame = Frame { has_plots: true, ..operator.frame() };
     let navigation = navigation(Part::Store, frame.texts);
     let page = StorePage { frame, navigation, store_name: console.store_name.clone(), trouble, nodes };
-    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+    html(&page)
 }

@@ -3,19 +3,21 @@
 //! A handler that orders something takes an [`Order`], so it can't forget the form's token.
 
 use std::future::Future;
+use std::net::IpAddr;
 use std::pin::Pin;
+use std::time::Duration;
 
 use actix_web::dev::Payload;
-use actix_web::http::Method;
 use actix_web::web::{self, Data};
 use actix_web::{FromRequest, HttpRequest};
 use quita_domain::secret::Secret;
+use tokio::time::timeout;
 
 use super::OperatorConsole;
 use crate::audit::Doer;
 use crate::console::failure::Failure;
 use crate::console::form::Form;
-use crate::console::visitor::address_of;
+use crate::console::visitor::peer_of;
 
 /// How the audit log names the operator.
 pub(super) const OPERATOR: &str = "operator";
@@ -25,13 +27,13 @@ type Extracted<T> = Pin<Box<dyn Future<Output = Result<T, Failure>>>>;
 /// The operator, signed in.
 pub(super) struct Operator {
     pub(super) token: Secret<String>,
-    from: String,
+    from: IpAddr,
 }
 
 impl Operator {
     /// Who orders something, for the audit log.
     pub(super) fn doer(&self) -> Doer {
-        Doer { who: OPERATOR.into(), from: self.from.clone() }
+        Doer { who: OPERATOR.into(), from: self.from.to_string() }
     }
 }
 
@@ -48,28 +50,28 @@ impl FromRequest for Operator {
 async fn identify(request: &HttpRequest) -> Result<Operator, Failure> {
     let console = request.app_data::<Data<OperatorConsole>>();
     let console = console.ok_or_else(|| Failure::Defect("no console".into()))?;
-    let signed_out = || {
-        let address = request.uri().path_and_query().map(ToString::to_string);
-        Failure::SignedOut(address.filter(|_| request.method() == Method::GET))
-    };
-    let token = console.cookies.session(request).ok_or_else(signed_out)?;
+    let token = console.cookies.session(request).ok_or_else(|| Failure::signed_out(request))?;
     if !is_operator(console, &token).await? {
-        return Err(signed_out());
+        return Err(Failure::signed_out(request));
     }
-    Ok(Operator { token, from: address_of(request, console.is_behind_proxy).to_string() })
+    Ok(Operator { token, from: peer_of(request) })
 }
+
+/// How long the store may take to confirm a session before what it confirmed lately counts.
+const CONFIRMED_WITHIN: Duration = Duration::from_secs(1);
 
 /// Whether a session with this token goes on. While the store is out of reach, what it confirmed here is believed.
 pub(super) async fn is_operator(console: &OperatorConsole, token: &Secret<String>) -> Result<bool, Failure> {
     let credential = console.credential.as_ref().ok_or(Failure::Closed)?;
-    match console.people.is_operator(credential, token.expose()).await {
-        Ok(goes_on) => {
-            console.recent.note(token, goes_on);
-            Ok(goes_on)
-        }
-        Err(_) if console.recent.knows(token) => Ok(true),
-        Err(error) => Err(error.into()),
-    }
+    let confirmed = console.people.is_operator(credential, token.expose());
+    // Whom it does not know lately waits as long as the store does.
+    let confirmed = match console.recent.knows(token) {
+        true => timeout(CONFIRMED_WITHIN, confirmed).await.unwrap_or(Ok(true)).or(Ok(true)),
+        false => confirmed.await,
+    };
+    let goes_on = confirmed?;
+    console.recent.note(token, goes_on);
+    Ok(goes_on)
 }
 
 /// The operator orders something, by a form of the own session.
