@@ -88,6 +88,9 @@ pub struct Check {
     pub at: Timestamp,
     /// How often it was looked at before.
     pub made: u32,
+    /// Whether an operator's order withheld the look before: it brought no answer because nobody was asked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub withheld: bool,
 }
 
 impl Payment {

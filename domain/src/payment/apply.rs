@@ -32,6 +32,7 @@ impl Change {
             | Self::AskWithheld(_)
             | Self::NotFoundCounted { .. }
             | Self::CheckScheduled(_)
+            | Self::LookWithheld
             | Self::DisputeLearnt(_)
             | Self::OperationRequested(_)
             | Self::OperationSent(_)
@@ -83,8 +84,9 @@ impl Payment {
             }),
             Change::CheckScheduled(at) => {
                 let made = self.check.map_or(0, |check| check.made.saturating_add(1));
-                self.check = at.map(|at| Check { at, made });
+                self.check = at.map(|at| Check { at, made, withheld: false });
             }
+            Change::LookWithheld => self.check.iter_mut().for_each(|check| check.withheld = true),
             Change::Issued(issued) => self.state_mut().issued = Some(Arc::new(issued)),
             Change::Approved(approval) => {
                 self.state_mut().authorization_code = Some(approval.authorization_code);

@@ -44,6 +44,8 @@ pub enum Change {
     AskWithheld(Timestamp),
     /// A waiting charge is looked at next at this time; never when absent.
     CheckScheduled(Option<Timestamp>),
+    /// The last look was not sent: that it brought no answer tells nothing.
+    LookWithheld,
     /// The acquirer issued the code to pay with.
     Issued(Issued),
     /// The issuer approved.

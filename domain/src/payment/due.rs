@@ -99,7 +99,7 @@ impl Payment {
             Status::Expired | Status::Cancelled => {
                 let may_come_late = self.order.method != Method::CreditCard;
                 let at = clock.plus_ms(step(&LATE_LOOK_STEPS_MS, 0));
-                may_come_late.then_some(Check { at, made: 0 })
+                may_come_late.then_some(Check { at, made: 0, withheld: false })
             }
             Status::Initial
             | Status::Approved
@@ -206,40 +206,35 @@ impl Draft {
         self.effects.push(Effect::Find(acquirer));
     }
 
-    /// The question what became of the last charge was not sent: it does not count. A look at a waiting charge does.
+    /// The question what became of the last charge was not sent: it does not count. A look at a waiting charge does, but
+    /// nobody is told that it brought no answer.
     pub(super) fn question_withheld(&mut self) {
         let asked = self.payment.state.attempts.last().filter(|attempt| attempt.outcome.is_open());
         if let Some(asked) = asked.map(|attempt| attempt.asked.saturating_sub(1)) {
             let wait_ms = WITHHELD_WAIT_MS.max(step(&ASK_STEPS_MS, asked));
             self.make(Change::AskWithheld(self.clock().plus_ms(wait_ms)));
+        } else if self.payment.check.is_some() {
+            self.make(Change::LookWithheld);
         }
     }
 
-    /// An operator wants to know now: asks what became of the last charge, or looks at the one that waits, and sends
-    /// operations again whose next try is far away. Whatever may still be under way is left alone.
+    /// An operator wants to know now: asks what became of the last charge, or looks at the one that waits, beside what is
+    /// scheduled, and sends operations again whose next try is far away. Whatever may still be under way is left alone.
     pub(super) fn ask_now(&mut self) {
-        let unknown = self.payment.state.attempts.last().filter(|attempt| attempt.outcome.is_open());
-        match unknown.map(|attempt| (attempt.outcome, attempt.acquirer.clone(), attempt.asked)) {
-            Some((AttemptOutcome::Unknown, acquirer, asked)) => self.ask(acquirer, asked),
-            Some(_) => {}
-            None => self.look_now(),
-        }
-        // A lease ends before that, whatever the clock of the node that wrote it.
-        let far_away = self.clock().plus_ms(CALL_LEASE_MS.saturating_mul(2));
-        let is_far_away = |operation: &&Operation| operation.send_at.is_some_and(|at| at > far_away);
-        let operations = self.payment.operations.iter().filter(is_far_away);
-        for id in operations.map(|operation| operation.id).collect::<Vec<_>>() {
-            self.send_operation(id);
-        }
-    }
-
-    /// The looks that are scheduled stay as they are.
-    fn look_now(&mut self) {
-        if self.payment.check.is_some()
+        let open = self.payment.state.attempts.last().map(|attempt| attempt.outcome);
+        let open = open.filter(|outcome| outcome.is_open());
+        if open.map_or(self.payment.check.is_some(), |outcome| outcome == AttemptOutcome::Unknown)
             && let Some(acquirer) = self.payment.acquirer().cloned()
         {
             self.note_change();
             self.effects.push(Effect::Find(acquirer));
+        }
+        // A lease ends before that, by the clock of whichever node wrote it.
+        let far_away = self.clock().plus_ms(CALL_LEASE_MS.saturating_add(CLOCK_TOLERANCE_MS));
+        let is_far_away = |operation: &&Operation| operation.send_at.is_some_and(|at| at > far_away);
+        let operations = self.payment.operations.iter().filter(is_far_away);
+        for id in operations.map(|operation| operation.id).collect::<Vec<_>>() {
+            self.send_operation(id);
         }
     }
 
@@ -267,15 +262,16 @@ impl Draft {
             overdue_at.is_some_and(|overdue_at| overdue_at <= at)
         };
         // By the time for which the look was planned: after an outage of ours the acquirer is given a chance first.
-        if self.payment.check.is_some_and(|check| is_overdue(check.at)) {
+        if self.payment.check.is_some_and(|check| is_overdue(check.at) && !check.withheld) {
             self.outcome_is_unknown("its time to be paid is over, and the acquirer gives no answer".into());
         }
     }
 
     /// After the last look one more is scheduled, which its answer makes needless.
     fn next_late_look(&mut self, now: Timestamp) -> Timestamp {
-        let made = self.payment.check.map_or(0, |check| check.made);
-        if made >= LATE_LOOKS {
+        let (made, was_withheld) =
+            self.payment.check.map_or((0, false), |check| (check.made, check.withheld));
+        if made >= LATE_LOOKS && !was_withheld {
             let detail = format!("looked {made} times for money that came late; the acquirer gave no answer");
             self.outcome_is_unknown(detail);
         }

@@ -118,7 +118,12 @@ fn an_operator_who_asks_has_an_unknown_outcome_asked_for_at_once() {
     let timed_out = after(&open(pix_order()).next.unwrap(), charge_answered(unknown()), 500);
     let asked = timed_out.decide(Command::Ask, &at(600)).unwrap();
     assert_eq!(asked.effects, [find()]);
-    assert_eq!(asked.next.unwrap().due_at(), Some(START.plus_ms(2_600)), "the next one is scheduled");
+    let asked = asked.next.unwrap();
+    assert_eq!(
+        (asked.due_at(), asked.state.attempts[0].asked),
+        (Some(START.plus_ms(1_500)), 0),
+        "as scheduled"
+    );
 }
 
 #[test]
@@ -153,7 +158,7 @@ fn an_operator_who_asks_has_an_operation_sent_again_unless_its_call_may_be_under
     };
     assert!(!sends(&refunding, 3_100), "under way");
     let mut payment = refunding;
-    for _ in 0..6 {
+    for _ in 0..7 {
         let now_ms = payment.due_at().unwrap().ms_since(START);
         payment = after(&payment, Command::Wake, now_ms);
         let answer = OperationAnswer::Failed(CallFailure::Unknown("502".into()));
@@ -161,12 +166,43 @@ fn an_operator_who_asks_has_an_operation_sent_again_unless_its_call_may_be_under
             after(&payment, Command::OperationAnswered { operation: Uuid::from_u128(1), answer }, now_ms);
     }
     let next_ms = payment.due_at().unwrap().ms_since(START);
-    assert!(sends(&payment, next_ms - 200_000));
-    assert!(!sends(&payment, next_ms - 20_000), "it is about to be sent anyway");
+    assert!(sends(&payment, next_ms - 700_000));
+    assert!(!sends(&payment, next_ms - 600_000), "a node whose clock is ahead may be sending it");
 }
 
 #[test]
 fn there_is_nothing_to_ask_of_what_is_settled() {
     assert!(paid().decide(Command::Ask, &at(9_000)).unwrap().effects.is_empty());
     assert!(paid().decide(Command::Ask, &at(9_000)).unwrap().next.is_none());
+}
+
+#[test]
+fn a_look_for_late_money_that_was_withheld_is_no_look_that_brought_no_answer() {
+    let mut closed = after(&pending(), Command::Notified(Fact::Expired), 1_000);
+    for (day, answer) in [(1, ChargeAnswer::NotFound), (3, withheld())] {
+        closed = after(&closed, Command::Wake, 1_000 + day * DAY);
+        closed = after(&closed, found(answer), 2_000 + day * DAY);
+    }
+    let again = closed.decide(Command::Wake, &at(1_000 + 5 * DAY)).unwrap();
+    assert!(again.oddity.is_none() && again.effects.contains(&find()));
+    let told = after(&again.next.unwrap(), found(ChargeAnswer::NotFound), 2_000 + 5 * DAY);
+    assert_eq!(told.due_at(), None, "and then no more");
+}
+
+#[test]
+fn a_waiting_charge_is_not_called_overdue_while_its_looks_are_withheld() {
+    let mut payment = pending();
+    let mut answers = 0;
+    let told_at = loop {
+        let now_ms = payment.due_at().unwrap().ms_since(START);
+        let woken = payment.decide(Command::Wake, &at(now_ms)).unwrap();
+        if let Some(oddity) = woken.oddity {
+            assert_eq!(oddity.kind, OddityKind::UnknownOutcome);
+            break now_ms;
+        }
+        let answer = if now_ms < 2 * DAY { withheld() } else { unknown() };
+        answers += u32::from(now_ms >= 2 * DAY);
+        payment = after(&woken.next.unwrap(), found(answer), now_ms + 10);
+    };
+    assert!(told_at > 2 * DAY && answers >= 1, "{told_at} after {answers}");
 }
