@@ -198,7 +198,7 @@ impl People {
         if !is_password(new.expose()) {
             return Err(PeopleError::NotAPassword);
         }
-        let user = self.set_password(&user.merchant, &user.login, new).await?;
+        let user = self.set_password(user, new, Verified::Current).await?;
         let of = SessionOf::User { login: user.login.clone(), password_version: user.password_version };
         Ok(Begun { token: self.begin(of).await?, user })
     }
@@ -212,8 +212,8 @@ impl People {
         merchant: &MerchantId,
         login: &Login,
     ) -> Result<Secret<String>, PeopleError> {
-        let password = password::random_password()?;
-        self.set_password(merchant, login, &password).await?;
+        let (password, user) = (password::random_password()?, self.user(merchant, login).await?);
+        self.set_password(&user, &password, Verified::Nothing).await?;
         Ok(password)
     }
 
@@ -227,7 +227,11 @@ impl People {
         login: &Login,
         role: Role,
     ) -> Result<Role, PeopleError> {
-        let (before, _) = self.change(merchant, login, |user| user.role = role).await?;
+        let before = self.change(merchant, login, |user| {
+            user.role = role;
+            Ok(())
+        });
+        let (before, _) = before.await?;
         Ok(before.role)
     }
 
@@ -236,8 +240,8 @@ impl People {
     /// # Errors
     /// [`PeopleError::NoSuchUser`], and when the store does not answer.
     pub async fn remove(&self, merchant: &MerchantId, login: &Login) -> Result<(), PeopleError> {
-        self.user(merchant, login).await?;
-        if self.store.remove_user(login).await? {
+        let user = self.user(merchant, login).await?;
+        if self.store.remove_user(&user).await? {
             Ok(())
         } else {
             Err(PeopleError::NoSuchUser(login.clone()))
@@ -263,29 +267,34 @@ impl People {
 
     async fn set_password(
         &self,
-        merchant: &MerchantId,
-        login: &Login,
+        seen: &User,
         password: &Secret<String>,
+        verified: Verified,
     ) -> Result<User, PeopleError> {
         let hash = self.passwords.hash(password).await?;
         let now = self.clock.now();
         let change = |user: &mut User| {
+            // Hashing takes a while: what was verified may have been reset meanwhile, to lock somebody out.
+            if verified == Verified::Current && user.password_version != seen.password_version {
+                return Err(PeopleError::WrongPassword);
+            }
             user.password_hash.clone_from(&hash);
             user.password_version = next_version(user.password_version, now);
+            Ok(())
         };
-        Ok(self.change(merchant, login, change).await?.1)
+        Ok(self.change(&seen.merchant, &seen.login, change).await?.1)
     }
 
     async fn change(
         &self,
         merchant: &MerchantId,
         login: &Login,
-        change: impl Fn(&mut User),
+        change: impl Fn(&mut User) -> Result<(), PeopleError>,
     ) -> Result<(User, User), PeopleError> {
         for _ in 0..MAX_RACES {
             let before = self.user(merchant, login).await?;
             let mut after = before.clone();
-            change(&mut after);
+            change(&mut after)?;
             if self.store.replace_user(&before, &after).await? {
                 return Ok((before, after));
             }
@@ -303,6 +312,15 @@ impl People {
         let session = self.store.session(&Session::id_of(token)).await?;
         Ok(session.filter(|session| session.is_live(self.clock.now())))
     }
+}
+
+/// What whoever sets a password has shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verified {
+    /// The password that the user had when it was seen.
+    Current,
+    /// None: somebody else may do it.
+    Nothing,
 }
 
 /// Another version than any before, also of a user of the same login who was removed: that one's sessions stay over.

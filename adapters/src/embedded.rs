@@ -34,6 +34,9 @@ use failure::Failure;
 use sole_writer::SoleWriter;
 use workers::Workers;
 
+/// Old notices, or ended sessions, that go with one call at most, so that no call takes long.
+const MAX_FORGOTTEN_AT_ONCE: i64 = 500;
+
 /// A store in one SQLite file.
 ///
 /// Dropping it waits for the writes that were begun, and closes the file.

@@ -55,9 +55,9 @@ impl Application {
     }
 
     /// The secrets that sign at this time, newest first.
-    pub fn live_secrets(&self, now: Timestamp) -> impl Iterator<Item = &str> {
+    pub fn live_secrets(&self, now: Timestamp) -> impl Iterator<Item = &SigningSecret> {
         let is_live = move |secret: &&SigningSecret| secret.expires_at.is_none_or(|at| at > now);
-        self.secrets.iter().filter(is_live).map(|secret| secret.secret.as_str())
+        self.secrets.iter().filter(is_live)
     }
 
     /// Makes `fresh` the newest secret; the one before signs for another day, older ones no longer.
@@ -258,8 +258,8 @@ mod tests {
         for fresh in ["whsec_a", "whsec_b", "whsec_c"] {
             application.rotate_secret(fresh.into(), now);
         }
-        assert_eq!(application.live_secrets(now).collect::<Vec<_>>(), ["whsec_c", "whsec_b"]);
-        let later = now.plus_ms(SECRET_OVERLAP_MS);
-        assert_eq!(application.live_secrets(later).collect::<Vec<_>>(), ["whsec_c"]);
+        let live = |at| application.live_secrets(at).map(|secret| &*secret.secret).collect::<Vec<_>>();
+        assert_eq!(live(now), ["whsec_c", "whsec_b"]);
+        assert_eq!(live(now.plus_ms(SECRET_OVERLAP_MS)), ["whsec_c"]);
     }
 }

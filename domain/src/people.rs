@@ -34,11 +34,11 @@ pub fn is_password(text: &str) -> bool {
 pub struct Login(String);
 
 impl Login {
-    /// Reads an address: one `@` with something on both sides, nothing that is blank or invisible.
+    /// Reads an address: one `@` with something on both sides, of visible ASCII: no two look the same.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim().to_lowercase();
         let (name, host) = text.split_once('@')?;
-        let is_visible = text.chars().all(|character| !character.is_whitespace() && !character.is_control());
+        let is_visible = text.chars().all(|character| character.is_ascii_graphic());
         let is_sane = !name.is_empty() && !host.is_empty() && !host.contains('@') && is_visible;
         (is_sane && text.chars().count() <= MAX_EMAIL_CHARACTERS).then_some(Self(text))
     }

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use chrono::{DateTime, FixedOffset, NaiveDate, NaiveTime, SecondsFormat, TimeDelta, Utc};
+use chrono::{DateTime, FixedOffset, NaiveDate, NaiveDateTime, SecondsFormat, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-/// Offset of America/Sao_Paulo: Brazil has had no daylight saving time since decree 9.772/2019.
-const SAO_PAULO_OFFSET_S: i32 = -3 * 3600;
+/// How much America/Sao_Paulo is behind UTC: Brazil has had no daylight saving time since decree 9.772/2019.
+const SAO_PAULO_BEHIND_MS: i64 = 3 * 3_600_000;
 
 /// A day in milliseconds.
 pub const DAY_MS: u64 = 24 * 3_600_000;
@@ -38,21 +38,26 @@ impl Timestamp {
         u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
     }
 
+    /// The date and time of day in São Paulo at this instant.
+    pub fn in_sao_paulo(self) -> NaiveDateTime {
+        let shifted = self.0.saturating_sub(SAO_PAULO_BEHIND_MS);
+        DateTime::from_timestamp_millis(shifted).unwrap_or(DateTime::<Utc>::MAX_UTC).naive_utc()
+    }
+
+    /// The instant of a date and time of day in São Paulo. `None` beyond the years that a calendar names.
+    pub fn from_sao_paulo(local: NaiveDateTime) -> Option<Self> {
+        let utc = local.checked_add_signed(TimeDelta::milliseconds(SAO_PAULO_BEHIND_MS))?;
+        Some(Self(utc.and_utc().timestamp_millis()))
+    }
+
     /// The date in São Paulo at this instant, which is the date of due dates and card expiry.
     pub fn sao_paulo_date(self) -> NaiveDate {
-        let shifted = self.0.saturating_add(i64::from(SAO_PAULO_OFFSET_S) * 1000);
-        DateTime::from_timestamp_millis(shifted).unwrap_or(DateTime::<Utc>::MAX_UTC).date_naive()
+        self.in_sao_paulo().date()
     }
 
     /// The last millisecond of a date in São Paulo.
     pub fn end_of_sao_paulo_day(date: NaiveDate) -> Self {
-        let next = date.checked_add_signed(TimeDelta::days(1)).unwrap_or(date).and_time(NaiveTime::MIN);
-        Self(
-            next.and_utc()
-                .timestamp_millis()
-                .saturating_sub(i64::from(SAO_PAULO_OFFSET_S) * 1000)
-                .saturating_sub(1),
-        )
+        date.and_hms_milli_opt(23, 59, 59, 999).and_then(Self::from_sao_paulo).unwrap_or(Self(i64::MAX))
     }
 
     /// Reads an ISO 8601 instant with an offset, such as `2026-11-21T12:00:00.000Z`.
@@ -89,5 +94,16 @@ mod tests {
     fn a_day_in_sao_paulo_ends_just_before_three_utc() {
         let day = NaiveDate::from_ymd_opt(2026, 11, 21).unwrap();
         assert_eq!(Timestamp::end_of_sao_paulo_day(day).to_string(), "2026-11-22T02:59:59.999Z");
+    }
+
+    #[test]
+    fn sao_paulo_s_clock_is_read_and_set_until_the_calendar_ends() {
+        let at = Timestamp::parse("2026-12-01T02:30:05.123Z").unwrap();
+        assert_eq!(at.in_sao_paulo().to_string(), "2026-11-30 23:30:05.123");
+        assert_eq!(Timestamp::from_sao_paulo(at.in_sao_paulo()), Some(at));
+        assert_eq!(Timestamp::from_sao_paulo(NaiveDateTime::MAX), None);
+        let far = [i64::MIN, i64::MAX].map(|millis| Timestamp::from_millis(millis).in_sao_paulo());
+        assert_eq!(far, [DateTime::<Utc>::MAX_UTC.naive_utc(); 2]);
+        assert!(Timestamp::end_of_sao_paulo_day(NaiveDate::MAX) > at);
     }
 }

@@ -28,8 +28,8 @@ pub trait PeopleStore: Send + Sync + 'static {
     /// Replaces a user, whose login and merchant stay, if it is still as `before`; `false` if somebody was faster.
     async fn replace_user(&self, before: &User, after: &User) -> Result<bool, StoreError>;
 
-    /// Removes a user; `false` if there is none.
-    async fn remove_user(&self, login: &Login) -> Result<bool, StoreError>;
+    /// Removes this user of this merchant; `false` if there is none.
+    async fn remove_user(&self, user: &User) -> Result<bool, StoreError>;
 
     /// Stores a session. Those that had ended when it began may be forgotten.
     async fn insert_session(&self, session: &Session) -> Result<(), StoreError>;

@@ -6,13 +6,10 @@ use quita_domain::time::Timestamp;
 use quita_ports::{InboxStore, StoreError};
 use rusqlite::Transaction;
 
-use super::EmbeddedStore;
 use super::failure::Failure;
+use super::{EmbeddedStore, MAX_FORGOTTEN_AT_ONCE};
 use crate::store_rules::KEEP_FINISHED_MS;
 use crate::stored_form::{decode, encode, readable, signed};
-
-/// Old notices that go with one call at most, so that no call takes long.
-const MAX_FORGOTTEN_AT_ONCE: i64 = 500;
 
 #[async_trait]
 impl InboxStore for EmbeddedStore {

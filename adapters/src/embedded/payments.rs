@@ -25,7 +25,7 @@ const INSERT: &str = "INSERT INTO payments (id, revision, last_op, merchant, mod
     :external_reference, :created_at, :amount, :status, :paid_at, :due_at, :outbox_at, :delivery_states, :payment) \
     ON CONFLICT (id) DO NOTHING";
 
-/// Only what may change: an index is not touched if none of its columns is set.
+/// Only what may change: an index is not touched if none of its columns is set, whatever it is set to.
 const REPLACE: &str = "UPDATE payments SET revision = :revision, last_op = :last_op, status = :status, \
     paid_at = :paid_at, due_at = :due_at, outbox_at = :outbox_at, delivery_states = :delivery_states, payment = :payment \
     WHERE id = :id AND revision = :expected";

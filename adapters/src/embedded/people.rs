@@ -6,13 +6,10 @@ use quita_domain::people::{Login, Session, User};
 use quita_ports::{PeopleStore, StoreError};
 use rusqlite::Transaction;
 
-use super::EmbeddedStore;
 use super::failure::Failure;
 use super::reading::{find_all, find_one};
+use super::{EmbeddedStore, MAX_FORGOTTEN_AT_ONCE};
 use crate::stored_form::encode;
-
-/// Ended sessions that go when one begins at most, so that no call takes long.
-const MAX_FORGOTTEN_AT_ONCE: i64 = 500;
 
 #[async_trait]
 impl PeopleStore for EmbeddedStore {
@@ -61,11 +58,12 @@ impl PeopleStore for EmbeddedStore {
         .await
     }
 
-    async fn remove_user(&self, login: &Login) -> Result<bool, StoreError> {
-        let login = login.clone();
+    async fn remove_user(&self, user: &User) -> Result<bool, StoreError> {
+        let user = user.clone();
         self.write(move |transaction| {
-            let mut delete = transaction.prepare_cached("DELETE FROM users WHERE login = ?1")?;
-            Ok(delete.execute([login.as_str()])? == 1)
+            let sql = "DELETE FROM users WHERE login = ?1 AND merchant = ?2";
+            let of = [user.login.as_str(), user.merchant.as_str()];
+            Ok(transaction.prepare_cached(sql)?.execute(of)? == 1)
         })
         .await
     }

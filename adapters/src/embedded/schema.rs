@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::failure::Failure;
 use super::sole_writer::SoleWriter;
-use super::{reading, transaction};
+use super::transaction;
 use crate::stored_form::{decode, signed};
 
 /// The schema that this version makes and understands, kept in `user_version`.
@@ -125,11 +125,20 @@ fn fill_in(transaction: &Transaction<'_>, row: i64, stated: &Stated) -> Result<(
     Ok(())
 }
 
+/// A key that can't be read belongs to nobody: it opens nothing, and keeps nobody from the others.
 fn fill_in_keys(transaction: &Transaction<'_>) -> Result<(), Failure> {
-    let sql = "SELECT id, api_key FROM api_keys";
-    for key in reading::find_all::<ApiKey>(transaction, sql, [], "API key")? {
-        let mut update = transaction.prepare_cached("UPDATE api_keys SET merchant = ?2 WHERE id = ?1")?;
-        update.execute((key.id, key.owner.merchant.as_str()))?;
+    let mut statement = transaction.prepare("SELECT id, api_key FROM api_keys")?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let rows: Vec<(String, Vec<u8>)> = rows.collect::<rusqlite::Result<_>>()?;
+    for (id, document) in rows {
+        match decode::<ApiKey>(&document, &format!("API key {id}")) {
+            Ok(key) => {
+                let mut update =
+                    transaction.prepare_cached("UPDATE api_keys SET merchant = ?2 WHERE id = ?1")?;
+                update.execute((id, key.owner.merchant.as_str()))?;
+            }
+            Err(error) => tracing::error!(%error, "its merchant stays unknown"),
+        }
     }
     Ok(())
 }

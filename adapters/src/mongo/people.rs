@@ -29,6 +29,12 @@ impl<'a> StoredUser<'a> {
     }
 }
 
+/// Another one than that of a user of the same login who was removed: the guard of a write that was on its way would
+/// take the new one for the old.
+const fn first_revision(user: &User) -> i64 {
+    user.created_at.millis()
+}
+
 /// A session as it is stored. The server deletes it once it has ended.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -42,7 +48,7 @@ struct StoredSession<'a> {
 #[async_trait]
 impl PeopleStore for MongoStore {
     async fn insert_user(&self, user: &User) -> Result<bool, StoreError> {
-        batch::insert_one(&self.database, USERS, &StoredUser::of(user, 1)).await
+        batch::insert_one(&self.database, USERS, &StoredUser::of(user, first_revision(user))).await
     }
 
     async fn user(&self, login: &Login) -> Result<Option<User>, StoreError> {
@@ -71,8 +77,8 @@ impl PeopleStore for MongoStore {
         Ok(replaced.matched_count == 1)
     }
 
-    async fn remove_user(&self, login: &Login) -> Result<bool, StoreError> {
-        let user = doc! { "_id": login.as_str() };
+    async fn remove_user(&self, user: &User) -> Result<bool, StoreError> {
+        let user = doc! { "_id": user.login.as_str(), "merchant": user.merchant.as_str() };
         Ok(within_time(self.collection(USERS).delete_one(user)).await?.deleted_count == 1)
     }
 

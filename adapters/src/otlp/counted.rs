@@ -14,7 +14,7 @@ const LOGGED_EVERY: Duration = Duration::from_secs(60);
 /// What became of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// The collector has it.
+    /// The collector answered that it took the batch; whether it kept every span it may say in its own log.
     Exported,
     /// Nobody has it: there was no room, or the collector did not take it.
     Lost,

@@ -1,4 +1,4 @@
-//! Files that version 1 made: `embedded_version_1.sql` is its schema as it was.
+//! Files that version 1 made.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -19,13 +19,23 @@ use quita_ports::{
     StoreError,
 };
 use rusqlite::{Connection, named_params};
+use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use crate::access::{application, key};
 use crate::exceptions::exception;
 use crate::samples::{Sample, created_at, insert, notice, paid, pending, replace};
 
-const VERSION_1: &str = include_str!("embedded_version_1.sql");
+const VERSION_1: &str = include_str!("../../src/embedded/schema/version_1.sql");
+
+#[test]
+fn the_schema_of_version_1_is_never_edited() {
+    let digest: String = Sha256::digest(VERSION_1).iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(
+        digest, "069a8b07809c1d0d2bdb92407b2f67fac547d6c35d6ea86ca62a7c21fe0b5e5c",
+        "files out there were made by it: add a version instead"
+    );
+}
 
 /// A file as version 1 left it, with these payments.
 fn file_of_version_1(payments: &[Payment]) -> (TempDir, PathBuf) {
@@ -194,6 +204,19 @@ async fn a_payment_that_can_not_be_read_keeps_no_others_from_being_brought_along
     let store = EmbeddedStore::open_sole_writer(&path).unwrap();
     assert_eq!(store.list(&of_amount(10_000), None, 10).await, Ok(vec![sound]));
     assert!(matches!(store.load(&[damaged.id]).await, Err(StoreError::Unreadable(_))));
+}
+
+#[tokio::test]
+async fn an_api_key_that_can_not_be_read_keeps_no_others_from_being_brought_along() {
+    let (_folder, path) = file_of_version_1(&[]);
+    let meddler = Connection::open(&path).unwrap();
+    let damaged = "INSERT INTO api_keys (id, created_at, api_key) VALUES ('damaged', 1, x'0500000000')";
+    assert_eq!(meddler.execute(damaged, []), Ok(1));
+    let sound = key("k1", 1);
+    let row = "INSERT INTO api_keys VALUES ('k1', 1, ?1)";
+    assert_eq!(meddler.execute(row, [bson::serialize_to_vec(&sound).unwrap()]), Ok(1));
+    let store = EmbeddedStore::open(&path).unwrap();
+    assert_eq!(store.keys_of(&sound.owner.merchant).await, Ok(vec![sound]));
 }
 
 #[tokio::test]

@@ -315,7 +315,7 @@ async fn every_query_of_the_consoles(store: &MongoStore) {
     assert_eq!(store.replace_user(&user, &user).await, Ok(true));
     store.users(&merchant).await.unwrap();
     assert_eq!(store.has_users().await, Ok(true));
-    store.remove_user(&user.login).await.unwrap();
+    store.remove_user(&user).await.unwrap();
     store.session("none").await.unwrap();
     store.remove_session("none").await.unwrap();
     let entry = crate::audit::entry(1, 1, Some("loja"));

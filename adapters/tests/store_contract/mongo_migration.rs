@@ -35,6 +35,10 @@ async fn what_the_version_before_stored_is_found_and_its_indexes_go() {
             let keys = doc! { "merchant": 1, "mode": 1, "status": 1, "createdAt": -1, "_id": -1 };
             let superseded = IndexModel::builder().keys(keys).options(options).build();
             payments.create_index(superseded).await.unwrap();
+            let exceptions = database.collection::<Document>("exceptions");
+            let options = IndexOptions::builder().name(String::from("newest")).build();
+            let superseded = IndexModel::builder().keys(doc! { "reportedAt": -1 }).options(options).build();
+            exceptions.create_index(superseded).await.unwrap();
             let before = payments.list_index_names().await.unwrap();
             let uri = std::env::var("QUITA_TEST_MONGODB_URI").unwrap();
             MongoStore::connect(&with_database(&uri, database.name())).await.unwrap();
@@ -42,6 +46,8 @@ async fn what_the_version_before_stored_is_found_and_its_indexes_go() {
             assert!(!after.iter().any(|name| name == "by_status"), "{after:?}");
             after.push(String::from("by_status"));
             assert_eq!(after, before, "and no others");
+            let exceptions = exceptions.list_index_names().await.unwrap();
+            assert!(!exceptions.iter().any(|name| name == "newest"), "{exceptions:?}");
         })
         .await;
 }

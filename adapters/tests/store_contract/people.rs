@@ -92,12 +92,14 @@ pub async fn a_removed_user_is_gone_and_the_login_is_free(store: Arc<dyn PeopleS
     let ana = user("ana@loja.com.br", "loja");
     store.insert_user(&ana).await.unwrap();
     store.insert_user(&user("bia@loja.com.br", "loja")).await.unwrap();
-    assert_eq!(store.remove_user(&ana.login).await, Ok(true));
-    assert_eq!(store.remove_user(&ana.login).await, Ok(false));
+    let of_another = user("ana@loja.com.br", "outra");
+    assert_eq!(store.remove_user(&of_another).await, Ok(false), "it is another merchant's");
+    assert_eq!(store.remove_user(&ana).await, Ok(true));
+    assert_eq!(store.remove_user(&ana).await, Ok(false));
     assert_eq!(store.user(&ana.login).await, Ok(None));
     assert_eq!(store.replace_user(&ana, &with_role(&ana, Role::Viewer)).await, Ok(false));
     assert_eq!(store.users(&ana.merchant).await, Ok(vec![user("bia@loja.com.br", "loja")]));
-    assert_eq!(store.insert_user(&user("ana@loja.com.br", "outra")).await, Ok(true));
+    assert_eq!(store.insert_user(&of_another).await, Ok(true));
 }
 
 pub async fn a_session_is_found_until_it_is_removed(store: Arc<dyn PeopleStore>) {
