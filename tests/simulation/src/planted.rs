@@ -69,6 +69,8 @@ mistakes! {
     RefundHasNoId,
     /// Whatever a receiver answers, or nothing, confirms.
     AnyAnswerConfirms,
+    /// What operators ordered is not found again, now and then.
+    ForgetOrders,
 }
 
 /// Worlds in which a mistake must be caught.

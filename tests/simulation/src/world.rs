@@ -13,6 +13,7 @@ use crate::bank::Bank;
 use crate::chance::{Chance, Fault, Faults};
 use crate::clock::{Skew, WorldClock};
 use crate::node::Node;
+use crate::operator::Drained;
 use crate::planted::Mistake;
 use crate::receivers::Receivers;
 use crate::store::SimStore;
@@ -50,6 +51,7 @@ pub(crate) struct World {
     pub(crate) store: SimStore,
     pub(crate) banks: Vec<Arc<Bank>>,
     pub(crate) receivers: Receivers,
+    pub(crate) drained: Drained,
     pub(crate) trace: Trace,
     pub(crate) skews: Vec<Skew>,
     pub(crate) mistake: Option<Mistake>,
@@ -83,6 +85,7 @@ impl World {
             store: SimStore::new(setting.is_embedded),
             banks: banks.collect(),
             receivers: Receivers::default(),
+            drained: Drained::default(),
             trace: Trace::new(setting.wants_trace),
             skews: (0..setting.nodes).map(|_| Skew::default()).collect(),
             mistake: setting.mistake,

@@ -47,6 +47,14 @@ impl AcquirerFactory for NodeBank {
 }
 
 impl NodeBank {
+    /// A call leaves the node. Where an operator had the acquirer drained none does.
+    fn check_order(&self, method: Method) {
+        let (name, place) = (self.bank.name(), self.fuse.place());
+        if self.world.drained.is_at(name, method, place) && !self.fuse.is_dead() {
+            self.world.violation(format!("{name} is called for {method} by node {place}, which drained it"));
+        }
+    }
+
     /// The way there: what went wrong with it.
     async fn reach(&self) -> Option<CallFailure> {
         let world = &self.world;
@@ -143,6 +151,7 @@ impl NodeBank {
 #[async_trait(?Send)]
 impl Acquirer for NodeBank {
     async fn charge(&self, charge: &Charge) -> ChargeAnswer {
+        self.check_order(charge.query.method);
         if self.world.mistake == Some(Mistake::NotFoundAtOnce) {
             self.bank.sent.lock().unwrap().insert(charge.query.id, charge.clone());
         }
@@ -154,11 +163,13 @@ impl Acquirer for NodeBank {
     }
 
     async fn begun(&self, query: &ChargeQuery) {
+        self.check_order(query.method);
         self.fuse.gate("begun").await;
         payer::issued_locally(&self.world, &self.bank, query);
     }
 
     async fn find(&self, query: &ChargeQuery) -> ChargeAnswer {
+        self.check_order(query.method);
         self.fuse.gate("find").await;
         self.world.note(|| format!("find {} at {}", query.id, self.bank.name()));
         if let Some(failure) = self.reach().await {
@@ -184,6 +195,7 @@ impl Acquirer for NodeBank {
     }
 
     async fn operate(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
+        self.check_order(query.method);
         self.fuse.gate("operate").await;
         self.world.note(|| format!("{} {} at {}", operation.kind.verb(), query.id, self.bank.name()));
         if let Some(failure) = self.reach().await {

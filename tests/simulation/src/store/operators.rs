@@ -7,6 +7,7 @@ use quita_domain::time::Timestamp;
 use quita_ports::{OperatorStore, StoreError};
 
 use super::NodeStore;
+use crate::planted::Mistake;
 
 #[async_trait]
 impl OperatorStore for NodeStore {
@@ -23,6 +24,9 @@ impl OperatorStore for NodeStore {
 
     async fn route_controls(&self) -> Result<Vec<RouteControl>, StoreError> {
         self.read().await?;
+        if self.world.mistake == Some(Mistake::ForgetOrders) && self.world.chance.between(0, 9) == 0 {
+            return Ok(Vec::new());
+        }
         Ok(self.world.store.lock().controls.clone())
     }
 
