@@ -21,6 +21,7 @@ mod embedded_migration;
 #[path = "store_contract/exceptions.rs"]
 mod exceptions;
 #[path = "store_contract/fail_point.rs"]
+#[allow(dead_code, reason = "the black-box suite uses it too, and more of it")]
 mod fail_point;
 #[path = "store_contract/figures.rs"]
 mod figures;

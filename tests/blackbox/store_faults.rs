@@ -21,6 +21,8 @@ const HEALS_WITHIN: Duration = Duration::from_secs(75);
 /// How long commands fail that fail for a while.
 const A_WHILE: Duration = Duration::from_millis(600);
 
+const WRITES: [&str; 2] = ["insert", "update"];
+const READS_AND_WRITES: [&str; 3] = ["find", "insert", "update"];
 /// What the service sends while it runs.
 const EVERYTHING: [&str; 6] = ["find", "getMore", "insert", "update", "aggregate", "ping"];
 
@@ -84,10 +86,15 @@ impl Round {
         })
     }
 
-    /// Each is done, or refused in the way that lets the caller ask again.
     fn meet_the_fault(&mut self, client: &Client) {
         self.answers = self.send(client);
-        for answer in &self.answers {
+        self.check_answers(&self.answers);
+    }
+
+    /// Each is done, or refused in the way that lets the caller ask again.
+    #[track_caller]
+    fn check_answers(&self, answers: &[Answer]) {
+        for answer in answers {
             match answer.status {
                 200 | 201 => {}
                 503 => {
@@ -99,11 +106,39 @@ impl Round {
         }
     }
 
-    /// The same requests again: what was done before is the same, what was refused is done now.
+    /// Meets a fault so many times, or for a while.
+    fn meet(&mut self, point: &FailPoint, times: Option<u32>, how: &Document, client: &Client) {
+        let (before, met) = match times {
+            Some(times) => {
+                let commands = if times == 1 { &WRITES[..] } else { &READS_AND_WRITES };
+                let before = block_on(point.fail(times, commands, how));
+                self.meet_the_fault(client);
+                block_on(point.wait_for(before + i64::from(times), A_WHILE));
+                (before, block_on(point.heal()))
+            }
+            None => {
+                let before = block_on(point.fail_on(&EVERYTHING, how));
+                let healed = thread::scope(|scope| {
+                    let healed = scope.spawn(|| {
+                        pause(A_WHILE);
+                        block_on(point.heal())
+                    });
+                    self.meet_the_fault(client);
+                    healed.join().unwrap()
+                });
+                (before, healed)
+            }
+        };
+        assert!(met > before, "{}: no command met the fault", self.name);
+    }
+
+    /// The same requests again: what was done before is the same, what was refused is done now. What nobody knows
+    /// the outcome of is taken up when its lease is over.
     fn ask_again(&mut self, client: &Client) {
-        let again = eventually(PATIENCE, "the store is healed", || {
+        let again = eventually(HEALS_WITHIN, &format!("{}: all is done", self.name), || {
             let answers = self.send(client);
-            answers.iter().all(|answer| [200, 201].contains(&answer.status)).then_some(answers)
+            self.check_answers(&answers);
+            answers.iter().all(|answer| answer.status != 503).then_some(answers)
         });
         for (before, after) in self.answers.iter().zip(&again) {
             if before.status != 503 {
@@ -150,18 +185,7 @@ fn every_answer_is_true_however_a_command_fails() {
     for (name, how) in faults() {
         for times in [Some(1), Some(3), None] {
             let mut round = Round::prepare(&client, &receiver, format!("{name}-{times:?}"));
-            match times {
-                Some(1) => block_on(point.fail(1, &["insert", "update"], &how)),
-                Some(times) => block_on(point.fail(times, &["find", "insert", "update"], &how)),
-                None => block_on(point.fail_on(&EVERYTHING, &how)),
-            }
-            thread::scope(|scope| {
-                scope.spawn(|| {
-                    pause(A_WHILE);
-                    block_on(point.heal());
-                });
-                round.meet_the_fault(&client);
-            });
+            round.meet(&point, times, &how, &client);
             refused += round.answers.iter().filter(|answer| answer.status == 503).count();
             round.ask_again(&client);
             rounds.push(round);
@@ -193,7 +217,7 @@ fn a_write_that_is_made_too_late_is_found_under_its_key() {
     let receiver = TestReceiver::start();
     let client = app.client();
     let mut round = Round::prepare(&client, &receiver, String::from("late"));
-    block_on(point.fail_on(&["insert", "update"], &delay(TOO_LONG)));
+    block_on(point.fail_on(&WRITES, &delay(TOO_LONG)));
     let begun = Instant::now();
     round.meet_the_fault(&client);
     assert!(round.answers.iter().all(|answer| answer.status == 503), "{:?}", round.answers);

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use mongodb::Client;
 use mongodb::bson::{Bson, Document, doc};
+use mongodb::error::ErrorKind;
 use uuid::Uuid;
 
 /// Codes of MongoDB's errors, after `src/mongo/base/error_codes.yml`.
@@ -42,7 +43,7 @@ impl FailPoint {
         let application = format!("quita-{}", Uuid::now_v7().simple());
         let point = Self { uri: uri.to_owned(), application, _turn: turn };
         match point.configure(doc! { "mode": "off" }).await {
-            Ok(()) => Some(point),
+            Ok(_) => Some(point),
             Err(error) => {
                 let is_ours = std::env::var_os("QUITA_TEST_MONGOD_DIR").is_some();
                 assert!(!is_ours, "scripts/mongod run starts servers with fail points: {error}");
@@ -58,33 +59,48 @@ impl FailPoint {
         format!("{uri}{joint}appName={}", self.application)
     }
 
-    /// Lets the next `times` of these commands fail so.
-    pub async fn fail(&self, times: u32, commands: &[&str], how: &Document) {
-        self.set(doc! { "times": i64::from(times) }, commands, how).await;
+    /// Lets the next `times` of these commands fail so. Gives how many commands have met the fail point before.
+    pub async fn fail(&self, times: u32, commands: &[&str], how: &Document) -> i64 {
+        self.set(doc! { "times": i64::from(times) }, commands, how).await
     }
 
-    /// Lets all of these commands fail so until it is healed.
-    pub async fn fail_on(&self, commands: &[&str], how: &Document) {
-        self.set("alwaysOn", commands, how).await;
+    /// Lets all of these commands fail so until it is healed. Gives how many commands have met it before.
+    pub async fn fail_on(&self, commands: &[&str], how: &Document) -> i64 {
+        self.set("alwaysOn", commands, how).await
     }
 
-    /// Lets no command fail any more.
-    pub async fn heal(&self) {
-        self.configure(doc! { "mode": "off" }).await.unwrap();
+    /// Waits until so many commands have met the fail point since the server was started, or until the time is over.
+    pub async fn wait_for(&self, count: i64, within: Duration) {
+        let within = i64::try_from(within.as_millis()).unwrap();
+        let command = doc! { "waitForFailPoint": "failCommand", "timesEntered": count, "maxTimeMS": within };
+        if let Err(error) = self.run(command).await {
+            let is_over = matches!(&*error.kind, ErrorKind::Command(told) if told.code == MAX_TIME_EXPIRED);
+            assert!(is_over, "{error}");
+        }
     }
 
-    async fn set(&self, mode: impl Into<Bson>, commands: &[&str], how: &Document) {
+    /// Lets no command fail any more. Gives how many commands have met it.
+    pub async fn heal(&self) -> i64 {
+        self.configure(doc! { "mode": "off" }).await.unwrap()
+    }
+
+    async fn set(&self, mode: impl Into<Bson>, commands: &[&str], how: &Document) -> i64 {
         let mut data = doc! { "failCommands": commands, "appName": &self.application };
         data.extend(how.clone());
-        self.configure(doc! { "mode": mode, "data": data }).await.unwrap();
+        self.configure(doc! { "mode": mode, "data": data }).await.unwrap()
+    }
+
+    /// Gives how many commands met what it was before; only those whose application it names are counted.
+    async fn configure(&self, what: Document) -> mongodb::error::Result<i64> {
+        let mut command = doc! { "configureFailPoint": "failCommand" };
+        command.extend(what);
+        let told = self.run(command).await?;
+        Ok(told.get_i64("count").or_else(|_| told.get_i32("count").map(i64::from)).unwrap())
     }
 
     /// With a client of its own, because a test may run each call on another runtime.
-    async fn configure(&self, what: Document) -> mongodb::error::Result<()> {
-        let client = Client::with_uri_str(&self.uri).await?;
-        let mut command = doc! { "configureFailPoint": "failCommand" };
-        command.extend(what);
-        client.database("admin").run_command(command).await.map(drop)
+    async fn run(&self, command: Document) -> mongodb::error::Result<Document> {
+        Client::with_uri_str(&self.uri).await?.database("admin").run_command(command).await
     }
 }
 
