@@ -5,6 +5,7 @@
 //! shares with the operator's console (`crate::ops::console`) is what all pages need: [`guard`], [`cookies`],
 //! [`form`], [`texts`], [`assets`].
 
+pub(crate) mod answer;
 pub(crate) mod assets;
 pub(crate) mod attempts;
 pub(crate) mod cookies;
@@ -26,6 +27,7 @@ pub(crate) mod audit_log;
 mod deliveries;
 pub(crate) mod live;
 mod mode;
+mod once;
 mod overview;
 mod payment;
 mod payments;

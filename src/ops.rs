@@ -35,11 +35,12 @@ pub(crate) fn listen(
             .wrap(from_fn(with_request_id))
             .app_data(payments.clone())
             .app_data(registry.clone())
+            .app_data(console.clone())
             .route("/health/live", web::get().to(health::live))
             .route("/health/ready", web::get().to(health::ready))
             .route("/metrics", web::get().to(metrics))
             .route("/ops/exceptions", web::get().to(exceptions))
-            .configure(|config| console::configure(config, console.clone()))
+            .configure(console::configure)
     });
     let server = server
         .workers(1)

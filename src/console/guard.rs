@@ -1,6 +1,6 @@
 //! What holds for every page of a console: its headers, its language, and that no other site writes to it.
 
-use actix_web::body::{BodySize, BoxBody, EitherBody, MessageBody};
+use actix_web::body::{self, BodySize, BoxBody, EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Method;
 use actix_web::http::header::{
@@ -64,7 +64,7 @@ async fn guard<B: MessageBody + 'static>(
         // It would wait for the end of a stream, though, which has none.
         let is_endless = matches!(response.response().body().size(), BodySize::Stream);
         if wants_head && is_endless {
-            return Ok(response.map_body(|_, _| BoxBody::new(())).map_into_right_body());
+            return Ok(response.map_body(|_, _| BoxBody::new(body::None::new())).map_into_right_body());
         }
         Ok(response.map_into_left_body())
     })

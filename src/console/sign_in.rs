@@ -1,7 +1,7 @@
 //! Signing in and out, and choosing a language.
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{LOCATION, REFERER};
+use actix_web::http::header::REFERER;
 use actix_web::web::{Data, Payload, Query};
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
@@ -14,6 +14,7 @@ use quita_domain::secret::Secret;
 use serde::Deserialize;
 
 use super::Console;
+use super::answer::see_other_with;
 use super::cookies::{Cookies, form_token};
 use super::failure::Failure;
 use super::form::Form;
@@ -94,11 +95,7 @@ pub(crate) async fn sign_in(
     let doer = Doer { who: begun.user.login.to_string(), from: from.to_string() };
     let deed = Deed::of(&begun.user.merchant, AuditAction::SignedIn, &begun.user.login);
     console.audit.note(&doer, deed).await;
-    let cookie = console.cookies.begin(&begun.token);
-    Ok(HttpResponse::SeeOther()
-        .cookie(cookie)
-        .insert_header((LOCATION, own_address("/console", next)))
-        .finish())
+    Ok(see_other_with(console.cookies.begin(&begun.token), own_address("/console", next)))
 }
 
 /// `POST /console/sign-out`
@@ -106,8 +103,7 @@ pub(crate) async fn sign_out(console: Data<Console>, change: OwnChange) -> Resul
     let OwnChange { visitor, .. } = change;
     console.people.sign_out(visitor.token.expose()).await?;
     console.audit.note(&visitor.doer(), visitor.deed(AuditAction::SignedOut, &visitor.user.login)).await;
-    let cookie = console.cookies.end();
-    Ok(HttpResponse::SeeOther().cookie(cookie).insert_header((LOCATION, "/console/sign-in")).finish())
+    Ok(see_other_with(console.cookies.end(), "/console/sign-in"))
 }
 
 /// `POST /console/language`: of a visitor who is signed in, or who sees the form for it.
@@ -116,18 +112,18 @@ pub(crate) async fn choose_language(
     request: HttpRequest,
     payload: Payload,
 ) -> Result<HttpResponse, Failure> {
-    // The session may be over, and the form be the one for signing in again.
-    let cookies = [console.cookies.session(&request), console.cookies.visit(&request)];
-    let form = Form::read(&request, payload, cookies.iter().flatten()).await?;
-    keep_language(console.cookies, &request, &form)
+    keep_language(console.cookies, &request, payload).await
 }
 
 /// Keeps the choice, and goes back to the page that it was made on.
-pub(crate) fn keep_language(
+pub(crate) async fn keep_language(
     cookies: Cookies,
     request: &HttpRequest,
-    form: &Form,
+    payload: Payload,
 ) -> Result<HttpResponse, Failure> {
+    // The session may be over, and the form be the one for signing in again.
+    let belongs_to = [cookies.session(request), cookies.visit(request)];
+    let form = Form::read(request, payload, belongs_to.iter().flatten()).await?;
     let language = Language::parse(form.text("language")).ok_or(Failure::NotFound)?;
     let referer = request.headers().get(REFERER).and_then(|referer| referer.to_str().ok());
     let page = referer.and_then(|referer| url::Url::parse(referer).ok());
@@ -137,8 +133,7 @@ pub(crate) fn keep_language(
     });
     let root = place::current().root();
     let back = own_address(root, address.as_deref().unwrap_or_default());
-    let cookie = cookies.keep_language(language);
-    Ok(HttpResponse::SeeOther().cookie(cookie).insert_header((LOCATION, back)).finish())
+    Ok(see_other_with(cookies.keep_language(language), back))
 }
 
 /// An address of this console, or its start: never one of another site.

@@ -34,7 +34,7 @@ pub(super) use routes::configure;
 
 /// What the pages of the operator's console share.
 pub(crate) struct OperatorConsole {
-    operators: Operators,
+    pub(super) operators: Operators,
     payments: Payments,
     people: People,
     audit: Audit,
@@ -47,7 +47,6 @@ pub(crate) struct OperatorConsole {
     recent: recent::RecentSessions,
     /// What opens the console; closed when absent.
     credential: Option<OperatorCredential>,
-    is_behind_proxy: bool,
     /// What the store is, without its password.
     store_name: String,
 }
@@ -77,7 +76,6 @@ impl OperatorConsole {
             recent: recent::RecentSessions::default(),
             credential: password
                 .map(|password| OperatorCredential::new(password, config.secret_key.expose())),
-            is_behind_proxy: config.behind_proxy,
             store_name: config.store.to_string(),
         }
     }

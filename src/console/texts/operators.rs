@@ -43,6 +43,8 @@ texts! {
         kind_lead: "Cada mensagem deste tipo de ator, no último minuto.", "Each message of this kind of actor, in the last minute.";
         message: "Mensagem", "Message";
         no_messages: "Nenhuma mensagem no último minuto", "No message in the last minute";
+        of_looked_at: ", as mais ocupadas de {looked} que foram comparadas",
+            ", the busiest of {looked} that were compared";
         shard: "Porta {number}: {live} em memória", "Front {number}: {live} in memory";
         in_memory_lead: "As transações mais ocupadas deste nó.", "The busiest transactions of this node.";
         load: "Fila e trabalho", "Waiting and handled";

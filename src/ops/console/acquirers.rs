@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use actix_web::HttpResponse;
-use actix_web::http::header::LOCATION;
 use actix_web::web::{Data, Path};
 use askama::Template;
 use quita_actors::{RouteState, RouteView, Thousandths};
@@ -18,6 +17,7 @@ use super::frame::{Entry, Part, navigation};
 use super::visitor::{Operator, Order, is_operator};
 use super::words;
 use crate::audit::Deed;
+use crate::console::answer::{html, see_other};
 use crate::console::failure::Failure;
 use crate::console::frame::Frame;
 use crate::console::language::Language;
@@ -103,7 +103,7 @@ pub(super) async fn show(
     let frame = operator.frame();
     let body = body(&console, frame.language())?;
     let page = AcquirersPage { navigation: navigation(Part::Acquirers, frame.texts), frame, body };
-    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+    html(&page)
 }
 
 fn body(console: &OperatorConsole, language: Language) -> Result<String, Failure> {
@@ -198,7 +198,7 @@ pub(super) async fn ask(
         is_last_route: wanted.order != RouteOrder::Open && !is_left,
         frame,
     };
-    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+    html(&page)
 }
 
 /// `POST /acquirers/{name}/{method}/{order}`
@@ -216,5 +216,5 @@ pub(super) async fn act(
     let deed = deed.before(route.order.as_str()).after(wanted.as_str());
     console.audit.note(&order.operator.doer(), deed).await;
     tracing::warn!(acquirer = %acquirer, method = route.method.label(), order = wanted.as_str(), "an acquirer was ordered");
-    Ok(HttpResponse::SeeOther().insert_header((LOCATION, Part::Acquirers.path())).finish())
+    Ok(see_other(Part::Acquirers.path()))
 }

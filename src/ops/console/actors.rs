@@ -9,6 +9,7 @@ use super::OperatorConsole;
 use super::frame::{Entry, Part, navigation};
 use super::visitor::Operator;
 use super::words;
+use crate::console::answer::html;
 use crate::console::failure::Failure;
 use crate::console::frame::Frame;
 
@@ -30,6 +31,10 @@ struct KindPage {
 }
 
 impl KindPage {
+    fn rate(&self, per_second: &Thousandths) -> String {
+        self.frame.language().thousandths(per_second.get())
+    }
+
     fn measured(&self, time: &Option<Thousandths>) -> String {
         words::measured(time.as_ref(), self.frame.language())
     }
@@ -40,7 +45,7 @@ pub(super) async fn show(operator: Operator) -> Result<HttpResponse, Failure> {
     let frame = Frame { has_plots: true, ..operator.frame() };
     let navigation = navigation(Part::Actors, frame.texts);
     let page = ActorsPage { frame, navigation, kinds: ActorKind::ALL.map(ActorKind::label).to_vec() };
-    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+    html(&page)
 }
 
 /// `GET /kinds/{kind}`: each message of a kind of actor.
@@ -53,7 +58,9 @@ pub(super) async fn kind(
     let kind = kind.ok_or(Failure::NotFound)?;
     let frame = operator.frame();
     let navigation = navigation(Part::Actors, frame.texts);
-    let messages = console.operators.messages(kind);
+    let mut messages = console.operators.messages(kind);
+    // Every name that was ever counted is told of.
+    messages.retain(|message| message.per_second.get() > 0);
     let page = KindPage { frame, navigation, kind: kind.label(), messages };
-    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+    html(&page)
 }

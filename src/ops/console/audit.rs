@@ -8,6 +8,7 @@ use quita_domain::audit::AuditScope;
 use super::OperatorConsole;
 use super::frame::{Entry, Part, navigation};
 use super::visitor::Operator;
+use crate::console::answer::html;
 use crate::console::audit_log::{At, LogPart};
 use crate::console::failure::Failure;
 use crate::console::frame::Frame;
@@ -29,5 +30,5 @@ pub(super) async fn show(
     let log = LogPart::read(console.store.as_ref(), &AuditScope::Everything, &at.cursor).await?;
     let frame = operator.frame();
     let page = AuditPage { navigation: navigation(Part::Audit, frame.texts), frame, log };
-    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+    html(&page)
 }

@@ -1,16 +1,15 @@
 //! Every address of the operator's console.
 
 use actix_web::middleware::from_fn;
-use actix_web::web::{self, Data, PathConfig, QueryConfig, ServiceConfig};
+use actix_web::web::{self, PathConfig, QueryConfig, ServiceConfig};
 
-use super::{OperatorConsole, acquirers, actors, audit, exceptions, live, sign_in, store, transactions};
+use super::{acquirers, actors, audit, exceptions, live, sign_in, store, transactions};
 use crate::console::failure::Failure;
 use crate::console::{assets, guard};
 
 /// Enters every address; to be entered last, as it takes all that is left.
-pub(crate) fn configure(config: &mut ServiceConfig, console: Data<OperatorConsole>) {
+pub(crate) fn configure(config: &mut ServiceConfig) {
     let scope = web::scope("")
-        .app_data(console)
         .app_data(PathConfig::default().error_handler(|_, _| Failure::NotFound.into()))
         .app_data(QueryConfig::default().error_handler(|_, _| Failure::NotFound.into()))
         .wrap(from_fn(guard::operators))

@@ -1,7 +1,6 @@
 //! Signing the operator in and out, and choosing a language.
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::LOCATION;
 use actix_web::web::{Data, Payload, Query};
 use actix_web::{HttpRequest, HttpResponse};
 use quita_domain::audit::AuditAction;
@@ -9,12 +8,13 @@ use quita_domain::audit::AuditAction;
 use super::OperatorConsole;
 use super::visitor::{OPERATOR, Order};
 use crate::audit::{Deed, Doer};
+use crate::console::answer::see_other_with;
 use crate::console::failure::Failure;
 use crate::console::form::Form;
 use crate::console::frame::Frame;
 use crate::console::place;
 use crate::console::sign_in::{SignInPage, Wanted, keep_language, own_address, show_form};
-use crate::console::visitor::address_of;
+use crate::console::visitor::peer_of;
 
 /// `GET /sign-in`
 pub(super) async fn show(
@@ -37,7 +37,7 @@ pub(super) async fn sign_in(
 ) -> Result<HttpResponse, Failure> {
     let credential = console.credential.as_ref().ok_or(Failure::Closed)?;
     let form = Form::read(&request, payload, console.cookies.visit(&request).as_ref()).await?;
-    let from = address_of(&request, console.is_behind_proxy);
+    let from = peer_of(&request);
     console.attempts.count(OPERATOR, from).map_err(Failure::TooMany)?;
     let next = form.text("next");
     let Some(token) = console.people.sign_operator_in(credential, &form.secret("password")).await? else {
@@ -48,8 +48,7 @@ pub(super) async fn sign_in(
     };
     let doer = Doer { who: OPERATOR.into(), from: from.to_string() };
     console.audit.note(&doer, Deed::of_operators(AuditAction::SignedIn, OPERATOR)).await;
-    let cookie = console.cookies.begin(&token);
-    Ok(HttpResponse::SeeOther().cookie(cookie).insert_header((LOCATION, own_address("", next))).finish())
+    Ok(see_other_with(console.cookies.begin(&token), own_address("", next)))
 }
 
 /// `POST /sign-out`
@@ -58,8 +57,7 @@ pub(super) async fn sign_out(console: Data<OperatorConsole>, order: Order) -> Re
     console.recent.note(&order.operator.token, false);
     let deed = Deed::of_operators(AuditAction::SignedOut, OPERATOR);
     console.audit.note(&order.operator.doer(), deed).await;
-    let cookie = console.cookies.end();
-    Ok(HttpResponse::SeeOther().cookie(cookie).insert_header((LOCATION, "/sign-in")).finish())
+    Ok(see_other_with(console.cookies.end(), "/sign-in"))
 }
 
 /// `POST /language`
@@ -68,8 +66,5 @@ pub(super) async fn choose_language(
     request: HttpRequest,
     payload: Payload,
 ) -> Result<HttpResponse, Failure> {
-    // The session may be over, and the form be the one for signing in again.
-    let cookies = [console.cookies.session(&request), console.cookies.visit(&request)];
-    let form = Form::read(&request, payload, cookies.iter().flatten()).await?;
-    keep_language(console.cookies, &request, &form)
+    keep_language(console.cookies, &request, payload).await
 }

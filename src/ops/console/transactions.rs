@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use actix_web::HttpResponse;
-use actix_web::http::header::LOCATION;
 use actix_web::web::{Data, Path, Query};
 use askama::Template;
 use quita_actors::{ActorView, ShardView, Thousandths};
@@ -16,6 +15,7 @@ use super::OperatorConsole;
 use super::frame::{Entry, Part, navigation};
 use super::visitor::{Operator, is_operator};
 use super::words;
+use crate::console::answer::{html, see_other};
 use crate::console::failure::Failure;
 use crate::console::frame::Frame;
 use crate::console::language::Language;
@@ -64,9 +64,15 @@ pub(super) struct Wanted {
 }
 
 impl TransactionsPage {
-    fn shard_title(&self, number: &usize, live: &usize) -> String {
+    fn shard_title(&self, number: &usize, shard: &ShardView) -> String {
         let texts = &self.frame.texts.operators;
-        texts.shard.replace("{number}", &number.to_string()).replace("{live}", &live.to_string())
+        let count = |number: usize| self.frame.language().count(u64::try_from(number).unwrap_or(u64::MAX));
+        let title =
+            texts.shard.replace("{number}", &number.to_string()).replace("{live}", &count(shard.live));
+        match shard.looked_at < shard.live {
+            true => title + &texts.of_looked_at.replace("{looked}", &count(shard.looked_at)),
+            false => title,
+        }
     }
 }
 
@@ -80,12 +86,12 @@ pub(super) async fn list(
     if !wanted.is_empty() {
         let id = TransactionId::parse(&wanted).ok_or(Failure::NotFound)?;
         let address = format!("/transactions/{id}");
-        return Ok(HttpResponse::SeeOther().insert_header((LOCATION, address)).finish());
+        return Ok(see_other(address));
     }
     let frame = operator.frame();
     let navigation = navigation(Part::Actors, frame.texts);
     let page = TransactionsPage { frame, navigation, shards: console.operators.busiest().await? };
-    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+    html(&page)
 }
 
 /// `GET /transactions/{id}`
@@ -98,7 +104,7 @@ pub(super) async fn show(
     let body = body(&console, id, place::current().language).await?;
     let frame = operator.frame();
     let page = TransactionPage { navigation: navigation(Part::Actors, frame.texts), frame, id, body };
-    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+    html(&page)
 }
 
 /// Looking at an actor sends it no message: it would not be idle by that.
