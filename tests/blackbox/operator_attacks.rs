@@ -1,48 +1,71 @@
 //! What a stranger may try at the operator's console, and that it is refused.
 
-use crate::support::{Account, TestApp, Visitor};
+use crate::support::{
+    Account, Answer, EventStream, OPERATOR_PASSWORD, PATIENCE, TestApp, Visitor, boleto, check_is_protected,
+    check_stream_is_protected, declared, eventually, form_token_in,
+};
 
-/// What development on a loopback address takes if none is set.
-const PASSWORD: &str = "quita-operator-development";
+/// Where the routes are declared.
+const DECLARED: &str = include_str!("../../src/ops/console/routes.rs");
 
-/// Every page, stream and form of the console but those for signing in.
-const READ: [&str; 14] = [
-    "/",
-    "/kinds/front",
-    "/live",
-    "/live/history",
-    "/transactions",
-    "/transactions/01900000-0000-7000-8000-000000000000",
-    "/transactions/01900000-0000-7000-8000-000000000000/stream",
-    "/acquirers",
-    "/acquirers/stream",
-    "/acquirers/sandbox/pix/paused",
-    "/exceptions",
-    "/exceptions/act?action=resolve&id=1",
-    "/store",
-    "/audit",
+/// Every page and stream of the console for who is signed in: as it is declared, and an address of it.
+const READ: [(&str, &str); 14] = [
+    ("/", "/"),
+    ("/kinds/{kind}", "/kinds/front"),
+    ("/live", "/live"),
+    ("/live/history", "/live/history"),
+    ("/transactions", "/transactions"),
+    ("/transactions/{id}", "/transactions/01900000-0000-7000-8000-000000000000"),
+    ("/transactions/{id}/stream", "/transactions/01900000-0000-7000-8000-000000000000/stream"),
+    ("/acquirers", "/acquirers"),
+    ("/acquirers/stream", "/acquirers/stream"),
+    ("/acquirers/{name}/{method}/{order}", "/acquirers/sandbox/pix/paused"),
+    ("/exceptions", "/exceptions"),
+    ("/exceptions/act", "/exceptions/act?action=resolve&id=1"),
+    ("/store", "/store"),
+    ("/audit", "/audit"),
 ];
-const CHANGED: [&str; 3] = ["/acquirers/sandbox/pix/paused", "/exceptions/act", "/sign-out"];
+/// Every form of who is signed in.
+const CHANGED: [(&str, &str); 3] = [
+    ("/acquirers/{name}/{method}/{order}", "/acquirers/sandbox/pix/paused"),
+    ("/exceptions/act", "/exceptions/act"),
+    ("/sign-out", "/sign-out"),
+];
+/// Who is not signed in may use these.
+const OPEN: [(&str, &str); 4] =
+    [("GET", "/console/assets/{name:.*}"), ("GET", "/sign-in"), ("POST", "/sign-in"), ("POST", "/language")];
 
-fn operator(app: &TestApp) -> Visitor {
-    let operator = Visitor::at_ops(app);
-    let answer = operator.sign_in("", PASSWORD, "");
-    assert_eq!((answer.status, answer.header("location")), (303, Some("/")), "{answer}");
-    operator
+/// As it stands in the addresses above.
+const NO_PAYMENT: &str = "01900000-0000-7000-8000-000000000000";
+
+/// Addresses that are another site's, or not of this console, as some browser may read them.
+const ELSEWHERE: [&str; 10] = [
+    "https://evil.example/",
+    "//evil.example/",
+    "/\\evil.example",
+    "\\\\evil.example",
+    "@evil.example/",
+    "javascript:alert(1)",
+    "/\r\nLocation: https://evil.example",
+    "/\u{9}/evil.example",
+    " //evil.example",
+    "acquirers",
+];
+
+fn is_paused(app: &TestApp) -> bool {
+    app.ops().get("/health/ready").text().contains("paused")
 }
 
 #[test]
 fn every_address_is_in_the_lists_of_these_tests() {
-    let routes = include_str!("../../src/ops/console/routes.rs");
-    let patterns: Vec<_> =
-        routes.split(".route(\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
-    assert!(patterns.len() > 15, "{patterns:?}");
-    for pattern in patterns {
-        let is_of_signing_in = ["/sign-in", "/language", "/console/assets/{name:.*}"].contains(&pattern);
-        let begins = pattern.split('{').next().unwrap();
-        let is_tried = READ.iter().chain(&CHANGED).any(|path| path.starts_with(begins));
-        assert!(is_of_signing_in || is_tried, "{pattern} is not tried");
-    }
+    let read = READ.map(|(pattern, _)| ("GET", pattern));
+    let changed = CHANGED.map(|(pattern, _)| ("POST", pattern));
+    let mut known: Vec<_> = read.into_iter().chain(changed).chain(OPEN).collect();
+    let declared = declared(DECLARED);
+    let mut declared: Vec<_> = declared.iter().map(|(method, pattern)| (method.as_str(), *pattern)).collect();
+    known.sort_unstable();
+    declared.sort_unstable();
+    assert_eq!(known, declared, "a route was added or removed: say here who may use it");
 }
 
 #[test]
@@ -56,28 +79,32 @@ fn a_stranger_and_a_merchant_see_nothing_and_change_nothing() {
     disguised.set_cookie("quita_operator", &session);
     disguised.set_cookie("quita_console", &session);
     for visitor in [&stranger, &disguised] {
-        for path in READ {
-            let answer = visitor.get(path);
-            assert_eq!(answer.status, 303, "{path}: {answer}");
-            assert!(answer.header("location").unwrap().starts_with("/sign-in"), "{path}: {answer}");
+        for (_, path) in READ {
+            check_is_sent_to_the_door(&visitor.get(path));
         }
-        for path in CHANGED {
-            let answer = visitor.post_with(path, &[], &[("formToken", "x")]);
-            assert_eq!(answer.status, 303, "{path}: {answer}");
+        for (_, path) in CHANGED {
+            check_is_sent_to_the_door(&visitor.post_with(path, &[], &[("formToken", "x")]));
         }
     }
-    let states = app.ops().get("/health/ready").text();
-    assert!(!states.contains("paused"), "{states}");
+    assert!(!is_paused(&app));
+}
+
+#[track_caller]
+fn check_is_sent_to_the_door(answer: &Answer) {
+    assert_eq!(answer.status, 303, "{answer}");
+    assert!(answer.header("location").unwrap().starts_with("/sign-in"), "{answer}");
+    assert!(answer.body.is_empty(), "{answer}");
+    check_is_protected(answer);
 }
 
 #[test]
 fn a_form_without_the_session_s_token_or_from_another_site_is_refused() {
     let app = TestApp::new();
-    let (operator, other) = (operator(&app), operator(&app));
+    let (operator, other) = (Visitor::operator(&app), Visitor::operator(&app));
     let token = operator.form_token();
     let foreign = other.form_token();
     let cross_site = [("Sec-Fetch-Site", "cross-site")];
-    for path in CHANGED {
+    for (_, path) in CHANGED {
         for (headers, fields) in [
             (&[][..], vec![]),
             (&[][..], vec![("formToken", "")]),
@@ -86,10 +113,16 @@ fn a_form_without_the_session_s_token_or_from_another_site_is_refused() {
         ] {
             let answer = operator.post_with(path, headers, &fields);
             assert_eq!(answer.status, 403, "{path}: {answer}");
+            check_is_protected(&answer);
         }
     }
     assert_eq!(operator.get("/").status, 200, "the session goes on");
-    assert!(!app.ops().get("/health/ready").text().contains("paused"));
+    assert!(!is_paused(&app));
+    // What was refused was refused for its token.
+    let taken = operator.post_with("/acquirers/sandbox/pix/paused", &[], &[("formToken", &token)]);
+    assert_eq!((taken.status, taken.header("location")), (303, Some("/acquirers")), "{taken}");
+    check_is_protected(&taken);
+    assert!(is_paused(&app));
 }
 
 #[test]
@@ -100,7 +133,83 @@ fn guessing_the_password_is_slow_and_a_wrong_one_tells_nothing() {
         (0..10).map(|guess| stranger.sign_in("", &format!("guess {guess}"), "").status).collect();
     assert_eq!(statuses[..8], [422; 8], "{statuses:?}");
     assert_eq!(statuses[8..], [429; 2], "{statuses:?}");
+    let right = stranger.sign_in("", OPERATOR_PASSWORD, "");
+    assert_eq!(right.status, 429, "the right one waits as well: {right}");
+    check_is_protected(&right);
     assert_eq!(stranger.get("/").status, 303);
+}
+
+#[test]
+fn nobody_is_sent_to_another_site_after_signing_in() {
+    // One address may try the one password no more than eight times in a row.
+    for some in [&["/acquirers", "/audit?cursor=x"][..], &ELSEWHERE[..5], &ELSEWHERE[5..]] {
+        let app = TestApp::new();
+        for next in some {
+            let answer = Visitor::at_ops(&app).sign_in("", OPERATOR_PASSWORD, next);
+            let back = if ELSEWHERE.contains(next) { "/" } else { next };
+            assert_eq!((answer.status, answer.header("location")), (303, Some(back)), "{next:?}: {answer}");
+        }
+    }
+}
+
+#[test]
+fn choosing_a_language_leads_back_to_a_page_of_the_console_only() {
+    let app = TestApp::new();
+    let visitor = Visitor::at_ops(&app);
+    let token = form_token_in(&visitor.page("/sign-in"));
+    for (referer, back) in [
+        ("http://evil.example/acquirers", "/acquirers"),
+        ("http://evil.example/audit?cursor=a%20b", "/audit?cursor=a%20b"),
+        ("http://evil.example//evil.example/", "/"),
+        ("http://evil.example/\\evil.example/", "/"),
+        ("https:///evil.example", "/"),
+        ("javascript:alert(1)", "/"),
+        ("nonsense", "/"),
+        ("", "/"),
+    ] {
+        let fields = [("formToken", &*token), ("language", "pt-BR")];
+        let answer = visitor.post_with("/language", &[("Referer", referer)], &fields);
+        assert_eq!((answer.status, answer.header("location")), (303, Some(back)), "{referer}: {answer}");
+        check_is_protected(&answer);
+    }
+}
+
+/// A browser ends the lines of a text with CRLF (HTML, section 4.10.22.7).
+#[test]
+fn a_note_may_have_lines_but_nothing_else_that_does_not_show() {
+    let app = TestApp::new();
+    let operator = Visitor::operator(&app);
+    app.client().create(&boleto(10_051));
+    let address = eventually(PATIENCE, "the odd amount is reported", || {
+        let page = operator.page("/exceptions");
+        let (_, rest) = page.split_once("href=\"/exceptions/act?action=resolve&#38;id=")?;
+        Some(format!("/exceptions/act?action=resolve&id={}", rest.split('"').next()?))
+    });
+    let id = field_in(&operator.page(&address), "id");
+    let resolve =
+        |note: &str| operator.post("/exceptions/act", &[("action", "resolve"), ("id", &id), ("note", note)]);
+    for bad in ["", " \r\n ", "one\u{0}two", "one\u{1b}[2Jtwo", &"x".repeat(501)] {
+        let answer = resolve(bad);
+        assert_eq!(answer.status, 422, "{bad:?}: {answer}");
+    }
+    let taken = resolve("The cent was written off.\r\nThe merchant agreed: <b>.");
+    let back = Some("/exceptions?done=resolved");
+    assert_eq!((taken.status, taken.header("location")), (303, back), "{taken}");
+    let asked = operator.get(&address);
+    assert_eq!(asked.status, 409, "it is not asked again: {asked}");
+    let note = "The cent was written off.\nThe merchant agreed: &#60;b&#62;.";
+    for page in ["/exceptions?state=resolved", "/audit"] {
+        let page = operator.page(page);
+        assert!(page.contains(note), "{page}");
+    }
+}
+
+/// The value of a field that is not shown.
+#[track_caller]
+fn field_in(page: &str, name: &str) -> String {
+    let (_, after) =
+        page.split_once(&format!("name=\"{name}\" value=\"")).unwrap_or_else(|| panic!("{page}"));
+    after.split('"').next().unwrap().to_owned()
 }
 
 #[test]
@@ -108,7 +217,10 @@ fn a_session_ends_with_signing_out_and_is_never_one_that_was_there_before() {
     let app = TestApp::new();
     let operator = Visitor::at_ops(&app);
     operator.set_cookie("quita_operator", "chosen-by-somebody-else");
-    assert_eq!(operator.sign_in("", PASSWORD, "https://evil.example/").header("location"), Some("/"));
+    assert_eq!(
+        operator.sign_in("", OPERATOR_PASSWORD, "https://evil.example/").header("location"),
+        Some("/")
+    );
     let session = operator.cookie("quita_operator").unwrap();
     assert_ne!(session, "chosen-by-somebody-else");
     assert_eq!(operator.post("/sign-out", &[]).status, 303);
@@ -140,23 +252,34 @@ fn another_password_ends_the_sessions_and_production_without_one_is_closed() {
 }
 
 #[test]
-fn pages_carry_the_headers_that_keep_scripts_and_frames_out() {
+fn every_kind_of_answer_carries_the_headers_that_keep_scripts_and_frames_out() {
     let app = TestApp::new();
-    let operator = operator(&app);
-    for path in ["/", "/sign-in", "/nowhere", "/console/assets/console.css", "/live/history"] {
-        let answer = operator.get(path);
-        let policy = answer.header("content-security-policy").unwrap_or_default();
-        assert!(policy.starts_with("default-src 'none'; script-src 'self'"), "{path}: {answer}");
-        assert_eq!(answer.header("x-frame-options"), Some("DENY"), "{path}");
-        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{path}");
+    let (operator, stranger) = (Visitor::operator(&app), Visitor::at_ops(&app));
+    let payment = app.client().create(&boleto(10_000))["transactionId"].clone();
+    for (pattern, path) in READ {
+        if pattern == "/live" || pattern.ends_with("/stream") {
+            let path = path.replace(NO_PAYMENT, payment.as_str().unwrap());
+            check_stream_is_protected(&EventStream::open_at_ops(&app, &operator, &path).head);
+        } else {
+            check_is_protected(&operator.get(path));
+        }
     }
-    assert_eq!(operator.get("/").header("cache-control"), Some("no-store"));
+    for path in ["/sign-in", "/nowhere", "/console/assets/console.css", "/console/assets/nothing.css"] {
+        check_is_protected(&operator.get(path));
+        check_is_protected(&stranger.get(path));
+    }
+    for wrong in ["", "not the operator's one"] {
+        check_is_protected(&stranger.sign_in("", wrong, ""));
+    }
+    for (_, path) in CHANGED {
+        check_is_protected(&operator.post(path, &[]));
+    }
 }
 
 #[test]
 fn nonsense_in_addresses_is_told_as_such() {
     let app = TestApp::new();
-    let operator = operator(&app);
+    let operator = Visitor::operator(&app);
     for path in [
         "/kinds/nobody",
         "/transactions/7",

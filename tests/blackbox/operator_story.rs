@@ -1,19 +1,15 @@
 //! The operator's console, in a browser: an operator watches the actors, stops an acquirer, settles an exception.
 
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use crate::support::{Browser, Edit, PATIENCE, Reply, TestApp, TestReceiver, boleto, eventually, pix};
-
-/// What development on a loopback address takes if none is set.
-const PASSWORD: &str = "quita-operator-development";
+use crate::support::{
+    Browser, Edit, OPERATOR_PASSWORD, PATIENCE, Reply, TestApp, TestReceiver, boleto, eventually, pix,
+};
 
 /// Every route of PIX that development starts with.
 const PIX_ROUTES: [&str; 2] = ["sandbox", "sandbox-backup"];
-
-/// The button of the page's own form; the frame has others.
-const SUBMIT: &str = "main form .button-primary";
 
 struct Story {
     app: TestApp,
@@ -28,10 +24,10 @@ impl Story {
         browser.go_to(&format!("{}/", app.ops_url()));
         browser.wait_for_address("/sign-in");
         browser.enter("#password", "not the operator's one");
-        browser.click(SUBMIT);
+        browser.submit();
         browser.wait_for("[role=alert]");
-        browser.enter("#password", PASSWORD);
-        browser.click(SUBMIT);
+        browser.enter("#password", OPERATOR_PASSWORD);
+        browser.submit();
         browser.wait_for("header.bar");
         Some(Self { app, browser })
     }
@@ -46,7 +42,7 @@ impl Story {
         self.go_to("/acquirers");
         self.browser.click(&format!("a[href=\"/acquirers/{acquirer}/pix/{order}\"]"));
         self.browser.wait_for("section.ask");
-        self.browser.click(SUBMIT);
+        self.browser.submit();
         self.browser.wait_for_address("/acquirers");
     }
 
@@ -54,11 +50,13 @@ impl Story {
         self.browser.text(&format!("[data-key=\"{acquirer}-pix\"] .badge"))
     }
 
-    /// The number that a live element shows.
+    /// The number that a live element shows, as soon as it shows one.
+    #[track_caller]
     fn shown(&self, sample: &str) -> u64 {
-        let text = self.browser.text(&format!("[data-sample=\"{sample}\"]"));
-        let digits: String = text.chars().take_while(|character| !",/".contains(*character)).collect();
-        digits.chars().filter(char::is_ascii_digit).collect::<String>().parse().unwrap_or(0)
+        let css = format!("[data-sample=\"{sample}\"]");
+        eventually(PATIENCE, &format!("{sample} is a number"), || {
+            self.browser.text(&css).replace(',', "").parse().ok()
+        })
     }
 }
 
@@ -70,7 +68,12 @@ fn an_operator_sees_mailboxes_fill_and_empty_and_looks_into_one_actor() {
     browser.script("window.openedOnce = true");
     assert_eq!(story.shown("kinds.webhook_pool.depth"), 0);
     let receiver = TestReceiver::start();
-    receiver.answer_with(|_| Reply::status(200).after(Duration::from_secs(2)));
+    let gate = Arc::new(Mutex::new(()));
+    let (closed, passed) = (gate.lock().unwrap(), Arc::clone(&gate));
+    receiver.answer_with(move |_| {
+        drop(passed.lock());
+        Reply::status(200)
+    });
     let wanted = pix(10_027).with("postbackUrl", json!(receiver.url()));
     let ids: Vec<_> =
         (0..60).map(|_| client.create(&wanted)["transactionId"].as_str().unwrap().to_owned()).collect();
@@ -79,7 +82,7 @@ fn an_operator_sees_mailboxes_fill_and_empty_and_looks_into_one_actor() {
     });
     assert!(story.shown("kinds.transaction.live") > 0, "the transactions are in memory");
     browser.look("actors");
-    receiver.answer(200);
+    drop(closed);
     eventually(PATIENCE, "the mailbox is empty again", || {
         (story.shown("kinds.webhook_pool.depth") == 0).then_some(())
     });
@@ -110,7 +113,7 @@ fn a_paused_acquirer_gets_no_payment_and_with_none_left_there_is_503() {
     story.browser.click("a[href=\"/acquirers/sandbox-backup/pix/drained\"]");
     story.browser.wait_for(".note.tone-over");
     story.browser.look("last-route");
-    story.browser.click(SUBMIT);
+    story.browser.submit();
     story.browser.wait_for_address("/acquirers");
     story.browser.wait_for_text("[data-key=\"sandbox-backup-pix\"] .badge", "Drained");
     client.post("/pay/payments", &pix(10_000)).expect_error(503, "no_acquirer_available");
@@ -150,12 +153,13 @@ fn an_exception_is_shown_with_what_to_do_and_is_resolved_with_a_note() {
     );
     browser.look("exceptions");
     browser.click("a[href*=\"action=resolve\"]");
-    browser.enter("#note", "The cent was written off with the merchant.");
-    browser.click(SUBMIT);
+    browser.enter("#note", "The cent was written off.\nThe merchant agreed.");
+    browser.submit();
     browser.wait_for("[role=status]");
     assert_eq!(open(), Vec::<Value>::new());
     browser.click("a[href=\"/exceptions?state=resolved\"]");
-    browser.wait_for_text("article", "The cent was written off with the merchant.");
+    browser.wait_for_text("article", "The cent was written off.");
+    browser.wait_for_text("article", "The merchant agreed.");
     story.go_to("/audit");
     assert!(browser.text("main").contains("resolved the exception"));
 }
@@ -171,7 +175,6 @@ fn store_and_nodes_are_shown_in_both_languages_and_on_a_phone() {
     browser.become_a_phone();
     for path in ["/", "/store", "/acquirers", "/exceptions", "/transactions", "/audit", "/kinds/front"] {
         browser.go_to(&format!("{}{path}", story.app.ops_url()));
-        let is_too_wide = "return document.documentElement.scrollWidth > window.innerWidth";
-        assert_eq!(browser.script(is_too_wide), json!(false), "{path}");
+        browser.check_fits(&format!("operator-phone{}", path.replace('/', "-")));
     }
 }

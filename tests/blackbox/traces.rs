@@ -6,12 +6,15 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::support::{
-    Answer, ArrivedSpan, Client, Collector, Edit, PATIENCE, TestApp, TestAppBuilder, TestReceiver, card,
-    eventually, pause, pix,
+    Account, Answer, ArrivedSpan, Client, Collector, Edit, PATIENCE, TestApp, TestAppBuilder, TestReceiver,
+    Visitor, card, eventually, pix,
 };
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const CALLER: &str = "00f067aa0ba902b7";
+
+/// How long a service takes that is told to stop.
+const STOPS_WITHIN: Duration = Duration::from_secs(10);
 
 /// Kinds of spans, as OTLP numbers them.
 const SERVER: i32 = 2;
@@ -117,6 +120,35 @@ fn check_spans_of_outside(ours: &[&ArrivedSpan], webhook: &crate::support::Recei
     }
 }
 
+/// What a person changes in a console goes on by itself, and is of the same trace all the same.
+#[test]
+fn a_change_made_in_a_console_is_one_trace() {
+    let collector = Collector::start();
+    let app = traced(&collector).start();
+    let client = app.client();
+    let owner = Visitor::signed_in(&app, &Account::create(&app, "shop", "ana@shop.example", "owner"));
+    let id = client.create(&card("4242424242424242", 10_000))["transactionId"].as_str().unwrap().to_owned();
+    client.wait_for_status(&id, "paid");
+    let refund = format!("/console/test/payments/{id}/refund");
+    let key = "01980000-0000-7000-8000-000000000001";
+    let answer = owner.post(&refund, &[("key", key), ("amount", "1.00")]);
+    assert_eq!(answer.status, 303, "{answer}");
+    let is_posted = |span: &&ArrivedSpan| {
+        span.kind == SERVER
+            && span.told("http.request.method") == "POST"
+            && span.told("http.route") == "/console/{mode}/payments/{id}/{verb}"
+    };
+    let spans = collector.wait_until("the refund and its call", |spans| {
+        spans.iter().any(|span| is_posted(&span)) && spans.iter().any(|span| span.name == "call operate")
+    });
+    let posted = spans.iter().find(is_posted).unwrap();
+    assert_eq!((posted.told("http.response.status_code"), posted.parent.as_str()), ("303", ""));
+    for called in spans.iter().filter(|span| span.name == "call operate") {
+        assert_eq!(called.trace, posted.trace, "{}", path_to(called, &spans));
+        assert_eq!((called.kind, called.told("acquirer")), (CLIENT, "sandbox"));
+    }
+}
+
 /// Every write has a link to the batch that it was in, which is of another trace.
 fn check_batches(spans: &[ArrivedSpan], ours: &[&ArrivedSpan]) {
     let writes: Vec<_> = ours.iter().filter(|span| span.name == "journal commit").collect();
@@ -153,11 +185,12 @@ fn a_payment_that_the_service_takes_up_again_begins_a_trace_of_its_own() {
 fn nothing_is_exported_unless_the_option_says_where_to() {
     let collector = Collector::start();
     let endpoint = collector.endpoint();
-    let app = TestApp::builder().env("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint).start();
+    let mut app = TestApp::builder().env("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint).start();
     create_traced(&app.client(), &format!("00-{TRACE}-{CALLER}-01"), None).expect(201);
-    pause(Duration::from_secs(2));
-    assert_eq!(collector.requests(), 0);
     assert!(!app.ops().get("/metrics").text().contains("quita_trace_spans_total"));
+    // Whoever exports sends the last spans now.
+    assert_eq!(app.terminate(PATIENCE).code(), Some(0));
+    assert_eq!(collector.requests(), 0);
 }
 
 #[test]
@@ -219,7 +252,7 @@ fn a_collector_that_is_away_or_hangs_or_refuses_disturbs_nobody() {
         assert!(begun.elapsed() < PATIENCE, "{endpoint}: {:?}", begun.elapsed());
         let begun = Instant::now();
         assert_eq!(app.terminate(PATIENCE).code(), Some(0), "{endpoint}");
-        assert!(begun.elapsed() < Duration::from_secs(6), "{endpoint}: {:?}", begun.elapsed());
+        assert!(begun.elapsed() < STOPS_WITHIN, "{endpoint}: {:?}", begun.elapsed());
         let log = app.log();
         let complaints = log.matches("spans of traces were lost").count();
         assert!(

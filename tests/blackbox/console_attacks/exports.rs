@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Account, Edit, TestApp, Visitor, boleto, pix};
+use crate::support::{Account, Edit, TestApp, Visitor, boleto, form, pix};
 
 /// One more than are read at once.
 const MORE_THAN_A_PAGE: usize = 501;
@@ -59,6 +59,30 @@ fn an_export_holds_what_the_filter_holds_and_no_formula() {
     let boletos = cells(&visitor.get("/console/test/payments.csv?method=BOLETO").text());
     assert_eq!((boletos.len(), &*boletos[1][1]), (2, "Zé; \"o bom\", e só"));
     assert_eq!(cells(&visitor.get("/console/live/payments.csv").text()).len(), 1);
+}
+
+#[test]
+fn the_audit_log_keeps_nothing_of_whom_an_export_was_for() {
+    let app = TestApp::new();
+    let owner = Visitor::signed_in(&app, &Account::create(&app, "shop", "ana@shop.example", "owner"));
+    let email = "maria.secreta@example.com";
+    app.client().create(&pix(10_027).with("paymentDetails.email", json!(email)));
+    for (searched, told) in [
+        ("529.982.247-25", "test by document status=pending"),
+        (email, "test by email status=pending"),
+        ("pedido-secreto", "test by reference status=pending"),
+    ] {
+        let query = form(&[("q", searched), ("status", "pending")]);
+        let answer = owner.get(&format!("/console/test/payments.csv?{query}"));
+        assert_eq!(answer.status, 200, "{answer}");
+        let log = owner.page("/console/test/audit");
+        assert!(log.contains(told), "{told}: {log}");
+        assert!(!log.contains(searched) && !log.contains("52998224725"), "{log}");
+    }
+    let refused = owner.get(&format!("/console/test/payments.csv?to=never&q={}", "a".repeat(255)));
+    assert_eq!(refused.status, 422, "{refused}");
+    let told = "Nothing was exported, because this was not understood: search, created to";
+    assert!(refused.text().contains(told), "{refused}");
 }
 
 #[test]

@@ -1,8 +1,11 @@
 //! Forms that another site made, that belong to another session, or that a role has no right to send.
 
 use super::routes::{Needs, Route, examples};
-use super::shops::Shops;
-use crate::support::{Answer, EventStream, Visitor, form, form_token_in};
+use super::shops::{Ids, Shops, element, way_back};
+use crate::support::{Account, Answer, EventStream, Visitor, form, form_token_in};
+
+/// What it does depends on what was given up.
+const REDELIVER_ALL: &str = "/{mode}/deliveries/redeliver";
 
 #[track_caller]
 fn check_is_refused(answer: &Answer, heading: &str) {
@@ -99,22 +102,70 @@ fn a_role_opens_no_more_than_it_is_for_and_changes_nothing_beyond() {
     assert_eq!(shops.state(), before);
 }
 
+/// One of the people of the shops, with the account.
+type Somebody = fn(&Shops) -> (&Account, &Visitor);
+
 /// The other side of the tables above: what was refused there is refused for its token or its role, not for itself.
 #[test]
-fn what_the_attacks_send_is_done_for_an_owner_with_the_right_token() {
-    let shops = Shops::open();
-    let is_within = |route: &&Route| !["/sign-in", "/sign-out"].contains(&route.pattern);
-    for (route, example) in examples("POST").filter(|(route, _)| is_within(route)) {
-        let token = shops.owner.form_token();
-        let answer = shops.ids.attempt(route, example).with(
-            &shops.owner,
-            &[("Sec-Fetch-Site", "same-origin")],
-            &token,
-        );
-        assert!([200, 303].contains(&answer.status), "{answer}");
+fn what_the_attacks_send_is_done_for_whoever_may_with_the_right_token() {
+    let roles: [(Needs, Somebody); 3] = [
+        (Needs::SignedIn, |shops| (&shops.viewer_account, &shops.viewer)),
+        (Needs::ManageApplications, |shops| (&shops.developer_account, &shops.developer)),
+        (Needs::ManagePeople, |shops| (&shops.owner_account, &shops.owner)),
+    ];
+    for (most, somebody) in roles {
+        let shops = Shops::open();
+        let (account, who) = somebody(&shops);
+        let ids = Ids { password: account.password.clone(), ..shops.ids.clone() };
+        let is_tried = |route: &Route| {
+            route.needs <= most && !["/sign-in", "/sign-out", REDELIVER_ALL].contains(&route.pattern)
+        };
+        for (route, example) in examples("POST").filter(|(route, _)| is_tried(route)) {
+            let headers = [("Sec-Fetch-Site", "same-origin")];
+            let answer = ids.attempt(route, example).with(who, &headers, &who.form_token());
+            assert!([200, 303].contains(&answer.status), "{answer}");
+        }
+        if most >= Needs::ChangePayments {
+            check_redelivers_what_was_given_up(&shops, who);
+        }
+        assert_eq!(who.post("/console/sign-out", &[]).status, 303);
+        assert_eq!(who.get("/console/test").status, 303);
     }
-    assert_eq!(shops.owner.post("/console/sign-out", &[]).status, 303);
-    assert_eq!(shops.owner.get("/console/test").status, 303);
+}
+
+#[track_caller]
+fn check_redelivers_what_was_given_up(shops: &Shops, who: &Visitor) {
+    let path = "/console/test/deliveries/redeliver";
+    for (since, count) in [("2999-01-01T00:00", 0), ("2026-01-01T00:00", 1)] {
+        let answer = who.post(path, &[("since", since)]);
+        let told = format!("/console/test/deliveries?redelivered={count}");
+        assert_eq!((answer.status, answer.header("location")), (303, Some(&*told)), "{answer}");
+    }
+    let log = shops.owner.page("/console/test/audit");
+    assert!(log.contains("1 since 2026-01-01"), "{log}");
+}
+
+/// The answer to a rotation shows a secret; reloading it sends the form again.
+#[test]
+fn a_secret_is_shown_once_and_a_rotation_that_is_sent_again_ends_no_overlap() {
+    let shops = Shops::open();
+    let base = format!("/console/test/applications/{}", shops.ids.application);
+    let rotate = || shops.owner.post(&format!("{base}/secret/rotate"), &[]);
+    let first = element(&rotate().text(), "secret");
+    assert!(first.starts_with("whsec_"), "{first}");
+    let page = shops.owner.page(&base);
+    let until = page.split(" · until ").nth(1).and_then(|rest| rest.split('<').next()).expect("two sign");
+    assert!(!page.contains(&first), "{page}");
+    for refused in [rotate(), shops.owner.get(&format!("{base}/secret/rotate"))] {
+        let told = format!("still signs until {until}");
+        assert!(refused.status == 409 && refused.text().contains(&told), "{refused}");
+        assert!(refused.text().contains("quita secrets rotate"), "it says what to do: {refused}");
+    }
+    assert_eq!(shops.owner.page(&base), page, "both sign on");
+    let made = shops.owner.post("/console/test/applications", &[("name", "second")]);
+    let (secret, own) = (element(&made.text(), "secret"), way_back(&made));
+    assert!(secret.starts_with("whsec_") && !shops.owner.page(&own).contains(&secret), "{made}");
+    assert_eq!(shops.owner.post("/console/test/applications", &[("name", "second")]).status, 409);
 }
 
 /// A button that is pressed twice, or a form that is sent again from the history.

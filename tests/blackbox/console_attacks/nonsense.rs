@@ -28,6 +28,7 @@ fn nonsense_in_a_query_is_no_defect() {
         "done",
         "next",
         "since",
+        "receiver",
         "rest",
     ];
     let huge = "9".repeat(4_000);
@@ -95,6 +96,8 @@ fn nonsense_in_a_path_leads_nowhere() {
         "/console/test/applications/{application}/keys/{key}/show",
         "/console/test/applications/{application}/keys/%00/revoke",
         "/console/test/applications/{application}/secret/steal",
+        "/console/test/applications/{application}/secret/show",
+        "/console/test/people/{login}/promote",
         "/console/test/people/{login}/role",
         "/console/test/people/%00/remove",
         "/console/test/people/@/remove",
@@ -152,6 +155,7 @@ fn what_a_form_says_is_checked_before_anything_is_done() {
     let shops = Shops::open();
     let (before, token) = (shops.state(), shops.owner.form_token());
     let long = format!("name={}", "a".repeat(61));
+    let receiver = format!("since=2026-01-01T00:00&receiver={}", "a".repeat(260));
     for (path, fields, status) in [
         ("/applications", "", 422),
         ("/applications", "name=", 422),
@@ -187,6 +191,8 @@ fn what_a_form_says_is_checked_before_anything_is_done() {
         ("/payments/{pending}/deliveries/0/redeliver", "", 409),
         ("/deliveries/redeliver", "since=yesterday", 422),
         ("/deliveries/redeliver", "since=%2B262142-12-31T23:59", 422),
+        ("/deliveries/redeliver", "since=2026-01-01T00:00&receiver=a%00b", 422),
+        ("/deliveries/redeliver", &receiver, 422),
         ("/account/password", "current=wrong&new=a+new+long+sentence", 409),
         ("/account/password", "current={password}&new=short", 422),
     ] {

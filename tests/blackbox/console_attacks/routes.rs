@@ -2,11 +2,13 @@
 
 use Needs::{ChangePayments, ManageApplications, ManagePeople, Nothing, SignedIn, Visit};
 
+use crate::support::declared;
+
 /// Where the routes are declared.
 const DECLARED: &str = include_str!("../../../src/console/routes.rs");
 
 /// A name for a wish that has not been made.
-const KEY: (&str, &str) = ("key", "01980000-0000-7000-8000-000000000001");
+pub(super) const KEY: (&str, &str) = ("key", "01980000-0000-7000-8000-000000000001");
 
 /// One route, and requests for it.
 pub(super) struct Route {
@@ -150,20 +152,14 @@ pub(super) const ROUTES: &[Route] = &[
         ],
     ),
     get(
-        "/{mode}/applications/{name}/secret/{verb}",
+        "/{mode}/applications/{name}/secret/rotate",
         ManageApplications,
-        &[
-            at("/test/applications/{application}/secret/show"),
-            at("/test/applications/{application}/secret/rotate"),
-        ],
+        &[at("/test/applications/{application}/secret/rotate")],
     ),
     post(
-        "/{mode}/applications/{name}/secret/{verb}",
+        "/{mode}/applications/{name}/secret/rotate",
         ManageApplications,
-        &[
-            at("/test/applications/{application}/secret/show"),
-            at("/test/applications/{application}/secret/rotate"),
-        ],
+        &[at("/test/applications/{application}/secret/rotate")],
     ),
     post(
         "/{mode}/applications/{name}/test-event",
@@ -221,21 +217,14 @@ pub(super) fn examples(method: &'static str) -> impl Iterator<Item = (&'static R
     routes.flat_map(|route| route.examples.iter().map(move |example| (route, example)))
 }
 
-/// Method and pattern of every route in the source.
-fn declared() -> Vec<(String, &'static str)> {
-    let calls = DECLARED.split(".route(").skip(1);
-    let found = calls.map(|call| {
-        let pattern = call.split('"').nth(1).expect("a route has a pattern");
-        let method = call.split("web::").nth(1).and_then(|rest| rest.split('(').next());
-        (method.expect("a route has a method").to_uppercase(), pattern)
-    });
-    found.collect()
-}
-
 #[test]
 fn the_table_holds_every_route_that_the_console_has() {
     let known: Vec<_> = ROUTES.iter().map(|route| (route.method.to_owned(), route.pattern)).collect();
-    assert_eq!(known, declared(), "a route was added or removed: say here what it needs, with examples");
+    assert_eq!(
+        known,
+        declared(DECLARED),
+        "a route was added or removed: say here what it needs, with examples"
+    );
 }
 
 #[test]

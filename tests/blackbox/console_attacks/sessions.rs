@@ -161,11 +161,14 @@ fn a_new_password_a_new_role_and_a_removal_count_at_once_and_close_open_pages() 
     assert_eq!(here.post("/console/test/applications", &[("name", "x")]).status, 403);
     let reset = owner.post(&format!("{person}/reset"), &[]);
     assert_eq!(here.get(ACCOUNT).status, 303);
-    let password = element(&reset.text(), "password");
+    let password = element(&reset.text(), "secret");
     let again = Visitor::signed_in(&app, &Account { password, ..hired });
+    let mut open_again = EventStream::open(&app, &again, "/console/test/payments/stream");
+    assert!(open_again.next().unwrap().contains("No payment"));
     assert_eq!(owner.post(&format!("{person}/remove"), &[]).status, 303);
     assert_eq!(again.get(ACCOUNT).status, 303);
     open.wait_for_end(STREAM_ENDS_WITHIN);
+    open_again.wait_for_end(STREAM_ENDS_WITHIN);
 }
 
 #[test]

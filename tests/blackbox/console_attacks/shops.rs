@@ -4,13 +4,16 @@ use serde_json::{Value, json};
 
 use super::routes::{Example, Route};
 use crate::support::{
-    Account, Answer, Client, Edit, PATIENCE, TestApp, TestReceiver, Visitor, card, eventually, form, pix,
+    Account, Answer, Client, Edit, PATIENCE, Reply, TestApp, TestReceiver, Visitor, card, eventually, form,
+    pix,
 };
 
 /// Who pays: nobody but the shop may read it.
 pub(super) const PAYER: &str = "Teodolinda";
 /// A name with everything that means something in an address.
 pub(super) const APPLICATION: &str = "Ana/../loja %2F?#&=+";
+/// Below the receiver's address: where it answers 410, which ends the attempts.
+const GONE: &str = "/gone";
 
 /// Both merchants, and somebody of every role at the shop, signed in.
 pub(super) struct Shops {
@@ -18,6 +21,8 @@ pub(super) struct Shops {
     /// Still there when an event is delivered again.
     _receiver: TestReceiver,
     pub(super) owner_account: Account,
+    pub(super) developer_account: Account,
+    pub(super) viewer_account: Account,
     pub(super) owner: Visitor,
     pub(super) developer: Visitor,
     pub(super) viewer: Visitor,
@@ -36,6 +41,8 @@ pub(super) struct Ids {
     pub(super) paid: String,
     pub(super) pending: String,
     pub(super) authorised: String,
+    /// Its one event was given up.
+    pub(super) exhausted: String,
     pub(super) login: String,
     pub(super) password: String,
     pub(super) receiver: String,
@@ -45,23 +52,37 @@ impl Shops {
     pub(super) fn open() -> Self {
         let app = TestApp::new();
         let receiver = TestReceiver::start();
+        receiver.answer_with(|event| Reply::status(if event.path.ends_with(GONE) { 410 } else { 200 }));
         let owner_account = Account::create(&app, "shop", "ana@shop.example", "owner");
         let owner = Visitor::signed_in(&app, &owner_account);
-        let developer = hire(&app, &owner, "dora@shop.example", "developer");
-        let viewer = hire(&app, &owner, "vera@shop.example", "viewer");
+        let (developer_account, developer) = hire(&app, &owner, "dora@shop.example", "developer");
+        let (viewer_account, viewer) = hire(&app, &owner, "vera@shop.example", "viewer");
         let rival_account = Account::create(&app, "rival", "rita@rival.example", "owner");
         let rival = Visitor::signed_in(&app, &rival_account);
         let named = Account { email: "dora@shop.example".into(), ..owner_account.clone() };
         let ids = furnish(&app, &owner, &receiver, APPLICATION, &named);
         let rival_ids = furnish(&app, &rival, &receiver, "Rita", &rival_account);
-        Self { app, _receiver: receiver, owner_account, owner, developer, viewer, rival, ids, rival_ids }
+        Self {
+            app,
+            _receiver: receiver,
+            owner_account,
+            developer_account,
+            viewer_account,
+            owner,
+            developer,
+            viewer,
+            rival,
+            ids,
+            rival_ids,
+        }
     }
 
     /// Everything of the shop that its owner can see.
     #[track_caller]
     pub(super) fn state(&self) -> String {
-        let Ids { application, paid, pending, authorised, .. } = &self.ids;
-        let payments = [paid, pending, authorised].map(|id| format!("/console/test/payments/{id}"));
+        let Ids { application, paid, pending, authorised, exhausted, .. } = &self.ids;
+        let payments =
+            [paid, pending, authorised, exhausted].map(|id| format!("/console/test/payments/{id}"));
         let modes = ["test", "live"].map(|mode| format!("/console/{mode}/applications/{application}"));
         let states = ["pending", "failing", "exhausted", "delivered"]
             .map(|state| format!("/console/test/deliveries?state={state}"));
@@ -89,6 +110,7 @@ impl Ids {
             ("{paid}", &self.paid),
             ("{pending}", &self.pending),
             ("{authorised}", &self.authorised),
+            ("{exhausted}", &self.exhausted),
             ("{login}", &self.login),
             ("{password}", &self.password),
             ("{receiver}", &self.receiver),
@@ -136,11 +158,13 @@ impl Attempt {
 
 /// Makes a user in the console, who signs in.
 #[track_caller]
-fn hire(app: &TestApp, owner: &Visitor, email: &str, role: &str) -> Visitor {
+fn hire(app: &TestApp, owner: &Visitor, email: &str, role: &str) -> (Account, Visitor) {
     let page = owner.post("/console/test/people", &[("email", email), ("role", role)]);
     assert_eq!(page.status, 200, "{page}");
-    let password = element(&page.text(), "password");
-    Visitor::signed_in(app, &Account { email: email.into(), password })
+    let password = element(&page.text(), "secret");
+    let account = Account { email: email.into(), password };
+    let visitor = Visitor::signed_in(app, &account);
+    (account, visitor)
 }
 
 /// The text of the element with this id.
@@ -148,6 +172,14 @@ fn hire(app: &TestApp, owner: &Visitor, email: &str, role: &str) -> Visitor {
 pub(super) fn element(page: &str, id: &str) -> String {
     let (_, after) = page.split_once(&format!("id=\"{id}\">")).unwrap_or_else(|| panic!("no #{id}: {page}"));
     after.split('<').next().unwrap().to_owned()
+}
+
+/// Where a page that shows something once leads.
+#[track_caller]
+pub(super) fn way_back(answer: &Answer) -> String {
+    let page = answer.text();
+    let (_, after) = page.rsplit_once("<p><a class=\"button\" href=\"").unwrap_or_else(|| panic!("{answer}"));
+    after.split('"').next().unwrap().to_owned()
 }
 
 /// Makes an application, keys and payments: one of them paid, with events delivered, and one given up.
@@ -159,19 +191,22 @@ fn furnish(
     names: &Account,
 ) -> Ids {
     let made = owner.post("/console/test/applications", &[("name", application)]);
-    let base = made.header("location").unwrap_or_else(|| panic!("{made}")).to_owned();
+    let base = way_back(&made);
     let application = base.rsplit('/').next().unwrap().to_owned();
     let scopes = [("scope", "payments:write"), ("scope", "payments:read"), ("scope", "webhooks")];
-    let key = element(&owner.post(&format!("{base}/keys"), &scopes).text(), "key");
+    let key = element(&owner.post(&format!("{base}/keys"), &scopes).text(), "secret");
     let live = format!("/console/live/applications/{application}/keys");
-    let live_key = element(&owner.post(&live, &scopes).text(), "key");
+    let live_key = element(&owner.post(&live, &scopes).text(), "secret");
     let client = app.client_with(&key);
     let by = |request: Value| request.with("paymentDetails.firstName", json!(PAYER));
     let id = |record: Value| record["transactionId"].as_str().unwrap().to_owned();
     let paid = id(client.create(&by(pix(10_000)).with("postbackUrl", json!(receiver.url()))));
     let pending = id(client.create(&by(pix(10_027))));
     let authorised = id(client.create(&by(card("4242424242424242", 10_000)).with("capture", json!(false))));
-    wait_for_deliveries(&client, &paid);
+    let gone = format!("{}{GONE}", receiver.url());
+    let exhausted = id(client.create(&by(pix(10_027)).with("postbackUrl", json!(gone))));
+    wait_for_deliveries(&client, &paid, "delivered", 2);
+    wait_for_deliveries(&client, &exhausted, "exhausted", 1);
     let key_id = |key: &str| key.split('_').nth(2).unwrap().to_owned();
     Ids {
         application,
@@ -180,17 +215,19 @@ fn furnish(
         paid,
         pending,
         authorised,
+        exhausted,
         login: names.email.clone(),
         password: names.password.clone(),
         receiver: receiver.url(),
     }
 }
 
-/// Waits until both events of a payment are delivered: after that nothing moves by itself.
-fn wait_for_deliveries(client: &Client, id: &str) {
-    eventually(PATIENCE, "both events are confirmed", || {
+/// Waits until so many events of a payment are in this state: after that nothing moves by itself.
+#[track_caller]
+fn wait_for_deliveries(client: &Client, id: &str, state: &str, count: usize) {
+    eventually(PATIENCE, &format!("{count} events are {state}"), || {
         let deliveries = client.deliveries(id);
-        let is_over = deliveries.iter().all(|delivery| delivery["state"] == "delivered");
-        (is_over && deliveries.len() == 2).then_some(())
+        let is_over = deliveries.iter().all(|delivery| delivery["state"] == state);
+        (is_over && deliveries.len() == count).then_some(())
     });
 }

@@ -1,11 +1,13 @@
 //! Somebody of another merchant, somebody in the other mode, and somebody who is not signed in.
 
-use super::routes::{Example, Needs, ROUTES, Route, examples};
+use super::answers::check_is_sane;
+use super::routes::{Example, KEY, Needs, ROUTES, examples};
 use super::shops::{APPLICATION, Ids, PAYER, Shops};
-use crate::support::{Answer, EventStream, Visitor, form, pix};
+use crate::support::{Answer, Client, EventStream, Visitor, form, pix};
 
 /// What names something of a merchant in an address.
-const NAMES: [&str; 6] = ["{application}", "{key}", "{paid}", "{pending}", "{authorised}", "{login}"];
+const NAMES: [&str; 7] =
+    ["{application}", "{key}", "{paid}", "{pending}", "{authorised}", "{exhausted}", "{login}"];
 
 fn names_something(example: &Example) -> bool {
     NAMES.iter().any(|name| example.path.contains(name))
@@ -58,34 +60,21 @@ fn what_is_another_merchants_is_nothing_by_every_route_and_stays_as_it_is() {
 #[test]
 fn lists_and_searches_hold_nothing_of_another_merchant() {
     let shops = Shops::open();
-    let before = shops.state();
     let (rival, ids) = (&shops.rival, &shops.ids);
+    // An export is noted.
+    let of_owner = listed(&shops.owner, ids);
+    let before = shops.state();
     // An application of the same name is another one.
-    assert_eq!(rival.post("/console/test/applications", &[("name", APPLICATION)]).status, 303);
-    let strange = [&ids.paid, &ids.pending, &ids.authorised, &ids.key, &ids.live_key, &ids.login];
-    for path in [
-        "",
-        "/payments",
-        "/payments?q={paid}",
-        "/payments?q={pending}",
-        "/payments.csv",
-        "/payments.csv?q={paid}",
-        "/deliveries?state=delivered",
-        "/applications",
-        "/applications/{application}",
-        "/people",
-        "/audit",
-    ] {
-        for mode in ["test", "live"] {
-            let answer = rival.get(&format!("/console/{mode}{}", ids.fill(path)));
-            assert_eq!(answer.status, 200, "{answer}");
-            for text in strange {
-                // A search shows what was searched for.
-                let page =
-                    answer.text().replace(&format!("value=\"{text}\""), "").replace(&format!("q={text}"), "");
-                assert!(!page.contains(text), "{text}: {answer}");
-            }
-        }
+    assert_eq!(rival.post("/console/test/applications", &[("name", APPLICATION)]).status, 200);
+    let strange =
+        [&ids.paid, &ids.pending, &ids.authorised, &ids.exhausted, &ids.key, &ids.live_key, &ids.login];
+    let of_rival = listed(rival, ids);
+    for (text, page) in strange.iter().flat_map(|text| of_rival.iter().map(move |page| (*text, page))) {
+        assert!(!without_search(page, text).contains(text), "{text}: {page}");
+    }
+    for text in strange {
+        let is_shown = of_owner.iter().any(|page| without_search(page, text).contains(text));
+        assert!(is_shown, "to its owner {text} is shown");
     }
     for query in ["", &format!("q={}", ids.paid)] {
         let shown =
@@ -95,17 +84,48 @@ fn lists_and_searches_hold_nothing_of_another_merchant() {
     }
     let taken = rival.post("/console/test/people", &[("email", &ids.login), ("role", "owner")]);
     assert_eq!(taken.status, 409, "{taken}");
-    assert_eq!(
-        rival.post("/console/test/deliveries/redeliver", &[("since", "2020-01-01T00:00")]).status,
-        303
-    );
+    let redelivered = rival.post("/console/test/deliveries/redeliver", &[("since", "2020-01-01T00:00")]);
+    let own = Some("/console/test/deliveries?redelivered=1");
+    assert_eq!((redelivered.status, redelivered.header("location")), (303, own), "{redelivered}");
     assert_eq!(shops.state(), before);
+}
+
+/// Every list of somebody, searched for these ids too.
+#[track_caller]
+fn listed(who: &Visitor, ids: &Ids) -> Vec<String> {
+    let mut pages = Vec::new();
+    for path in [
+        "",
+        "/payments",
+        "/payments?q={paid}",
+        "/payments?q={pending}",
+        "/payments.csv",
+        "/payments.csv?q={paid}",
+        "/deliveries?state=delivered",
+        "/deliveries?state=exhausted",
+        "/applications",
+        "/applications/{application}",
+        "/people",
+        "/audit",
+    ] {
+        for mode in ["test", "live"] {
+            let answer = who.get(&format!("/console/{mode}{}", ids.fill(path)));
+            assert_eq!(answer.status, 200, "{answer}");
+            pages.push(answer.text());
+        }
+    }
+    pages
+}
+
+/// A search shows what was searched for.
+fn without_search(page: &str, text: &str) -> String {
+    page.replace(&format!("value=\"{text}\""), "").replace(&format!("q={text}"), "")
 }
 
 #[test]
 fn what_belongs_to_one_mode_or_application_is_nothing_in_another() {
     let shops = Shops::open();
-    assert_eq!(shops.owner.post("/console/test/applications", &[("name", "second")]).status, 303);
+    assert_eq!(shops.owner.post("/console/test/applications", &[("name", "second")]).status, 200);
     let before = shops.state();
     check_that_there_is_nothing(&shops.owner, &shops.ids, "live", has_a_mode);
     let live = Ids { key: shops.ids.live_key.clone(), ..shops.ids.clone() };
@@ -150,7 +170,7 @@ fn check_is_sent_to_the_door(answer: &Answer, next: Option<&str>) {
 }
 
 #[test]
-fn a_method_that_a_route_does_not_have_is_nothing() {
+fn a_method_that_a_route_does_not_have_is_refused_with_those_it_has() {
     let shops = Shops::open();
     let before = shops.state();
     let token = shops.owner.form_token();
@@ -160,11 +180,14 @@ fn a_method_that_a_route_does_not_have_is_nothing() {
         ROUTES.iter().flat_map(|route| route.examples.iter().map(move |each| (route, each)))
     {
         let path = shops.ids.attempt(route, example).path;
-        let lacks = |method: &&str| Route::of(method, path.strip_prefix("/console").unwrap()).is_none();
-        for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUITA"].into_iter().filter(lacks)
-        {
+        let here = ROUTES.iter().filter(|other| other.pattern == route.pattern);
+        let taken: Vec<_> = here.map(|other| other.method).collect();
+        let told = taken.join(", ").replace("GET", "GET, HEAD");
+        let methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUITA"];
+        for method in methods.into_iter().filter(|method| !taken.contains(method)) {
             let answer = shops.owner.send(method, &path, &headers, body.as_bytes());
-            assert_eq!(answer.status, 404, "{answer}");
+            assert_eq!((answer.status, answer.header("allow")), (405, Some(&*told)), "{answer}");
+            check_is_sane(&answer);
         }
     }
     assert_eq!(shops.state(), before);
@@ -187,5 +210,51 @@ fn who_watches_an_older_page_changes_nothing_for_who_watches_the_newest() {
     for mut list in lists {
         let shown = list.next().unwrap();
         assert!(shown.contains(&new) && shown.contains(&shops.ids.paid), "{shown}");
+    }
+}
+
+/// All look at the same time, and something happens in each of their worlds.
+#[test]
+fn a_stream_shows_what_is_new_of_its_own_merchant_and_mode_alone() {
+    let shops = Shops::open();
+    let in_live = Visitor::signed_in(&shops.app, &shops.viewer_account);
+    let open = |who: &Visitor, mode: &str| {
+        let path = format!("/console/{mode}/payments/stream");
+        let mut stream = EventStream::open(&shops.app, who, &path);
+        let first = stream.next().unwrap();
+        (stream, first)
+    };
+    let streams = [&shops.owner, &shops.viewer, &shops.rival].map(|who| open(who, "test").0);
+    let (mut live, first) = open(&in_live, "live");
+    assert!(first.contains("No payment"), "{first}");
+    let create = |client: Client| client.create(&pix(10_027))["transactionId"].as_str().unwrap().to_owned();
+    let of_rival = create(shops.app.client_with(&shops.app.create_key(&["--merchant", "rival"])));
+    let of_shop = create(shops.app.client());
+    for (mut stream, is_rival) in streams.into_iter().zip([false, false, true]) {
+        let shown = stream.next().unwrap();
+        assert_eq!((shown.contains(&of_shop), shown.contains(&of_rival)), (!is_rival, is_rival), "{shown}");
+    }
+    // No payment can be made in live mode here: the next that comes is the end.
+    assert_eq!(in_live.post("/console/sign-out", &[]).status, 303);
+    assert_eq!(live.next(), None);
+}
+
+#[test]
+fn a_payment_s_stream_offers_a_viewer_nothing_to_change() {
+    let shops = Shops::open();
+    let path = format!("/console/test/payments/{}/stream", shops.ids.paid);
+    let refund = format!("/console/test/payments/{}/refund", shops.ids.paid);
+    // All of them open at once: what one is shown is shared with no other who may do less.
+    let mut streams = [(&shops.owner, true), (&shops.viewer, false), (&shops.developer, true)]
+        .map(|(who, may)| (EventStream::open(&shops.app, who, &path), may));
+    for (stream, may) in &mut streams {
+        let shown = stream.next().unwrap();
+        assert_eq!(shown.contains(&refund), *may, "{shown}");
+    }
+    assert_eq!(shops.owner.post(&refund, &[KEY, ("amount", "1.00")]).status, 303);
+    for (stream, may) in &mut streams {
+        let shown = stream.next().unwrap();
+        assert!(shown.contains("1.00"), "the refund is shown: {shown}");
+        assert_eq!(shown.contains(&refund), *may, "{shown}");
     }
 }

@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use crate::support::{Account, Browser, Edit, PATIENCE, TestApp, TestReceiver, eventually, pix};
+use crate::support::{
+    Account, Browser, Edit, PATIENCE, TestApp, TestReceiver, Visitor, eventually, form, pix,
+};
 
 const SUBMIT: &str = "main form .button-primary";
 
@@ -57,4 +59,60 @@ fn what_was_given_up_is_seen_and_sent_again_all_at_once_and_only_once() {
         browser.go_to(&format!("{}/console/test/deliveries?state=delivered", app.url()));
         (browser.count("section[aria-label=\"Delivered\"] tbody .tag") == 3).then_some(())
     });
+}
+
+/// By plain HTTP: what a row of the receivers leads to, and what its form does.
+#[test]
+fn what_was_given_up_to_one_receiver_is_sent_again_and_to_no_other() {
+    let app = TestApp::new();
+    let visitor = Visitor::signed_in(&app, &Account::create(&app, "shop", "dora@shop.example", "developer"));
+    let receivers = [TestReceiver::start(), TestReceiver::start()];
+    let [mended, other] = &receivers;
+    let client = app.client();
+    for receiver in &receivers {
+        receiver.answer(410);
+        let request = pix(10_027).with("postbackUrl", json!(receiver.url()));
+        let id = client.create(&request)["transactionId"].as_str().unwrap().to_owned();
+        eventually(PATIENCE, "it is given up", || {
+            (client.deliveries(&id)[0]["state"] == "exhausted").then_some(())
+        });
+        receiver.answer(200);
+    }
+    let host = mended.url().replace("http://", "").replace("/webhooks", "");
+    let listed = visitor.page("/console/test/deliveries");
+    let link = format!("/console/test/deliveries/redeliver?receiver={}", host.replace(':', "%3A"));
+    assert!(listed.contains(&format!("href=\"{link}\"")), "its row leads there: {listed}");
+    let asked = visitor.page(&link);
+    assert!(asked.contains(&format!("name=\"receiver\" value=\"{host}\"")), "{asked}");
+    let fields = [("since", "2026-01-01T00:00"), ("receiver", &*host)];
+    for count in [1, 0] {
+        let answer = visitor.post("/console/test/deliveries/redeliver", &fields);
+        let told = format!("/console/test/deliveries?redelivered={count}");
+        assert_eq!((answer.status, answer.header("location")), (303, Some(&*told)), "{answer}");
+    }
+    assert_eq!((mended.wait_for(2, PATIENCE).len(), other.received().len()), (2, 1));
+    let owner = Visitor::signed_in(&app, &Account::create(&app, "shop", "ana@shop.example", "owner"));
+    let log = owner.page("/console/test/audit");
+    assert!(log.contains(&format!("1 since 2026-01-01T03:00:00.000Z to {host}")), "{log}");
+    let all = visitor.post("/console/test/deliveries/redeliver", &[("since", "2026-01-01T00:00")]);
+    assert_eq!(all.header("location"), Some("/console/test/deliveries?redelivered=1"), "{all}");
+    assert_eq!((other.wait_for(2, PATIENCE).len(), mended.received().len()), (2, 2));
+}
+
+#[test]
+fn where_there_is_more_the_next_click_goes_on_with_the_same_time_and_receiver() {
+    let app = TestApp::new();
+    let visitor = Visitor::signed_in(&app, &Account::create(&app, "shop", "dora@shop.example", "developer"));
+    let place = "MTc2Mzc0NDQwMDAwMC4wMTk4MDAwMC0wMDAwLTcwMDAtODAwMC0wMDAwMDAwMDAwMDA";
+    for rest in [place, ""] {
+        let wanted = [("since", "2026-11-21T12:30:05"), ("receiver", "a.example:81"), ("rest", rest)];
+        let query = form(&wanted);
+        let told = visitor.page(&format!("/console/test/deliveries?redelivered=1000&{query}"));
+        let link = format!("/console/test/deliveries/redeliver?{query}");
+        assert!(told.contains(&format!("<a href=\"{}\">", link.replace('&', "&#38;"))), "{link}: {told}");
+        let asked = visitor.page(&link);
+        for (name, value) in [("since", wanted[0].1), ("receiver", wanted[1].1), ("cursor", rest)] {
+            assert!(asked.contains(&format!("value=\"{value}\"")), "{name}: {asked}");
+        }
+    }
 }

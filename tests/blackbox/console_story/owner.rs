@@ -41,9 +41,14 @@ impl Story {
         self.go_to("applications");
         browser.enter("#name", "Loja do Zé");
         browser.click(SUBMIT);
-        browser.wait_for_text("h1", "Loja do Zé");
+        browser.wait_for_text("h1", "Webhook secret of Loja do Zé");
+        let secret = browser.text("#secret");
+        browser.click("main p a.button");
+        browser.wait_for("form[action$=\"/keys\"]");
+        assert!(secret.starts_with("whsec_") && !browser.text("main").contains(&secret), "it is shown once");
         browser.click("form[action$=\"/keys\"] .button-primary");
-        let key = browser.text("#key");
+        browser.wait_for_text("h1", "Your new key");
+        let key = browser.text("#secret");
         assert!(browser.text("#curl").contains(&key), "a line to paste is beside it");
         browser.look("new-key");
         self.go_to("applications");

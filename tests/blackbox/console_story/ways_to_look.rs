@@ -52,7 +52,7 @@ fn the_pages_fit_a_phone_in_both_languages() {
     let (owner, pages) = shop(&app, &receiver);
     browser.become_a_phone();
     browser.go_to(&format!("{}/console/", app.url()));
-    check_fits(&browser, "sign-in");
+    browser.check_fits("sign-in");
     browser.click("button[name=\"language\"][value=\"pt-BR\"]");
     browser.wait_for_text("h1", "Entrar");
     browser.click("button[name=\"language\"][value=\"en\"]");
@@ -67,18 +67,9 @@ fn the_pages_fit_a_phone_in_both_languages() {
         browser.wait_for(&format!("html[lang=\"{language}\"]"));
         for (place, page) in pages.iter().enumerate() {
             browser.go_to(page);
-            check_fits(&browser, &format!("phone-{language}-{place}"));
+            browser.check_fits(&format!("phone-{language}-{place}"));
             let text = browser.text("body");
             assert!(others.iter().all(|word| !text.contains(word)), "{page} speaks two languages: {text}");
         }
     }
-}
-
-/// Nothing of the page lies beyond its right edge; tables and code may scroll within theirs.
-#[track_caller]
-fn check_fits(browser: &Browser, name: &str) {
-    let width = "const page = document.documentElement; return [page.scrollWidth, page.clientWidth]";
-    let widths = browser.script(width);
-    browser.look(name);
-    assert_eq!(widths[0], widths[1], "{name} is wider than the window");
 }

@@ -138,6 +138,21 @@ impl Browser {
         self.driver.delete("cookie");
     }
 
+    /// Sends the page's own form; the frame has others.
+    #[track_caller]
+    pub(crate) fn submit(&self) {
+        self.click("main form .button-primary");
+    }
+
+    /// Nothing of the page lies beyond its right edge; tables and code may scroll within theirs. Keeps a picture.
+    #[track_caller]
+    pub(crate) fn check_fits(&self, name: &str) {
+        let widths = "const page = document.documentElement; return [page.scrollWidth, page.clientWidth]";
+        let widths = self.script(widths);
+        self.look(name);
+        assert_eq!(widths[0], widths[1], "{name} is wider than the window");
+    }
+
     /// Keeps a picture of the whole page, if `QUITA_TEST_SCREENSHOTS` names a directory for them.
     pub(crate) fn look(&self, name: &str) {
         let Some(directory) = std::env::var_os("QUITA_TEST_SCREENSHOTS").map(PathBuf::from) else { return };

@@ -14,11 +14,22 @@ pub(crate) struct EventStream {
 }
 
 impl EventStream {
-    /// Opens a stream with a visitor's cookies.
+    /// Opens a stream of the merchants' console with a visitor's cookies.
     #[track_caller]
     pub(crate) fn open(app: &TestApp, visitor: &Visitor, path: &str) -> Self {
-        let mut stream = TcpStream::connect(app.address()).unwrap();
-        let (host, cookies) = (app.address(), visitor.cookie_header());
+        Self::open_at(app.address(), visitor, path)
+    }
+
+    /// The same of the operators' console.
+    #[track_caller]
+    pub(crate) fn open_at_ops(app: &TestApp, visitor: &Visitor, path: &str) -> Self {
+        Self::open_at(app.ops_url().trim_start_matches("http://"), visitor, path)
+    }
+
+    #[track_caller]
+    fn open_at(host: &str, visitor: &Visitor, path: &str) -> Self {
+        let mut stream = TcpStream::connect(host).unwrap();
+        let cookies = visitor.cookie_header();
         // Without chunks (HTTP/1.0), so that what is read is what was sent.
         let request = format!(
             "GET {path} HTTP/1.0\r\nHost: {host}\r\nAccept-Language: en\r\nCookie: {cookies}\r\n\r\n"
@@ -52,8 +63,10 @@ impl EventStream {
     #[track_caller]
     pub(crate) fn wait_for_end(&mut self, within: Duration) {
         let begun = Instant::now();
-        while self.line().is_some() {
-            assert!(begun.elapsed() < within, "the stream goes on after {within:?}");
+        let mut is_open = true;
+        while is_open {
+            is_open = self.line().is_some();
+            assert!(begun.elapsed() < within, "the stream went on for {:?}", begun.elapsed());
         }
     }
 

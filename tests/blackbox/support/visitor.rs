@@ -7,6 +7,9 @@ use url::form_urlencoded;
 
 use super::{Account, Answer, Client, TestApp};
 
+/// What development on a loopback address takes if none is set.
+pub(crate) const OPERATOR_PASSWORD: &str = "quita-operator-development";
+
 const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
 
 /// Somebody with a jar of cookies, who reads English.
@@ -26,6 +29,15 @@ impl Visitor {
     /// Somebody at the operator's console.
     pub(crate) fn at_ops(app: &TestApp) -> Self {
         Self { client: app.ops(), root: "", cookies: RefCell::default() }
+    }
+
+    /// The operator, who is signed in.
+    #[track_caller]
+    pub(crate) fn operator(app: &TestApp) -> Self {
+        let operator = Self::at_ops(app);
+        let answer = operator.sign_in("", OPERATOR_PASSWORD, "");
+        assert_eq!((answer.status, answer.header("location")), (303, Some("/")), "{answer}");
+        operator
     }
 
     /// Somebody who is signed in.
