@@ -12,7 +12,7 @@ use std::time::Duration;
 use quita_adapters::system::{NoRandomness, random_bytes};
 use quita_domain::access::{ApiKey, Application, PresentedKey, Scope, SigningSecret};
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
-use quita_domain::time::DAY_MS;
+use quita_domain::time::{DAY_MS, Timestamp};
 use quita_domain::webhook::signature::WebhookSecret;
 use quita_ports::{Clock, KeyringStore, StoreError};
 use thiserror::Error;
@@ -66,6 +66,9 @@ pub enum ManageError {
     /// The key ends within the time that it would work beside a successor.
     #[error("the key {0:?} ends within a day; make a new one instead")]
     EndsSoon(String),
+    /// The secret before the newest still signs, for those who have not changed over yet.
+    #[error("the secret was rotated, and the one before signs until {0}; rotating again would end that")]
+    StillSigns(Timestamp),
     /// The merchant has no such application.
     #[error(
         "merchant {merchant:?} has no application {application:?}; `quita keys create --merchant …` makes it"
@@ -240,7 +243,7 @@ impl Access {
         name: &ApplicationName,
     ) -> Result<Vec<String>, ManageError> {
         let application = self.application(merchant, name).await?;
-        Ok(application.live_secrets(self.clock.now()).map(ToOwned::to_owned).collect())
+        Ok(live_secrets(&application, self.clock.now()))
     }
 
     /// Makes a new webhook secret; the one before signs for another day. Returns those that sign, newest first.
@@ -253,13 +256,43 @@ impl Access {
         merchant: &MerchantId,
         name: &ApplicationName,
     ) -> Result<Vec<String>, ManageError> {
+        self.replace_secret(merchant, name, |_, _| Ok(())).await
+    }
+
+    /// The same, but not while the secret before still signs: a form that is sent again ends nobody's day.
+    ///
+    /// # Errors
+    /// As [`Access::rotate_secret`], and [`ManageError::StillSigns`].
+    pub async fn rotate_secret_after_overlap(
+        &self,
+        merchant: &MerchantId,
+        name: &ApplicationName,
+    ) -> Result<Vec<String>, ManageError> {
+        self.replace_secret(merchant, name, check_overlap).await
+    }
+
+    /// Whether no secret before the newest signs any more.
+    ///
+    /// # Errors
+    /// [`ManageError::StillSigns`].
+    pub fn check_overlap_is_over(&self, application: &Application) -> Result<(), ManageError> {
+        check_overlap(application, self.clock.now())
+    }
+
+    async fn replace_secret(
+        &self,
+        merchant: &MerchantId,
+        name: &ApplicationName,
+        check: impl Fn(&Application, Timestamp) -> Result<(), ManageError>,
+    ) -> Result<Vec<String>, ManageError> {
         for _ in 0..MAX_RACES {
             let before = self.application(merchant, name).await?;
             let now = self.clock.now();
+            check(&before, now)?;
             let mut after = before.clone();
             after.rotate_secret(fresh_secret()?, now);
             if self.store.replace_application(&before, &after).await? {
-                return Ok(after.live_secrets(now).map(ToOwned::to_owned).collect());
+                return Ok(live_secrets(&after, now));
             }
         }
         Err(ManageError::Raced)
@@ -291,6 +324,15 @@ impl Access {
     }
 }
 
+fn live_secrets(application: &Application, now: Timestamp) -> Vec<String> {
+    application.live_secrets(now).map(|secret| secret.secret.clone()).collect()
+}
+
+fn check_overlap(application: &Application, now: Timestamp) -> Result<(), ManageError> {
+    let ending = application.live_secrets(now).find_map(|secret| secret.expires_at);
+    ending.map_or(Ok(()), |until| Err(ManageError::StillSigns(until)))
+}
+
 fn fresh_secret() -> Result<String, NoRandomness> {
     let bytes: [u8; WebhookSecret::BYTES] = random_bytes()?;
     Ok(WebhookSecret::from_bytes(bytes.to_vec()).reveal())
@@ -298,8 +340,6 @@ fn fresh_secret() -> Result<String, NoRandomness> {
 
 #[cfg(test)]
 mod tests {
-    use quita_domain::time::Timestamp;
-
     use super::fake_store::{FakeStore, HandClock};
     use super::*;
 
@@ -399,6 +439,24 @@ mod tests {
         store.lose_races(MAX_RACES);
         let raced = access.rotate_secret(&owner.merchant, &owner.application).await;
         assert!(matches!(raced, Err(ManageError::Raced)), "{raced:?}");
+    }
+
+    #[tokio::test]
+    async fn a_form_that_is_sent_again_does_not_end_the_day_of_the_secret_before() {
+        let (access, _, clock) = access();
+        let Owner { merchant, application, .. } = owner(Mode::Test);
+        access.create_key(wanted(Mode::Test)).await.unwrap();
+        clock.set(1_000);
+        let both = access.rotate_secret_after_overlap(&merchant, &application).await.unwrap();
+        clock.set(1_000 + 86_400_000 - 1);
+        let again = access.rotate_secret_after_overlap(&merchant, &application).await;
+        assert!(matches!(again, Err(ManageError::StillSigns(at)) if at.millis() == 1_000 + 86_400_000));
+        assert_eq!(access.secrets(&merchant, &application).await.unwrap(), both);
+        clock.set(1_000 + 86_400_000);
+        let next = access.rotate_secret_after_overlap(&merchant, &application).await.unwrap();
+        assert_eq!((next.len(), &next[1]), (2, &both[0]));
+        let at_once = access.rotate_secret(&merchant, &application).await.unwrap();
+        assert_eq!((at_once.len(), &at_once[1]), (2, &next[0]), "after a leak nobody waits");
     }
 
     #[tokio::test]

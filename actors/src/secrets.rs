@@ -39,7 +39,7 @@ impl Secrets {
         let secrets: Arc<[_]> = application
             .iter()
             .flat_map(|application| application.live_secrets(now))
-            .filter_map(WebhookSecret::parse)
+            .filter_map(|secret| WebhookSecret::parse(&secret.secret))
             .collect();
         self.lock().insert(name, (Instant::now(), Arc::clone(&secrets)));
         Ok(secrets)

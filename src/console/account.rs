@@ -1,13 +1,12 @@
 //! The own account: password and language.
 
 use actix_web::HttpResponse;
-use actix_web::http::header::LOCATION;
 use actix_web::web::{Data, Query};
 use askama::Template;
 use quita_domain::audit::AuditAction;
-use serde::Deserialize;
 
 use super::Console;
+use super::answer::{Done, html, see_other_with};
 use super::failure::Failure;
 use super::frame::{Frame, Section};
 use super::language::Language;
@@ -20,13 +19,6 @@ struct AccountPage {
     frame: Frame,
 }
 
-/// What was just done, as the address says it.
-#[derive(Deserialize)]
-pub(crate) struct Done {
-    #[serde(default)]
-    done: String,
-}
-
 /// `GET /console/{mode}/account`
 pub(crate) async fn show(
     visitor: Visitor,
@@ -35,7 +27,7 @@ pub(crate) async fn show(
 ) -> Result<HttpResponse, Failure> {
     let mut frame = visitor.frame(mode, Section::Account);
     frame.notice = (done.done == "password").then_some(frame.texts.people.password_changed);
-    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(AccountPage { frame }.render()?))
+    html(&AccountPage { frame })
 }
 
 /// `POST /console/{mode}/account/password`: every session of the user ends, and this browser gets a new one.
@@ -46,13 +38,11 @@ pub(crate) async fn change_password(
 ) -> Result<HttpResponse, Failure> {
     let OwnChange { visitor, form } = change;
     let login = visitor.user.login.as_str();
-    let from = visitor.from.parse().map_err(|_| Failure::Defect("an address is one".into()))?;
-    console.attempts.count(login, from).map_err(Failure::TooMany)?;
+    console.attempts.count(login, visitor.from).map_err(Failure::TooMany)?;
     let (current, new) = (form.secret("current"), form.secret("new"));
     let begun = console.people.change_password(&visitor.user, &current, &new).await?;
     let deed = visitor.deed(AuditAction::PasswordChanged, login);
     console.audit.note(&visitor.doer(), deed).await;
     let address = format!("/console/{}/account?done=password", mode.as_str());
-    let cookie = console.cookies.begin(&begun.token);
-    Ok(HttpResponse::SeeOther().cookie(cookie).insert_header((LOCATION, address)).finish())
+    Ok(see_other_with(console.cookies.begin(&begun.token), address))
 }

@@ -7,7 +7,6 @@ pub(crate) mod secrets;
 pub(crate) mod test_event;
 
 use actix_web::HttpResponse;
-use actix_web::http::header::LOCATION;
 use actix_web::web::Data;
 use askama::Template;
 use quita_domain::access::Application;
@@ -15,6 +14,7 @@ use quita_domain::audit::AuditAction;
 use quita_domain::identity::{ApplicationName, Mode};
 
 use super::Console;
+use super::answer::{html, see_other};
 use super::failure::Failure;
 use super::form::Form;
 use super::frame::{Frame, Section};
@@ -57,10 +57,10 @@ pub(crate) async fn show(
         applications: applications.collect(),
         max_name_characters: MAX_NAME_CHARACTERS,
     };
-    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+    html(&page)
 }
 
-/// `POST /console/{mode}/applications`
+/// `POST /console/{mode}/applications`: the answer shows the webhook secret, which no page shows again.
 pub(crate) async fn create(
     change: ApplicationChange,
     InMode(mode): InMode,
@@ -72,12 +72,13 @@ pub(crate) async fn create(
     if is_a_step_of_a_path(&name) {
         return Err(Failure::Unreadable(texts.not_an_address.into()));
     }
-    let name = ApplicationName::new(name);
-    if !console.access.create_application(visitor.user.merchant.clone(), name.clone()).await? {
+    let (merchant, name) = (&visitor.user.merchant, ApplicationName::new(name));
+    if !console.access.create_application(merchant.clone(), name.clone()).await? {
         return Err(Failure::Refused(texts.exists.into()));
     }
     console.audit.note(&visitor.doer(), visitor.deed(AuditAction::ApplicationCreated, &name)).await;
-    Ok(see(mode, &name, ""))
+    let secrets = console.access.secrets(merchant, &name).await?;
+    secrets::show_once(&visitor, mode, &name, name.as_str(), secrets)
 }
 
 fn read_name(form: &Form, field: &str) -> Result<String, Failure> {
@@ -91,11 +92,9 @@ fn is_a_step_of_a_path(name: &str) -> bool {
     matches!(name, "." | "..")
 }
 
-/// Goes to the page of an application.
+/// Goes to the page of an application, which says what was done.
 fn see(mode: Mode, name: &ApplicationName, done: &str) -> HttpResponse {
-    let query = if done.is_empty() { String::new() } else { format!("?done={done}") };
-    let address = format!("{}{query}", address_of(mode, name));
-    HttpResponse::SeeOther().insert_header((LOCATION, address)).finish()
+    see_other(format!("{}?done={done}", address_of(mode, name)))
 }
 
 /// The address of an application's page.

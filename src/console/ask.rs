@@ -3,6 +3,7 @@
 use actix_web::HttpResponse;
 use askama::Template;
 
+use super::answer::html;
 use super::failure::Failure;
 use super::frame::Frame;
 
@@ -25,6 +26,6 @@ pub(crate) struct AskPage {
 impl AskPage {
     /// The answer that carries the page.
     pub(crate) fn show(self) -> Result<HttpResponse, Failure> {
-        Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(self.render()?))
+        html(&self)
     }
 }

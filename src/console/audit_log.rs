@@ -9,6 +9,7 @@ use quita_ports::AuditStore;
 use serde::Deserialize;
 
 use super::Console;
+use super::answer::html;
 use super::failure::Failure;
 use super::frame::{Frame, Section};
 use super::mode::InMode;
@@ -66,5 +67,5 @@ pub(crate) async fn show(
     let scope = AuditScope::Merchant(visitor.user.merchant.clone());
     let log = LogPart::read(console.store.as_ref(), &scope, &at.cursor).await?;
     let page = AuditPage { frame: visitor.frame(mode, Section::Audit), log };
-    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+    html(&page)
 }

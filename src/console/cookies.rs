@@ -126,9 +126,13 @@ mod tests {
     }
 
     #[test]
-    fn a_form_s_token_tells_nothing_of_the_cookie_and_differs_for_each() {
-        let tokens = ["a", "b"].map(|text| form_token(&Secret::new(text.into())));
+    fn a_form_s_token_is_neither_the_cookie_nor_what_is_stored_of_it_and_differs_for_each() {
+        let cookies = ["a session's token", "another's"];
+        let tokens = cookies.map(|text| form_token(&Secret::new(text.into())));
         assert_ne!(tokens[0], tokens[1]);
-        assert_eq!(tokens[0].len(), 64);
+        for (cookie, token) in cookies.iter().zip(&tokens) {
+            assert_eq!(token.len(), 64);
+            assert!(!token.contains(cookie) && *token != hex(&Sha256::digest(cookie)), "{token}");
+        }
     }
 }

@@ -6,7 +6,7 @@ pub(crate) mod redeliver;
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Query};
 use askama::Template;
-use quita_domain::delivery::{Delivery, DeliveryState};
+use quita_domain::delivery::{Delivery, DeliveryAttempt, DeliveryState};
 use quita_domain::event::Event;
 use quita_domain::identity::Mode;
 use quita_domain::listing::{Cursor, DeliveryFilter};
@@ -16,6 +16,7 @@ use serde::Deserialize;
 use url::form_urlencoded;
 
 use super::Console;
+use super::answer::html;
 use super::failure::Failure;
 use super::frame::{Frame, Section};
 use super::language::Language;
@@ -98,6 +99,17 @@ pub(super) fn state_of(delivery: &Delivery, language: Language) -> (&'static str
     (tab.as_str(), word)
 }
 
+/// What came of an attempt: the status that was answered, or why there was none.
+pub(super) fn outcome_of(attempt: &DeliveryAttempt) -> String {
+    let status = attempt.status.map(|status| status.to_string());
+    status.or_else(|| attempt.error.clone()).unwrap_or_else(|| "–".into())
+}
+
+/// Its colour.
+pub(super) fn tone_of_attempt(attempt: &DeliveryAttempt) -> &'static str {
+    if attempt.is_confirmed() { "tone-done" } else { "tone-over" }
+}
+
 #[derive(Template)]
 #[template(path = "console/deliveries.html")]
 struct DeliveriesPage {
@@ -112,6 +124,15 @@ struct DeliveriesPage {
     redelivered: Option<String>,
     /// Where there may be more to deliver again.
     rest: Option<String>,
+}
+
+impl DeliveriesPage {
+    /// Where what was given up to a receiver is delivered again.
+    fn again(&self, health: &ReceiverHealth) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        let query = query.append_pair("receiver", &health.receiver).finish();
+        format!("{}/deliveries/redeliver?{query}", self.frame.base())
+    }
 }
 
 struct Row {
@@ -129,10 +150,6 @@ struct Row {
 
 impl Row {
     fn of(payment: &Payment, index: usize, delivery: &Delivery) -> Self {
-        let outcome = |attempt: &quita_domain::delivery::DeliveryAttempt| {
-            let status = attempt.status.map(|status| status.to_string());
-            (attempt.at, status.or_else(|| attempt.error.clone()).unwrap_or_default())
-        };
         Self {
             payment_id: payment.id.to_string(),
             reference: payment.order.external_reference.clone(),
@@ -141,7 +158,7 @@ impl Row {
             receiver: payment.order.postback_url.clone().unwrap_or_default(),
             is_redelivery: delivery.repeats.is_some(),
             attempts: delivery.attempts.len(),
-            last: delivery.attempts.last().map(outcome),
+            last: delivery.attempts.last().map(|attempt| (attempt.at, outcome_of(attempt))),
             next_at: delivery.next_attempt_at.filter(|_| delivery.state == DeliveryState::Pending),
         }
     }
@@ -159,7 +176,9 @@ pub(crate) struct Wanted {
     #[serde(default)]
     since: String,
     #[serde(default)]
-    rest: String,
+    receiver: String,
+    /// Where delivering again ended, if that was before the end; empty at the very beginning.
+    rest: Option<String>,
 }
 
 /// `GET /console/{mode}/deliveries`
@@ -184,14 +203,14 @@ pub(crate) async fn show(
         receivers,
         looked_at,
     };
-    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+    html(&page)
 }
 
 /// Where delivering again goes on, if it ended before all was looked at.
 fn rest_of(frame: &Frame, wanted: &Wanted) -> Option<String> {
-    let cursor = Cursor::parse(&wanted.rest)?;
-    let query = form_urlencoded::Serializer::new(String::new()).append_pair("since", &wanted.since).finish();
-    Some(format!("{}/deliveries/redeliver?{query}&rest={cursor}", frame.base()))
+    let (rest, since) = wanted.rest.as_deref().zip(redeliver::read_time(&wanted.since))?;
+    let query = redeliver::query_of(since, &wanted.receiver, Cursor::parse(rest));
+    Some(format!("{}/deliveries/redeliver?{query}", frame.base()))
 }
 
 fn filter(visitor: &Visitor, mode: Mode, state: Option<DeliveryState>) -> DeliveryFilter {

@@ -1,8 +1,8 @@
 //! Why a page is not shown, told as a page.
 
-use actix_web::http::StatusCode;
-use actix_web::http::header::{LOCATION, RETRY_AFTER};
-use actix_web::{HttpResponse, ResponseError};
+use actix_web::http::header::{ALLOW, LOCATION, RETRY_AFTER};
+use actix_web::http::{Method, StatusCode};
+use actix_web::{HttpRequest, HttpResponse, ResponseError};
 use askama::Template;
 use quita_actors::Denied;
 use quita_domain::payment::Refusal;
@@ -13,6 +13,7 @@ use url::form_urlencoded;
 use super::frame::Frame;
 use super::place;
 use crate::access::ManageError;
+use crate::http::request_id;
 use crate::people::{PasswordError, PeopleError};
 
 /// Why a page is not shown.
@@ -33,6 +34,9 @@ pub(crate) enum Failure {
     /// There is nothing at this address for this visitor.
     #[error("there is nothing here")]
     NotFound,
+    /// The address takes other methods; these.
+    #[error("the address takes {0}")]
+    WrongMethod(&'static str),
     /// What was asked for is not possible as things are; the words are the visitor's language.
     #[error("{0}")]
     Refused(String),
@@ -65,12 +69,19 @@ struct FailurePage {
 }
 
 impl Failure {
+    /// Nobody is signed in; a page that was asked for is where to go afterwards.
+    pub(crate) fn signed_out(request: &HttpRequest) -> Self {
+        let only_looks = *request.method() == Method::GET;
+        Self::SignedOut(request.uri().path_and_query().filter(|_| only_looks).map(ToString::to_string))
+    }
+
     fn status(&self) -> StatusCode {
         match self {
             Self::SignedOut(_) => StatusCode::SEE_OTHER,
             Self::Forbidden | Self::ForeignForm => StatusCode::FORBIDDEN,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::NotFound => StatusCode::NOT_FOUND,
+            Self::WrongMethod(_) => StatusCode::METHOD_NOT_ALLOWED,
             Self::Refused(_) | Self::Refusal(_) => StatusCode::CONFLICT,
             Self::Unreadable(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
@@ -88,6 +99,7 @@ impl Failure {
             Self::ForeignForm => (texts.foreign_form, texts.foreign_form_sentence.into()),
             Self::TooLarge => (texts.unreadable, texts.too_large.into()),
             Self::NotFound => (texts.not_found, texts.not_found_sentence.into()),
+            Self::WrongMethod(_) => (texts.wrong_method, texts.wrong_method_sentence.into()),
             Self::Refused(words) => (texts.refused, words.clone()),
             Self::Refusal(refusal) => (texts.refused, place.language.refusal(refusal)),
             Self::Unreadable(words) => (texts.unreadable, words.clone()),
@@ -123,8 +135,15 @@ impl ResponseError for Failure {
             Self::TooMany(seconds) => {
                 response.insert_header((RETRY_AFTER, *seconds));
             }
-            Self::Unavailable(why) => tracing::warn!(%why, "a page met something out of reach"),
-            Self::Defect(why) => tracing::error!(%why, "a page met a defect"),
+            Self::WrongMethod(methods) => {
+                response.insert_header((ALLOW, *methods));
+            }
+            Self::Unavailable(why) => {
+                tracing::warn!(request.id = request_id::current(), %why, "a page met something out of reach");
+            }
+            Self::Defect(why) => {
+                tracing::error!(request.id = request_id::current(), %why, "a page met a defect");
+            }
             Self::Forbidden
             | Self::ForeignForm
             | Self::TooLarge
@@ -186,10 +205,15 @@ impl From<PeopleError> for Failure {
 
 impl From<ManageError> for Failure {
     fn from(error: ManageError) -> Self {
+        let place = place::current();
         match error {
             ManageError::Store(error) => error.into(),
             ManageError::NoSuchKey(_) | ManageError::NoSuchApplication { .. } => Self::NotFound,
-            ManageError::EndsSoon(_) => Self::Refused(place::current().texts().applications.ends_soon.into()),
+            ManageError::EndsSoon(_) => Self::Refused(place.texts().applications.ends_soon.into()),
+            ManageError::StillSigns(until) => {
+                let (texts, until) = (&place.texts().applications, place.language.time(until));
+                Self::Refused(texts.still_signs.replace("{until}", &until))
+            }
             ManageError::Raced => Self::Unavailable(error.to_string()),
             ManageError::NoRandomness(_) => Self::Defect(error.to_string()),
         }

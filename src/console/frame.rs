@@ -124,6 +124,14 @@ impl Frame {
         self.place.door == Door::Operator
     }
 
+    /// The address of this console's mark.
+    pub(crate) const fn logo(&self) -> &'static str {
+        match self.place.door {
+            Door::Merchant => "/console/assets/logo.svg",
+            Door::Operator => "/console/assets/logo-operator.svg",
+        }
+    }
+
     /// The address that all pages of this console and mode begin with.
     pub(crate) fn base(&self) -> String {
         match self.place.door {

@@ -12,7 +12,7 @@ use actix_web::web::Bytes;
 use futures_util::stream;
 use quita_domain::secret::Secret;
 use tokio::sync::watch;
-use tokio::time::{Instant, interval};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval};
 
 use super::failure::Failure;
 use super::stream_places::{STREAMS, StreamPlace, StreamPlaces};
@@ -36,7 +36,15 @@ const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 pub(crate) struct Streams {
     places: StreamPlaces,
     is_closing: watch::Sender<bool>,
-    looks: Mutex<HashMap<String, (Instant, Arc<str>)>>,
+    looks: Mutex<HashMap<String, Seen>>,
+}
+
+/// What a look saw.
+struct Seen {
+    /// When the look began: it may have missed what changed since.
+    begun: Instant,
+    seen_at: Instant,
+    html: Arc<str>,
 }
 
 /// What a stream shows.
@@ -65,7 +73,7 @@ impl Streams {
         self.is_closing.send_replace(true);
     }
 
-    /// Streams what `look` shows, whenever it is something else than `shown`.
+    /// Streams what `look` shows, now and whenever it is something else.
     ///
     /// # Errors
     /// [`Failure::Unavailable`] when too many streams are open.
@@ -76,7 +84,7 @@ impl Streams {
             opened_at: Instant::now(),
             streams: Arc::clone(self),
             closing: self.is_closing.subscribe(),
-            ticks: interval(LOOK_EVERY),
+            ticks: ticks(),
             ticked: 0,
             changes: 0,
             shown: None,
@@ -93,11 +101,6 @@ impl Streams {
         self.places.take(token).ok_or_else(|| Failure::Unavailable("too many live pages are open".into()))
     }
 
-    /// Tells when the service stops.
-    pub(crate) fn closing(&self) -> watch::Receiver<bool> {
-        self.is_closing.subscribe()
-    }
-
     /// Looks, or takes what another saw a moment ago; never something from before `since`.
     async fn look<L: Look>(&self, look: &L, since: Instant) -> Result<Arc<str>, Failure> {
         let key = look.key();
@@ -105,24 +108,40 @@ impl Streams {
             return Ok(shown);
         }
         let begun = Instant::now();
-        let shown: Arc<str> = look.look().await?.into();
-        self.keep(key, begun, &shown);
-        Ok(shown)
+        let html: Arc<str> = look.look().await?.into();
+        self.keep(key, Seen { begun, seen_at: Instant::now(), html: Arc::clone(&html) });
+        Ok(html)
     }
 
     fn recall(&self, key: &str, since: Instant) -> Option<Arc<str>> {
         let looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
-        let (_, shown) = looks.get(key).filter(|(at, _)| *at >= since && at.elapsed() < SHARED_FOR)?;
-        Some(Arc::clone(shown))
+        let seen = looks.get(key).filter(|seen| seen.begun >= since && seen.is_fresh())?;
+        Some(Arc::clone(&seen.html))
     }
 
-    fn keep(&self, key: String, begun: Instant, shown: &Arc<str>) {
+    fn keep(&self, key: String, seen: Seen) {
         let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
         if looks.len() >= KEPT {
-            looks.retain(|_, (at, _)| at.elapsed() < SHARED_FOR);
+            looks.retain(|_, seen| seen.is_fresh());
         }
-        looks.insert(key, (begun, Arc::clone(shown)));
+        // Of two who looked at the same time, the one who began later knows more.
+        if looks.get(&key).is_none_or(|known| known.begun <= seen.begun) {
+            looks.insert(key, seen);
+        }
     }
+}
+
+impl Seen {
+    fn is_fresh(&self) -> bool {
+        self.seen_at.elapsed() < SHARED_FOR
+    }
+}
+
+/// Ticks that are late are not made up for.
+fn ticks() -> Interval {
+    let mut ticks = interval(LOOK_EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks
 }
 
 /// One open stream.
@@ -132,7 +151,7 @@ struct Watching<L> {
     opened_at: Instant,
     streams: Arc<Streams>,
     closing: watch::Receiver<bool>,
-    ticks: tokio::time::Interval,
+    ticks: Interval,
     ticked: u32,
     /// Looks in a row that brought something else.
     changes: u32,
@@ -160,6 +179,8 @@ impl<L: Look> Watching<L> {
             }
             // What can't be looked at now may be a moment later.
             let found = self.streams.look(&self.look, self.opened_at).await.ok();
+            // However long it took: a store that is slow gets its pause too.
+            self.ticks.reset();
             match found.filter(|found| self.shown.as_ref() != Some(found)) {
                 Some(found) => {
                     let event = event("fragment", &found);
@@ -214,12 +235,15 @@ mod tests {
         looks: Arc<AtomicU32>,
         shown: Arc<Mutex<String>>,
         is_out: Arc<AtomicU32>,
+        /// How long a look takes.
+        takes: Duration,
     }
 
     impl Counted {
         fn new() -> Self {
             let token = Secret::new(String::from("token"));
-            Self { token, looks: Arc::default(), shown: Arc::default(), is_out: Arc::default() }
+            let takes = Duration::ZERO;
+            Self { token, looks: Arc::default(), shown: Arc::default(), is_out: Arc::default(), takes }
         }
 
         fn show(&self, text: &str) {
@@ -234,6 +258,9 @@ mod tests {
 
         async fn look(&self) -> Result<String, Failure> {
             self.looks.fetch_add(1, Ordering::SeqCst);
+            if !self.takes.is_zero() {
+                tokio::time::sleep(self.takes).await;
+            }
             Ok(self.shown.lock().unwrap().clone())
         }
 
@@ -274,6 +301,32 @@ mod tests {
             assert_eq!(events.next().await.unwrap(), "event: fragment\ndata: 1\n\n");
         }
         assert_eq!(counted.looks.load(Ordering::SeqCst), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_look_that_takes_long_is_shared_all_the_same_and_the_next_one_waits() {
+        let takes = Duration::from_secs(2);
+        let (streams, slow) = (Arc::new(Streams::new()), Counted { takes, ..Counted::new() });
+        let mut open = [(); 2].map(|()| events(streams.open(slow.clone()).unwrap()));
+        for events in &mut open {
+            assert!(events.next().await.unwrap().starts_with("event"));
+        }
+        assert_eq!(slow.looks.load(Ordering::SeqCst), 1);
+        let begun = Instant::now();
+        assert_eq!(open[0].next().await.unwrap(), ": alive\n\n");
+        assert_eq!(slow.looks.load(Ordering::SeqCst), 1 + TICKS_PER_CHECK);
+        assert_eq!(begun.elapsed(), (LOOK_EVERY + takes) * TICKS_PER_CHECK);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_look_that_began_before_another_and_ended_after_it_is_not_shared() {
+        let (streams, opened_at) = (Streams::new(), Instant::now());
+        let begun = [opened_at, opened_at + Duration::from_millis(1)];
+        tokio::time::advance(SHARED_FOR * 2).await;
+        for (begun, html) in [(begun[1], "newer"), (begun[0], "older")] {
+            streams.keep("one".into(), Seen { begun, seen_at: Instant::now(), html: html.into() });
+        }
+        assert_eq!(streams.recall("one", opened_at).as_deref(), Some("newer"));
     }
 
     #[tokio::test(start_paused = true)]

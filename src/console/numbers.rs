@@ -1,6 +1,5 @@
 //! Amounts, counts and times as people read them, in their language.
 
-use chrono::{DateTime, NaiveDateTime, TimeDelta};
 use quita_domain::money::Money;
 use quita_domain::time::Timestamp;
 
@@ -38,6 +37,17 @@ impl Language {
         format!("{}{}{}\u{a0}%", per_mille / 10, self.decimal_mark(), per_mille % 10)
     }
 
+    /// `12,34 %` from parts of ten thousand.
+    pub(crate) fn basis_points(self, points: u32) -> String {
+        format!("{}{}{:02}\u{a0}%", points / 100, self.decimal_mark(), points % 100)
+    }
+
+    /// `1.234,56` from thousandths.
+    pub(crate) fn thousandths(self, thousandths: u64) -> String {
+        let whole = self.count(thousandths / 1_000);
+        format!("{whole}{}{:02}", self.decimal_mark(), thousandths % 1_000 / 10)
+    }
+
     /// `850 ms`, `2,4 s`, `3 min`, `5 h`, `2 d`
     pub(crate) fn duration(self, ms: impl Shown<u64>) -> String {
         let ms = ms.value();
@@ -65,12 +75,7 @@ impl Language {
             Self::Portuguese => "%d/%m/%Y %H:%M:%S",
             Self::English => "%Y-%m-%d %H:%M:%S",
         };
-        in_brasilia(at.value()).format(form).to_string()
-    }
-
-    /// An instant as a form's field takes it: `2026-11-21T18:36`, in Brasília's time.
-    pub(crate) fn time_field(self, at: Timestamp) -> String {
-        in_brasilia(at).format("%Y-%m-%dT%H:%M").to_string()
+        at.value().in_sao_paulo().format(form).to_string()
     }
 
     /// Reads an amount in reais as people of this language write it: `1.234,56`, `1234,56`, `50`. A mark that does not
@@ -115,12 +120,6 @@ fn without_marks(text: &str, mark: char) -> Option<String> {
     let (first, rest) = (groups.next()?, groups.collect::<Vec<_>>());
     let parts_thousands = (1..=3).contains(&first.len()) && rest.iter().all(|group| group.len() == 3);
     (rest.is_empty() || parts_thousands).then(|| format!("{first}{}", rest.concat()))
-}
-
-/// Brasília's clock, UTC−3 all year since 2019 (Decreto 9.772).
-fn in_brasilia(at: Timestamp) -> NaiveDateTime {
-    let utc = DateTime::from_timestamp_millis(at.millis()).unwrap_or(DateTime::UNIX_EPOCH).naive_utc();
-    utc.checked_sub_signed(TimeDelta::hours(3)).unwrap_or(utc)
 }
 
 #[cfg(test)]
@@ -181,7 +180,12 @@ mod tests {
             (Portuguese.count(1_234_567_u64), English.count(999_u64)),
             ("1.234.567".into(), "999".into())
         );
+        assert_eq!(Portuguese.thousandths(12_045), "12,04");
         assert_eq!(Portuguese.per_mille(973), "97,3\u{a0}%");
+        assert_eq!(
+            (Portuguese.basis_points(1_234), English.basis_points(5)),
+            ("12,34\u{a0}%".into(), "0.05\u{a0}%".into())
+        );
         for (ms, expected) in [
             (850, "850 ms"),
             (2_450, "2,4 s"),

@@ -4,7 +4,6 @@ pub(crate) mod days;
 mod summary;
 
 use actix_web::HttpResponse;
-use actix_web::http::header::LOCATION;
 use actix_web::web::Data;
 use askama::Template;
 use quita_domain::identity::Mode;
@@ -12,6 +11,7 @@ use quita_domain::method::Method;
 use serde_json::{Value, json};
 
 use super::Console;
+use super::answer::{html, see_other};
 use super::failure::Failure;
 use super::frame::{Frame, Section};
 use super::language::Language;
@@ -51,7 +51,7 @@ pub(crate) async fn start(visitor: Visitor, console: Data<Console>) -> Result<Ht
     let is_live = keys.iter().any(|key| key.owner.mode == Mode::Live && key.is_live(now));
     let mode = if is_live { Mode::Live } else { Mode::Test };
     let address = format!("/console/{}", mode.as_str());
-    Ok(HttpResponse::SeeOther().insert_header((LOCATION, address)).finish())
+    Ok(see_other(address))
 }
 
 /// `GET /console/{mode}`
@@ -80,10 +80,10 @@ pub(crate) async fn show(
         }),
         frame,
     };
-    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+    html(&page)
 }
 
-/// A plot with a series for each method, as `console.js` draws it.
+/// A plot with a series for each method, as `figures.js` draws it.
 fn plot(
     days: &[Day],
     language: Language,

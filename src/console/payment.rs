@@ -18,9 +18,9 @@ use quita_domain::order::Share;
 use quita_domain::payment::Payment;
 use quita_domain::people::Permission;
 use quita_domain::secret::Secret;
-use serde::Deserialize;
 
 use super::Console;
+use super::answer::{Done, html};
 use super::deliveries::state_of;
 use super::failure::Failure;
 use super::frame::{Frame, Section};
@@ -105,7 +105,7 @@ impl PaymentBody {
     fn share(&self, share: &Share) -> String {
         match *share {
             Share::Amount(amount) => self.language.money(amount),
-            Share::BasisPoints(points) => self.language.per_mille(u64::from(points / 10)),
+            Share::BasisPoints(points) => self.language.basis_points(points),
         }
     }
 
@@ -134,13 +134,6 @@ impl PaymentBody {
     }
 }
 
-/// What was just done, as the address says it.
-#[derive(Deserialize)]
-pub(crate) struct Done {
-    #[serde(default)]
-    done: String,
-}
-
 /// `GET /console/{mode}/payments/{id}`
 pub(crate) async fn show(
     visitor: Visitor,
@@ -156,7 +149,7 @@ pub(crate) async fn show(
     let stream = format!("{}/payments/{}/stream", frame.base(), payment.id);
     let title = payment.order.external_reference.clone().unwrap_or_else(|| payment.id.to_string());
     let page = PaymentPage { frame, title, stream, body: wanted.body(&console, payment)? };
-    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+    html(&page)
 }
 
 fn notice(texts: &Texts, done: &str) -> Option<&'static str> {

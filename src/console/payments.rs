@@ -17,6 +17,7 @@ use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 
 use super::Console;
+use super::answer::html;
 use super::failure::Failure;
 use super::frame::{Frame, Section};
 use super::language::Language;
@@ -26,7 +27,7 @@ use super::place;
 use super::session::StillIn;
 use super::texts::Texts;
 use super::visitor::Visitor;
-use search::Search;
+use search::{Field, MAX_TEXT_CHARACTERS, Search, names_of};
 
 /// Payments on a page.
 const PAGE: usize = 20;
@@ -36,7 +37,8 @@ const PAGE: usize = 20;
 struct PaymentsPage {
     frame: Frame,
     search: Search,
-    unreadable: Vec<&'static str>,
+    unreadable: Vec<Field>,
+    max_text_characters: usize,
     /// The address of the stream that keeps the list; only the first page has one.
     stream: Option<String>,
     list: String,
@@ -94,15 +96,7 @@ impl PaymentsPage {
     }
 
     fn not_understood(&self) -> String {
-        let texts = &self.frame.texts.payments;
-        let name = |field: &&str| match *field {
-            "amount" => texts.field_amount,
-            "from" => texts.field_from,
-            "to" => texts.field_to,
-            "status" => self.frame.texts.everywhere.status,
-            _ => texts.field_page,
-        };
-        self.unreadable.iter().map(name).collect::<Vec<_>>().join(", ")
+        names_of(&self.unreadable, self.frame.texts)
     }
 }
 
@@ -120,8 +114,9 @@ pub(crate) async fn show(
     let frame = visitor.frame(mode, Section::Payments);
     let stream =
         search.cursor.is_empty().then(|| format!("{}/payments/stream?{}", frame.base(), search.query(None)));
-    let page = PaymentsPage { frame, search, unreadable, stream, list };
-    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+    let max_text_characters = MAX_TEXT_CHARACTERS;
+    let page = PaymentsPage { frame, search, unreadable, max_text_characters, stream, list };
+    html(&page)
 }
 
 /// `GET /console/{mode}/payments/stream`: the list, whenever it is another.

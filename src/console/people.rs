@@ -1,7 +1,6 @@
 //! Who may sign in: a merchant's users, for its owners.
 
 use actix_web::HttpResponse;
-use actix_web::http::header::LOCATION;
 use actix_web::web::{Data, Path, Query};
 use askama::Template;
 use quita_domain::audit::AuditAction;
@@ -11,11 +10,13 @@ use quita_domain::secret::Secret;
 use serde::Deserialize;
 
 use super::Console;
+use super::answer::{Done, html, see_other};
 use super::applications::path_segment;
 use super::ask::AskPage;
 use super::failure::Failure;
 use super::frame::{Frame, Section};
 use super::mode::InMode;
+use super::once::OncePage;
 use super::place;
 use super::texts::Texts;
 use super::visitor::{PeopleChange, Visitor};
@@ -46,20 +47,24 @@ impl PeoplePage {
     }
 }
 
-#[derive(Template)]
-#[template(path = "console/new_password.html")]
-struct NewPasswordPage {
-    frame: Frame,
-    title: String,
-    back: String,
-    password: String,
+/// What is asked once more, or done, with a user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Verb {
+    Reset,
+    Remove,
+    /// The list itself has the form for it.
+    Role,
 }
 
-/// What was just done, as the address says it.
-#[derive(Deserialize)]
-pub(crate) struct Done {
-    #[serde(default)]
-    done: String,
+impl Verb {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Reset => "reset",
+            Self::Remove => "remove",
+            Self::Role => "role",
+        }
+    }
 }
 
 /// `GET /console/{mode}/people`
@@ -74,7 +79,7 @@ pub(crate) async fn show(
     let mut frame = visitor.frame(mode, Section::People);
     frame.notice = notice(frame.texts, &done.done);
     let page = PeoplePage { frame, users };
-    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+    html(&page)
 }
 
 fn notice(texts: &Texts, done: &str) -> Option<&'static str> {
@@ -110,20 +115,23 @@ fn show_password(
     password: &Secret<String>,
 ) -> Result<HttpResponse, Failure> {
     let frame = visitor.frame(mode, Section::People);
-    let page = NewPasswordPage {
-        title: frame.texts.people.password_for.replace("{login}", login.as_str()),
+    let texts = &frame.texts.people;
+    OncePage {
+        title: texts.password_for.replace("{login}", login.as_str()),
+        sentence: texts.password_shown_once,
+        secret: password.expose().clone(),
+        curl: None,
         back: format!("{}/people", frame.base()),
-        password: password.expose().clone(),
         frame,
-    };
-    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+    }
+    .show()
 }
 
 /// `GET /console/{mode}/people/{login}/{reset|remove}`
 pub(crate) async fn ask(
     visitor: Visitor,
     InMode(mode): InMode,
-    path: Path<(String, String, String)>,
+    path: Path<(String, String, Verb)>,
     console: Data<Console>,
 ) -> Result<HttpResponse, Failure> {
     visitor.must(Permission::ManagePeople)?;
@@ -131,17 +139,17 @@ pub(crate) async fn ask(
     let user = another(&visitor, &login, &console).await?;
     let frame = visitor.frame(mode, Section::People);
     let texts = &frame.texts.people;
-    let (question, sentence, button) = match verb.as_str() {
-        "reset" => (texts.reset_question, texts.reset_sentence, texts.reset_password),
-        "remove" => (texts.remove_question, texts.remove_sentence, texts.remove),
-        _ => return Err(Failure::NotFound),
+    let (question, sentence, button) = match verb {
+        Verb::Reset => (texts.reset_question, texts.reset_sentence, texts.reset_password),
+        Verb::Remove => (texts.remove_question, texts.remove_sentence, texts.remove),
+        Verb::Role => return Err(Failure::NotFound),
     };
     let back = format!("{}/people", frame.base());
     AskPage {
         question: question.replace("{login}", user.login.as_str()),
         sentence: sentence.into(),
         button,
-        action: format!("{back}/{}/{verb}", path_segment(user.login.as_str())),
+        action: format!("{back}/{}/{}", path_segment(user.login.as_str()), verb.as_str()),
         back,
         is_grave: true,
         frame,
@@ -153,39 +161,39 @@ pub(crate) async fn ask(
 pub(crate) async fn act(
     change: PeopleChange,
     InMode(mode): InMode,
-    path: Path<(String, String, String)>,
+    path: Path<(String, String, Verb)>,
     console: Data<Console>,
 ) -> Result<HttpResponse, Failure> {
     let PeopleChange { visitor, form } = change;
     let (_, login, verb) = path.into_inner();
     let user = another(&visitor, &login, &console).await?;
     let merchant = &visitor.user.merchant;
-    let (deed, done) = match verb.as_str() {
-        "reset" => {
+    let (deed, done) = match verb {
+        Verb::Reset => {
             let password = console.people.reset_password(merchant, &user.login).await?;
             let deed = visitor.deed(AuditAction::PasswordChanged, &user.login);
             console.audit.note(&visitor.doer(), deed).await;
             return show_password(&visitor, mode, &user.login, &password);
         }
-        "role" => {
+        Verb::Role => {
             let role = Role::parse(form.text("role")).ok_or(Failure::NotFound)?;
             let before = console.people.set_role(merchant, &user.login, role).await?;
             let deed = visitor.deed(AuditAction::UserRoleChanged, &user.login);
             (deed.before(before.as_str()).after(role.as_str()), "role")
         }
-        "remove" => {
+        Verb::Remove => {
             console.people.remove(merchant, &user.login).await?;
             let deed = visitor.deed(AuditAction::UserRemoved, &user.login);
             (deed.before(user.role.as_str()), "removed")
         }
-        _ => return Err(Failure::NotFound),
     };
     console.audit.note(&visitor.doer(), deed).await;
     let address = format!("/console/{}/people?done={done}", mode.as_str());
-    Ok(HttpResponse::SeeOther().insert_header((LOCATION, address)).finish())
+    Ok(see_other(address))
 }
 
-/// Another user of the visitor's merchant: so a merchant always keeps an owner.
+/// Another user of the visitor's merchant: nobody locks themselves out. Two owners who remove each other at the same
+/// moment both do, and `quita users create` makes the next one.
 async fn another(visitor: &Visitor, login: &str, console: &Console) -> Result<User, Failure> {
     let login = Login::parse(login).ok_or(Failure::NotFound)?;
     let user = console.people.user(&visitor.user.merchant, &login).await?;

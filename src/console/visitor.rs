@@ -33,7 +33,7 @@ pub(crate) struct Visitor {
     pub(crate) user: User,
     pub(crate) token: Secret<String>,
     /// The address that the visitor comes from.
-    pub(crate) from: String,
+    pub(crate) from: IpAddr,
 }
 
 impl Visitor {
@@ -63,7 +63,7 @@ impl Visitor {
 
     /// Who does something, for the audit log.
     pub(crate) fn doer(&self) -> Doer {
-        Doer { who: self.user.login.to_string(), from: self.from.clone() }
+        Doer { who: self.user.login.to_string(), from: self.from.to_string() }
     }
 
     /// Something that was done in the matters of the visitor's merchant.
@@ -84,13 +84,10 @@ impl FromRequest for Visitor {
 
 async fn identify(request: &HttpRequest) -> Result<Visitor, Failure> {
     let console = console_of(request)?;
-    let signed_out = || {
-        let address = request.uri().path_and_query().map(ToString::to_string);
-        Failure::SignedOut(address.filter(|_| request.method() == actix_web::http::Method::GET))
-    };
+    let signed_out = || Failure::signed_out(request);
     let token = console.cookies.session(request).ok_or_else(signed_out)?;
     let user = console.people.user_of(token.expose()).await?.ok_or_else(signed_out)?;
-    Ok(Visitor { user, token, from: address_of(request, console.is_behind_proxy).to_string() })
+    Ok(Visitor { user, token, from: address_of(request, console.is_behind_proxy) })
 }
 
 fn console_of(request: &HttpRequest) -> Result<Data<Console>, Failure> {
@@ -103,9 +100,12 @@ pub(crate) fn address_of(request: &HttpRequest, is_behind_proxy: bool) -> IpAddr
         let header = request.headers().get_all(FORWARDED_FOR).last()?.to_str().ok()?;
         header.rsplit(',').next()?.trim().parse().ok()
     };
-    let peer = || request.peer_addr().map(|peer| peer.ip());
-    let address = if is_behind_proxy { told().or_else(peer) } else { peer() };
-    address.unwrap_or(IpAddr::from([0, 0, 0, 0]))
+    if is_behind_proxy { told().unwrap_or_else(|| peer_of(request)) } else { peer_of(request) }
+}
+
+/// Who is connected.
+pub(crate) fn peer_of(request: &HttpRequest) -> IpAddr {
+    request.peer_addr().map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.ip())
 }
 
 async fn change(

@@ -133,7 +133,7 @@ pub(super) async fn webhook_secrets(store: &dyn Store, keys: &[ApiKey], now: Tim
         let what = match store.application(merchant, name).await {
             Ok(Some(application)) => {
                 let mut live = application.live_secrets(now);
-                if live.any(|secret| WebhookSecret::parse(secret).is_some()) {
+                if live.any(|secret| WebhookSecret::parse(&secret.secret).is_some()) {
                     continue;
                 }
                 "secrets rotate"

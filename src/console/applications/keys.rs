@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
-use askama::Template;
 use quita_domain::access::{ApiKey, Application, PresentedKey, Scope};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::{Mode, Owner};
 use quita_domain::people::Permission;
+use serde::Deserialize;
 
 use super::one::own;
 use super::{address_of, see};
@@ -16,21 +16,28 @@ use crate::access::NewKey;
 use crate::console::Console;
 use crate::console::ask::AskPage;
 use crate::console::failure::Failure;
-use crate::console::frame::{Frame, Section};
+use crate::console::frame::Section;
 use crate::console::mode::InMode;
+use crate::console::once::OncePage;
 use crate::console::place;
 use crate::console::visitor::{ApplicationChange, Visitor};
 use crate::sample_request;
 
-#[derive(Template)]
-#[template(path = "console/new_key.html")]
-struct NewKeyPage {
-    frame: Frame,
-    title: String,
-    back: String,
-    key: String,
-    /// A line to paste, if the key may create payments.
-    curl: Option<String>,
+/// What is asked once more, and done, with a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Verb {
+    Rotate,
+    Revoke,
+}
+
+impl Verb {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Rotate => "rotate",
+            Self::Revoke => "revoke",
+        }
+    }
 }
 
 /// `POST /console/{mode}/applications/{name}/keys`
@@ -83,19 +90,18 @@ fn show_once(
     back: String,
 ) -> Result<HttpResponse, Failure> {
     let frame = visitor.frame(mode, Section::Applications);
-    let revealed = key.reveal();
+    let (texts, secret) = (&frame.texts.applications, key.reveal());
     let writes = scopes.contains(&Scope::PaymentsWrite);
-    let curl = writes.then(|| sample_request::curl(&console.edge.public_url, &revealed, None));
-    let title = frame.texts.applications.new_key_title.to_owned();
-    let page = NewKeyPage { frame, title, back, key: revealed, curl };
-    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+    let curl = writes.then(|| sample_request::curl(&console.edge.public_url, &secret, None));
+    OncePage { title: texts.new_key_title.into(), sentence: texts.key_shown_once, secret, curl, back, frame }
+        .show()
 }
 
 /// `GET /console/{mode}/applications/{name}/keys/{id}/{rotate|revoke}`
 pub(crate) async fn ask(
     visitor: Visitor,
     InMode(mode): InMode,
-    path: Path<(String, String, String, String)>,
+    path: Path<(String, String, String, Verb)>,
     console: Data<Console>,
 ) -> Result<HttpResponse, Failure> {
     visitor.must(Permission::ManageApplications)?;
@@ -104,19 +110,18 @@ pub(crate) async fn ask(
     let key = live_key(&application, mode, &id, &console).await?;
     let frame = visitor.frame(mode, Section::Applications);
     let texts = &frame.texts.applications;
-    let (question, sentence, button) = match verb.as_str() {
-        "rotate" => (texts.rotate_question, texts.rotate_sentence, texts.rotate),
-        "revoke" => (texts.revoke_question, texts.revoke_sentence, texts.revoke),
-        _ => return Err(Failure::NotFound),
+    let (question, sentence, button) = match verb {
+        Verb::Rotate => (texts.rotate_question, texts.rotate_sentence, texts.rotate),
+        Verb::Revoke => (texts.revoke_question, texts.revoke_sentence, texts.revoke),
     };
     let back = address_of(mode, &application.name);
     AskPage {
         question: question.replace("{id}", &key.id),
         sentence: sentence.into(),
         button,
-        action: format!("{back}/keys/{}/{verb}", key.id),
+        action: format!("{back}/keys/{}/{}", key.id, verb.as_str()),
         back,
-        is_grave: verb == "revoke",
+        is_grave: verb == Verb::Revoke,
         frame,
     }
     .show()
@@ -138,25 +143,24 @@ async fn live_key(
 pub(crate) async fn act(
     change: ApplicationChange,
     InMode(mode): InMode,
-    path: Path<(String, String, String, String)>,
+    path: Path<(String, String, String, Verb)>,
     console: Data<Console>,
 ) -> Result<HttpResponse, Failure> {
     let ApplicationChange { visitor, .. } = change;
     let (_, name, id, verb) = path.into_inner();
     let application = own(&visitor, &name, &console).await?;
     let key = live_key(&application, mode, &id, &console).await?;
-    match verb.as_str() {
-        "revoke" => {
+    match verb {
+        Verb::Revoke => {
             console.access.revoke_key(&key.id).await?;
             console.audit.note(&visitor.doer(), visitor.deed(AuditAction::KeyRevoked, &key.id)).await;
             Ok(see(mode, &application.name, "revoked"))
         }
-        "rotate" => {
+        Verb::Rotate => {
             let successor = console.access.rotate_key(&visitor.user.merchant, &key.id).await?;
             let deed = visitor.deed(AuditAction::KeyRotated, &key.id).after(&successor.id);
             console.audit.note(&visitor.doer(), deed).await;
             show_once(&visitor, mode, &console, &successor, &key.scopes, address_of(mode, &application.name))
         }
-        _ => Err(Failure::NotFound),
     }
 }

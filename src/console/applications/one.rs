@@ -7,14 +7,15 @@ use quita_domain::access::{ApiKey, Application, Scope, SigningSecret};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::{ApplicationName, Mode};
 use quita_domain::time::Timestamp;
-use serde::Deserialize;
 
 use super::test_event::Exchange;
 use super::{MAX_NAME_CHARACTERS, address_of, read_name, see};
 use crate::console::Console;
+use crate::console::answer::{Done, html};
 use crate::console::failure::Failure;
 use crate::console::frame::{Frame, Section};
 use crate::console::mode::InMode;
+use crate::console::place;
 use crate::console::texts::Texts;
 use crate::console::visitor::{ApplicationChange, Visitor};
 
@@ -48,8 +49,7 @@ impl ApplicationPage {
 
     /// The secrets that sign now, newest first.
     fn secrets(&self) -> Vec<&SigningSecret> {
-        let is_live = |secret: &&SigningSecret| secret.expires_at.is_none_or(|at| at > self.now);
-        self.application.secrets.iter().filter(is_live).collect()
+        self.application.live_secrets(self.now).collect()
     }
 
     /// Enough of a secret to tell it from another.
@@ -68,13 +68,6 @@ impl ApplicationPage {
     }
 }
 
-/// What was just done, as the address says it.
-#[derive(Deserialize)]
-pub(crate) struct Done {
-    #[serde(default)]
-    done: String,
-}
-
 /// `GET /console/{mode}/applications/{name}`
 pub(crate) async fn show(
     visitor: Visitor,
@@ -84,11 +77,8 @@ pub(crate) async fn show(
     done: Query<Done>,
 ) -> Result<HttpResponse, Failure> {
     let application = own(&visitor, &path.1, &console).await?;
-    render(&visitor, mode, &console, application, None, notice(visitor_texts(), &done.done)).await
-}
-
-fn visitor_texts() -> &'static Texts {
-    crate::console::place::current().texts()
+    let notice = notice(place::current().texts(), &done.done);
+    render(&visitor, mode, &console, application, None, notice).await
 }
 
 fn notice(texts: &Texts, done: &str) -> Option<&'static str> {
@@ -124,7 +114,7 @@ pub(super) async fn render(
         exchange,
         max_name_characters: MAX_NAME_CHARACTERS,
     };
-    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+    html(&page)
 }
 
 /// The application of this name, of the visitor's merchant.

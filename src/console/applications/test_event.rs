@@ -12,6 +12,7 @@ use quita_ports::WebhookRequest;
 use super::one::{own, render};
 use super::sample::paid_payment;
 use crate::console::Console;
+use crate::console::deliveries::{outcome_of, tone_of_attempt};
 use crate::console::failure::Failure;
 use crate::console::mode::InMode;
 use crate::console::place;
@@ -28,16 +29,12 @@ pub(crate) struct Exchange {
 impl Exchange {
     /// The colour of the answer.
     pub(crate) fn tone(&self) -> &'static str {
-        if self.attempt.is_confirmed() { "tone-done" } else { "tone-over" }
+        tone_of_attempt(&self.attempt)
     }
 
     /// The status, or why there is none.
     pub(crate) fn outcome(&self) -> String {
-        match (self.attempt.status, &self.attempt.error) {
-            (Some(status), _) => status.to_string(),
-            (None, Some(error)) => error.clone(),
-            (None, None) => "–".into(),
-        }
+        outcome_of(&self.attempt)
     }
 }
 

@@ -109,7 +109,7 @@
 
   document.addEventListener("submit", (event) => {
     const form = event.target;
-    if (event.defaultPrevented || form.method !== "post" || "again" in form.dataset) return;
+    if (event.defaultPrevented || form.method !== "post") return;
     leaving = true;
     form.setAttribute("aria-busy", "true");
     // After the browser has read the form: a disabled button would not send its value.
@@ -127,10 +127,6 @@
   }
 
   window.addEventListener("pageshow", settle);
-
-  document.addEventListener("change", (event) => {
-    if (event.target.matches("select[data-auto-submit]")) event.target.form.requestSubmit();
-  });
 
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-copy]");
@@ -153,7 +149,6 @@
 
   function prepare(within) {
     for (const button of all("[data-copy]", within)) button.hidden = false;
-    for (const element of all("[data-no-script]", within)) element.hidden = true;
     ago(within);
   }
 

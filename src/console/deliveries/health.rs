@@ -8,6 +8,7 @@ use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
 use url::Url;
 
+use super::outcome_of;
 use crate::console::Console;
 use crate::console::failure::Failure;
 
@@ -79,13 +80,12 @@ fn count(health: &mut ReceiverHealth, attempt: &DeliveryAttempt) {
     }
     let is_newer = health.last_failure.as_ref().is_none_or(|(at, _)| attempt.at > *at);
     if is_newer {
-        let status = attempt.status.map(|status| status.to_string());
-        let why = status.or_else(|| attempt.error.clone()).unwrap_or_default();
-        health.last_failure = Some((attempt.at, why));
+        health.last_failure = Some((attempt.at, outcome_of(attempt)));
     }
 }
 
-fn receiver_of(url: &str) -> String {
+/// The host of an address, and its port if that is not the usual one.
+pub(super) fn receiver_of(url: &str) -> String {
     let parsed = Url::parse(url).ok();
     let host = parsed.as_ref().and_then(Url::host_str).unwrap_or(url);
     let port = parsed.as_ref().and_then(Url::port).map(|port| format!(":{port}"));

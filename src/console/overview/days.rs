@@ -81,13 +81,9 @@ impl Days {
 }
 
 fn filter_of((merchant, mode, date): &Key) -> FiguresFilter {
-    let before = date.pred_opt().unwrap_or(*date);
-    FiguresFilter {
-        merchant: merchant.clone(),
-        mode: *mode,
-        from: Timestamp::end_of_sao_paulo_day(before).plus_ms(1),
-        to: Timestamp::end_of_sao_paulo_day(*date).plus_ms(1),
-    }
+    let to = Timestamp::end_of_sao_paulo_day(*date).plus_ms(1);
+    let from = Timestamp::from_sao_paulo((*date).into()).unwrap_or(to);
+    FiguresFilter { merchant: merchant.clone(), mode: *mode, from, to }
 }
 
 #[cfg(test)]

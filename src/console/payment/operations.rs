@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use actix_web::HttpResponse;
-use actix_web::http::header::LOCATION;
 use actix_web::web::{Data, Path};
 use askama::Template;
-use quita_actors::Operated;
+use quita_actors::{Denied, Operated};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::Mode;
 use quita_domain::money::Money;
@@ -14,10 +13,13 @@ use quita_domain::operation::{OperationRequest, OperationState, Wish};
 use quita_domain::payment::Payment;
 use quita_domain::people::Permission;
 use quita_domain::status::Status;
+use serde::Deserialize;
 use uuid::Uuid;
 
 use super::own;
+use crate::audit::Deed;
 use crate::console::Console;
+use crate::console::answer::{html, see_other};
 use crate::console::failure::Failure;
 use crate::console::frame::{Frame, Section};
 use crate::console::mode::InMode;
@@ -25,23 +27,15 @@ use crate::console::place;
 use crate::console::visitor::{PaymentChange, Visitor};
 
 /// What a person may ask of a payment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verb {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Verb {
     Cancel,
     Capture,
     Refund,
 }
 
 impl Verb {
-    fn parse(text: &str) -> Option<Self> {
-        match text {
-            "cancel" => Some(Self::Cancel),
-            "capture" => Some(Self::Capture),
-            "refund" => Some(Self::Refund),
-            _ => None,
-        }
-    }
-
     const fn as_str(self) -> &'static str {
         match self {
             Self::Cancel => "cancel",
@@ -79,7 +73,7 @@ impl Verb {
 /// Asks once more.
 #[derive(Template)]
 #[template(path = "console/ask_payment.html")]
-struct AskPage {
+struct AskPaymentPage {
     frame: Frame,
     payment: Arc<Payment>,
     question: &'static str,
@@ -98,12 +92,12 @@ struct AskPage {
 pub(crate) async fn ask(
     visitor: Visitor,
     InMode(mode): InMode,
-    path: Path<(String, String, String)>,
+    path: Path<(String, String, Verb)>,
     console: Data<Console>,
 ) -> Result<HttpResponse, Failure> {
     visitor.must(Permission::ChangePayments)?;
-    let verb = Verb::parse(&path.2).ok_or(Failure::NotFound)?;
-    let payment = own(&visitor, mode, &path.1, &console).await?;
+    let (_, id, verb) = path.into_inner();
+    let payment = own(&visitor, mode, &id, &console).await?;
     payment.permits(verb.wish(None))?;
     let frame = visitor.frame(mode, Section::Payments);
     let texts = &frame.texts.payments;
@@ -115,7 +109,7 @@ pub(crate) async fn ask(
         Verb::Refund => (texts.refund_question, texts.refund_sentence, texts.refund, texts.amount_to_refund),
     };
     let back = format!("{}/payments/{}", frame.base(), payment.id);
-    let page = AskPage {
+    let page = AskPaymentPage {
         action: format!("{back}/{}", verb.as_str()),
         back,
         question,
@@ -127,19 +121,19 @@ pub(crate) async fn ask(
         payment,
         frame,
     };
-    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+    html(&page)
 }
 
 /// `POST /console/{mode}/payments/{id}/{verb}`
 pub(crate) async fn act(
     change: PaymentChange,
     InMode(mode): InMode,
-    path: Path<(String, String, String)>,
+    path: Path<(String, String, Verb)>,
     console: Data<Console>,
 ) -> Result<HttpResponse, Failure> {
     let PaymentChange { visitor, form } = change;
-    let verb = Verb::parse(&path.2).ok_or(Failure::NotFound)?;
-    let payment = own(&visitor, mode, &path.1, &console).await?;
+    let (_, id, verb) = path.into_inner();
+    let payment = own(&visitor, mode, &id, &console).await?;
     let amount = match verb {
         Verb::Cancel => None,
         Verb::Capture | Verb::Refund => Some(read_amount(form.text("amount"))?),
@@ -151,13 +145,7 @@ pub(crate) async fn act(
     let deed = visitor.deed(verb.action(), payment.id).before(before);
     let operated = match console.edge.payments.operate(payment.id, visitor.owner(mode), request).await {
         Ok(operated) => operated,
-        Err(denied) => {
-            // It may have begun all the same.
-            if denied.is_transient() {
-                console.audit.note(&visitor.doer(), deed.after("outcome unknown")).await;
-            }
-            return Err(denied.into());
-        }
+        Err(denied) => return Err(note_failed(denied, deed, &visitor, &console).await),
     };
     if !operated.is_replay {
         let after = told(&operated, amount);
@@ -169,6 +157,14 @@ pub(crate) async fn act(
     );
     let done = outcome(verb, &operated)?;
     Ok(back_to(mode, &payment, done))
+}
+
+/// Notes what may have begun all the same.
+async fn note_failed(denied: Denied, deed: Deed, visitor: &Visitor, console: &Console) -> Failure {
+    if denied.is_transient() {
+        console.audit.note(&visitor.doer(), deed.after("outcome unknown")).await;
+    }
+    denied.into()
 }
 
 fn read_amount(text: &str) -> Result<Money, Failure> {
@@ -207,7 +203,7 @@ fn outcome(verb: Verb, operated: &Operated) -> Result<&'static str, Failure> {
 
 fn back_to(mode: Mode, payment: &Payment, done: &str) -> HttpResponse {
     let address = format!("/console/{}/payments/{}?done={done}", mode.as_str(), payment.id);
-    HttpResponse::SeeOther().insert_header((LOCATION, address)).finish()
+    see_other(address)
 }
 
 /// `GET /console/{mode}/payments/{id}/deliveries/{index}/redeliver`
@@ -224,7 +220,7 @@ pub(crate) async fn ask_redelivery(
     let frame = visitor.frame(mode, Section::Payments);
     let texts = &frame.texts.payments;
     let back = format!("{}/payments/{}", frame.base(), payment.id);
-    let page = AskPage {
+    let page = AskPaymentPage {
         action: format!("{back}/deliveries/{}/redeliver", path.2),
         back,
         question: texts.redeliver_question,
@@ -236,7 +232,7 @@ pub(crate) async fn ask_redelivery(
         payment,
         frame,
     };
-    Ok(HttpResponse::Ok().content_type("text/html; charset=utf-8").body(page.render()?))
+    html(&page)
 }
 
 /// `POST /console/{mode}/payments/{id}/deliveries/{index}/redeliver`
@@ -248,8 +244,10 @@ pub(crate) async fn redeliver(
 ) -> Result<HttpResponse, Failure> {
     let PaymentChange { visitor, .. } = change;
     let payment = own(&visitor, mode, &path.1, &console).await?;
-    console.edge.payments.redeliver(payment.id, visitor.owner(mode), path.2).await?;
-    let subject = format!("{} {}", payment.id, path.2);
-    console.audit.note(&visitor.doer(), visitor.deed(AuditAction::EventRedelivered, subject)).await;
+    let deed = visitor.deed(AuditAction::EventRedelivered, format!("{} {}", payment.id, path.2));
+    if let Err(denied) = console.edge.payments.redeliver(payment.id, visitor.owner(mode), path.2).await {
+        return Err(note_failed(denied, deed, &visitor, &console).await);
+    }
+    console.audit.note(&visitor.doer(), deed).await;
     Ok(back_to(mode, &payment, "redeliver"))
 }

@@ -8,6 +8,7 @@ use quita_domain::routing::{Attempt, AttemptOutcome};
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 
+use crate::console::deliveries::{outcome_of, tone_of_attempt};
 use crate::console::language::Language;
 use crate::console::texts::Texts;
 
@@ -131,14 +132,8 @@ impl Teller {
     }
 
     fn delivery_attempt(&self, name: &str, place: usize, attempt: &DeliveryAttempt) -> Moment {
-        let tone = if attempt.is_confirmed() { "tone-done" } else { "tone-over" };
-        let outcome = match (attempt.status, &attempt.error) {
-            (Some(status), _) => status.to_string(),
-            (None, Some(error)) => error.clone(),
-            (None, None) => "–".into(),
-        };
-        let title = format!("{} {name}: {outcome}", self.texts.payments.webhook);
-        let mut moment = Moment::new(attempt.at, "webhook", tone, title);
+        let title = format!("{} {name}: {}", self.texts.payments.webhook, outcome_of(attempt));
+        let mut moment = Moment::new(attempt.at, "webhook", tone_of_attempt(attempt), title);
         let number = place.saturating_add(1);
         let took = self.language.duration(attempt.duration_ms);
         moment.text = format!("{} {number} · {took}", self.texts.payments.attempt);

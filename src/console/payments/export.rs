@@ -10,8 +10,9 @@ use quita_actors::Denied;
 use quita_domain::audit::AuditAction;
 use quita_domain::listing::{Cursor, PaymentFilter};
 use quita_domain::payment::Payment;
+use quita_domain::time::Timestamp;
 
-use super::search::Search;
+use super::search::{Search, names_of};
 use crate::console::Console;
 use crate::console::failure::Failure;
 use crate::console::mode::InMode;
@@ -51,12 +52,9 @@ pub(crate) async fn download(
     let understood = search.understand(&owner, place::current().language);
     // What is not understood would be left out, and more be told than was asked for.
     if !understood.unreadable.is_empty() {
-        let texts = &place::current().texts().payments;
-        return Err(Failure::Unreadable(format!(
-            "{} {}",
-            texts.not_exported,
-            understood.unreadable.join(", ")
-        )));
+        let texts = place::current().texts();
+        let names = names_of(&understood.unreadable, texts);
+        return Err(Failure::Unreadable(format!("{} {names}", texts.payments.not_exported)));
     }
     let mut filter = understood.filter;
     if let Some(otherwise) = understood.otherwise
@@ -64,8 +62,8 @@ pub(crate) async fn download(
     {
         filter = otherwise;
     }
-    let what = format!("{} {}", mode.as_str(), search.query(None));
-    console.audit.note(&visitor.doer(), visitor.deed(AuditAction::PaymentsExported, what.trim())).await;
+    let deed = visitor.deed(AuditAction::PaymentsExported, told(&filter));
+    console.audit.note(&visitor.doer(), deed).await;
     let export = Export { console: console.into_inner(), filter, after: None, is_over: false };
     let file = format!("attachment; filename=\"quita-{}.csv\"", mode.as_str());
     let head = stream::iter([Ok(Bytes::from(line(HEAD.map(str::to_owned))))]);
@@ -75,6 +73,28 @@ pub(crate) async fn download(
         .content_type("text/csv; charset=utf-8")
         .insert_header((CONTENT_DISPOSITION, file))
         .streaming(head.chain(pages)))
+}
+
+/// What was exported, for the audit log: by what a payer was searched for, but not what was entered, since nothing is
+/// ever deleted from the log.
+fn told(filter: &PaymentFilter) -> String {
+    let searched = [
+        ("id", filter.id.is_some()),
+        ("document", filter.document.is_some()),
+        ("email", filter.email.is_some()),
+        ("reference", filter.external_reference.is_some()),
+    ];
+    let searched = searched.into_iter().filter(|(_, is_searched)| *is_searched);
+    let day = |at: Timestamp| at.sao_paulo_date();
+    std::iter::once(filter.mode.as_str().to_owned())
+        .chain(searched.map(|(name, _)| format!("by {name}")))
+        .chain(filter.statuses.iter().map(|status| format!("status={status}")))
+        .chain(filter.method.map(|method| format!("method={}", method.as_str())))
+        .chain(filter.amount.map(|amount| format!("amount={amount}")))
+        .chain(filter.created_from.map(|at| format!("from={}", day(at))))
+        .chain(filter.created_to.map(|at| format!("before={}", day(at))))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// An export under way.
@@ -110,7 +130,7 @@ impl Export {
 
 fn cells(payment: &Payment) -> [String; 15] {
     let (order, state) = (&payment.order, &payment.state);
-    let time = |at: Option<quita_domain::time::Timestamp>| at.map(|at| at.to_string()).unwrap_or_default();
+    let time = |at: Option<Timestamp>| at.map(|at| at.to_string()).unwrap_or_default();
     [
         payment.id.to_string(),
         order.external_reference.clone().unwrap_or_default(),
@@ -151,6 +171,25 @@ fn quoted(cell: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::console::language::Language;
+    use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
+
+    #[test]
+    fn the_audit_log_tells_by_what_was_searched_and_not_for_whom() {
+        let (merchant, application) = (MerchantId::new("demo"), ApplicationName::new("default"));
+        let owner = Owner { merchant, application, mode: Mode::Live };
+        let of = |query: &str| told(&Search::parse(query).understand(&owner, Language::English).filter);
+        for (query, expected) in [
+            ("", "live"),
+            ("q=529.982.247-25", "live by document"),
+            ("q=ana%40b.co&status=paid&status=pending", "live by email status=pending status=paid"),
+            ("q=pedido-7&method=PIX&amount=0050.1", "live by reference method=PIX amount=50.10"),
+            ("q=01980000-0000-7000-8000-00000000000a", "live by id"),
+            ("from=2026-11-01&to=2026-11-02", "live from=2026-11-01 before=2026-11-03"),
+        ] {
+            assert_eq!(of(query), expected);
+        }
+    }
 
     #[test]
     fn a_cell_is_quoted_when_it_has_to_be_and_is_never_a_formula() {

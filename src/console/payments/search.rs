@@ -10,6 +10,10 @@ use quita_domain::time::Timestamp;
 use url::form_urlencoded;
 
 use crate::console::language::Language;
+use crate::console::texts::Texts;
+
+/// The most characters of what names a payment: no address, document or reference has more.
+pub(crate) const MAX_TEXT_CHARACTERS: usize = 254;
 
 /// What was entered in the form, as it was.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -31,7 +35,36 @@ pub(crate) struct Understood {
     /// What else it may be for: a reference that looks like an id, a document or an address.
     pub(crate) otherwise: Option<PaymentFilter>,
     pub(crate) cursor: Option<Cursor>,
-    pub(crate) unreadable: Vec<&'static str>,
+    pub(crate) unreadable: Vec<Field>,
+}
+
+/// A field of the form, or the place in the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Field {
+    Text,
+    Amount,
+    From,
+    To,
+    Cursor,
+    Status,
+}
+
+impl Field {
+    const fn name(self, texts: &Texts) -> &'static str {
+        match self {
+            Self::Text => texts.payments.field_text,
+            Self::Amount => texts.payments.field_amount,
+            Self::From => texts.payments.field_from,
+            Self::To => texts.payments.field_to,
+            Self::Cursor => texts.payments.field_page,
+            Self::Status => texts.everywhere.status,
+        }
+    }
+}
+
+/// Fields as the page calls them.
+pub(crate) fn names_of(fields: &[Field], texts: &Texts) -> String {
+    fields.iter().map(|field| field.name(texts)).collect::<Vec<_>>().join(", ")
 }
 
 impl Search {
@@ -87,6 +120,7 @@ impl Search {
     /// What it is for, among what this owner may see.
     pub(crate) fn understand(&self, owner: &Owner, language: Language) -> Understood {
         let mut unreadable = Vec::new();
+        let text = read(&self.text, Field::Text, &mut unreadable, bounded);
         let mut filter = PaymentFilter {
             merchant: owner.merchant.clone(),
             mode: owner.mode,
@@ -96,54 +130,53 @@ impl Search {
             email: None,
             external_reference: None,
             id: None,
-            amount: read(&self.amount, "amount", &mut unreadable, |text| language.parse_money(text)),
-            created_from: read(&self.from, "from", &mut unreadable, day).map(beginning),
-            created_to: read(&self.to, "to", &mut unreadable, day)
-                .and_then(|day| day.succ_opt())
-                .map(beginning),
+            amount: read(&self.amount, Field::Amount, &mut unreadable, |text| language.parse_money(text)),
+            created_from: read(&self.from, Field::From, &mut unreadable, beginning),
+            created_to: read(&self.to, Field::To, &mut unreadable, end),
         };
-        let cursor = read(&self.cursor, "cursor", &mut unreadable, Cursor::parse);
+        let cursor = read(&self.cursor, Field::Cursor, &mut unreadable, Cursor::parse);
         if self.has_odd_status {
-            unreadable.push("status");
+            unreadable.push(Field::Status);
         }
-        let by_reference = PaymentFilter { external_reference: Some(self.text.clone()), ..filter.clone() };
-        self.look_for_text(&mut filter);
-        let otherwise = (!self.text.is_empty() && filter != by_reference).then_some(by_reference);
+        let Some(text) = text else { return Understood { filter, otherwise: None, cursor, unreadable } };
+        let by_reference = PaymentFilter { external_reference: Some(text.into()), ..filter.clone() };
+        look_for(text, &mut filter);
+        let otherwise = (filter != by_reference).then_some(by_reference);
         Understood { filter, otherwise, cursor, unreadable }
-    }
-
-    /// One field takes whatever names a payment: it shows by its form which it is.
-    fn look_for_text(&self, filter: &mut PaymentFilter) {
-        let text = self.text.as_str();
-        if text.is_empty() {
-            return;
-        }
-        if let Some(id) = TransactionId::parse(&text.to_ascii_lowercase()) {
-            filter.id = Some(id);
-        } else if let Some(document) = document(text) {
-            filter.document = Some(document.as_str().to_owned());
-        } else if text.contains('@') {
-            filter.email = Some(text.to_owned());
-        } else {
-            filter.external_reference = Some(text.to_owned());
-        }
     }
 }
 
-fn read<T>(
-    text: &str,
-    name: &'static str,
-    unreadable: &mut Vec<&'static str>,
-    read: impl FnOnce(&str) -> Option<T>,
+/// One field takes whatever names a payment: it shows by its form which it is.
+fn look_for(text: &str, filter: &mut PaymentFilter) {
+    if let Some(id) = TransactionId::parse(&text.to_ascii_lowercase()) {
+        filter.id = Some(id);
+    } else if let Some(document) = document(text) {
+        filter.document = Some(document.as_str().to_owned());
+    } else if text.contains('@') {
+        filter.email = Some(text.to_owned());
+    } else {
+        filter.external_reference = Some(text.to_owned());
+    }
+}
+
+fn read<'a, T>(
+    text: &'a str,
+    field: Field,
+    unreadable: &mut Vec<Field>,
+    read: impl FnOnce(&'a str) -> Option<T>,
 ) -> Option<T> {
     if text.is_empty() {
         return None;
     }
     let found = read(text);
     if found.is_none() {
-        unreadable.push(name);
+        unreadable.push(field);
     }
     found
+}
+
+fn bounded(text: &str) -> Option<&str> {
+    (text.chars().count() <= MAX_TEXT_CHARACTERS).then_some(text)
 }
 
 fn document(text: &str) -> Option<Document> {
@@ -158,9 +191,13 @@ fn day(text: &str) -> Option<NaiveDate> {
 }
 
 /// When a day begins in Brasília.
-fn beginning(day: NaiveDate) -> Timestamp {
-    day.pred_opt()
-        .map_or_else(Timestamp::default, |before| Timestamp::end_of_sao_paulo_day(before).plus_ms(1))
+fn beginning(text: &str) -> Option<Timestamp> {
+    Timestamp::from_sao_paulo(day(text)?.into())
+}
+
+/// When the next one does.
+fn end(text: &str) -> Option<Timestamp> {
+    Timestamp::from_sao_paulo(day(text)?.succ_opt()?.into())
 }
 
 #[cfg(test)]
@@ -216,11 +253,22 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_named_and_left_out() {
-        let understood = understand("from=yesterday&to=2026-02-30&amount=lots&cursor=x&status=odd&q=");
-        assert_eq!(understood.unreadable, ["amount", "from", "to", "cursor", "status"]);
+        use Field::{Amount, Cursor, From, Status, Text, To};
+        let query = format!("from=yesterday&to=2026-02-30&amount=lots&cursor=x&status=odd&q={}", long(255));
+        let understood = understand(&query);
+        assert_eq!(understood.unreadable, [Text, Amount, From, To, Cursor, Status]);
+        assert_eq!(understand("from=%2B262142-12-31&to=%2B262142-12-31").unreadable, [To]);
+        let named = names_of(&understood.unreadable, Texts::of(Language::Portuguese));
+        assert_eq!(named, "busca, valor, criado de, criado até, página, Status");
         let filter = understood.filter;
         assert_eq!((filter.created_from, filter.created_to, filter.amount), (None, None, None));
-        assert!(filter.statuses.is_empty());
+        assert!(filter.statuses.is_empty() && filter.external_reference.is_none());
+        assert_eq!(understand(&format!("q={}", long(254))).filter.external_reference, Some("é".repeat(254)));
+    }
+
+    /// So many letters of more than one byte, in a query.
+    fn long(characters: usize) -> String {
+        "%C3%A9".repeat(characters)
     }
 
     #[test]

@@ -55,7 +55,7 @@ texts! {
             "It stops working within 5 seconds, everywhere. There is no way back.";
         revoked: "Chave revogada. Ela para de funcionar em até 5 segundos.", "Key revoked. It stops working within 5 seconds.";
         new_key_title: "Sua chave nova", "Your new key";
-        shown_once: "Copie agora: ela não aparece de novo.", "Copy it now: it is not shown again.";
+        key_shown_once: "Copie agora: ela não aparece de novo.", "Copy it now: it is not shown again.";
         try_it: "Experimente", "Try it";
         try_it_sentence: "Cria um PIX de R$ 100,00. Cole no terminal:", "Creates a PIX payment of R$ 100.00. Paste it into a terminal:";
         secret: "Segredo dos webhooks", "Webhook secret";
@@ -65,15 +65,15 @@ texts! {
         secret_previous: "Anterior", "Previous";
         until: "até", "until";
         secret_rotating: "Em troca", "Rotating";
-        show_secret: "Mostrar", "Show";
         rotate_secret: "Trocar segredo", "Rotate secret";
-        show_secret_question: "Mostrar o segredo de {title}?", "Show the secret of {title}?";
-        show_secret_sentence: "Quem o vê pode assinar eventos em seu nome. Fica anotado na auditoria.",
-            "Whoever sees it can sign events in your name. The audit log notes it.";
         rotate_secret_question: "Trocar o segredo de {title}?", "Rotate the secret of {title}?";
         rotate_secret_sentence: "Por 24 horas cada evento leva as duas assinaturas; depois só a nova.",
             "For 24 hours every event carries both signatures; after that the new one only.";
-        secret_title: "O segredo", "The secret";
+        still_signs: "O segredo anterior ainda assina até {until}, para quem não trocou. Espere até lá; se o segredo vazou, quem opera o serviço o troca já com «quita secrets rotate», e o anterior para de assinar.",
+            "The secret before still signs until {until}, for those who have not changed over. Wait until then; after a leak, whoever runs the service rotates at once with “quita secrets rotate”, and the secret before stops signing.";
+        secret_title: "Segredo dos webhooks de {title}", "Webhook secret of {title}";
+        secret_shown_once: "Copie agora: ele não aparece de novo. Com ele seu sistema confere a assinatura de cada evento.",
+            "Copy it now: it is not shown again. Your system checks the signature of every event with it.";
         test_event: "Evento de teste", "Test event";
         test_event_sentence: "Manda agora um payment.paid de mentira, assinado com o segredo desta aplicação, e mostra a troca.",
             "Sends a made-up payment.paid now, signed with the secret of this application, and shows the exchange.";

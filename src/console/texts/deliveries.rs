@@ -29,6 +29,11 @@ texts! {
         redeliver_all_question: "Reenviar tudo?", "Redeliver all?";
         redeliver_all_sentence: "Cada evento esgotado desde então é enviado de novo, no máximo {most} de uma vez.",
             "Every exhausted event since then is sent again, at most {most} at once.";
+        to_receiver: "Só para o destino", "To this receiver only";
+        to_receiver_hint: "Servidor e porta, como em Saúde dos destinos. Vazio: todos.",
+            "Host and port, as under Health of the receivers. Empty: all of them.";
+        bad_receiver: "O destino não foi entendido; escreva como loja.example.",
+            "The receiver was not understood; write it as shop.example.";
         redelivered: "Eventos reenviados: {count}.", "Events sent again: {count}.";
         more_remain: "Pode haver mais: continue daqui.", "There may be more: go on from here.";
         bad_time: "O instante não foi entendido.", "The time was not understood.";

@@ -16,6 +16,9 @@ texts! {
         not_found: "Não há nada aqui", "There is nothing here";
         not_found_sentence: "O endereço está errado, ou o que havia nele não é da sua conta.",
             "The address is wrong, or what it names is not your account's.";
+        wrong_method: "Isso não se faz neste endereço", "This is not done at this address";
+        wrong_method_sentence: "A página existe, mas não aceita este tipo de pedido.",
+            "The page is there, but does not take requests of this kind.";
         refused: "Isso não é possível agora", "This is not possible now";
         too_many: "Tentativas demais", "Too many attempts";
         too_many_sentence: "Espere {seconds} segundos e tente de novo.", "Wait {seconds} seconds and try again.";

@@ -10,7 +10,7 @@ texts! {
         payments: "pagamentos", "payments";
         of_created: "de {count} criados", "of {count} created";
         approval: "Aprovação em 30 dias", "Approval in 30 days";
-        approval_hint: "Dos que terminaram, quantos foram pagos.", "Of those that ended, how many were paid.";
+        approval_hint: "Dos que terminaram, quantos foram pagos ou autorizados.", "Of those that ended, how many were paid or authorised.";
         time_to_paid: "Tempo até pagar", "Time to paid";
         median: "mediana", "median";
         volume_by_day: "Volume pago por dia", "Volume paid by day";

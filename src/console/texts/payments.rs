@@ -5,6 +5,7 @@ use super::texts;
 texts! {
     /// The list, one payment, and what can be done with it.
     Payments {
+        field_text: "busca", "search";
         field_amount: "valor", "amount";
         field_from: "criado de", "created from";
         field_to: "criado até", "created to";
