@@ -23,6 +23,8 @@ pub(crate) struct Search {
     /// Whether a status was asked for that there is not.
     has_odd_status: bool,
     pub(crate) method: Option<Method>,
+    /// Whether a method was asked for that there is not.
+    has_odd_method: bool,
     pub(crate) amount: String,
     pub(crate) from: String,
     pub(crate) to: String,
@@ -47,6 +49,7 @@ pub(crate) enum Field {
     To,
     Cursor,
     Status,
+    Method,
 }
 
 impl Field {
@@ -58,6 +61,7 @@ impl Field {
             Self::To => texts.payments.field_to,
             Self::Cursor => texts.payments.field_page,
             Self::Status => texts.everywhere.status,
+            Self::Method => texts.everywhere.method,
         }
     }
 }
@@ -79,7 +83,10 @@ impl Search {
                     Some(status) => search.statuses.push(status),
                     None => search.has_odd_status = true,
                 },
-                "method" => search.method = Method::parse(value),
+                "method" => {
+                    search.method = Method::parse(value);
+                    search.has_odd_method = search.method.is_none() && !value.is_empty();
+                }
                 "amount" => search.amount = value.into(),
                 "from" => search.from = value.into(),
                 "to" => search.to = value.into(),
@@ -137,6 +144,9 @@ impl Search {
         let cursor = read(&self.cursor, Field::Cursor, &mut unreadable, Cursor::parse);
         if self.has_odd_status {
             unreadable.push(Field::Status);
+        }
+        if self.has_odd_method {
+            unreadable.push(Field::Method);
         }
         let Some(text) = text else { return Understood { filter, otherwise: None, cursor, unreadable } };
         let by_reference = PaymentFilter { external_reference: Some(text.into()), ..filter.clone() };
@@ -253,13 +263,16 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_named_and_left_out() {
-        use Field::{Amount, Cursor, From, Status, Text, To};
-        let query = format!("from=yesterday&to=2026-02-30&amount=lots&cursor=x&status=odd&q={}", long(255));
+        use Field::{Amount, Cursor, From, Method, Status, Text, To};
+        let query = format!(
+            "from=yesterday&to=2026-02-30&amount=lots&cursor=x&status=odd&method=cash&q={}",
+            long(255)
+        );
         let understood = understand(&query);
-        assert_eq!(understood.unreadable, [Text, Amount, From, To, Cursor, Status]);
+        assert_eq!(understood.unreadable, [Text, Amount, From, To, Cursor, Status, Method]);
         assert_eq!(understand("from=%2B262142-12-31&to=%2B262142-12-31").unreadable, [To]);
         let named = names_of(&understood.unreadable, Texts::of(Language::Portuguese));
-        assert_eq!(named, "busca, valor, criado de, criado até, página, Status");
+        assert_eq!(named, "busca, valor, criado de, criado até, página, Status, Método");
         let filter = understood.filter;
         assert_eq!((filter.created_from, filter.created_to, filter.amount), (None, None, None));
         assert!(filter.statuses.is_empty() && filter.external_reference.is_none());

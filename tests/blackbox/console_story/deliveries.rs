@@ -6,8 +6,6 @@ use crate::support::{
     Account, Browser, Edit, PATIENCE, TestApp, TestReceiver, Visitor, eventually, form, pix,
 };
 
-const SUBMIT: &str = "main form .button-primary";
-
 #[test]
 fn what_was_given_up_is_seen_and_sent_again_all_at_once_and_only_once() {
     let app = TestApp::new();
@@ -40,7 +38,7 @@ fn what_was_given_up_is_seen_and_sent_again_all_at_once_and_only_once() {
     for (told, received) in [("Events sent again: 3.", 6), ("Events sent again: 0.", 6)] {
         browser.click("a[href$=\"/deliveries/redeliver\"]");
         browser.wait_for_text("h1", "Redeliver all?");
-        browser.click(SUBMIT);
+        browser.submit();
         browser.wait_for_text(".note", told);
         assert_eq!(receiver.wait_for(received, PATIENCE).len(), received);
     }

@@ -2,8 +2,6 @@
 
 use crate::support::{Account, Browser, PATIENCE, Reply, TestApp, TestReceiver, signature_of};
 
-const SUBMIT: &str = "main form .button-primary";
-
 #[test]
 fn a_developer_rotates_a_key_and_a_secret_and_tries_a_webhook() {
     let app = TestApp::new();
@@ -18,7 +16,7 @@ fn a_developer_rotates_a_key_and_a_secret_and_tries_a_webhook() {
     // Rotated: both keys work for now.
     browser.click("a[href$=\"/rotate\"][href*=\"/keys/\"]");
     browser.wait_for_text("h1", "Rotate the key");
-    browser.click(SUBMIT);
+    browser.submit();
     browser.wait_for_text("h1", "Your new key");
     let successor = browser.text("#secret");
     for key in [app.key(), &successor] {
@@ -31,7 +29,7 @@ fn a_developer_rotates_a_key_and_a_secret_and_tries_a_webhook() {
     assert!(!browser.text("main").contains(&app.secret()));
     browser.click("a[href$=\"/secret/rotate\"]");
     browser.wait_for_text("h1", "Rotate the secret of default?");
-    browser.click(SUBMIT);
+    browser.submit();
     browser.wait_for_text("h1", "Webhook secret of default");
     let secret = browser.text("#secret");
     browser.look("secret");

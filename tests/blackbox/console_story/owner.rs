@@ -11,9 +11,6 @@ const REVOKED_WITHIN: Duration = Duration::from_secs(5);
 /// What a field of money takes, and how the page writes it.
 const HALF: (&str, &str) = ("50.13", "R$ 50.13");
 
-/// The button of the page's own form; the frame has others.
-const SUBMIT: &str = "main form .button-primary";
-
 struct Story {
     app: TestApp,
     receiver: TestReceiver,
@@ -40,7 +37,7 @@ impl Story {
         let browser = &self.browser;
         self.go_to("applications");
         browser.enter("#name", "Loja do Zé");
-        browser.click(SUBMIT);
+        browser.submit();
         browser.wait_for_text("h1", "Webhook secret of Loja do Zé");
         let secret = browser.text("#secret");
         browser.click("main p a.button");
@@ -92,7 +89,7 @@ impl Story {
         browser.look("refund");
         assert_eq!(client.payment(id)["refundedAmount"], "0.00", "it is only asked");
         browser.enter("#amount", HALF.0);
-        browser.click(SUBMIT);
+        browser.submit();
         browser.wait_for_text(".note", "Refunded.");
         assert_eq!(client.payment(id)["refundedAmount"], "50.13");
         let money = browser.text("section[aria-labelledby=\"money-title\"]");
@@ -115,7 +112,7 @@ impl Story {
         browser.click("tr[data-key=\"delivery-1\"] a[href$=\"/redeliver\"]");
         browser.wait_for_text("h1", "Deliver this event again?");
         assert_eq!(self.receiver.events_of(id).len(), before.len(), "it is only asked");
-        browser.click(SUBMIT);
+        browser.submit();
         browser.wait_for_text(".note", "on its way again");
         let after = self.receiver.wait_for_events(id, before.len() + 1, PATIENCE);
         let again = after.last().unwrap();
@@ -131,7 +128,7 @@ impl Story {
         browser.click("a[href$=\"/revoke\"]");
         browser.wait_for_text("h1", "Revoke the key");
         assert_eq!(client.get("/pay/payments").status, 200, "it is only asked");
-        browser.click(SUBMIT);
+        browser.submit();
         browser.wait_for_text(".note", "Key revoked");
         eventually(REVOKED_WITHIN, "the key is refused", || {
             (client.get("/pay/payments").status == 401).then_some(())
