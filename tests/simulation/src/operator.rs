@@ -1,6 +1,6 @@
 //! Operators' programs: they pause, drain and open acquirers at any time, and have them asked.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use quita_domain::control::RouteOrder;
@@ -10,9 +10,14 @@ use quita_domain::method::Method;
 use crate::chance::Fault;
 use crate::world::World;
 
-/// Where routes are known to be drained.
+/// Where routes are known to be drained, and which ever were.
 #[derive(Default)]
-pub(crate) struct Drained(Mutex<HashMap<(AcquirerName, Method), Place>>);
+pub(crate) struct Drained {
+    places: Mutex<HashMap<Route, Place>>,
+    ever: Mutex<HashSet<Route>>,
+}
+
+type Route = (AcquirerName, Method);
 
 /// The last order for a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,8 +31,8 @@ enum Place {
 }
 
 impl Drained {
-    fn learn(&self, route: &(AcquirerName, Method), place: Place) {
-        let mut places = self.0.lock().unwrap();
+    fn learn(&self, route: &Route, place: Place) {
+        let mut places = self.places.lock().unwrap();
         let known = places.entry(route.clone()).or_insert(Place::Nowhere);
         if *known != Place::NotKnown {
             *known = place;
@@ -36,7 +41,12 @@ impl Drained {
 
     /// Whether this node must not send anything there.
     pub(crate) fn is_at(&self, acquirer: &AcquirerName, method: Method, node: usize) -> bool {
-        self.0.lock().unwrap().get(&(acquirer.clone(), method)) == Some(&Place::At(node))
+        self.places.lock().unwrap().get(&(acquirer.clone(), method)) == Some(&Place::At(node))
+    }
+
+    /// Whether an operator ever had it drained, on any node.
+    pub(crate) fn was_ever(&self, acquirer: &AcquirerName, method: Method) -> bool {
+        self.ever.lock().unwrap().contains(&(acquirer.clone(), method))
     }
 }
 
@@ -61,6 +71,9 @@ async fn order(world: &Arc<World>) {
     world.note(|| format!("order {} for {bank} {method} at node {}", order.as_str(), node.place));
     let route = (bank.clone(), method);
     world.drained.learn(&route, Place::Nowhere);
+    if order == RouteOrder::Drained {
+        world.drained.ever.lock().unwrap().insert(route.clone());
+    }
     let ordered = node.ask(|operators| async move { operators.order(&bank, method, order).await });
     world.drained.learn(
         &route,
@@ -83,5 +96,5 @@ async fn ask(world: &Arc<World>) {
 /// Every acquirer may be used again.
 pub(crate) fn open_all(world: &World) {
     world.store.lock().controls.clear();
-    world.drained.0.lock().unwrap().clear();
+    world.drained.places.lock().unwrap().clear();
 }
