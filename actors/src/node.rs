@@ -53,9 +53,11 @@ impl NodeActor {
             if let Err(error) = followed
                 && node.was_told
             {
-                let holds =
-                    if node.shared.orders.are_known() { "the last orders hold" } else { "nothing is sent" };
-                tracing::warn!(%error, "what operators ordered could not be read; {holds}");
+                if node.shared.orders.are_known() {
+                    tracing::warn!(%error, "what operators ordered could not be read; the last orders hold");
+                } else {
+                    tracing::warn!(%error, "what operators ordered could not be read; nothing is sent");
+                }
             }
             node.was_told = is_told;
         }));

@@ -36,6 +36,8 @@ fn a_developer_rotates_a_key_and_a_secret_and_tries_a_webhook() {
     assert_eq!(app.secret().lines().next(), Some(&*secret));
     // A test event, signed with the new secret.
     browser.click("main p a.button");
+    browser.wait_for_address("/applications/default");
+    assert_eq!(browser.count("a[href$=\"/secret/rotate\"]"), 0, "not while the old one signs");
     browser.enter("#url", &receiver.url());
     browser.click("form[action$=\"/test-event\"] .button-primary");
     browser.wait_for_text(".exchange", "thank you");
