@@ -88,9 +88,9 @@ impl Welcome {
     fn of_user(&self, config: &Config, api: SocketAddr, ops: SocketAddr) -> String {
         let Some((login, password)) = &self.user else { return String::new() };
         let operator = match config.operator_password.as_ref().map(Secret::expose) {
-            Some(known) if known == DEVELOPMENT_PASSWORD => "password: quita-operator-development",
-            Some(_) => "password: the one that you configured",
-            None => "closed until you set QUITA_OPERATOR_PASSWORD",
+            Some(known) if known == DEVELOPMENT_PASSWORD => format!("password: {DEVELOPMENT_PASSWORD}"),
+            Some(_) => "password: the one that you configured".into(),
+            None => "closed until you set QUITA_OPERATOR_PASSWORD".into(),
         };
         format!(
             "\nMerchants\u{2019} console: http://{api}/console/\n  sign in as {login}, password {password} (shown only this \

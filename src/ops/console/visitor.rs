@@ -5,13 +5,11 @@
 use std::future::Future;
 use std::net::IpAddr;
 use std::pin::Pin;
-use std::time::Duration;
 
 use actix_web::dev::Payload;
 use actix_web::web::{self, Data};
 use actix_web::{FromRequest, HttpRequest};
 use quita_domain::secret::Secret;
-use tokio::time::timeout;
 
 use super::OperatorConsole;
 use crate::audit::Doer;
@@ -57,21 +55,11 @@ async fn identify(request: &HttpRequest) -> Result<Operator, Failure> {
     Ok(Operator { token, from: peer_of(request) })
 }
 
-/// How long the store may take to confirm a session before what it confirmed lately counts.
-const CONFIRMED_WITHIN: Duration = Duration::from_secs(1);
-
 /// Whether a session with this token goes on. While the store is out of reach, what it confirmed here is believed.
 pub(super) async fn is_operator(console: &OperatorConsole, token: &Secret<String>) -> Result<bool, Failure> {
     let credential = console.credential.as_ref().ok_or(Failure::Closed)?;
-    let confirmed = console.people.is_operator(credential, token.expose());
-    // Whom it does not know lately waits as long as the store does.
-    let confirmed = match console.recent.knows(token) {
-        true => timeout(CONFIRMED_WITHIN, confirmed).await.unwrap_or(Ok(true)).or(Ok(true)),
-        false => confirmed.await,
-    };
-    let goes_on = confirmed?;
-    console.recent.note(token, goes_on);
-    Ok(goes_on)
+    let asked = console.people.is_operator(credential, token.expose());
+    Ok(console.recent.confirm(token, asked).await?)
 }
 
 /// The operator orders something, by a form of the own session.
