@@ -10,7 +10,6 @@ use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use quita_domain::operation::{Operation, OperationRequest};
 use quita_domain::order::Purchase;
 use quita_domain::payment::{Command, Payment, Refusal};
-use quita_domain::status::Status;
 use quita_ports::{NoticeSink, SinkError, StoreError};
 use thiserror::Error;
 use tokio::time::{sleep, timeout};
@@ -150,17 +149,7 @@ impl Payments {
     pub async fn create(&self, new: CreatePayment) -> Result<Created, Denied> {
         let id = new.id;
         let created = self.ask(id, Create(Box::new(new))).await?;
-        let payment = match created.payment.status() {
-            Status::Initial => self.wait(&created.payment, Until::Answered).await,
-            Status::Pending
-            | Status::Approved
-            | Status::Declined
-            | Status::Refund
-            | Status::Chargeback
-            | Status::Expired
-            | Status::Paid
-            | Status::Cancelled => created.payment,
-        };
+        let payment = self.wait(&created.payment, Until::Answered).await;
         Ok(Created { payment, ..created })
     }
 

@@ -134,7 +134,8 @@ impl Addressed for Await {
 /// What a caller waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Until {
-    /// The acquirer has answered.
+    /// The acquirer has answered, or it is certain that no answer comes. A notice that overtakes the answer is not
+    /// enough: it brings no code to pay with.
     Answered,
     /// The operation was done or refused.
     Ended(Uuid),
@@ -145,7 +146,7 @@ pub(crate) enum Until {
 impl Until {
     pub(crate) fn has_come(self, payment: &Payment) -> bool {
         match self {
-            Self::Answered => payment.status() != Status::Initial,
+            Self::Answered => payment.status() != Status::Initial && !payment.awaits_answer(),
             Self::ChangedSince(version) => payment.state.version > version,
             Self::Ended(id) => payment
                 .operations

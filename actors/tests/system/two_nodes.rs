@@ -1,10 +1,15 @@
 //! Two nodes on one store, working the same payments at the same time.
 
+use std::iter::repeat_n;
+
 use futures_util::future::join_all;
 use quita_actors::Denied;
-use quita_domain::acquiring::Fact;
+use quita_domain::acquiring::{CallFailure, Fact, OperationAnswer};
+use quita_domain::operation::{OperationRequest, Wish};
 use quita_domain::status::Status;
+use uuid::Uuid;
 
+use crate::access::owner;
 use crate::bank::{Answer, settled};
 use crate::orders::{CENTS, SHOP, id, keyed, pix};
 use crate::receivers::Reply;
@@ -116,13 +121,23 @@ fn a_caller_hears_soon_of_a_change_that_another_node_made() {
     let world = World::new();
     world.live(async {
         let (one, two) = (world.node(), world.node());
-        world.bank.next([Answer::TakesSilently]);
-        let caller = one.begin(pix(1));
+        one.created(pix(1)).await;
+        one.payments.submit(one.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
+        one.settle().await;
+        world
+            .bank
+            .next_operations(repeat_n(OperationAnswer::Failed(CallFailure::Unknown("cut off".into())), 8));
+        let refund = OperationRequest { id: Uuid::from_u128(5), wish: Wish::Refund(None), key: None };
+        let refund_id = refund.id.to_string();
+        let payments = one.payments.clone();
+        let caller = actix::spawn(async move { payments.operate(id(1), owner(), refund).await });
         pass_ms(500).await;
-        two.payments.submit(two.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
+        assert!(!caller.is_finished());
+        let refunded = Fact::Refunded { refund_id, amount: None };
+        two.payments.submit(two.notice("e2", id(1), refunded)).await.unwrap();
         pass_ms(1_500).await;
         assert!(caller.is_finished(), "it does not wait until its time is over");
-        assert_eq!(caller.await.unwrap().unwrap().payment.status(), Status::Paid);
+        assert_eq!(caller.await.unwrap().unwrap().payment.status(), Status::Refund);
     });
 }
 

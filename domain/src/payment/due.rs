@@ -72,6 +72,11 @@ impl Payment {
         self.state.attempts.last().map(|attempt| &attempt.acquirer)
     }
 
+    /// Whether the last charge may still be answered: it is under way, and nobody has asked for it yet.
+    pub fn awaits_answer(&self) -> bool {
+        self.state.attempts.last().is_some_and(|attempt| attempt.outcome == AttemptOutcome::Sent)
+    }
+
     /// Whether the last charge goes to another acquirer than the one before: it is a new payment there.
     pub fn is_sent_elsewhere(&self) -> bool {
         self.charge_before().is_some_and(|before| Some(before) != self.acquirer())
