@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix::prelude::*;
-use quita_domain::identity::TransactionId;
 use quita_domain::payment::Payment;
 use quita_ports::trace::Span;
 use quita_ports::{Store, StoreError, Write, WriteError};
@@ -166,34 +165,33 @@ async fn commit(shared: &Shared, writes: &[Write]) -> Vec<Result<(), WriteError>
     results
 }
 
-/// Finds out whether the writes whose replies were lost are the ones that are stored.
+/// Finds out whether the writes whose replies were lost are the ones that are stored; again while the store does not
+/// answer, or does not show them yet: a replica set shows a write once its majority has it.
 async fn read_back(store: &dyn Store, writes: &[Write], results: &mut [Result<(), WriteError>]) {
-    let lost =
-        writes.iter().zip(results.iter()).filter(|(_, result)| matches!(result, Err(WriteError::Unknown(_))));
-    let ids: Vec<_> = lost.map(|(write, _)| write.payment.id).collect();
-    if ids.is_empty() {
-        return;
-    }
-    tracing::warn!(writes = ids.len(), "replies of writes were lost, reading them back");
-    let Some(stored) = load_soon(store, &ids).await else { return };
-    for (write, result) in writes.iter().zip(results.iter_mut()) {
-        if let Err(WriteError::Unknown(error)) = result {
-            *result = verdict(write, stored.get(&write.payment.id), error);
+    let mut wait = READ_BACK_WAIT;
+    for round in 0..READ_BACKS {
+        let lost = writes.iter().zip(results.iter()).filter(|(_, result)| is_lost(result));
+        let ids: Vec<_> = lost.map(|(write, _)| write.payment.id).collect();
+        if ids.is_empty() {
+            return;
+        }
+        if round == 0 {
+            tracing::warn!(writes = ids.len(), "replies of writes were lost, reading them back");
+        }
+        tokio::time::sleep(wait).await;
+        wait = wait.saturating_mul(2);
+        let Ok(stored) = store.load(&ids).await else { continue };
+        let stored: HashMap<_, _> = stored.into_iter().map(|payment| (payment.id, payment)).collect();
+        for (write, result) in writes.iter().zip(results.iter_mut()) {
+            if let Err(WriteError::Unknown(error)) = result {
+                *result = verdict(write, stored.get(&write.payment.id), error);
+            }
         }
     }
 }
 
-/// Reads payments, again if the store does not answer yet.
-async fn load_soon(store: &dyn Store, ids: &[TransactionId]) -> Option<HashMap<TransactionId, Payment>> {
-    let mut wait = READ_BACK_WAIT;
-    for _ in 0..READ_BACKS {
-        tokio::time::sleep(wait).await;
-        wait = wait.saturating_mul(2);
-        if let Ok(stored) = store.load(ids).await {
-            return Some(stored.into_iter().map(|payment| (payment.id, payment)).collect());
-        }
-    }
-    None
+const fn is_lost(result: &Result<(), WriteError>) -> bool {
+    matches!(result, Err(WriteError::Unknown(_)))
 }
 
 /// Whose write is stored.

@@ -115,6 +115,19 @@ fn a_commit_whose_reply_was_lost_is_read_back_and_nobody_is_charged_twice() {
 }
 
 #[test]
+fn a_write_that_a_reader_is_not_shown_yet_is_looked_up_again() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        world.store.once(Op::Commit, Fault::LostReply);
+        world.store.once(Op::Load, Fault::Unseen);
+        assert_eq!(node.created(pix(1)).await.status(), Status::Pending);
+        node.settle().await;
+        assert_eq!((world.trace.charges(), world.trace.stored()), (1, 3), "nothing was written twice");
+    });
+}
+
+#[test]
 fn a_commit_that_never_arrived_is_refused_before_and_repeated_after_the_charge() {
     let world = World::new();
     world.live(async {
