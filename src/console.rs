@@ -36,6 +36,7 @@ mod routes;
 mod session;
 mod shown;
 pub(crate) mod stream_places;
+mod user_limits;
 
 use std::sync::Arc;
 
@@ -51,6 +52,7 @@ use attempts::Attempts;
 use cookies::{Cookies, Door};
 use live::Streams;
 use overview::days::Days;
+use user_limits::UserLimits;
 
 pub(crate) use routes::configure;
 
@@ -64,6 +66,7 @@ pub(crate) struct Console {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) cookies: Cookies,
     pub(crate) attempts: Attempts,
+    pub(crate) user_limits: UserLimits,
     pub(crate) streams: Arc<Streams>,
     pub(crate) days: Days,
     /// Sends test events, under the same rules as every webhook.
@@ -90,6 +93,7 @@ impl Console {
             clock,
             cookies: Cookies::new(Door::Merchant, is_secure),
             attempts: Attempts::new(),
+            user_limits: UserLimits::new(),
             streams: Arc::new(Streams::new()),
             days: Days::default(),
             webhooks,

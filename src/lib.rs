@@ -8,6 +8,7 @@ pub mod config;
 mod console;
 mod first_run;
 pub mod http;
+mod limiter;
 mod ops;
 pub mod people;
 mod sample_request;

@@ -1,38 +1,30 @@
 //! Limits of attempts to sign in, for each account, each address and both together, on each node.
 
 use std::net::IpAddr;
-use std::num::NonZeroU32;
 use std::time::Duration;
 
-use governor::clock::{Clock, DefaultClock};
-use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use crate::limiter::{Limiter, Pace};
 
 /// Attempts in a row from one address on one account, and how long until there is one more.
-const PAIR: (u32, Duration) = (8, Duration::from_secs(60));
+const PAIR: Pace = Pace { burst: 8, period: Duration::from_secs(60) };
 /// The same from one address on all accounts: an office may share it.
-const ADDRESS: (u32, Duration) = (40, Duration::from_secs(6));
+const ADDRESS: Pace = Pace { burst: 40, period: Duration::from_secs(6) };
 /// The same from all addresses on one account: more than one of them may use up, so that a stranger who guesses at an
 /// account does not keep its owner out.
-const ACCOUNT: (u32, Duration) = (60, Duration::from_secs(10));
+const ACCOUNT: Pace = Pace { burst: 60, period: Duration::from_secs(10) };
 /// Characters of an account that count: no address has more.
 const ACCOUNT_CHARACTERS: usize = 254;
-/// Accounts or addresses after which those that were quiet for a while are forgotten.
-const KEPT: usize = 10_000;
 
 /// Counts attempts, whether they succeed or not and whether the account exists or not.
 pub(crate) struct Attempts {
-    pairs: DefaultKeyedRateLimiter<(String, IpAddr)>,
-    addresses: DefaultKeyedRateLimiter<IpAddr>,
-    accounts: DefaultKeyedRateLimiter<String>,
+    pairs: Limiter<(String, IpAddr)>,
+    addresses: Limiter<IpAddr>,
+    accounts: Limiter<String>,
 }
 
 impl Attempts {
     pub(crate) fn new() -> Self {
-        Self {
-            pairs: RateLimiter::keyed(quota(PAIR)),
-            addresses: RateLimiter::keyed(quota(ADDRESS)),
-            accounts: RateLimiter::keyed(quota(ACCOUNT)),
-        }
+        Self { pairs: Limiter::new(PAIR), addresses: Limiter::new(ADDRESS), accounts: Limiter::new(ACCOUNT) }
     }
 
     /// Counts one attempt, or tells how many seconds to wait.
@@ -40,23 +32,10 @@ impl Attempts {
         let account: String = account.to_lowercase().chars().take(ACCOUNT_CHARACTERS).collect();
         let network = network(address);
         // What one address may not do counts on nobody's account.
-        check(&self.addresses, &network)?;
-        check(&self.pairs, &(account.clone(), network))?;
-        check(&self.accounts, &account)
+        self.addresses.count(&network)?;
+        self.pairs.count(&(account.clone(), network))?;
+        self.accounts.count(&account)
     }
-}
-
-fn quota((burst, period): (u32, Duration)) -> Quota {
-    let burst = NonZeroU32::new(burst).unwrap_or(NonZeroU32::MIN);
-    Quota::with_period(period).map_or_else(|| Quota::per_minute(burst), |quota| quota.allow_burst(burst))
-}
-
-fn check<K: Clone + Eq + std::hash::Hash>(limiter: &DefaultKeyedRateLimiter<K>, key: &K) -> Result<(), u64> {
-    if limiter.len() > KEPT {
-        limiter.retain_recent();
-    }
-    let clock = DefaultClock::default();
-    limiter.check_key(key).map_err(|refused| refused.wait_time_from(clock.now()).as_secs().saturating_add(1))
 }
 
 /// Who has one IPv6 address has the other 2^64 of its network too.

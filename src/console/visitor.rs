@@ -116,6 +116,7 @@ async fn change(
     let visitor = identify(&request).await?;
     let form = Form::read(&request, payload, Some(&visitor.token)).await?;
     visitor.must(permission)?;
+    console_of(&request)?.user_limits.count_change(&visitor.user)?;
     Ok((visitor, form))
 }
 

@@ -1,36 +1,23 @@
 //! The rate limit of a key.
 
-use std::num::NonZeroU32;
-
-use governor::clock::{Clock, DefaultClock};
-use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use std::time::Duration;
 
 use super::errors::ApiError;
-
-/// Requests after which keys that have not been used for a while are forgotten.
-const KEYS_KEPT: usize = 10_000;
+use crate::limiter::{Limiter, Pace};
 
 /// Counts the requests of each key. Bursts of one second's worth are allowed.
-pub(crate) struct RateLimit {
-    limiter: Option<DefaultKeyedRateLimiter<String>>,
-}
+pub(crate) struct RateLimit(Option<Limiter<String>>);
 
 impl RateLimit {
-    /// So many requests a second for each key.
+    /// So many requests a second for each key; `None` and 0 are no limit.
     pub(crate) fn new(per_second: Option<u32>) -> Self {
-        let quota = per_second.and_then(NonZeroU32::new).map(Quota::per_second);
-        Self { limiter: quota.map(RateLimiter::keyed) }
+        let pace = |burst: u32| Pace { burst, period: Duration::from_secs(1) / burst };
+        Self(per_second.filter(|count| *count > 0).map(|count| Limiter::new(pace(count))))
     }
 
     /// Counts one request of this key, or refuses it.
     pub(crate) fn count(&self, key_id: &str) -> Result<(), ApiError> {
-        let Some(limiter) = &self.limiter else { return Ok(()) };
-        if limiter.len() > KEYS_KEPT {
-            limiter.retain_recent();
-        }
-        limiter.check_key(&key_id.to_owned()).map_err(|refused| {
-            let wait = refused.wait_time_from(DefaultClock::default().now());
-            ApiError::too_many_requests(wait.as_secs().saturating_add(1))
-        })
+        let Some(limiter) = &self.0 else { return Ok(()) };
+        limiter.count(&key_id.to_owned()).map_err(ApiError::too_many_requests)
     }
 }

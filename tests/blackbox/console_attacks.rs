@@ -5,6 +5,7 @@
 mod answers;
 mod crawl;
 mod exports;
+mod floods;
 mod forms;
 mod nonsense;
 mod routes;

@@ -56,6 +56,7 @@ pub(crate) async fn download(
         let names = names_of(&understood.unreadable, texts);
         return Err(Failure::Unreadable(format!("{} {names}", texts.payments.not_exported)));
     }
+    console.user_limits.count_export(&visitor.user)?;
     let mut filter = understood.filter;
     if let Some(otherwise) = understood.otherwise
         && console.edge.payments.list(&filter, None, 1).await?.is_empty()

@@ -20,7 +20,7 @@ texts! {
         wrong_method_sentence: "A página existe, mas não aceita este tipo de pedido.",
             "The page is there, but does not take requests of this kind.";
         refused: "Isso não é possível agora", "This is not possible now";
-        too_many: "Tentativas demais", "Too many attempts";
+        too_many: "Muitas vezes seguidas", "Too often";
         too_many_sentence: "Espere {seconds} segundos e tente de novo.", "Wait {seconds} seconds and try again.";
         unavailable: "Tente de novo em instantes", "Try again in a moment";
         unavailable_sentence: "Algo de que o serviço precisa não respondeu. Nada se perdeu.",
