@@ -61,6 +61,30 @@ impl Story {
 }
 
 #[test]
+fn every_live_plot_has_its_figures_in_a_table_for_those_who_do_not_see_it() {
+    let Some(story) = Story::begin() else { return };
+    let browser = &story.browser;
+    for path in ["/", "/store"] {
+        story.go_to(path);
+        browser.wait_for("figure[data-series] th[scope=row]");
+        let shapes = browser.script(
+            "return [...document.querySelectorAll('figure[data-series]')].map((figure) => [
+                 figure.querySelector('.visually-hidden caption').textContent.includes('the highest of each minute'),
+                 figure.dataset.labels.split(',').length,
+                 figure.querySelectorAll('.visually-hidden th[scope=col]').length,
+                 figure.querySelectorAll('.visually-hidden tr:last-child td').length,
+                 figure.querySelectorAll('.visually-hidden tr:last-child th[scope=row]').length,
+             ])",
+        );
+        for shape in shapes.as_array().unwrap() {
+            let series = &shape[1];
+            assert_eq!(shape, &json!([true, series, series, series, 1]), "{path}: {shapes}");
+        }
+        assert!(!shapes.as_array().unwrap().is_empty());
+    }
+}
+
+#[test]
 fn an_operator_sees_mailboxes_fill_and_empty_and_looks_into_one_actor() {
     let Some(story) = Story::begin() else { return };
     let (browser, client) = (&story.browser, story.app.client());

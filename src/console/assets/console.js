@@ -16,6 +16,7 @@
   const unit = (name, digits) => numbers({ style: "unit", unit: name, unitDisplay: "short", maximumFractionDigits: digits });
   const zone = root.dataset.timeZone ? { timeZone: root.dataset.timeZone } : {};
   const clock = new Intl.DateTimeFormat(language, { timeStyle: "medium", ...zone });
+  const minute = new Intl.DateTimeFormat(language, { timeStyle: "short", ...zone });
   const day = new Intl.DateTimeFormat(language, { day: "2-digit", month: "2-digit", timeZone: "UTC" });
   const money = numbers({ style: "currency", currency: "BRL" });
   const count = numbers({ maximumFractionDigits: 0 });
@@ -324,5 +325,5 @@
     strip.scrollLeft = current.offsetLeft - (strip.clientWidth - current.clientWidth) / 2;
   }
 
-  window.quita = Object.freeze({ all, shown, brief, day, clock, Stream });
+  window.quita = Object.freeze({ all, shown, brief, day, clock, minute, Stream });
 })();

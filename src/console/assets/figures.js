@@ -2,7 +2,7 @@
 "use strict";
 
 (() => {
-  const { all, shown, brief, day, clock, Stream } = window.quita;
+  const { all, shown, brief, day, clock, minute, Stream } = window.quita;
   const WINDOW_S = 15 * 60;
   const GAP_S = 20;
   const HEIGHT = 220;
@@ -110,26 +110,32 @@
 
   // --- plots that the page brings --------------------------------------------------------------------
 
-  // The same figures for those who can't see the drawing.
-  function table(figure, spec) {
-    const body = document.createElement("table");
-    body.className = "visually-hidden";
-    body.createCaption().textContent = figure.querySelector("figcaption")?.textContent ?? "";
-    const line = (cells, kind) => {
-      const row = body.insertRow();
+  // The same figures for those who can't see the drawing: a table behind it, one line for each name.
+  class Table {
+    constructor(figure, note = "") {
+      this.body = document.createElement("table");
+      this.body.createCaption().textContent = [figure.querySelector("figcaption")?.textContent ?? "", note].join(" ").trim();
+      const wrap = document.createElement("div");
+      wrap.className = "visually-hidden";
+      wrap.append(this.body);
+      figure.append(wrap);
+    }
+
+    fill(names, series) {
+      all("tr", this.body).forEach((row) => row.remove());
+      this.add(["", ...series.map(({ label }) => label)], true);
+      names.forEach((name, index) => this.add([name, ...series.map(({ values, format }) => shown(values[index], format))], false));
+    }
+
+    add(cells, isHead) {
+      const row = this.body.insertRow();
       cells.forEach((text, index) => {
-        const cell = document.createElement(text !== "" && (kind === "th" || index === 0) ? "th" : "td");
-        if (cell.tagName === "TH") cell.scope = kind === "th" ? "col" : "row";
+        const cell = document.createElement(text !== "" && (isHead || index === 0) ? "th" : "td");
+        if (cell.tagName === "TH") cell.scope = isHead ? "col" : "row";
         cell.textContent = text;
         row.append(cell);
       });
-    };
-    line(["", ...spec.series.map((series) => series.label)], "th");
-    spec.names.forEach((name, index) => line([name, ...spec.series.map((series) => shown(series.values[index], series.format))], "td"));
-    const wrap = document.createElement("div");
-    wrap.className = "visually-hidden";
-    wrap.append(body);
-    figure.append(wrap);
+    }
   }
 
   const named = (text) => (/^\d{4}-\d\d-\d\d$/.test(text) ? day.format(new Date(`${text}T12:00:00Z`)) : String(text));
@@ -144,7 +150,7 @@
       series: given.series.map((series) => ({ ...series, values: series.values.map(number) })),
       range: () => (given.kind === "bars" ? [-0.6, given.x.length - 0.4] : [0, Math.max(1, given.x.length - 1)]),
     };
-    table(figure, spec);
+    new Table(figure).fill(spec.names, spec.series);
     new Drawing(figure, spec);
   }
 
@@ -159,9 +165,23 @@
     const labels = (figure.dataset.labels ?? figure.dataset.series).split(",");
     const series = paths.map((path, index) => ({ path, label: (labels[index] ?? path).trim(), format: figure.dataset.format, values: [] }));
     const range = () => { const now = times.at(-1) ?? Date.now() / 1000; return [now - WINDOW_S, now]; };
-    return new Drawing(figure, { isTime: true, isBars: false, x: times, names: [], series, range });
+    const drawing = new Drawing(figure, { isTime: true, isBars: false, x: times, names: [], series, range });
+    return Object.assign(drawing, { table: new Table(figure, document.body.dataset.peaks) });
   });
   const eachSeries = (act) => live.forEach((drawing) => drawing.spec.series.forEach(act));
+
+  // The tables tell the highest of each minute, and change when one begins: who listens to them is not interrupted.
+  let tabled = null;
+
+  function fillTables() {
+    const now = Math.floor((times.at(-1) ?? 0) / 60);
+    if (now === tabled) return;
+    tabled = now;
+    const minutes = [...new Set(times.map((second) => Math.floor(second / 60)))];
+    const names = minutes.map((each) => minute.format(new Date(each * 60_000)));
+    const peak = (values, each) => values.reduce((most, value, index) => (value !== null && Math.floor(times[index] / 60) === each ? Math.max(most ?? value, value) : most), null);
+    live.forEach(({ table, spec }) => table.fill(names, spec.series.map((series) => ({ ...series, values: minutes.map((each) => peak(series.values, each)) }))));
+  }
 
   function add(sample) {
     const second = sample.at / 1000;
@@ -187,7 +207,9 @@
       element.classList.toggle("sample-none", text === "–");
       if (element.dataset.warnAbove) element.classList.toggle("sample-high", Number(value) > Number(element.dataset.warnAbove));
     }
-    if (!document.hidden) live.forEach((drawing) => drawing.update());
+    if (document.hidden) return;
+    live.forEach((drawing) => drawing.update());
+    fillTables();
   }
 
   // What was missed while the page was away, or before it was opened.
@@ -200,7 +222,9 @@
       times.length = 0;
       eachSeries((series) => { series.values.length = 0; });
       samples.forEach(add);
+      tabled = null;
       live.forEach((drawing) => drawing.update());
+      fillTables();
     } catch {
       // The samples that come by themselves will fill the plot.
     }

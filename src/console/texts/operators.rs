@@ -32,6 +32,7 @@ texts! {
         restarts: "Recomeços", "Restarts";
         last_cause: "Última causa", "Last cause";
         minutes: "15 minutos", "15 minutes";
+        peaks: "(o maior valor de cada minuto)", "(the highest of each minute)";
         plot_payments: "Pagamentos e eventos por segundo", "Payments and events a second";
         plot_depth: "Mensagens na fila", "Messages that wait";
         plot_wait: "Espera na fila, p99", "Wait in the mailbox, p99";
