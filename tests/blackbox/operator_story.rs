@@ -179,7 +179,7 @@ fn an_exception_is_shown_with_what_to_do_and_is_resolved_with_a_note() {
     browser.click("a[href*=\"action=resolve\"]");
     browser.enter("#note", "The cent was written off.\nThe merchant agreed.");
     browser.submit();
-    browser.wait_for("[role=status]");
+    browser.wait_for_text(".note", "Exception resolved.");
     assert_eq!(open(), Vec::<Value>::new());
     browser.click("a[href=\"/exceptions?state=resolved\"]");
     browser.wait_for_text("article", "The cent was written off.");
