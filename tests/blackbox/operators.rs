@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Edit, PATIENCE, TestApp, TestReceiver, boleto, card, eventually, pix};
+use crate::support::{Edit, PATIENCE, TestApp, TestReceiver, Visitor, boleto, card, eventually, pix};
 
 #[test]
 fn a_service_that_runs_is_live_and_ready() {
@@ -101,6 +101,24 @@ fn a_boleto_paid_one_cent_short_is_an_exception_that_survives_a_restart() {
     app.restart();
     assert_eq!(find(&app), Some(before), "and is not reported twice");
     assert_eq!(app.ops().get("/ops/exceptions").expect(200)["data"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_page_of_exceptions_says_that_there_are_more() {
+    let app = TestApp::new();
+    let operator = Visitor::operator(&app);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            let client = app.client();
+            scope.spawn(move || (0..67).for_each(|_| drop(client.create(&boleto(10_051)))));
+        }
+    });
+    let told = "The newest 200 are shown.";
+    let page = eventually(PATIENCE, "there are more than a page shows", || {
+        Some(operator.page("/exceptions")).filter(|page| page.contains(told))
+    });
+    assert_eq!(page.matches("<article").count(), 200);
+    assert!(page.contains("200+"), "{page}");
 }
 
 #[test]

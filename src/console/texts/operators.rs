@@ -110,6 +110,10 @@ texts! {
         resolved: "Resolvidas", "Resolved";
         no_exceptions: "Nenhuma exceção aberta", "No open exception";
         no_resolved: "Nenhuma exceção resolvida", "No resolved exception";
+        more_open: "São mostradas as {shown} mais novas. As outras aparecem quando algumas destas se resolvem.",
+            "The newest {shown} are shown. The others come when some of these are resolved.";
+        more_resolved: "São mostradas as {shown} resolvidas por último. As outras estão no registro de auditoria.",
+            "The {shown} resolved last are shown. The others are in the audit log.";
         what_to_do: "O que fazer", "What to do";
         payment: "Pagamento", "Payment";
         acquirer: "Adquirente", "Acquirer";

@@ -19,8 +19,8 @@ use crate::console::failure::Failure;
 use crate::console::frame::Frame;
 use crate::console::place;
 
-/// Exceptions on the page.
-const SHOWN: usize = 1_000;
+/// Exceptions on the page, the newest.
+const SHOWN: usize = 200;
 /// The most characters of a note.
 const MAX_NOTE_CHARACTERS: usize = 500;
 
@@ -31,6 +31,7 @@ struct ExceptionsPage {
     navigation: Vec<Entry>,
     is_open: bool,
     exceptions: Vec<Exception>,
+    has_more: bool,
 }
 
 impl ExceptionsPage {
@@ -49,6 +50,13 @@ impl ExceptionsPage {
             (address(*action, &exception.id), button, effect)
         };
         possible_actions(&exception.kind).iter().map(leads).collect()
+    }
+
+    /// What is said if there are more than the page shows.
+    fn more(&self) -> String {
+        let texts = &self.frame.texts.operators;
+        let words = if self.is_open { texts.more_open } else { texts.more_resolved };
+        words.replace("{shown}", &self.exceptions.len().to_string())
     }
 
     fn resolved_by(&self, who: &str) -> String {
@@ -92,10 +100,12 @@ pub(super) async fn show(
     wanted: Query<Wanted>,
 ) -> Result<HttpResponse, Failure> {
     let is_open = wanted.state != "resolved";
-    let exceptions = match is_open {
-        true => console.operators.exceptions(SHOWN).await?,
-        false => console.operators.resolved(SHOWN).await?,
+    let mut exceptions = match is_open {
+        true => console.operators.exceptions(SHOWN + 1).await?,
+        false => console.operators.resolved(SHOWN + 1).await?,
     };
+    let has_more = exceptions.len() > SHOWN;
+    exceptions.truncate(SHOWN);
     let mut frame = operator.frame();
     let texts = &frame.texts.operators;
     frame.notice = match wanted.done.as_str() {
@@ -106,7 +116,7 @@ pub(super) async fn show(
         _ => None,
     };
     let navigation = navigation(Part::Exceptions, frame.texts);
-    let page = ExceptionsPage { frame, navigation, is_open, exceptions };
+    let page = ExceptionsPage { frame, navigation, is_open, exceptions, has_more };
     html(&page)
 }
 
