@@ -7,7 +7,8 @@ use actix_web::web::Path;
 use super::failure::Failure;
 
 /// Name below `/console/assets/`, content type, body.
-const ALL: [(&str, &str, &str); 7] = [
+const ALL: [(&str, &str, &str); 8] = [
+    ("colours.css", CSS, include_str!("assets/colours.css")),
     ("console.css", CSS, include_str!("assets/console.css")),
     ("console.js", SCRIPT, include_str!("assets/console.js")),
     ("figures.js", SCRIPT, include_str!("assets/figures.js")),
