@@ -7,7 +7,6 @@ use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURI
 use actix_web::web::{Data, Path};
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use askama::Template;
-use chrono::{DateTime, Utc};
 use quita_adapters::paper::boleto_pdf::boleto_pdf;
 use quita_adapters::paper::itf::ItfBarcode;
 use quita_adapters::paper::qr::QrImage;
@@ -20,7 +19,6 @@ use quita_domain::method::Method;
 use quita_domain::order::Payer;
 use quita_domain::payment::Payment;
 use quita_domain::slip::IssuedBoleto;
-use quita_domain::time::Timestamp;
 use serde::Serialize;
 
 use super::edge::Edge;
@@ -100,8 +98,8 @@ fn pix_page(edge: &Edge, token: &str, payment: &Payment) -> Result<HttpResponse,
         merchant_name: payment.owner.merchant.to_string(),
         amount_cents: cents(payment)?,
         code,
-        expires_at: utc(expires_at),
-        now: utc(edge.clock.now()),
+        expires_at,
+        now: edge.clock.now(),
         status: payment.status(),
         is_test: payment.owner.mode == Mode::Test,
     })
@@ -205,10 +203,6 @@ fn qr(payment: &Payment) -> Result<QrImage, ApiError> {
 
 fn cents(payment: &Payment) -> Result<i64, ApiError> {
     i64::try_from(payment.order.amount.cents()).map_err(|_| ApiError::defect("an amount has ten digits"))
-}
-
-fn utc(at: Timestamp) -> DateTime<Utc> {
-    DateTime::from_timestamp_millis(at.millis()).unwrap_or(DateTime::<Utc>::MAX_UTC)
 }
 
 fn page(page: &impl Template) -> Result<HttpResponse, ApiError> {

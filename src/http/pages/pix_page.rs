@@ -1,12 +1,12 @@
 //! The page on which a PIX is paid.
 
 use askama::Template;
-use chrono::{DateTime, Utc};
 use quita_adapters::paper::brazilian::reais;
 use quita_domain::status::Status;
+use quita_domain::time::Timestamp;
 
+use super::in_brasilia;
 use super::state_words::{StateWords, is_open};
-use super::{in_brasilia, iso};
 
 /// What the PIX page shows. `{path}.svg` is its QR code, `{path}/status` tells how the payment stands.
 #[derive(Debug, Clone, Template)]
@@ -21,9 +21,9 @@ pub(crate) struct PixPage {
     /// The BR Code to copy; absent until an acquirer has issued it.
     pub(crate) code: Option<String>,
     /// When the code stops working.
-    pub(crate) expires_at: DateTime<Utc>,
+    pub(crate) expires_at: Timestamp,
     /// The service's time, by which the page corrects the payer's clock.
-    pub(crate) now: DateTime<Utc>,
+    pub(crate) now: Timestamp,
     /// How the payment stands.
     pub(crate) status: Status,
     /// A sandbox payment, which moves no money.
@@ -33,14 +33,6 @@ pub(crate) struct PixPage {
 impl PixPage {
     fn amount(&self) -> String {
         reais(self.amount_cents)
-    }
-
-    fn expires_iso(&self) -> String {
-        iso(self.expires_at)
-    }
-
-    fn now_iso(&self) -> String {
-        iso(self.now)
     }
 
     fn expires_in_words(&self) -> String {
@@ -88,8 +80,8 @@ mod tests {
             merchant_name: "Padaria & Café <Estrela>".to_owned(),
             amount_cents: 123_456,
             code: Some("00020126…6304ABCD".to_owned()),
-            expires_at: "2026-11-21T18:00:00Z".parse().unwrap(),
-            now: "2026-11-21T17:00:00Z".parse().unwrap(),
+            expires_at: Timestamp::parse("2026-11-21T18:00:00Z").unwrap(),
+            now: Timestamp::parse("2026-11-21T17:00:00Z").unwrap(),
             status: Status::Pending,
             is_test: false,
         }
