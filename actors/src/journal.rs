@@ -4,14 +4,15 @@
 //! the next one. Never decides, never reorders the writes of one payment, never reports a write that it can't prove.
 //! Made anew by the supervisor when it dies; whoever waited then reads the store.
 
-use std::collections::{HashMap, VecDeque};
+mod lost;
+
+use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
 
 use actix::prelude::*;
-use quita_domain::payment::Payment;
+use lost::Lost;
 use quita_ports::trace::Span;
-use quita_ports::{Store, StoreError, Write, WriteError};
+use quita_ports::{StoreError, Write, WriteError};
 use tokio::time::Instant;
 
 use crate::actor_meter::Alive;
@@ -19,10 +20,6 @@ use crate::batch_span::batch_span;
 use crate::lanes::{Gathers, Lanes};
 use crate::mailbox::{Ask, Question, Reply};
 use crate::shared::{Shared, failed_before};
-
-/// How often a lost reply is looked up, and how long the first wait between is.
-const READ_BACKS: u32 = 5;
-const READ_BACK_WAIT: Duration = Duration::from_millis(100);
 
 /// Make this write durable.
 pub(crate) struct Commit(pub(crate) Write);
@@ -117,13 +114,24 @@ impl Gathers for JournalActor {
             let batch = batch_span("store commit", spans);
             let results = commit(&shared, &writes).await;
             drop(batch);
-            for (writer, result) in writers.into_iter().zip(results) {
-                writer.tell(result);
-            }
+            let told = writes.into_iter().zip(writers).zip(results);
+            told.filter_map(|((write, writer), result)| match result {
+                Err(WriteError::Unknown(error)) => Some(Lost { write, writer, error }),
+                known => {
+                    writer.tell(known);
+                    None
+                }
+            })
+            .collect()
         };
-        context.spawn(work.into_actor(self).map(move |(), journal, context| {
+        context.spawn(work.into_actor(self).map(move |lost: Vec<Lost>, journal, context| {
             journal.lanes.arrive(size);
             journal.pump(context);
+            if !lost.is_empty() {
+                // Nobody else waits for it: the store may well take the next batch.
+                let shared = Arc::clone(&journal.shared);
+                context.spawn(async move { lost::read_back(&shared, lost).await }.into_actor(journal));
+            }
         }));
     }
 }
@@ -148,9 +156,10 @@ impl Handler<Ask<Commit>> for JournalActor {
     }
 }
 
+/// Stores one batch.
 async fn commit(shared: &Shared, writes: &[Write]) -> Vec<Result<(), WriteError>> {
     let (store, meter, started) = (shared.store.as_ref(), &shared.meter, Instant::now());
-    let mut results = store.commit(writes).await;
+    let results = store.commit(writes).await;
     // At once, and not only when those who wait hear of it: the next batch must not be sent.
     for result in &results {
         if let Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) = result {
@@ -159,47 +168,7 @@ async fn commit(shared: &Shared, writes: &[Write]) -> Vec<Result<(), WriteError>
     }
     meter.commit_seconds.observe(started.elapsed().as_secs_f64());
     meter.batch_size.observe(f64::from(u32::try_from(writes.len()).unwrap_or(u32::MAX)));
-    read_back(store, writes, &mut results).await;
     let conflicts = results.iter().filter(|result| **result == Err(WriteError::Conflict)).count();
     meter.conflicts.inc_by(u64::try_from(conflicts).unwrap_or(u64::MAX));
     results
-}
-
-/// Finds out whether the writes whose replies were lost are the ones that are stored; again while the store does not
-/// answer, or does not show them yet: a replica set shows a write once its majority has it.
-async fn read_back(store: &dyn Store, writes: &[Write], results: &mut [Result<(), WriteError>]) {
-    let mut wait = READ_BACK_WAIT;
-    for round in 0..READ_BACKS {
-        let lost = writes.iter().zip(results.iter()).filter(|(_, result)| is_lost(result));
-        let ids: Vec<_> = lost.map(|(write, _)| write.payment.id).collect();
-        if ids.is_empty() {
-            return;
-        }
-        if round == 0 {
-            tracing::warn!(writes = ids.len(), "replies of writes were lost, reading them back");
-        }
-        tokio::time::sleep(wait).await;
-        wait = wait.saturating_mul(2);
-        let Ok(stored) = store.load(&ids).await else { continue };
-        let stored: HashMap<_, _> = stored.into_iter().map(|payment| (payment.id, payment)).collect();
-        for (write, result) in writes.iter().zip(results.iter_mut()) {
-            if let Err(WriteError::Unknown(error)) = result {
-                *result = verdict(write, stored.get(&write.payment.id), error);
-            }
-        }
-    }
-}
-
-const fn is_lost(result: &Result<(), WriteError>) -> bool {
-    matches!(result, Err(WriteError::Unknown(_)))
-}
-
-/// Whose write is stored.
-fn verdict(write: &Write, stored: Option<&Payment>, error: &StoreError) -> Result<(), WriteError> {
-    match stored {
-        Some(stored) if stored.last_op == write.payment.last_op => Ok(()),
-        Some(stored) if stored.revision != write.expected_revision => Err(WriteError::Conflict),
-        // Not there yet; it may still land.
-        Some(_) | None => Err(WriteError::Unknown(error.clone())),
-    }
 }

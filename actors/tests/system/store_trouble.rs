@@ -128,6 +128,23 @@ fn a_write_that_a_reader_is_not_shown_yet_is_looked_up_again() {
 }
 
 #[test]
+fn writes_that_are_looked_up_hold_nobody_else_up() {
+    let world = World::new().with_limits(|limits| limits.journal_in_flight = 1);
+    world.live(async {
+        let node = world.node();
+        world.store.once(Op::Commit, Fault::LostRequest);
+        let lost = node.begin(pix(1));
+        pass_ms(50).await;
+        let began_ms = world.clock.elapsed_ms();
+        assert_eq!(node.created(pix(2)).await.status(), Status::Pending);
+        assert!(world.clock.elapsed_ms() - began_ms < 50 && !lost.is_finished());
+        assert!(matches!(lost.await.unwrap(), Err(Denied::StoreUnavailable(_))));
+        assert!(world.clock.elapsed_ms() - began_ms < 3_500);
+        node.settle().await;
+    });
+}
+
+#[test]
 fn a_commit_that_never_arrived_is_refused_before_and_repeated_after_the_charge() {
     let world = World::new();
     world.live(async {
