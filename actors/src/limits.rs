@@ -68,7 +68,7 @@ pub struct Limits {
     pub webhook_queue_per_receiver: usize,
     /// Outcomes of deliveries that may wait to be stored; until some are, nothing more is sent.
     pub webhook_outcomes: usize,
-    /// How long a caller waits for a payment to leave `initial`, or for an operation to end.
+    /// How long a caller waits for the acquirer's answer to a creation, or for an operation to end.
     pub answer_within: Duration,
     /// How long an actor that died stays away before it is made anew, doubled for each death in a row.
     pub restart_after: Duration,

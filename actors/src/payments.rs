@@ -142,7 +142,7 @@ impl Payments {
     }
 
     /// Creates a payment, or finds it under its key. Returns once it is durable and the acquirer has answered, or
-    /// after a while as `initial`: it is then worked on in the background.
+    /// after a while as it is then, mostly `initial`: it is worked on in the background.
     ///
     /// # Errors
     /// When it was refused, or nothing certain can be said of it (the same key will tell).

@@ -134,8 +134,8 @@ impl Addressed for Await {
 /// What a caller waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Until {
-    /// The acquirer has answered, or it is certain that no answer comes. A notice that overtakes the answer is not
-    /// enough: it brings no code to pay with.
+    /// The acquirer has answered, or its call is known to be lost. A notice that overtakes the answer is not enough for
+    /// a method that has a code to pay with: it brings none.
     Answered,
     /// The operation was done or refused.
     Ended(Uuid),
@@ -146,7 +146,7 @@ pub(crate) enum Until {
 impl Until {
     pub(crate) fn has_come(self, payment: &Payment) -> bool {
         match self {
-            Self::Answered => payment.status() != Status::Initial && !payment.awaits_answer(),
+            Self::Answered => payment.status() != Status::Initial && !payment.awaits_code(),
             Self::ChangedSince(version) => payment.state.version > version,
             Self::Ended(id) => payment
                 .operations

@@ -72,9 +72,14 @@ impl Payment {
         self.state.attempts.last().map(|attempt| &attempt.acquirer)
     }
 
-    /// Whether the last charge may still be answered: it is under way, and nobody has asked for it yet.
-    pub fn awaits_answer(&self) -> bool {
-        self.state.attempts.last().is_some_and(|attempt| attempt.outcome == AttemptOutcome::Sent)
+    /// Whether the answer to the charge is under way that brings a code to pay with. A charge that is asked for may
+    /// bring one too, but that may take hours.
+    pub fn awaits_code(&self) -> bool {
+        let is_under_way =
+            self.state.attempts.last().is_some_and(|attempt| attempt.outcome == AttemptOutcome::Sent);
+        let has_code = self.order.method != Method::CreditCard;
+        let is_over = matches!(self.state.status, Status::Declined | Status::Cancelled);
+        is_under_way && has_code && !is_over && self.state.issued.is_none()
     }
 
     /// Whether the last charge goes to another acquirer than the one before: it is a new payment there.
