@@ -46,8 +46,8 @@ pub(crate) enum Failure {
     /// The payment does not allow it.
     #[error(transparent)]
     Refusal(#[from] Refusal),
-    /// Too often; seconds to wait.
-    #[error("too often")]
+    /// Too many requests; seconds to wait.
+    #[error("too many requests")]
     TooMany(u64),
     /// It may work a moment later.
     #[error("{0}")]

@@ -8,7 +8,7 @@ use quita_domain::people::User;
 use super::failure::Failure;
 use crate::limiter::{Limiter, Pace};
 
-/// Changes of any kind; each leaves a line in the audit log, and a test event is a call to another server.
+/// Changes for the merchant; each leaves a line in the audit log, and a test event is a call to another server.
 const CHANGES: Pace = Pace { burst: 120, period: Duration::from_secs(1) };
 /// Downloads; each may read all payments of a merchant.
 const EXPORTS: Pace = Pace { burst: 10, period: Duration::from_secs(30) };

@@ -116,7 +116,10 @@ async fn change(
     let visitor = identify(&request).await?;
     let form = Form::read(&request, payload, Some(&visitor.token)).await?;
     visitor.must(permission)?;
-    console_of(&request)?.user_limits.count_change(&visitor.user)?;
+    // What is the visitor's own is not counted: whoever has stolen a session must not keep its owner from ending it.
+    if permission != Permission::Look {
+        console_of(&request)?.user_limits.count_change(&visitor.user)?;
+    }
     Ok((visitor, form))
 }
 

@@ -20,8 +20,8 @@ texts! {
         wrong_method_sentence: "A página existe, mas não aceita este tipo de pedido.",
             "The page is there, but does not take requests of this kind.";
         refused: "Isso não é possível agora", "This is not possible now";
-        too_many: "Muitas vezes seguidas", "Too often";
-        too_many_sentence: "Espere {seconds} segundos e tente de novo.", "Wait {seconds} seconds and try again.";
+        too_many: "Pedidos demais", "Too many requests";
+        too_many_sentence: "Espere {seconds} s e tente de novo.", "Wait {seconds} s and try again.";
         unavailable: "Tente de novo em instantes", "Try again in a moment";
         unavailable_sentence: "Algo de que o serviço precisa não respondeu. Nada se perdeu.",
             "Something that the service needs did not answer. Nothing is lost.";
