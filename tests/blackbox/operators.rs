@@ -108,17 +108,17 @@ fn a_page_of_exceptions_says_that_there_are_more() {
     let app = TestApp::new();
     let operator = Visitor::operator(&app);
     std::thread::scope(|scope| {
-        for _ in 0..3 {
+        for _ in 0..8 {
             let client = app.client();
-            scope.spawn(move || (0..67).for_each(|_| drop(client.create(&boleto(10_051)))));
+            scope.spawn(move || (0..126).for_each(|_| drop(client.create(&boleto(10_051)))));
         }
     });
-    let told = "The newest 200 are shown.";
-    let page = eventually(PATIENCE, "there are more than a page shows", || {
+    let told = "The newest 1000 are shown.";
+    let page = eventually(PATIENCE * 3, "there are more than a page shows", || {
         Some(operator.page("/exceptions")).filter(|page| page.contains(told))
     });
-    assert_eq!(page.matches("<article").count(), 200);
-    assert!(page.contains("200+"), "{page}");
+    assert_eq!(page.matches("<article").count(), 1_000);
+    assert!(page.contains("1000+"), "{page}");
 }
 
 #[test]

@@ -20,7 +20,7 @@ use crate::console::frame::Frame;
 use crate::console::place;
 
 /// Exceptions on the page, the newest.
-const SHOWN: usize = 200;
+const SHOWN: usize = 1_000;
 /// The most characters of a note.
 const MAX_NOTE_CHARACTERS: usize = 500;
 
