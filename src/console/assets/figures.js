@@ -170,14 +170,15 @@
   });
   const eachSeries = (act) => live.forEach((drawing) => drawing.spec.series.forEach(act));
 
-  // The tables tell the highest of each minute, and change when one begins: who listens to them is not interrupted.
+  // The tables tell the highest of each minute that is over, and change when one begins: who listens to them is not interrupted.
   let tabled = null;
 
   function fillTables() {
     const now = Math.floor((times.at(-1) ?? 0) / 60);
     if (now === tabled) return;
     tabled = now;
-    const minutes = [...new Set(times.map((second) => Math.floor(second / 60)))];
+    const begun = [...new Set(times.map((second) => Math.floor(second / 60)))];
+    const minutes = begun.length > 1 ? begun.filter((each) => each < now) : begun;
     const names = minutes.map((each) => minute.format(new Date(each * 60_000)));
     const peak = (values, each) => values.reduce((most, value, index) => (value !== null && Math.floor(times[index] / 60) === each ? Math.max(most ?? value, value) : most), null);
     live.forEach(({ table, spec }) => table.fill(names, spec.series.map((series) => ({ ...series, values: minutes.map((each) => peak(series.values, each)) }))));
@@ -219,6 +220,7 @@
       const answer = await fetch(`${url}/history`, { cache: "no-store", headers: { Accept: "application/json" } });
       if (!answer.ok) return;
       const samples = await answer.json();
+      if (samples.length === 0) return;
       times.length = 0;
       eachSeries((series) => { series.values.length = 0; });
       samples.forEach(add);
