@@ -6,8 +6,6 @@ use serde_json::{Value, json};
 
 use crate::support::{Edit, PATIENCE, Program, TestApp, TestReceiver, card, eventually, is_mongodb, pix};
 
-/// The contract's 10 s, and what a busy machine takes.
-const ENDS_WITHIN: Duration = Duration::from_secs(15);
 const ANY_PORT: [&str; 5] = ["serve", "--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0"];
 
 #[test]
@@ -54,7 +52,7 @@ fn sigterm_and_sigint_end_it_with_0() {
         app.process().signal(signal);
         let status = app.process().wait(PATIENCE);
         assert_eq!(status.code(), Some(0), "SIG{signal}");
-        assert!(begun.elapsed() < ENDS_WITHIN, "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(11), "{:?}", begun.elapsed());
     }
 }
 
@@ -150,7 +148,7 @@ fn a_webhook_under_way_does_not_keep_it_from_ending() {
     receiver.wait_for(1, PATIENCE);
     let begun = Instant::now();
     assert_eq!(app.terminate(PATIENCE).code(), Some(0));
-    assert!(begun.elapsed() < ENDS_WITHIN, "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(12), "{:?}", begun.elapsed());
 }
 
 #[test]

@@ -134,9 +134,8 @@ fn a_receiver_that_never_answers_delays_nobody_else() {
     dead.wait_for(1, PATIENCE);
     let begun = Instant::now();
     let id = id_of(&client.create(&pix(10_027).with("postbackUrl", json!(live.url()))));
-    // Before the first of the others is cut off, after 15 s.
-    live.wait_for_events(&id, 1, Duration::from_secs(12));
-    assert!(begun.elapsed() < Duration::from_secs(12), "{:?}", begun.elapsed());
+    live.wait_for_events(&id, 1, Duration::from_secs(5));
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
 }
 
 #[test]
