@@ -1,5 +1,6 @@
 //! What is said between a payment and its acquirer.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -70,11 +71,8 @@ pub enum Fact {
     Authorized(Approval),
     /// The money came in; a card was captured.
     Settled(Settlement),
-    /// Refused for good.
-    Declined {
-        /// The reason as this service names it: `insufficient_funds`.
-        code: String,
-    },
+    /// Refused by the issuer for good.
+    Declined(Decline),
     /// Can no longer be paid.
     Expired,
     /// Withdrawn, or voided.
@@ -100,6 +98,104 @@ pub enum Fact {
     },
 }
 
+/// Why a card was declined.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Decline {
+    /// The reason as this service names it: `insufficient_funds`.
+    pub code: String,
+    /// Whether another try may make sense; absent if the code does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<DeclineKind>,
+    /// The issuer's code as the acquirer gave it: `51`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network_code: Option<String>,
+    /// What the brand advises: Mastercard's merchant advice code, such as `03`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
+}
+
+impl Decline {
+    /// A decline of which nothing but its reason is known.
+    pub fn of(code: impl Into<String>) -> Self {
+        Self { code: code.into(), kind: None, network_code: None, advice: None }
+    }
+
+    /// The same, of this kind.
+    pub fn of_kind(code: impl Into<String>, kind: DeclineKind) -> Self {
+        Self { kind: Some(kind), ..Self::of(code) }
+    }
+}
+
+/// Whether the same card may be charged again after a decline (ABECS, normative instruction of the card brands).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeclineKind {
+    /// Another try may succeed.
+    Reversible,
+    /// No other try can; brands fine those who make one.
+    Irreversible,
+}
+
+/// The provider's own names for a charge: a payment id, a transaction id, an end-to-end id. Opaque here, kept with the
+/// attempt, handed back with every later call about it, and shown as `acquirerReference`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Reference(BTreeMap<String, String>);
+
+impl Reference {
+    /// Names that one charge may have, and characters that each may have: a provider can't make a document grow.
+    const MAX_NAMES: usize = 16;
+    const MAX_CHARACTERS: usize = 255;
+
+    /// No name.
+    pub const fn none() -> Self {
+        Self(BTreeMap::new())
+    }
+
+    /// The same with one more; what is empty or too long is left out.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.insert(name, value);
+        self
+    }
+
+    /// What the provider calls it under this name.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// Every name with its value.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether all of these are known already.
+    pub fn contains(&self, other: &Self) -> bool {
+        other.0.iter().all(|(name, value)| self.get(name) == Some(value))
+    }
+
+    /// Learns these too. One that is known under another value gets the new one.
+    pub(crate) fn learn(&mut self, other: &Self) {
+        for (name, value) in &other.0 {
+            self.insert(name, value);
+        }
+    }
+
+    fn insert(&mut self, name: &str, value: &str) {
+        let fits = |text: &str| (1..=Self::MAX_CHARACTERS).contains(&text.chars().count());
+        let has_room = self.0.len() < Self::MAX_NAMES || self.0.contains_key(name);
+        if fits(name) && fits(value) && has_room {
+            self.0.insert(name.to_owned(), value.to_owned());
+        }
+    }
+}
+
 /// Why a call to an acquirer brought no fact. What is said of it is shown to operators: it holds no personal data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallFailure {
@@ -107,32 +203,72 @@ pub enum CallFailure {
     NotDelivered(String),
     /// It may have had an effect: a time-out, a 5xx, an unreadable answer. It must be asked for.
     Unknown(String),
-    /// It was not sent, because an operator ordered that nothing is sent to this acquirer for now.
+    /// The acquirer wants fewer calls (429) and none before this time is over. No failure of anybody's: what was sent
+    /// is asked for then, and nothing goes elsewhere because of it.
+    Throttled {
+        /// How long to wait, in milliseconds.
+        after_ms: u64,
+    },
+    /// It was not sent, because an operator directed that nothing is sent to this acquirer for now, or because the
+    /// acquirer wants fewer calls for longer than it may wait.
     Withheld,
 }
 
 /// The answer to a charge, or to the question what became of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(
-    clippy::large_enum_variant,
-    reason = "made and moved once per call; a box would cost an allocation each"
-)]
 pub enum ChargeAnswer {
-    /// The acquirer knows the payment and states this.
-    Known(Fact),
-    /// The acquirer certainly never saw the payment.
+    /// The acquirer knows the charge and states this.
+    Known(Statement),
+    /// The acquirer took the charge and does not say yet what becomes of it: there is no code to pay with. It is asked
+    /// until it does.
+    Accepted(Reference),
+    /// The acquirer explicitly refused to take the charge, which is no word of the issuer: it has none, and never will.
+    Refused(String),
+    /// The acquirer certainly never saw the charge.
     NotFound,
     /// No answer that could be used.
     Failed(CallFailure),
 }
 
-/// The answer to a cancellation, a capture or a refund.
+impl ChargeAnswer {
+    /// The acquirer states one fact, and names nothing.
+    pub fn known(fact: Fact) -> Self {
+        Self::Known(Statement { facts: vec![fact], reference: Reference::default() })
+    }
+}
+
+/// What an acquirer states of a charge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Statement {
+    /// Everything that happened to it, as far as the acquirer tells, in the order in which it happened; at least one.
+    /// What is stated again changes nothing.
+    pub facts: Vec<Fact>,
+    /// What the acquirer calls it.
+    pub reference: Reference,
+}
+
+/// The answer to a cancellation, a capture or a refund, or to the question what became of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OperationAnswer {
     /// Done.
     Done,
-    /// Refused for good.
+    /// The acquirer took it and will do it, or refuse it: minutes or days later. It is asked until then.
+    Accepted,
+    /// Refused for good: the acquirer has not done it and never will.
     Refused(String),
+    /// The acquirer does not know of it.
+    NotFound,
+    /// No answer that could be used.
+    Failed(CallFailure),
+}
+
+/// Whose charge a provider's reference names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Identified {
+    /// The charge of this payment.
+    Payment(TransactionId),
+    /// None of ours, or none at all.
+    Unknown,
     /// No answer that could be used.
     Failed(CallFailure),
 }
@@ -159,6 +295,8 @@ pub struct ChargeQuery {
     pub amount: Money,
     /// What was captured or settled, once it was.
     pub paid_amount: Option<Money>,
+    /// What was given back for certain.
+    pub refunded_amount: Money,
     /// When the payment was created.
     pub created_at: Timestamp,
     /// When it expired, if it did.
@@ -175,6 +313,8 @@ pub struct ChargeQuery {
     pub captures_at_once: bool,
     /// What is particular to the method: an acquirer that keeps nothing can issue the same code again.
     pub terms: Terms,
+    /// What the acquirer calls it, as far as it said.
+    pub reference: Reference,
 }
 
 /// A notice from an acquirer, as it waits in the inbox.
@@ -191,4 +331,22 @@ pub struct Notice {
     pub fact: Fact,
     /// When it was received.
     pub received_at: Timestamp,
+}
+
+/// What a provider's notice says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoticeContent {
+    /// A fact that can be believed without asking.
+    Fact(Box<Notice>),
+    /// Something may have changed: the acquirer is asked now, and only its answer counts.
+    Hint(Subject),
+}
+
+/// Whom a hint is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subject {
+    /// This payment: the provider uses our id.
+    Payment(TransactionId),
+    /// The provider's reference of the charge: it has to be asked whose that is.
+    Reference(Reference),
 }

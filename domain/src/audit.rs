@@ -100,7 +100,7 @@ actions! {
     /// Exported payments.
     PaymentsExported = "payments.exported",
     /// Paused, drained or resumed an acquirer.
-    RouteOrdered = "acquirer.ordered",
+    RouteDirected = "acquirer.directed",
     /// Resolved an exception.
     ExceptionResolved = "exception.resolved",
     /// Had an acquirer asked again what became of a payment.

@@ -1,4 +1,4 @@
-//! What operators order: whether an acquirer is used; and the nodes that they see.
+//! What operators direct: whether an acquirer is used; and the nodes that they see.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -10,7 +10,7 @@ use crate::time::Timestamp;
 /// Whether an acquirer is used for a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum RouteOrder {
+pub enum RouteDirective {
     /// It is used in its turn.
     #[default]
     Open,
@@ -20,8 +20,8 @@ pub enum RouteOrder {
     Drained,
 }
 
-impl RouteOrder {
-    /// Every order.
+impl RouteDirective {
+    /// Every directive.
     pub const ALL: [Self; 3] = [Self::Open, Self::Paused, Self::Drained];
 
     /// As the store and the forms spell it.
@@ -35,11 +35,11 @@ impl RouteOrder {
 
     /// Reads that spelling.
     pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|order| order.as_str() == text)
+        Self::ALL.into_iter().find(|directive| directive.as_str() == text)
     }
 }
 
-/// An operator's order for one acquirer and one method. It holds on every node, and over restarts.
+/// An operator's directive for one acquirer and one method. It holds on every node, and over restarts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RouteControl {
@@ -47,8 +47,8 @@ pub struct RouteControl {
     pub acquirer: AcquirerName,
     /// The method.
     pub method: Method,
-    /// What was ordered.
-    pub order: RouteOrder,
+    /// What was directed.
+    pub directive: RouteDirective,
     /// When.
     pub at: Timestamp,
 }

@@ -1,14 +1,15 @@
-//! Changes of status, as the merchant is told of them.
+//! What the merchant is told: changes of the status, and refunds that ended without one.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::state::State;
+use crate::money::Money;
+use crate::state::{Refund, RefundStatus, State};
 use crate::status::Status;
 use crate::time::Timestamp;
 
-/// One change of status. Stored in the same write as the status itself, never changed afterwards.
+/// One event. Stored in the same write as the change itself, never changed afterwards.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
@@ -16,7 +17,7 @@ pub struct Event {
     pub sequence: u32,
     /// What the payment became.
     pub status: Status,
-    /// What it was.
+    /// What it was; the same if a refund ended and left the status as it was.
     pub previous_status: Status,
     /// When it changed; never before the event that went before.
     pub occurred_at: Timestamp,
@@ -25,6 +26,9 @@ pub struct Event {
     pub reason: Option<String>,
     /// Who caused it.
     pub actor: Cause,
+    /// The refund that ended, if the status did not change by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refund: Option<EndedRefund>,
     /// What the payment was right after the change, once it is something else. [`Payment::as_of`] tells in any case.
     ///
     /// [`Payment::as_of`]: crate::payment::Payment::as_of
@@ -33,9 +37,35 @@ pub struct Event {
 }
 
 impl Event {
-    /// The event's name: `payment.paid`.
+    /// The event's name: `payment.paid`, `payment.refund_failed`.
     pub fn name(&self) -> String {
-        format!("payment.{}", self.status)
+        match &self.refund {
+            None => format!("payment.{}", self.status),
+            Some(refund) => format!("payment.refund_{}", refund.status.as_str()),
+        }
+    }
+}
+
+/// A refund as it was when it ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EndedRefund {
+    /// Its id.
+    pub refund_id: String,
+    /// How much.
+    pub amount: Money,
+    /// Succeeded or failed.
+    pub status: RefundStatus,
+    /// Why it failed, in the acquirer's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure_reason: Option<String>,
+}
+
+impl EndedRefund {
+    /// The refund as it is now.
+    pub(crate) fn of(refund: &Refund) -> Self {
+        let Refund { id, amount, status, created_at: _, failure_reason } = refund.clone();
+        Self { refund_id: id, amount, status, failure_reason }
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::identity::{AcquirerName, TransactionId};
-use crate::payment::OddityKind;
+use crate::payment::DiscrepancyKind;
 use crate::time::Timestamp;
 
 /// The kind of an exception for a notice whose payment is not stored here.
@@ -78,17 +78,17 @@ impl ExceptionAction {
 /// What makes sense for an exception of this kind, the best first.
 pub fn possible_actions(kind: &str) -> &'static [ExceptionAction] {
     use ExceptionAction::{AskAcquirer, Resolve};
-    match OddityKind::parse(kind) {
+    match DiscrepancyKind::parse(kind) {
         // Something is open, and an answer may settle it.
-        Some(OddityKind::UnknownOutcome | OddityKind::TooEarly | OddityKind::Contradiction) => {
-            &[AskAcquirer, Resolve]
-        }
+        Some(
+            DiscrepancyKind::UnknownOutcome | DiscrepancyKind::TooEarly | DiscrepancyKind::Contradiction,
+        ) => &[AskAcquirer, Resolve],
         // The acquirer has said what happened.
         Some(
-            OddityKind::AmountMismatch
-            | OddityKind::PaidTwice
-            | OddityKind::PaidAfterDeclined
-            | OddityKind::RefundExceedsPaid,
+            DiscrepancyKind::AmountMismatch
+            | DiscrepancyKind::PaidTwice
+            | DiscrepancyKind::PaidAfterDeclined
+            | DiscrepancyKind::RefundExceedsPaid,
         ) => &[Resolve],
         // There is no payment that could be asked for: unknown here, unreadable, or a kind of another version.
         None => &[Resolve],
@@ -102,9 +102,11 @@ mod tests {
     #[test]
     fn every_exception_can_be_resolved_and_what_is_open_can_be_asked_for() {
         let asks = |kind: &str| possible_actions(kind).contains(&ExceptionAction::AskAcquirer);
-        for kind in
-            OddityKind::ALL.map(OddityKind::as_str).into_iter().chain([UNKNOWN_PAYMENT, UNREADABLE, "?"])
-        {
+        for kind in DiscrepancyKind::ALL.map(DiscrepancyKind::as_str).into_iter().chain([
+            UNKNOWN_PAYMENT,
+            UNREADABLE,
+            "?",
+        ]) {
             assert!(possible_actions(kind).contains(&ExceptionAction::Resolve), "{kind}");
         }
         assert!(asks("unknown_outcome") && asks("too_early") && asks("contradiction"));

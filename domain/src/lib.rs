@@ -6,7 +6,7 @@ pub mod text;
 
 pub mod document;
 pub mod phone;
-pub mod place;
+pub mod postal;
 pub mod secret;
 
 pub mod boleto;

@@ -38,6 +38,38 @@ impl Method {
         }
     }
 
+    /// Whether the payer gets a code to pay with.
+    pub const fn has_code(self) -> bool {
+        match self {
+            Self::Pix | Self::Boleto => true,
+            Self::CreditCard => false,
+        }
+    }
+
+    /// Whether money may come in after the time to pay is over, or after the charge was withdrawn.
+    pub const fn may_settle_late(self) -> bool {
+        match self {
+            Self::Pix | Self::Boleto => true,
+            Self::CreditCard => false,
+        }
+    }
+
+    /// Whether a charge needs the number of a card, which is kept in memory only.
+    pub const fn needs_card_number(self) -> bool {
+        match self {
+            Self::CreditCard => true,
+            Self::Pix | Self::Boleto => false,
+        }
+    }
+
+    /// Whether money is held first and captured by a call of its own, if the merchant wants that.
+    pub const fn can_be_captured(self) -> bool {
+        match self {
+            Self::CreditCard => true,
+            Self::Pix | Self::Boleto => false,
+        }
+    }
+
     /// Reads a method in any letter case.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|method| method.as_str().eq_ignore_ascii_case(text))

@@ -15,14 +15,19 @@ impl Money {
     /// The most that one payment may be: a boleto has ten digits for its amount.
     pub const MAX: Self = Self(9_999_999_999);
 
-    /// An amount of so many cents.
+    /// An amount in cents.
     pub const fn from_cents(cents: u64) -> Self {
         Self(cents)
     }
 
-    /// How many cents.
+    /// The amount in cents.
     pub const fn cents(self) -> u64 {
         self.0
+    }
+
+    /// Whether it is nothing.
+    pub const fn is_zero(&self) -> bool {
+        self.0 == 0
     }
 
     /// The sum, or the largest amount there is if the sum would be larger than that.
@@ -37,7 +42,7 @@ impl Money {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// This amount, so many times; the largest amount there is if it would be larger than that.
+    /// This amount multiplied by `quantity`; saturates at the largest amount that there is.
     #[must_use]
     pub const fn times(self, quantity: u64) -> Self {
         Self(self.0.saturating_mul(quantity))

@@ -24,14 +24,64 @@ pub struct Operation {
     pub state: OperationState,
     /// When it was asked for.
     pub requested_at: Timestamp,
+    /// What had been captured, or given back, for certain when it was sent: an acquirer without ids for operations
+    /// tells by its sums whether it did this one.
+    #[serde(default, skip_serializing_if = "Money::is_zero")]
+    pub before: Money,
     /// How often it was sent.
     pub sent: u32,
-    /// When it is sent again, while its outcome is open.
+    /// What is known of the call that sent it last.
+    pub call: OperationCall,
+    /// Whether that call is known to be over, because its caller reported that it failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub call_is_over: bool,
+    /// How often the acquirer was asked what became of it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub inquiries: u32,
+    /// How often the acquirer answered since its outcome became unknown that it does not know of it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub not_found: u32,
+    /// When the next step is due, while it is processing: it is sent, or asked for. Absent while it waits for the
+    /// operation before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub send_at: Option<Timestamp>,
+    pub due_at: Option<Timestamp>,
     /// What the acquirer said when it refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+impl Operation {
+    /// Whether the acquirer has neither done nor refused it yet.
+    pub const fn is_processing(&self) -> bool {
+        match self.state {
+            OperationState::Processing => true,
+            OperationState::Done | OperationState::Refused => false,
+        }
+    }
+
+    /// Whether a caller that waits for it has to wait no longer: it ended, or will end some day.
+    pub const fn is_answered(&self) -> bool {
+        !self.is_processing() || matches!(self.call, OperationCall::Accepted)
+    }
+}
+
+/// What is known of the call that sent an operation last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OperationCall {
+    /// There was none, or it certainly had no effect: the operation is sent when it is due.
+    Ready,
+    /// Sent, or about to be; no answer yet.
+    Sent,
+    /// It may have had an effect. It is asked for, and sent again only when the acquirer is known not to have it.
+    Unknown,
+    /// The acquirer took it: it is asked for until it is done or refused, and never sent again.
+    Accepted,
 }
 
 /// The kind of an operation.
@@ -75,14 +125,14 @@ pub struct OperationRequest {
     /// A fresh id for it.
     pub id: Uuid,
     /// What is wanted.
-    pub wish: Wish,
+    pub requested: RequestedOperation,
     /// The caller's `Idempotency-Key`.
     pub key: Option<String>,
 }
 
 /// What is wanted; amounts that are absent mean all there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wish {
+pub enum RequestedOperation {
     /// Cancel.
     Cancel,
     /// Capture this much.
@@ -91,7 +141,7 @@ pub enum Wish {
     Refund(Option<Money>),
 }
 
-impl Wish {
+impl RequestedOperation {
     /// The amount that was named.
     pub const fn amount(self) -> Option<Money> {
         match self {

@@ -11,7 +11,7 @@ use crate::document::Document;
 use crate::method::Method;
 use crate::money::Money;
 use crate::phone::Phone;
-use crate::place::{Cep, Uf};
+use crate::postal::{Cep, Uf};
 
 /// A creation request that kept every rule. Holds no card number and no security code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub struct Order {
     /// What is bought. Need not add up to the amount.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Item>,
-    /// The fee for shipping, if it was told.
+    /// The fee for shipping, if it was stated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shipping_fee: Option<Money>,
     /// Who gets a share. What is left is the merchant's.
@@ -35,7 +35,7 @@ pub struct Order {
     /// Campaign parameters.
     #[serde(default, skip_serializing_if = "Utm::is_empty")]
     pub utm: Utm,
-    /// Where status changes are told.
+    /// Where status changes are reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub postback_url: Option<String>,
     /// The merchant's own id.

@@ -8,10 +8,13 @@ mod apply;
 mod change;
 mod decide;
 mod due;
+mod hint;
+mod inquire;
 mod learn;
 mod open;
 mod operate;
 mod refusal;
+mod schedule;
 mod tell;
 
 use std::sync::Arc;
@@ -31,11 +34,11 @@ use crate::state::State;
 use crate::status::Status;
 use crate::time::Timestamp;
 
-pub use change::Change;
+use change::Change;
 pub use decide::{Command, Context, Decision, Effect};
-pub use due::CALL_LEASE_MS;
 pub use open::NewPayment;
-pub use refusal::{Oddity, OddityKind, Refusal};
+pub use refusal::{Discrepancy, DiscrepancyKind, Refusal};
+pub use schedule::CALL_LEASE_MS;
 
 /// Everything about one payment. Cheap to copy: what is large is shared until it changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,11 +63,21 @@ pub struct Payment {
     pub created_at: Timestamp,
     /// How it was routed.
     pub considered: Arc<[Considered]>,
+    /// What decided where chance had to: the same plan can be made again.
+    #[serde(with = "dice")]
+    pub dice: u64,
     /// What it is now.
     pub state: Arc<State>,
-    /// When the acquirer is next asked about a payment that waits or ended unpaid, and how often it was.
+    /// When the acquirer is next asked about a payment whose charge is answered, and how often it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<Check>,
+    /// When an acquirer was last asked about a charge of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inquired_at: Option<Timestamp>,
+    /// Whether a hint came since the acquirer was last asked, while it was open what became of the charge: it is asked
+    /// as soon as that is known, for what was hinted may be newer than the answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hinted: bool,
     /// Ids of the chargebacks and won disputes that were learnt, oldest first: what repeats changes nothing, whatever
     /// came in between.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -80,17 +93,54 @@ pub struct Payment {
     pub outbox: Vec<Delivery>,
 }
 
-/// The next look at a charge that waits for its payer, or that ended unpaid a short while ago.
+/// The next inquiry about a charge that waits for its payer, that ended unpaid a short while ago, or of which the
+/// acquirer hinted that something changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Check {
     /// When.
     pub at: Timestamp,
-    /// How often it was looked at before.
+    /// How often the schedule had it checked before.
     pub made: u32,
-    /// Whether an operator's order withheld the look before: it brought no answer because nobody was asked.
+    /// Whether an operator's directive withheld the check before: it brought no answer because nobody was asked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub withheld: bool,
+    /// If a hint brought it forward: what the schedule wants meanwhile. Until it is answered it does not count as one of
+    /// the schedule's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planned: Option<Planned>,
+    /// How often the acquirer was asked since the last hint without an answer.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub asked: u32,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+/// What the schedule wants of a check that was brought forward.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Planned {
+    /// A check at this time.
+    At(Timestamp),
+    /// Nothing.
+    Never,
+}
+
+/// 64 bits as the stores keep them: a signed integer.
+mod dice {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
+    pub(super) fn serialize<S: Serializer>(dice: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_i64(dice.cast_signed())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+        i64::deserialize(deserializer).map(i64::cast_unsigned)
+    }
 }
 
 impl Payment {
@@ -116,6 +166,7 @@ impl Payment {
             method: self.order.method,
             amount: self.order.amount,
             paid_amount: self.state.captured_amount,
+            refunded_amount: self.state.refunded_amount(),
             created_at: self.created_at,
             expired_at: self.state.expired_at,
             cancelled_at: self.state.cancelled_at,
@@ -124,15 +175,28 @@ impl Payment {
             issued: self.state.issued.clone(),
             captures_at_once: self.order.captures_at_once(),
             terms: self.order.terms.clone(),
+            reference: self
+                .state
+                .attempts
+                .last()
+                .map(|attempt| attempt.reference.clone())
+                .unwrap_or_default(),
         }
+    }
+
+    /// How the acquirer of an earlier charge is told which one is meant: by its number, from 1.
+    pub fn query_of(&self, attempt: u32) -> ChargeQuery {
+        let place = usize::try_from(attempt).unwrap_or_default().saturating_sub(1);
+        let reference = self.state.attempts.get(place).map(|attempt| attempt.reference.clone());
+        ChargeQuery { attempt, reference: reference.unwrap_or_default(), ..self.query() }
     }
 
     /// When the timer must look at it: the earliest of all that is open. `None` when nothing is.
     pub fn due_at(&self) -> Option<Timestamp> {
         let attempt = self.state.attempts.last().filter(|attempt| attempt.outcome.is_open());
-        let operations = self.operations.iter().filter_map(|operation| operation.send_at);
+        let operations = self.operations.iter().filter_map(|operation| operation.due_at);
         let check = self.check.map(|check| check.at);
-        attempt.and_then(|attempt| attempt.ask_at).into_iter().chain(check).chain(operations).min()
+        attempt.and_then(|attempt| attempt.inquire_at).into_iter().chain(check).chain(operations).min()
     }
 
     /// When the next delivery may be tried. `None` when nothing is left to deliver.

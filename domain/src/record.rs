@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::acquiring::Reference;
 use crate::event::Event;
 use crate::identity::{AcquirerName, TransactionId};
 use crate::method::Method;
@@ -53,6 +54,7 @@ pub struct PaymentRecord<'a> {
     metadata: &'a BTreeMap<String, String>,
     status_reason: Option<&'a str>,
     acquirer: Option<&'a AcquirerName>,
+    acquirer_reference: Option<&'a Reference>,
     routing: Routing<'a>,
     cancelled_at: Option<Printed<Timestamp>>,
     expired_at: Option<Printed<Timestamp>>,
@@ -72,7 +74,7 @@ impl<'a> PaymentRecord<'a> {
     }
 
     fn of(payment: &'a Payment, state: &'a State, public_url: &str) -> Self {
-        let order = &payment.order;
+        let (order, attempt) = (&payment.order, state.attempts.last());
         let Utm { source, medium, campaign, term, content } = &order.utm;
         Self {
             transaction_id: Printed(payment.id),
@@ -99,7 +101,8 @@ impl<'a> PaymentRecord<'a> {
             external_reference: order.external_reference.as_deref(),
             metadata: &order.metadata,
             status_reason: state.status_reason.as_deref(),
-            acquirer: state.attempts.last().map(|attempt| &attempt.acquirer),
+            acquirer: attempt.map(|attempt| &attempt.acquirer),
+            acquirer_reference: attempt.map(|attempt| &attempt.reference).filter(|known| !known.is_empty()),
             routing: Routing::of(&payment.considered, &state.attempts),
             cancelled_at: state.cancelled_at.map(Printed),
             expired_at: state.expired_at.map(Printed),

@@ -1,4 +1,4 @@
-//! The creation request: from bytes to domain types, with everything that is wrong told at once.
+//! The creation request: from bytes to domain types, with everything that is wrong reported at once.
 //!
 //! The rules are those of the contract's table of `POST /pay/payments`, one file for each part of it.
 

@@ -1,11 +1,16 @@
 //! Which acquirers could take a payment, and which were tried.
 
+mod plan;
+
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::acquiring::Reference;
 use crate::identity::AcquirerName;
 use crate::time::Timestamp;
+
+pub use plan::{Candidate, Condition, NoRoute, plan};
 
 /// One acquirer that was looked at when the payment was routed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,7 +19,7 @@ pub struct Considered {
     pub acquirer: AcquirerName,
     /// Whether it may take the payment. The eligible ones stand in the order in which they are tried.
     pub eligible: bool,
-    /// Why, or why not: `eligible`, `failing_lately`, `amount_out_of_bounds`, `paused`, `busy`.
+    /// Why, or why not: `eligible`, `failing_lately`, `throttled`, `amount_out_of_bounds`, `paused`, `busy`.
     pub reason: Cow<'static, str>,
 }
 
@@ -30,17 +35,40 @@ pub struct Attempt {
     pub at: Timestamp,
     /// How often the acquirer was asked what became of it.
     #[serde(default)]
-    pub asked: u32,
+    pub inquiries: u32,
     /// When it is asked next, while the outcome is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ask_at: Option<Timestamp>,
-    /// Whether the call is known to be over, because its caller told that it failed. If its lease is all that is over,
+    pub inquire_at: Option<Timestamp>,
+    /// Whether the call is known to be over, because its caller reported its failure. If its lease is all that is over,
     /// a process whose clock differs may still be at it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub call_is_over: bool,
     /// How often the acquirer answered since its outcome became unknown that it does not know the charge.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub not_found: u32,
+    /// What the acquirer said when it refused a charge that may have been sent before: an inquiry decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<String>,
+    /// What the acquirer calls the charge.
+    #[serde(default, skip_serializing_if = "Reference::is_empty")]
+    pub reference: Reference,
+}
+
+impl Attempt {
+    /// A charge that is sent now, and asked for at this time if no answer comes.
+    pub(crate) const fn sent(acquirer: AcquirerName, at: Timestamp, inquire_at: Timestamp) -> Self {
+        Self {
+            acquirer,
+            outcome: AttemptOutcome::Sent,
+            at,
+            inquiries: 0,
+            inquire_at: Some(inquire_at),
+            call_is_over: false,
+            not_found: 0,
+            refusal: None,
+            reference: Reference::none(),
+        }
+    }
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
@@ -61,7 +89,9 @@ pub enum AttemptOutcome {
     Sent,
     /// No usable answer: the acquirer is being asked.
     Unknown,
-    /// The acquirer took it.
+    /// The acquirer took it and does not say yet what becomes of it: it is being asked.
+    Registering,
+    /// The acquirer has it: it waits for its payer, or the card was approved.
     Accepted,
     /// The acquirer or issuer refused it.
     Declined,
@@ -73,7 +103,7 @@ impl AttemptOutcome {
     /// Whether an answer is still missing.
     pub const fn is_open(self) -> bool {
         match self {
-            Self::Sent | Self::Unknown => true,
+            Self::Sent | Self::Unknown | Self::Registering => true,
             Self::Accepted | Self::Declined | Self::NotDelivered => false,
         }
     }
@@ -83,6 +113,7 @@ impl AttemptOutcome {
         match self {
             Self::Sent => "sent",
             Self::Unknown => "unknown",
+            Self::Registering => "registering",
             Self::Accepted => "accepted",
             Self::Declined => "declined",
             Self::NotDelivered => "not_delivered",

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::acquiring::Issued;
+use crate::acquiring::{Decline, Issued};
 use crate::money::Money;
 use crate::routing::Attempt;
 use crate::status::Status;
@@ -55,7 +55,7 @@ pub struct State {
     pub authorization_code: Option<String>,
     /// Card: why it was declined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decline_code: Option<String>,
+    pub decline: Option<Decline>,
     /// Refunds, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refunds: Vec<Refund>,
@@ -82,7 +82,7 @@ impl State {
             settlement_id: None,
             end_to_end_id: None,
             authorization_code: None,
-            decline_code: None,
+            decline: None,
             refunds: Vec::new(),
             attempts: Vec::new(),
         }
@@ -114,8 +114,11 @@ pub struct Refund {
     pub amount: Money,
     /// How far it is.
     pub status: RefundStatus,
-    /// When it was asked for, or told.
+    /// When it was asked for, or learnt.
     pub created_at: Timestamp,
+    /// Why it failed, in the acquirer's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure_reason: Option<String>,
 }
 
 /// How far a refund is.

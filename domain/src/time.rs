@@ -27,7 +27,7 @@ impl Timestamp {
         self.0
     }
 
-    /// So many milliseconds later.
+    /// This many milliseconds later.
     #[must_use]
     pub fn plus_ms(self, ms: u64) -> Self {
         Self(self.0.saturating_add_unsigned(ms))
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn sao_paulo_s_clock_is_read_and_set_until_the_calendar_ends() {
+    fn the_clock_of_sao_paulo_is_read_and_set_until_the_calendar_ends() {
         let at = Timestamp::parse("2026-12-01T02:30:05.123Z").unwrap();
         assert_eq!(at.in_sao_paulo().to_string(), "2026-11-30 23:30:05.123");
         assert_eq!(Timestamp::from_sao_paulo(at.in_sao_paulo()), Some(at));

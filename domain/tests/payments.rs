@@ -4,6 +4,8 @@
 mod payments {
     pub(crate) mod crosswise;
     pub(crate) mod deliveries;
+    pub(crate) mod hints;
+    pub(crate) mod operations;
     pub(crate) mod order_of_notices;
     pub(crate) mod time;
     pub(crate) mod unknown_outcomes;
@@ -14,19 +16,23 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quita_domain::acquiring::{
-    Approval, CallFailure, ChargeAnswer, Fact, Issued, OperationAnswer, Settlement,
+    Approval, CallFailure, ChargeAnswer, Decline, Fact, Issued, OperationAnswer, Reference, Settlement,
+    Statement,
 };
 use quita_domain::card::{CardData, CardNumber, Cvv, Expiry};
 use quita_domain::delivery::{DeliveryAttempt, DeliveryState};
 use quita_domain::document::{Document, DocumentType};
+use quita_domain::event::Event;
 use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
-use quita_domain::operation::{OperationRequest, Wish};
+use quita_domain::operation::{OperationCall, OperationRequest, RequestedOperation};
 use quita_domain::order::{Address, Order, Payer, Terms, Utm};
-use quita_domain::payment::{Command, Context, Decision, Effect, NewPayment, OddityKind, Payment, Refusal};
+use quita_domain::payment::{
+    Command, Context, Decision, DiscrepancyKind, Effect, NewPayment, Payment, Refusal,
+};
 use quita_domain::phone::Phone;
-use quita_domain::place::{Cep, Uf};
+use quita_domain::postal::{Cep, Uf};
 use quita_domain::routing::{AttemptOutcome, Considered};
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
@@ -37,7 +43,13 @@ const START: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 
 fn at(ms: u64) -> Context {
     let now = START.plus_ms(ms);
-    Context { now, dice: 20, op: Uuid::from_u128(u128::from(ms) + 1), card_at_hand: false }
+    Context {
+        now,
+        dice: 20,
+        op: Uuid::from_u128(u128::from(ms) + 1),
+        card_at_hand: false,
+        operates_in_turn: false,
+    }
 }
 
 fn pix_order() -> Order {
@@ -127,28 +139,42 @@ fn after(payment: &Payment, command: Command, ms: u64) -> Payment {
 }
 
 fn pending() -> Payment {
-    let answer = ChargeAnswer::Known(pending_fact());
+    let answer = ChargeAnswer::known(pending_fact());
     after(&open(pix_order()).next.unwrap(), Command::ChargeAnswered { attempt: 1, answer }, 10)
 }
 
 fn paid() -> Payment {
-    after(&pending(), Command::Notified(settled("s1", 10_000)), 2_000)
+    after(&pending(), notice(settled("s1", 10_000)), 2_000)
 }
 
-fn wish(wish: Wish, key: Option<&str>, id: u128) -> Command {
-    Command::Operate(OperationRequest { id: Uuid::from_u128(id), wish, key: key.map(String::from) })
+/// A notice of the acquirer that has the charge.
+fn notice(fact: Fact) -> Command {
+    notice_of("first", fact)
 }
 
-fn refund(cents: u64) -> Wish {
-    Wish::Refund(Some(Money::from_cents(cents)))
+fn notice_of(acquirer: &str, fact: Fact) -> Command {
+    Command::Notified { acquirer: AcquirerName::new(acquirer), fact }
 }
 
-fn oddity(payment: &Payment, command: Command) -> OddityKind {
+/// The answer to an operation that was sent once.
+fn operated(operation: Uuid, answer: OperationAnswer) -> Command {
+    Command::OperationAnswered { operation, sending: 1, answer }
+}
+
+fn requested(requested: RequestedOperation, key: Option<&str>, id: u128) -> Command {
+    Command::Operate(OperationRequest { id: Uuid::from_u128(id), requested, key: key.map(String::from) })
+}
+
+fn refund(cents: u64) -> RequestedOperation {
+    RequestedOperation::Refund(Some(Money::from_cents(cents)))
+}
+
+fn discrepancy(payment: &Payment, command: Command) -> DiscrepancyKind {
     let decision = payment.decide(command, &at(9_000)).unwrap();
     if let Some(next) = decision.next {
-        assert_eq!(next.state, payment.state, "an oddity changes nothing that anybody sees");
+        assert_eq!(next.state, payment.state, "a discrepancy changes nothing that anybody sees");
     }
-    decision.oddity.unwrap().kind
+    decision.discrepancies[0].kind
 }
 
 #[test]
@@ -164,7 +190,7 @@ fn an_opened_payment_holds_its_intent_before_anything_is_sent() {
 #[test]
 fn a_change_of_status_its_event_and_its_delivery_are_one_write() {
     let payment = open(pix_order()).next.unwrap();
-    let answer = ChargeAnswer::Known(pending_fact());
+    let answer = ChargeAnswer::known(pending_fact());
     let decision = payment.decide(Command::ChargeAnswered { attempt: 1, answer }, &at(10)).unwrap();
     let next = decision.next.unwrap();
     assert_eq!(next.revision, 2);
@@ -197,7 +223,7 @@ fn a_captured_card_becomes_approved_and_paid_in_one_write_with_two_events() {
         end_to_end_id: None,
         approval: Some(approval),
     };
-    let answer = ChargeAnswer::Known(Fact::Settled(settlement));
+    let answer = ChargeAnswer::known(Fact::Settled(settlement));
     let payment = after(&opened, Command::ChargeAnswered { attempt: 1, answer }, 5);
     let statuses: Vec<_> = payment.history.iter().map(|event| (event.sequence, event.status)).collect();
     assert_eq!(statuses, [(1, Status::Approved), (2, Status::Paid)]);
@@ -211,29 +237,30 @@ fn a_captured_card_becomes_approved_and_paid_in_one_write_with_two_events() {
 fn repeated_and_late_news_change_nothing() {
     let paid = paid();
     for command in [
-        Command::Notified(settled("s1", 10_000)),
-        Command::Notified(Fact::Expired),
-        Command::ChargeAnswered { attempt: 1, answer: ChargeAnswer::Known(pending_fact()) },
-        Command::Found {
+        notice(settled("s1", 10_000)),
+        notice(Fact::Expired),
+        Command::ChargeAnswered { attempt: 1, answer: ChargeAnswer::known(pending_fact()) },
+        Command::Inquired {
             attempt: 1,
-            asking_for_ms: None,
-            answer: ChargeAnswer::Known(settled("s1", 10_000)),
+            asked_at: None,
+            inquiring_for_ms: None,
+            answer: ChargeAnswer::known(settled("s1", 10_000)),
         },
     ] {
         let decision = paid.decide(command.clone(), &at(9_000)).unwrap();
-        assert!(decision.next.is_none() && decision.oddity.is_none(), "{command:?}");
+        assert!(decision.next.is_none() && decision.discrepancies.is_empty(), "{command:?}");
     }
 }
 
 #[test]
 fn what_the_table_refuses_is_an_exception_and_never_dropped() {
-    assert_eq!(oddity(&paid(), Command::Notified(settled("s2", 10_000))), OddityKind::PaidTwice);
-    assert_eq!(oddity(&pending(), Command::Notified(settled("s1", 9_999))), OddityKind::AmountMismatch);
-    assert_eq!(oddity(&pending(), Command::Notified(settled("s1", 10_001))), OddityKind::AmountMismatch);
-    assert_eq!(oddity(&pending(), Command::Notified(charged_back("c1"))), OddityKind::TooEarly);
-    assert_eq!(oddity(&paid(), Command::Notified(Fact::Cancelled)), OddityKind::Contradiction);
-    let declined = after(&pending(), Command::Notified(Fact::Declined { code: "x".into() }), 100);
-    assert_eq!(oddity(&declined, Command::Notified(settled("s1", 10_000))), OddityKind::PaidAfterDeclined);
+    assert_eq!(discrepancy(&paid(), notice(settled("s2", 10_000))), DiscrepancyKind::PaidTwice);
+    assert_eq!(discrepancy(&pending(), notice(settled("s1", 9_999))), DiscrepancyKind::AmountMismatch);
+    assert_eq!(discrepancy(&pending(), notice(settled("s1", 10_001))), DiscrepancyKind::AmountMismatch);
+    assert_eq!(discrepancy(&pending(), notice(charged_back("c1"))), DiscrepancyKind::TooEarly);
+    assert_eq!(discrepancy(&paid(), notice(Fact::Cancelled)), DiscrepancyKind::Contradiction);
+    let declined = after(&pending(), notice(Fact::Declined(Decline::of("x"))), 100);
+    assert_eq!(discrepancy(&declined, notice(settled("s1", 10_000))), DiscrepancyKind::PaidAfterDeclined);
 }
 
 #[test]
@@ -257,72 +284,69 @@ fn a_payment_expires_only_after_one_more_look() {
     assert_eq!(due, START.plus_ms(60_010), "the first look is after a minute");
     let hour = 3_600_000;
     let decision = pending.decide(Command::Wake, &at(hour + 1)).unwrap();
-    assert_eq!(decision.effects.first(), Some(&Effect::Find(AcquirerName::new("first"))));
+    assert_eq!(decision.effects.first(), Some(&Effect::Inquire(AcquirerName::new("first"), 1)));
     let asked = decision.next.unwrap();
     assert_eq!(asked.status(), Status::Pending);
-    let unpaid =
-        Command::Found { attempt: 1, asking_for_ms: None, answer: ChargeAnswer::Known(pending_fact()) };
+    let unpaid = Command::Inquired {
+        attempt: 1,
+        asked_at: None,
+        inquiring_for_ms: None,
+        answer: ChargeAnswer::known(pending_fact()),
+    };
     assert_eq!(after(&asked, unpaid.clone(), hour - 1).status(), Status::Pending);
     assert_eq!(after(&asked, unpaid, hour + 2).status(), Status::Expired);
-    let settled = Command::Found {
+    let settled = Command::Inquired {
         attempt: 1,
-        asking_for_ms: None,
-        answer: ChargeAnswer::Known(settled("s1", 10_000)),
+        asked_at: None,
+        inquiring_for_ms: None,
+        answer: ChargeAnswer::known(settled("s1", 10_000)),
     };
     assert_eq!(after(&asked, settled, hour + 2).status(), Status::Paid);
 }
 
 #[test]
 fn refunds_never_exceed_what_was_paid() {
-    let half = after(&paid(), wish(refund(6_000), None, 1), 3_000);
-    let refused = half.decide(wish(refund(4_001), None, 2), &at(3_001)).unwrap_err();
+    let half = after(&paid(), requested(refund(6_000), None, 1), 3_000);
+    let refused = half.decide(requested(refund(4_001), None, 2), &at(3_001)).unwrap_err();
     assert_eq!(refused, Refusal::RefundExceedsPaid(Money::from_cents(4_000)));
-    let done = Command::OperationAnswered { operation: Uuid::from_u128(1), answer: OperationAnswer::Done };
+    let done = operated(Uuid::from_u128(1), OperationAnswer::Done);
     let half = after(&half, done, 3_002);
     assert_eq!((half.status(), half.state.refunded_amount().cents()), (Status::Paid, 6_000));
-    let rest = after(&half, wish(Wish::Refund(None), None, 3), 3_003);
-    let done = Command::OperationAnswered { operation: Uuid::from_u128(3), answer: OperationAnswer::Done };
+    let rest = after(&half, requested(RequestedOperation::Refund(None), None, 3), 3_003);
+    let done = operated(Uuid::from_u128(3), OperationAnswer::Done);
     let all = after(&rest, done, 3_004);
     assert_eq!((all.status(), all.state.refunded_amount().cents()), (Status::Refund, 10_000));
 }
 
 #[test]
 fn a_refused_refund_gives_its_amount_free_again() {
-    let asked = after(&paid(), wish(refund(10_000), None, 1), 3_000);
+    let asked = after(&paid(), requested(refund(10_000), None, 1), 3_000);
     let answer = OperationAnswer::Refused("no balance".into());
-    let refused = after(&asked, Command::OperationAnswered { operation: Uuid::from_u128(1), answer }, 3_001);
+    let refused = after(&asked, operated(Uuid::from_u128(1), answer), 3_001);
     assert_eq!(refused.status(), Status::Paid);
     assert_eq!(refused.state.refundable_amount().cents(), 10_000);
 }
 
 #[test]
 fn an_operation_under_a_known_key_is_a_replay_and_never_a_second_one() {
-    let asked = after(&paid(), wish(refund(100), Some("k"), 1), 3_000);
-    let again = asked.decide(wish(refund(100), Some("k"), 2), &at(3_001)).unwrap();
+    let asked = after(&paid(), requested(refund(100), Some("k"), 1), 3_000);
+    let again = asked.decide(requested(refund(100), Some("k"), 2), &at(3_001)).unwrap();
     assert!(again.next.is_none() && again.is_replay);
     assert_eq!(again.operation, Some(Uuid::from_u128(1)));
-    for other in [refund(101), Wish::Refund(None), Wish::Cancel] {
-        let refused = asked.decide(wish(other, Some("k"), 3), &at(3_002)).unwrap_err();
+    for other in [refund(101), RequestedOperation::Refund(None), RequestedOperation::Cancel] {
+        let refused = asked.decide(requested(other, Some("k"), 3), &at(3_002)).unwrap_err();
         assert_eq!(refused, Refusal::KeyReused);
     }
 }
 
 #[test]
-fn an_operation_without_an_answer_is_sent_again() {
-    let asked = after(&pending(), wish(Wish::Cancel, None, 1), 1_000);
-    let id = Uuid::from_u128(1);
-    let due = asked.due_at().unwrap();
-    assert_eq!(due, START.plus_ms(31_000), "its lease");
-    let decision = asked.decide(Command::Wake, &at(31_000)).unwrap();
-    assert_eq!(decision.effects.first(), Some(&Effect::Operate(AcquirerName::new("first"), id)));
-}
-
-#[test]
 fn what_a_status_does_not_allow_is_refused_by_name() {
-    let refused = pending().decide(wish(Wish::Refund(None), None, 1), &at(1_000)).unwrap_err();
+    let refused =
+        pending().decide(requested(RequestedOperation::Refund(None), None, 1), &at(1_000)).unwrap_err();
     assert!(refused.to_string().contains("pending") && refused.to_string().contains("paid"), "{refused}");
-    assert!(paid().decide(wish(Wish::Cancel, None, 1), &at(3_000)).is_err());
-    let not_capturable = pending().decide(wish(Wish::Capture(None), None, 1), &at(1_000)).unwrap_err();
+    assert!(paid().decide(requested(RequestedOperation::Cancel, None, 1), &at(3_000)).is_err());
+    let not_capturable =
+        pending().decide(requested(RequestedOperation::Capture(None), None, 1), &at(1_000)).unwrap_err();
     assert_eq!(not_capturable, Refusal::NotCapturable);
 }
 
@@ -331,7 +355,7 @@ fn times_never_run_backwards_whatever_the_clock_does() {
     let paid = paid();
     let early = Context { now: Timestamp::from_millis(0), ..at(0) };
     let refunded = paid
-        .decide(Command::Notified(Fact::Refunded { refund_id: "r".into(), amount: None }), &early)
+        .decide(notice(Fact::Refunded { refund_id: "r".into(), amount: None }), &early)
         .unwrap()
         .next
         .unwrap();
@@ -342,31 +366,15 @@ fn times_never_run_backwards_whatever_the_clock_does() {
 
 #[test]
 fn a_payment_reads_back_as_it_was_stored() {
-    let payment = after(&paid(), wish(refund(100), Some("k"), 1), 3_000);
+    let payment = after(&paid(), requested(refund(100), Some("k"), 1), 3_000);
     let text = serde_json::to_string(&payment).unwrap();
     assert_eq!(serde_json::from_str::<Payment>(&text).unwrap(), payment);
-}
-
-#[test]
-fn a_payment_of_an_older_version_tells_of_its_last_event_as_before() {
-    let payment = paid();
-    let mut stored = serde_json::to_value(&payment).unwrap();
-    let last = stored["history"].as_array().unwrap().len() - 1;
-    assert!(stored["history"][last].get("snapshot").is_none(), "what the payment still is, is stored once");
-    stored["history"][last]["snapshot"] = stored["state"].clone();
-    let older: Payment = serde_json::from_value(stored).unwrap();
-    let wish = |payment: &Payment| after(payment, wish(refund(100), Some("k"), 1), 3_000);
-    for (older, payment) in [(older.clone(), payment.clone()), (wish(&older), wish(&payment))] {
-        assert_eq!(older.state, payment.state);
-        for (one, other) in older.history.iter().zip(&payment.history) {
-            assert_eq!(older.as_of(one), payment.as_of(other));
-        }
-    }
+    assert!(paid().history.last().unwrap().snapshot.is_none(), "what the payment still is, is stored once");
 }
 
 #[test]
 fn an_operation_decided_again_after_a_lost_write_is_begun_once() {
-    let asked = after(&paid(), wish(refund(100), None, 1), 3_000);
-    let again = asked.decide(wish(refund(100), None, 1), &at(3_100)).unwrap();
+    let asked = after(&paid(), requested(refund(100), None, 1), 3_000);
+    let again = asked.decide(requested(refund(100), None, 1), &at(3_100)).unwrap();
     assert!(again.next.is_none() && again.operation.is_some() && !again.is_replay);
 }

@@ -14,7 +14,7 @@ use quita_domain::pix::amount;
 use quita_domain::pix::br_code::{BrCode, DynamicBrCode, StaticBrCode};
 use quita_domain::pix::key::PixKey;
 use quita_domain::pix::txid::{DynamicTxid, StaticTxid};
-use quita_domain::place::{Cep, Uf};
+use quita_domain::postal::{Cep, Uf};
 use quita_domain::text::fold_ascii;
 
 /// Any text, and texts made of what these parsers look for, so that they are led further in.

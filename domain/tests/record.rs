@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use quita_domain::acquiring::Issued;
-use quita_domain::event::{Cause, Event};
+use quita_domain::acquiring::{Decline, DeclineKind, Issued, Reference};
+use quita_domain::event::{Cause, EndedRefund, Event};
 use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};
 use quita_domain::money::Money;
 use quita_domain::order::{Order, Terms};
@@ -44,10 +44,12 @@ fn payment(order: Order) -> Payment {
         acquirer: sandbox.clone(),
         outcome: AttemptOutcome::Accepted,
         at: at(0),
-        asked: 1,
-        ask_at: None,
+        inquiries: 1,
+        inquire_at: None,
         call_is_over: true,
         not_found: 0,
+        refusal: None,
+        reference: Reference::none(),
     });
     Payment {
         id: TransactionId::new(Uuid::from_u128(0x018f_3b1a_7c00_7000_8000_0000_0000_0007)),
@@ -64,7 +66,10 @@ fn payment(order: Order) -> Payment {
         created_at: at(0),
         considered: [Considered { acquirer: sandbox, eligible: true, reason: "preferred".into() }].into(),
         state: Arc::new(state),
+        dice: 7,
         check: None,
+        inquired_at: None,
+        hinted: false,
         disputes: Vec::new(),
         operations: Vec::new(),
         history: Vec::new(),
@@ -99,7 +104,7 @@ const INITIAL: &str = concat!(
     r#""createdAt":"2026-07-10T15:00:00.000Z","paidAt":null,"refundedAt":null,"chargebackAt":null,"#,
     r#""creditCard":null,"capturedAmount":null,"shipping":null,"splits":[],"refunds":[],"#,
     r#""refundedAmount":"0.00","installments":null,"externalReference":null,"metadata":{},"#,
-    r#""statusReason":null,"acquirer":"sandbox","routing":{"considered":[{"acquirer":"sandbox","#,
+    r#""statusReason":null,"acquirer":"sandbox","acquirerReference":null,"routing":{"considered":[{"acquirer":"sandbox","#,
     r#""eligible":true,"reason":"preferred"}],"attempts":[{"acquirer":"sandbox","outcome":"accepted","#,
     r#""at":"2026-07-10T15:00:00.000Z"}]},"cancelledAt":null,"expiredAt":null,"#,
     r#""updatedAt":"2026-07-10T15:00:00.000Z","version":0}"#,
@@ -141,15 +146,19 @@ fn full() -> Payment {
     state.expired_at = Some(at(5));
     state.captured_amount = Some(Money::from_cents(9_999));
     state.authorization_code = Some("A1B2C3".into());
-    state.decline_code = Some("lost_card".into());
+    state.decline = Some(Decline {
+        network_code: Some("41".into()),
+        ..Decline::of_kind("lost_card", DeclineKind::Irreversible)
+    });
     let refund = |id: &str, cents, status| Refund {
         id: id.into(),
         amount: Money::from_cents(cents),
         status,
         created_at: at(8),
+        failure_reason: (status == RefundStatus::Failed).then(|| "no balance".into()),
     };
-    state.refunds =
-        vec![refund("f1", 9_998, RefundStatus::Succeeded), refund("f2", 1, RefundStatus::Processing)];
+    state.refunds = vec![refund("f1", 9_998, RefundStatus::Succeeded), refund("f2", 1, RefundStatus::Failed)];
+    state.attempts[0].reference = Reference::none().with("paymentId", "p1").with("tid", "t1");
     payment
 }
 
@@ -164,13 +173,14 @@ const FULL: &str = concat!(
     r#""refundedAt":"2026-07-10T15:00:09.000Z","chargebackAt":"2026-07-10T15:00:03.000Z","#,
     r#""creditCard":{"brand":"mastercard","firstDigits":"555555","lastDigits":"4444","#,
     r#""holderName":"MARIA DA SILVA","installments":3,"authorizationCode":"A1B2C3","#,
-    r#""declineCode":"lost_card"},"capturedAmount":"99.99","shipping":{"fee":"5.00"},"#,
+    r#""declineCode":"lost_card","declineKind":"irreversible","networkDeclineCode":"41"},"capturedAmount":"99.99","shipping":{"fee":"5.00"},"#,
     r#""splits":[{"recipientId":"r1","percentage":12.5},{"recipientId":"r2","percentage":33.33}],"#,
     r#""refunds":[{"refundId":"f1","amount":"99.98","status":"succeeded","#,
-    r#""createdAt":"2026-07-10T15:00:08.000Z"},{"refundId":"f2","amount":"0.01","status":"processing","#,
-    r#""createdAt":"2026-07-10T15:00:08.000Z"}],"refundedAmount":"99.98","installments":3,"#,
+    r#""createdAt":"2026-07-10T15:00:08.000Z","failureReason":null},{"refundId":"f2","amount":"0.01","#,
+    r#""status":"failed","createdAt":"2026-07-10T15:00:08.000Z","failureReason":"no balance"}],"refundedAmount":"99.98","installments":3,"#,
     r#""externalReference":"order-7","metadata":{"color":"azul","size":"M"},"statusReason":"refunded","#,
-    r#""acquirer":"sandbox","routing":{"considered":[{"acquirer":"sandbox","eligible":true,"#,
+    r#""acquirer":"sandbox","acquirerReference":{"paymentId":"p1","tid":"t1"},"#,
+    r#""routing":{"considered":[{"acquirer":"sandbox","eligible":true,"#,
     r#""reason":"preferred"}],"attempts":[{"acquirer":"sandbox","outcome":"accepted","#,
     r#""at":"2026-07-10T15:00:00.000Z"}]},"cancelledAt":"2026-07-10T15:00:04.000Z","#,
     r#""expiredAt":"2026-07-10T15:00:05.000Z","updatedAt":"2026-07-10T15:00:09.000Z","version":9}"#,
@@ -236,8 +246,7 @@ fn a_boleto_shows_its_codes_and_its_page() {
 fn a_refund_is_shown_alone_as_in_the_record() {
     let payment = full();
     let alone = serde_json::to_string(&RefundRecord::of(&payment.state.refunds[0])).unwrap();
-    let expected =
-        r#"{"refundId":"f1","amount":"99.98","status":"succeeded","createdAt":"2026-07-10T15:00:08.000Z"}"#;
+    let expected = r#"{"refundId":"f1","amount":"99.98","status":"succeeded","createdAt":"2026-07-10T15:00:08.000Z","failureReason":null}"#;
     assert_eq!(alone, expected);
 }
 
@@ -251,6 +260,7 @@ fn paid_pix() -> (Payment, Event) {
         occurred_at: at(1),
         reason: None,
         actor: Cause::Acquirer,
+        refund: None,
         snapshot: Some(Arc::clone(&payment.state)),
     };
     let state = Arc::make_mut(&mut payment.state);
@@ -285,6 +295,25 @@ fn a_webhook_tells_the_reason_of_its_event() {
         told.contains(r#""event":"payment.paid""#) && told.contains(r#""reason":"late_settlement""#),
         "{told}"
     );
+}
+
+#[test]
+fn a_webhook_of_a_refund_that_ended_says_which_and_why_it_failed() {
+    let (payment, event) = paid_pix();
+    let refund = EndedRefund {
+        refund_id: "f1".into(),
+        amount: Money::from_cents(9_998),
+        status: RefundStatus::Failed,
+        failure_reason: Some("no balance".into()),
+    };
+    let failed = Event { status: Status::Paid, previous_status: Status::Paid, refund: Some(refund), ..event };
+    let told = body(&payment, &failed, URL).unwrap();
+    let expected = concat!(
+        r#""status":"paid","previousStatus":"paid","event":"payment.refund_failed","sequence":1,"#,
+        r#""occurredAt":"2026-07-10T15:00:01.000Z","reason":null,"#,
+        r#""refund":{"refundId":"f1","amount":"99.98","status":"failed","failureReason":"no balance"},"data":{"#,
+    );
+    assert!(told.contains(expected), "{told}");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use quita_domain::pix::br_code::{BrCode, DynamicBrCode, PointOfInitiation, Stati
 use quita_domain::pix::key::PixKey;
 use quita_domain::pix::txid::{DynamicTxid, EndToEndId, RefundId, StaticTxid};
 use quita_domain::pix::{amount, crc16};
-use quita_domain::place::{Cep, Uf};
+use quita_domain::postal::{Cep, Uf};
 use quita_domain::text::fold_ascii;
 use serde_json::{Value, json};
 

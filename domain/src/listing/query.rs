@@ -1,4 +1,4 @@
-//! Reading the query of a list, with everything that is wrong told at once.
+//! Reading the query of a list, with everything that is wrong reported at once.
 
 use super::{Cursor, DeliveryCursor, DeliveryFilter, PaymentFilter};
 use crate::delivery::DeliveryState;
@@ -101,7 +101,7 @@ impl DeliveryQuery {
     }
 }
 
-/// What is told when a parameter can't be read: code and message.
+/// What is answered when a parameter can't be read: code and message.
 type Refusal = (&'static str, &'static str);
 
 const UNKNOWN_STATUS: Refusal = (code::UNKNOWN_VALUE, "must be a status of a payment, such as paid");
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_unreadable_is_told_at_once() {
+    fn all_that_is_unreadable_is_reported_at_once() {
         let text = "status=paid&status=PAID&paymentMethod=cash&document=%00&createdFrom=2026-11-21&createdTo=\
                     &cursor=abc&limit=0";
         let expected = [

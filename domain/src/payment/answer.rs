@@ -1,26 +1,40 @@
 //! What acquirers answer to charges: accepted, asked for, sent again, sent elsewhere, given up.
 
+use super::change::AttemptChange;
 use super::decide::Draft;
-use super::due::{CALL_LEASE_MS, WITHHELD_WAIT_MS};
-use super::{Change, Oddity};
-use crate::acquiring::{CallFailure, ChargeAnswer, Fact};
+use super::inquire::NotFound;
+use super::schedule::{WITHHELD_WAIT_MS, accepted_wait_ms};
+use super::{Change, Discrepancy};
+use crate::acquiring::{CallFailure, ChargeAnswer, Decline, Fact, Reference, Statement};
 use crate::event::Cause;
-use crate::method::Method;
 use crate::routing::AttemptOutcome;
 use crate::status::Status;
+use crate::time::Timestamp;
 
 /// Charges after which a payment is given up although acquirers are left.
 const MAX_ATTEMPTS: usize = 8;
 
-/// How often an acquirer has to answer that it does not know a charge until that is believed.
-const NOT_FOUND_TIMES: u32 = 2;
+/// Why a payment ends without an acquirer that took it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum GivenUp {
+    /// None is left that could be tried.
+    NoneAvailable,
+    /// The last one explicitly refused to take it.
+    Refused,
+    /// The card's number is gone from memory, or too many charges were sent.
+    Interrupted,
+}
 
-/// How long the acquirer must have been asked before the last of these answers: a request that was cut off may still
-/// be worked on behind the acquirer's door, and a provider that does not deduplicate would charge twice.
-const NOT_FOUND_AFTER_MS: u64 = 20_000;
-
-/// How long after an answer that is not believed yet the acquirer is asked again, at least.
-const ASK_AGAIN_MS: u64 = 1_000;
+impl GivenUp {
+    /// As the record spells it.
+    const fn reason(self) -> &'static str {
+        match self {
+            Self::NoneAvailable => "no_acquirer_available",
+            Self::Refused => "acquirer_refused",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
 
 impl Draft {
     /// The answer to a charge.
@@ -30,66 +44,126 @@ impl Draft {
             return;
         }
         match answer {
-            ChargeAnswer::Known(fact) => self.accept(fact),
+            ChargeAnswer::Known(statement) => self.accept(attempt, statement),
+            ChargeAnswer::Accepted(reference) => self.charge_accepted(attempt, reference),
+            ChargeAnswer::Refused(why) => self.charge_refused(why),
+            // An inquiry learnt meanwhile that the acquirer took it: that the call failed tells nothing any more.
+            ChargeAnswer::NotFound | ChargeAnswer::Failed(_)
+                if self.last_outcome_is(AttemptOutcome::Registering) => {}
             ChargeAnswer::NotFound | ChargeAnswer::Failed(CallFailure::NotDelivered(_)) => {
-                if self.was_told_by_notice() {
-                    self.keep_that_notice_was_right();
-                } else if self.last_outcome_is_open() {
-                    self.make(Change::AttemptEnded(AttemptOutcome::NotDelivered));
-                    self.try_next_acquirer();
-                }
+                self.charge_had_no_effect(GivenUp::NoneAvailable);
             }
-            ChargeAnswer::Failed(CallFailure::Unknown(_)) => {
-                if self.last_outcome_is_open() {
-                    self.ask_soon();
-                }
-            }
+            ChargeAnswer::Failed(CallFailure::Unknown(_)) => self.charge_is_unknown(0),
+            ChargeAnswer::Failed(CallFailure::Throttled { after_ms }) => self.charge_is_unknown(after_ms),
             ChargeAnswer::Failed(CallFailure::Withheld) => self.charge_withheld(),
         }
     }
 
-    /// Another acquirer gets the charge. One that is sent again, and that no other acquirer could take, waits instead:
-    /// its merchant was told of the payment long ago.
-    fn charge_withheld(&mut self) {
-        let may_go_elsewhere = self.payment.next_acquirer().is_some() && self.can_charge();
-        if self.was_told_by_notice() {
-            self.keep_that_notice_was_right();
-        } else if self.last_outcome_is_open() && self.payment.is_sent_again() && !may_go_elsewhere {
-            let ask_at = self.clock().plus_ms(WITHHELD_WAIT_MS);
-            self.make(Change::AttemptUnknown { call_is_over: true, ask_at });
-        } else if self.last_outcome_is_open() {
-            self.make(Change::AttemptEnded(AttemptOutcome::NotDelivered));
-            self.try_next_acquirer();
-        }
-    }
-
-    /// The answer to the question what became of a charge.
-    pub(super) fn found(&mut self, attempt: u32, asking_for_ms: Option<u64>, answer: ChargeAnswer) {
+    /// The answer to the question what became of a charge, asked at this time.
+    pub(super) fn charge_inquired(
+        &mut self,
+        (attempt, asked_at): (u32, Option<Timestamp>),
+        inquiring_for_ms: Option<u64>,
+        answer: ChargeAnswer,
+    ) {
         if !self.is_last_attempt(attempt) {
             self.keep_what_an_earlier_charge_did(attempt, &answer);
             return;
         }
+        let is_newest = asked_at.is_some() && asked_at == self.payment.inquired_at;
+        let was_asked_again = asked_at.is_some() && !is_newest && self.last_outcome_is_open();
         match answer {
-            ChargeAnswer::Known(fact) => {
-                self.accept(fact);
+            ChargeAnswer::Known(statement) => {
+                self.accept(attempt, statement);
+                if was_asked_again && !self.last_outcome_is_open() {
+                    // Perhaps because of a hint, whose answer may be lost and is no longer missed.
+                    self.bring_check_forward(self.clock());
+                }
                 self.expire_if_over();
-                self.late_look_answered();
+                self.check_answered(is_newest);
             }
-            ChargeAnswer::NotFound if self.last_outcome_is_open() => {
-                self.not_found(asking_for_ms.unwrap_or_default());
+            ChargeAnswer::Accepted(reference) => {
+                self.charge_accepted(attempt, reference);
+                self.check_answered(is_newest);
             }
-            // Acquirers forget what was never paid.
-            ChargeAnswer::NotFound if self.payment.ended_unpaid() => self.late_look_answered(),
-            ChargeAnswer::NotFound => {
-                // The answer to a question from before it was told what became of the charge tells nothing.
-                let was_a_look = asking_for_ms.is_none();
-                if was_a_look && self.payment.status() == Status::Pending {
-                    self.oddity = Some(self.contradiction("the acquirer does not know the payment"));
+            ChargeAnswer::Refused(_) if self.last_outcome_is_open() => {
+                self.charge_had_no_effect(GivenUp::Refused);
+            }
+            ChargeAnswer::NotFound if self.last_outcome_is_open() => self.charge_not_found(inquiring_for_ms),
+            // Acquirers forget what was never paid, and never knew what had no effect.
+            ChargeAnswer::Refused(_) | ChargeAnswer::NotFound
+                if self.payment.ended_unpaid() || self.last_charge_had_no_effect() =>
+            {
+                self.check_answered(is_newest);
+            }
+            ChargeAnswer::Refused(_) | ChargeAnswer::NotFound => {
+                // The answer to a question from before it was learnt what became of the charge tells nothing.
+                let was_a_check = inquiring_for_ms.is_none() && self.payment.check.is_some();
+                // A hint may come sooner than what it is about can be read at the acquirer.
+                let may_lag = self.payment.check.is_some_and(|check| check.may_lag());
+                if was_a_check && !may_lag {
+                    self.contradicted("the acquirer does not know the payment", None);
+                    self.check_answered(is_newest);
                 }
             }
-            ChargeAnswer::Failed(CallFailure::Withheld) => self.question_withheld(),
-            // The next question is scheduled already.
+            ChargeAnswer::Failed(CallFailure::Withheld) => self.charge_inquiry_postponed(WITHHELD_WAIT_MS),
+            ChargeAnswer::Failed(CallFailure::Throttled { after_ms }) => {
+                self.charge_inquiry_postponed(after_ms);
+            }
+            // The next inquiry is scheduled already.
             ChargeAnswer::Failed(CallFailure::NotDelivered(_) | CallFailure::Unknown(_)) => {}
+        }
+    }
+
+    /// It may have had an effect: it is asked for, and nothing goes elsewhere meanwhile.
+    fn charge_is_unknown(&mut self, at_least_ms: u64) {
+        if self.last_outcome_is_open() {
+            self.inquire_soon(at_least_ms);
+        }
+    }
+
+    /// Another acquirer gets the charge. One that is sent again, and that no other acquirer could take, waits instead:
+    /// its merchant knows of the payment since long ago.
+    fn charge_withheld(&mut self) {
+        let may_go_elsewhere = self.payment.next_acquirer().is_some() && self.can_charge();
+        let waits = self.payment.is_sent_again() && !may_go_elsewhere && !self.was_told_by_notice();
+        if self.last_outcome_is_open() && waits {
+            self.inquire_soon(WITHHELD_WAIT_MS);
+        } else {
+            self.charge_had_no_effect(GivenUp::NoneAvailable);
+        }
+    }
+
+    /// The acquirer has no such charge: the next one gets it.
+    fn charge_had_no_effect(&mut self, if_none_is_left: GivenUp) {
+        if self.was_told_by_notice() {
+            self.keep_that_notice_was_right();
+        } else if self.last_outcome_is_open() {
+            let outcome = match if_none_is_left {
+                GivenUp::Refused => AttemptOutcome::Declined,
+                GivenUp::NoneAvailable | GivenUp::Interrupted => AttemptOutcome::NotDelivered,
+            };
+            self.make(Change::Attempt(AttemptChange::Ended(outcome)));
+            self.charge_elsewhere(if_none_is_left);
+        }
+    }
+
+    /// The acquirer refused to take it. If it may have taken it before, it may refuse just because of that: it is asked.
+    fn charge_refused(&mut self, why: String) {
+        if self.last_outcome_is_open() && self.payment.is_sent_again() {
+            self.make(Change::Attempt(AttemptChange::Refused(why)));
+            self.inquire_soon(0);
+        } else {
+            self.charge_had_no_effect(GivenUp::Refused);
+        }
+    }
+
+    /// The acquirer took it and does not say yet what becomes of it.
+    fn charge_accepted(&mut self, attempt: u32, reference: Reference) {
+        self.learn_reference(attempt, reference);
+        if self.last_outcome_is_open() && !self.last_outcome_is(AttemptOutcome::Registering) {
+            let inquire_at = self.clock().plus_ms(accepted_wait_ms(0));
+            self.make(Change::Attempt(AttemptChange::Registering(inquire_at)));
         }
     }
 
@@ -97,28 +171,49 @@ impl Draft {
         usize::try_from(attempt).is_ok_and(|attempt| attempt == self.payment.state.attempts.len())
     }
 
+    pub(super) fn last_outcome_is(&self, outcome: AttemptOutcome) -> bool {
+        self.payment.state.attempts.last().is_some_and(|attempt| attempt.outcome == outcome)
+    }
+
+    fn last_charge_had_no_effect(&self) -> bool {
+        self.last_outcome_is(AttemptOutcome::Declined) || self.last_outcome_is(AttemptOutcome::NotDelivered)
+    }
+
     fn last_outcome_is_open(&self) -> bool {
         self.payment.state.attempts.last().is_some_and(|attempt| attempt.outcome.is_open())
     }
 
-    /// Whether a notice told what became of the last charge before any answer did.
+    /// Whether a notice reported what became of the last charge before any answer did.
     fn was_told_by_notice(&self) -> bool {
         self.last_outcome_is_open() && self.payment.status() != Status::Initial
     }
 
     /// The charge had an effect, or no notice could tell of it: another one would charge the payer twice.
     fn keep_that_notice_was_right(&mut self) {
-        self.make(Change::AttemptEnded(AttemptOutcome::Accepted));
-        self.oddity = Some(self.contradiction("the acquirer does not know the payment"));
+        self.make(Change::Attempt(AttemptChange::Ended(AttemptOutcome::Accepted)));
+        self.contradicted("the acquirer does not know the payment", None);
     }
 
-    /// A fact that an untold payment can't become leaves the charge open: it is asked for again, never forgotten.
-    fn accept(&mut self, fact: Fact) {
+    /// The acquirer states what happened to the charge.
+    fn accept(&mut self, attempt: u32, statement: Statement) {
+        let Statement { facts, reference } = statement;
+        self.learn_reference(attempt, reference);
+        for fact in facts {
+            self.accept_fact(fact);
+        }
+        // What was hinted while the charge was under way may have come after this answer was given.
+        if self.payment.hinted && !self.last_outcome_is_open() {
+            self.bring_check_forward(self.clock());
+        }
+    }
+
+    /// A fact that a payment can't begin with leaves the charge open: it is asked about again, never forgotten.
+    fn accept_fact(&mut self, fact: Fact) {
         let stays_open = self.payment.status() == Status::Initial && !can_begin_with(&fact);
         if self.last_outcome_is_open() && !stays_open {
-            let was_declined = matches!(fact, Fact::Declined { .. });
+            let was_declined = matches!(fact, Fact::Declined(_));
             let outcome = if was_declined { AttemptOutcome::Declined } else { AttemptOutcome::Accepted };
-            self.make(Change::AttemptEnded(outcome));
+            self.make(Change::Attempt(AttemptChange::Ended(outcome)));
         }
         if self.payment.status() == Status::Initial && fact == Fact::Expired {
             // Over before anybody had a code to pay with. As a notice it would only be early: the answer follows it.
@@ -126,73 +221,110 @@ impl Draft {
             return;
         }
         let is_settled = matches!(fact, Fact::Settled(_));
-        self.learn_and_keep_oddity(fact);
+        self.learn_and_keep_discrepancy(fact);
         if self.payment.status() == Status::Initial && is_settled {
             // Another amount came in. It can't be paid any more, and an operator knows of the money.
             self.become_status(Status::Cancelled, Some("amount_mismatch"), Cause::Acquirer);
         }
     }
 
+    fn learn_reference(&mut self, attempt: u32, reference: Reference) {
+        let place = usize::try_from(attempt).unwrap_or_default().saturating_sub(1);
+        let known = self.payment.state.attempts.get(place).map(|attempt| &attempt.reference);
+        if known.is_some_and(|known| !known.contains(&reference)) {
+            self.make(Change::ReferenceLearnt(attempt, reference));
+        }
+    }
+
     /// A charge that was counted as not delivered had an effect after all: the payer may be charged twice.
     fn keep_what_an_earlier_charge_did(&mut self, attempt: u32, answer: &ChargeAnswer) {
-        if matches!(answer, ChargeAnswer::Known(Fact::Authorized(_) | Fact::Settled(_))) {
-            let what = format!("charge {attempt} was accepted although another one followed it");
-            let about = Some(format!("charge {attempt}"));
-            self.oddity = Some(Oddity { about, ..self.contradiction(&what) });
+        let ChargeAnswer::Known(statement) = answer else { return };
+        let takes_money = |fact: &Fact| matches!(fact, Fact::Authorized(_) | Fact::Settled(_));
+        if statement.facts.iter().any(takes_money) {
+            self.learn_reference(attempt, statement.reference.clone());
+            self.earlier_charge_was_accepted(attempt);
         }
+    }
+
+    pub(super) fn earlier_charge_was_accepted(&mut self, attempt: u32) {
+        let what = format!("charge {attempt} was accepted although another one followed it");
+        self.contradicted(&what, Some(format!("charge {attempt}")));
     }
 
     /// The acquirer does not know the charge. The call may still be under way there, so this is believed only when it
     /// was answered often and late enough; until then it is asked again by the schedule.
-    fn not_found(&mut self, asking_for_ms: u64) {
+    fn charge_not_found(&mut self, inquiring_for_ms: Option<u64>) {
         let Some(attempt) = self.payment.state.attempts.last() else { return };
-        let may_last_ms = if attempt.call_is_over { 0 } else { CALL_LEASE_MS };
-        let early_ms = NOT_FOUND_AFTER_MS.saturating_add(may_last_ms).saturating_sub(asking_for_ms);
-        let is_often = attempt.not_found.saturating_add(1) >= NOT_FOUND_TIMES;
-        match is_often && early_ms == 0 {
-            false => {
-                let ask_at = self.clock().plus_ms(early_ms.max(ASK_AGAIN_MS));
-                self.make(Change::NotFoundCounted { ask_at });
+        let (was_taken, was_refused) =
+            (attempt.outcome == AttemptOutcome::Registering, attempt.refusal.is_some());
+        match NotFound::judge(attempt.call_is_over, attempt.not_found, inquiring_for_ms) {
+            NotFound::AskAgainAfter(ms) => {
+                let again_at = self.clock().plus_ms(ms);
+                self.make(Change::Attempt(AttemptChange::NotFound(again_at)));
             }
-            true if self.was_told_by_notice() => self.keep_that_notice_was_right(),
-            true => self.send_again(),
+            NotFound::Believed if was_taken => {
+                self.contradicted("the acquirer took the charge, and does not know it", None);
+            }
+            NotFound::Believed if was_refused => self.charge_had_no_effect(GivenUp::Refused),
+            NotFound::Believed if self.was_told_by_notice() => self.keep_that_notice_was_right(),
+            NotFound::Believed => self.send_charge_again(),
         }
     }
 
     /// The acquirer never saw the charge: the same one gets it again.
-    fn send_again(&mut self) {
+    fn send_charge_again(&mut self) {
         let acquirer = self.payment.acquirer().cloned();
-        self.make(Change::AttemptEnded(AttemptOutcome::NotDelivered));
+        self.make(Change::Attempt(AttemptChange::Ended(AttemptOutcome::NotDelivered)));
         match acquirer {
             Some(acquirer) if self.can_charge() => self.start_attempt(acquirer),
-            Some(_) | None => self.give_up("interrupted"),
+            Some(_) | None => self.give_up(GivenUp::Interrupted),
         }
     }
 
-    /// Whether another charge could be sent: the card's number must still be there.
+    /// Whether another charge could be sent: a card's number must still be there.
     fn can_charge(&self) -> bool {
-        let has_means = self.payment.method() != Method::CreditCard || self.context.card_at_hand;
+        let has_means = self.context.card_at_hand || !self.payment.method().needs_card_number();
         has_means && self.payment.state.attempts.len() < MAX_ATTEMPTS
     }
 
+    /// Sends the first charge, or declines the payment if nobody can take it.
+    pub(super) fn charge_first(&mut self) {
+        self.charge_elsewhere(GivenUp::NoneAvailable);
+    }
+
     /// Sends the charge to the next acquirer, or declines the payment if none is left.
-    pub(super) fn try_next_acquirer(&mut self) {
+    fn charge_elsewhere(&mut self, if_none_is_left: GivenUp) {
         match self.payment.next_acquirer() {
             Some(acquirer) if self.can_charge() => self.start_attempt(acquirer),
-            Some(_) => self.give_up("interrupted"),
-            None => self.give_up("no_acquirer_available"),
+            Some(_) => self.give_up(GivenUp::Interrupted),
+            None => self.give_up(if_none_is_left),
         }
     }
 
-    fn give_up(&mut self, reason: &str) {
-        self.become_status(Status::Declined, Some(reason), Cause::Service);
+    fn give_up(&mut self, why: GivenUp) {
+        let is_card = self.payment.method().needs_card_number();
+        let (has_decline_code, cause) = match why {
+            GivenUp::NoneAvailable => (false, Cause::Service),
+            GivenUp::Interrupted => (is_card, Cause::Service),
+            GivenUp::Refused => (is_card, Cause::Acquirer),
+        };
+        if has_decline_code {
+            self.make(Change::Declined(Decline::of(why.reason())));
+        }
+        self.become_status(Status::Declined, Some(why.reason()), cause);
+    }
+
+    /// An operator has to see that what an acquirer states does not fit.
+    pub(super) fn contradicted(&mut self, what: &str, about: Option<String>) {
+        let contradiction = self.contradiction(what);
+        self.discrepancies.push(Discrepancy { about, ..contradiction });
     }
 }
 
 /// Whether a payment that is still `initial` becomes something by this fact.
 const fn can_begin_with(fact: &Fact) -> bool {
     match fact {
-        Fact::Pending { .. } | Fact::Authorized(_) | Fact::Declined { .. } => true,
+        Fact::Pending { .. } | Fact::Authorized(_) | Fact::Declined(_) => true,
         Fact::Cancelled | Fact::Expired | Fact::Settled(_) => true,
         Fact::Refunded { .. } | Fact::ChargedBack { .. } | Fact::DisputeWon { .. } => false,
     }

@@ -2,123 +2,59 @@
 
 use std::sync::Arc;
 
+use super::change::OperationChange;
 use super::{Change, Check, Payment};
 use crate::acquiring::Settlement;
 use crate::delivery::{Delivery, DeliveryState};
-use crate::event::{Cause, Event};
-use crate::operation::{Operation, OperationState};
-use crate::routing::{Attempt, AttemptOutcome};
-use crate::state::State;
+use crate::event::{Cause, EndedRefund, Event};
+use crate::routing::Attempt;
+use crate::state::{Refund, RefundStatus, State};
 use crate::status::Status;
 use crate::time::Timestamp;
 use uuid::Uuid;
-
-impl Change {
-    /// Whether the merchant can see it in the record.
-    pub(super) const fn shows(&self) -> bool {
-        match self {
-            Self::AttemptStarted { .. }
-            | Self::AttemptUnknown { .. }
-            | Self::AttemptEnded(_)
-            | Self::Issued(_)
-            | Self::Approved(_)
-            | Self::Settled(_)
-            | Self::Refused(_)
-            | Self::StatusChanged { .. }
-            | Self::Captured(_)
-            | Self::RefundAdded(_)
-            | Self::RefundEnded(..) => true,
-            Self::AskScheduled(_)
-            | Self::AskWithheld(_)
-            | Self::NotFoundCounted { .. }
-            | Self::CheckScheduled(_)
-            | Self::LookWithheld
-            | Self::DisputeLearnt(_)
-            | Self::OperationRequested(_)
-            | Self::OperationSent(_)
-            | Self::OperationScheduled(..)
-            | Self::OperationWithheld(..)
-            | Self::OperationEnded(..)
-            | Self::DeliveryClaimed(..)
-            | Self::DeliveryAttempted(..)
-            | Self::ReceiverGone
-            | Self::Redelivered(_) => false,
-        }
-    }
-}
 
 impl Payment {
     /// Makes one change at this time of record. What comes due with it is due at this time of the clock.
     pub(super) fn apply(&mut self, change: Change, now: Timestamp, clock: Timestamp) {
         match change {
-            Change::AttemptStarted { acquirer, ask_at } => self.state_mut().attempts.push(Attempt {
-                acquirer,
-                outcome: AttemptOutcome::Sent,
-                at: now,
-                asked: 0,
-                ask_at: Some(ask_at),
-                call_is_over: false,
-                not_found: 0,
-            }),
-            Change::AttemptUnknown { call_is_over, ask_at } => self.with_last_attempt(|attempt| {
-                attempt.outcome = AttemptOutcome::Unknown;
-                attempt.ask_at = Some(ask_at);
-                attempt.call_is_over |= call_is_over;
-                attempt.not_found = 0;
-            }),
-            Change::NotFoundCounted { ask_at } => self.with_last_attempt(|attempt| {
-                attempt.not_found = attempt.not_found.saturating_add(1);
-                attempt.ask_at = attempt.ask_at.map(|scheduled| scheduled.min(ask_at));
-            }),
-            Change::AttemptEnded(outcome) => self.with_last_attempt(|attempt| {
-                attempt.outcome = outcome;
-                attempt.ask_at = None;
-            }),
-            Change::AskScheduled(at) => self.with_last_attempt(|attempt| {
-                attempt.ask_at = Some(at);
-                attempt.asked = attempt.asked.saturating_add(1);
-            }),
-            Change::AskWithheld(at) => self.with_last_attempt(|attempt| {
-                attempt.ask_at = Some(at);
-                attempt.asked = attempt.asked.saturating_sub(1);
-            }),
-            Change::CheckScheduled(at) => {
-                let made = self.check.map_or(0, |check| check.made.saturating_add(1));
-                self.check = at.map(|at| Check { at, made, withheld: false });
+            Change::AttemptStarted { acquirer, inquire_at } => {
+                self.state_mut().attempts.push(Attempt::sent(acquirer, now, inquire_at));
             }
-            Change::LookWithheld => self.check.iter_mut().for_each(|check| check.withheld = true),
+            Change::Attempt(change) => {
+                if let Some(attempt) = self.state_mut().attempts.last_mut() {
+                    attempt.apply(change);
+                }
+            }
+            Change::ReferenceLearnt(number, reference) => {
+                let place = usize::try_from(number).unwrap_or_default().saturating_sub(1);
+                if let Some(attempt) = self.state_mut().attempts.get_mut(place) {
+                    attempt.reference.learn(&reference);
+                }
+            }
+            Change::Inquired => (self.inquired_at, self.hinted) = (Some(clock), false),
+            Change::Hinted => self.hinted = true,
+            Change::Check(change) => self.check = Check::after(self.check, change),
             Change::Issued(issued) => self.state_mut().issued = Some(Arc::new(issued)),
             Change::Approved(approval) => {
                 self.state_mut().authorization_code = Some(approval.authorization_code);
             }
             Change::Settled(settlement) => self.apply_settlement(settlement),
-            Change::Refused(code) => self.state_mut().decline_code = Some(code),
+            Change::Declined(decline) => self.state_mut().decline = Some(decline),
             Change::StatusChanged { to, reason, cause } => self.apply_status(to, reason, cause, (now, clock)),
             Change::Captured(amount) => self.state_mut().captured_amount = Some(amount),
             Change::RefundAdded(refund) => self.state_mut().refunds.push(refund),
-            Change::RefundEnded(id, status) => {
-                for refund in self.state_mut().refunds.iter_mut().filter(|refund| refund.id == id) {
-                    refund.status = status;
-                }
-            }
+            Change::RefundSucceeded(id) => self.with_refund(&id, |refund| {
+                refund.status = RefundStatus::Succeeded;
+                refund.failure_reason = None;
+            }),
+            Change::RefundFailed(id, why) => self.with_refund(&id, |refund| {
+                refund.status = RefundStatus::Failed;
+                refund.failure_reason = Some(why);
+            }),
+            Change::RefundReported(id, cause) => self.apply_refund_event(&id, cause, (now, clock)),
             Change::DisputeLearnt(id) => self.disputes.push(id),
             Change::OperationRequested(operation) => self.operations.push(operation),
-            Change::OperationSent(id) => {
-                self.with_operation(id, |operation| operation.sent = operation.sent.saturating_add(1));
-            }
-            Change::OperationScheduled(id, at) => {
-                self.with_operation(id, |operation| operation.send_at = Some(at));
-            }
-            Change::OperationWithheld(id, at) => self.with_operation(id, |operation| {
-                operation.sent = operation.sent.saturating_sub(1);
-                operation.send_at = Some(at);
-            }),
-            Change::OperationEnded(id, refusal) => self.with_operation(id, |operation| {
-                operation.state =
-                    if refusal.is_none() { OperationState::Done } else { OperationState::Refused };
-                operation.refusal = refusal;
-                operation.send_at = None;
-            }),
+            Change::Operation(id, change) => self.apply_to_operation(id, change),
             Change::DeliveryClaimed(index, until) => {
                 self.with_delivery(index, |delivery| delivery.next_attempt_at = Some(until));
             }
@@ -149,7 +85,7 @@ impl Payment {
         }
     }
 
-    /// The state, to be changed: the last event keeps what it told of.
+    /// The state, to be changed: the last event keeps the state that it reported.
     pub(super) fn state_mut(&mut self) -> &mut State {
         if let Some(event) = self.history.last_mut()
             && event.snapshot.is_none()
@@ -188,18 +124,37 @@ impl Payment {
         if let Some(moment) = moment {
             moment.get_or_insert(now);
         }
-        self.check = self.check_after(to, clock);
-        let sequence = self.history.last().map_or(1, |event| event.sequence.saturating_add(1));
-        self.history.reserve_exact(1);
-        self.history.push(Event {
-            sequence,
-            status: to,
-            previous_status,
+        let hinted = self.check.filter(|check| check.planned.is_some());
+        let scheduled = self.check_after(to, clock);
+        self.check = hinted.map(|hinted| Check::kept(hinted, scheduled)).or(scheduled);
+        self.push_event(Event { status: to, previous_status, reason, ..self.next_event(cause, now) }, clock);
+    }
+
+    /// An event of a refund that ended and left the status as it was.
+    fn apply_refund_event(&mut self, id: &str, cause: Cause, (now, clock): (Timestamp, Timestamp)) {
+        let refund = self.state.refunds.iter().find(|refund| refund.id == id).map(EndedRefund::of);
+        self.push_event(Event { refund, ..self.next_event(cause, now) }, clock);
+    }
+
+    /// The next event, in which nothing has changed.
+    fn next_event(&self, cause: Cause, now: Timestamp) -> Event {
+        Event {
+            sequence: self.history.last().map_or(1, |event| event.sequence.saturating_add(1)),
+            status: self.state.status,
+            previous_status: self.state.status,
             occurred_at: now,
-            reason,
+            reason: None,
             actor: cause,
+            refund: None,
             snapshot: None,
-        });
+        }
+    }
+
+    /// Enters an event, with its delivery if there is somebody to tell.
+    fn push_event(&mut self, event: Event, clock: Timestamp) {
+        let sequence = event.sequence;
+        self.history.reserve_exact(1);
+        self.history.push(event);
         if self.order.postback_url.is_some() {
             let mut delivery = fresh_delivery(sequence, clock);
             if self.receiver_is_gone() {
@@ -217,15 +172,15 @@ impl Payment {
         answered.max_by_key(|attempt| attempt.at).is_some_and(|attempt| attempt.is_gone())
     }
 
-    fn with_last_attempt(&mut self, change: impl FnOnce(&mut Attempt)) {
-        if let Some(attempt) = self.state_mut().attempts.last_mut() {
-            change(attempt);
+    fn with_refund(&mut self, id: &str, change: impl FnOnce(&mut Refund)) {
+        if let Some(refund) = self.state_mut().refunds.iter_mut().find(|refund| refund.id == id) {
+            change(refund);
         }
     }
 
-    fn with_operation(&mut self, id: Uuid, change: impl FnOnce(&mut Operation)) {
+    fn apply_to_operation(&mut self, id: Uuid, change: OperationChange) {
         if let Some(operation) = self.operations.iter_mut().find(|operation| operation.id == id) {
-            change(operation);
+            operation.apply(change);
         }
     }
 

@@ -1,59 +1,54 @@
 //! What may change in a payment.
 
-use crate::acquiring::{Approval, Issued, Settlement};
+mod attempt;
+mod check;
+mod operation;
+
+use crate::acquiring::{Approval, Decline, Issued, Reference, Settlement};
 use crate::delivery::DeliveryAttempt;
 use crate::event::Cause;
 use crate::identity::AcquirerName;
 use crate::money::Money;
 use crate::operation::Operation;
-use crate::routing::AttemptOutcome;
-use crate::state::{Refund, RefundStatus};
+use crate::state::Refund;
 use crate::status::Status;
 use crate::time::Timestamp;
 use uuid::Uuid;
 
+pub(super) use attempt::AttemptChange;
+pub(super) use check::CheckChange;
+pub(super) use operation::OperationChange;
+
 /// One change, decided and not yet made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
+pub(super) enum Change {
     /// A charge goes to this acquirer.
     AttemptStarted {
         /// To whom.
         acquirer: AcquirerName,
         /// When it is asked for if no answer comes.
-        ask_at: Timestamp,
+        inquire_at: Timestamp,
     },
-    /// The outcome of the last charge is unknown from now on: no earlier `NotFound` tells anything of it.
-    AttemptUnknown {
-        /// Whether the call is known to be over.
-        call_is_over: bool,
-        /// When it is asked for.
-        ask_at: Timestamp,
-    },
-    /// The acquirer does not know the last charge, which need not mean that it never will: it is asked again.
-    NotFoundCounted {
-        /// When at the latest.
-        ask_at: Timestamp,
-    },
+    /// The last charge changes.
+    Attempt(AttemptChange),
+    /// What the acquirer calls the charge with this number, from 1.
+    ReferenceLearnt(u32, Reference),
+    /// The acquirer is asked about a charge now.
+    Inquired,
+    /// A hint came while the charge was under way.
+    Hinted,
+    /// The next check of the charge changes.
+    Check(CheckChange),
     /// A chargeback or a won dispute with this id was learnt.
     DisputeLearnt(String),
-    /// The last charge has this outcome.
-    AttemptEnded(AttemptOutcome),
-    /// The acquirer is asked what became of the last charge, and again at this time.
-    AskScheduled(Timestamp),
-    /// The last question was not sent, and does not count. It is asked again at this time.
-    AskWithheld(Timestamp),
-    /// A waiting charge is looked at next at this time; never when absent.
-    CheckScheduled(Option<Timestamp>),
-    /// The last look was not sent: that it brought no answer tells nothing.
-    LookWithheld,
     /// The acquirer issued the code to pay with.
     Issued(Issued),
     /// The issuer approved.
     Approved(Approval),
     /// The money came in.
     Settled(Settlement),
-    /// The issuer or the acquirer refused.
-    Refused(String),
+    /// The issuer or the acquirer declined.
+    Declined(Decline),
     /// The status changes: one event, and one delivery if there is somebody to tell.
     StatusChanged {
         /// To what; an edge of the table.
@@ -65,20 +60,18 @@ pub enum Change {
     },
     /// A cancellation, capture or refund was asked for.
     OperationRequested(Operation),
-    /// An operation is sent now.
-    OperationSent(Uuid),
-    /// An operation is sent again at this time.
-    OperationScheduled(Uuid, Timestamp),
-    /// An operation was not sent, which does not count. It is sent again at this time.
-    OperationWithheld(Uuid, Timestamp),
-    /// An operation was done, or refused for this reason.
-    OperationEnded(Uuid, Option<String>),
+    /// An operation changes.
+    Operation(Uuid, OperationChange),
     /// A capture was done for this much.
     Captured(Money),
     /// A refund came to be.
     RefundAdded(Refund),
-    /// A refund has this outcome.
-    RefundEnded(String, RefundStatus),
+    /// A refund was given back.
+    RefundSucceeded(String),
+    /// A refund failed for this reason.
+    RefundFailed(String, String),
+    /// A refund ended and left the status as it was: one event, and one delivery if there is somebody to tell.
+    RefundReported(String, Cause),
     /// An attempt to deliver runs until this time at most.
     DeliveryClaimed(u32, Timestamp),
     /// An attempt to deliver ended; the next one, if any, is at this time.
@@ -87,4 +80,40 @@ pub enum Change {
     ReceiverGone,
     /// A delivery is repeated on demand.
     Redelivered(u32),
+}
+
+impl Change {
+    /// Whether the merchant can see it in the record.
+    pub(super) const fn shows(&self) -> bool {
+        match self {
+            Self::Attempt(change) => change.shows(),
+            Self::AttemptStarted { .. }
+            | Self::ReferenceLearnt(..)
+            | Self::Issued(_)
+            | Self::Approved(_)
+            | Self::Settled(_)
+            | Self::Declined(_)
+            | Self::StatusChanged { .. }
+            | Self::Captured(_)
+            | Self::RefundAdded(_)
+            | Self::RefundSucceeded(_)
+            | Self::RefundFailed(..)
+            | Self::RefundReported(..) => true,
+            Self::Inquired
+            | Self::Hinted
+            | Self::Check(_)
+            | Self::DisputeLearnt(_)
+            | Self::OperationRequested(_)
+            | Self::Operation(..)
+            | Self::DeliveryClaimed(..)
+            | Self::DeliveryAttempted(..)
+            | Self::ReceiverGone
+            | Self::Redelivered(_) => false,
+        }
+    }
+
+    /// Whether it makes an event, which counts as a version of its own.
+    pub(super) const fn makes_event(&self) -> bool {
+        matches!(self, Self::StatusChanged { .. } | Self::RefundReported(..))
+    }
 }

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Change, Oddity, Payment, Refusal};
+use super::{Change, Discrepancy, Payment, Refusal};
 use crate::acquiring::{ChargeAnswer, Fact, OperationAnswer};
 use crate::delivery::DeliveryAttempt;
 use crate::identity::AcquirerName;
@@ -20,24 +20,44 @@ pub enum Command {
         answer: ChargeAnswer,
     },
     /// The acquirer answered what became of a charge.
-    Found {
+    Inquired {
         /// Which of the payment's charges, from 1.
         attempt: u32,
+        /// [`Payment::inquired_at`] when it was asked: which inquiry this answers.
+        asked_at: Option<Timestamp>,
         /// For how long this process had been asking what became of the charge when it asked, in milliseconds by a clock
         /// that never jumps. What wall clocks say of it is not believed: those of several nodes differ. `None` when the
-        /// outcome was known and this was a look at a charge that waits for its payer.
-        asking_for_ms: Option<u64>,
+        /// outcome was known and this was a check of a charge that waits for its payer.
+        inquiring_for_ms: Option<u64>,
         /// The answer.
         answer: ChargeAnswer,
     },
-    /// The acquirer sent a notice.
-    Notified(Fact),
+    /// An acquirer sent a notice.
+    Notified {
+        /// Who: it binds nobody but the charge there.
+        acquirer: AcquirerName,
+        /// What it states.
+        fact: Fact,
+    },
+    /// An acquirer hinted that something changed.
+    Hinted(AcquirerName),
     /// The merchant wants to cancel, capture or refund.
     Operate(OperationRequest),
     /// The acquirer answered an operation.
     OperationAnswered {
         /// Which.
         operation: Uuid,
+        /// Which sending of it, from 1.
+        sending: u32,
+        /// The answer.
+        answer: OperationAnswer,
+    },
+    /// The acquirer answered what became of an operation.
+    OperationInquired {
+        /// Which.
+        operation: Uuid,
+        /// As in [`Command::Inquired`].
+        inquiring_for_ms: Option<u64>,
         /// The answer.
         answer: OperationAnswer,
     },
@@ -56,7 +76,7 @@ pub enum Command {
     /// Something may be due.
     Wake,
     /// An operator wants the acquirer asked now what became of whatever is open.
-    Ask,
+    InquireNow,
 }
 
 impl Command {
@@ -64,14 +84,16 @@ impl Command {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::ChargeAnswered { .. } => "charge_answered",
-            Self::Found { .. } => "found",
-            Self::Notified(_) => "notified",
+            Self::Inquired { .. } => "inquired",
+            Self::Notified { .. } => "notified",
+            Self::Hinted(_) => "hinted",
             Self::Operate(_) => "operate",
             Self::OperationAnswered { .. } => "operation_answered",
+            Self::OperationInquired { .. } => "operation_inquired",
             Self::DeliveryAnswered { .. } => "delivery_answered",
             Self::Redeliver { .. } => "redeliver",
             Self::Wake => "wake",
-            Self::Ask => "ask",
+            Self::InquireNow => "inquire_now",
         }
     }
 }
@@ -87,6 +109,8 @@ pub struct Context {
     pub op: Uuid,
     /// Whether the card's number is still in memory, so that a charge can be sent.
     pub card_at_hand: bool,
+    /// Whether the acquirer knows operations by its sums alone: then there is one at a time.
+    pub operates_in_turn: bool,
 }
 
 /// What must happen after the decision is stored, and never before.
@@ -94,10 +118,12 @@ pub struct Context {
 pub enum Effect {
     /// Send the last charge to this acquirer.
     Charge(AcquirerName),
-    /// Ask this acquirer what became of the last charge.
-    Find(AcquirerName),
+    /// Ask this acquirer what became of the charge with this number, from 1.
+    Inquire(AcquirerName, u32),
     /// Send an operation to this acquirer.
     Operate(AcquirerName, Uuid),
+    /// Ask this acquirer what became of an operation.
+    InquireOperation(AcquirerName, Uuid),
     /// Attempt a delivery that was claimed.
     Deliver(u32),
 }
@@ -110,7 +136,7 @@ pub struct Decision {
     /// What is to be done once that is stored.
     pub effects: Vec<Effect>,
     /// What an operator has to see.
-    pub oddity: Option<Oddity>,
+    pub discrepancies: Vec<Discrepancy>,
     /// The operation that was begun or found, for an operation.
     pub operation: Option<Uuid>,
     /// Whether the operation was there before, under the same key.
@@ -127,15 +153,24 @@ impl Payment {
         draft.pull_due_times_in();
         match command {
             Command::ChargeAnswered { attempt, answer } => draft.charge_answered(attempt, answer),
-            Command::Found { attempt, asking_for_ms, answer } => draft.found(attempt, asking_for_ms, answer),
-            Command::Notified(fact) => draft.learn_and_keep_oddity(fact),
+            Command::Inquired { attempt, asked_at, inquiring_for_ms, answer } => {
+                draft.charge_inquired((attempt, asked_at), inquiring_for_ms, answer);
+            }
+            Command::Notified { acquirer, fact } => draft.notified(&acquirer, fact),
+            Command::Hinted(acquirer) => draft.hinted(&acquirer),
             Command::Operate(request) => draft.operate(request)?,
-            Command::OperationAnswered { operation, answer } => draft.operation_answered(operation, answer),
+            Command::OperationAnswered { operation, sending, answer } => {
+                draft.operation_answered(operation, sending, answer);
+            }
+            Command::OperationInquired { operation, inquiring_for_ms, answer } => {
+                draft.operation_inquired(operation, inquiring_for_ms, answer);
+            }
             Command::DeliveryAnswered { delivery, attempt } => draft.delivery_answered(delivery, attempt),
             Command::Redeliver { delivery } => draft.redeliver(delivery)?,
             Command::Wake => draft.wake(),
-            Command::Ask => draft.ask_now(),
+            Command::InquireNow => draft.inquire_now(),
         }
+        draft.send_operation_in_turn();
         Ok(draft.finish())
     }
 }
@@ -145,7 +180,7 @@ pub(super) struct Draft {
     pub(super) payment: Payment,
     pub(super) context: Context,
     pub(super) effects: Vec<Effect>,
-    pub(super) oddity: Option<Oddity>,
+    pub(super) discrepancies: Vec<Discrepancy>,
     pub(super) operation: Option<Uuid>,
     pub(super) is_replay: bool,
     has_changed: bool,
@@ -158,7 +193,7 @@ impl Draft {
             payment,
             context,
             effects: Vec::new(),
-            oddity: None,
+            discrepancies: Vec::new(),
             operation: None,
             is_replay: false,
             has_changed: false,
@@ -182,7 +217,7 @@ impl Draft {
         let now = self.now();
         self.has_changed = true;
         self.has_unversioned_changes |= change.shows();
-        if matches!(change, Change::StatusChanged { .. }) {
+        if change.makes_event() {
             self.count_version();
             self.has_unversioned_changes = false;
         }
@@ -215,7 +250,7 @@ impl Draft {
         Decision {
             next: self.has_changed.then_some(self.payment),
             effects: self.effects,
-            oddity: self.oddity,
+            discrepancies: self.discrepancies,
             operation: self.operation,
             is_replay: self.is_replay,
         }

@@ -1,29 +1,52 @@
 //! What an acquirer states, held against the table.
 
+use super::change::OperationChange;
 use super::decide::Draft;
-use super::{Change, Oddity, OddityKind};
-use crate::acquiring::{Approval, Fact, Issued, Settlement};
+use super::{Change, Discrepancy, DiscrepancyKind};
+use crate::acquiring::{Approval, Decline, Fact, Issued, Settlement};
 use crate::event::Cause;
+use crate::identity::AcquirerName;
 use crate::money::Money;
-use crate::operation::{Operation, OperationKind, OperationState};
+use crate::operation::{Operation, OperationKind};
 use crate::state::{Refund, RefundStatus};
 use crate::status::Status;
 use crate::time::Timestamp;
 
 impl Draft {
-    /// Learns a fact; what the table refuses is kept for an operator.
-    pub(super) fn learn_and_keep_oddity(&mut self, fact: Fact) {
-        if let Err(oddity) = self.learn(fact) {
-            self.oddity = Some(oddity);
+    /// An acquirer sent a notice. It binds the charge there and no other: one from the acquirer of an earlier charge
+    /// can't end the present one.
+    pub(super) fn notified(&mut self, acquirer: &AcquirerName, fact: Fact) {
+        if self.payment.acquirer() == Some(acquirer) {
+            self.learn_and_keep_discrepancy(fact);
+            return;
+        }
+        let attempts = &self.payment.state.attempts;
+        let place = attempts.iter().rposition(|attempt| attempt.acquirer == *acquirer);
+        let number = place.and_then(|place| u32::try_from(place.saturating_add(1)).ok()).unwrap_or_default();
+        match fact {
+            Fact::Authorized(_) | Fact::Settled(_) => self.earlier_charge_was_accepted(number),
+            Fact::Refunded { refund_id: id, .. } | Fact::ChargedBack { id } | Fact::DisputeWon { id } => {
+                let what = format!("money of charge {number} was moved although another one followed it");
+                self.contradicted(&what, Some(id));
+            }
+            // That is over, and known to be.
+            Fact::Pending { .. } | Fact::Declined(_) | Fact::Expired | Fact::Cancelled => {}
         }
     }
 
-    fn learn(&mut self, fact: Fact) -> Result<(), Oddity> {
+    /// Learns a fact; what the table refuses is kept for an operator.
+    pub(super) fn learn_and_keep_discrepancy(&mut self, fact: Fact) {
+        if let Err(discrepancy) = self.learn(fact) {
+            self.discrepancies.push(discrepancy);
+        }
+    }
+
+    fn learn(&mut self, fact: Fact) -> Result<(), Discrepancy> {
         match fact {
             Fact::Pending { issued, news_at } => self.learn_pending(issued, news_at),
             Fact::Authorized(approval) => self.learn_authorized(approval),
             Fact::Settled(settlement) => self.learn_settled(settlement)?,
-            Fact::Declined { code } => self.learn_declined(code)?,
+            Fact::Declined(decline) => self.learn_declined(decline)?,
             Fact::Expired => self.learn_expired()?,
             Fact::Cancelled => self.learn_cancelled(Cause::Acquirer)?,
             Fact::Refunded { refund_id, amount } => self.learn_refunded(refund_id, amount)?,
@@ -43,10 +66,11 @@ impl Draft {
         }
     }
 
-    fn learn_declined(&mut self, code: String) -> Result<(), Oddity> {
+    fn learn_declined(&mut self, decline: Decline) -> Result<(), Discrepancy> {
         let status = self.payment.status();
         if status.allows(Status::Declined) {
-            self.make(Change::Refused(code.clone()));
+            let code = decline.code.clone();
+            self.make(Change::Declined(decline));
             self.become_status(Status::Declined, Some(&code), Cause::Acquirer);
         } else if status != Status::Declined {
             return Err(self.contradiction("declined"));
@@ -54,8 +78,8 @@ impl Draft {
         Ok(())
     }
 
-    /// An expiry that is told after the money came, or after it was over already, changes nothing.
-    fn learn_expired(&mut self) -> Result<(), Oddity> {
+    /// An expiry that is reported after the money came, or after it was over already, changes nothing.
+    fn learn_expired(&mut self) -> Result<(), Discrepancy> {
         if self.payment.status() == Status::Initial {
             return Err(self.too_early("expired"));
         }
@@ -63,12 +87,12 @@ impl Draft {
         Ok(())
     }
 
-    /// Learns a movement of a dispute once: a chargeback that is told again after the dispute was won is not another.
+    /// Learns a movement of a dispute once: a chargeback reported again after the dispute was won is not another.
     fn learn_dispute(
         &mut self,
         id: String,
-        learn: impl FnOnce(&mut Self) -> Result<(), Oddity>,
-    ) -> Result<(), Oddity> {
+        learn: impl FnOnce(&mut Self) -> Result<(), Discrepancy>,
+    ) -> Result<(), Discrepancy> {
         if self.payment.disputes.contains(&id) {
             return Ok(());
         }
@@ -77,7 +101,7 @@ impl Draft {
         Ok(())
     }
 
-    fn learn_charged_back(&mut self) -> Result<(), Oddity> {
+    fn learn_charged_back(&mut self) -> Result<(), Discrepancy> {
         match self.payment.status() {
             Status::Paid | Status::Approved => self.become_status(Status::Chargeback, None, Cause::Acquirer),
             Status::Chargeback => {}
@@ -89,7 +113,7 @@ impl Draft {
         Ok(())
     }
 
-    fn learn_dispute_won(&mut self) -> Result<(), Oddity> {
+    fn learn_dispute_won(&mut self) -> Result<(), Discrepancy> {
         match self.payment.status() {
             Status::Chargeback => {
                 // A capture that was on its way when the dispute began has not been answered, or was lost.
@@ -119,14 +143,14 @@ impl Draft {
         }
     }
 
-    fn learn_settled(&mut self, settlement: Settlement) -> Result<(), Oddity> {
+    fn learn_settled(&mut self, settlement: Settlement) -> Result<(), Discrepancy> {
         let status = self.payment.status();
         if status.allows(Status::Paid) && status != Status::Chargeback {
             let expected = self.expected_settlement();
             if settlement.amount != expected {
                 let detail = format!("{} came in for a payment of {expected}", settlement.amount);
                 let about = Some(settlement.id);
-                return Err(Oddity { kind: OddityKind::AmountMismatch, detail, about });
+                return Err(Discrepancy { kind: DiscrepancyKind::AmountMismatch, detail, about });
             }
             if let Some(approval) = settlement.approval.clone().filter(|_| status == Status::Initial) {
                 self.make(Change::Approved(approval));
@@ -144,22 +168,25 @@ impl Draft {
         // A capture that a dispute overtook may not have been answered yet.
         let captured = state.captured_amount.unwrap_or_else(|| self.expected_settlement());
         let confirms_capture = state.settlement_id.is_none() && captured == settlement.amount;
-        // The money may have gone back before its settlement is told.
+        // The money may have gone back before its settlement is reported.
         let was_paid = matches!(status, Status::Paid | Status::Refund | Status::Chargeback);
         if was_paid && confirms_capture {
             self.make(Change::Settled(settlement));
             return Ok(());
         }
-        let kind =
-            if status == Status::Declined { OddityKind::PaidAfterDeclined } else { OddityKind::PaidTwice };
+        let kind = if status == Status::Declined {
+            DiscrepancyKind::PaidAfterDeclined
+        } else {
+            DiscrepancyKind::PaidTwice
+        };
         let detail =
             format!("settlement {} of {} for a payment that is {status}", settlement.id, settlement.amount);
-        Err(Oddity { kind, detail, about: Some(settlement.id) })
+        Err(Discrepancy { kind, detail, about: Some(settlement.id) })
     }
 
     /// How much is to come in: what is being captured, or else all of it.
     fn expected_settlement(&self) -> Money {
-        let processing = |operation: &&Operation| operation.state == OperationState::Processing;
+        let processing = |operation: &&Operation| operation.is_processing();
         let captured =
             self.payment.operations.iter().filter(processing).find_map(|operation| match operation.kind {
                 OperationKind::Capture(amount) => Some(amount),
@@ -168,7 +195,7 @@ impl Draft {
         captured.unwrap_or(self.payment.order.amount)
     }
 
-    pub(super) fn learn_cancelled(&mut self, cause: Cause) -> Result<(), Oddity> {
+    pub(super) fn learn_cancelled(&mut self, cause: Cause) -> Result<(), Discrepancy> {
         let status = self.payment.status();
         if status.allows(Status::Cancelled) {
             self.become_status(Status::Cancelled, None, cause);
@@ -178,7 +205,7 @@ impl Draft {
         Ok(())
     }
 
-    fn learn_refunded(&mut self, id: String, amount: Option<Money>) -> Result<(), Oddity> {
+    fn learn_refunded(&mut self, id: String, amount: Option<Money>) -> Result<(), Discrepancy> {
         let state = &self.payment.state;
         match state.refunds.iter().find(|refund| refund.id == id).map(|refund| refund.status) {
             Some(RefundStatus::Succeeded) => return Ok(()),
@@ -205,44 +232,47 @@ impl Draft {
         }
         if amount > left || amount == Money::ZERO {
             let detail = format!("refund {id} of {amount}, but {left} is left");
-            return Err(Oddity { kind: OddityKind::RefundExceedsPaid, detail, about: Some(id) });
+            return Err(Discrepancy { kind: DiscrepancyKind::RefundExceedsPaid, detail, about: Some(id) });
         }
         let status = RefundStatus::Succeeded;
-        self.make(Change::RefundAdded(Refund { id, amount, status, created_at: self.now() }));
-        self.refund_if_all_is_back(Cause::Acquirer);
+        let refund = Refund { id: id.clone(), amount, status, created_at: self.now(), failure_reason: None };
+        self.make(Change::RefundAdded(refund));
+        self.refund_succeeded(id, Cause::Acquirer);
         Ok(())
     }
 
-    /// The acquirer refused a refund, and now tells that it was done. What it was to give back may be given back again.
-    fn learn_refunded_after_all(&mut self, id: &str) -> Result<(), Oddity> {
+    /// The acquirer refused a refund, and now reports it as done. What it was to give back may be given back again.
+    fn learn_refunded_after_all(&mut self, id: &str) -> Result<(), Discrepancy> {
         let state = &self.payment.state;
         let left = state.refundable_amount();
         let amount = state.refunds.iter().find(|refund| refund.id == id).map(|refund| refund.amount);
         if amount.is_some_and(|amount| amount > left) {
             let detail = format!("refund {id} was done after it was refused, but {left} is left");
             let about = Some(id.to_owned());
-            return Err(Oddity { kind: OddityKind::RefundExceedsPaid, detail, about });
+            return Err(Discrepancy { kind: DiscrepancyKind::RefundExceedsPaid, detail, about });
         }
         self.end_refund(id);
         Ok(())
     }
 
-    /// A notice tells that a refund was done; if we asked for it, it need not be sent again.
+    /// The acquirer states that a refund was done; if we asked for it, it need not be sent again.
     fn end_refund(&mut self, id: &str) {
-        self.make(Change::RefundEnded(id.to_owned(), RefundStatus::Succeeded));
+        self.make(Change::RefundSucceeded(id.to_owned()));
         let asked_for = self.payment.operations.iter().find(|operation| operation.id.to_string() == id);
-        let processing = asked_for.filter(|operation| operation.state == OperationState::Processing);
-        if let Some(operation) = processing.map(|operation| operation.id) {
-            self.make(Change::OperationEnded(operation, None));
+        if let Some(operation) = asked_for.filter(|operation| operation.is_processing()).map(|known| known.id)
+        {
+            self.make(Change::Operation(operation, OperationChange::Done));
         }
-        self.refund_if_all_is_back(Cause::Acquirer);
+        self.refund_succeeded(id.to_owned(), Cause::Acquirer);
     }
 
-    /// A payment is `refund` when all that came in was given back.
-    pub(super) fn refund_if_all_is_back(&mut self, cause: Cause) {
+    /// A refund was given back. A payment is `refund` when all that came in was; else the merchant hears of this one.
+    pub(super) fn refund_succeeded(&mut self, id: String, cause: Cause) {
         let state = &self.payment.state;
         if Some(state.refunded_amount()) == state.captured_amount && state.status.allows(Status::Refund) {
             self.become_status(Status::Refund, None, cause);
+        } else {
+            self.make(Change::RefundReported(id, cause));
         }
     }
 
@@ -253,18 +283,18 @@ impl Draft {
         }
     }
 
-    /// A fact that another one must go before. If that is money which nobody told of, the acquirer is asked for it.
-    fn too_early(&mut self, what: &str) -> Oddity {
+    /// A fact that another one must precede. If that is money which nobody reported, the acquirer is asked about it.
+    fn too_early(&mut self, what: &str) -> Discrepancy {
         let clock = self.clock();
-        if self.payment.check.is_some_and(|check| check.at > clock) {
-            self.make(Change::CheckScheduled(Some(clock)));
+        if self.payment.check.is_some() {
+            self.bring_check_forward(clock);
         }
         let detail = format!("{what}, but the payment is still {}", self.payment.status());
-        Oddity { kind: OddityKind::TooEarly, detail, about: None }
+        Discrepancy { kind: DiscrepancyKind::TooEarly, detail, about: None }
     }
 
-    pub(super) fn contradiction(&self, what: &str) -> Oddity {
+    pub(super) fn contradiction(&self, what: &str) -> Discrepancy {
         let detail = format!("{what}, but the payment is {}", self.payment.status());
-        Oddity { kind: OddityKind::Contradiction, detail, about: None }
+        Discrepancy { kind: DiscrepancyKind::Contradiction, detail, about: None }
     }
 }

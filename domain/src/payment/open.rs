@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::decide::Draft;
-use super::due::CALL_LEASE_MS;
+use super::schedule::CALL_LEASE_MS;
 use super::{Change, Context, Decision, Payment};
 use crate::identity::{AcquirerName, Owner, TransactionId};
 use crate::order::Order;
@@ -40,15 +40,18 @@ impl Payment {
             page_token: new.page_token,
             created_at: context.now,
             considered: new.considered.into(),
+            dice: context.dice,
             state: Arc::new(State::opened(context.now)),
             check: None,
+            inquired_at: None,
+            hinted: false,
             disputes: Vec::new(),
             operations: Vec::new(),
             history: Vec::new(),
             outbox: Vec::new(),
         };
         let mut draft = Draft::new(payment, *context);
-        draft.try_next_acquirer();
+        draft.charge_first();
         draft.finish()
     }
 
@@ -64,8 +67,8 @@ impl Payment {
 impl Draft {
     /// Begins a charge at this acquirer.
     pub(super) fn start_attempt(&mut self, acquirer: AcquirerName) {
-        let ask_at = self.clock().plus_ms(CALL_LEASE_MS);
-        self.make(Change::AttemptStarted { acquirer: acquirer.clone(), ask_at });
+        let inquire_at = self.clock().plus_ms(CALL_LEASE_MS);
+        self.make(Change::AttemptStarted { acquirer: acquirer.clone(), inquire_at });
         self.effects.push(super::Effect::Charge(acquirer));
     }
 }

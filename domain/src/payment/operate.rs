@@ -1,13 +1,16 @@
 //! Cancelling, capturing and refunding.
 
+use super::change::OperationChange;
 use super::decide::Draft;
-use super::due::{CALL_LEASE_MS, WITHHELD_WAIT_MS, retry_wait_ms};
+use super::inquire::NotFound;
+use super::schedule::{CALL_LEASE_MS, WITHHELD_WAIT_MS, accepted_wait_ms, inquiry_wait_ms, resend_wait_ms};
 use super::{Change, Command, Context, Effect, Payment, Refusal};
 use crate::acquiring::{CallFailure, OperationAnswer};
 use crate::event::Cause;
-use crate::method::Method;
 use crate::money::Money;
-use crate::operation::{Operation, OperationKind, OperationRequest, OperationState, Wish};
+use crate::operation::{
+    Operation, OperationCall, OperationKind, OperationRequest, OperationState, RequestedOperation,
+};
 use crate::state::{Refund, RefundStatus};
 use crate::status::Status;
 use uuid::Uuid;
@@ -20,9 +23,15 @@ impl Payment {
     ///
     /// # Errors
     /// Why not.
-    pub fn permits(&self, wish: Wish) -> Result<(), Refusal> {
-        let request = OperationRequest { id: Uuid::nil(), wish, key: None };
-        let context = Context { now: self.state.updated_at, dice: 0, op: Uuid::nil(), card_at_hand: false };
+    pub fn permits(&self, requested: RequestedOperation) -> Result<(), Refusal> {
+        let request = OperationRequest { id: Uuid::nil(), requested, key: None };
+        let context = Context {
+            now: self.state.updated_at,
+            dice: 0,
+            op: Uuid::nil(),
+            card_at_hand: false,
+            operates_in_turn: false,
+        };
         self.decide(Command::Operate(request), &context).map(drop)
     }
 }
@@ -38,7 +47,7 @@ impl Draft {
         if self.payment.operations.len() >= MAX_OPERATIONS {
             return Err(Refusal::TooManyOperations(MAX_OPERATIONS));
         }
-        let kind = self.permit(request.wish)?;
+        let kind = self.permit(request.requested)?;
         self.begin(request, kind);
         Ok(())
     }
@@ -53,8 +62,8 @@ impl Draft {
         match operations.find(|operation| operation.key.as_ref() == Some(key)) {
             None => Ok(None),
             Some(known)
-                if known.kind.verb() == request.wish.verb()
-                    && known.asked_amount == request.wish.amount() =>
+                if known.kind.verb() == request.requested.verb()
+                    && known.asked_amount == request.requested.amount() =>
             {
                 Ok(Some(known.id))
             }
@@ -63,26 +72,32 @@ impl Draft {
     }
 
     /// What exactly is to be done, if the payment allows it.
-    fn permit(&self, wish: Wish) -> Result<OperationKind, Refusal> {
+    fn permit(&self, requested: RequestedOperation) -> Result<OperationKind, Refusal> {
         let status = self.payment.status();
         let refuse = |verb, allowed| Err(Refusal::NotAllowed { status, verb, allowed });
-        if let Some(verb) = self.processing_verb(wish) {
+        if let Some(verb) = self.processing_verb(requested) {
             return Err(Refusal::Busy(verb));
         }
-        match wish {
-            Wish::Cancel if matches!(status, Status::Pending | Status::Approved) => Ok(OperationKind::Cancel),
-            Wish::Cancel => refuse("be cancelled", "pending, approved"),
-            Wish::Capture(_) if self.payment.method() != Method::CreditCard => Err(Refusal::NotCapturable),
-            Wish::Capture(_) if self.payment.order.captures_at_once() => Err(Refusal::NotCapturable),
-            Wish::Capture(_) if status != Status::Approved => refuse("be captured", "approved"),
-            Wish::Capture(amount) => {
+        match requested {
+            RequestedOperation::Cancel if matches!(status, Status::Pending | Status::Approved) => {
+                Ok(OperationKind::Cancel)
+            }
+            RequestedOperation::Cancel => refuse("be cancelled", "pending, approved"),
+            RequestedOperation::Capture(_) if !self.payment.method().can_be_captured() => {
+                Err(Refusal::NotCapturable)
+            }
+            RequestedOperation::Capture(_) if self.payment.order.captures_at_once() => {
+                Err(Refusal::NotCapturable)
+            }
+            RequestedOperation::Capture(_) if status != Status::Approved => refuse("be captured", "approved"),
+            RequestedOperation::Capture(amount) => {
                 let authorized = self.payment.order.amount;
                 let amount = amount.unwrap_or(authorized);
                 let fits = Money::ZERO < amount && amount <= authorized;
                 fits.then_some(OperationKind::Capture(amount)).ok_or(Refusal::CaptureOutOfBounds(authorized))
             }
-            Wish::Refund(_) if status != Status::Paid => refuse("be refunded", "paid"),
-            Wish::Refund(amount) => {
+            RequestedOperation::Refund(_) if status != Status::Paid => refuse("be refunded", "paid"),
+            RequestedOperation::Refund(amount) => {
                 let left = self.payment.state.refundable_amount();
                 let amount = amount.unwrap_or(left);
                 let fits = Money::ZERO < amount && amount <= left;
@@ -92,20 +107,19 @@ impl Draft {
     }
 
     /// A cancellation or capture that is on its way, which stands in the way of another.
-    fn processing_verb(&self, wish: Wish) -> Option<&'static str> {
+    fn processing_verb(&self, requested: RequestedOperation) -> Option<&'static str> {
         let is_refund = |verb: &str| verb == "refund";
-        let processing =
-            self.payment.operations.iter().filter(|operation| operation.state == OperationState::Processing);
+        let processing = self.payment.operations.iter().filter(|operation| operation.is_processing());
         processing
             .map(|operation| operation.kind.verb())
-            .find(|verb| !is_refund(verb) && !is_refund(wish.verb()))
+            .find(|verb| !is_refund(verb) && !is_refund(requested.verb()))
     }
 
     /// An authorisation that should have been captured in one go is captured now.
     pub(super) fn capture_at_once(&mut self) {
-        let wish = Wish::Capture(None);
+        let requested = RequestedOperation::Capture(None);
         let kind = OperationKind::Capture(self.payment.order.amount);
-        self.begin(OperationRequest { id: self.context.op, wish, key: None }, kind);
+        self.begin(OperationRequest { id: self.context.op, requested, key: None }, kind);
     }
 
     fn begin(&mut self, request: OperationRequest, kind: OperationKind) {
@@ -114,63 +128,171 @@ impl Draft {
             id: request.id,
             kind,
             key: request.key,
-            asked_amount: request.wish.amount(),
+            asked_amount: request.requested.amount(),
             state: OperationState::Processing,
             requested_at: now,
+            before: Money::ZERO,
             sent: 0,
-            send_at: None,
+            call: OperationCall::Ready,
+            call_is_over: false,
+            inquiries: 0,
+            not_found: 0,
+            due_at: None,
             refusal: None,
         }));
         if let OperationKind::Refund(amount) = kind {
             let (id, status) = (request.id.to_string(), RefundStatus::Processing);
-            self.make(Change::RefundAdded(Refund { id, amount, status, created_at: now }));
+            let refund = Refund { id, amount, status, created_at: now, failure_reason: None };
+            self.make(Change::RefundAdded(refund));
         }
         self.operation = Some(request.id);
-        self.send_operation(request.id);
+        let others = self.payment.operations.iter().filter(|other| other.id != request.id);
+        let is_first = !others.into_iter().any(Operation::is_processing);
+        if is_first || !self.context.operates_in_turn {
+            self.send_operation(request.id);
+        }
     }
 
-    /// Sends an operation; if nothing is heard of it until the lease ends, it is sent again.
+    /// Sends an operation; if nothing is heard of it until the lease ends, it is asked for.
     pub(super) fn send_operation(&mut self, id: Uuid) {
-        self.make(Change::OperationSent(id));
-        self.make(Change::OperationScheduled(id, self.clock().plus_ms(CALL_LEASE_MS)));
+        let Some(kind) = self.operation_of(id).map(|operation| operation.kind) else { return };
+        let before = match kind {
+            OperationKind::Cancel => Money::ZERO,
+            OperationKind::Capture(_) => self.payment.state.captured_amount.unwrap_or_default(),
+            OperationKind::Refund(_) => self.payment.state.refunded_amount(),
+        };
+        let due_at = self.clock().plus_ms(CALL_LEASE_MS);
+        self.make(Change::Operation(id, OperationChange::Sent { before, due_at }));
         if let Some(acquirer) = self.payment.acquirer().cloned() {
             self.effects.push(Effect::Operate(acquirer, id));
         }
     }
 
-    /// The acquirer answered an operation.
-    pub(super) fn operation_answered(&mut self, id: Uuid, answer: OperationAnswer) {
-        let Some(operation) = self.payment.operations.iter().find(|operation| operation.id == id) else {
+    fn operation_of(&self, id: Uuid) -> Option<&Operation> {
+        self.payment.operations.iter().find(|operation| operation.id == id)
+    }
+
+    /// The acquirer answered an operation that was sent. A failure counts only for the last sending.
+    pub(super) fn operation_answered(&mut self, id: Uuid, sending: u32, answer: OperationAnswer) {
+        let Some(operation) = self.operation_of(id).filter(|operation| operation.is_processing()).cloned()
+        else {
             return;
         };
-        if operation.state != OperationState::Processing {
-            return;
-        }
-        let (kind, sent) = (operation.kind, operation.sent);
+        let is_last = operation.sent == sending && operation.call != OperationCall::Accepted;
         match answer {
-            OperationAnswer::Done => {
-                self.make(Change::OperationEnded(id, None));
-                self.operation_done(id, kind);
+            OperationAnswer::Done | OperationAnswer::Accepted | OperationAnswer::Refused(_) => {
+                self.operation_learnt(&operation, answer);
             }
-            OperationAnswer::Refused(reason) => {
-                self.make(Change::OperationEnded(id, Some(reason)));
-                self.operation_refused(id, kind);
+            OperationAnswer::NotFound | OperationAnswer::Failed(_) if !is_last => {}
+            OperationAnswer::NotFound | OperationAnswer::Failed(CallFailure::Unknown(_)) => {
+                self.operation_is_unknown(&operation, 0);
+            }
+            OperationAnswer::Failed(CallFailure::Throttled { after_ms }) => {
+                self.operation_is_unknown(&operation, after_ms);
+            }
+            OperationAnswer::Failed(CallFailure::NotDelivered(_)) => {
+                let due_at = self.clock().plus_ms(resend_wait_ms(sending));
+                self.make(Change::Operation(id, OperationChange::NotSent { counts: true, due_at }));
             }
             OperationAnswer::Failed(CallFailure::Withheld) => {
-                let wait_ms = WITHHELD_WAIT_MS.max(retry_wait_ms(sent.saturating_sub(1)));
-                self.make(Change::OperationWithheld(id, self.clock().plus_ms(wait_ms)));
+                let wait_ms = WITHHELD_WAIT_MS.max(resend_wait_ms(sending.saturating_sub(1)));
+                let due_at = self.clock().plus_ms(wait_ms);
+                self.make(Change::Operation(id, OperationChange::NotSent { counts: false, due_at }));
             }
-            OperationAnswer::Failed(CallFailure::NotDelivered(_) | CallFailure::Unknown(_)) => {
-                self.make(Change::OperationScheduled(id, self.clock().plus_ms(retry_wait_ms(sent))));
+        }
+    }
+
+    /// The acquirer answered what became of an operation.
+    pub(super) fn operation_inquired(
+        &mut self,
+        id: Uuid,
+        inquiring_for_ms: Option<u64>,
+        answer: OperationAnswer,
+    ) {
+        let Some(operation) = self.operation_of(id).filter(|operation| operation.is_processing()).cloned()
+        else {
+            return;
+        };
+        match answer {
+            OperationAnswer::Done | OperationAnswer::Accepted | OperationAnswer::Refused(_) => {
+                self.operation_learnt(&operation, answer);
             }
+            OperationAnswer::NotFound => self.operation_not_found(&operation, inquiring_for_ms),
+            OperationAnswer::Failed(CallFailure::Withheld) => {
+                self.operation_inquiry_postponed(&operation, WITHHELD_WAIT_MS);
+            }
+            OperationAnswer::Failed(CallFailure::Throttled { after_ms }) => {
+                self.operation_inquiry_postponed(&operation, after_ms);
+            }
+            // The next inquiry is scheduled already.
+            OperationAnswer::Failed(CallFailure::NotDelivered(_) | CallFailure::Unknown(_)) => {}
+        }
+    }
+
+    /// It may have had an effect: it is asked for.
+    fn operation_is_unknown(&mut self, operation: &Operation, at_least_ms: u64) {
+        let due_at = self.clock().plus_ms(inquiry_wait_ms(operation.inquiries).max(at_least_ms));
+        let unknown = OperationChange::Unknown { call_is_over: true, due_at };
+        self.make(Change::Operation(operation.id, unknown));
+    }
+
+    /// The acquirer states what became of an operation.
+    fn operation_learnt(&mut self, operation: &Operation, answer: OperationAnswer) {
+        let (id, kind) = (operation.id, operation.kind);
+        match answer {
+            OperationAnswer::Done => {
+                self.make(Change::Operation(id, OperationChange::Done));
+                self.operation_done(id, kind);
+            }
+            OperationAnswer::Refused(why) => {
+                self.make(Change::Operation(id, OperationChange::Refused(why.clone())));
+                self.operation_refused(id, kind, why);
+                // It differs from what we believed about the charge: another refund at the acquirer's desk came first.
+                self.bring_check_forward(self.clock());
+            }
+            OperationAnswer::Accepted if operation.call != OperationCall::Accepted => {
+                let due_at = self.clock().plus_ms(accepted_wait_ms(0));
+                self.make(Change::Operation(id, OperationChange::Accepted(due_at)));
+            }
+            OperationAnswer::Accepted | OperationAnswer::NotFound | OperationAnswer::Failed(_) => {}
+        }
+    }
+
+    /// The acquirer does not know of it: believed by the same rules as for a charge, then it is sent again. What was
+    /// accepted once is never sent again.
+    fn operation_not_found(&mut self, operation: &Operation, inquiring_for_ms: Option<u64>) {
+        let id = operation.id;
+        match operation.call {
+            OperationCall::Unknown | OperationCall::Accepted => {}
+            // The answer to a question from before it was sent again tells nothing.
+            OperationCall::Ready | OperationCall::Sent => return,
+        }
+        match NotFound::judge(operation.call_is_over, operation.not_found, inquiring_for_ms) {
+            NotFound::AskAgainAfter(ms) => {
+                let again_at = self.clock().plus_ms(ms);
+                self.make(Change::Operation(id, OperationChange::NotFound(again_at)));
+            }
+            NotFound::Believed if operation.call == OperationCall::Accepted => {
+                let what = format!("the acquirer took a {}, and does not know it", operation.kind.verb());
+                self.contradicted(&what, Some(id.to_string()));
+            }
+            NotFound::Believed => self.send_operation(id),
+        }
+    }
+
+    /// Sends the operation that waited for those before it, if they have ended.
+    pub(super) fn send_operation_in_turn(&mut self) {
+        let mut processing = self.payment.operations.iter().filter(|operation| operation.is_processing());
+        if let Some(id) = processing.next().filter(|first| first.due_at.is_none()).map(|first| first.id) {
+            self.send_operation(id);
         }
     }
 
     fn operation_done(&mut self, id: Uuid, kind: OperationKind) {
         match kind {
             OperationKind::Cancel => {
-                if let Err(oddity) = self.learn_cancelled(Cause::Merchant) {
-                    self.oddity = Some(oddity);
+                if let Err(discrepancy) = self.learn_cancelled(Cause::Merchant) {
+                    self.discrepancies.push(discrepancy);
                 }
             }
             OperationKind::Capture(amount) => {
@@ -182,24 +304,25 @@ impl Draft {
                 {
                     self.make(Change::Captured(amount));
                 } else if self.payment.state.captured_amount != Some(amount) {
-                    self.oddity = Some(self.contradiction("captured"));
+                    self.contradicted("captured", Some(id.to_string()));
                 }
             }
             OperationKind::Refund(_) => {
-                self.make(Change::RefundEnded(id.to_string(), RefundStatus::Succeeded));
-                self.refund_if_all_is_back(Cause::Merchant);
+                self.make(Change::RefundSucceeded(id.to_string()));
+                self.refund_succeeded(id.to_string(), Cause::Merchant);
             }
         }
     }
 
-    fn operation_refused(&mut self, id: Uuid, kind: OperationKind) {
+    fn operation_refused(&mut self, id: Uuid, kind: OperationKind, why: String) {
         match kind {
             OperationKind::Cancel => {}
             OperationKind::Capture(_) => {
                 self.become_status(Status::Declined, Some("capture_refused"), Cause::Acquirer);
             }
             OperationKind::Refund(_) => {
-                self.make(Change::RefundEnded(id.to_string(), RefundStatus::Failed));
+                self.make(Change::RefundFailed(id.to_string(), why));
+                self.make(Change::RefundReported(id.to_string(), Cause::Acquirer));
             }
         }
     }

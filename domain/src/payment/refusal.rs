@@ -43,18 +43,18 @@ pub enum Refusal {
 
 /// Something an acquirer stated that the table refuses. An operator sees it; it is never dropped.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Oddity {
+pub struct Discrepancy {
     /// Which.
-    pub kind: OddityKind,
+    pub kind: DiscrepancyKind,
     /// What was stated and what stood against it, without personal data.
     pub detail: String,
     /// What of the payment it is about, where there may be several: an operation, a settlement.
     pub about: Option<String>,
 }
 
-/// The kinds of oddities.
+/// The kinds of discrepancies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OddityKind {
+pub enum DiscrepancyKind {
     /// It may become acceptable when what goes before it has arrived: work it again later.
     TooEarly,
     /// Another amount came in than was asked for.
@@ -71,7 +71,7 @@ pub enum OddityKind {
     UnknownOutcome,
 }
 
-impl OddityKind {
+impl DiscrepancyKind {
     /// Every kind.
     pub const ALL: [Self; 7] = [
         Self::TooEarly,

@@ -12,7 +12,7 @@ pub use error::BrCodeError;
 
 use crate::pix::key::PixKey;
 use crate::pix::txid::StaticTxid;
-use crate::place::Cep;
+use crate::postal::Cep;
 
 /// The most characters of a BR Code: the Pix API's limit for `pixCopiaECola`.
 pub const MAX_LENGTH: usize = 512;

@@ -5,7 +5,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::wire::{DecimalNumber, Percentage, Printed};
-use crate::acquiring::Issued;
+use crate::acquiring::{DeclineKind, Issued};
 use crate::card::Brand;
 use crate::identity::AcquirerName;
 use crate::money::Money;
@@ -88,11 +88,14 @@ pub(super) struct CreditCard<'a> {
     installments: u8,
     authorization_code: Option<&'a str>,
     decline_code: Option<&'a str>,
+    decline_kind: Option<DeclineKind>,
+    network_decline_code: Option<&'a str>,
 }
 
 impl<'a> CreditCard<'a> {
     pub(super) fn of(terms: &'a Terms, state: &'a State) -> Option<Self> {
         let Terms::CreditCard { card, installments, capture: _ } = terms else { return None };
+        let decline = state.decline.as_ref();
         Some(Self {
             brand: card.brand,
             first_digits: &card.first_digits,
@@ -100,7 +103,9 @@ impl<'a> CreditCard<'a> {
             holder_name: &card.holder_name,
             installments: *installments,
             authorization_code: state.authorization_code.as_deref(),
-            decline_code: state.decline_code.as_deref(),
+            decline_code: decline.map(|decline| decline.code.as_str()),
+            decline_kind: decline.and_then(|decline| decline.kind),
+            network_decline_code: decline.and_then(|decline| decline.network_code.as_deref()),
         })
     }
 }
@@ -177,6 +182,7 @@ pub struct RefundRecord<'a> {
     amount: Printed<Money>,
     status: RefundStatus,
     created_at: Printed<Timestamp>,
+    failure_reason: Option<&'a str>,
 }
 
 impl<'a> RefundRecord<'a> {
@@ -187,6 +193,7 @@ impl<'a> RefundRecord<'a> {
             amount: Printed(refund.amount),
             status: refund.status,
             created_at: Printed(refund.created_at),
+            failure_reason: refund.failure_reason.as_deref(),
         }
     }
 }

@@ -5,7 +5,7 @@ use super::violation::{Broken, code};
 use crate::card::{CardData, CardNumber, Cvv, Expiry};
 use crate::time::Timestamp;
 
-/// Reads the card. That it has expired is told as a rule that depends on the time.
+/// Reads the card. That it has expired is reported as a rule that depends on the time.
 pub(super) fn read(card: &Fields<'_>, now: Timestamp) -> Option<CardData> {
     let number = card.required("number").secret_text();
     let number =

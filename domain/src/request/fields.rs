@@ -48,7 +48,7 @@ impl<'n> Fields<'n> {
         Self { object, path: String::new(), findings }
     }
 
-    /// A field that must be there; its absence is told.
+    /// A field that must be there; its absence is reported.
     pub(super) fn required<'f>(&'f self, name: &'f str) -> Field<'f> {
         let field = self.optional(name);
         if field.node.is_none() {
@@ -78,12 +78,12 @@ impl<'n> Fields<'n> {
         self.note(&self.findings.clock, name, broken);
     }
 
-    /// The value, or a violation told.
+    /// The value, or a violation reported.
     pub(super) fn keep<T>(&self, name: &str, value: Result<T, Broken>) -> Option<T> {
         value.map_err(|broken| self.refuse(name, broken)).ok()
     }
 
-    /// An integer within bounds, or a violation told.
+    /// An integer within bounds, or a violation reported.
     pub(super) fn in_range(&self, name: &str, value: i64, bounds: RangeInclusive<i64>) -> Option<u64> {
         let broken =
             || Broken::new(code::RANGE, format!("must be from {} to {}", bounds.start(), bounds.end()));
@@ -147,7 +147,8 @@ impl<'f> Field<'f> {
         self.fields.keep(self.name, parse(self.text()?))
     }
 
-    /// A text of so many characters, none of them a control character; blanks alone count as nothing.
+    /// A text with as many characters as `lengths` allows, none of them a control character; blanks alone count as
+    /// nothing.
     pub(super) fn text_of(self, lengths: RangeInclusive<usize>) -> Option<String> {
         self.parsed(|text| check_text(text, lengths).map(|()| text.to_owned()))
     }
@@ -209,7 +210,7 @@ impl<'f> Field<'f> {
         Some(Fields { object, path: self.fields.path_to(self.name), findings: self.fields.findings })
     }
 
-    /// The objects of an array. Those beyond `max` are not looked at: that they are too many is told.
+    /// The objects of an array. Those beyond `max` are not looked at: that they are too many is reported.
     pub(super) fn objects(self, max: usize) -> Vec<Fields<'f>> {
         let Some(node) = self.node else { return Vec::new() };
         let Node::List(entries) = node else {

@@ -6,7 +6,7 @@ use super::violation::{Broken, code};
 use crate::document::{Document, DocumentType};
 use crate::order::{Address, Payer};
 use crate::phone::Phone;
-use crate::place::{Cep, Uf};
+use crate::postal::{Cep, Uf};
 
 /// Reads the payer.
 pub(super) fn read(payer: &Fields<'_>) -> Option<Payer> {

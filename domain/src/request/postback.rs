@@ -1,4 +1,4 @@
-//! `postbackUrl`: where status changes are told.
+//! `postbackUrl`: where status changes are reported.
 
 use url::{Host, Url};
 

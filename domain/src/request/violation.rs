@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::card::CardError;
 use crate::document::{DocumentError, UnknownDocumentType};
 use crate::phone::PhoneError;
-use crate::place::PlaceError;
+use crate::postal::PostalError;
 
 /// Every code of a [`Violation`]. The codes are part of the API: none changes its meaning.
 pub mod code {
@@ -173,11 +173,11 @@ impl From<PhoneError> for Broken {
     }
 }
 
-impl From<PlaceError> for Broken {
-    fn from(error: PlaceError) -> Self {
+impl From<PostalError> for Broken {
+    fn from(error: PostalError) -> Self {
         let code = match error {
-            PlaceError::Cep => code::FORMAT,
-            PlaceError::Uf => code::UNKNOWN_VALUE,
+            PostalError::Cep => code::FORMAT,
+            PostalError::Uf => code::UNKNOWN_VALUE,
         };
         Self::new(code, error.to_string())
     }
@@ -209,7 +209,7 @@ mod tests {
         use PhoneError as P;
         let documents = [D::Character, D::Length, D::Repeated, D::CheckDigit].map(Broken::from);
         let phones = [P::Character, P::Length, P::Country, P::AreaCode, P::Subscriber].map(Broken::from);
-        let places = [PlaceError::Cep, PlaceError::Uf].map(Broken::from);
+        let places = [PostalError::Cep, PostalError::Uf].map(Broken::from);
         let cards =
             [C::Character, C::Length, C::CheckDigit, C::UnknownBrand, C::BrandLength, C::Month, C::Year];
         let cards = cards.map(Broken::from);

@@ -2,11 +2,13 @@
 
 use serde::Serialize;
 
-use crate::event::Event;
+use crate::event::{EndedRefund, Event};
 use crate::identity::TransactionId;
+use crate::money::Money;
 use crate::payment::Payment;
 use crate::record::PaymentRecord;
 use crate::record::wire::Printed;
+use crate::state::RefundStatus;
 use crate::status::Status;
 use crate::time::Timestamp;
 
@@ -23,6 +25,7 @@ pub fn body(payment: &Payment, event: &Event, public_url: &str) -> Result<String
         sequence: event.sequence,
         occurred_at: Printed(event.occurred_at),
         reason: event.reason.as_deref(),
+        refund: event.refund.as_ref().map(RefundBody::of),
         data: PaymentRecord::as_of(payment, event, public_url),
     })
 }
@@ -37,5 +40,29 @@ struct Body<'a> {
     sequence: u32,
     occurred_at: Printed<Timestamp>,
     reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refund: Option<RefundBody<'a>>,
     data: PaymentRecord<'a>,
+}
+
+/// The refund of an event that is about one.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RefundBody<'a> {
+    refund_id: &'a str,
+    amount: Printed<Money>,
+    status: RefundStatus,
+    failure_reason: Option<&'a str>,
+}
+
+impl<'a> RefundBody<'a> {
+    fn of(refund: &'a EndedRefund) -> Self {
+        let EndedRefund { refund_id, amount, status, failure_reason } = refund;
+        Self {
+            refund_id,
+            amount: Printed(*amount),
+            status: *status,
+            failure_reason: failure_reason.as_deref(),
+        }
+    }
 }

@@ -5,63 +5,63 @@ use crate::*;
 #[test]
 fn a_notice_that_came_before_its_forerunner_waits_and_has_the_acquirer_asked_at_once() {
     let refunded = || Fact::Refunded { refund_id: "desk".into(), amount: None };
-    let expired = after(&pending(), Command::Notified(Fact::Expired), 1_000);
+    let expired = after(&pending(), notice(Fact::Expired), 1_000);
     for waiting in [pending(), expired] {
         for early in [charged_back("c1"), dispute_won("w1"), refunded()] {
-            assert_eq!(oddity(&waiting, Command::Notified(early.clone())), OddityKind::TooEarly);
-            let next = after(&waiting, Command::Notified(early), 9_000);
+            assert_eq!(discrepancy(&waiting, notice(early.clone())), DiscrepancyKind::TooEarly);
+            let next = after(&waiting, notice(early), 9_000);
             assert_eq!(next.due_at(), Some(START.plus_ms(9_000)), "the money is asked for");
         }
     }
-    assert_eq!(oddity(&paid(), Command::Notified(dispute_won("w1"))), OddityKind::TooEarly);
-    let disputed = after(&paid(), Command::Notified(charged_back("c1")), 3_000);
-    let won = after(&disputed, Command::Notified(dispute_won("w1")), 4_000);
+    assert_eq!(discrepancy(&paid(), notice(dispute_won("w1"))), DiscrepancyKind::TooEarly);
+    let disputed = after(&paid(), notice(charged_back("c1")), 3_000);
+    let won = after(&disputed, notice(dispute_won("w1")), 4_000);
     assert_eq!(won.status(), Status::Paid);
-    assert_eq!(oddity(&won, Command::Notified(dispute_won("w2"))), OddityKind::TooEarly);
+    assert_eq!(discrepancy(&won, notice(dispute_won("w2"))), DiscrepancyKind::TooEarly);
 }
 
 #[test]
 fn a_chargeback_or_a_won_dispute_that_repeats_changes_nothing_whatever_came_in_between() {
     let repeats = |payment: &Payment, fact| {
-        let decision = payment.decide(Command::Notified(fact), &at(9_000)).unwrap();
-        decision.next.is_none() && decision.oddity.is_none()
+        let decision = payment.decide(notice(fact), &at(9_000)).unwrap();
+        decision.next.is_none() && decision.discrepancies.is_empty()
     };
-    let disputed = after(&paid(), Command::Notified(charged_back("c1")), 3_000);
+    let disputed = after(&paid(), notice(charged_back("c1")), 3_000);
     assert!(repeats(&disputed, charged_back("c1")));
-    let won = after(&disputed, Command::Notified(dispute_won("w1")), 4_000);
+    let won = after(&disputed, notice(dispute_won("w1")), 4_000);
     assert!(repeats(&won, charged_back("c1")) && repeats(&won, dispute_won("w1")));
-    let again = after(&won, Command::Notified(charged_back("c2")), 5_000);
+    let again = after(&won, notice(charged_back("c2")), 5_000);
     assert_eq!(again.status(), Status::Chargeback, "another one is another one");
     assert!(repeats(&again, dispute_won("w1")) && repeats(&again, charged_back("c1")));
 }
 
 #[test]
 fn a_refund_at_the_desk_waits_while_one_of_ours_is_under_way() {
-    let asked = after(&paid(), wish(refund(10_000), None, 1), 3_000);
+    let asked = after(&paid(), requested(refund(10_000), None, 1), 3_000);
     let desk = Fact::Refunded { refund_id: "desk".into(), amount: Some(Money::from_cents(500)) };
-    assert_eq!(oddity(&asked, Command::Notified(desk.clone())), OddityKind::TooEarly);
+    assert_eq!(discrepancy(&asked, notice(desk.clone())), DiscrepancyKind::TooEarly);
     let answer = OperationAnswer::Refused("not_possible".into());
     let operation = asked.operations[0].id;
-    let refused = after(&asked, Command::OperationAnswered { operation, answer }, 4_000);
-    let learnt = after(&refused, Command::Notified(desk), 5_000);
+    let refused = after(&asked, operated(operation, answer), 4_000);
+    let learnt = after(&refused, notice(desk), 5_000);
     assert_eq!(learnt.state.refunded_amount(), Money::from_cents(500));
 }
 
 #[test]
 fn money_of_another_amount_does_not_keep_an_expired_charge_waiting() {
-    let settled = ChargeAnswer::Known(settled("s1", 9_999));
-    let found = Command::Found { attempt: 1, asking_for_ms: None, answer: settled };
+    let settled = ChargeAnswer::known(settled("s1", 9_999));
+    let found = Command::Inquired { attempt: 1, asked_at: None, inquiring_for_ms: None, answer: settled };
     let decision = pending().decide(found, &at(3_700_000)).unwrap();
-    assert_eq!(decision.oddity.unwrap().kind, OddityKind::AmountMismatch);
+    assert_eq!(decision.discrepancies[0].kind, DiscrepancyKind::AmountMismatch);
     assert_eq!(decision.next.unwrap().status(), Status::Expired);
 }
 
 #[test]
 fn a_notice_ahead_of_the_answer_pays_and_the_answer_still_brings_the_code() {
     let opened = open(pix_order()).next.unwrap();
-    let paid = after(&opened, Command::Notified(settled("s1", 10_000)), 5);
+    let paid = after(&opened, notice(settled("s1", 10_000)), 5);
     assert_eq!(paid.status(), Status::Paid);
-    let answer = ChargeAnswer::Known(pending_fact());
+    let answer = ChargeAnswer::known(pending_fact());
     let both = after(&paid, Command::ChargeAnswered { attempt: 1, answer }, 10);
     assert_eq!(both.status(), Status::Paid);
     assert!(both.state.issued.is_some());
@@ -71,8 +71,8 @@ fn a_notice_ahead_of_the_answer_pays_and_the_answer_still_brings_the_code() {
 #[test]
 fn money_that_arrives_late_is_accepted_and_says_so() {
     for over in [Fact::Expired, Fact::Cancelled] {
-        let closed = after(&pending(), Command::Notified(over), 1_000);
-        let paid = after(&closed, Command::Notified(settled("s1", 10_000)), 2_000);
+        let closed = after(&pending(), notice(over), 1_000);
+        let paid = after(&closed, notice(settled("s1", 10_000)), 2_000);
         assert_eq!(paid.status(), Status::Paid);
         assert_eq!(paid.history.last().unwrap().reason.as_deref(), Some("late_settlement"));
     }
@@ -82,35 +82,35 @@ fn money_that_arrives_late_is_accepted_and_says_so() {
 fn a_settlement_that_confirms_a_capture_is_no_second_payment() {
     let mut captured = paid();
     Arc::make_mut(&mut captured.state).settlement_id = None;
-    let confirmed = after(&captured, Command::Notified(settled("s9", 10_000)), 3_000);
+    let confirmed = after(&captured, notice(settled("s9", 10_000)), 3_000);
     assert_eq!(confirmed.state.settlement_id.as_deref(), Some("s9"));
     assert_eq!(confirmed.history.len(), captured.history.len());
-    assert_eq!(oddity(&confirmed, Command::Notified(settled("s10", 10_000))), OddityKind::PaidTwice);
+    assert_eq!(discrepancy(&confirmed, notice(settled("s10", 10_000))), DiscrepancyKind::PaidTwice);
 }
 
 #[test]
-fn a_refund_that_a_notice_told_of_is_not_undone_by_the_answer_to_its_repetition() {
-    let asked = after(&paid(), wish(refund(4_000), None, 1), 3_000);
+fn a_refund_that_a_notice_reported_is_not_undone_by_the_answer_to_its_repetition() {
+    let asked = after(&paid(), requested(refund(4_000), None, 1), 3_000);
     let id = Uuid::from_u128(1);
     let told = Fact::Refunded { refund_id: id.to_string(), amount: None };
-    let refunded = after(&asked, Command::Notified(told), 4_000);
+    let refunded = after(&asked, notice(told), 4_000);
     assert_eq!(refunded.state.refunded_amount(), Money::from_cents(4_000));
     assert_eq!(refunded.due_at(), None, "it need not be sent again");
     let answer = OperationAnswer::Refused("done already".into());
-    let answered = after(&refunded, Command::OperationAnswered { operation: id, answer }, 5_000);
+    let answered = after(&refunded, operated(id, answer), 5_000);
     assert_eq!(answered.state.refundable_amount(), Money::from_cents(6_000));
 }
 
 #[test]
 fn a_refused_refund_that_was_done_after_all_is_an_exception_if_its_money_went_back_meanwhile() {
     let operation = Uuid::from_u128(1);
-    let asked = after(&paid(), wish(refund(10_000), None, 1), 3_000);
+    let asked = after(&paid(), requested(refund(10_000), None, 1), 3_000);
     let answer = OperationAnswer::Refused("no".into());
-    let refused = after(&asked, Command::OperationAnswered { operation, answer }, 4_000);
+    let refused = after(&asked, operated(operation, answer), 4_000);
     let told = Fact::Refunded { refund_id: operation.to_string(), amount: None };
-    assert_eq!(after(&refused, Command::Notified(told.clone()), 5_000).status(), Status::Refund);
-    let again = after(&refused, wish(refund(1), None, 2), 5_000);
-    assert_eq!(oddity(&again, Command::Notified(told)), OddityKind::RefundExceedsPaid);
+    assert_eq!(after(&refused, notice(told.clone()), 5_000).status(), Status::Refund);
+    let again = after(&refused, requested(refund(1), None, 2), 5_000);
+    assert_eq!(discrepancy(&again, notice(told)), DiscrepancyKind::RefundExceedsPaid);
 }
 
 #[test]
@@ -118,44 +118,53 @@ fn a_charge_that_had_an_effect_after_another_one_followed_is_an_exception() {
     let failed = ChargeAnswer::Failed(CallFailure::NotDelivered("no".into()));
     let opened = open(pix_order()).next.unwrap();
     let second = after(&opened, Command::ChargeAnswered { attempt: 1, answer: failed }, 10);
-    let late = ChargeAnswer::Known(settled("s1", 10_000));
+    let late = ChargeAnswer::known(settled("s1", 10_000));
     assert_eq!(
-        oddity(&second, Command::ChargeAnswered { attempt: 1, answer: late }),
-        OddityKind::Contradiction
+        discrepancy(&second, Command::ChargeAnswered { attempt: 1, answer: late }),
+        DiscrepancyKind::Contradiction
     );
 }
 
 #[test]
 fn the_settlement_of_a_partial_capture_may_come_before_the_captures_answer() {
-    let answer = ChargeAnswer::Known(Fact::Authorized(Approval { authorization_code: "123456".into() }));
+    let answer = ChargeAnswer::known(Fact::Authorized(Approval { authorization_code: "123456".into() }));
     let opened = Payment { order: Arc::new(card_order(false)), ..open(pix_order()).next.unwrap() };
     let authorized = after(&opened, Command::ChargeAnswered { attempt: 1, answer }, 10);
-    let capture = wish(Wish::Capture(Some(Money::from_cents(6_000))), None, 1);
+    let capture = requested(RequestedOperation::Capture(Some(Money::from_cents(6_000))), None, 1);
     let capturing = after(&authorized, capture, 3_000);
-    let paid = after(&capturing, Command::Notified(settled("s1", 6_000)), 3_100);
+    let paid = after(&capturing, notice(settled("s1", 6_000)), 3_100);
     assert_eq!((paid.status(), paid.state.captured_amount), (Status::Paid, Some(Money::from_cents(6_000))));
-    let done = Command::OperationAnswered { operation: Uuid::from_u128(1), answer: OperationAnswer::Done };
+    let done = operated(Uuid::from_u128(1), OperationAnswer::Done);
     let done = paid.decide(done, &at(3_200)).unwrap();
-    assert_eq!((done.oddity, done.next.unwrap().due_at()), (None, None));
+    assert_eq!((done.discrepancies.len(), done.next.unwrap().due_at()), (0, None));
 }
 
 #[test]
-fn a_charge_that_a_notice_told_of_is_never_sent_again() {
+fn a_charge_that_a_notice_reported_is_never_sent_again() {
     let down = || ChargeAnswer::Failed(CallFailure::NotDelivered("down".into()));
-    let paid_early = after(&open(pix_order()).next.unwrap(), Command::Notified(settled("s1", 10_000)), 5);
+    let paid_early = after(&open(pix_order()).next.unwrap(), notice(settled("s1", 10_000)), 5);
     for command in [
         Command::ChargeAnswered { attempt: 1, answer: down() },
         Command::ChargeAnswered { attempt: 1, answer: ChargeAnswer::NotFound },
-        Command::Found { attempt: 1, asking_for_ms: Some(60_000), answer: ChargeAnswer::NotFound },
+        Command::Inquired {
+            attempt: 1,
+            asked_at: None,
+            inquiring_for_ms: Some(60_000),
+            answer: ChargeAnswer::NotFound,
+        },
     ] {
         // The first answer may be older than the notice.
-        let asked_once =
-            Command::Found { attempt: 1, asking_for_ms: Some(50_000), answer: ChargeAnswer::NotFound };
+        let asked_once = Command::Inquired {
+            attempt: 1,
+            asked_at: None,
+            inquiring_for_ms: Some(50_000),
+            answer: ChargeAnswer::NotFound,
+        };
         let decision = paid_early.decide(asked_once, &at(50_000)).unwrap();
-        assert!(decision.oddity.is_none());
+        assert!(decision.discrepancies.is_empty());
         let decision = decision.next.unwrap().decide(command, &at(60_000)).unwrap();
         assert!(!decision.effects.iter().any(|effect| matches!(effect, Effect::Charge(_))));
-        assert_eq!(decision.oddity.unwrap().kind, OddityKind::Contradiction);
+        assert_eq!(decision.discrepancies[0].kind, DiscrepancyKind::Contradiction);
         let next = decision.next.unwrap();
         assert_eq!(
             (next.status(), next.due_at()),
@@ -172,30 +181,34 @@ fn money_of_a_capture_that_a_dispute_overtook_is_counted() {
     let new = NewPayment { id, owner, order, fingerprint: None, page_token, considered: considered.to_vec() };
     let opened = Payment::open(new, &Context { card_at_hand: true, ..at(0) }).next.unwrap();
     let approval = Approval { authorization_code: "1".into() };
-    let authorised = after(&opened, Command::Notified(Fact::Authorized(approval)), 5);
-    let disputed = after(&authorised, Command::Notified(charged_back("c1")), 10);
-    let won = after(&disputed, Command::Notified(dispute_won("w1")), 20);
+    let authorised = after(&opened, notice(Fact::Authorized(approval)), 5);
+    let disputed = after(&authorised, notice(charged_back("c1")), 10);
+    let won = after(&disputed, notice(dispute_won("w1")), 20);
     assert_eq!((won.status(), won.state.refundable_amount()), (Status::Paid, Money::from_cents(10_000)));
     let (operation, answer) = (disputed.operations[0].id, OperationAnswer::Done);
-    let decision = disputed.decide(Command::OperationAnswered { operation, answer }, &at(30)).unwrap();
-    assert!(decision.oddity.is_none());
-    let told = disputed.decide(Command::Notified(settled("s1", 10_000)), &at(30)).unwrap();
-    assert!(told.oddity.is_none(), "its settlement may be told before its answer");
+    let decision = disputed.decide(operated(operation, answer), &at(30)).unwrap();
+    assert!(decision.discrepancies.is_empty());
+    let told = disputed.decide(notice(settled("s1", 10_000)), &at(30)).unwrap();
+    assert!(told.discrepancies.is_empty(), "its settlement may be told before its answer");
     for captured in [decision.next.unwrap(), told.next.unwrap()] {
         assert_eq!(captured.status(), Status::Chargeback);
         assert_eq!(captured.state.captured_amount, Some(Money::from_cents(10_000)));
     }
-    assert_eq!(oddity(&disputed, Command::Notified(settled("s1", 9_000))), OddityKind::PaidTwice);
+    assert_eq!(discrepancy(&disputed, notice(settled("s1", 9_000))), DiscrepancyKind::PaidTwice);
 }
 
 #[test]
 fn what_a_new_payment_cannot_become_leaves_its_charge_open_and_asked_for() {
     for fact in [charged_back("c1"), dispute_won("w1")] {
         let opened = open(pix_order()).next.unwrap();
-        let answer = ChargeAnswer::Known(fact.clone());
-        let decision =
-            opened.decide(Command::Found { attempt: 1, asking_for_ms: None, answer }, &at(40_000)).unwrap();
-        assert!(decision.oddity.is_some() && decision.next.is_none(), "{fact:?}");
+        let answer = ChargeAnswer::known(fact.clone());
+        let decision = opened
+            .decide(
+                Command::Inquired { attempt: 1, asked_at: None, inquiring_for_ms: None, answer },
+                &at(40_000),
+            )
+            .unwrap();
+        assert!(decision.discrepancies.len() == 1 && decision.next.is_none(), "{fact:?}");
         assert!(opened.due_at().is_some(), "it is asked for again");
     }
 }

@@ -41,7 +41,7 @@ fn a_receiver_that_is_gone_gets_nothing_more_of_this_payment() {
     let attempt = answered(410, 100);
     let gone = after(&pending(), Command::DeliveryAnswered { delivery: 0, attempt }, 100);
     assert_eq!(gone.outbox[0].state, DeliveryState::Exhausted);
-    let paid = after(&gone, Command::Notified(settled("s1", 10_000)), 2_000);
+    let paid = after(&gone, notice(settled("s1", 10_000)), 2_000);
     assert_eq!(paid.outbox[1].state, DeliveryState::Exhausted);
     assert_eq!(paid.history.len(), 2, "the event itself is there");
 }
@@ -66,6 +66,6 @@ fn a_receiver_that_is_gone_is_not_back_because_a_redelivery_timed_out() {
     let again = after(&after(&pending(), gone, 100), Command::Redeliver { delivery: 0 }, 200);
     let attempt = DeliveryAttempt { status: None, ..answered(0, 300) };
     let tried = after(&again, Command::DeliveryAnswered { delivery: 1, attempt }, 300);
-    let paid = after(&tried, Command::Notified(settled("s1", 10_000)), 2_000);
+    let paid = after(&tried, notice(settled("s1", 10_000)), 2_000);
     assert_eq!(paid.outbox[2].state, DeliveryState::Exhausted);
 }

@@ -28,9 +28,9 @@ fn bring(payment: Payment, notices: Vec<Fact>) -> Payment {
     let (mut payment, mut waiting) = (payment, VecDeque::from(notices));
     let mut patience = 10 * waiting.len();
     while let Some(fact) = waiting.pop_front() {
-        let decision = payment.decide(Command::Notified(fact.clone()), &at(5_000)).unwrap();
-        match decision.oddity.map(|oddity| oddity.kind) {
-            Some(OddityKind::TooEarly) => waiting.push_back(fact),
+        let decision = payment.decide(notice(fact.clone()), &at(5_000)).unwrap();
+        match decision.discrepancies.first().map(|discrepancy| discrepancy.kind) {
+            Some(DiscrepancyKind::TooEarly) => waiting.push_back(fact),
             Some(kind) => panic!("{fact:?} is an exception: {kind:?}"),
             None => {}
         }
@@ -41,10 +41,12 @@ fn bring(payment: Payment, notices: Vec<Fact>) -> Payment {
     payment
 }
 
-/// What the merchant was told, and what is left of the money.
-fn outcome(payment: &Payment) -> (Vec<Status>, Option<Money>, Money, usize) {
-    let told = payment.history.iter().map(|event| event.status).collect();
-    (told, payment.state.captured_amount, payment.state.refunded_amount(), payment.state.refunds.len())
+/// What the merchant was told, and what is left of the money. A refund may be reported before or after a dispute.
+fn outcome(payment: &Payment) -> (Vec<Status>, usize, Option<Money>, Money) {
+    let (refunds, changes): (Vec<_>, Vec<_>) =
+        payment.history.iter().partition(|event| event.refund.is_some());
+    let changes = changes.into_iter().map(|event| event.status).collect();
+    (changes, refunds.len(), payment.state.captured_amount, payment.state.refunded_amount())
 }
 
 fn shuffled() -> impl Strategy<Value = (Vec<Fact>, Vec<Fact>)> {

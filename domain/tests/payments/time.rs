@@ -9,22 +9,23 @@ pub(crate) const DAY: u64 = 24 * 3_600_000;
 #[test]
 fn what_ended_unpaid_is_looked_at_after_one_and_three_days_and_then_no_more() {
     for over in [Fact::Expired, Fact::Cancelled] {
-        let mut closed = after(&pending(), Command::Notified(over.clone()), 1_000);
+        let mut closed = after(&pending(), notice(over.clone()), 1_000);
         for day in [1, 3] {
             assert_eq!(closed.due_at(), Some(START.plus_ms(1_000 + day * DAY)), "{over:?}");
             let looked = closed.decide(Command::Wake, &at(1_000 + day * DAY)).unwrap();
             assert!(
-                looked.effects.contains(&Effect::Find(AcquirerName::new("first"))) && looked.oddity.is_none()
+                looked.effects.contains(&Effect::Inquire(AcquirerName::new("first"), 1))
+                    && looked.discrepancies.is_empty()
             );
             closed = looked.next.unwrap();
-            let late = after(&closed, found(ChargeAnswer::Known(settled("s1", 10_000))), 1_000 + day * DAY);
+            let late = after(&closed, found(ChargeAnswer::known(settled("s1", 10_000))), 1_000 + day * DAY);
             assert_eq!((late.status(), late.due_at()), (Status::Paid, None));
             assert_eq!(late.state.status_reason.as_deref(), Some("late_settlement"));
             let told = closed.decide(found(ChargeAnswer::NotFound), &at(1_000 + day * DAY)).unwrap();
-            assert_eq!(told.oddity, None, "an acquirer may forget what was never paid");
+            assert_eq!(told.discrepancies, [], "an acquirer may forget what was never paid");
             let told =
-                closed.decide(found(ChargeAnswer::Known(over.clone())), &at(1_000 + day * DAY)).unwrap();
-            assert_eq!(told.oddity, None);
+                closed.decide(found(ChargeAnswer::known(over.clone())), &at(1_000 + day * DAY)).unwrap();
+            assert_eq!(told.discrepancies, []);
             closed = told.next.unwrap_or(closed);
         }
         assert_eq!(closed.due_at(), None, "and then no more");
@@ -32,31 +33,33 @@ fn what_ended_unpaid_is_looked_at_after_one_and_three_days_and_then_no_more() {
 }
 
 #[test]
-fn looks_for_late_money_that_bring_no_answer_are_told_of() {
-    let mut closed = after(&pending(), Command::Notified(Fact::Expired), 1_000);
+fn checks_for_late_money_that_bring_no_answer_are_reported() {
+    let mut closed = after(&pending(), notice(Fact::Expired), 1_000);
     for day in [1, 3] {
         closed = after(&closed, Command::Wake, 1_000 + day * DAY);
         closed = after(&closed, found(unknown()), 2_000 + day * DAY);
     }
     let again = closed.decide(Command::Wake, &at(1_000 + 5 * DAY)).unwrap();
-    assert_eq!(again.oddity.unwrap().kind, OddityKind::UnknownOutcome);
-    let closed = after(&again.next.unwrap(), found(ChargeAnswer::Known(Fact::Expired)), 2_000 + 5 * DAY);
+    assert_eq!(again.discrepancies[0].kind, DiscrepancyKind::UnknownOutcome);
+    let closed = after(&again.next.unwrap(), found(ChargeAnswer::known(Fact::Expired)), 2_000 + 5 * DAY);
     assert_eq!(closed.due_at(), None);
 }
 
 #[test]
 fn what_comes_due_follows_the_clock_after_it_went_ahead_and_back() {
     // A minute is enough to make a change while the clock is a day ahead.
-    let ahead = after(&pending(), Command::Notified(settled("s1", 10_000)), DAY);
+    let ahead = after(&pending(), notice(settled("s1", 10_000)), DAY);
     let told = Command::DeliveryAnswered { delivery: 0, attempt: answered(200, 100) };
     let told = after(&ahead, told, 3_000);
     assert_eq!(told.state.updated_at, START.plus_ms(DAY), "times of record never go back");
     assert_eq!(told.outbox_at(), Some(START.plus_ms(3_000 + LEASE_MS)), "and nothing waits for a day");
-    let refunding = after(&told, wish(refund(100), None, 1), 4_000);
+    let refunding = after(&told, requested(refund(100), None, 1), 4_000);
     assert_eq!(refunding.due_at(), Some(START.plus_ms(34_000)));
     assert_eq!(refunding.operations[0].requested_at, START.plus_ms(DAY));
-    let sent_again = refunding.decide(Command::Wake, &at(34_000)).unwrap();
-    assert!(sent_again.effects.contains(&Effect::Operate(AcquirerName::new("first"), Uuid::from_u128(1))));
+    let asked = refunding.decide(Command::Wake, &at(34_000)).unwrap();
+    assert!(
+        asked.effects.contains(&Effect::InquireOperation(AcquirerName::new("first"), Uuid::from_u128(1)))
+    );
 }
 
 #[test]
@@ -84,7 +87,7 @@ fn a_clock_that_differs_by_minutes_cuts_no_lease() {
 #[test]
 fn every_kind_of_due_time_is_pulled_in() {
     let waits = Context { now: START.plus_ms(DAY), ..at(9) };
-    let answer = ChargeAnswer::Known(pending_fact());
+    let answer = ChargeAnswer::known(pending_fact());
     let mut payment =
         open(pix_order()).next.unwrap().decide(charge_answered(answer), &waits).unwrap().next.unwrap();
     assert!(
@@ -94,22 +97,23 @@ fn every_kind_of_due_time_is_pulled_in() {
     payment = after(&payment, Command::Wake, 1_000);
     assert!(payment.due_at().unwrap() <= START.plus_ms(61_000), "the look at a waiting charge");
     assert!(payment.outbox_at().unwrap() <= START.plus_ms(1_000 + LEASE_MS), "the delivery");
-    let cancelling = payment.decide(wish(Wish::Cancel, None, 1), &waits).unwrap().next.unwrap();
+    let cancelling =
+        payment.decide(requested(RequestedOperation::Cancel, None, 1), &waits).unwrap().next.unwrap();
     let cancelling = after(&cancelling, Command::Wake, 2_000);
-    assert_eq!(cancelling.operations[0].send_at, Some(START.plus_ms(32_000)), "the operation");
+    assert_eq!(cancelling.operations[0].due_at, Some(START.plus_ms(32_000)), "the operation");
 }
 
 #[test]
-fn a_charge_that_ended_before_its_code_was_told_is_cancelled_and_may_still_be_paid_late() {
+fn a_charge_that_ended_before_its_code_was_known_is_cancelled_and_may_still_be_paid_late() {
     let opened = open(pix_order()).next.unwrap();
     for answer in [charge_answered, found] {
-        let ended = after(&opened, answer(ChargeAnswer::Known(Fact::Expired)), 40_000);
+        let ended = after(&opened, answer(ChargeAnswer::known(Fact::Expired)), 40_000);
         assert_eq!(ended.status(), Status::Cancelled);
         assert_eq!(ended.state.status_reason.as_deref(), Some("expired_at_acquirer"));
         assert_eq!(ended.due_at(), Some(START.plus_ms(40_000 + DAY)), "only late money is looked for");
-        assert_eq!(after(&ended, Command::Notified(Fact::Expired), 50_000).history.len(), 1);
-        let paid = after(&ended, Command::Notified(settled("s1", 10_000)), 50_000);
+        assert_eq!(after(&ended, notice(Fact::Expired), 50_000).history.len(), 1);
+        let paid = after(&ended, notice(settled("s1", 10_000)), 50_000);
         assert_eq!(paid.state.status_reason.as_deref(), Some("late_settlement"));
     }
-    assert_eq!(oddity(&opened, Command::Notified(Fact::Expired)), OddityKind::TooEarly);
+    assert_eq!(discrepancy(&opened, notice(Fact::Expired)), DiscrepancyKind::TooEarly);
 }

@@ -16,9 +16,9 @@ pub(crate) fn found(answer: ChargeAnswer) -> Command {
     found_after(0, answer)
 }
 
-/// Found by somebody who had been asking for so long.
-fn found_after(asking_for_ms: u64, answer: ChargeAnswer) -> Command {
-    Command::Found { attempt: 1, asking_for_ms: Some(asking_for_ms), answer }
+/// Found by a process that had been asking for this long.
+fn found_after(inquiring_for_ms: u64, answer: ChargeAnswer) -> Command {
+    Command::Inquired { attempt: 1, asked_at: None, inquiring_for_ms: Some(inquiring_for_ms), answer }
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn an_unknown_outcome_is_asked_for_a_second_later_and_never_at_once() {
     assert_eq!(timed_out.due_at(), Some(START.plus_ms(1_500)));
     assert!(timed_out.decide(Command::Wake, &at(1_499)).unwrap().next.is_none());
     let decision = timed_out.decide(Command::Wake, &at(1_500)).unwrap();
-    assert_eq!(decision.effects, [Effect::Find(AcquirerName::new("first"))]);
+    assert_eq!(decision.effects, [Effect::Inquire(AcquirerName::new("first"), 1)]);
     let due = decision.next.unwrap().due_at();
     assert_eq!(due, Some(START.plus_ms(3_500)), "the next question is stored before this one");
 }
@@ -45,8 +45,8 @@ fn not_found_until_sent_again(mut payment: Payment, end_ms: u64) -> (Payment, Ve
         }
         payment = after(&payment, Command::Wake, due_ms);
         asked_ms.push(due_ms);
-        let asking_for_ms = due_ms - asked_ms[0];
-        payment = after(&payment, found_after(asking_for_ms, ChargeAnswer::NotFound), due_ms + 10);
+        let inquiring_for_ms = due_ms - asked_ms[0];
+        payment = after(&payment, found_after(inquiring_for_ms, ChargeAnswer::NotFound), due_ms + 10);
         if payment.state.attempts.len() > opened_with {
             return (payment, asked_ms, Some(due_ms + 10));
         }
@@ -62,7 +62,7 @@ fn a_charge_that_is_not_known_is_sent_again_only_after_two_answers_and_twenty_se
     assert_eq!(sent_ms, Some(21_520));
     let attempts = &sent_again.state.attempts;
     assert_eq!(attempts[1].acquirer, AcquirerName::new("first"), "the same acquirer again");
-    assert_eq!((attempts[0].ask_at, attempts[1].not_found), (None, 0));
+    assert_eq!((attempts[0].inquire_at, attempts[1].not_found), (None, 0));
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_charge_that_nobody_heard_of_is_asked_for_longer_than_its_call_may_last_by_a
     let opened = open(pix_order()).next.unwrap();
     for found_ms in [30_000, 7_200_000] {
         let asked = opened.decide(Command::Wake, &at(found_ms)).unwrap();
-        assert_eq!(asked.effects.first(), Some(&Effect::Find(AcquirerName::new("first"))));
+        assert_eq!(asked.effects.first(), Some(&Effect::Inquire(AcquirerName::new("first"), 1)));
         let asked = asked.next.unwrap();
         assert_eq!(asked.state.attempts[0].outcome, AttemptOutcome::Unknown);
         let told = after(&asked, found(ChargeAnswer::NotFound), found_ms + 10);
@@ -101,27 +101,32 @@ fn what_wall_clocks_say_hurries_no_second_charge() {
 }
 
 #[test]
-fn the_answer_to_a_question_from_before_the_outcome_was_told_tells_nothing() {
+fn the_answer_to_a_question_from_before_the_outcome_was_reported_says_nothing() {
     let opened = open(pix_order()).next.unwrap();
-    let known = [Fact::Declined { code: "lost_card".into() }, settled("s1", 10_000), pending_fact()];
+    let known = [Fact::Declined(Decline::of("lost_card")), settled("s1", 10_000), pending_fact()];
     for fact in known {
-        let told = after(&opened, charge_answered(ChargeAnswer::Known(fact)), 500);
+        let told = after(&opened, charge_answered(ChargeAnswer::known(fact)), 500);
         let stale = told.decide(found(ChargeAnswer::NotFound), &at(600)).unwrap();
-        assert!(stale.oddity.is_none() && stale.next.is_none());
+        assert!(stale.discrepancies.is_empty() && stale.next.is_none());
     }
-    let look = Command::Found { attempt: 1, asking_for_ms: None, answer: ChargeAnswer::NotFound };
-    assert_eq!(oddity(&pending(), look), OddityKind::Contradiction);
+    let look = Command::Inquired {
+        attempt: 1,
+        asked_at: None,
+        inquiring_for_ms: None,
+        answer: ChargeAnswer::NotFound,
+    };
+    assert_eq!(discrepancy(&pending(), look), DiscrepancyKind::Contradiction);
 }
 
 #[test]
-fn another_amount_that_came_in_before_anything_was_told_ends_the_payment_and_is_told_to_an_operator() {
+fn another_amount_that_came_in_before_any_report_ends_the_payment_and_is_reported_to_an_operator() {
     let opened = open(pix_order()).next.unwrap();
     let other = || settled("s1", 9_999);
-    assert_eq!(oddity(&opened, Command::Notified(other())), OddityKind::AmountMismatch);
-    assert!(opened.decide(Command::Notified(other()), &at(5)).unwrap().next.is_none(), "the answer follows");
+    assert_eq!(discrepancy(&opened, notice(other())), DiscrepancyKind::AmountMismatch);
+    assert!(opened.decide(notice(other()), &at(5)).unwrap().next.is_none(), "the answer follows");
     for answer in [charge_answered, found] {
-        let decision = opened.decide(answer(ChargeAnswer::Known(other())), &at(40_000)).unwrap();
-        assert_eq!(decision.oddity.unwrap().kind, OddityKind::AmountMismatch);
+        let decision = opened.decide(answer(ChargeAnswer::known(other())), &at(40_000)).unwrap();
+        assert_eq!(decision.discrepancies[0].kind, DiscrepancyKind::AmountMismatch);
         let ended = decision.next.unwrap();
         assert_eq!(ended.status(), Status::Cancelled);
         assert_eq!(ended.state.status_reason.as_deref(), Some("amount_mismatch"));
@@ -147,53 +152,13 @@ fn a_call_that_fails_after_its_lease_was_over_makes_earlier_answers_worthless() 
 }
 
 #[test]
-fn an_open_attempt_of_an_older_version_is_asked_for_as_any_other() {
-    let timed_out = after(&open(pix_order()).next.unwrap(), charge_answered(unknown()), 500);
-    let mut stored = serde_json::to_value(&timed_out).unwrap();
-    let attempt = stored["state"]["attempts"][0].as_object_mut().unwrap();
-    assert!(attempt.remove("callIsOver").is_some() && attempt.get("notFound").is_none());
-    let older: Payment = serde_json::from_value(stored).unwrap();
-    let (_, _, sent_ms) = not_found_until_sent_again(older, 200_000);
-    assert_eq!(sent_ms, Some(51_520));
-}
-
-#[test]
-fn every_operation_that_stays_unknown_is_told_of_in_its_turn() {
-    let mut payment =
-        after(&after(&paid(), wish(refund(1), None, 1), 3_000), wish(refund(2), None, 2), 3_000);
-    let mut told = Vec::new();
-    while payment.due_at().unwrap() < START.plus_ms(2 * DAY) && told.len() < 4 {
-        let due_ms = payment.due_at().unwrap().ms_since(START);
-        let woken = payment.decide(Command::Wake, &at(due_ms)).unwrap();
-        told.extend(woken.oddity.map(|oddity| (due_ms, oddity.kind, oddity.about.unwrap())));
-        payment = woken.next.unwrap();
-        for number in 1..=2 {
-            let answer = OperationAnswer::Failed(CallFailure::Unknown("502".into()));
-            payment = after(
-                &payment,
-                Command::OperationAnswered { operation: Uuid::from_u128(number), answer },
-                due_ms,
-            );
-        }
-    }
-    assert!(told[0].0 < 10 * 60_000, "within ten minutes: {told:?}");
-    assert!(told.iter().all(|(_, kind, _)| *kind == OddityKind::UnknownOutcome));
-    for number in 1..=2 {
-        assert!(
-            told[..2].iter().any(|(_, _, about)| *about == Uuid::from_u128(number).to_string()),
-            "{told:?}"
-        );
-    }
-}
-
-#[test]
-fn a_charge_whose_time_is_over_and_that_brings_no_answer_is_told_of_within_hours() {
+fn a_charge_whose_time_is_over_and_that_brings_no_answer_is_reported_within_hours() {
     let mut payment = pending();
     let told_ms = loop {
         let due_ms = payment.due_at().unwrap().ms_since(START);
         let woken = payment.decide(Command::Wake, &at(due_ms)).unwrap();
-        if let Some(oddity) = woken.oddity {
-            assert_eq!(oddity.kind, OddityKind::UnknownOutcome);
+        if let Some(discrepancy) = woken.discrepancies.first() {
+            assert_eq!(discrepancy.kind, DiscrepancyKind::UnknownOutcome);
             break due_ms;
         }
         payment = after(&woken.next.unwrap(), found(unknown()), due_ms + 100);
@@ -202,5 +167,5 @@ fn a_charge_whose_time_is_over_and_that_brings_no_answer_is_told_of_within_hours
     assert!((3 * hour..5 * hour).contains(&told_ms), "{told_ms}: two hours after its expiry at one");
     // The service itself was away for days: the acquirer is asked first.
     let late = pending().decide(Command::Wake, &at(3 * DAY)).unwrap();
-    assert!(late.oddity.is_none());
+    assert!(late.discrepancies.is_empty());
 }

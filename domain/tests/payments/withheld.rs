@@ -9,7 +9,7 @@ fn withheld() -> ChargeAnswer {
 }
 
 fn find() -> Effect {
-    Effect::Find(AcquirerName::new("first"))
+    Effect::Inquire(AcquirerName::new("first"), 1)
 }
 
 /// Asked for twice, long enough after the first question: it is sent again.
@@ -18,7 +18,11 @@ fn sent_again() -> Payment {
     for ms in [1_500, 30_000] {
         payment = after(&payment, Command::Wake, ms);
         let answer = ChargeAnswer::NotFound;
-        payment = after(&payment, Command::Found { attempt: 1, asking_for_ms: Some(ms), answer }, ms);
+        payment = after(
+            &payment,
+            Command::Inquired { attempt: 1, asked_at: None, inquiring_for_ms: Some(ms), answer },
+            ms,
+        );
     }
     assert_eq!(payment.state.attempts.len(), 2);
     payment
@@ -53,14 +57,18 @@ fn a_charge_that_is_sent_again_waits_if_no_other_acquirer_is_left_and_is_asked_f
     let held = held.next.unwrap();
     assert_eq!((held.status(), held.due_at()), (Status::Initial, Some(START.plus_ms(61_000))));
     let mut payment = after(&held, Command::Wake, 61_000);
-    payment =
-        after(&payment, Command::Found { attempt: 2, asking_for_ms: Some(0), answer: withheld() }, 61_010);
+    payment = after(
+        &payment,
+        Command::Inquired { attempt: 2, asked_at: None, inquiring_for_ms: Some(0), answer: withheld() },
+        61_010,
+    );
     assert_eq!(payment.due_at(), Some(START.plus_ms(91_010)), "it goes on waiting");
-    for (ms, asking_for_ms) in [(91_010, 30_000), (121_010, 60_000)] {
+    for (ms, inquiring_for_ms) in [(91_010, 30_000), (121_010, 60_000)] {
         payment = after(&payment, Command::Wake, ms);
-        let asking_for_ms = Some(asking_for_ms);
+        let inquiring_for_ms = Some(inquiring_for_ms);
         let answer = ChargeAnswer::NotFound;
-        payment = after(&payment, Command::Found { attempt: 2, asking_for_ms, answer }, ms);
+        payment =
+            after(&payment, Command::Inquired { attempt: 2, asked_at: None, inquiring_for_ms, answer }, ms);
     }
     assert_eq!((payment.state.attempts.len(), payment.status()), (3, Status::Initial));
 }
@@ -72,26 +80,26 @@ fn questions_that_are_withheld_for_a_day_do_not_count_and_are_asked_soon_afterwa
     while now_ms < DAY {
         now_ms = payment.due_at().unwrap().ms_since(START);
         let woken = payment.decide(Command::Wake, &at(now_ms)).unwrap();
-        assert_eq!((woken.oddity, woken.effects), (None, vec![find()]));
+        assert_eq!((woken.discrepancies.len(), woken.effects), (0, vec![find()]));
         payment = after(&woken.next.unwrap(), found(withheld()), now_ms + 10);
-        assert_eq!(payment.state.attempts[0].asked, 0);
+        assert_eq!(payment.state.attempts[0].inquiries, 0);
         assert_eq!(payment.due_at().unwrap(), START.plus_ms(now_ms + 30_010));
     }
-    let seen = after(&payment, found(ChargeAnswer::Known(settled("s1", 10_000))), now_ms + 40_000);
+    let seen = after(&payment, found(ChargeAnswer::known(settled("s1", 10_000))), now_ms + 40_000);
     assert_eq!(seen.status(), Status::Paid);
 }
 
 #[test]
 fn an_operation_that_is_withheld_for_a_day_is_neither_refused_nor_odd_and_is_sent_soon_afterwards() {
-    let mut payment = after(&paid(), wish(refund(100), None, 1), 3_000);
+    let mut payment = after(&paid(), requested(refund(100), None, 1), 3_000);
     let mut now_ms = 3_000;
-    let answered = |answer| Command::OperationAnswered { operation: Uuid::from_u128(1), answer };
+    let answered = |answer| operated(Uuid::from_u128(1), answer);
     while now_ms < DAY {
         payment = after(&payment, answered(OperationAnswer::Failed(CallFailure::Withheld)), now_ms + 10);
         assert_eq!(payment.due_at().unwrap(), START.plus_ms(now_ms + 30_010));
         now_ms += 30_010;
         let woken = payment.decide(Command::Wake, &at(now_ms)).unwrap();
-        assert_eq!(woken.oddity, None);
+        assert_eq!(woken.discrepancies, []);
         payment = woken.next.unwrap();
         assert_eq!(payment.operations[0].sent, 1);
     }
@@ -100,13 +108,13 @@ fn an_operation_that_is_withheld_for_a_day_is_neither_refused_nor_odd_and_is_sen
 }
 
 #[test]
-fn what_was_asked_too_often_before_is_not_told_of_more_often_while_it_is_withheld() {
+fn what_was_asked_too_often_before_is_not_reported_more_often_while_it_is_withheld() {
     let mut payment = after(&open(pix_order()).next.unwrap(), charge_answered(unknown()), 500);
     let mut told = 0;
     while payment.due_at().unwrap() < START.plus_ms(DAY) {
         let now_ms = payment.due_at().unwrap().ms_since(START);
         let woken = payment.decide(Command::Wake, &at(now_ms)).unwrap();
-        told += u32::from(woken.oddity.is_some());
+        told += u32::from(woken.discrepancies.len() == 1);
         let answer = if now_ms < 2 * 3_600_000 { unknown() } else { withheld() };
         payment = after(&woken.next.unwrap(), found(answer), now_ms + 10);
     }
@@ -116,11 +124,11 @@ fn what_was_asked_too_often_before_is_not_told_of_more_often_while_it_is_withhel
 #[test]
 fn an_operator_who_asks_has_an_unknown_outcome_asked_for_at_once() {
     let timed_out = after(&open(pix_order()).next.unwrap(), charge_answered(unknown()), 500);
-    let asked = timed_out.decide(Command::Ask, &at(600)).unwrap();
+    let asked = timed_out.decide(Command::InquireNow, &at(600)).unwrap();
     assert_eq!(asked.effects, [find()]);
     let asked = asked.next.unwrap();
     assert_eq!(
-        (asked.due_at(), asked.state.attempts[0].asked),
+        (asked.due_at(), asked.state.attempts[0].inquiries),
         (Some(START.plus_ms(1_500)), 0),
         "as scheduled"
     );
@@ -129,62 +137,69 @@ fn an_operator_who_asks_has_an_unknown_outcome_asked_for_at_once() {
 #[test]
 fn an_operator_who_asks_leaves_a_charge_alone_that_may_be_under_way() {
     let opened = open(pix_order()).next.unwrap();
-    let asked = opened.decide(Command::Ask, &at(600)).unwrap();
+    let asked = opened.decide(Command::InquireNow, &at(600)).unwrap();
     assert!(asked.next.is_none() && asked.effects.is_empty());
 }
 
 #[test]
 fn an_operator_who_asks_has_a_waiting_charge_looked_at_beside_its_schedule() {
     let pending = pending();
-    let asked = pending.decide(Command::Ask, &at(600)).unwrap();
+    let asked = pending.decide(Command::InquireNow, &at(600)).unwrap();
     assert_eq!(asked.effects, [find()]);
     let asked = asked.next.unwrap();
     assert_eq!((asked.check, asked.revision), (pending.check, pending.revision + 1));
     assert_eq!(asked.state.version, pending.state.version, "nothing that a merchant sees");
-    let look = Command::Found {
+    let look = Command::Inquired {
         attempt: 1,
-        asking_for_ms: None,
-        answer: ChargeAnswer::Known(settled("s1", 10_000)),
+        asked_at: None,
+        inquiring_for_ms: None,
+        answer: ChargeAnswer::known(settled("s1", 10_000)),
     };
     assert_eq!(after(&asked, look, 700).status(), Status::Paid);
 }
 
 #[test]
-fn an_operator_who_asks_has_an_operation_sent_again_unless_its_call_may_be_under_way() {
-    let refunding = after(&paid(), wish(refund(100), None, 1), 3_000);
-    let sends = |payment: &Payment, ms| {
-        let asked = payment.decide(Command::Ask, &at(ms)).unwrap();
-        asked.effects.contains(&Effect::Operate(AcquirerName::new("first"), Uuid::from_u128(1)))
+fn an_operator_who_asks_goes_on_with_an_operation_unless_its_call_may_be_under_way() {
+    let refunding = after(&paid(), requested(refund(100), None, 1), 3_000);
+    let effects = |payment: &Payment, ms| {
+        let mut effects = payment.decide(Command::InquireNow, &at(ms)).unwrap().effects;
+        effects.retain(|effect| !matches!(effect, Effect::Deliver(_)));
+        effects
     };
-    assert!(!sends(&refunding, 3_100), "under way");
+    let (first, id) = (AcquirerName::new("first"), Uuid::from_u128(1));
+    assert_eq!(effects(&refunding, 3_100), [], "under way");
+    let failed = |why: CallFailure| OperationAnswer::Failed(why);
+    let unknown = after(&refunding, operated(id, failed(CallFailure::Unknown("502".into()))), 3_200);
+    assert_eq!(effects(&unknown, 3_300), [Effect::InquireOperation(first.clone(), id)]);
     let mut payment = refunding;
-    for _ in 0..7 {
-        let now_ms = payment.due_at().unwrap().ms_since(START);
-        payment = after(&payment, Command::Wake, now_ms);
-        let answer = OperationAnswer::Failed(CallFailure::Unknown("502".into()));
-        payment =
-            after(&payment, Command::OperationAnswered { operation: Uuid::from_u128(1), answer }, now_ms);
+    for sending in 1..=8 {
+        let answer = failed(CallFailure::NotDelivered("no connection".into()));
+        let answered = Command::OperationAnswered { operation: id, sending, answer };
+        payment = after(&payment, answered, payment.due_at().unwrap().ms_since(START));
+        if sending < 8 {
+            payment = after(&payment, Command::Wake, payment.due_at().unwrap().ms_since(START));
+        }
     }
     let next_ms = payment.due_at().unwrap().ms_since(START);
-    assert!(sends(&payment, next_ms - 700_000));
-    assert!(!sends(&payment, next_ms - 600_000), "a node whose clock is ahead may be sending it");
+    assert_eq!(effects(&payment, next_ms - 700_000), [Effect::Operate(first, id)]);
+    assert_eq!(effects(&payment, next_ms - 600_000), [], "a node whose clock is ahead may be sending it");
 }
 
 #[test]
 fn there_is_nothing_to_ask_of_what_is_settled() {
-    assert!(paid().decide(Command::Ask, &at(9_000)).unwrap().effects.is_empty());
-    assert!(paid().decide(Command::Ask, &at(9_000)).unwrap().next.is_none());
+    assert!(paid().decide(Command::InquireNow, &at(9_000)).unwrap().effects.is_empty());
+    assert!(paid().decide(Command::InquireNow, &at(9_000)).unwrap().next.is_none());
 }
 
 #[test]
 fn a_look_for_late_money_that_was_withheld_is_no_look_that_brought_no_answer() {
-    let mut closed = after(&pending(), Command::Notified(Fact::Expired), 1_000);
+    let mut closed = after(&pending(), notice(Fact::Expired), 1_000);
     for (day, answer) in [(1, ChargeAnswer::NotFound), (3, withheld())] {
         closed = after(&closed, Command::Wake, 1_000 + day * DAY);
         closed = after(&closed, found(answer), 2_000 + day * DAY);
     }
     let again = closed.decide(Command::Wake, &at(1_000 + 5 * DAY)).unwrap();
-    assert!(again.oddity.is_none() && again.effects.contains(&find()));
+    assert!(again.discrepancies.is_empty() && again.effects.contains(&find()));
     let told = after(&again.next.unwrap(), found(ChargeAnswer::NotFound), 2_000 + 5 * DAY);
     assert_eq!(told.due_at(), None, "and then no more");
 }
@@ -196,8 +211,8 @@ fn a_waiting_charge_is_not_called_overdue_while_its_looks_are_withheld() {
     let told_at = loop {
         let now_ms = payment.due_at().unwrap().ms_since(START);
         let woken = payment.decide(Command::Wake, &at(now_ms)).unwrap();
-        if let Some(oddity) = woken.oddity {
-            assert_eq!(oddity.kind, OddityKind::UnknownOutcome);
+        if let Some(discrepancy) = woken.discrepancies.first() {
+            assert_eq!(discrepancy.kind, DiscrepancyKind::UnknownOutcome);
             break now_ms;
         }
         let answer = if now_ms < 2 * DAY { withheld() } else { unknown() };

@@ -135,7 +135,7 @@ pub(crate) fn check_rejected(body: &str, kind: RejectionKind, expected: &[&str])
     check_message(&rejection, body);
 }
 
-/// Codes are on the list, messages are sentences, and nothing of a card is told.
+/// Codes are on the list, messages are sentences, and nothing of a card is disclosed.
 pub(crate) fn check_message(rejection: &Rejection, body: &str) {
     assert!(!rejection.violations.is_empty(), "{body}");
     for violation in &rejection.violations {

@@ -1,4 +1,4 @@
-//! What must hold for every body: no panic, no secret told, and what is accepted keeps the rules.
+//! What must hold for every body: no panic, no secret disclosed, and what is accepted keeps the rules.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

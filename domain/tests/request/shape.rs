@@ -13,7 +13,7 @@ fn an_empty_object_lacks_everything() {
 }
 
 #[test]
-fn all_broken_rules_are_told_at_once_in_the_order_of_the_table() {
+fn all_broken_rules_are_reported_at_once_in_the_order_of_the_table() {
     let mut body = card();
     body["amount"] = json!(0);
     body["currency"] = json!("USD");

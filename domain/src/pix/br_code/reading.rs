@@ -8,7 +8,7 @@ use super::{
 use crate::pix::key::PixKey;
 use crate::pix::txid::StaticTxid;
 use crate::pix::{amount, crc16};
-use crate::place::Cep;
+use crate::postal::Cep;
 
 pub(super) fn read(payload: &str) -> Result<BrCode, BrCodeError> {
     if payload.chars().count() > MAX_LENGTH {

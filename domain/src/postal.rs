@@ -18,9 +18,9 @@ impl Cep {
     /// Reads eight digits without punctuation.
     ///
     /// # Errors
-    /// [`PlaceError::Cep`] for anything else.
-    pub fn parse(value: &str) -> Result<Self, PlaceError> {
-        if value.len() == 8 && is_digits(value) { Ok(Self(value.to_owned())) } else { Err(PlaceError::Cep) }
+    /// [`PostalError::Cep`] for anything else.
+    pub fn parse(value: &str) -> Result<Self, PostalError> {
+        if value.len() == 8 && is_digits(value) { Ok(Self(value.to_owned())) } else { Err(PostalError::Cep) }
     }
 
     /// The eight digits.
@@ -36,7 +36,7 @@ impl Cep {
 }
 
 impl TryFrom<String> for Cep {
-    type Error = PlaceError;
+    type Error = PostalError;
 
     fn try_from(value: String) -> Result<Self, Self::Error> {
         Self::parse(&value)
@@ -70,9 +70,9 @@ impl Uf {
     /// Reads a two-letter code in capitals.
     ///
     /// # Errors
-    /// [`PlaceError::Uf`] when there is no such unit.
-    pub fn parse(value: &str) -> Result<Self, PlaceError> {
-        UFS.iter().find(|uf| **uf == value).map(|uf| Self(uf)).ok_or(PlaceError::Uf)
+    /// [`PostalError::Uf`] when there is no such unit.
+    pub fn parse(value: &str) -> Result<Self, PostalError> {
+        UFS.iter().find(|uf| **uf == value).map(|uf| Self(uf)).ok_or(PostalError::Uf)
     }
 
     /// The two letters.
@@ -88,7 +88,7 @@ impl fmt::Display for Uf {
 }
 
 impl TryFrom<String> for Uf {
-    type Error = PlaceError;
+    type Error = PostalError;
 
     fn try_from(value: String) -> Result<Self, Self::Error> {
         Self::parse(&value)
@@ -103,7 +103,7 @@ impl From<Uf> for String {
 
 /// Why a CEP or a UF was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum PlaceError {
+pub enum PostalError {
     /// Not eight digits.
     #[error("a CEP has exactly 8 digits")]
     Cep,
@@ -112,7 +112,7 @@ pub enum PlaceError {
     Uf,
 }
 
-impl PlaceError {
+impl PostalError {
     /// A stable name of the reason.
     pub const fn code(self) -> &'static str {
         match self {
@@ -141,6 +141,6 @@ mod tests {
 
     #[test]
     fn digits_of_other_scripts_are_no_cep() {
-        assert_eq!(Cep::parse("٠١٢٣"), Err(PlaceError::Cep));
+        assert_eq!(Cep::parse("٠١٢٣"), Err(PostalError::Cep));
     }
 }

@@ -1,0 +1,56 @@
+//! What may change in the next check of a charge.
+
+use crate::payment::{Check, Planned};
+use crate::time::Timestamp;
+
+/// One change of the next check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::payment) enum CheckChange {
+    /// It is made at this time; never when absent. The one before counts.
+    Scheduled(Option<Timestamp>),
+    /// It is made at this time, before the schedule wants it.
+    BroughtForward(Timestamp),
+    /// What a hint asked for is asked now, and again at this time if there is no answer.
+    Asked(Timestamp),
+    /// What a hint asked for was answered: the schedule goes on at this time.
+    Resumed(Timestamp),
+    /// The last one was not sent: that it brought no answer tells nothing. What a hint asked for is asked at this time.
+    Withheld(Timestamp),
+}
+
+impl Check {
+    /// The next check after a change.
+    pub(in crate::payment) fn after(before: Option<Self>, change: CheckChange) -> Option<Self> {
+        let first = |at, planned| Self { at, made: 0, withheld: false, planned, asked: 0 };
+        match (change, before) {
+            (CheckChange::Scheduled(at), before) => at.map(|at| Self {
+                made: before.map_or(0, |check| check.made.saturating_add(1)),
+                ..first(at, None)
+            }),
+            (CheckChange::BroughtForward(at), None) => Some(first(at, Some(Planned::Never))),
+            (CheckChange::BroughtForward(at), Some(check)) => {
+                let planned = check.planned.unwrap_or(Planned::At(check.at));
+                Some(Self { at, planned: Some(planned), asked: 0, ..check })
+            }
+            (CheckChange::Asked(again_at), check) => {
+                check.map(|check| Self { at: again_at, asked: check.asked.saturating_add(1), ..check })
+            }
+            (CheckChange::Resumed(at), check) => {
+                check.map(|check| Self { at, planned: None, asked: 0, ..check })
+            }
+            (CheckChange::Withheld(hint_at), check) => check.map(|check| match check.planned {
+                Some(_) => {
+                    Self { at: hint_at, withheld: true, asked: check.asked.saturating_sub(1), ..check }
+                }
+                None => Self { withheld: true, ..check },
+            }),
+        }
+    }
+
+    /// What a hint asked for outlives a change of the status, whose schedule has this check.
+    pub(in crate::payment) fn kept(hinted: Self, scheduled: Option<Self>) -> Self {
+        let planned =
+            scheduled.map_or(Planned::Never, |check| check.planned.unwrap_or(Planned::At(check.at)));
+        Self { planned: Some(planned), made: scheduled.map_or(0, |check| check.made), ..hinted }
+    }
+}

@@ -1,0 +1,91 @@
+//! What may change in a cancellation, a capture or a refund.
+
+use crate::money::Money;
+use crate::operation::{Operation, OperationCall, OperationState};
+use crate::time::Timestamp;
+
+/// One change of an operation. The merchant sees none of them: what an operation brings about is a change of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::payment) enum OperationChange {
+    /// It is sent now.
+    Sent {
+        /// What had been captured or given back for certain before.
+        before: Money,
+        /// When it is asked for if no answer comes.
+        due_at: Timestamp,
+    },
+    /// Its last sending had no effect. It is sent again at this time.
+    NotSent {
+        /// Whether that sending counts: it does not if the operation never left.
+        counts: bool,
+        /// When.
+        due_at: Timestamp,
+    },
+    /// Its outcome is unknown from now on: no earlier `NotFound` tells anything of it.
+    Unknown {
+        /// Whether its call is known to be over.
+        call_is_over: bool,
+        /// When it is asked for.
+        due_at: Timestamp,
+    },
+    /// The acquirer took it. It is asked for at this time.
+    Accepted(Timestamp),
+    /// The acquirer does not know of it, which need not mean that it never will: it is asked again by this time.
+    NotFound(Timestamp),
+    /// The acquirer is asked what became of it, and again at this time.
+    InquiryScheduled(Timestamp),
+    /// The last inquiry does not count. It is made again at this time.
+    InquiryPostponed(Timestamp),
+    /// It was done.
+    Done,
+    /// It was refused for this reason.
+    Refused(String),
+}
+
+impl Operation {
+    /// Makes a change.
+    pub(in crate::payment) fn apply(&mut self, change: OperationChange) {
+        match change {
+            OperationChange::Sent { before, due_at } => {
+                self.sent = self.sent.saturating_add(1);
+                self.step(OperationCall::Sent, due_at);
+                (self.call_is_over, self.not_found, self.before) = (false, 0, before);
+            }
+            OperationChange::NotSent { counts, due_at } => {
+                self.sent = self.sent.saturating_sub(u32::from(!counts));
+                self.step(OperationCall::Ready, due_at);
+            }
+            OperationChange::Unknown { call_is_over, due_at } => {
+                self.step(OperationCall::Unknown, due_at);
+                self.call_is_over |= call_is_over;
+                self.not_found = 0;
+            }
+            OperationChange::Accepted(due_at) => {
+                self.step(OperationCall::Accepted, due_at);
+                (self.call_is_over, self.inquiries, self.not_found) = (true, 0, 0);
+            }
+            OperationChange::NotFound(again_at) => {
+                self.not_found = self.not_found.saturating_add(1);
+                self.due_at = self.due_at.map(|scheduled| scheduled.min(again_at));
+            }
+            OperationChange::InquiryScheduled(at) => {
+                self.due_at = Some(at);
+                self.inquiries = self.inquiries.saturating_add(1);
+            }
+            OperationChange::InquiryPostponed(at) => {
+                self.due_at = Some(at);
+                self.inquiries = self.inquiries.saturating_sub(1);
+            }
+            OperationChange::Done => self.end(OperationState::Done, None),
+            OperationChange::Refused(why) => self.end(OperationState::Refused, Some(why)),
+        }
+    }
+
+    const fn step(&mut self, call: OperationCall, due_at: Timestamp) {
+        (self.call, self.due_at) = (call, Some(due_at));
+    }
+
+    fn end(&mut self, state: OperationState, refusal: Option<String>) {
+        (self.state, self.refusal, self.due_at) = (state, refusal, None);
+    }
+}

@@ -1,0 +1,61 @@
+//! Hints: an acquirer says that something changed, and not what. It is asked, and only its answer counts.
+
+use super::Change;
+use super::change::{AttemptChange, CheckChange};
+use super::decide::Draft;
+use super::schedule::HINT_GAP_MS;
+use crate::identity::AcquirerName;
+use crate::routing::AttemptOutcome;
+use crate::time::Timestamp;
+
+impl Draft {
+    /// Brings the next inquiry forward, whatever the status: a chargeback whose notice was lost is found by nobody else.
+    /// Many hints cause few inquiries.
+    pub(super) fn hinted(&mut self, acquirer: &AcquirerName) {
+        let now = self.clock();
+        let gap_ends = self.payment.inquired_at.map_or(now, |at| at.plus_ms(HINT_GAP_MS));
+        if self.payment.acquirer() != Some(acquirer) {
+            self.earlier_charge_hinted(acquirer, gap_ends <= now);
+            return;
+        }
+        let at = gap_ends.max(now);
+        match self.payment.state.attempts.last().map(|attempt| (attempt.outcome, attempt.inquire_at)) {
+            Some((AttemptOutcome::Sent, _)) => self.remember_hint(),
+            Some((AttemptOutcome::Unknown | AttemptOutcome::Registering, inquire_at)) => {
+                self.remember_hint();
+                if inquire_at.is_none_or(|scheduled| scheduled > at) {
+                    self.make(Change::Attempt(AttemptChange::InquiryBroughtForward(at)));
+                }
+            }
+            Some((AttemptOutcome::Accepted | AttemptOutcome::Declined | AttemptOutcome::NotDelivered, _)) => {
+                self.bring_check_forward(at);
+            }
+            None => {}
+        }
+    }
+
+    /// The answer that is under way may be from before the hint.
+    fn remember_hint(&mut self) {
+        if !self.payment.hinted {
+            self.make(Change::Hinted);
+        }
+    }
+
+    /// An acquirer that was believed not to have the charge says something of it: it is asked, unless it just was.
+    fn earlier_charge_hinted(&mut self, acquirer: &AcquirerName, may_ask: bool) {
+        let attempts = self.payment.state.attempts.iter();
+        let place = attempts.rev().skip(1).position(|attempt| attempt.acquirer == *acquirer);
+        let number =
+            place.and_then(|place| self.payment.state.attempts.len().checked_sub(place.saturating_add(1)));
+        if let Some(number) = number.and_then(|number| u32::try_from(number).ok()).filter(|_| may_ask) {
+            self.push_inquiry_about(acquirer.clone(), number);
+        }
+    }
+
+    /// Has the charge checked at this time, unless it is before, and not only because an answer is missing.
+    pub(super) fn bring_check_forward(&mut self, at: Timestamp) {
+        if self.payment.check.is_none_or(|check| check.at > at || check.asked > 0) {
+            self.make(Change::Check(CheckChange::BroughtForward(at)));
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! How long everything waits: calls, inquiries, checks, expiry.
+
+use super::{Check, Payment};
+use crate::acquiring::Issued;
+use crate::boleto::business_day;
+use crate::operation::{Operation, OperationCall, OperationKind};
+use crate::status::Status;
+use crate::time::{DAY_MS, Timestamp};
+use crate::webhook::schedule;
+
+/// How long after its decision a call to an acquirer may be under way before somebody else asks what became of it.
+///
+/// Every acquirer's time-out must be shorter; that is checked when the service starts.
+pub const CALL_LEASE_MS: u64 = 30_000;
+
+/// Waits before inquiries about an unknown outcome, and before an operation that had no effect is sent again; the last
+/// one repeats.
+const INQUIRY_STEPS_MS: [u64; 8] =
+    [1_000, 2_000, 5_000, 15_000, MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS];
+
+/// Waits before inquiries about what an acquirer took and has not ended yet; the last one repeats.
+const ACCEPTED_STEPS_MS: [u64; 5] = [10_000, MINUTE_MS, 3 * MINUTE_MS, 10 * MINUTE_MS, HOUR_MS];
+
+/// How long after a call that an operator's directive withheld it is tried again, at least: what had been tried often
+/// before keeps its longer step, so that it is not reported more often. None of it counts as a try.
+pub(super) const WITHHELD_WAIT_MS: u64 = 30_000;
+
+/// Inquiries after which an unknown outcome is reported, which is after 6 minutes; inquiring goes on.
+pub(super) const MANY_INQUIRIES: u32 = 5;
+
+/// Sendings without any effect after which an operation is reported.
+pub(super) const MANY_SENDINGS: u32 = 6;
+
+/// Waits between checks of a charge that waits for its payer; the last one repeats.
+const CHECK_STEPS_MS: [u64; 4] = [MINUTE_MS, 2 * MINUTE_MS, 7 * MINUTE_MS, 6 * HOUR_MS];
+
+/// How long after its expiry a charge that the acquirer gives no answer about is reported.
+pub(super) const OVERDUE_MS: u64 = 2 * HOUR_MS;
+
+/// Waits before checks of a PIX or boleto that expired or was cancelled, for money that arrived late and whose notice
+/// was lost: after a day, and two days later.
+///
+/// Providers state one to three business days from the payment of a boleto to its confirmation (same day at best since
+/// the bank federation's convention of 2024-03-15). A PIX crosses its expiry or cancellation by moments only.
+const LATE_CHECK_STEPS_MS: [u64; 2] = [DAY_MS, 2 * DAY_MS];
+
+/// Checks for late money that brought no answer, after which it is reported; checking goes on every two days.
+pub(super) const LATE_CHECKS: u32 = 2;
+
+/// How long after an inquiry a hint may cause the next one.
+pub(super) const HINT_GAP_MS: u64 = 2_000;
+
+/// How much further ahead than its schedule allows a time may lie before the clock counts as having jumped. Clocks of
+/// several nodes may differ a little, and a lease must not be cut because of that.
+pub(super) const CLOCK_TOLERANCE_MS: u64 = 10 * MINUTE_MS;
+
+/// Business days after the due date until a boleto counts as expired: settlement takes up to three.
+const BOLETO_TOLERANCE_DAYS: u32 = 3;
+
+const MINUTE_MS: u64 = 60_000;
+const HOUR_MS: u64 = 60 * MINUTE_MS;
+
+impl Payment {
+    /// When the time to pay is over. For a boleto this is after its last chance to settle.
+    pub fn expires_at(&self) -> Option<Timestamp> {
+        match self.state.issued.as_deref()? {
+            Issued::Pix { expires_at, .. } => Some(*expires_at),
+            Issued::Boleto(boleto) => {
+                let payable = business_day::roll(boleto.due_date);
+                let last = business_day::add(payable, BOLETO_TOLERANCE_DAYS);
+                Some(Timestamp::end_of_sao_paulo_day(last))
+            }
+        }
+    }
+
+    /// The check that is scheduled when it gets this status.
+    pub(super) fn check_after(&self, status: Status, clock: Timestamp) -> Option<Check> {
+        match status {
+            Status::Pending => self.check,
+            Status::Expired | Status::Cancelled => {
+                let at = clock.plus_ms(step(&LATE_CHECK_STEPS_MS, 0));
+                self.order.method.may_settle_late().then_some(Check {
+                    at,
+                    made: 0,
+                    withheld: false,
+                    planned: None,
+                    asked: 0,
+                })
+            }
+            Status::Initial
+            | Status::Approved
+            | Status::Declined
+            | Status::Refund
+            | Status::Chargeback
+            | Status::Paid => None,
+        }
+    }
+
+    /// The next check: by the schedule of its status, but of a waiting charge not after the moment it expires.
+    pub(super) fn next_check(&self, now: Timestamp) -> Timestamp {
+        let made = self.check.map_or(0, |check| check.made);
+        let unanswered = now.plus_ms(inquiry_wait_ms(made));
+        match self.state.status {
+            Status::Pending => {
+                let by_schedule = now.plus_ms(step(&CHECK_STEPS_MS, made));
+                match self.expires_at() {
+                    Some(expiry) if expiry > now => by_schedule.min(expiry),
+                    Some(_) => unanswered,
+                    None => by_schedule,
+                }
+            }
+            Status::Expired | Status::Cancelled => {
+                now.plus_ms(step(&LATE_CHECK_STEPS_MS, made.saturating_add(1)))
+            }
+            Status::Initial
+            | Status::Approved
+            | Status::Declined
+            | Status::Refund
+            | Status::Chargeback
+            | Status::Paid => unanswered,
+        }
+    }
+
+    /// Every time that is due, with the longest wait that its schedule has for it.
+    pub(super) fn each_due_time(&mut self, mut visit: impl FnMut(&mut Timestamp, u64)) {
+        let is_asked = self.state.attempts.last().is_some_and(|attempt| attempt.inquire_at.is_some());
+        if is_asked && let Some(attempt) = self.state_mut().attempts.last_mut() {
+            let longest = CALL_LEASE_MS
+                .max(inquiry_wait_ms(attempt.inquiries))
+                .max(accepted_wait_ms(attempt.inquiries));
+            attempt.inquire_at.iter_mut().for_each(|at| visit(at, longest));
+        }
+        for operation in &mut self.operations {
+            let longest = operation.wait_ms().max(inquiry_wait_ms(operation.sent)).max(CALL_LEASE_MS);
+            operation.due_at.iter_mut().for_each(|at| visit(at, longest));
+        }
+        let ended_unpaid = self.ended_unpaid();
+        if let Some(check) = &mut self.check {
+            let waiting = step(&CHECK_STEPS_MS, check.made);
+            let late = step(&LATE_CHECK_STEPS_MS, check.made);
+            let scheduled = if ended_unpaid { late } else { waiting };
+            visit(&mut check.at, scheduled.max(hint_wait_ms(check.asked)));
+        }
+        for delivery in &mut self.outbox {
+            let longest = schedule::longest_wait_ms(delivery.attempts.len());
+            delivery.next_attempt_at.iter_mut().for_each(|at| visit(at, longest));
+        }
+    }
+}
+
+impl Check {
+    /// Whether a hint came so lately that what it is about need not be readable yet.
+    pub(super) const fn may_lag(&self) -> bool {
+        self.planned.is_some() && self.asked < MANY_INQUIRIES
+    }
+}
+
+impl Operation {
+    /// How long after an inquiry about it the next one follows.
+    pub(super) const fn wait_ms(&self) -> u64 {
+        match self.call {
+            OperationCall::Accepted => accepted_wait_ms(self.inquiries),
+            OperationCall::Ready | OperationCall::Sent | OperationCall::Unknown => {
+                inquiry_wait_ms(self.inquiries)
+            }
+        }
+    }
+
+    /// How long it may be open before it is reported: a bank takes days for a refund, and may have it on its way for
+    /// the 90 days in which a PIX can be given back (rails: API Pix 2.9.0, devolução).
+    pub(super) const fn overdue_ms(&self) -> u64 {
+        match (self.kind, self.call) {
+            (OperationKind::Cancel | OperationKind::Capture(_), _) => 6 * MINUTE_MS,
+            (OperationKind::Refund(_), OperationCall::Accepted) => 90 * DAY_MS,
+            (
+                OperationKind::Refund(_),
+                OperationCall::Ready | OperationCall::Sent | OperationCall::Unknown,
+            ) => DAY_MS,
+        }
+    }
+}
+
+/// How long after this many inquiries about an unknown outcome the next one follows.
+pub(super) const fn inquiry_wait_ms(inquiries: u32) -> u64 {
+    step(&INQUIRY_STEPS_MS, inquiries)
+}
+
+/// How long after a hint was asked about in vain this many times it is asked about again.
+pub(super) const fn hint_wait_ms(asked: u32) -> u64 {
+    let wait_ms = inquiry_wait_ms(asked);
+    if wait_ms > HINT_GAP_MS { wait_ms } else { HINT_GAP_MS }
+}
+
+/// How long after this many inquiries about what was accepted the next one follows.
+pub(super) const fn accepted_wait_ms(inquiries: u32) -> u64 {
+    step(&ACCEPTED_STEPS_MS, inquiries)
+}
+
+/// How long after this many sendings without an effect an operation is sent again.
+pub(super) const fn resend_wait_ms(sent: u32) -> u64 {
+    step(&INQUIRY_STEPS_MS, sent.saturating_sub(1))
+}
+
+/// The step for the count, or the last step.
+const fn step<const N: usize>(steps: &[u64; N], count: u32) -> u64 {
+    let mut place = 0;
+    let mut counted = 0;
+    while counted < count && place + 1 < N {
+        counted += 1;
+        place += 1;
+    }
+    match steps.split_at(place).1.first() {
+        Some(step) => *step,
+        None => 0,
+    }
+}

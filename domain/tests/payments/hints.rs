@@ -1,0 +1,285 @@
+//! Hints: something changed, and the acquirer has to be asked what. And notices that bind only their own charge.
+
+use crate::payments::unknown_outcomes::{charge_answered, found, unknown};
+use crate::*;
+
+fn hint() -> Command {
+    Command::Hinted(AcquirerName::new("first"))
+}
+
+fn asks() -> Effect {
+    Effect::Inquire(AcquirerName::new("first"), 1)
+}
+
+/// Answered to the last inquiry.
+fn answered(payment: &Payment, answer: ChargeAnswer) -> Command {
+    Command::Inquired { attempt: 1, asked_at: payment.inquired_at, inquiring_for_ms: None, answer }
+}
+
+fn checked(payment: &Payment, facts: Vec<Fact>) -> Command {
+    answered(payment, ChargeAnswer::Known(Statement { facts, reference: Reference::none() }))
+}
+
+#[test]
+fn a_hint_brings_the_check_of_a_waiting_charge_forward_and_its_schedule_goes_on() {
+    let pending = pending();
+    let hinted = after(&pending, hint(), 5_000);
+    assert_eq!(hinted.due_at(), Some(START.plus_ms(5_000)));
+    assert!(hinted.decide(hint(), &at(5_001)).unwrap().next.is_none(), "a second one changes nothing");
+    let woken = hinted.decide(Command::Wake, &at(5_001)).unwrap();
+    assert_eq!(woken.effects, [asks()]);
+    let asked = woken.next.unwrap();
+    let nothing_new = after(&asked, checked(&asked, vec![pending_fact()]), 5_100);
+    assert_eq!(nothing_new.check, pending.check, "as if nothing had been asked");
+    assert_eq!(after(&asked, checked(&asked, vec![settled("s1", 10_000)]), 5_100).status(), Status::Paid);
+}
+
+#[test]
+fn many_hints_cause_one_inquiry_in_two_seconds() {
+    let mut payment = after(&pending(), hint(), 5_000);
+    let mut asked = Vec::new();
+    for ms in (5_000..9_000).step_by(100) {
+        payment = after(&payment, hint(), ms);
+        let woken = payment.decide(Command::Wake, &at(ms)).unwrap();
+        asked.extend(woken.effects.contains(&asks()).then_some(ms));
+        payment = woken.next.unwrap_or(payment);
+    }
+    assert_eq!(asked, [5_000, 7_000]);
+}
+
+#[test]
+fn a_hint_about_a_paid_payment_finds_what_no_notice_told() {
+    let hinted = after(&paid(), hint(), 5_000);
+    let asked = hinted.decide(Command::Wake, &at(5_000)).unwrap();
+    assert_eq!(asked.effects, [asks()]);
+    let asked = asked.next.unwrap();
+    assert!(asked.due_at().is_some(), "asked again until it is answered");
+    let same = after(&asked, checked(&asked, vec![settled("s1", 10_000)]), 5_100);
+    assert_eq!((same.status(), same.due_at()), (Status::Paid, None));
+    assert_eq!(same.state.version, paid().state.version, "nothing that a merchant sees");
+    let desk = Fact::Refunded { refund_id: "desk".into(), amount: Some(Money::from_cents(500)) };
+    let facts = vec![settled("s1", 10_000), desk, charged_back("c1")];
+    let found = after(&asked, checked(&asked, facts.clone()), 5_100);
+    assert_eq!((found.status(), found.due_at()), (Status::Chargeback, None));
+    assert_eq!(found.state.refunded_amount().cents(), 500);
+    let again = after(&after(&found, hint(), 9_000), Command::Wake, 9_000);
+    assert_eq!(
+        after(&again, checked(&again, facts), 9_100).history,
+        found.history,
+        "what repeats changes nothing"
+    );
+}
+
+#[test]
+fn what_a_hint_asked_for_is_asked_again_until_it_is_answered_although_the_status_changes() {
+    let mut payment = after(&pending(), hint(), 5_000);
+    let planned_ms = 60_000;
+    for due_ms in [5_000, 7_000, 9_000, 14_000, 29_000] {
+        assert_eq!(payment.due_at(), Some(START.plus_ms(due_ms)));
+        let woken = payment.decide(Command::Wake, &at(due_ms)).unwrap();
+        assert_eq!((woken.effects.first(), woken.discrepancies.len()), (Some(&asks()), 0));
+        let asked = woken.next.unwrap();
+        payment = after(&asked, answered(&asked, unknown()), due_ms + 10);
+    }
+    let waiting = after(&payment, checked(&payment, vec![pending_fact()]), 29_500);
+    assert!(waiting.due_at() > Some(START.plus_ms(planned_ms)), "the schedule goes on");
+    let paid = after(&payment, notice(settled("s1", 10_000)), 29_500);
+    assert_eq!(paid.due_at(), payment.due_at(), "the hint may have been about something else");
+    let woken = paid.decide(Command::Wake, &at(90_000)).unwrap();
+    assert_eq!(
+        woken.discrepancies[0].kind,
+        DiscrepancyKind::UnknownOutcome,
+        "after six minutes at the latest"
+    );
+    let asked = woken.next.unwrap();
+    let stale = after(&asked, checked(&payment, vec![settled("s1", 10_000)]), 90_050);
+    assert_eq!(stale.due_at(), asked.due_at(), "an answer to an older inquiry");
+    let answered = after(&asked, checked(&asked, vec![settled("s1", 10_000)]), 90_100);
+    assert_eq!((answered.status(), answered.due_at()), (Status::Paid, None));
+}
+
+#[test]
+fn a_hint_that_comes_sooner_than_its_news_can_be_read_is_asked_about_again() {
+    let mut payment = after(&paid(), hint(), 5_000);
+    let mut reported = Vec::new();
+    while payment.check.is_some() {
+        let due_ms = payment.due_at().unwrap().ms_since(START);
+        payment = after(&payment, Command::Wake, due_ms);
+        let answer = answered(&payment, ChargeAnswer::NotFound);
+        let decision = payment.decide(answer, &at(due_ms + 10)).unwrap();
+        reported.extend(decision.discrepancies.iter().map(|found| (found.kind, due_ms)));
+        payment = decision.next.unwrap_or(payment);
+    }
+    assert_eq!(reported, [(DiscrepancyKind::Contradiction, 29_000)]);
+}
+
+#[test]
+fn a_hint_about_a_charge_that_had_no_effect_finds_nothing_to_report() {
+    let refused =
+        |attempt| Command::ChargeAnswered { attempt, answer: ChargeAnswer::Refused("no contract".into()) };
+    let declined = after(&after(&open(pix_order()).next.unwrap(), refused(1), 5), refused(2), 10);
+    assert_eq!(declined.status(), Status::Declined);
+    let hint = Command::Hinted(AcquirerName::new("second"));
+    let asked = after(&after(&declined, hint, 5_000), Command::Wake, 5_000);
+    let asked_at = asked.inquired_at;
+    let answer =
+        Command::Inquired { attempt: 2, asked_at, inquiring_for_ms: None, answer: ChargeAnswer::NotFound };
+    let answered = asked.decide(answer, &at(5_100)).unwrap();
+    assert_eq!((answered.discrepancies.len(), answered.next.unwrap().check), (0, None));
+}
+
+#[test]
+fn a_hint_while_the_charge_is_under_way_is_remembered_until_it_is_answered() {
+    let opened = open(pix_order()).next.unwrap();
+    let hinted = opened.decide(hint(), &at(50)).unwrap();
+    assert_eq!(hinted.effects, [], "its answer comes");
+    let hinted = hinted.next.unwrap();
+    assert_eq!(hinted.due_at(), opened.due_at());
+    let answered = after(&hinted, charge_answered(ChargeAnswer::known(pending_fact())), 100);
+    assert_eq!(answered.due_at(), Some(START.plus_ms(100)), "what was hinted may be newer than the answer");
+    let asked = answered.decide(Command::Wake, &at(100)).unwrap();
+    assert_eq!(asked.effects.first(), Some(&asks()));
+    assert!(!asked.next.unwrap().hinted);
+}
+
+#[test]
+fn a_hint_about_an_unknown_outcome_brings_its_inquiry_forward() {
+    let mut payment = after(&open(pix_order()).next.unwrap(), charge_answered(unknown()), 500);
+    for ms in [1_500, 3_500, 8_500] {
+        payment = after(&after(&payment, Command::Wake, ms), found(unknown()), ms + 10);
+    }
+    assert_eq!(payment.due_at(), Some(START.plus_ms(23_500)));
+    assert_eq!(
+        after(&payment, hint(), 9_000).due_at(),
+        Some(START.plus_ms(10_500)),
+        "two seconds after the last"
+    );
+}
+
+#[test]
+fn a_hint_that_comes_while_an_answer_is_learnt_is_not_lost() {
+    let asked = after(&after(&pending(), hint(), 5_000), Command::Wake, 5_000);
+    let hinted_again = after(&asked, hint(), 5_500);
+    let paid = after(&hinted_again, checked(&hinted_again, vec![settled("s1", 10_000)]), 5_600);
+    assert_eq!((paid.status(), paid.due_at()), (Status::Paid, Some(START.plus_ms(7_000))));
+}
+
+/// A payment that the first acquirer certainly did not take, and that the second one has.
+fn at_the_second() -> Payment {
+    let down = ChargeAnswer::Failed(CallFailure::NotDelivered("down".into()));
+    let moved = after(&open(pix_order()).next.unwrap(), charge_answered(down), 5);
+    let answer = ChargeAnswer::known(pending_fact());
+    after(&moved, Command::ChargeAnswered { attempt: 2, answer }, 20)
+}
+
+#[test]
+fn a_notice_of_an_earlier_charge_does_not_end_the_present_one() {
+    let payment = at_the_second();
+    for over in [Fact::Expired, Fact::Cancelled, Fact::Declined(Decline::of("x"))] {
+        let decision = payment.decide(notice(over.clone()), &at(1_000)).unwrap();
+        assert!(decision.next.is_none() && decision.discrepancies.is_empty(), "{over:?}");
+        assert_ne!(after(&payment, notice_of("second", over), 1_000), payment, "its own acquirer may");
+    }
+    for money in [settled("s1", 10_000), charged_back("c1")] {
+        assert_eq!(discrepancy(&payment, notice(money)), DiscrepancyKind::Contradiction);
+    }
+}
+
+#[test]
+fn a_hint_about_an_earlier_charge_has_that_acquirer_asked_about_that_charge() {
+    let hinted = at_the_second().decide(hint(), &at(1_000)).unwrap();
+    assert_eq!(hinted.effects, [asks()]);
+    let asked = hinted.next.unwrap();
+    assert!(asked.decide(hint(), &at(1_500)).unwrap().effects.is_empty(), "once in two seconds");
+    let found = asked.decide(checked(&asked, vec![settled("s1", 10_000)]), &at(1_600)).unwrap();
+    assert_eq!(found.discrepancies[0].kind, DiscrepancyKind::Contradiction, "paid twice, perhaps");
+}
+
+#[test]
+fn what_the_acquirer_calls_a_charge_goes_into_every_later_question() {
+    let reference = Reference::none().with("paymentId", "p1");
+    let statement = Statement { facts: vec![pending_fact()], reference };
+    let opened = open(pix_order()).next.unwrap();
+    let pending = after(&opened, charge_answered(ChargeAnswer::Known(statement)), 10);
+    assert_eq!(pending.query().reference.get("paymentId"), Some("p1"));
+    let later = Statement {
+        facts: vec![settled("s1", 10_000)],
+        reference: Reference::none().with("endToEndId", "E1").with("", "x").with("long", &"x".repeat(300)),
+    };
+    let paid = after(&pending, found(ChargeAnswer::Known(later)), 2_000);
+    let expected = Reference::none().with("paymentId", "p1").with("endToEndId", "E1");
+    assert_eq!(paid.query().reference, expected);
+}
+
+#[test]
+fn a_charge_that_is_taken_and_registered_later_waits_for_its_code() {
+    let opened = open(pix_order()).next.unwrap();
+    let taken =
+        after(&opened, charge_answered(ChargeAnswer::Accepted(Reference::none().with("id", "7"))), 10);
+    assert_eq!((taken.status(), taken.due_at()), (Status::Initial, Some(START.plus_ms(10_010))));
+    let asked = after(&taken, Command::Wake, 10_010);
+    let not_found = || Command::Inquired {
+        attempt: 1,
+        asked_at: None,
+        inquiring_for_ms: Some(60_000),
+        answer: ChargeAnswer::NotFound,
+    };
+    let late = asked.decide(not_found(), &at(70_000)).unwrap();
+    assert_eq!(late.discrepancies.len(), 0, "perhaps the answer to a question from before");
+    let missing = late.next.unwrap().decide(not_found(), &at(75_000)).unwrap();
+    assert_eq!(missing.effects, [], "what was accepted is never sent again");
+    assert_eq!(missing.discrepancies[0].kind, DiscrepancyKind::Contradiction);
+    assert_eq!(after(&asked, found(ChargeAnswer::known(pending_fact())), 11_000).status(), Status::Pending);
+}
+
+#[test]
+fn a_charge_that_was_taken_is_not_sent_elsewhere_because_its_call_fails_afterwards() {
+    let opened = open(pix_order()).next.unwrap();
+    let unheard = after(&opened, Command::Wake, 31_000);
+    let taken = after(&unheard, found(ChargeAnswer::Accepted(Reference::none())), 31_100);
+    assert_eq!(taken.state.attempts[0].outcome, AttemptOutcome::Registering);
+    let failures = [
+        CallFailure::NotDelivered("down".into()),
+        CallFailure::Unknown("time-out".into()),
+        CallFailure::Throttled { after_ms: 1_000 },
+        CallFailure::Withheld,
+    ];
+    for answer in failures.map(ChargeAnswer::Failed).into_iter().chain([ChargeAnswer::NotFound]) {
+        let decision = taken.decide(charge_answered(answer.clone()), &at(31_200)).unwrap();
+        assert!(decision.next.is_none() && decision.effects.is_empty(), "{answer:?}");
+    }
+}
+
+#[test]
+fn an_acquirer_that_refuses_a_charge_makes_room_for_the_next_and_else_declines_it() {
+    let refused =
+        |attempt| Command::ChargeAnswered { attempt, answer: ChargeAnswer::Refused("no contract".into()) };
+    let moved = open(pix_order()).next.unwrap().decide(refused(1), &at(5)).unwrap();
+    assert_eq!(moved.effects, [Effect::Charge(AcquirerName::new("second"))]);
+    let over = after(&moved.next.unwrap(), refused(2), 10);
+    assert_eq!(over.state.status_reason.as_deref(), Some("acquirer_refused"));
+    assert_eq!(over.status(), Status::Declined);
+}
+
+#[test]
+fn a_refusal_of_a_charge_that_may_have_been_taken_before_is_asked_about() {
+    let mut payment = after(&open(pix_order()).next.unwrap(), charge_answered(unknown()), 500);
+    for ms in [1_500, 30_000] {
+        let (inquiring_for_ms, answer) = (Some(ms), ChargeAnswer::NotFound);
+        payment =
+            after(&payment, Command::Inquired { attempt: 1, asked_at: None, inquiring_for_ms, answer }, ms);
+    }
+    let answer = ChargeAnswer::Refused("duplicate".into());
+    let refused = after(&payment, Command::ChargeAnswered { attempt: 2, answer }, 31_000);
+    assert_eq!(
+        (refused.status(), refused.state.attempts[1].outcome),
+        (Status::Initial, AttemptOutcome::Unknown)
+    );
+    let answer = ChargeAnswer::known(pending_fact());
+    let found = after(
+        &refused,
+        Command::Inquired { attempt: 2, asked_at: None, inquiring_for_ms: Some(0), answer },
+        32_000,
+    );
+    assert_eq!(found.status(), Status::Pending, "the first one had arrived after all");
+}
