@@ -1,15 +1,18 @@
 //! Acquirers: who moves the money.
 
+use std::num::NonZeroU32;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use quita_domain::acquiring::{Charge, ChargeAnswer, ChargeQuery, Notice, OperationAnswer};
+use quita_domain::acquiring::{
+    Charge, ChargeAnswer, ChargeQuery, Fact, Identified, Notice, NoticeContent, OperationAnswer, Reference,
+};
 use quita_domain::identity::{AcquirerName, Mode};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::operation::Operation;
-use quita_domain::order::Order;
+use quita_domain::time::Timestamp;
 use thiserror::Error;
 
 /// What is configured of an acquirer.
@@ -33,25 +36,32 @@ pub struct AcquirerSpec {
     pub concurrency: usize,
     /// Time-out of one call. Must be shorter than the lease of a call.
     pub time_out_ms: u64,
+    /// Calls a second to this provider at most, over all methods.
+    pub rate: Option<NonZeroU32>,
 }
 
-/// A stateless translation between a payment and one provider.
+/// A translation between a payment and one provider.
 ///
-/// Runs on the thread of its actor, so its futures need not be `Send`. The caller sets the time-out; a call that
-/// is dropped counts as unknown.
+/// Runs on the thread of its actor, so its futures need not be `Send`. The caller sets the time-out; a call that is
+/// dropped counts as unknown. What a provider's credential shares (connections, an access token) is made once, by the
+/// factory, and shared by what it builds.
 #[async_trait(?Send)]
 pub trait Acquirer {
-    /// Sends a charge. The payment's id is the idempotency key.
+    /// Sends a charge. The payment's id is the idempotency key, where the provider has any.
     async fn charge(&self, charge: &Charge) -> ChargeAnswer;
 
-    /// A charge that was answered locally is stored now: whatever is to follow from it may begin.
-    async fn begun(&self, query: &ChargeQuery);
+    /// Asks what became of a charge (consulta).
+    async fn inquire(&self, query: &ChargeQuery) -> ChargeAnswer;
 
-    /// Asks what became of a charge.
-    async fn find(&self, query: &ChargeQuery) -> ChargeAnswer;
-
-    /// Cancels, captures or refunds. The operation's id is the idempotency key.
+    /// Cancels, captures or refunds. The operation's id is the idempotency key, where the provider has any.
     async fn operate(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer;
+
+    /// Asks what became of an operation. A provider without ids for operations is asked for the charge, and its sums
+    /// are compared with what there was before ([`Operation::before`]).
+    async fn inquire_operation(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer;
+
+    /// Asks whose charge the provider means by this reference.
+    async fn identify(&self, reference: &Reference) -> Identified;
 }
 
 /// Makes an acquirer on the thread where it will live.
@@ -59,12 +69,72 @@ pub trait AcquirerFactory: Send + Sync + 'static {
     /// What is configured of it.
     fn spec(&self) -> &AcquirerSpec;
 
-    /// Whether a charge for this order is answered without any outside effect, so that the answer may come before
-    /// the first write.
-    fn answers_locally(&self, order: &Order) -> bool;
+    /// Makes it.
+    fn build(&self) -> Rc<dyn Acquirer>;
 
-    /// Makes it. Notices that it receives in this process go to the sink.
-    fn build(&self, sink: Arc<dyn NoticeSink>) -> Rc<dyn Acquirer>;
+    /// Who reads the notices that its provider sends over HTTP, if it sends any.
+    fn notices(&self) -> Option<&dyn NoticeReader>;
+
+    /// Whether its provider knows operations by its sums alone: then a payment has one under way at a time.
+    fn operates_in_turn(&self) -> bool;
+
+    /// Who issues codes to pay with without any outside effect, if it can.
+    fn local_issue(&self) -> Option<&dyn LocalIssue>;
+}
+
+/// Reads what a provider sends.
+pub trait NoticeReader: Send + Sync {
+    /// What one request says, if the provider sent it.
+    ///
+    /// # Errors
+    /// When it is not authentic, or can't be read.
+    fn read(&self, notice: &RawNotice<'_>, now: Timestamp) -> Result<Vec<NoticeContent>, NoticeRefused>;
+}
+
+/// A request to an acquirer's address for notices, as it came.
+#[derive(Debug, Clone, Copy)]
+pub struct RawNotice<'a> {
+    /// What follows the acquirer's address in the path: empty, or with a slash at its beginning.
+    pub path_tail: &'a str,
+    /// Names in lower case, and values that are text.
+    pub headers: &'a [(&'a str, &'a str)],
+    /// The body, which may be anything.
+    pub body: &'a [u8],
+}
+
+impl<'a> RawNotice<'a> {
+    /// The first header with this name, in lower case.
+    pub fn header(&self, name: &str) -> Option<&'a str> {
+        self.headers.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+    }
+}
+
+/// Why a notice is not read.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum NoticeRefused {
+    /// The address is not one that the provider was given.
+    #[error("there is no such address")]
+    NoSuchAddress,
+    /// Nothing proves that the provider sent it.
+    #[error("the notice is not authenticated as this acquirer's notices are")]
+    NotAuthentic,
+    /// It came to the right address, and can't be read.
+    #[error("the notice can't be read: {0}")]
+    Unreadable(String),
+}
+
+/// A provider, or a part of one, that lives in this process: it issues codes to pay with without any outside effect, so
+/// that the answer to a charge may go into the first write.
+pub trait LocalIssue: Send + Sync {
+    /// Whatever it notices by itself goes there from now on. Called once, before anything else.
+    fn connect(&self, sink: Arc<dyn NoticeSink>);
+
+    /// What the charge is answered with, if it needs nobody outside.
+    fn issue(&self, query: &ChargeQuery) -> Option<Fact>;
+
+    /// A charge that was answered so is stored now: whatever is to follow from it may begin. If this is lost, the
+    /// acquirer is asked when it expects news.
+    fn stored(&self, query: &ChargeQuery);
 }
 
 /// Why a notice was not taken.
@@ -81,6 +151,6 @@ pub enum SinkError {
 /// Takes notices: stores them durably, then has them worked.
 #[async_trait]
 pub trait NoticeSink: Send + Sync + 'static {
-    /// Returns once the notice is stored.
-    async fn submit(&self, notice: Notice) -> Result<(), SinkError>;
+    /// Returns once the notice is stored; `true` if it is new, `false` for a repetition.
+    async fn submit(&self, notice: Notice) -> Result<bool, SinkError>;
 }

@@ -1,4 +1,4 @@
-//! What the actors ask of the outside. The adapters answer; neither sees the other.
+//! What the actors, and the services beside them, ask of the outside. The adapters answer; neither sees the other.
 
 mod acquirer;
 mod chance;
@@ -8,7 +8,10 @@ mod store;
 pub mod trace;
 mod webhook;
 
-pub use acquirer::{Acquirer, AcquirerFactory, AcquirerSpec, NoticeSink, SinkError};
+pub use acquirer::{
+    Acquirer, AcquirerFactory, AcquirerSpec, LocalIssue, NoticeReader, NoticeRefused, NoticeSink, RawNotice,
+    SinkError,
+};
 pub use chance::{Clock, Dice, Ids};
 pub use console::{AuditStore, FiguresStore, KeyringStore, PeopleStore, WholeStore};
 pub use operator::OperatorStore;

@@ -7,13 +7,13 @@ use quita_domain::time::Timestamp;
 
 use crate::store::StoreError;
 
-/// Orders for acquirers, resolved exceptions, nodes.
+/// Directives for acquirers, resolved exceptions, nodes.
 #[async_trait]
 pub trait OperatorStore: Send + Sync + 'static {
-    /// Stores an order for one acquirer and method; it takes the place of the one before.
+    /// Stores a directive for one acquirer and method; it takes the place of the one before.
     async fn put_route_control(&self, control: &RouteControl) -> Result<(), StoreError>;
 
-    /// Every order.
+    /// Every directive.
     async fn route_controls(&self) -> Result<Vec<RouteControl>, StoreError>;
 
     /// The exception with this id, open or resolved.

@@ -1,11 +1,11 @@
 //! Traces: what one call brings about, across actors and threads, as spans that know what began them.
 //!
 //! Without a [`Tracer`] no trace begins, and then nothing here does anything. A span lasts as long as its own work and
-//! not as long as what it began: what is handed on is its [`Place`], never the span. A span tells ids, names and
-//! numbers; never what a person wrote, and nothing that is secret.
+//! not as long as what it began: what is handed on is its [`SpanContext`], never the span. A span records ids, names
+//! and numbers; never what a person wrote, and nothing that is secret.
 
-mod place;
 mod span;
+mod span_context;
 
 use std::borrow::Cow;
 use std::num::{NonZeroU64, NonZeroU128};
@@ -13,8 +13,8 @@ use std::time::SystemTime;
 
 use quita_domain::identity::TransactionId;
 
-pub use place::{Entered, Place, Within, carry, here, within};
 pub use span::Span;
+pub use span_context::{Entered, SpanContext, Within, carry, here, within};
 
 /// Takes spans that are over, and says which traces are recorded.
 pub trait Tracer: Send + Sync + 'static {
@@ -73,7 +73,7 @@ pub enum SpanKind {
     Client,
 }
 
-/// What a span tells under one name.
+/// What a span records under one name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     /// A word or an id.
@@ -97,7 +97,7 @@ pub struct EndedSpan {
     pub began: SystemTime,
     /// When it was over.
     pub ended: SystemTime,
-    /// What it tells.
+    /// What it recorded.
     pub attributes: Vec<(&'static str, Value)>,
     /// Spans that it has to do with, of other traces too.
     pub links: Vec<Position>,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::thread;
 
-use super::{EndedSpan, Parent, Place, Position, SpanKind, Tracer, Value};
+use super::{EndedSpan, Parent, Position, SpanContext, SpanKind, Tracer, Value};
 
 /// Work that goes on. It is over when this is dropped; nothing, if its trace is not recorded.
 #[derive(Default)]
@@ -12,9 +12,9 @@ use super::{EndedSpan, Parent, Place, Position, SpanKind, Tracer, Value};
 pub struct Span(Option<Box<Open>>);
 
 struct Open {
-    place: Place,
-    /// As it will be told; the end is not known yet.
-    told: EndedSpan,
+    context: SpanContext,
+    /// As it will be recorded; the end is not known yet.
+    record: EndedSpan,
 }
 
 impl Span {
@@ -31,7 +31,7 @@ impl Span {
             return Self::none();
         }
         let position = Position { trace, span: tracer.fresh_span() };
-        Self::open(Place::new(position, Arc::clone(tracer)), Parent::None, name())
+        Self::open(SpanContext::new(position, Arc::clone(tracer)), Parent::None, name())
     }
 
     /// Goes on with a caller's trace, if the tracer takes it.
@@ -44,37 +44,37 @@ impl Span {
             return Self::none();
         }
         let position = Position { trace: caller.trace, span: tracer.fresh_span() };
-        Self::open(Place::new(position, Arc::clone(tracer)), Parent::Caller(caller.span), name())
+        Self::open(SpanContext::new(position, Arc::clone(tracer)), Parent::Caller(caller.span), name())
     }
 
-    /// Work that was brought about at this place.
-    pub fn child(place: Option<&Place>, name: impl FnOnce() -> Cow<'static, str>) -> Self {
-        let Some(parent) = place else { return Self::none() };
+    /// Work that was brought about by the span with this context.
+    pub fn child(context: Option<&SpanContext>, name: impl FnOnce() -> Cow<'static, str>) -> Self {
+        let Some(parent) = context else { return Self::none() };
         let Position { trace, span } = parent.position();
         let position = Position { trace, span: parent.tracer().fresh_span() };
-        let place = Place::new(position, Arc::clone(parent.tracer()));
-        Self::open(place, Parent::Here(span), name())
+        let context = SpanContext::new(position, Arc::clone(parent.tracer()));
+        Self::open(context, Parent::Here(span), name())
     }
 
-    /// Work that is done for many at once: it begins a trace, with links to all of these places. None, no span.
+    /// Work that is done for many at once: it begins a trace, with links to all of these spans. None, no span.
     pub fn shared<'a>(
-        places: impl Iterator<Item = &'a Place>,
+        contexts: impl Iterator<Item = &'a SpanContext>,
         name: impl FnOnce() -> Cow<'static, str>,
     ) -> Self {
-        let mut places = places.peekable();
-        let Some(tracer) = places.peek().map(|place| Arc::clone(place.tracer())) else {
+        let mut contexts = contexts.peekable();
+        let Some(tracer) = contexts.peek().map(|context| Arc::clone(context.tracer())) else {
             return Self::none();
         };
         let position = Position { trace: tracer.fresh_trace(), span: tracer.fresh_span() };
-        let mut shared = Self::open(Place::new(position, tracer), Parent::None, name());
-        places.for_each(|place| shared.link(Some(place)));
+        let mut shared = Self::open(SpanContext::new(position, tracer), Parent::None, name());
+        contexts.for_each(|context| shared.link(Some(context)));
         shared
     }
 
-    fn open(place: Place, parent: Parent, name: Cow<'static, str>) -> Self {
-        let now = place.tracer().now();
-        let told = EndedSpan {
-            position: place.position(),
+    fn open(context: SpanContext, parent: Parent, name: Cow<'static, str>) -> Self {
+        let now = context.tracer().now();
+        let record = EndedSpan {
+            position: context.position(),
             parent,
             name,
             kind: SpanKind::Internal,
@@ -84,59 +84,59 @@ impl Span {
             links: Vec::new(),
             failure: None,
         };
-        Self(Some(Box::new(Open { place, told })))
+        Self(Some(Box::new(Open { context, record })))
     }
 
     /// Of this kind.
     pub fn of_kind(mut self, kind: SpanKind) -> Self {
         if let Some(open) = &mut self.0 {
-            open.told.kind = kind;
+            open.record.kind = kind;
         }
         self
     }
 
-    /// Tells something of it.
-    pub fn tell(&mut self, name: &'static str, value: impl Into<Value>) {
+    /// Records something of it.
+    pub fn record(&mut self, name: &'static str, value: impl Into<Value>) {
         if let Some(open) = &mut self.0 {
-            open.told.attributes.push((name, value.into()));
+            open.record.attributes.push((name, value.into()));
         }
     }
 
-    /// Tells something of it, with the name and the value worked out only if it is recorded.
-    pub fn tell_with(&mut self, tell: impl FnOnce(&mut Self)) {
+    /// Records something of it, with the name and the value worked out only if it is recorded.
+    pub fn record_with(&mut self, record: impl FnOnce(&mut Self)) {
         if self.0.is_some() {
-            tell(self);
+            record(self);
         }
     }
 
-    /// Tells that it has to do with another span.
-    pub fn link(&mut self, place: Option<&Place>) {
-        if let (Some(open), Some(place)) = (&mut self.0, place) {
-            open.told.links.push(place.position());
+    /// Records that it has to do with another span.
+    pub fn link(&mut self, context: Option<&SpanContext>) {
+        if let (Some(open), Some(context)) = (&mut self.0, context) {
+            open.record.links.push(context.position());
         }
     }
 
-    /// Tells that it went wrong.
+    /// Records that it went wrong.
     pub fn fail(&mut self, what: &'static str) {
         if let Some(open) = &mut self.0 {
-            open.told.failure = Some(what);
+            open.record.failure = Some(what);
         }
     }
 
-    /// Its place, for what it brings about.
-    pub fn place(&self) -> Option<&Place> {
-        self.0.as_ref().map(|open| &open.place)
+    /// Its context, for what it brings about.
+    pub fn context(&self) -> Option<&SpanContext> {
+        self.0.as_ref().map(|open| &open.context)
     }
 }
 
 impl Drop for Span {
     fn drop(&mut self) {
         let Some(open) = self.0.take() else { return };
-        let Open { place, mut told } = *open;
+        let Open { context, mut record } = *open;
         if thread::panicking() {
-            told.failure = Some("panicked");
+            record.failure = Some("panicked");
         }
-        told.ended = place.tracer().now();
-        place.tracer().ended(told);
+        record.ended = context.tracer().now();
+        context.tracer().ended(record);
     }
 }

@@ -11,19 +11,19 @@ use pin_project_lite::pin_project;
 use super::{Position, Tracer};
 
 thread_local! {
-    static HERE: RefCell<Option<Place>> = const { RefCell::new(None) };
+    static HERE: RefCell<Option<SpanContext>> = const { RefCell::new(None) };
 }
 
-/// A place in a trace that is recorded: what begins there is its consequence.
+/// Which span something is a consequence of, in a trace that is recorded.
 #[derive(Clone)]
-pub struct Place(Arc<Inner>);
+pub struct SpanContext(Arc<Inner>);
 
 struct Inner {
     position: Position,
     tracer: Arc<dyn Tracer>,
 }
 
-impl Place {
+impl SpanContext {
     pub(super) fn new(position: Position, tracer: Arc<dyn Tracer>) -> Self {
         Self(Arc::new(Inner { position, tracer }))
     }
@@ -36,16 +36,16 @@ impl Place {
         &self.0.tracer
     }
 
-    /// Makes it the place of everything that this thread does until the guard is dropped.
+    /// Makes everything that this thread does its consequence until the guard is dropped.
     pub fn enter(&self) -> Entered {
-        let place = Some(self.clone());
-        Entered(HERE.try_with(|here| here.replace(place)).ok().flatten())
+        let span_context = Some(self.clone());
+        Entered(HERE.try_with(|here| here.replace(span_context)).ok().flatten())
     }
 }
 
-/// Leaves a place when it is dropped.
-#[must_use = "the place is left when this is dropped"]
-pub struct Entered(Option<Place>);
+/// Leaves a context when it is dropped.
+#[must_use = "the context is left when this is dropped"]
+pub struct Entered(Option<SpanContext>);
 
 impl Drop for Entered {
     fn drop(&mut self) {
@@ -55,25 +55,25 @@ impl Drop for Entered {
     }
 }
 
-/// The place of what this thread is doing, if it belongs to a trace.
-pub fn here() -> Option<Place> {
+/// The context of what this thread is doing, if it belongs to a trace.
+pub fn here() -> Option<SpanContext> {
     HERE.try_with(|here| here.borrow().clone()).ok().flatten()
 }
 
-/// Has a future worked at this place, whichever thread works it.
-pub const fn within<F: Future>(place: Option<Place>, future: F) -> Within<F> {
-    Within { place, future }
+/// Has a future worked in this context, whichever thread works it.
+pub const fn within<F: Future>(span_context: Option<SpanContext>, future: F) -> Within<F> {
+    Within { span_context, future }
 }
 
-/// Has a future worked at the place where this is called: for what goes on in a task of its own.
+/// Has a future worked in the context in which this is called: for what goes on in a task of its own.
 pub fn carry<F: Future>(future: F) -> Within<F> {
     within(here(), future)
 }
 
 pin_project! {
-    /// A future with its place.
+    /// A future with its context.
     pub struct Within<F> {
-        place: Option<Place>,
+        span_context: Option<SpanContext>,
         #[pin]
         future: F,
     }
@@ -84,7 +84,7 @@ impl<F: Future> Future for Within<F> {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        let _here = this.place.as_ref().map(Place::enter);
+        let _here = this.span_context.as_ref().map(SpanContext::enter);
         this.future.poll(context)
     }
 }
@@ -134,14 +134,14 @@ mod tests {
     }
 
     fn position() -> Option<Position> {
-        here().map(|place| place.position())
+        here().map(|span_context| span_context.position())
     }
 
     #[test]
-    fn places_are_entered_and_left_like_nested_rooms() {
+    fn contexts_are_entered_and_left_like_nested_rooms() {
         let tracer = Arc::default();
         let (outer, inner) = (begun(&tracer, "outer"), begun(&tracer, "inner"));
-        let [outer, inner] = [&outer, &inner].map(|span| span.place().unwrap());
+        let [outer, inner] = [&outer, &inner].map(|span| span.context().unwrap());
         assert_eq!(position(), None);
         let in_outer = outer.enter();
         let in_inner = inner.enter();
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_future_is_at_its_place_whoever_polls_it_and_nobody_else_is() {
+    fn a_future_is_in_its_context_wherever_it_is_polled_and_nothing_else_is() {
         let tracer = Arc::default();
         let span = begun(&tracer, "first");
         let mut polls = 0;
@@ -161,13 +161,13 @@ mod tests {
             polls += 1;
             if polls < 3 { Poll::Pending } else { Poll::Ready(position()) }
         });
-        let mut future = pin!(within(span.place().cloned(), seen));
+        let mut future = pin!(within(span.context().cloned(), seen));
         let mut context = Context::from_waker(Waker::noop());
         for _ in 0..2 {
             assert!(future.as_mut().poll(&mut context).is_pending());
             assert_eq!(position(), None);
         }
-        let expected = span.place().map(Place::position);
+        let expected = span.context().map(SpanContext::position);
         assert_eq!(future.as_mut().poll(&mut context), Poll::Ready(expected));
     }
 
@@ -175,19 +175,22 @@ mod tests {
     fn what_is_carried_knows_where_it_was_begun() {
         let tracer = Arc::default();
         let span = begun(&tracer, "first");
-        let entered = span.place().map(Place::enter);
+        let entered = span.context().map(SpanContext::enter);
         let mut carried = pin!(carry(async { position() }));
         drop(entered);
         let mut context = Context::from_waker(Waker::noop());
-        assert_eq!(carried.as_mut().poll(&mut context), Poll::Ready(span.place().map(Place::position)));
+        assert_eq!(
+            carried.as_mut().poll(&mut context),
+            Poll::Ready(span.context().map(SpanContext::position))
+        );
     }
 
     #[test]
     fn a_child_is_of_the_same_trace_and_a_shared_span_has_links() {
         let tracer = Arc::<Counting>::default();
         let span = begun(&tracer, "first");
-        let child = Span::child(span.place(), || "child".into());
-        let shared = Span::shared([&span, &child].into_iter().filter_map(Span::place), || "shared".into());
+        let child = Span::child(span.context(), || "child".into());
+        let shared = Span::shared([&span, &child].into_iter().filter_map(Span::context), || "shared".into());
         drop((shared, child, span));
         let ended = tracer.ended.lock().unwrap();
         let [shared, child, first] = ended.as_slice() else { panic!("{ended:?}") };
@@ -206,7 +209,7 @@ mod tests {
             Span::child(None, || "child".into()),
             Span::shared(std::iter::empty(), || "shared".into()),
         ] {
-            assert!(span.place().is_none());
+            assert!(span.context().is_none());
         }
     }
 }
