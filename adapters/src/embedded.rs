@@ -50,11 +50,11 @@ pub struct EmbeddedStore {
 }
 
 impl EmbeddedStore {
-    /// Opens the file beside whoever else uses it; makes it, and its folder, if missing.
+    /// Opens the file, which other processes may have open too; creates it, and its folder, if missing.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] if it can't be opened, [`StoreError::Unreadable`] if it is not this
-    /// service's or a newer version made it.
+    /// service's or is stored in another form.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::open_with(path.as_ref(), None)
     }
@@ -70,7 +70,7 @@ impl EmbeddedStore {
     }
 
     fn open_with(path: &Path, sole_writer: Option<SoleWriter>) -> Result<Self, StoreError> {
-        let writer = open::writer(path, sole_writer.as_ref())?;
+        let writer = open::writer(path)?;
         if sole_writer.is_some() {
             open::settle_log(&writer, path)?;
         }

@@ -20,6 +20,7 @@ mod payments;
 mod people;
 mod reading;
 mod threads;
+mod version;
 
 use std::sync::Arc;
 
@@ -45,7 +46,8 @@ impl MongoStore {
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] if it is out of reach, [`StoreError::Broken`] if it is no replica set, older
-    /// than 6.0, or acknowledges what is not yet in a journal. The message never holds the password.
+    /// than 6.0, or acknowledges what is not yet in a journal, [`StoreError::Unreadable`] if the database is stored in
+    /// another form. The message never holds the password.
     pub async fn connect(uri: &str) -> Result<Self, StoreError> {
         let threads = Arc::new(Threads::start()?);
         let database = threads.run(open(uri.to_owned())).await??;
@@ -88,6 +90,7 @@ async fn open(uri: String) -> Result<Database, StoreError> {
     let (client, hosts) = connect::client(&uri).await?;
     check::deployment(&client, &hosts).await?;
     let database = client.default_database().unwrap_or_else(|| client.database(connect::DEFAULT_DATABASE));
+    version::settle(&database).await?;
     indexes::make(&database).await?;
     Ok(database)
 }

@@ -98,7 +98,7 @@ impl OtlpTracer {
 
     /// Sends what waits, and stops. Blocks its thread for two seconds at most; what was not sent by then is lost.
     pub fn stop(&self) {
-        // What goes wrong is lost spans, and those are told.
+        // What goes wrong is lost spans, and those are reported.
         let flushed = self.processor.shutdown_with_timeout(FLUSH_WITHIN);
         self.queue.close(flushed.is_ok());
     }

@@ -6,6 +6,10 @@ use quita_ports::StoreError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+/// The number of the form that this version stores in: schema, indexes and documents, of both stores. Raised with every
+/// change of any of them.
+pub(crate) const VERSION: i64 = 3;
+
 /// The BSON document of a value.
 ///
 /// # Errors
@@ -18,7 +22,7 @@ pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, StoreError> {
 /// Reads what [`encode`] wrote. The error names `what` and never shows stored values.
 ///
 /// # Errors
-/// [`StoreError::Unreadable`] if another version, or somebody else, wrote something different.
+/// [`StoreError::Unreadable`] if somebody else wrote something different.
 pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T, StoreError> {
     bson::deserialize_from_slice(bytes).map_err(|error: bson::error::Error| {
         let place = error.key.map(|key| format!(" at `{key}`")).unwrap_or_default();
@@ -44,7 +48,7 @@ pub(crate) fn readable<T>(found: Vec<Result<T, StoreError>>) -> Result<Vec<T>, S
         Some(error) if kept.is_empty() => Err(error),
         Some(error) => {
             if LEFT_OUT.fetch_add(1, Ordering::Relaxed).saturating_add(1).is_power_of_two() {
-                tracing::error!(%error, "something unreadable is left out; run the version that wrote it");
+                tracing::error!(%error, "something unreadable is left out; restore it from the backup");
             }
             Ok(kept)
         }

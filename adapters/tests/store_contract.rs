@@ -1,5 +1,5 @@
-//! One contract for both stores: every case runs against the embedded store, and against MongoDB when
-//! `QUITA_TEST_MONGODB_URI` names a replica set.
+//! One contract for all stores: every case runs against the embedded store, the one in memory that other tests use, and
+//! MongoDB when `QUITA_TEST_MONGODB_URI` names a replica set.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -14,10 +14,10 @@
 mod access;
 #[path = "store_contract/audit.rs"]
 mod audit;
+#[path = "store_contract/complete.rs"]
+mod complete;
 #[path = "store_contract/embedded.rs"]
 mod embedded;
-#[path = "store_contract/embedded_migration.rs"]
-mod embedded_migration;
 #[path = "store_contract/exceptions.rs"]
 mod exceptions;
 #[path = "store_contract/fail_point.rs"]
@@ -31,12 +31,14 @@ mod inbox;
 mod keyring;
 #[path = "store_contract/listing.rs"]
 mod listing;
+#[path = "store_contract/memory.rs"]
+mod memory;
 #[path = "store_contract/mongo.rs"]
 mod mongo;
 #[path = "store_contract/mongo_faults.rs"]
 mod mongo_faults;
-#[path = "store_contract/mongo_migration.rs"]
-mod mongo_migration;
+#[path = "store_contract/mongo_version.rs"]
+mod mongo_version;
 #[path = "store_contract/operator.rs"]
 mod operator;
 #[path = "store_contract/payments.rs"]
@@ -53,6 +55,7 @@ macro_rules! for_each_case {
     ($run:ident) => {
         $run! {
             payments::a_stored_payment_reads_back_as_it_was,
+            payments::every_field_of_a_payment_reads_back,
             payments::an_id_can_be_taken_once,
             payments::a_replacement_needs_the_stored_revision,
             payments::of_many_writers_at_one_revision_one_wins,
@@ -69,6 +72,7 @@ macro_rules! for_each_case {
             listing::time_bounds_include_the_start_and_not_the_end,
             listing::a_list_follows_a_changed_status,
             listing::deliveries_are_found_by_state_and_payment,
+            listing::an_ended_refund_is_told_and_leaves_the_payment_where_it_is_found,
             waiting::what_is_due_comes_in_the_order_of_its_time,
             waiting::what_is_no_longer_due_is_gone,
             waiting::deliveries_wait_in_the_order_of_their_time,
@@ -101,7 +105,7 @@ macro_rules! for_each_case {
             keyring::a_limited_key_ends_no_later_than_it_would_have,
             keyring::the_last_use_of_a_key_never_goes_back,
             keyring::a_use_that_is_noted_late_brings_no_revoked_key_back,
-            operator::an_order_takes_the_place_of_the_one_before,
+            operator::a_directive_takes_the_place_of_the_one_before,
             operator::a_resolved_exception_is_open_no_more_and_never_again,
             operator::of_many_who_resolve_an_exception_one_does,
             operator::the_exceptions_that_were_resolved_last_come_first,

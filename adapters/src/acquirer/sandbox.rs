@@ -10,6 +10,7 @@ mod courier;
 mod issue;
 mod manual;
 mod movement;
+mod notices;
 mod script;
 
 use std::future::pending;
@@ -18,17 +19,19 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use quita_domain::acquiring::{
-    CallFailure, Charge, ChargeAnswer, ChargeQuery, Fact, Issued, OperationAnswer,
+    CallFailure, Charge, ChargeAnswer, ChargeQuery, Fact, Identified, Issued, OperationAnswer, Reference,
 };
 use quita_domain::method::Method;
 use quita_domain::operation::{Operation, OperationKind};
-use quita_domain::order::{Order, Terms};
+use quita_domain::order::Terms;
 use quita_domain::time::Timestamp;
-use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, Clock, NoticeSink};
+use quita_domain::webhook::signature::WebhookSecret;
+use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, Clock, LocalIssue, NoticeReader, NoticeSink};
 
 pub use manual::{SandboxAction, manual_notice};
+pub use notices::SandboxNotices;
 
-use courier::{Courier, Rounds};
+use courier::Courier;
 use issue::CannotIssue;
 use script::{Reception, Script, Timing};
 
@@ -62,15 +65,22 @@ impl Default for SandboxSettings {
 /// Makes sandbox acquirers; those of one factory know of each other's notices.
 pub struct SandboxFactory {
     spec: AcquirerSpec,
-    settings: Arc<SandboxSettings>,
-    clock: Arc<dyn Clock>,
-    rounds: Rounds,
+    sandbox: Sandbox,
+    notices: SandboxNotices,
 }
 
 impl SandboxFactory {
-    /// A sandbox under this name.
-    pub fn new(spec: AcquirerSpec, settings: SandboxSettings, clock: Arc<dyn Clock>) -> Self {
-        Self { spec, settings: Arc::new(settings), clock, rounds: Rounds::default() }
+    /// A sandbox under this name, whose notices over HTTP are signed with this secret.
+    pub fn new(
+        spec: AcquirerSpec,
+        settings: SandboxSettings,
+        notification_secret: WebhookSecret,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let timing = Timing { settle_after_ms: settings.settle_after_ms, time_out_ms: spec.time_out_ms };
+        let courier = Courier::new(spec.name.clone(), Arc::clone(&clock));
+        let notices = SandboxNotices::new(spec.name.clone(), notification_secret);
+        Self { spec, sandbox: Sandbox { settings: Arc::new(settings), clock, timing, courier }, notices }
     }
 }
 
@@ -79,25 +89,41 @@ impl AcquirerFactory for SandboxFactory {
         &self.spec
     }
 
-    fn answers_locally(&self, order: &Order) -> bool {
-        answers_locally(order.method, Reception::of_amount(order.amount))
+    fn build(&self) -> Rc<dyn Acquirer> {
+        Rc::new(self.sandbox.clone())
     }
 
-    fn build(&self, sink: Arc<dyn NoticeSink>) -> Rc<dyn Acquirer> {
-        let clock = Arc::clone(&self.clock);
-        let courier = Courier::new(self.spec.name.clone(), sink, clock, self.rounds.clone());
-        let timing =
-            Timing { settle_after_ms: self.settings.settle_after_ms, time_out_ms: self.spec.time_out_ms };
-        Rc::new(Sandbox {
-            settings: Arc::clone(&self.settings),
-            clock: Arc::clone(&self.clock),
-            timing,
-            courier,
-        })
+    fn notices(&self) -> Option<&dyn NoticeReader> {
+        Some(&self.notices)
+    }
+
+    fn operates_in_turn(&self) -> bool {
+        false
+    }
+
+    fn local_issue(&self) -> Option<&dyn LocalIssue> {
+        Some(&self.sandbox)
     }
 }
 
-/// The sandbox on one thread.
+impl LocalIssue for Sandbox {
+    fn connect(&self, sink: Arc<dyn NoticeSink>) {
+        self.courier.connect(sink);
+    }
+
+    fn issue(&self, query: &ChargeQuery) -> Option<Fact> {
+        let script = Script::of(query, self.timing);
+        let is_local = answers_locally(query.method, script.reception);
+        is_local.then(|| self.first_fact(query, &script, self.clock.now()).ok()).flatten()
+    }
+
+    fn stored(&self, query: &ChargeQuery) {
+        self.courier.begin(query.id, Script::of(query, self.timing).steps);
+    }
+}
+
+/// The sandbox. Cheap to clone; its clones are the same one.
+#[derive(Clone)]
 struct Sandbox {
     settings: Arc<SandboxSettings>,
     clock: Arc<dyn Clock>,
@@ -134,14 +160,10 @@ impl Acquirer for Sandbox {
         if script.reception == Reception::AnswerLost && is_first {
             return pending().await;
         }
-        ChargeAnswer::Known(fact)
+        ChargeAnswer::known(fact)
     }
 
-    async fn begun(&self, query: &ChargeQuery) {
-        self.courier.begin(query.id, Script::of(query, self.timing).steps);
-    }
-
-    async fn find(&self, query: &ChargeQuery) -> ChargeAnswer {
+    async fn inquire(&self, query: &ChargeQuery) -> ChargeAnswer {
         let script = Script::of(query, self.timing);
         if query.attempt <= 1 && matches!(script.reception, Reception::Down | Reception::Lost) {
             return ChargeAnswer::NotFound;
@@ -153,15 +175,15 @@ impl Acquirer for Sandbox {
         };
         if is_unknown_to_caller(query, &first) {
             self.courier.begin(query.id, script.steps);
-            return ChargeAnswer::Known(first);
+            return ChargeAnswer::known(first);
         }
         if let Some(ended) = ended_unpaid(query, &script) {
-            return ChargeAnswer::Known(ended);
+            return ChargeAnswer::known(ended);
         }
         let (told, rest) = script.until(now, query.paid_amount.is_some());
         let fact = told.unwrap_or_else(|| expired_if_over(first, now));
         self.courier.begin(query.id, rest);
-        ChargeAnswer::Known(fact)
+        ChargeAnswer::known(fact)
     }
 
     async fn operate(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
@@ -177,10 +199,20 @@ impl Acquirer for Sandbox {
             OperationKind::Capture(_) | OperationKind::Refund(_) => OperationAnswer::Done,
         }
     }
+
+    /// It keeps nothing, and never loses an answer to an operation: what is asked for is as good as done.
+    async fn inquire_operation(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
+        self.operate(query, operation).await
+    }
+
+    /// It names nothing.
+    async fn identify(&self, _: &Reference) -> Identified {
+        Identified::Unknown
+    }
 }
 
 impl Sandbox {
-    /// What is told of a charge first: a code to pay with, or the verdict on a card.
+    /// What is answered about a charge first: a code to pay with, or the verdict on a card.
     fn first_fact(&self, query: &ChargeQuery, script: &Script, now: Timestamp) -> Result<Fact, CannotIssue> {
         let issued = match &query.terms {
             Terms::Pix { expires_in_s } => issue::pix(query, *expires_in_s, &self.settings)?,
@@ -200,12 +232,12 @@ fn answers_locally(method: Method, reception: Reception) -> bool {
     }
 }
 
-/// Whether the caller never heard of the code: then nothing that comes after it may be told yet.
+/// Whether the caller never heard of the code: then nothing that comes after it may be reported yet.
 const fn is_unknown_to_caller(query: &ChargeQuery, first: &Fact) -> bool {
     matches!(first, Fact::Pending { .. }) && query.issued.is_none()
 }
 
-/// What is told of a charge that was withdrawn, or whose time went by: it can't be paid any more, unless the money was
+/// What is answered about a charge that was withdrawn or has expired: it can't be paid any more, unless the money was
 /// there before, or its script says that it comes late.
 fn ended_unpaid(query: &ChargeQuery, script: &Script) -> Option<Fact> {
     let comes_late = |expired_at| script.expires_by_itself() || script.is_settled(expired_at);
@@ -223,7 +255,7 @@ fn expired_if_over(fact: Fact, now: Timestamp) -> Fact {
         Fact::Pending { .. }
         | Fact::Authorized(_)
         | Fact::Settled(_)
-        | Fact::Declined { .. }
+        | Fact::Declined(_)
         | Fact::Expired
         | Fact::Cancelled
         | Fact::Refunded { .. }

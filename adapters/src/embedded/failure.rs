@@ -1,4 +1,4 @@
-//! What SQLite's errors mean for whoever relies on the store.
+//! What SQLite's errors mean for the caller of the store.
 
 use quita_ports::StoreError;
 use rusqlite::{ErrorCode, ffi};
@@ -29,7 +29,7 @@ impl From<rusqlite::Error> for Failure {
     }
 }
 
-/// Whether SQLite certainly undid the transaction whose commit failed so: nothing of it was complete.
+/// Whether SQLite certainly undid the transaction whose commit failed in this way: nothing of it was complete.
 pub(super) fn is_undone(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DiskFull | ErrorCode::DatabaseBusy))
 }

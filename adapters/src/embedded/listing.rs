@@ -1,10 +1,10 @@
 //! Lists as SQL: always along an index that yields the newest first.
 
+use quita_domain::delivery::DeliveryState;
 use quita_domain::identity::{MerchantId, Mode};
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use rusqlite::types::Value;
 
-use super::payments::delivery_bit;
 use crate::payment_index::PaymentIndex;
 use crate::stored_form::{signed, signed_limit};
 
@@ -102,9 +102,17 @@ pub(super) fn of_deliveries(
     query.newest_first(after, limit)
 }
 
+/// The bit of a state in `delivery_states`; the schema's indexes name them.
+pub(super) const fn delivery_bit(state: DeliveryState) -> i64 {
+    match state {
+        DeliveryState::Pending => 1,
+        DeliveryState::Delivered => 2,
+        DeliveryState::Exhausted => 4,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use quita_domain::delivery::DeliveryState;
     use quita_domain::identity::TransactionId;
     use quita_domain::method::Method;
     use quita_domain::money::Money;

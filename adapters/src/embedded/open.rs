@@ -9,7 +9,6 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::failure::{Failure, is_undone};
 use super::schema;
-use super::sole_writer::SoleWriter;
 
 /// How long a write waits for another process, such as a command that makes a key.
 const BUSY_WAIT: Duration = Duration::from_secs(5);
@@ -18,13 +17,13 @@ pub(super) const READERS: usize = 3;
 /// Prepared statements that a connection keeps.
 const PREPARED_STATEMENTS: usize = 64;
 
-/// The connection that writes; makes file and schema if they are missing, and brings an older schema up to date.
-pub(super) fn writer(path: &Path, sole_writer: Option<&SoleWriter>) -> Result<Connection, StoreError> {
+/// The connection that writes; makes file and schema if they are missing.
+pub(super) fn writer(path: &Path) -> Result<Connection, StoreError> {
     make_folder(path)?;
     make_private_file(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = connect(path, flags)?;
-    prepare(&mut connection, path, sole_writer).map_err(|failure| in_file(path, failure))?;
+    prepare(&mut connection).map_err(|failure| in_file(path, failure))?;
     Ok(connection)
 }
 
@@ -85,11 +84,7 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
 
 /// WAL is emptied into the file in passing, every 4,000 pages (16 MB). If that fails it is done again later, and
 /// the WAL, which is what a commit has synced, keeps everything until then.
-fn prepare(
-    connection: &mut Connection,
-    path: &Path,
-    sole_writer: Option<&SoleWriter>,
-) -> Result<(), Failure> {
+fn prepare(connection: &mut Connection) -> Result<(), Failure> {
     let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     if mode != "wal" {
         let why = format!("its file system does not allow a write-ahead log (journal mode is {mode})");
@@ -98,7 +93,7 @@ fn prepare(
     connection.execute_batch(
         "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;",
     )?;
-    schema::bring_up_to_date(connection, path, sole_writer)?;
+    schema::make(connection)?;
     // Cheap unless tables have grown a lot since the planner's statistics were made. Payments can be read without.
     match connection.execute_batch("PRAGMA optimize = 0x10002") {
         Err(error) if is_undone(&error) => {

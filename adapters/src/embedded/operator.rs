@@ -30,7 +30,7 @@ impl OperatorStore for EmbeddedStore {
         self.read(|transaction| {
             let sql =
                 "SELECT acquirer || ' ' || method, control FROM route_controls ORDER BY acquirer, method";
-            find_all(transaction, sql, [], "the order for")
+            find_all(transaction, sql, [], "the directive for")
         })
         .await
     }

@@ -2,7 +2,6 @@
 
 use async_trait::async_trait;
 use futures_util::future::try_join_all;
-use quita_domain::delivery::DeliveryState;
 use quita_domain::identity::TransactionId;
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use quita_domain::payment::Payment;
@@ -177,7 +176,7 @@ fn write_all(
 /// How many rows were written: one, or none if somebody was faster.
 fn write_one(transaction: &Transaction<'_>, write: &Write, document: &[u8]) -> rusqlite::Result<usize> {
     let row = PaymentRow::of(&write.payment);
-    let delivery_states = delivery_bits(&row.delivery_states);
+    let delivery_states: i64 = row.delivery_states.into_iter().map(listing::delivery_bit).sum();
     if write.expected_revision > 0 {
         return transaction.prepare_cached(REPLACE)?.execute(named_params! {
             ":id": row.id.as_bytes(), ":expected": signed(write.expected_revision),
@@ -194,17 +193,4 @@ fn write_one(transaction: &Transaction<'_>, write: &Write, document: &[u8]) -> r
         ":paid_at": row.paid_at, ":due_at": row.due_at, ":outbox_at": row.outbox_at,
         ":delivery_states": delivery_states, ":payment": document,
     })
-}
-
-fn delivery_bits(states: &[DeliveryState]) -> i64 {
-    states.iter().map(|state| delivery_bit(*state)).sum()
-}
-
-/// The bit of a state in `delivery_states`; the schema's indexes name them.
-pub(super) const fn delivery_bit(state: DeliveryState) -> i64 {
-    match state {
-        DeliveryState::Pending => 1,
-        DeliveryState::Delivered => 2,
-        DeliveryState::Exhausted => 4,
-    }
 }

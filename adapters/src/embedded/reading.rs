@@ -42,7 +42,7 @@ pub(super) mod plan {
     #[track_caller]
     pub(in super::super) fn check(sql: &str, bounds: impl Params, index: &str) {
         let folder = tempfile::tempdir().unwrap();
-        let connection = super::super::open::writer(&folder.path().join("quita.db"), None).unwrap();
+        let connection = super::super::open::writer(&folder.path().join("quita.db")).unwrap();
         let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let plan = steps(&mut statement, bounds);
         assert_eq!(plan.len(), 1, "{sql}: {plan:?}");

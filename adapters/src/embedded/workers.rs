@@ -8,7 +8,7 @@ use quita_ports::StoreError;
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
-/// Jobs that may wait for a thread; whoever brings one more waits until there is room.
+/// Jobs that may wait for a thread; the caller with one more waits until there is room.
 const MAX_WAITING_JOBS: usize = 256;
 
 type Job = Box<dyn FnOnce(&mut Connection) + Send>;

@@ -9,8 +9,7 @@ use serde::Serialize;
 
 use super::failure::within_time;
 use super::indexes::{AUDIT, NEWEST, OF_MERCHANT, named};
-use super::payments::binary;
-use super::reading::{find_all, value_in};
+use super::reading::{binary, find_all, value_in};
 use super::{MongoStore, batch};
 use crate::store_rules::entry_exists;
 use crate::stored_form::signed_limit;

@@ -3,7 +3,7 @@
 //! The driver's own bulk write counts how many guards failed, not which. The `update` command does tell, if
 //! each statement is `{q: {_id, revision: n}, u: <the whole document>, upsert: true}` with `ordered: false`:
 //! a stale guard then tries to insert the taken `_id` and comes back with code 11000. A document that somebody
-//! deleted behind the service's back is written anew by it.
+//! deleted behind the service's back is written again by it.
 
 use bson::{Document, RawDocumentBuf};
 use mongodb::Database;
@@ -172,7 +172,7 @@ fn remaining(reply: &Document, count: usize) -> Outcome {
     }
     let written = reply.get_i32("n").ok().and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
     if written.saturating_add(write_errors(reply).count()) != count {
-        return unknown(format!("MongoDB told of {written} writes out of {count}"));
+        return unknown(format!("MongoDB reported {written} writes out of {count}"));
     }
     Ok(())
 }
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_is_split_where_it_does_not_fit_or_can_not_be_encoded() {
+    fn a_batch_is_split_where_it_does_not_fit_or_cannot_be_encoded() {
         // No size stands for a number that BSON has no room for.
         let sizes = [Some(9_000_000), Some(1), Some(9_000_000), Some(17_000_000), Some(2), None];
         let command = |sizes: &[Option<usize>]| {

@@ -12,11 +12,11 @@ use quita_ports::StoreError;
 /// The database if the URI names none.
 pub(super) const DEFAULT_DATABASE: &str = "quita";
 
-/// How long to look for a primary. An election takes up to 12 s; the caller is told before that.
+/// How long to look for a primary. An election takes up to 12 s; the caller gets an answer before that.
 const SELECTION_TIME_OUT: Duration = Duration::from_secs(5);
 const CONNECT_TIME_OUT: Duration = Duration::from_secs(5);
 /// How long a server that refused a command as if it shut down counts as away, if nothing else is heard of it. Less
-/// than the look for a primary, so that whoever comes next only waits.
+/// than the look for a primary, so that the next caller only waits.
 const HEARTBEAT: Duration = Duration::from_secs(2);
 /// How long a write may wait for a majority before its outcome counts as unknown.
 const MAJORITY_TIME_OUT: Duration = Duration::from_secs(10);
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_uri_can_not_weaken_what_the_store_promises() {
+    async fn the_uri_cannot_weaken_what_the_store_promises() {
         let uri = "mongodb://localhost/?w=1&journal=false&readConcernLevel=local&readPreference=secondary";
         let (client, hosts) = client(uri).await.unwrap();
         assert_eq!(hosts, "localhost:27017");

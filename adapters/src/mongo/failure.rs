@@ -57,7 +57,7 @@ fn reach(kind: &ErrorKind) -> Reach {
     }
 }
 
-/// What an error means for whoever only asked. Whatever MongoDB says now, it may say otherwise later.
+/// What an error means for a caller that only asked. Whatever MongoDB says now, it may say otherwise later.
 pub(super) fn store_error(error: &Error) -> StoreError {
     if let ErrorKind::Write(WriteFailure::WriteError(refused)) = error.kind.as_ref() {
         return StoreError::Unavailable(refusal(refused.code));
@@ -91,7 +91,7 @@ pub(super) async fn answer_within_time<T>(
     tokio::time::timeout(OPERATION_TIME_OUT, operation.into_future()).await.ok()
 }
 
-/// Waits for an operation whose failure needs no more than to be told.
+/// Waits for an operation whose failure needs no more than to be reported.
 pub(super) async fn within_time<T>(
     operation: impl IntoFuture<Output = Result<T, Error>>,
 ) -> Result<T, StoreError> {

@@ -1,13 +1,12 @@
 //! Collections and their indexes. A query names its index, so that the planner can't choose a worse one.
 
 use bson::{Document, doc};
-use mongodb::error::{Error, ErrorKind};
 use mongodb::options::{Hint, IndexOptions};
 use mongodb::{Database, IndexModel};
 use quita_ports::StoreError;
 use std::time::Duration;
 
-use super::failure::{store_error, within_time};
+use super::failure::store_error;
 use crate::store_rules::{KEEP_FINISHED_MS, KEEP_UNSEEN_NODE_MS};
 
 pub(super) const PAYMENTS: &str = "payments";
@@ -20,8 +19,9 @@ pub(super) const SESSIONS: &str = "sessions";
 pub(super) const AUDIT: &str = "audit";
 pub(super) const ROUTE_CONTROLS: &str = "route_controls";
 pub(super) const NODES: &str = "nodes";
+pub(super) const STORED_FORM: &str = "stored_form";
 
-/// A payment's amount. What is indexed of the payment itself needs no filling in for those of an older version.
+/// A payment's amount, indexed where it is in the payment itself, so that it is stored once.
 pub(super) const AMOUNT: &str = "payment.order.amount";
 /// When it was paid first.
 pub(super) const PAID_AT: &str = "payment.state.paidAt";
@@ -57,11 +57,6 @@ pub(super) const BY_ID: &str = "_id_";
 const FINISHED: &str = "finished";
 const ENDING: &str = "ending";
 
-/// Indexes that an older version made, and that others took the place of.
-const SUPERSEDED: [(&str, &[&str]); 2] = [(PAYMENTS, &["by_status"]), (EXCEPTIONS, &["newest"])];
-/// The code for an index that another node was faster to drop.
-const INDEX_NOT_FOUND: i32 = 27;
-
 /// Tells the server to take this index.
 pub(super) fn named(index: &str) -> Hint {
     Hint::Name(index.to_owned())
@@ -92,8 +87,7 @@ pub(super) async fn make(database: &Database) -> Result<(), StoreError> {
         only_with("merchant", OF_MERCHANT, doc! { "merchant": 1, "at": -1, "_id": -1 }),
     ];
     make_in(database, AUDIT, audit).await?;
-    make_in(database, NODES, [expiring(SEEN, "seenAt", KEEP_UNSEEN_NODE_MS)]).await?;
-    drop_superseded(database).await
+    make_in(database, NODES, [expiring(SEEN, "seenAt", KEEP_UNSEEN_NODE_MS)]).await
 }
 
 /// See [`crate::payment_index::PaymentIndex`].
@@ -119,24 +113,6 @@ fn of_payments() -> [IndexModel; 9] {
     ]
 }
 
-async fn drop_superseded(database: &Database) -> Result<(), StoreError> {
-    for (collection, superseded) in SUPERSEDED {
-        let collection = database.collection::<Document>(collection);
-        let names = within_time(collection.list_index_names()).await?;
-        for name in superseded.iter().filter(|name| names.iter().any(|found| found == *name)) {
-            match collection.drop_index(*name).await {
-                Err(error) if !is_not_found(&error) => return Err(store_error(&error)),
-                Ok(()) | Err(_) => {}
-            }
-        }
-    }
-    Ok(())
-}
-
-fn is_not_found(error: &Error) -> bool {
-    matches!(error.kind.as_ref(), ErrorKind::Command(command) if command.code == INDEX_NOT_FOUND)
-}
-
 async fn make_in(
     database: &Database,
     collection: &str,
@@ -160,7 +136,7 @@ fn only_with(field: &str, name: &str, keys: Document) -> IndexModel {
     with_options(keys, options.build())
 }
 
-/// Deletes a document so long after the date in this field.
+/// Deletes a document this long after the date in this field.
 fn expiring(name: &str, field: &str, after_ms: u64) -> IndexModel {
     let after = Duration::from_millis(after_ms);
     let options = IndexOptions::builder().name(name.to_owned()).expire_after(after);

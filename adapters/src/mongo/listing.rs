@@ -10,7 +10,7 @@ use super::indexes::{
     AMOUNT, BY_AMOUNT, BY_DELIVERY_STATE, BY_DOCUMENT, BY_EMAIL, BY_EXTERNAL_REFERENCE, BY_ID, BY_KIND,
     NEWEST,
 };
-use super::payments::binary;
+use super::reading::binary;
 use crate::payment_index::PaymentIndex;
 use crate::stored_form::signed;
 

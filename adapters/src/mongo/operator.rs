@@ -12,11 +12,10 @@ use serde::Serialize;
 use super::MongoStore;
 use super::failure::within_time;
 use super::indexes::{BY_ID, EXCEPTIONS, NODES, RESOLVED, RESOLVED_AT, ROUTE_CONTROLS, SEEN, named};
-use super::payments::binary;
-use super::reading::{find_all, value_in};
+use super::reading::{binary, find_all, value_in};
 use crate::stored_form::signed_limit;
 
-/// An order as it is stored.
+/// A directive as it is stored.
 #[derive(Serialize)]
 struct StoredControl<'a> {
     #[serde(rename = "_id")]

@@ -19,12 +19,12 @@ use super::batch::{self, Outcome};
 use super::failure::within_time;
 use super::indexes::{BY_AMOUNT, DUE, OUTBOX, PAYMENTS, named};
 use super::listing::{self, Listing};
-use super::reading::{find_all, value_in};
+use super::reading::{binary, find_all, value_in};
 use crate::payment_index::PaymentIndex;
 use crate::payment_row::PaymentRow;
 use crate::stored_form::{signed, signed_limit};
 
-/// So many payments are not read to find those that match among them.
+/// This many payments or more are not read to find those that match among them.
 const MANY: u64 = 2_000;
 
 /// A payment as it is stored: the indexed fields, and all of it.
@@ -226,9 +226,4 @@ fn read_id(found: &RawDocument) -> Result<TransactionId, StoreError> {
     let binary = found.get_binary("_id").ok();
     let uuid = binary.and_then(|binary| Uuid::from_slice(binary.bytes).ok());
     uuid.map(TransactionId::new).ok_or_else(|| StoreError::Unreadable("a payment's id is no UUID".into()))
-}
-
-/// A UUID in BSON's own form (subtype 4).
-pub(super) fn binary(uuid: Uuid) -> bson::Uuid {
-    bson::Uuid::from_bytes(uuid.into_bytes())
 }

@@ -1,4 +1,4 @@
-//! Reading documents without copying them first.
+//! Reading documents without copying them first, by ids in BSON's form.
 
 use bson::{Document, RawDocument, RawDocumentBuf};
 use mongodb::Collection;
@@ -61,4 +61,9 @@ fn id_of(document: &RawDocument) -> String {
     let id = document.get("_id").ok().flatten();
     let uuid = id.and_then(|id| id.as_binary()).and_then(|binary| Uuid::from_slice(binary.bytes).ok());
     uuid.map_or_else(|| format!("{id:?}"), |uuid| uuid.to_string())
+}
+
+/// A UUID in BSON's own form (subtype 4).
+pub(super) fn binary(uuid: Uuid) -> bson::Uuid {
+    bson::Uuid::from_bytes(uuid.into_bytes())
 }

@@ -10,7 +10,7 @@ use std::thread::available_parallelism;
 use quita_ports::StoreError;
 use tokio::runtime::{Builder, Runtime};
 
-/// One thread for so many cores.
+/// One thread for this many cores.
 const CORES_PER_THREAD: usize = 4;
 
 /// Runs what talks to MongoDB about payments.

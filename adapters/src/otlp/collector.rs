@@ -14,7 +14,7 @@ const LONGEST_ANSWER: u64 = 64 * 1024;
 pub(super) struct Collector(Agent);
 
 impl Collector {
-    /// Gives a request so long altogether. No proxy of the surroundings is asked, no redirect is followed.
+    /// Gives a request this long altogether. No proxy of the environment is used, no redirect is followed.
     pub(super) fn new(time_out: Duration) -> Self {
         let settings = Agent::config_builder()
             .timeout_global(Some(time_out))

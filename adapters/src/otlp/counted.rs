@@ -53,7 +53,7 @@ impl Queue {
         has_room
     }
 
-    /// So many were sent, or could not be.
+    /// This many were sent, or could not be.
     fn ended(&self, count: usize, result: &OTelSdkResult) {
         self.waiting.fetch_sub(count, Ordering::Relaxed);
         match result {

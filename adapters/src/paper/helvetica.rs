@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn accents_do_not_change_a_letter_s_width() {
+    fn accents_do_not_change_the_width_of_a_letter() {
         assert_eq!(Font::Regular.measure(b"\xE7\xE3\xC9", 1000), Font::Regular.measure(b"caE", 1000));
     }
 }

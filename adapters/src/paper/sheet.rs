@@ -73,7 +73,7 @@ impl Sheet {
         self.text_in_grey(room, style, text, BLACK);
     }
 
-    /// As [`Sheet::text`], in a grey of so many thousandths of white.
+    /// As [`Sheet::text`], in a grey of `grey` thousandths of white.
     pub(crate) fn text_in_grey(&mut self, room: TextRoom, style: TextStyle, text: &str, grey: i64) {
         let fitted = fitting::fit(text, style.font, style.size_um, room.width_um);
         let spare_um = room.width_um - style.font.measure(&fitted.bytes, fitted.size_um);

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use quita_adapters::acquirer::sandbox::{SandboxAction, manual_notice};
-use quita_domain::acquiring::{ChargeAnswer, ChargeQuery, Fact, Issued};
+use quita_domain::acquiring::{ChargeAnswer, ChargeQuery, Fact, Issued, Statement};
 use quita_domain::boleto::{Barcode, Line};
 use quita_domain::method::Method::{self, Boleto, CreditCard, Pix};
+use quita_domain::payment::Command;
 use quita_domain::pix::br_code::BrCode;
 use quita_domain::pix::txid::EndToEndId;
 use quita_domain::status::Status;
 use quita_ports::{AcquirerFactory, Clock};
 
-use crate::world::{RecordingSink, TestClock, World, card, factory, order};
+use crate::world::{RecordingSink, TestClock, World, factory};
 
 fn issued(world: &World) -> &Issued {
     world.payment.state.issued.as_ref().unwrap()
@@ -46,9 +47,11 @@ async fn a_boleto_agrees_with_its_bar_code() {
     assert_eq!((boleto.portfolio.as_str(), boleto.bank_code.as_str()), ("17", "001-9"));
 }
 
-/// Answers of a fresh acquirer, as after a restart.
-async fn answers(clock: &Arc<TestClock>, query: &ChargeQuery) -> ChargeAnswer {
-    factory("sandbox", clock).build(RecordingSink::new(clock)).find(query).await
+/// What a fresh acquirer states, as after a restart.
+async fn stated(clock: &Arc<TestClock>, query: &ChargeQuery) -> Fact {
+    let answer = factory("sandbox", clock, &RecordingSink::new(clock)).build().inquire(query).await;
+    let ChargeAnswer::Known(Statement { mut facts, .. }) = answer else { panic!("{answer:?}") };
+    facts.remove(0)
 }
 
 #[tokio::test(start_paused = true)]
@@ -67,8 +70,7 @@ async fn every_notice_tells_what_a_question_would_be_answered_then() {
                     if !matches!(fact, Fact::ChargedBack { .. } | Fact::Refunded { .. }) {
                         query.paid_amount = None;
                     }
-                    let answer = answers(&world.clock, &query).await;
-                    assert_eq!(answer, ChargeAnswer::Known(fact), "{method} {cents}");
+                    assert_eq!(stated(&world.clock, &query).await, fact, "{method} {cents}");
                     compared = known;
                 }
             }
@@ -78,7 +80,7 @@ async fn every_notice_tells_what_a_question_would_be_answered_then() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn money_that_goes_back_is_told_only_of_what_is_known_to_be_paid() {
+async fn money_that_goes_back_is_reported_only_for_what_is_known_to_be_paid() {
     for (cents, back) in [(10_031, "ChargedBack"), (10_041, "Refunded")] {
         let mut world = World::open(&["sandbox"], Pix, cents, None, true);
         world.run_for(10_000).await;
@@ -86,7 +88,7 @@ async fn money_that_goes_back_is_told_only_of_what_is_known_to_be_paid() {
         let unpaid = ChargeQuery { paid_amount: None, ..paid.clone() };
         let unheard = ChargeQuery { issued: None, ..unpaid.clone() };
         for (query, expected) in [(paid, back), (unpaid, "Settled"), (unheard, "Pending")] {
-            let ChargeAnswer::Known(fact) = answers(&world.clock, &query).await else { panic!("not known") };
+            let fact = stated(&world.clock, &query).await;
             assert!(format!("{fact:?}").starts_with(expected), "{cents}: {fact:?}, not {expected}");
         }
     }
@@ -104,9 +106,7 @@ async fn the_service_is_told_to_ask_a_second_after_the_first_notice() {
     ] {
         let world = World::open(&["sandbox"], Pix, 10_000 + cents, None, true);
         let query = world.payment.query();
-        let ChargeAnswer::Known(Fact::Pending { news_at, .. }) = answers(&world.clock, &query).await else {
-            panic!("not pending")
-        };
+        let Fact::Pending { news_at, .. } = stated(&world.clock, &query).await else { panic!("not pending") };
         let news_ms_found = news_at.map(|at| at.ms_since(world.payment.created_at));
         assert_eq!(news_ms_found, news_ms, "{cents}");
     }
@@ -117,13 +117,13 @@ async fn a_pix_that_nobody_pays_expires_by_itself() {
     let mut world = World::open(&["sandbox"], Pix, 10_027, None, true);
     world.run_for(1_000).await;
     let query = world.payment.query();
-    assert!(matches!(answers(&world.clock, &query).await, ChargeAnswer::Known(Fact::Pending { .. })));
+    assert!(matches!(stated(&world.clock, &query).await, Fact::Pending { .. }));
     tokio::time::sleep(std::time::Duration::from_secs(3600)).await;
-    assert_eq!(answers(&world.clock, &query).await, ChargeAnswer::Known(Fact::Expired));
+    assert_eq!(stated(&world.clock, &query).await, Fact::Expired);
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_withdrawn_or_expired_here_is_not_told_to_be_paid_later() {
+async fn what_was_withdrawn_or_expired_here_is_not_reported_as_paid_later() {
     let days = std::time::Duration::from_secs(3 * 24 * 3_600);
     for (cents, expired) in
         [(0, "Expired"), (7, "Expired"), (27, "Expired"), (31, "Expired"), (71, "Settled")]
@@ -139,9 +139,7 @@ async fn what_was_withdrawn_or_expired_here_is_not_told_to_be_paid_later() {
             tokio::time::sleep(days).await;
             let paid = if cents == 27 { "Expired" } else { "Settled" };
             for (query, expected) in [(over, expired), (withdrawn, "Cancelled"), (paid_before, paid)] {
-                let ChargeAnswer::Known(fact) = answers(&world.clock, &query).await else {
-                    panic!("not known")
-                };
+                let fact = stated(&world.clock, &query).await;
                 assert!(
                     format!("{fact:?}").starts_with(expected),
                     "{method} {cents}: {fact:?}, not {expected}"
@@ -154,10 +152,11 @@ async fn what_was_withdrawn_or_expired_here_is_not_told_to_be_paid_later() {
 #[tokio::test(start_paused = true)]
 async fn only_what_needs_no_intent_first_is_answered_locally() {
     let clock = TestClock::start();
-    let factory = factory("sandbox", &clock);
+    let factory = factory("sandbox", &clock, &RecordingSink::new(&clock));
     let is_local = |method, cents| {
-        let card = card("4242424242424242");
-        factory.answers_locally(&order(method, cents, Some(&card), true))
+        let number = (method == CreditCard).then_some("4242424242424242");
+        let query = World::open(&["sandbox"], method, cents, number, true).payment.query();
+        factory.local_issue().unwrap().issue(&query).is_some()
     };
     for cents in 10_000..10_100_u64 {
         let needs_intent = [62, 91, 92, 99].contains(&(cents % 100));
@@ -182,7 +181,7 @@ async fn a_payment_is_moved_by_hand() {
     ] {
         let world = moved(method, 10_027, &actions).await;
         assert_eq!(world.payment.status(), last, "{method} {actions:?}");
-        assert!(world.oddities.is_empty(), "{method} {actions:?}");
+        assert!(world.discrepancies.is_empty(), "{method} {actions:?}");
     }
 }
 
@@ -192,7 +191,7 @@ async fn a_payment_that_was_paid_by_hand_is_not_paid_again_by_itself() {
     world.run_for(10_000).await;
     assert_eq!(world.sink.seen().len(), 1);
     assert_eq!(world.payment.status(), Status::Paid);
-    assert!(world.oddities.is_empty());
+    assert!(world.discrepancies.is_empty());
 }
 
 async fn moved(method: Method, cents: u64, actions: &[SandboxAction]) -> World {
@@ -200,7 +199,7 @@ async fn moved(method: Method, cents: u64, actions: &[SandboxAction]) -> World {
     world.run_for(500).await;
     for action in actions {
         let notice = manual_notice(*action, &world.payment, world.clock.now());
-        world.decide(quita_domain::payment::Command::Notified(notice.fact));
+        world.decide(Command::Notified { acquirer: notice.acquirer, fact: notice.fact });
     }
     world
 }

@@ -2,7 +2,7 @@
 
 use quita_domain::acquiring::Issued;
 use quita_domain::method::Method::{self, Boleto, CreditCard, Pix};
-use quita_domain::payment::OddityKind::{self, AmountMismatch};
+use quita_domain::payment::DiscrepancyKind::{self, AmountMismatch};
 use quita_domain::status::Status::{
     self, Approved, Chargeback, Declined, Expired, Initial, Paid, Pending, Refund,
 };
@@ -10,7 +10,7 @@ use quita_domain::status::Status::{
 use crate::world::World;
 
 /// Method, cents, what came when, the statuses, what an operator saw.
-type Row = (Method, u64, &'static [(u64, &'static str)], &'static [Status], &'static [OddityKind]);
+type Row = (Method, u64, &'static [(u64, &'static str)], &'static [Status], &'static [DiscrepancyKind]);
 
 const ROWS: &[Row] = &[
     (Pix, 10_000, &[(2_000, "settled")], &[Initial, Pending, Paid], &[]),
@@ -65,12 +65,12 @@ const ROWS: &[Row] = &[
 
 #[tokio::test(start_paused = true)]
 async fn an_amount_does_what_its_cents_say() {
-    for (method, cents, notices, statuses, oddities) in ROWS {
+    for (method, cents, notices, statuses, discrepancies) in ROWS {
         let mut world = World::open(&["sandbox-a", "sandbox-b"], *method, *cents, None, true);
         world.run_for(60_000).await;
         let row = format!("{method} {cents}");
         assert_eq!(world.statuses, *statuses, "{row}");
-        assert_eq!(world.oddities, *oddities, "{row}");
+        assert_eq!(world.discrepancies, *discrepancies, "{row}");
         let seen = world.sink.seen();
         let seen: Vec<(u64, &str)> = seen.iter().map(|(at, event)| (*at, event.as_str())).collect();
         assert_eq!(seen, *notices, "{row}");
@@ -113,9 +113,9 @@ async fn a_card_does_what_its_number_says() {
         let mut world = World::open(&["sandbox-a", "sandbox-b"], CreditCard, 10_099, Some(number), true);
         world.run_for(60_000).await;
         assert_eq!(world.statuses, statuses, "{number}");
-        assert!(world.oddities.is_empty(), "{number}");
+        assert!(world.discrepancies.is_empty(), "{number}");
         let state = &world.payment.state;
-        assert_eq!(state.decline_code.as_deref(), decline, "{number}");
+        assert_eq!(state.decline.as_ref().map(|decline| decline.code.as_str()), decline, "{number}");
         let code = state.authorization_code.as_ref();
         assert_eq!(code.map(|code| code.len()), decline.is_none().then_some(6), "{number}");
         let waited = world.payment.history[0].occurred_at.ms_since(world.payment.created_at);

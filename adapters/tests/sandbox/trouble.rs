@@ -1,32 +1,25 @@
 //! Nodes that die, sinks that are full, merchants who change their mind.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
-use quita_domain::identity::AcquirerName;
 use quita_domain::method::Method::{Boleto, CreditCard, Pix};
-use quita_domain::operation::{OperationRequest, Wish};
+use quita_domain::operation::{OperationRequest, RequestedOperation};
 use quita_domain::payment::Command;
 use quita_domain::status::Status;
-use quita_ports::{Acquirer, AcquirerFactory, NoticeSink};
 use uuid::Uuid;
 
 use crate::world::{RecordingSink, World, factory};
 
 #[tokio::test(start_paused = true)]
-async fn what_a_dead_node_would_have_told_is_found_by_another() {
+async fn what_a_dead_node_would_have_reported_is_found_by_another() {
     for method in [Pix, Boleto] {
         for cents in [0, 7, 17, 27, 31, 41, 51, 52, 61, 62, 71, 91, 92, 99].map(|cents| 10_000 + cents) {
             let mut expected = World::open(&["sandbox-a", "sandbox-b"], method, cents, None, true);
             expected.run_for(120_000).await;
             let mut world = World::open(&["sandbox-a", "sandbox-b"], method, cents, None, true);
             // The node that was charged stops before any notice: its acquirers speak into the void.
-            let into = |sink: &Arc<RecordingSink>| -> Vec<(AcquirerName, Rc<dyn Acquirer>)> {
-                let build = |name| {
-                    let sink: Arc<dyn NoticeSink> = Arc::<RecordingSink>::clone(sink);
-                    (AcquirerName::new(name), factory(name, &world.clock).build(sink))
-                };
-                vec![build("sandbox-a"), build("sandbox-b")]
+            let into = |sink: &Arc<RecordingSink>| {
+                ["sandbox-a", "sandbox-b"].map(|name| factory(name, &world.clock, sink)).into()
             };
             let (silent, reborn) = (into(&RecordingSink::new(&world.clock)), into(&world.sink));
             world.acquirers = silent;
@@ -34,7 +27,7 @@ async fn what_a_dead_node_would_have_told_is_found_by_another() {
             world.acquirers = reborn;
             world.run_for(120_000).await;
             assert_eq!(world.payment.status(), expected.payment.status(), "{method} {cents}");
-            assert_eq!(world.oddities, expected.oddities, "{method} {cents}");
+            assert_eq!(world.discrepancies, expected.discrepancies, "{method} {cents}");
         }
     }
 }
@@ -51,8 +44,8 @@ async fn a_notice_waits_until_the_sink_has_room() {
     }
 }
 
-fn wish(wish: Wish) -> Command {
-    Command::Operate(OperationRequest { id: Uuid::from_u128(77), wish, key: None })
+fn requested(requested: RequestedOperation) -> Command {
+    Command::Operate(OperationRequest { id: Uuid::from_u128(77), requested, key: None })
 }
 
 #[tokio::test(start_paused = true)]
@@ -60,7 +53,7 @@ async fn a_payment_that_was_cancelled_in_time_is_not_paid_afterwards() {
     for method in [Pix, Boleto] {
         let mut world = World::open(&["sandbox"], method, 10_000, None, true);
         world.run_for(500).await;
-        world.decide(wish(Wish::Cancel));
+        world.decide(requested(RequestedOperation::Cancel));
         world.run_for(60_000).await;
         assert_eq!(world.payment.status(), Status::Cancelled, "{method}");
         assert!(world.sink.seen().is_empty(), "{method}");
@@ -73,26 +66,26 @@ async fn a_payment_that_was_just_paid_can_no_longer_be_cancelled() {
     // The notice of the settlement is still on its way.
     *world.sink.refusals.lock().unwrap() = 10;
     world.run_for(2_050).await;
-    world.decide(wish(Wish::Cancel));
+    world.decide(requested(RequestedOperation::Cancel));
     world.run_for(60_000).await;
     assert_eq!(world.statuses, [Status::Initial, Status::Pending, Status::Paid]);
-    assert!(world.oddities.is_empty());
+    assert!(world.discrepancies.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn captures_voids_and_refunds_are_done() {
     let card = Some("4242424242424242");
-    for (method, capture, wishes, last) in [
-        (CreditCard, false, vec![Wish::Cancel], Status::Cancelled),
-        (CreditCard, false, vec![Wish::Capture(None)], Status::Paid),
-        (CreditCard, true, vec![Wish::Refund(None)], Status::Refund),
-        (Pix, true, vec![Wish::Refund(None)], Status::Refund),
-        (Boleto, true, vec![Wish::Refund(None)], Status::Refund),
+    for (method, capture, requested_operations, last) in [
+        (CreditCard, false, vec![RequestedOperation::Cancel], Status::Cancelled),
+        (CreditCard, false, vec![RequestedOperation::Capture(None)], Status::Paid),
+        (CreditCard, true, vec![RequestedOperation::Refund(None)], Status::Refund),
+        (Pix, true, vec![RequestedOperation::Refund(None)], Status::Refund),
+        (Boleto, true, vec![RequestedOperation::Refund(None)], Status::Refund),
     ] {
         let mut world = World::open(&["sandbox"], method, 10_000, card, capture);
         world.run_for(5_000).await;
-        for one in wishes {
-            world.decide(wish(one));
+        for one in requested_operations {
+            world.decide(requested(one));
             world.run_for(1_000).await;
         }
         assert_eq!(world.payment.status(), last, "{method}");

@@ -14,13 +14,14 @@ use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Ow
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::order::{Address, Order, Payer, Terms, Utm};
-use quita_domain::payment::{Command, Context, Decision, Effect, NewPayment, OddityKind, Payment};
+use quita_domain::payment::{Command, Context, Decision, DiscrepancyKind, Effect, NewPayment, Payment};
 use quita_domain::phone::Phone;
-use quita_domain::place::{Cep, Uf};
+use quita_domain::postal::{Cep, Uf};
 use quita_domain::routing::Considered;
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
-use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, Clock, NoticeSink, SinkError};
+use quita_domain::webhook::signature::WebhookSecret;
+use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, Clock, LocalIssue, NoticeSink, SinkError};
 use tokio::time::{Instant, sleep, timeout};
 use uuid::Uuid;
 
@@ -70,19 +71,19 @@ impl RecordingSink {
 
 #[async_trait]
 impl NoticeSink for RecordingSink {
-    async fn submit(&self, notice: Notice) -> Result<(), SinkError> {
+    async fn submit(&self, notice: Notice) -> Result<bool, SinkError> {
         let mut refusals = self.refusals.lock().unwrap();
         if *refusals > 0 {
             *refusals -= 1;
             return Err(SinkError::Busy);
         }
         self.taken.lock().unwrap().push((self.clock.elapsed_ms(), notice));
-        Ok(())
+        Ok(true)
     }
 }
 
-/// A factory as the development configuration makes it.
-pub(crate) fn factory(name: &str, clock: &Arc<TestClock>) -> SandboxFactory {
+/// A factory as the development configuration makes it, connected to this sink.
+pub(crate) fn factory(name: &str, clock: &Arc<TestClock>, sink: &Arc<RecordingSink>) -> SandboxFactory {
     let spec = AcquirerSpec {
         name: AcquirerName::new(name),
         mode: Mode::Test,
@@ -93,9 +94,13 @@ pub(crate) fn factory(name: &str, clock: &Arc<TestClock>) -> SandboxFactory {
         max_amount: Money::MAX,
         concurrency: 8,
         time_out_ms: TIME_OUT_MS,
+        rate: None,
     };
     let clock: Arc<dyn Clock> = Arc::<TestClock>::clone(clock);
-    SandboxFactory::new(spec, SandboxSettings::default(), clock)
+    let secret = WebhookSecret::from_bytes(vec![7; WebhookSecret::BYTES]);
+    let factory = SandboxFactory::new(spec, SandboxSettings::default(), secret, clock);
+    factory.local_issue().unwrap().connect(Arc::<RecordingSink>::clone(sink));
+    factory
 }
 
 pub(crate) fn card(number: &str) -> CardData {
@@ -147,11 +152,11 @@ pub(crate) fn order(method: Method, cents: u64, card: Option<&CardData>, capture
 pub(crate) struct World {
     pub(crate) clock: Arc<TestClock>,
     pub(crate) sink: Arc<RecordingSink>,
-    pub(crate) acquirers: Vec<(AcquirerName, Rc<dyn Acquirer>)>,
+    pub(crate) acquirers: Vec<SandboxFactory>,
     pub(crate) payment: Payment,
     /// Every status it had, and what an operator saw, except what only came too early.
     pub(crate) statuses: Vec<Status>,
-    pub(crate) oddities: Vec<OddityKind>,
+    pub(crate) discrepancies: Vec<DiscrepancyKind>,
     card: Option<CardData>,
     effects: Vec<Effect>,
     /// Since when it is asked for a charge, by its number.
@@ -170,11 +175,7 @@ impl World {
     ) -> Self {
         let clock = TestClock::start();
         let sink = RecordingSink::new(&clock);
-        let build = |name: &&str| {
-            let sink: Arc<dyn NoticeSink> = Arc::<RecordingSink>::clone(&sink);
-            (AcquirerName::new(*name), factory(name, &clock).build(sink))
-        };
-        let acquirers = names.iter().map(build).collect();
+        let acquirers = names.iter().map(|name| factory(name, &clock, &sink)).collect();
         let card = number.map(card);
         let considered = |name: &&str| Considered {
             acquirer: AcquirerName::new(*name),
@@ -193,17 +194,27 @@ impl World {
             page_token: "token".into(),
             considered: names.iter().map(considered).collect(),
         };
-        let context =
-            Context { now: clock.now(), dice: 0, op: Uuid::from_u128(1), card_at_hand: card.is_some() };
+        let context = Context { card_at_hand: card.is_some(), ..context(clock.now(), Uuid::from_u128(1)) };
         let decision = Payment::open(new, &context);
         let payment = decision.next.unwrap();
         let statuses = vec![payment.status()];
         let effects = decision.effects;
-        let (oddities, worked, asking_since_ms) = (Vec::new(), Vec::new(), BTreeMap::new());
-        Self { clock, sink, acquirers, payment, statuses, oddities, card, effects, worked, asking_since_ms }
+        let (discrepancies, worked, asking_since_ms) = (Vec::new(), Vec::new(), BTreeMap::new());
+        Self {
+            clock,
+            sink,
+            acquirers,
+            payment,
+            statuses,
+            discrepancies,
+            card,
+            effects,
+            worked,
+            asking_since_ms,
+        }
     }
 
-    /// Lets the service work for so long.
+    /// Lets the service work for this long.
     pub(crate) async fn run_for(&mut self, ms: u64) {
         let until = self.clock.elapsed_ms() + ms;
         while self.clock.elapsed_ms() < until {
@@ -227,31 +238,51 @@ impl World {
         match effect {
             Effect::Charge(name) => {
                 let charge = Charge { query, order: self.payment.order.clone(), card: self.card.clone() };
-                let acquirer = self.acquirer(&name);
-                let answer = timeout(time_out, acquirer.charge(&charge)).await.unwrap_or(cut);
+                if let Some(fact) = self.local_issue(&name).issue(&charge.query) {
+                    self.decide(Command::ChargeAnswered { attempt, answer: ChargeAnswer::known(fact) });
+                    self.local_issue(&name).stored(&self.payment.query());
+                    return;
+                }
+                let answer = timeout(time_out, self.acquirer(&name).charge(&charge)).await.unwrap_or(cut);
                 self.work_notices();
                 self.decide(Command::ChargeAnswered { attempt, answer });
-                if factory(name.as_str(), &self.clock).answers_locally(&self.payment.order) {
-                    acquirer.begun(&self.payment.query()).await;
-                }
             }
-            Effect::Find(name) => {
+            Effect::Inquire(name, attempt) => {
                 let now_ms = self.clock.elapsed_ms();
                 let since_ms = *self.asking_since_ms.entry(attempt).or_insert(now_ms);
-                let answer = timeout(time_out, self.acquirer(&name).find(&query)).await.unwrap_or(cut);
-                self.decide(Command::Found { attempt, asking_for_ms: Some(now_ms - since_ms), answer });
+                let answer = timeout(time_out, self.acquirer(&name).inquire(&query)).await.unwrap_or(cut);
+                self.decide(Command::Inquired {
+                    attempt,
+                    asked_at: None,
+                    inquiring_for_ms: Some(now_ms - since_ms),
+                    answer,
+                });
             }
             Effect::Operate(name, id) => {
                 let operation = self.payment.operations.iter().find(|one| one.id == id).unwrap().clone();
                 let answer = self.acquirer(&name).operate(&query, &operation).await;
-                self.decide(Command::OperationAnswered { operation: id, answer });
+                let sending = operation.sent;
+                self.decide(Command::OperationAnswered { operation: id, sending, answer });
+            }
+            Effect::InquireOperation(name, id) => {
+                let operation = self.payment.operations.iter().find(|one| one.id == id).unwrap().clone();
+                let answer = self.acquirer(&name).inquire_operation(&query, &operation).await;
+                self.decide(Command::OperationInquired { operation: id, inquiring_for_ms: Some(0), answer });
             }
             Effect::Deliver(_) => {}
         }
     }
 
     pub(crate) fn acquirer(&self, name: &AcquirerName) -> Rc<dyn Acquirer> {
-        Rc::clone(&self.acquirers.iter().find(|(known, _)| known == name).unwrap().1)
+        self.factory(name).build()
+    }
+
+    fn factory(&self, name: &AcquirerName) -> &SandboxFactory {
+        self.acquirers.iter().find(|factory| factory.spec().name == *name).unwrap()
+    }
+
+    fn local_issue(&self, name: &AcquirerName) -> &dyn LocalIssue {
+        self.factory(name).local_issue().unwrap()
     }
 
     /// Works each notice once; one that comes too early is worked again later.
@@ -259,32 +290,32 @@ impl World {
         let taken: Vec<Notice> =
             self.sink.taken.lock().unwrap().iter().map(|(_, notice)| notice.clone()).collect();
         for notice in taken {
-            if !self.worked.contains(&notice.id) && self.decide(Command::Notified(notice.fact)) {
-                self.worked.push(notice.id);
+            let Notice { id, acquirer, fact, .. } = notice;
+            if !self.worked.contains(&id) && self.decide(Command::Notified { acquirer, fact }) {
+                self.worked.push(id);
             }
         }
     }
 
     /// Decides; whether it was not too early.
     pub(crate) fn decide(&mut self, command: Command) -> bool {
-        let context = Context {
-            now: self.clock.now(),
-            dice: 0,
-            op: Uuid::from_u128(u128::from(self.payment.revision) + 2),
-            card_at_hand: self.card.is_some(),
-        };
-        let Decision { next, effects, oddity, .. } = self.payment.decide(command, &context).unwrap();
+        let op = Uuid::from_u128(u128::from(self.payment.revision) + 2);
+        let context = Context { card_at_hand: self.card.is_some(), ..context(self.clock.now(), op) };
+        let Decision { next, effects, discrepancies, .. } = self.payment.decide(command, &context).unwrap();
         if let Some(next) = next {
             self.statuses
                 .extend(next.history.iter().skip(self.payment.history.len()).map(|event| event.status));
             self.payment = next;
         }
         self.effects.extend(effects);
-        match oddity.map(|oddity| oddity.kind) {
-            Some(OddityKind::TooEarly) => return false,
-            Some(kind) if !self.oddities.contains(&kind) => self.oddities.push(kind),
-            Some(_) | None => {}
-        }
-        true
+        let kinds: Vec<_> = discrepancies.into_iter().map(|discrepancy| discrepancy.kind).collect();
+        let is_too_early = kinds.contains(&DiscrepancyKind::TooEarly);
+        self.discrepancies.extend(kinds.into_iter().filter(|kind| *kind != DiscrepancyKind::TooEarly));
+        self.discrepancies.dedup();
+        !is_too_early
     }
+}
+
+const fn context(now: Timestamp, op: Uuid) -> Context {
+    Context { now, dice: 0, op, card_at_hand: false, operates_in_turn: false }
 }

@@ -104,12 +104,29 @@ async fn writers_in_two_stores_on_one_file_never_both_win() {
 }
 
 #[tokio::test]
-async fn a_file_of_a_newer_version_is_refused() {
+async fn a_file_in_the_form_of_another_version_is_refused_with_what_to_do() {
     let (_folder, path) = file();
-    drop(EmbeddedStore::open(&path).unwrap());
-    rusqlite::Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
-    let refused = EmbeddedStore::open(&path).err().unwrap();
-    assert!(matches!(&refused, StoreError::Unreadable(why) if why.contains("version 99")), "{refused}");
+    let payment = created_at(1);
+    assert_eq!(EmbeddedStore::open(&path).unwrap().commit(&[insert(&payment)]).await, [Ok(())]);
+    let meddler = rusqlite::Connection::open(&path).unwrap();
+    let form: i64 = meddler.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
+    for other in [1, form - 1, form + 1] {
+        meddler.pragma_update(None, "user_version", other).unwrap();
+        for refused in [EmbeddedStore::open_sole_writer(&path), EmbeddedStore::open(&path)] {
+            let StoreError::Unreadable(why) = refused.err().unwrap() else { panic!("{other}") };
+            for part in [
+                "quita.db: ",
+                &format!("has number {other},"),
+                &format!("only number {form}."),
+                "move it away",
+            ] {
+                assert!(why.contains(part), "{why}");
+            }
+        }
+    }
+    meddler.pragma_update(None, "user_version", form).unwrap();
+    let store = EmbeddedStore::open_sole_writer(&path).unwrap();
+    assert_eq!(store.load(&[payment.id]).await, Ok(vec![payment]), "it stayed as it was");
 }
 
 #[tokio::test]
@@ -123,7 +140,7 @@ async fn what_is_no_database_is_refused() {
 }
 
 #[tokio::test]
-async fn a_document_that_can_not_be_decoded_is_named() {
+async fn a_document_that_cannot_be_decoded_is_named() {
     let (_folder, path) = file();
     let store = EmbeddedStore::open(&path).unwrap();
     let payment = created_at(1);
@@ -192,7 +209,7 @@ async fn sessions_that_ended_and_nodes_that_are_gone_are_forgotten() {
 }
 
 #[tokio::test]
-async fn notices_that_can_not_be_decoded_keep_no_others_waiting() {
+async fn notices_that_cannot_be_decoded_keep_no_others_waiting() {
     let (_folder, path) = file();
     let store = EmbeddedStore::open(&path).unwrap();
     let notices = [1, 2, 3, 4].map(|number| notice(&format!("a:{number}"), number));

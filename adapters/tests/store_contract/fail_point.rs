@@ -69,7 +69,7 @@ impl FailPoint {
         self.set("alwaysOn", commands, how).await
     }
 
-    /// Waits until so many commands have met the fail point since the server was started, or until the time is over.
+    /// Waits until `count` commands have met the fail point since the server was started, or until the time is over.
     pub async fn wait_for(&self, count: i64, within: Duration) {
         let within = i64::try_from(within.as_millis()).unwrap();
         let command = doc! { "waitForFailPoint": "failCommand", "timesEntered": count, "maxTimeMS": within };

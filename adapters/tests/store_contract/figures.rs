@@ -12,7 +12,7 @@ use quita_ports::WholeStore;
 
 use crate::samples::{Sample, created_at, insert, paid, pending, replace};
 
-fn between(from: i64, to: i64) -> FiguresFilter {
+pub fn between(from: i64, to: i64) -> FiguresFilter {
     FiguresFilter {
         merchant: MerchantId::new("loja"),
         mode: Mode::Test,

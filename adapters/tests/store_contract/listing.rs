@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use quita_domain::acquiring::OperationAnswer;
 use quita_domain::delivery::DeliveryState;
 use quita_domain::identity::{MerchantId, Mode, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
@@ -10,9 +11,9 @@ use quita_domain::money::Money;
 use quita_domain::payment::Payment;
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
-use quita_ports::Store;
+use quita_ports::{Store, WholeStore};
 
-use crate::samples::{OTHER_CPF, Sample, answered, created_at, insert, paid, pending, replace};
+use crate::samples::{OTHER_CPF, Sample, answered, created_at, insert, paid, pending, refunded, replace};
 
 pub fn everything() -> PaymentFilter {
     PaymentFilter {
@@ -229,4 +230,44 @@ pub async fn deliveries_are_found_by_state_and_payment(store: Arc<dyn Store>) {
     check(of_one(&silent, None), &[]).await;
     let page = store.list_with_deliveries(&deliveries(None), Some(place(&waits)), 1).await.unwrap();
     assert_eq!(ids(&page), [gone.id]);
+}
+
+pub async fn an_ended_refund_is_told_and_leaves_the_payment_where_it_is_found(store: Arc<dyn WholeStore>) {
+    let paid = paid(&pending(&created_at(1), 2), 3);
+    let paid = answered(&answered(&paid, 0, 200, 4), 1, 200, 5);
+    let done = refunded(&paid, 400, OperationAnswer::Done, 6);
+    let failed = refunded(&done, 100, OperationAnswer::Refused("conta encerrada".into()), 7);
+    let events: Vec<_> = failed.history.iter().map(quita_domain::event::Event::name).collect();
+    assert_eq!(events[2..], ["payment.refund_succeeded", "payment.refund_failed"]);
+    let told = answered(&answered(&failed, 2, 200, 8), 3, 410, 9);
+    let mut figures = Vec::new();
+    let states = [
+        (paid, DeliveryState::Delivered),
+        (done, DeliveryState::Pending),
+        (failed, DeliveryState::Pending),
+        (told, DeliveryState::Exhausted),
+    ];
+    for (revision, (mut payment, newest)) in (1..).zip(states) {
+        payment.revision = revision;
+        assert_eq!(
+            store.commit(&[if revision == 1 { insert(&payment) } else { replace(&payment) }]).await,
+            [Ok(())]
+        );
+        let by_status = PaymentFilter { statuses: vec![Status::Paid], ..everything() };
+        assert_eq!(store.list(&by_status, None, 10).await, Ok(vec![payment.clone()]));
+        for state in DeliveryState::ALL {
+            let found = store.list_with_deliveries(&deliveries(Some(state)), None, 10).await.unwrap();
+            let is_held = state == newest || state == DeliveryState::Delivered;
+            assert_eq!(
+                ids(&found),
+                if is_held { vec![payment.id] } else { Vec::new() },
+                "{state:?} {revision}"
+            );
+        }
+        let waiting = store.outbox_due(Timestamp::from_millis(1_000_000), 10).await.unwrap();
+        assert_eq!(!waiting.is_empty(), newest == DeliveryState::Pending, "{revision}");
+        figures.push(store.figures(&crate::figures::between(0, 10)).await.unwrap());
+    }
+    assert_eq!(figures[0].len(), 1);
+    assert!(figures.iter().all(|seen| *seen == figures[0]), "it was paid once: {figures:?}");
 }

@@ -128,7 +128,7 @@ fn afresh(writes: &[Write]) -> Vec<Write> {
 }
 
 #[tokio::test]
-async fn a_write_is_never_told_to_be_other_than_it_is() {
+async fn a_write_is_never_reported_to_be_other_than_it_is() {
     let Some(world) = World::open().await else { return };
     for fault in faults() {
         let old = [created_at(1), created_at(2)];
@@ -147,7 +147,7 @@ async fn a_write_is_never_told_to_be_other_than_it_is() {
 }
 
 #[tokio::test]
-async fn a_stale_guard_is_told_even_without_a_majority() {
+async fn a_stale_guard_is_reported_even_without_a_majority() {
     let Some(world) = World::open().await else { return };
     let (taken, fresh) = (created_at(1), created_at(2));
     assert_eq!(world.witness.commit(&[insert(&taken)]).await, [Ok(())]);
@@ -174,7 +174,7 @@ async fn after_a_refusal_as_if_it_shut_down_the_next_write_only_waits() {
 const TOO_LONG: Duration = Duration::from_secs(19);
 
 #[tokio::test]
-async fn a_write_that_is_made_after_nobody_waits_any_more_was_told_unknown() {
+async fn a_write_that_is_made_after_nobody_waits_any_more_was_reported_as_unknown() {
     let Some(world) = World::open().await else { return };
     let (old, fresh) = (created_at(1), created_at(2));
     assert_eq!(world.witness.commit(&[insert(&old)]).await, [Ok(())]);
@@ -286,15 +286,18 @@ async fn a_notice_is_stored_or_its_sender_has_to_send_it_again() {
 #[tokio::test]
 async fn a_start_succeeds_or_says_why() {
     let Some(world) = World::open().await else { return };
-    let commands = ["createIndexes", "replSetGetConfig"];
-    for fault in faults().into_iter().filter(|fault| !fault.is_done) {
-        world.point.fail_on(&commands, &fault.how).await;
+    let commands = ["createIndexes", "replSetGetConfig", "listCollections", "find"];
+    let faults = || faults().into_iter().filter(|fault| !fault.is_done);
+    for (command, fault) in
+        commands.into_iter().flat_map(|command| faults().map(move |fault| (command, fault)))
+    {
+        world.point.fail_on(&[command], &fault.how).await;
         let refused = MongoStore::connect(&world.uri).await;
         let told = refused.as_ref().err().map(ToString::to_string).unwrap_or_default();
-        assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{}: {told}", fault.name);
+        assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{command}, {}: {told}", fault.name);
         assert!(!told.contains("appName"), "no part of the URI: {told}");
         world.point.heal().await;
-        assert!(MongoStore::connect(&world.uri).await.is_ok(), "{} healed", fault.name);
+        assert!(MongoStore::connect(&world.uri).await.is_ok(), "{command}, {} healed", fault.name);
     }
     world.close().await;
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quita_domain::control::{Node, RouteControl, RouteOrder};
+use quita_domain::control::{Node, RouteControl, RouteDirective};
 use quita_domain::exception::{Exception, Resolution};
 use quita_domain::identity::AcquirerName;
 use quita_domain::method::Method;
@@ -15,8 +15,8 @@ use crate::exceptions::exception;
 /// In a time whose nodes no server deletes for their age: 2100-01-01.
 const NOW: Timestamp = Timestamp::from_millis(4_102_444_800_000);
 
-pub fn control(acquirer: &str, method: Method, order: RouteOrder) -> RouteControl {
-    RouteControl { acquirer: AcquirerName::new(acquirer), method, order, at: NOW }
+pub fn control(acquirer: &str, method: Method, directive: RouteDirective) -> RouteControl {
+    RouteControl { acquirer: AcquirerName::new(acquirer), method, directive, at: NOW }
 }
 
 pub fn resolution(at: i64) -> Resolution {
@@ -41,17 +41,17 @@ pub fn node(number: u128, started_at: i64, seen_at: Timestamp) -> Node {
     }
 }
 
-pub async fn an_order_takes_the_place_of_the_one_before(store: Arc<dyn Store>) {
+pub async fn a_directive_takes_the_place_of_the_one_before(store: Arc<dyn Store>) {
     assert_eq!(store.route_controls().await, Ok(Vec::new()));
     let [paused, other, drained] = [
-        control("sandbox", Method::Pix, RouteOrder::Paused),
-        control("sandbox", Method::Boleto, RouteOrder::Paused),
-        control("banco", Method::Pix, RouteOrder::Drained),
+        control("sandbox", Method::Pix, RouteDirective::Paused),
+        control("sandbox", Method::Boleto, RouteDirective::Paused),
+        control("banco", Method::Pix, RouteDirective::Drained),
     ];
     for control in [&paused, &other, &drained] {
         store.put_route_control(control).await.unwrap();
     }
-    let opened = RouteControl { order: RouteOrder::Open, at: NOW.plus_ms(1), ..paused };
+    let opened = RouteControl { directive: RouteDirective::Open, at: NOW.plus_ms(1), ..paused };
     store.put_route_control(&opened).await.unwrap();
     let mut seen = store.route_controls().await.unwrap();
     seen.sort_by_key(|control| (control.acquirer.clone(), control.method));

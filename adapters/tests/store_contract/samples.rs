@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use quita_domain::acquiring::{ChargeAnswer, Fact, Issued, Notice, Settlement};
+use quita_domain::acquiring::{ChargeAnswer, Fact, Issued, Notice, OperationAnswer, Settlement};
 use quita_domain::delivery::DeliveryAttempt;
 use quita_domain::document::{Document, DocumentType};
 use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
+use quita_domain::operation::{OperationRequest, RequestedOperation};
 use quita_domain::order::{Address, Item, Order, Payer, Terms, Utm};
 use quita_domain::payment::{Command, Context, NewPayment, Payment};
 use quita_domain::phone::Phone;
-use quita_domain::place::{Cep, Uf};
+use quita_domain::postal::{Cep, Uf};
 use quita_domain::routing::Considered;
 use quita_domain::time::Timestamp;
 use quita_ports::Write;
@@ -129,7 +130,8 @@ pub fn created_at(at: i64) -> Payment {
 }
 
 pub fn context(at: i64) -> Context {
-    Context { now: Timestamp::from_millis(at), dice: 0, op: Uuid::now_v7(), card_at_hand: true }
+    let now = Timestamp::from_millis(at);
+    Context { now, dice: 0, op: Uuid::now_v7(), card_at_hand: true, operates_in_turn: false }
 }
 
 fn told(payment: &Payment, command: Command, at: i64) -> Payment {
@@ -143,13 +145,14 @@ pub fn pending(payment: &Payment, at: i64) -> Payment {
         code: "00020101021226".repeat(12),
         expires_at: Timestamp::from_millis(at + 3_600_000),
     };
-    let answer = ChargeAnswer::Known(Fact::Pending { issued, news_at: None });
+    let answer = ChargeAnswer::known(Fact::Pending { issued, news_at: None });
     told(payment, Command::ChargeAnswered { attempt: 1, answer }, at)
 }
 
 /// A waiting payment once the money came in.
 pub fn paid(payment: &Payment, at: i64) -> Payment {
-    told(payment, Command::Notified(settled(payment)), at)
+    let acquirer = payment.acquirer().unwrap().clone();
+    told(payment, Command::Notified { acquirer, fact: settled(payment) }, at)
 }
 
 fn settled(payment: &Payment) -> Fact {
@@ -159,6 +162,14 @@ fn settled(payment: &Payment) -> Fact {
         end_to_end_id: Some("E".repeat(32)),
         approval: None,
     })
+}
+
+/// A paid payment once its acquirer ended a refund of this much: done, or refused.
+pub fn refunded(payment: &Payment, cents: u64, answer: OperationAnswer, at: i64) -> Payment {
+    let id = Uuid::now_v7();
+    let requested = RequestedOperation::Refund(Some(Money::from_cents(cents)));
+    let asked = told(payment, Command::Operate(OperationRequest { id, requested, key: None }), at);
+    told(&asked, Command::OperationAnswered { operation: id, sending: 1, answer }, at)
 }
 
 /// The payment after its receiver answered this to a delivery.

@@ -1,6 +1,6 @@
 //! What becomes of a card.
 
-use quita_domain::acquiring::{ChargeQuery, Fact};
+use quita_domain::acquiring::{ChargeQuery, Decline, DeclineKind, Fact};
 use quita_domain::card::MaskedCard;
 
 use super::movement;
@@ -11,8 +11,8 @@ const FIRST_DIGITS: &str = "400000";
 
 /// The issuer's answer. Only what may be kept of the number decides, so that a later question gets the same.
 pub(super) fn verdict(query: &ChargeQuery, card: &MaskedCard) -> Fact {
-    if let Some(code) = decline_code(card) {
-        return Fact::Declined { code: code.to_owned() };
+    if let Some((code, kind)) = decline(card) {
+        return Fact::Declined(Decline::of_kind(code, kind));
     }
     if query.captures_at_once {
         Fact::Settled(movement::settlement(query, query.amount))
@@ -31,13 +31,13 @@ pub(super) fn is_disputed(card: &MaskedCard) -> bool {
     special_digits(card) == Some("0259")
 }
 
-fn decline_code(card: &MaskedCard) -> Option<&'static str> {
+fn decline(card: &MaskedCard) -> Option<(&'static str, DeclineKind)> {
     match special_digits(card)? {
-        "0002" => Some("generic_decline"),
-        "9995" => Some("insufficient_funds"),
-        "9987" => Some("lost_card"),
-        "0069" => Some("expired_card"),
-        "0127" => Some("incorrect_cvc"),
+        "0002" => Some(("generic_decline", DeclineKind::Reversible)),
+        "9995" => Some(("insufficient_funds", DeclineKind::Reversible)),
+        "9987" => Some(("lost_card", DeclineKind::Irreversible)),
+        "0069" => Some(("expired_card", DeclineKind::Irreversible)),
+        "0127" => Some(("incorrect_cvc", DeclineKind::Irreversible)),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! Brings notices when their time has come.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use quita_domain::acquiring::Notice;
@@ -19,12 +19,12 @@ const HEAD_START_MS: u64 = 100;
 const FIRST_RETRY_MS: u64 = 50;
 const LONGEST_RETRY_MS: u64 = 5_000;
 
-/// After so many submissions, more than two minutes, a notice is given up; who waits for it asks.
+/// After this many submissions, more than two minutes, a notice is given up; the service then has to ask.
 const MAX_SUBMISSIONS: u32 = 32;
 
 /// The payments whose notices are under way in this process. Lost in a crash, and nothing depends on it.
 #[derive(Clone, Default)]
-pub(super) struct Rounds(Arc<Mutex<HashMap<TransactionId, AbortHandle>>>);
+struct Rounds(Arc<Mutex<HashMap<TransactionId, AbortHandle>>>);
 
 impl Rounds {
     fn lock(&self) -> MutexGuard<'_, HashMap<TransactionId, AbortHandle>> {
@@ -36,19 +36,21 @@ impl Rounds {
 #[derive(Clone)]
 pub(super) struct Courier {
     name: AcquirerName,
-    sink: Arc<dyn NoticeSink>,
+    sink: Arc<OnceLock<Arc<dyn NoticeSink>>>,
     clock: Arc<dyn Clock>,
     rounds: Rounds,
 }
 
 impl Courier {
-    pub(super) fn new(
-        name: AcquirerName,
-        sink: Arc<dyn NoticeSink>,
-        clock: Arc<dyn Clock>,
-        rounds: Rounds,
-    ) -> Self {
-        Self { name, sink, clock, rounds }
+    pub(super) fn new(name: AcquirerName, clock: Arc<dyn Clock>) -> Self {
+        Self { name, sink: Arc::default(), clock, rounds: Rounds::default() }
+    }
+
+    /// Notices go there from now on.
+    pub(super) fn connect(&self, sink: Arc<dyn NoticeSink>) {
+        if self.sink.set(sink).is_err() {
+            tracing::error!(acquirer = %self.name, "a sandbox is connected once");
+        }
     }
 
     /// Submits these steps, each in its time, unless steps of this payment are under way already.
@@ -84,13 +86,14 @@ impl Courier {
                 fact: step.fact.clone(),
                 received_at: self.clock.now(),
             };
-            if self.sink.submit(notice).await.is_ok() {
+            let Some(sink) = self.sink.get() else { return };
+            if sink.submit(notice).await.is_ok() {
                 return;
             }
             sleep(Duration::from_millis(wait_ms)).await;
             wait_ms = wait_ms.saturating_mul(2).min(LONGEST_RETRY_MS);
         }
-        tracing::warn!(acquirer = %self.name, transaction.id = %id, step.event, "gave a notice up");
+        tracing::warn!(acquirer = %self.name, transaction.id = %id, step.event, "a notice was given up");
     }
 
     async fn walk(&self, id: TransactionId, steps: Vec<Step>) {

@@ -10,7 +10,7 @@ use quita_domain::time::Timestamp;
 /// ISPB of the pretended payer's bank, which no bank has.
 const PAYER_ISPB: &str = "99999999";
 
-/// The payment's one settlement: whoever tells it, and however often, it has the same id.
+/// The payment's one settlement: however it is reported, and however often, it has the same id.
 ///
 /// Nothing but the payment's id is in it: a charge that is made once more for a repeated request, before the
 /// insert finds the payment there, has another time of creation.

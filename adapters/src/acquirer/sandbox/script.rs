@@ -54,14 +54,14 @@ impl Reception {
     }
 }
 
-/// Something that happens by itself, and is told in a notice.
+/// Something that happens by itself, and is reported in a notice.
 #[derive(Debug, Clone)]
 pub(super) struct Step {
     /// When it happens.
     pub(super) at: Timestamp,
     /// Its name, which makes the notice's id.
     pub(super) event: &'static str,
-    /// What is told.
+    /// What is reported.
     pub(super) fact: Fact,
 }
 
@@ -88,9 +88,9 @@ impl Script {
         }
     }
 
-    /// What was the last to happen until `now`, and what is still to be told after that.
+    /// What was the last to happen until `now`, and what is still to be reported after that.
     ///
-    /// Money that comes back is told only of what the caller knows to be paid, else it would come too early.
+    /// Money that comes back is reported only for what the caller knows to be paid, else it would come too early.
     pub(super) fn until(self, now: Timestamp, is_paid: bool) -> (Option<Fact>, Vec<Step>) {
         let may_be_told = |step: &Step| step.at <= now && (is_paid || !takes_money_back(&step.fact));
         let told = self.steps.iter().rposition(may_be_told);

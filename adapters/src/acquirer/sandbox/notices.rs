@@ -1,0 +1,71 @@
+//! Notices that come over HTTP in the sandbox's form: signed as Standard Webhooks says, a fact each.
+
+use quita_domain::acquiring::{Fact, Notice, NoticeContent};
+use quita_domain::identity::{AcquirerName, TransactionId};
+use quita_domain::time::Timestamp;
+use quita_domain::webhook::signature::{WebhookSecret, verify};
+use quita_ports::{NoticeReader, NoticeRefused, RawNotice};
+use serde::Deserialize;
+
+/// Longest event id, in bytes: it becomes the key under which the notice is stored.
+const MAX_EVENT_ID: usize = 255;
+
+/// How far the time of a signature may be from ours, in seconds.
+const TOLERANCE_S: u64 = 300;
+
+/// A notice as the sandbox sends it: its own event id, our payment, and what it states.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SandboxNotice {
+    event_id: String,
+    transaction_id: TransactionId,
+    #[serde(flatten)]
+    fact: Fact,
+}
+
+/// Reads the notices of one sandbox.
+pub struct SandboxNotices {
+    acquirer: AcquirerName,
+    secret: WebhookSecret,
+}
+
+impl SandboxNotices {
+    /// Those of this acquirer, signed with this secret.
+    pub const fn new(acquirer: AcquirerName, secret: WebhookSecret) -> Self {
+        Self { acquirer, secret }
+    }
+
+    fn is_authentic(&self, notice: &RawNotice<'_>, now: Timestamp) -> bool {
+        let [id, timestamp, signature] =
+            ["webhook-id", "webhook-timestamp", "webhook-signature"].map(|name| notice.header(name));
+        let (Some(id), Some(timestamp), Some(signature)) = (id, timestamp, signature) else { return false };
+        let Ok(timestamp_s) = timestamp.parse::<i64>() else { return false };
+        let is_fresh = timestamp_s.abs_diff(now.millis().div_euclid(1_000)) <= TOLERANCE_S;
+        is_fresh && verify(&self.secret, id, timestamp_s, notice.body, signature)
+    }
+}
+
+impl NoticeReader for SandboxNotices {
+    fn read(&self, notice: &RawNotice<'_>, now: Timestamp) -> Result<Vec<NoticeContent>, NoticeRefused> {
+        if !notice.path_tail.is_empty() {
+            return Err(NoticeRefused::NoSuchAddress);
+        }
+        if !self.is_authentic(notice, now) {
+            return Err(NoticeRefused::NotAuthentic);
+        }
+        let read: SandboxNotice = serde_json::from_slice(notice.body)
+            .map_err(|error| NoticeRefused::Unreadable(format!("it is no notice of a sandbox: {error}")))?;
+        if !(1..=MAX_EVENT_ID).contains(&read.event_id.len()) {
+            let why = format!("its eventId must have 1 to {MAX_EVENT_ID} bytes");
+            return Err(NoticeRefused::Unreadable(why));
+        }
+        let notice = Notice {
+            id: format!("{}:{}", self.acquirer, read.event_id),
+            acquirer: self.acquirer.clone(),
+            transaction_id: read.transaction_id,
+            fact: read.fact,
+            received_at: now,
+        };
+        Ok(vec![NoticeContent::Fact(Box::new(notice))])
+    }
+}

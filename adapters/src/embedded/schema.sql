@@ -1,0 +1,139 @@
+-- Ids are the 16 bytes of a UUID, times milliseconds since the Unix epoch, documents BSON.
+
+CREATE TABLE payments (
+    id                 BLOB    NOT NULL PRIMARY KEY,
+    revision           INTEGER NOT NULL,
+    last_op            BLOB    NOT NULL,
+    merchant           TEXT    NOT NULL,
+    mode               TEXT    NOT NULL,
+    method             TEXT    NOT NULL,
+    document           TEXT    NOT NULL,
+    email              TEXT    NOT NULL,
+    external_reference TEXT,
+    created_at         INTEGER NOT NULL,
+    amount             INTEGER NOT NULL,
+    status             TEXT    NOT NULL,
+    paid_at            INTEGER,
+    due_at             INTEGER,
+    outbox_at          INTEGER,
+    -- 1 pending, 2 delivered, 4 exhausted
+    delivery_states    INTEGER NOT NULL,
+    payment            BLOB    NOT NULL
+) STRICT;
+
+-- What follows the id is not sorted by: lists filter by it, and figures add it up, without reading a payment.
+CREATE INDEX payments_newest
+    ON payments (merchant, mode, created_at DESC, id DESC, method, status, amount, paid_at);
+CREATE INDEX payments_by_status ON payments (merchant, mode, status, created_at DESC, id DESC, method, amount);
+CREATE INDEX payments_by_amount ON payments (merchant, mode, amount, created_at DESC, id DESC, method);
+CREATE INDEX payments_by_document ON payments (merchant, mode, document, created_at DESC, id DESC);
+CREATE INDEX payments_by_email ON payments (merchant, mode, email, created_at DESC, id DESC);
+CREATE INDEX payments_by_external_reference
+    ON payments (merchant, mode, external_reference, created_at DESC, id DESC)
+    WHERE external_reference IS NOT NULL;
+CREATE INDEX payments_due ON payments (due_at, id) WHERE due_at IS NOT NULL;
+CREATE INDEX payments_outbox ON payments (outbox_at, id) WHERE outbox_at IS NOT NULL;
+-- Delivered ones are so many that the list itself is the shortest way to them.
+CREATE INDEX payments_undelivered
+    ON payments (merchant, mode, created_at DESC, id DESC)
+    WHERE (delivery_states & 1) <> 0;
+CREATE INDEX payments_exhausted
+    ON payments (merchant, mode, created_at DESC, id DESC)
+    WHERE (delivery_states & 4) <> 0;
+
+CREATE TABLE inbox (
+    id          TEXT    NOT NULL PRIMARY KEY,
+    -- absent once it is finished
+    due_at      INTEGER,
+    tries       INTEGER NOT NULL,
+    finished_at INTEGER,
+    notice      BLOB    NOT NULL
+) STRICT;
+
+CREATE INDEX inbox_due ON inbox (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX inbox_finished ON inbox (finished_at) WHERE finished_at IS NOT NULL;
+
+CREATE TABLE exceptions (
+    id          TEXT    NOT NULL PRIMARY KEY,
+    reported_at INTEGER NOT NULL,
+    -- absent while it is open
+    resolved_at INTEGER,
+    exception   BLOB    NOT NULL
+) STRICT;
+
+CREATE INDEX exceptions_open ON exceptions (reported_at DESC, id DESC) WHERE resolved_at IS NULL;
+CREATE INDEX exceptions_resolved ON exceptions (resolved_at DESC, id DESC) WHERE resolved_at IS NOT NULL;
+
+CREATE TABLE applications (
+    merchant    TEXT NOT NULL,
+    name        TEXT NOT NULL,
+    application BLOB NOT NULL,
+    PRIMARY KEY (merchant, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE api_keys (
+    id         TEXT    NOT NULL PRIMARY KEY,
+    merchant   TEXT    NOT NULL,
+    created_at INTEGER NOT NULL,
+    api_key    BLOB    NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX api_keys_of_merchant ON api_keys (merchant, created_at, id);
+
+CREATE TABLE users (
+    login    TEXT NOT NULL PRIMARY KEY,
+    merchant TEXT NOT NULL,
+    user     BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX users_of_merchant ON users (merchant, login);
+
+CREATE TABLE sessions (
+    id         TEXT    NOT NULL PRIMARY KEY,
+    expires_at INTEGER NOT NULL,
+    session    BLOB    NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX sessions_ending ON sessions (expires_at);
+
+CREATE TABLE audit (
+    id       BLOB    NOT NULL PRIMARY KEY,
+    at       INTEGER NOT NULL,
+    merchant TEXT,
+    entry    BLOB    NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX audit_newest ON audit (at DESC, id DESC);
+CREATE INDEX audit_of_merchant ON audit (merchant, at DESC, id DESC) WHERE merchant IS NOT NULL;
+
+CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit
+BEGIN
+    SELECT raise(ABORT, 'the audit log is never changed');
+END;
+
+CREATE TRIGGER audit_is_not_shortened BEFORE DELETE ON audit
+BEGIN
+    SELECT raise(ABORT, 'the audit log is never shortened');
+END;
+
+-- REPLACE would delete the entry that is there without the trigger above.
+CREATE TRIGGER audit_is_not_replaced BEFORE INSERT ON audit
+WHEN EXISTS (SELECT 1 FROM audit WHERE id = NEW.id)
+BEGIN
+    SELECT raise(IGNORE);
+END;
+
+CREATE TABLE route_controls (
+    acquirer TEXT NOT NULL,
+    method   TEXT NOT NULL,
+    control  BLOB NOT NULL,
+    PRIMARY KEY (acquirer, method)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE nodes (
+    id      BLOB    NOT NULL PRIMARY KEY,
+    seen_at INTEGER NOT NULL,
+    node    BLOB    NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX nodes_seen ON nodes (seen_at);
