@@ -5,18 +5,25 @@ use std::time::Duration;
 /// Characters that are kept of what an actor said when it died, and of why a call failed.
 pub(crate) const CAUSE_LENGTH: usize = 256;
 
-/// Messages of a transaction that are remembered for whoever looks at it.
+/// Messages of a transaction that are remembered for the page that shows it.
 pub(crate) const MESSAGES_REMEMBERED: usize = 8;
 
-/// Minutes of which calls to an acquirer are told, the one that has just begun included.
+/// Minutes whose calls to an acquirer are shown, the one that has just begun included.
 pub(crate) const MINUTES_OF_CALLS: usize = 5;
 
-/// Readings of the meters that are kept, as often as samples are: they tell of the last minute.
+/// Readings of the meters that are kept, as often as samples are: they cover the last minute.
 pub(crate) const READINGS_KEPT: usize = 12;
 
-/// Sizes of mailboxes and queues, and how long things may take.
+/// Sizes of mailboxes and queues, and how long things may take; grouped by the folder that keeps to them.
 #[derive(Debug, Clone)]
 pub struct Limits {
+    // actor/
+    /// How long an actor that died stays away before it is recreated, doubled for each death in a row.
+    pub restart_after: Duration,
+    /// How often the supervisor looks for what died.
+    pub supervision_interval: Duration,
+
+    // transaction/
     /// Messages that may wait for one front shard.
     pub front_mailbox: usize,
     /// Messages that may wait for one transaction.
@@ -27,37 +34,42 @@ pub struct Limits {
     pub idle_after: Duration,
     /// How long a card stays in memory while its charge is under way. Such a transaction is not idle.
     pub card_held_for: Duration,
+    /// How long a caller waits for the acquirer's answer to a creation, or for an operation to end.
+    pub answer_within: Duration,
+    /// Live transactions of one shard that are shown at once.
+    pub transactions_shown: usize,
+    /// Live transactions of one shard that are looked at to find these.
+    pub transactions_looked_at: usize,
+
+    // store/
     /// Messages that may wait for the journal.
     pub journal_mailbox: usize,
     /// Writes in one batch.
     pub journal_batch: usize,
     /// Batches under way at once.
     pub journal_in_flight: usize,
-    /// How long a payment waits for its write before it counts as not made.
-    pub write_time_out: Duration,
     /// Messages that may wait for the reader.
     pub reader_mailbox: usize,
     /// Ids in one read.
     pub reader_batch: usize,
     /// Reads under way at once.
     pub reader_in_flight: usize,
+    /// How long a payment waits for its write before it counts as not made.
+    pub write_time_out: Duration,
+
+    // acquirers/
     /// Messages that may wait for one acquirer actor, and local charges whose beginning it may still have to note.
     pub acquirer_mailbox: usize,
+    /// Failures in a row after which an acquirer is tried last for a while.
+    pub breaker_failures: u32,
+    /// How long such an acquirer is tried last.
+    pub breaker_open: Duration,
     /// Notices that may wait to be stored.
     pub inbox_mailbox: usize,
     /// Notices worked at once.
     pub inbox_in_flight: usize,
-    /// How often the timer looks for what is due.
-    pub timer_interval: Duration,
-    /// How much of what is due the timer takes at once.
-    pub timer_batch: usize,
-    /// Payments that could not be woken, and notices that could not be worked, that are remembered so that they are
-    /// left alone for a while.
-    pub failed_lately: usize,
-    /// Exceptions that may wait until the store takes them; one more is only logged.
-    pub exceptions_waiting: usize,
-    /// Due payments woken at once.
-    pub timer_in_flight: usize,
+
+    // webhooks/
     /// Webhook workers.
     pub webhook_workers: usize,
     /// Workers that one receiver may occupy.
@@ -68,78 +80,79 @@ pub struct Limits {
     pub webhook_queue_per_receiver: usize,
     /// Outcomes of deliveries that may wait to be stored; until some are, nothing more is sent.
     pub webhook_outcomes: usize,
-    /// How long a caller waits for the acquirer's answer to a creation, or for an operation to end.
-    pub answer_within: Duration,
-    /// How long an actor that died stays away before it is made anew, doubled for each death in a row.
-    pub restart_after: Duration,
-    /// How often the supervisor looks for what died.
-    pub supervision_interval: Duration,
-    /// Failures in a row after which an acquirer is tried last for a while.
-    pub breaker_failures: u32,
-    /// How long such an acquirer is tried last.
-    pub breaker_open: Duration,
+
+    // upkeep/
+    /// How often the timer looks for what is due.
+    pub timer_interval: Duration,
+    /// How much of what is due the timer takes at once.
+    pub timer_batch: usize,
+    /// Due payments woken at once.
+    pub timer_in_flight: usize,
+    /// Payments that could not be woken, and notices that could not be worked, that are remembered so that they are
+    /// left alone for a while.
+    pub failed_lately: usize,
+    /// Exceptions that may wait until the store takes them; one more is only logged.
+    pub exceptions_waiting: usize,
+    /// How often the operators' directives, which every node follows, are read from the store.
+    pub directives_interval: Duration,
+    /// How long the store may take for it.
+    pub directives_time_out: Duration,
+    /// How often a node tells the store that it is alive.
+    pub node_interval: Duration,
+    /// How long ago a node may have done so and still be shown.
+    pub node_seen_within: Duration,
+
+    // watch/
     /// How often a sample is taken of how the actors are.
     pub sample_interval: Duration,
-    /// Of so many samples one is kept, over as long a time.
+    /// One of this many samples is kept, and covers the time of all of them.
     pub samples_per_kept: u32,
     /// Samples that are kept.
     pub samples_kept: usize,
-    /// How often the store is asked what operators ordered, which every node follows.
-    pub orders_interval: Duration,
-    /// How long the store may take to tell it.
-    pub orders_time_out: Duration,
-    /// How often a node tells the store that it is alive.
-    pub node_interval: Duration,
-    /// How long ago a node may have told so and still be shown.
-    pub node_seen_within: Duration,
-    /// Live transactions of one shard that are shown at once.
-    pub transactions_shown: usize,
-    /// Live transactions of one shard that are looked at to find these.
-    pub transactions_looked_at: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
+            restart_after: Duration::from_millis(50),
+            supervision_interval: Duration::from_millis(20),
             front_mailbox: 8_192,
             transaction_mailbox: 128,
             live_transactions: 1_000_000,
             idle_after: Duration::from_secs(3),
             card_held_for: Duration::from_secs(300),
+            answer_within: Duration::from_secs(8),
+            transactions_shown: 50,
+            transactions_looked_at: 10_000,
             journal_mailbox: 16_384,
             journal_batch: 512,
             journal_in_flight: 2,
-            write_time_out: Duration::from_secs(10),
             reader_mailbox: 16_384,
             reader_batch: 256,
             reader_in_flight: 2,
+            write_time_out: Duration::from_secs(10),
             acquirer_mailbox: 8_192,
+            breaker_failures: 10,
+            breaker_open: Duration::from_secs(10),
             inbox_mailbox: 16_384,
             inbox_in_flight: 512,
-            timer_interval: Duration::from_millis(250),
-            timer_batch: 512,
-            timer_in_flight: 64,
-            failed_lately: 4_096,
-            exceptions_waiting: 1_024,
             webhook_workers: 128,
             webhook_workers_per_receiver: 16,
             webhook_queue: 50_000,
             webhook_queue_per_receiver: 10_000,
             webhook_outcomes: 4_096,
-            answer_within: Duration::from_secs(8),
-            restart_after: Duration::from_millis(50),
-            supervision_interval: Duration::from_millis(20),
-            breaker_failures: 10,
-            breaker_open: Duration::from_secs(10),
+            timer_interval: Duration::from_millis(250),
+            timer_batch: 512,
+            timer_in_flight: 64,
+            failed_lately: 4_096,
+            exceptions_waiting: 1_024,
+            directives_interval: Duration::from_secs(1),
+            directives_time_out: Duration::from_secs(5),
+            node_interval: Duration::from_secs(5),
+            node_seen_within: Duration::from_secs(60),
             sample_interval: Duration::from_secs(1),
             samples_per_kept: 5,
             samples_kept: 180,
-            orders_interval: Duration::from_secs(1),
-            orders_time_out: Duration::from_secs(5),
-            node_interval: Duration::from_secs(5),
-            node_seen_within: Duration::from_secs(60),
-            transactions_shown: 50,
-            transactions_looked_at: 10_000,
         }
     }
 }

@@ -1,27 +1,26 @@
-//! The application service of the operators' console: what operators may see and order. Payments are changed by their
+//! The application service of the operators' console: what operators may see and direct. Payments are changed by their
 //! own actors only, as everywhere.
 
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use quita_domain::control::{Node, RouteControl, RouteOrder};
+use quita_domain::control::{Node, RouteControl, RouteDirective};
 use quita_domain::exception::{Exception, Resolution};
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::payment::{Command, Payment};
 use tokio::sync::watch;
 
-use crate::actor_view::{ActorView, ShardView};
-use crate::front::{Busiest, Inspect};
-use crate::kind::ActorKind;
-use crate::mailbox::NoAnswer;
-use crate::node;
-use crate::payments::Denied;
-use crate::reporting::report_until_stored;
-use crate::route_view::RouteView;
-use crate::routing::Route;
-use crate::sample::{MessageSample, Sample};
-use crate::shared::Shared;
+use crate::acquirers::route_view::RouteView;
+use crate::acquirers::routing::Route;
+use crate::actor::kind::ActorKind;
+use crate::actor::mailbox::NoAnswer;
+use crate::denied::Denied;
+use crate::system::parts::SystemParts;
+use crate::transaction::front::look::{Busiest, Inspect};
+use crate::upkeep::node;
+use crate::watch::actor_view::{ActorView, ShardView};
+use crate::watch::sample::{MessageSample, Sample};
 
 /// What came of a question to an acquirer, which is answered by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,39 +29,39 @@ pub enum Asked {
     Asked(Arc<Payment>),
     /// Nothing is open, or a call is under way whose end has to be awaited.
     NothingToAsk(Arc<Payment>),
-    /// Nothing is sent to it now: an operator ordered so, or it is not configured any more.
+    /// Nothing is sent to it now: an operator directed so, or it is not configured any more.
     Withheld(Arc<Payment>),
 }
 
 /// The application service of operators. Cheap to clone.
 #[derive(Clone)]
 pub struct Operators {
-    shared: Arc<Shared>,
+    system: Arc<SystemParts>,
 }
 
 impl Operators {
-    pub(crate) const fn new(shared: Arc<Shared>) -> Self {
-        Self { shared }
+    pub(crate) const fn new(system: Arc<SystemParts>) -> Self {
+        Self { system }
     }
 
     /// How everything was during the last second.
     pub fn sample(&self) -> Arc<Sample> {
-        Arc::clone(&self.shared.samples.follow().borrow())
+        Arc::clone(&self.system.samples.follow().borrow())
     }
 
-    /// The newest sample, and each that follows it: one a second, whoever watches.
+    /// The newest sample, and each that follows it: one a second, however many watch.
     pub fn samples(&self) -> watch::Receiver<Arc<Sample>> {
-        self.shared.samples.follow()
+        self.system.samples.follow()
     }
 
-    /// The last 15 minutes, the oldest first; each sample tells of 5 seconds.
+    /// The last 15 minutes, the oldest first; each sample covers 5 seconds.
     pub fn history(&self) -> Vec<Arc<Sample>> {
-        self.shared.samples.history()
+        self.system.samples.history()
     }
 
     /// Each message of one kind of actor, during the last minute.
     pub fn messages(&self, kind: ActorKind) -> Vec<MessageSample> {
-        self.shared.samples.messages(kind)
+        self.system.samples.messages(kind)
     }
 
     /// The actor of a transaction; `None` if it is not in memory on this node.
@@ -70,7 +69,7 @@ impl Operators {
     /// # Errors
     /// When its front does not answer.
     pub async fn inspect(&self, id: TransactionId) -> Result<Option<ActorView>, Denied> {
-        let front = self.shared.front(id).ok_or(Denied::Stopping)?;
+        let front = self.system.commands.front(id).ok_or(Denied::Stopping)?;
         front.mailbox().ask(Inspect(id)).await.map_err(unanswered)
     }
 
@@ -79,7 +78,7 @@ impl Operators {
     /// # Errors
     /// When a front does not answer.
     pub async fn busiest(&self) -> Result<Vec<ShardView>, Denied> {
-        let fronts = self.shared.fronts.get().ok_or(Denied::Stopping)?;
+        let fronts = self.system.commands.fronts.get().ok_or(Denied::Stopping)?;
         let asked = fronts.iter().map(|front| {
             let mailbox = front.mailbox();
             async move { mailbox.ask(Busiest).await.map_err(unanswered) }
@@ -89,29 +88,29 @@ impl Operators {
 
     /// Every route, as it is on this node.
     pub fn routes(&self) -> Vec<RouteView> {
-        self.shared.routes.get().map(|routes| routes.views(self.shared.clock.now())).unwrap_or_default()
+        self.system.routes.get().map(|routes| routes.views(self.system.clock.now())).unwrap_or_default()
     }
 
-    /// Orders whether an acquirer is used for a method: here at once, on every other node within two seconds, and over
+    /// Directs whether an acquirer is used for a method: here at once, on every other node within two seconds, and over
     /// restarts. `None` if there is no such route.
     ///
     /// # Errors
-    /// When the order may not be stored; asking the routes a second later tells.
-    pub async fn order(
+    /// When the directive may not be stored; asking the routes a second later tells.
+    pub async fn direct(
         &self,
         acquirer: &AcquirerName,
         method: Method,
-        order: RouteOrder,
+        directive: RouteDirective,
     ) -> Result<Option<RouteView>, Denied> {
         let Some(route) = self.route(acquirer, method) else { return Ok(None) };
-        let at = self.shared.clock.now();
-        let control = RouteControl { acquirer: acquirer.clone(), method, order, at };
-        self.shared.orders.give(self.shared.store.as_ref(), route, &control).await?;
-        Ok(Some(route.view(self.shared.clock.now())))
+        let at = self.system.clock.now();
+        let control = RouteControl { acquirer: acquirer.clone(), method, directive, at };
+        self.system.directives.give(self.system.books.store.as_ref(), route, &control).await?;
+        Ok(Some(route.view(self.system.clock.now())))
     }
 
     fn route(&self, acquirer: &AcquirerName, method: Method) -> Option<&Route> {
-        self.shared.routes.get()?.find(acquirer, method)
+        self.system.routes.get()?.find(acquirer, method)
     }
 
     /// Exceptions that need a person, newest first.
@@ -119,7 +118,7 @@ impl Operators {
     /// # Errors
     /// When the store does not answer.
     pub async fn exceptions(&self, limit: usize) -> Result<Vec<Exception>, Denied> {
-        Ok(self.shared.store.exceptions(limit).await?)
+        Ok(self.system.books.store.exceptions(limit).await?)
     }
 
     /// Exceptions that a person resolved, those resolved last first.
@@ -127,7 +126,7 @@ impl Operators {
     /// # Errors
     /// When the store does not answer.
     pub async fn resolved(&self, limit: usize) -> Result<Vec<Exception>, Denied> {
-        Ok(self.shared.store.resolved_exceptions(limit).await?)
+        Ok(self.system.books.store.resolved_exceptions(limit).await?)
     }
 
     /// One exception, open or resolved.
@@ -135,7 +134,7 @@ impl Operators {
     /// # Errors
     /// When the store does not answer.
     pub async fn exception(&self, id: &str) -> Result<Option<Exception>, Denied> {
-        Ok(self.shared.store.exception(id).await?)
+        Ok(self.system.books.store.exception(id).await?)
     }
 
     /// Resolves an exception; `false` if there is no open one with this id. Nothing else is changed by it.
@@ -143,7 +142,7 @@ impl Operators {
     /// # Errors
     /// When the store does not answer.
     pub async fn resolve(&self, id: &str, resolution: &Resolution) -> Result<bool, Denied> {
-        Ok(self.shared.store.resolve_exception(id, resolution).await?)
+        Ok(self.system.books.store.resolve_exception(id, resolution).await?)
     }
 
     /// Has a payment ask its acquirer now what became of whatever is open. What is answered changes the payment as if
@@ -152,15 +151,13 @@ impl Operators {
     /// # Errors
     /// [`Denied::NotFound`] if there is no such payment; or when the store does not answer.
     pub async fn ask_acquirer(&self, id: TransactionId) -> Result<Asked, Denied> {
-        let payment = self.shared.load(id).await?.ok_or(Denied::NotFound)?;
+        let payment = self.system.books.load(id).await?.ok_or(Denied::NotFound)?;
         let route = payment.acquirer().and_then(|acquirer| self.route(acquirer, payment.method()));
-        if !route.is_some_and(|route| route.health.order().sends()) {
+        if !route.is_some_and(|route| route.health.sends()) {
             return Ok(Asked::Withheld(payment));
         }
-        let executed = self.shared.execute(id, Command::Ask).await?;
-        if let Some(oddity) = &executed.oddity {
-            report_until_stored(&self.shared, self.shared.exception(&executed.payment, oddity, "timer"));
-        }
+        let executed = self.system.commands.execute(id, Command::InquireNow).await?;
+        self.system.exceptions.report_all(&executed, "timer");
         Ok(match executed.calls_acquirer {
             true => Asked::Asked(executed.payment),
             false => Asked::NothingToAsk(executed.payment),
@@ -172,7 +169,8 @@ impl Operators {
     /// # Errors
     /// When the store does not answer.
     pub async fn nodes(&self) -> Result<Vec<Node>, Denied> {
-        Ok(node::nodes(&self.shared).await?)
+        Ok(node::nodes(self.system.books.store.as_ref(), self.system.clock.now(), &self.system.limits)
+            .await?)
     }
 }
 

@@ -41,13 +41,13 @@ impl CardInHand {
     /// The card, if it is still there; one that was held for too long is gone.
     pub(super) fn get(&mut self) -> Option<&CardData> {
         if self.card.is_some() && !self.hold.is_held(Instant::now()) {
-            self.let_go();
+            self.release();
         }
         self.card.as_ref()
     }
 
     /// It is not needed any more.
-    pub(super) fn let_go(&mut self) {
+    pub(super) fn release(&mut self) {
         self.card = None;
         self.hold.set(None);
     }
@@ -55,6 +55,6 @@ impl CardInHand {
 
 impl Drop for CardInHand {
     fn drop(&mut self) {
-        self.let_go();
+        self.release();
     }
 }

@@ -2,24 +2,25 @@
 
 use std::sync::Arc;
 
-use quita_domain::acquiring::{ChargeAnswer, Fact};
+use quita_domain::acquiring::ChargeAnswer;
 use quita_domain::delivery::DeliveryState;
 use quita_domain::identity::{AcquirerName, TransactionId};
-use quita_domain::payment::{Command, Decision, Effect, NewPayment, Payment};
+use quita_domain::payment::{Command, Context, Decision, Effect, NewPayment, Payment};
+use quita_domain::routing::NoRoute;
 use quita_domain::status::Status;
 use quita_ports::{StoreError, WriteError};
 use tokio::time::Instant;
 
 use super::card_in_hand::{CardHold, CardInHand};
+use super::effects;
 use super::memory::Memory;
-use super::{Asker, Executed, effects};
-use crate::acquirer::{Begun, SendCharge};
-use crate::payments::{CreatePayment, Created, Denied};
-use crate::routing::{NoRoute, Route};
-use crate::shared::Shared;
+use super::messages::{Asker, CreatePayment, Created, Executed};
+use crate::acquirers::routing::Route;
+use crate::denied::Denied;
+use crate::system::parts::SystemParts;
 
-/// Why nothing is routed until the store has told once what operators ordered.
-const NO_ORDERS: &str = "it has not told yet which acquirers may be used";
+/// Why nothing is routed until the operators' directives were read once.
+const NO_DIRECTIVES: &str = "it has not told yet which acquirers may be used";
 
 /// Times a decision is made again because another writer was faster.
 const MAX_CONFLICTS: u32 = 16;
@@ -27,15 +28,15 @@ const MAX_CONFLICTS: u32 = 16;
 /// One payment, as it is stored, and the card that may still have to be charged.
 pub(super) struct Core {
     id: TransactionId,
-    shared: Arc<Shared>,
+    system: Arc<SystemParts>,
     memory: Memory,
     card: CardInHand,
 }
 
 impl Core {
-    pub(super) fn new(id: TransactionId, shared: Arc<Shared>, hold: CardHold) -> Self {
-        let memory = Memory::new(id, Arc::clone(&shared));
-        Self { id, shared, memory, card: CardInHand::new(hold) }
+    pub(super) fn new(id: TransactionId, system: Arc<SystemParts>, hold: CardHold) -> Self {
+        let memory = Memory::new(id, Arc::clone(&system.books), Arc::clone(&system.published));
+        Self { id, system, memory, card: CardInHand::new(hold) }
     }
 
     /// What is known without asking the store.
@@ -49,7 +50,7 @@ impl Core {
             return Ok(Arc::clone(payment));
         }
         self.memory.begin();
-        let found = self.shared.load(self.id).await?.ok_or(Denied::NotFound)?;
+        let found = self.system.books.load(self.id).await?.ok_or(Denied::NotFound)?;
         self.memory.hold(&found);
         Ok(found)
     }
@@ -60,17 +61,18 @@ impl Core {
             self.forget_if_others_write();
             return replay(&self.taken().await?, new.fingerprint.as_deref());
         }
-        if !self.shared.orders.are_known_within(self.shared.limits.write_time_out).await {
-            return Err(Denied::StoreUnavailable(StoreError::Unavailable(NO_ORDERS.into())));
+        if !self.system.directives.are_known_within(self.system.limits.write_time_out).await {
+            return Err(Denied::StoreUnavailable(StoreError::Unavailable(NO_DIRECTIVES.into())));
         }
-        let (context, decided_at) = (self.shared.context(new.purchase.card.is_some()), Instant::now());
-        let routes = self.shared.routes.get().ok_or(Denied::Stopping)?;
+        let (context, decided_at) = (self.system.context(new.purchase.card.is_some()), Instant::now());
+        let routes = self.system.routes.get().ok_or(Denied::Stopping)?;
         let order = new.purchase.order;
-        let considered = match routes.plan(&order, new.owner.mode, context.now, context.dice) {
+        let considered = match routes.plan(&order, new.owner.mode, &context, self.system.limits.answer_within)
+        {
             Ok(considered) => considered,
             Err(no_route) => return self.known_without_route(new.fingerprint, no_route).await,
         };
-        self.card.take(new.purchase.card, Instant::now() + self.shared.limits.card_held_for);
+        self.card.take(new.purchase.card, Instant::now() + self.system.limits.card_held_for);
         let fingerprint = new.fingerprint;
         let opened = Payment::open(
             NewPayment {
@@ -83,18 +85,20 @@ impl Core {
             },
             &context,
         );
-        let decision = self.answer_locally(opened).await;
+        let (decision, is_local) = self.answer_locally(opened);
         let Some(next) = decision.next else { return Err(Denied::Defect("an opened payment is a change")) };
         match self.persist(next, 0).await {
             Ok(payment) => {
                 self.count_created(&payment);
                 self.count_events(&payment, 0);
-                self.tell_begun(&payment);
+                if is_local {
+                    self.begin_local_charge(&payment);
+                }
                 self.run(&payment, decision.effects, decided_at);
                 Ok(Created { payment, is_replay: false })
             }
             Err(WriteError::Conflict) => {
-                self.card.let_go();
+                self.card.release();
                 let known = self.taken().await?;
                 match fingerprint {
                     // The id was fresh: the write that seemed to be lost was ours.
@@ -106,7 +110,7 @@ impl Core {
                 }
             }
             Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) => {
-                self.card.let_go();
+                self.card.release();
                 Err(Denied::StoreUnavailable(error))
             }
         }
@@ -140,42 +144,39 @@ impl Core {
         }
     }
 
-    /// If the acquirer answers without any outside effect, its answer goes into the first write.
-    async fn answer_locally(&self, opened: Decision) -> Decision {
-        let Some((payment, name)) = opened.next.as_ref().zip(first_charge(&opened.effects)) else {
-            return opened;
-        };
-        let Some(route) = self.local_route(payment, name) else { return opened };
-        let charge = Box::new(effects::charge(payment, None));
-        let question = SendCharge { charge, moves_here: false, lease_end: None };
-        let Ok(answer) = route.slot.mailbox().ask(question).await else { return opened };
-        if !matches!(answer, ChargeAnswer::Known(Fact::Pending { .. })) {
-            return opened;
-        }
-        let attempt = effects::attempt(payment);
-        let context = self.shared.context(false);
-        match payment.decide(Command::ChargeAnswered { attempt, answer }, &context) {
-            Ok(decided) if decided.next.is_some() => decided,
-            Ok(_) | Err(_) => opened,
+    /// If the acquirer answers without any outside effect, its answer goes into the first write. Says whether it does.
+    fn answer_locally(&self, opened: Decision) -> (Decision, bool) {
+        let charge = opened.next.as_ref().zip(first_charge(&opened.effects));
+        let answered = charge.and_then(|(payment, acquirer)| {
+            let query = payment.query();
+            let fact = self.route(payment, acquirer)?.factory.local_issue()?.issue(&query)?;
+            let answer = ChargeAnswer::known(fact);
+            let command = Command::ChargeAnswered { attempt: query.attempt, answer };
+            payment.decide(command, &self.system.context(false)).ok()
+        });
+        match answered.filter(|answered| answered.next.is_some()) {
+            Some(answered) => (answered, true),
+            None => (opened, false),
         }
     }
 
-    /// Tells an acquirer that answered locally that the charge is stored. If this is lost, the acquirer is asked when
-    /// it expects news.
-    fn tell_begun(&self, payment: &Payment) {
-        if let Some(route) = payment.acquirer().and_then(|name| self.local_route(payment, name)) {
-            route.slot.mailbox().offer(Begun(Box::new(payment.query())));
+    /// What follows from a charge that was answered locally may begin, now that it is stored. If this is lost, or
+    /// nothing may be sent there, the acquirer is asked when it expects news.
+    fn begin_local_charge(&self, payment: &Payment) {
+        let route = payment.acquirer().and_then(|acquirer| self.route(payment, acquirer));
+        let sends = route.filter(|route| route.health.sends());
+        if let Some(local) = sends.and_then(|route| route.factory.local_issue()) {
+            local.stored(&payment.query());
         }
     }
 
-    fn local_route(&self, payment: &Payment, name: &AcquirerName) -> Option<&Route> {
-        let route = self.shared.routes.get()?.find(name, payment.method())?;
-        route.factory.answers_locally(&payment.order).then_some(route)
+    fn route(&self, payment: &Payment, acquirer: &AcquirerName) -> Option<&Route> {
+        self.system.routes.get()?.find(acquirer, payment.method())
     }
 
     /// What is known here may be stale while other nodes write: the store tells.
     fn forget_if_others_write(&mut self) {
-        if self.shared.may_be_stale(self.id) {
+        if self.system.books.may_be_stale(self.id) {
             self.memory.forget();
         }
     }
@@ -188,7 +189,11 @@ impl Core {
         for _ in 0..MAX_CONFLICTS {
             let was_known = self.memory.payment().is_some();
             let payment = self.current().await?;
-            let (context, decided_at) = (self.shared.context(self.card.get().is_some()), Instant::now());
+            let context = Context {
+                operates_in_turn: self.operates_in_turn(&payment),
+                ..self.system.context(self.card.get().is_some())
+            };
+            let decided_at = Instant::now();
             let decision = match asker.may_see(&payment) {
                 true => payment.decide(command.clone(), &context).map_err(Denied::Refused),
                 false => Err(Denied::NotFound),
@@ -200,10 +205,18 @@ impl Core {
                 }
             }
             let decision = decision?;
-            let (oddity, operation) = (decision.oddity, decision.operation);
+            let (discrepancies, operation) = (decision.discrepancies, decision.operation);
             let calls_acquirer = decision.effects.iter().any(|effect| !matches!(effect, Effect::Deliver(_)));
             let is_replay = decision.is_replay;
-            let executed = |payment| Executed { payment, oddity, operation, is_replay, calls_acquirer };
+            let is_changed = decision.next.is_some();
+            let executed = |payment| Executed {
+                payment,
+                discrepancies,
+                operation,
+                is_replay,
+                is_changed,
+                calls_acquirer,
+            };
             let Some(next) = decision.next else { return Ok(executed(payment)) };
             match self.persist(next, payment.revision).await {
                 Ok(stored) => {
@@ -222,44 +235,50 @@ impl Core {
         Err(Denied::Overloaded)
     }
 
+    /// Whether the acquirer that has the charge knows operations by its sums alone.
+    fn operates_in_turn(&self, payment: &Payment) -> bool {
+        let route = payment.acquirer().and_then(|acquirer| self.route(payment, acquirer));
+        route.is_some_and(|route| route.factory.operates_in_turn())
+    }
+
     /// Stores the payment, and only then holds it for true.
     async fn persist(&mut self, next: Payment, expected_revision: u64) -> Result<Arc<Payment>, WriteError> {
         let next = Arc::new(next);
         self.memory.begin();
-        self.shared.commit(Arc::clone(&next), expected_revision).await?;
+        self.system.books.commit(Arc::clone(&next), expected_revision).await?;
         self.memory.hold(&next);
         Ok(next)
     }
 
     fn run(&mut self, payment: &Arc<Payment>, effects: Vec<Effect>, decided_at: Instant) {
         for effect in effects {
-            effects::run(&self.shared, payment, (effect, decided_at), self.card.get());
+            effects::run(&self.system, payment, (effect, decided_at), self.card.get());
         }
         if payment.status() != Status::Initial {
-            self.card.let_go();
+            self.card.release();
         }
     }
 
     /// A card that was held for too long leaves the memory, whatever was asked.
-    pub(super) fn let_stale_card_go(&mut self) {
+    pub(super) fn drop_expired_card(&mut self) {
         self.card.get();
     }
 
     fn count_created(&self, payment: &Payment) {
-        self.shared.meter.created.with_label_values(&[payment.method().label()]).inc();
+        self.system.meter.created.with_label_values(&[payment.method().label()]).inc();
     }
 
     fn count_events(&self, payment: &Payment, known: usize) {
         let acquirer = payment.acquirer().map_or("none", |name| name.as_str());
-        for event in payment.history.iter().skip(known) {
+        for event in payment.history.iter().skip(known).filter(|event| event.refund.is_none()) {
             let labels = [payment.method().label(), acquirer, event.status.as_str()];
-            self.shared.meter.payments.with_label_values(&labels).inc();
+            self.system.meter.payments.with_label_values(&labels).inc();
         }
     }
 
     fn count_given_up(&self, payment: &Payment, before: &Payment) {
         let given_up = exhausted(payment).saturating_sub(exhausted(before));
-        self.shared.meter.webhook_exhausted.inc_by(given_up);
+        self.system.meter.webhook_exhausted.inc_by(given_up);
     }
 }
 
@@ -272,7 +291,7 @@ fn exhausted(payment: &Payment) -> u64 {
 fn first_charge(effects: &[Effect]) -> Option<&AcquirerName> {
     effects.iter().find_map(|effect| match effect {
         Effect::Charge(name) => Some(name),
-        Effect::Find(_) | Effect::Operate(..) | Effect::Deliver(_) => None,
+        Effect::Inquire(..) | Effect::Operate(..) | Effect::InquireOperation(..) | Effect::Deliver(_) => None,
     })
 }
 

@@ -3,23 +3,26 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use quita_domain::acquiring::{CallFailure, Charge, ChargeAnswer, OperationAnswer};
+use quita_domain::acquiring::{CallFailure, Charge};
 use quita_domain::card::CardData;
-use quita_domain::identity::AcquirerName;
+use quita_domain::identity::{AcquirerName, TransactionId};
+use quita_domain::operation::Operation;
 use quita_domain::payment::{CALL_LEASE_MS, Command, Effect, Payment};
 use quita_ports::trace;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::acquirer::{AcquirerActor, FindCharge, SendCharge, SendOperation};
-use crate::mailbox::{Mailbox, NoAnswer};
-use crate::reporting::report_until_stored;
-use crate::shared::Shared;
-use crate::webhook_pool::Deliver;
+use super::messages::Executed;
+use crate::acquirers::acquirer::AcquirerActor;
+use crate::acquirers::call::{Call, InquireCharge, InquireOperation, SendCharge, SendOperation};
+use crate::actor::mailbox::{Mailbox, NoAnswer};
+use crate::denied::Denied;
+use crate::system::parts::SystemParts;
+use crate::webhooks::deliver::Deliver;
 
 /// Starts an effect of what was decided at this moment. What is lost here with the process is due again by the store.
 pub(super) fn run(
-    shared: &Arc<Shared>,
+    system: &Arc<SystemParts>,
     payment: &Arc<Payment>,
     (effect, decided_at): (Effect, Instant),
     card: Option<&CardData>,
@@ -28,14 +31,29 @@ pub(super) fn run(
     let lease_end = decided_at + Duration::from_millis(CALL_LEASE_MS);
     match effect {
         Effect::Charge(acquirer) => {
-            let (charge, moves_here) = (Box::new(charge(payment, card)), payment.is_sent_elsewhere());
-            let question = SendCharge { charge, moves_here, lease_end: Some(lease_end) };
-            send_charge(shared, payment, &acquirer, question);
+            let calls = Calls::to(system, payment, &acquirer);
+            calls.charge(SendCharge {
+                charge: Box::new(charge(payment, card)),
+                is_failover: payment.is_failover(),
+                lease_end,
+                merchant_waits: system.limits.answer_within,
+            });
         }
-        Effect::Find(acquirer) => find_charge(shared, payment, &acquirer),
-        Effect::Operate(acquirer, operation) => operate(shared, payment, &acquirer, (operation, lease_end)),
+        Effect::Inquire(acquirer, attempt) => {
+            Calls::to(system, payment, &acquirer).inquire(payment, attempt);
+        }
+        Effect::Operate(acquirer, operation) => {
+            let Some(operation) = find(payment, operation) else { return };
+            let query = Box::new(payment.query());
+            Calls::to(system, payment, &acquirer).operate(SendOperation { query, operation, lease_end });
+        }
+        Effect::InquireOperation(acquirer, operation) => {
+            let Some(operation) = find(payment, operation) else { return };
+            let query = Box::new(payment.query());
+            Calls::to(system, payment, &acquirer).inquire_operation(InquireOperation { query, operation });
+        }
         Effect::Deliver(index) => {
-            if let Some(pool) = shared.webhooks.get() {
+            if let Some(pool) = system.webhooks.get() {
                 pool.mailbox().offer(Deliver { payment: Arc::clone(payment), index });
             }
         }
@@ -43,96 +61,100 @@ pub(super) fn run(
 }
 
 /// The charge as its acquirer gets it.
-pub(super) fn charge(payment: &Payment, card: Option<&CardData>) -> Charge {
+fn charge(payment: &Payment, card: Option<&CardData>) -> Charge {
     Charge { query: payment.query(), order: Arc::clone(&payment.order), card: card.cloned() }
 }
 
-/// Which of the payment's charges is the last.
-pub(super) fn attempt(payment: &Payment) -> u32 {
-    payment.query().attempt
+fn find(payment: &Payment, operation: Uuid) -> Option<Operation> {
+    payment.operations.iter().find(|known| known.id == operation).cloned()
 }
 
-fn send_charge(shared: &Arc<Shared>, payment: &Arc<Payment>, name: &AcquirerName, question: SendCharge) {
-    let mailbox = acquirer(shared, payment, name);
-    let (shared, id, attempt) = (Arc::clone(shared), payment.id, attempt(payment));
-    actix::spawn(trace::carry(async move {
-        let answer = match mailbox {
-            Some(mailbox) => mailbox.ask(question).await,
-            None => Err(NoAnswer::Full),
-        };
-        let answer = answer.unwrap_or_else(|why| ChargeAnswer::Failed(failure(why)));
-        report(&shared, shared.insist(id, Command::ChargeAnswered { attempt, answer }).await, "charge");
-    }));
+/// Calls about one payment to one acquirer. Each answer comes back as a command.
+struct Calls {
+    system: Arc<SystemParts>,
+    mailbox: Option<Mailbox<AcquirerActor>>,
+    id: TransactionId,
 }
 
-fn find_charge(shared: &Arc<Shared>, payment: &Arc<Payment>, name: &AcquirerName) {
-    let mailbox = acquirer(shared, payment, name);
-    let (shared, id, attempt) = (Arc::clone(shared), payment.id, attempt(payment));
-    let query = Box::new(payment.query());
-    let asking_for = shared.asking.asks(payment);
-    let asking_for_ms = asking_for.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
-    actix::spawn(trace::carry(async move {
-        let Some(mailbox) = mailbox else { return };
-        let Ok(answer) = mailbox.ask(FindCharge(query)).await else { return };
-        let executed = shared.insist(id, Command::Found { attempt, asking_for_ms, answer }).await;
-        if let Ok(executed) = &executed {
-            shared.asking.answered(&executed.payment);
-        }
-        report(&shared, executed, "find");
-    }));
-}
-
-fn operate(
-    shared: &Arc<Shared>,
-    payment: &Arc<Payment>,
-    name: &AcquirerName,
-    (operation, lease_end): (Uuid, Instant),
-) {
-    let mailbox = acquirer(shared, payment, name);
-    let Some(wanted) = payment.operations.iter().find(|known| known.id == operation).cloned() else { return };
-    let (shared, id) = (Arc::clone(shared), payment.id);
-    let question = SendOperation { query: Box::new(payment.query()), operation: wanted, lease_end };
-    actix::spawn(trace::carry(async move {
-        let answer = match mailbox {
-            Some(mailbox) => mailbox.ask(question).await,
-            None => Err(NoAnswer::Full),
-        };
-        let answer = answer.unwrap_or_else(|why| OperationAnswer::Failed(failure(why)));
-        report(
-            &shared,
-            shared.insist(id, Command::OperationAnswered { operation, answer }).await,
-            "operation",
-        );
-    }));
-}
-
-fn acquirer(shared: &Shared, payment: &Payment, name: &AcquirerName) -> Option<Mailbox<AcquirerActor>> {
-    shared.routes.get()?.find(name, payment.method()).map(|route| route.slot.mailbox())
-}
-
-/// An acquirer actor that was full did nothing; one that died may have sent the call.
-fn failure(why: NoAnswer) -> CallFailure {
-    match why {
-        NoAnswer::Full => CallFailure::NotDelivered("the acquirer's mailbox is full".into()),
-        NoAnswer::Died => CallFailure::Unknown("the acquirer's actor died".into()),
+impl Calls {
+    fn to(system: &Arc<SystemParts>, payment: &Payment, acquirer: &AcquirerName) -> Self {
+        let route = system.routes.get().and_then(|routes| routes.find(acquirer, payment.method()));
+        let mailbox = route.map(|route| route.slot.mailbox());
+        Self { system: Arc::clone(system), mailbox, id: payment.id }
     }
-}
 
-/// Keeps what the table refused for an operator, and logs what could not be executed.
-fn report(
-    shared: &Arc<Shared>,
-    result: Result<super::Executed, crate::payments::Denied>,
-    source: &'static str,
-) {
-    match result {
-        Ok(executed) => {
-            if let Some(oddity) = executed.oddity {
-                let exception = shared.exception(&executed.payment, &oddity, source);
-                report_until_stored(shared, exception);
+    fn charge(self, call: SendCharge) {
+        let attempt = call.charge.query.attempt;
+        actix::spawn(trace::carry(async move {
+            let answer = self.make(call).await;
+            self.report(self.insist(Command::ChargeAnswered { attempt, answer }).await, "charge");
+        }));
+    }
+
+    fn inquire(self, payment: &Arc<Payment>, attempt: u32) {
+        let (query, asked_at) = (Box::new(payment.query_of(attempt)), payment.inquired_at);
+        let is_last = payment.query().attempt == attempt;
+        let inquiring_for_ms =
+            is_last.then(|| self.system.inquiry_clock.asks_about_charge(payment)).flatten();
+        actix::spawn(trace::carry(async move {
+            let answer = self.make(InquireCharge(query)).await;
+            let answered = Command::Inquired { attempt, asked_at, inquiring_for_ms, answer };
+            let executed = self.insist(answered).await;
+            if let Ok(executed) = &executed {
+                self.system.inquiry_clock.charge_answered(&executed.payment);
             }
-        }
-        Err(denied) => {
-            tracing::warn!(%denied, source, "an acquirer's answer could not be stored; it will be asked again")
+            self.report(executed, "inquiry");
+        }));
+    }
+
+    fn operate(self, call: SendOperation) {
+        let (operation, sending) = (call.operation.id, call.operation.sent);
+        actix::spawn(trace::carry(async move {
+            let answer = self.make(call).await;
+            let answered = Command::OperationAnswered { operation, sending, answer };
+            self.report(self.insist(answered).await, "operation");
+        }));
+    }
+
+    fn inquire_operation(self, call: InquireOperation) {
+        let operation = call.operation.id;
+        let inquiring_for_ms = self.system.inquiry_clock.asks_about_operation(&call.operation);
+        actix::spawn(trace::carry(async move {
+            let answer = self.make(call).await;
+            let answered = Command::OperationInquired { operation, inquiring_for_ms, answer };
+            let executed = self.insist(answered).await;
+            if let Ok(executed) = &executed {
+                self.system.inquiry_clock.operation_answered(&executed.payment, operation);
+            }
+            self.report(executed, "operation inquiry");
+        }));
+    }
+
+    /// An acquirer actor that is full, or not there any more, did nothing; one that died may have sent the call.
+    async fn make<C: Call>(&self, call: C) -> C::Answer {
+        let answer = match &self.mailbox {
+            Some(mailbox) => mailbox.ask(call).await,
+            None => Err(NoAnswer::Full),
+        };
+        answer.unwrap_or_else(|why| {
+            C::failed(match why {
+                NoAnswer::Full => CallFailure::NotDelivered("the acquirer's mailbox is full".into()),
+                NoAnswer::Died => CallFailure::Unknown("the acquirer's actor died".into()),
+            })
+        })
+    }
+
+    async fn insist(&self, command: Command) -> Result<Executed, Denied> {
+        self.system.commands.insist(self.id, command).await
+    }
+
+    /// Keeps what the table refused for an operator, and logs what could not be executed.
+    fn report(&self, result: Result<Executed, Denied>, source: &'static str) {
+        match result {
+            Ok(executed) => self.system.exceptions.report_all(&executed, source),
+            Err(denied) => {
+                tracing::warn!(%denied, source, "an acquirer's answer could not be stored; it will be asked again")
+            }
         }
     }
 }

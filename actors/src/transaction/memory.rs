@@ -5,20 +5,21 @@ use std::sync::Arc;
 use quita_domain::identity::TransactionId;
 use quita_domain::payment::Payment;
 
-use crate::published::Ticket;
-use crate::shared::Shared;
+use crate::store::books::Books;
+use crate::transaction::published::{Published, Ticket};
 
 /// Holds the payment as it is stored, or nothing.
 pub(super) struct Memory {
     id: TransactionId,
-    shared: Arc<Shared>,
+    books: Arc<Books>,
+    published: Arc<Published>,
     payment: Option<Arc<Payment>>,
     ticket: Option<Ticket>,
 }
 
 impl Memory {
-    pub(super) const fn new(id: TransactionId, shared: Arc<Shared>) -> Self {
-        Self { id, shared, payment: None, ticket: None }
+    pub(super) const fn new(id: TransactionId, books: Arc<Books>, published: Arc<Published>) -> Self {
+        Self { id, books, published, payment: None, ticket: None }
     }
 
     pub(super) const fn payment(&self) -> Option<&Arc<Payment>> {
@@ -27,8 +28,8 @@ impl Memory {
 
     /// The store is about to be asked or changed: until [`Memory::hold`], readers wait for their turn.
     pub(super) fn begin(&mut self) {
-        if self.shared.store.is_sole_writer() {
-            self.ticket = Some(self.shared.published.take_back(self.id));
+        if self.books.store.is_sole_writer() {
+            self.ticket = Some(self.published.take_back(self.id));
         }
     }
 
@@ -37,9 +38,9 @@ impl Memory {
     pub(super) fn hold(&mut self, payment: &Arc<Payment>) {
         self.payment = Some(Arc::clone(payment));
         if let Some(ticket) = self.ticket
-            && !self.shared.published.fill(ticket, payment)
+            && !self.published.fill(ticket, payment)
         {
-            self.shared.doubt(self.id);
+            self.books.doubt(self.id);
         }
     }
 
@@ -47,7 +48,7 @@ impl Memory {
     pub(super) fn forget(&mut self) {
         self.payment = None;
         if let Some(ticket) = self.ticket.take() {
-            self.shared.published.give_up(self.id, ticket);
+            self.published.give_up(self.id, ticket);
         }
     }
 }

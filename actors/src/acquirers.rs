@@ -1,0 +1,15 @@
+//! The acquirers: which one is asked, how they are, and what they report by themselves.
+
+pub(crate) mod acquirer;
+pub(crate) mod call;
+pub(crate) mod call_outcome;
+pub(crate) mod directives;
+pub(crate) mod health;
+pub(crate) mod inbox;
+pub(crate) mod inbox_sink;
+pub(crate) mod inquiry_clock;
+pub(crate) mod notices;
+pub(crate) mod pace;
+pub(crate) mod recent_calls;
+pub(crate) mod route_view;
+pub(crate) mod routing;

@@ -1,0 +1,203 @@
+//! One acquirer for one method.
+//!
+//! Owns the bound on calls under way and their time-out. Turns what the provider answered into a fact, and everything
+//! else into "not delivered" or "unknown"; never guesses, never retries. Sends nothing that an operator's directive
+//! withholds, and nothing faster than the provider allows. Recreated by the supervisor when it dies: a caller that
+//! waited then counts the call as unknown.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::prelude::*;
+use quita_domain::acquiring::CallFailure;
+use quita_domain::identity::AcquirerName;
+use quita_domain::method::Method;
+use quita_ports::trace::{Span, SpanKind, within};
+use quita_ports::{Acquirer, Clock};
+use tokio::time::{Instant, sleep_until};
+
+use super::call::{Call, Held};
+use super::call_outcome::Ended;
+use super::health::Health;
+use super::pace::Pace;
+use crate::actor::mailbox::Ask;
+use crate::actor::meter::{Alive, Level};
+use crate::watch::meter::Meter;
+
+/// Calls that may wait for each one that may be under way.
+const QUEUED_PER_CALL: usize = 8;
+
+type Queued = Pin<Box<dyn Future<Output = ()>>>;
+
+/// What an acquirer actor is made of.
+pub(crate) struct AcquirerParts {
+    pub(crate) name: AcquirerName,
+    pub(crate) method: Method,
+    pub(crate) acquirer: Rc<dyn Acquirer>,
+    pub(crate) health: Arc<Health>,
+    pub(crate) pace: Arc<Pace>,
+    pub(crate) meter: Arc<Meter>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) concurrency: usize,
+    pub(crate) time_out: Duration,
+}
+
+/// Bounds and times the calls to one acquirer.
+pub(crate) struct AcquirerActor {
+    parts: Rc<AcquirerParts>,
+    waiting: VecDeque<Queued>,
+    in_flight: usize,
+    level: Level,
+    alive: Alive,
+}
+
+impl AcquirerActor {
+    pub(crate) fn new(parts: AcquirerParts, alive: Alive) -> Self {
+        parts.health.set_load(0, 0, false);
+        Self { parts: Rc::new(parts), waiting: VecDeque::new(), in_flight: 0, level: alive.level(), alive }
+    }
+
+    /// Why a call is not even queued.
+    fn turns_away(&self, call: &impl Call) -> Option<CallFailure> {
+        let has_room = self.waiting.len() < self.parts.concurrency.saturating_mul(QUEUED_PER_CALL);
+        let too_busy = || {
+            self.alive.refused();
+            CallFailure::NotDelivered("too many calls are waiting".into())
+        };
+        self.parts.withholds(call).or_else(|| (!has_room).then(too_busy))
+    }
+
+    fn enqueue(&mut self, call: impl Future<Output = ()> + 'static, context: &mut Context<Self>) {
+        self.waiting.push_back(Box::pin(call));
+        self.pump(context);
+    }
+
+    /// New payments are routed elsewhere, or refused before anything is written, while half of the room is taken.
+    fn report_load(&mut self) {
+        self.level.set(self.waiting.len());
+        let half = self.parts.concurrency.saturating_mul(QUEUED_PER_CALL / 2);
+        self.parts.health.set_load(self.in_flight, self.waiting.len(), self.waiting.len() > half);
+    }
+
+    fn pump(&mut self, context: &mut Context<Self>) {
+        while self.in_flight < self.parts.concurrency {
+            let Some(call) = self.waiting.pop_front() else { break };
+            self.in_flight = self.in_flight.saturating_add(1);
+            context.spawn(call.into_actor(self).map(|(), actor, context| {
+                actor.in_flight = actor.in_flight.saturating_sub(1);
+                actor.pump(context);
+            }));
+        }
+        self.report_load();
+    }
+}
+
+impl Actor for AcquirerActor {
+    type Context = Context<Self>;
+}
+
+impl<C: Call> Handler<Ask<C>> for AcquirerActor {
+    type Result = ();
+
+    fn handle(&mut self, ask: Ask<C>, context: &mut Self::Context) {
+        let (call, reply, mut handling) = ask.open();
+        if let Some(why) = self.turns_away(&call) {
+            reply.send(C::failed(why));
+            return;
+        }
+        let (parts, span) = (Rc::clone(&self.parts), handling.hand_over());
+        self.enqueue(async move { reply.send(parts.make(&call, &span).await) }, context);
+    }
+}
+
+impl AcquirerParts {
+    /// Whether an operator's directive forbids to send it.
+    fn withholds(&self, call: &impl Call) -> Option<CallFailure> {
+        let sends = self.health.sends() && (self.health.takes_new_payments() || !call.is_failover());
+        (!sends).then_some(CallFailure::Withheld)
+    }
+
+    /// Makes a call whose turn it is, as soon as the provider allows.
+    async fn make<C: Call>(&self, call: &C, message: &Span) -> C::Answer {
+        match self.wait_for_pace(call).await {
+            Err(why) => C::failed(why),
+            // What was directed meanwhile holds.
+            Ok(()) => match self.withholds(call) {
+                Some(why) => C::failed(why),
+                None => self.timed(call, message).await,
+            },
+        }
+    }
+
+    /// Waits until the call may leave. If it might still be under way when its lease ends, an inquiry would be answered
+    /// then that the acquirer never saw it, and it would be sent again: so it does not leave at all.
+    async fn wait_for_pace(&self, call: &impl Call) -> Result<(), CallFailure> {
+        let (now, held) = (Instant::now(), call.held());
+        let by_lease = call.lease_end().map(|lease_end| lease_end.checked_sub(self.time_out));
+        let latest = match by_lease {
+            None => now + held.patience(),
+            Some(Some(latest)) if latest > now => latest.min(now + held.patience()),
+            Some(_) => return Err(CallFailure::NotDelivered("it waited too long to be sent".into())),
+        };
+        loop {
+            let at = self.pace.take_turn(latest).map_err(|wait| held.failure(wait))?;
+            sleep_until(at).await;
+            // Meanwhile a call that was under way may have heard that the acquirer wants fewer.
+            if self.pace.throttled_for().is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Makes a call under the time-out, and counts what came of it.
+    async fn timed<C: Call>(&self, call: &C, message: &Span) -> C::Answer {
+        let mut span = Span::child(message.context(), || C::SPAN.into()).of_kind(SpanKind::Client);
+        span.record_with(|span| {
+            span.record("acquirer", self.name.as_str().to_owned());
+            span.record("method", self.method.label());
+        });
+        let started = Instant::now();
+        let answer = within(span.context().cloned(), call.make(self.acquirer.as_ref()));
+        let answer = match tokio::time::timeout(self.time_out, answer).await {
+            Ok(answer) => answer,
+            Err(_) => C::failed(CallFailure::Unknown("time-out".into())),
+        };
+        let took = started.elapsed();
+        let Ended { outcome, failure, throttled } = C::ended(&answer);
+        if let Some(wait) = throttled {
+            self.pace.throttle(wait);
+        }
+        span.record("outcome", outcome.label());
+        if failure.is_some() {
+            span.fail(outcome.label());
+        }
+        self.health.ended(outcome, took, self.clock.now(), failure);
+        let seconds = self.meter.acquirer_requests.with_label_values(&[self.name.as_str(), outcome.label()]);
+        seconds.observe(took.as_secs_f64());
+        answer
+    }
+}
+
+impl Held {
+    /// How long a call waits for its turn.
+    const fn patience(self) -> Duration {
+        match self {
+            Self::NewCharge { merchant_waits } => merchant_waits,
+            Self::Operation | Self::Inquiry => Duration::from_secs(5),
+        }
+    }
+
+    /// What becomes of one that would have to wait for longer: it never left.
+    fn failure(self, wait: Duration) -> CallFailure {
+        match self {
+            Self::NewCharge { .. } | Self::Operation => CallFailure::Withheld,
+            Self::Inquiry => {
+                CallFailure::Throttled { after_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX) }
+            }
+        }
+    }
+}

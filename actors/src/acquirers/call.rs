@@ -1,0 +1,206 @@
+//! The calls that may be made to an acquirer, as messages to its actor.
+
+use std::time::Duration;
+
+use quita_domain::acquiring::{
+    CallFailure, Charge, ChargeAnswer, ChargeQuery, Identified, OperationAnswer, Reference,
+};
+use quita_domain::operation::Operation;
+use quita_ports::Acquirer;
+use quita_ports::trace::Span;
+use tokio::time::Instant;
+
+use super::call_outcome::{Answered, Ended};
+use crate::actor::mailbox::Question;
+
+/// A call to the provider.
+pub(crate) trait Call: Question<Answer: Answered> {
+    /// The name of its span.
+    const SPAN: &'static str;
+
+    /// Makes it.
+    async fn make(&self, acquirer: &dyn Acquirer) -> Self::Answer;
+
+    /// What it is for the pace of calls.
+    fn held(&self) -> Held;
+
+    /// By when it must be over; then others may ask what became of it. `None` if it changes nothing.
+    fn lease_end(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Whether it brings a payment that another acquirer could not take: then it is a new one here.
+    fn is_failover(&self) -> bool {
+        false
+    }
+
+    /// The answer which says that it failed in this way.
+    fn failed(why: CallFailure) -> Self::Answer {
+        Self::Answer::failed(why)
+    }
+
+    /// How it ended.
+    fn ended(answer: &Self::Answer) -> Ended<'_> {
+        answer.ended()
+    }
+}
+
+/// What becomes of a call while the provider wants fewer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// It waits as long as its merchant does, then goes to another acquirer; one that is sent again and that no other
+    /// one could take is sent later.
+    NewCharge {
+        /// How long that is.
+        merchant_waits: Duration,
+    },
+    /// It is sent later.
+    Operation,
+    /// It is asked later.
+    Inquiry,
+}
+
+/// Send this charge, if its call can end before its lease does.
+pub(crate) struct SendCharge {
+    pub(crate) charge: Box<Charge>,
+    pub(crate) is_failover: bool,
+    pub(crate) lease_end: Instant,
+    pub(crate) merchant_waits: Duration,
+}
+
+impl Question for SendCharge {
+    type Answer = ChargeAnswer;
+    const NAME: &'static str = "charge";
+
+    fn record(&self, span: &mut Span) {
+        span.record("transaction.id", self.charge.query.id);
+    }
+}
+
+impl Call for SendCharge {
+    const SPAN: &'static str = "call charge";
+
+    async fn make(&self, acquirer: &dyn Acquirer) -> ChargeAnswer {
+        acquirer.charge(&self.charge).await
+    }
+
+    fn held(&self) -> Held {
+        Held::NewCharge { merchant_waits: self.merchant_waits }
+    }
+
+    fn lease_end(&self) -> Option<Instant> {
+        Some(self.lease_end)
+    }
+
+    fn is_failover(&self) -> bool {
+        self.is_failover
+    }
+}
+
+/// Ask what became of this charge.
+pub(crate) struct InquireCharge(pub(crate) Box<ChargeQuery>);
+
+impl Question for InquireCharge {
+    type Answer = ChargeAnswer;
+    const NAME: &'static str = "inquire";
+
+    fn record(&self, span: &mut Span) {
+        span.record("transaction.id", self.0.id);
+    }
+}
+
+impl Call for InquireCharge {
+    const SPAN: &'static str = "call inquire";
+
+    async fn make(&self, acquirer: &dyn Acquirer) -> ChargeAnswer {
+        acquirer.inquire(&self.0).await
+    }
+
+    fn held(&self) -> Held {
+        Held::Inquiry
+    }
+}
+
+/// Cancel, capture or refund, if the call can end before its lease does.
+pub(crate) struct SendOperation {
+    pub(crate) query: Box<ChargeQuery>,
+    pub(crate) operation: Operation,
+    pub(crate) lease_end: Instant,
+}
+
+impl Question for SendOperation {
+    type Answer = OperationAnswer;
+    const NAME: &'static str = "operate";
+
+    fn record(&self, span: &mut Span) {
+        record_operation(span, &self.query, &self.operation);
+    }
+}
+
+impl Call for SendOperation {
+    const SPAN: &'static str = "call operate";
+
+    async fn make(&self, acquirer: &dyn Acquirer) -> OperationAnswer {
+        acquirer.operate(&self.query, &self.operation).await
+    }
+
+    fn held(&self) -> Held {
+        Held::Operation
+    }
+
+    fn lease_end(&self) -> Option<Instant> {
+        Some(self.lease_end)
+    }
+}
+
+/// Ask what became of this operation.
+pub(crate) struct InquireOperation {
+    pub(crate) query: Box<ChargeQuery>,
+    pub(crate) operation: Operation,
+}
+
+impl Question for InquireOperation {
+    type Answer = OperationAnswer;
+    const NAME: &'static str = "inquire_operation";
+
+    fn record(&self, span: &mut Span) {
+        record_operation(span, &self.query, &self.operation);
+    }
+}
+
+impl Call for InquireOperation {
+    const SPAN: &'static str = "call inquire operation";
+
+    async fn make(&self, acquirer: &dyn Acquirer) -> OperationAnswer {
+        acquirer.inquire_operation(&self.query, &self.operation).await
+    }
+
+    fn held(&self) -> Held {
+        Held::Inquiry
+    }
+}
+
+/// Ask whose charge the provider means by this reference.
+pub(crate) struct Identify(pub(crate) Reference);
+
+impl Question for Identify {
+    type Answer = Identified;
+    const NAME: &'static str = "identify";
+}
+
+impl Call for Identify {
+    const SPAN: &'static str = "call identify";
+
+    async fn make(&self, acquirer: &dyn Acquirer) -> Identified {
+        acquirer.identify(&self.0).await
+    }
+
+    fn held(&self) -> Held {
+        Held::Inquiry
+    }
+}
+
+fn record_operation(span: &mut Span, query: &ChargeQuery, operation: &Operation) {
+    span.record("transaction.id", query.id);
+    span.record("operation.id", operation.id.to_string());
+}

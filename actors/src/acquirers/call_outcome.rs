@@ -1,0 +1,108 @@
+//! How a call to an acquirer ended.
+
+use std::time::Duration;
+
+use quita_domain::acquiring::{CallFailure, ChargeAnswer, Identified, OperationAnswer};
+
+/// How a call that was sent ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CallOutcome {
+    Answered,
+    Refused,
+    NotDelivered,
+    Unknown,
+    Throttled,
+}
+
+impl CallOutcome {
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Answered, Self::Refused, Self::NotDelivered, Self::Unknown, Self::Throttled];
+
+    pub(crate) const fn label(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Refused => "refused",
+            Self::NotDelivered => "not_delivered",
+            Self::Unknown => "unknown",
+            Self::Throttled => "throttled",
+        }
+    }
+}
+
+/// What there is to count of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ended<'a> {
+    pub(crate) outcome: CallOutcome,
+    /// What went wrong, if that is a failure of the acquirer's.
+    pub(crate) failure: Option<&'a str>,
+    /// For how long the acquirer wants no calls.
+    pub(crate) throttled: Option<Duration>,
+}
+
+impl Ended<'_> {
+    const fn well(outcome: CallOutcome) -> Self {
+        Self { outcome, failure: None, throttled: None }
+    }
+}
+
+/// An answer of an acquirer, or that there was none.
+pub(crate) trait Answered {
+    /// The answer which says that the call failed in this way.
+    fn failed(why: CallFailure) -> Self;
+
+    /// How the call ended.
+    fn ended(&self) -> Ended<'_>;
+}
+
+fn failed(failure: &CallFailure) -> Ended<'_> {
+    let (outcome, failure, throttled) = match failure {
+        CallFailure::NotDelivered(why) => (CallOutcome::NotDelivered, Some(why.as_str()), None),
+        CallFailure::Unknown(why) => (CallOutcome::Unknown, Some(why.as_str()), None),
+        CallFailure::Throttled { after_ms } => {
+            (CallOutcome::Throttled, None, Some(Duration::from_millis(*after_ms)))
+        }
+        CallFailure::Withheld => (CallOutcome::NotDelivered, Some("withheld"), None),
+    };
+    Ended { outcome, failure, throttled }
+}
+
+impl Answered for ChargeAnswer {
+    fn failed(why: CallFailure) -> Self {
+        Self::Failed(why)
+    }
+
+    fn ended(&self) -> Ended<'_> {
+        match self {
+            Self::Known(_) | Self::Accepted(_) | Self::NotFound => Ended::well(CallOutcome::Answered),
+            Self::Refused(_) => Ended::well(CallOutcome::Refused),
+            Self::Failed(failure) => failed(failure),
+        }
+    }
+}
+
+impl Answered for OperationAnswer {
+    fn failed(why: CallFailure) -> Self {
+        Self::Failed(why)
+    }
+
+    fn ended(&self) -> Ended<'_> {
+        match self {
+            Self::Done | Self::Accepted | Self::NotFound => Ended::well(CallOutcome::Answered),
+            Self::Refused(_) => Ended::well(CallOutcome::Refused),
+            Self::Failed(failure) => failed(failure),
+        }
+    }
+}
+
+impl Answered for Identified {
+    fn failed(why: CallFailure) -> Self {
+        Self::Failed(why)
+    }
+
+    fn ended(&self) -> Ended<'_> {
+        match self {
+            Self::Payment(_) | Self::Unknown => Ended::well(CallOutcome::Answered),
+            Self::Failed(failure) => failed(failure),
+        }
+    }
+}

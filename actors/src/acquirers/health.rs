@@ -1,0 +1,246 @@
+//! How one route is: written by its actor and by operators' directives, read by everybody.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use quita_domain::control::RouteDirective;
+use quita_domain::routing::Condition;
+use quita_domain::time::Timestamp;
+use tokio::time::Instant;
+
+use crate::acquirers::call_outcome::CallOutcome;
+use crate::acquirers::recent_calls::RecentCalls;
+use crate::acquirers::route_view::{RouteFailure, RouteHealth, RouteState, RouteView};
+use crate::limits::{CAUSE_LENGTH, Limits};
+
+/// A directive as a number; 0 while none is known.
+const fn code(directive: Option<RouteDirective>) -> u8 {
+    match directive {
+        None => 0,
+        Some(RouteDirective::Open) => 1,
+        Some(RouteDirective::Paused) => 2,
+        Some(RouteDirective::Drained) => 3,
+    }
+}
+
+fn of_code(number: u8) -> Option<RouteDirective> {
+    RouteDirective::ALL.into_iter().find(|directive| code(Some(*directive)) == number)
+}
+
+/// What is known of a route's health.
+#[derive(Debug)]
+pub(crate) struct Health {
+    /// What was directed, as a number.
+    directive: AtomicU8,
+    failures: AtomicU32,
+    open_until_ms: AtomicI64,
+    busy: AtomicBool,
+    under_way: AtomicUsize,
+    waiting: AtomicUsize,
+    failures_to_open: u32,
+    open_for_ms: u64,
+    /// Taken once for each call.
+    past: Mutex<Past>,
+}
+
+#[derive(Debug, Default)]
+struct Past {
+    directed_at: Option<Timestamp>,
+    last_failure: Option<RouteFailure>,
+    last_answer_at: Option<Timestamp>,
+    recent: RecentCalls,
+}
+
+impl Health {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self {
+            directive: AtomicU8::new(code(None)),
+            failures: AtomicU32::new(0),
+            open_until_ms: AtomicI64::new(0),
+            busy: AtomicBool::new(false),
+            under_way: AtomicUsize::new(0),
+            waiting: AtomicUsize::new(0),
+            failures_to_open: limits.breaker_failures,
+            open_for_ms: u64::try_from(limits.breaker_open.as_millis()).unwrap_or(u64::MAX),
+            past: Mutex::default(),
+        }
+    }
+
+    fn past(&self) -> MutexGuard<'_, Past> {
+        self.past.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was directed; `None` until the store has answered.
+    pub(crate) fn directive(&self) -> Option<RouteDirective> {
+        of_code(self.directive.load(Ordering::Acquire))
+    }
+
+    /// Whether new payments are routed there.
+    pub(crate) fn takes_new_payments(&self) -> bool {
+        match self.directive() {
+            Some(RouteDirective::Open) => true,
+            None | Some(RouteDirective::Paused | RouteDirective::Drained) => false,
+        }
+    }
+
+    /// Whether anything is sent there.
+    pub(crate) fn sends(&self) -> bool {
+        match self.directive() {
+            Some(RouteDirective::Open | RouteDirective::Paused) => true,
+            None | Some(RouteDirective::Drained) => false,
+        }
+    }
+
+    /// An operator directed this; at no time if nobody ever did. Says whether that is news.
+    pub(crate) fn follow(&self, directive: RouteDirective, at: Option<Timestamp>) -> bool {
+        self.past().directed_at = at;
+        let before = self.directive.swap(code(Some(directive)), Ordering::AcqRel);
+        directive != of_code(before).unwrap_or(RouteDirective::Open)
+    }
+
+    /// A call ended with this outcome, after this time. `why` says what went wrong if it brought no answer.
+    pub(crate) fn ended(&self, outcome: CallOutcome, took: Duration, now: Timestamp, why: Option<&str>) {
+        let mut past = self.past();
+        past.recent.add(outcome, took, Instant::now());
+        match outcome {
+            CallOutcome::Answered | CallOutcome::Refused => {
+                past.last_answer_at = Some(now);
+                self.failures.store(0, Ordering::Relaxed);
+                self.open_until_ms.store(0, Ordering::Relaxed);
+            }
+            // Neither an answer nor a failure.
+            CallOutcome::Throttled => {}
+            CallOutcome::NotDelivered | CallOutcome::Unknown => {
+                let what = why.unwrap_or_default().chars().take(CAUSE_LENGTH).collect();
+                past.last_failure = Some(RouteFailure { at: now, what });
+                let failures = self.failures.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+                if failures >= self.failures_to_open {
+                    self.open_until_ms.store(now.plus_ms(self.open_for_ms).millis(), Ordering::Relaxed);
+                }
+            }
+        }
+    }
+
+    /// Sets how many calls are under way, how many wait, and whether that is more than it should be given.
+    pub(crate) fn set_load(&self, under_way: usize, waiting: usize, is_busy: bool) {
+        self.under_way.store(under_way, Ordering::Release);
+        self.waiting.store(waiting, Ordering::Relaxed);
+        self.busy.store(is_busy, Ordering::Relaxed);
+    }
+
+    fn is_busy(&self) -> bool {
+        self.busy.load(Ordering::Relaxed)
+    }
+
+    fn is_open(&self, now: Timestamp) -> bool {
+        self.open_until_ms.load(Ordering::Relaxed) > now.millis()
+    }
+
+    /// How it is for a new payment, whatever its provider allows.
+    pub(crate) fn condition(&self, now: Timestamp) -> Condition {
+        if !self.takes_new_payments() {
+            Condition::Paused
+        } else if self.is_busy() {
+            Condition::Busy
+        } else if self.is_open(now) {
+            Condition::Failing
+        } else {
+            Condition::Healthy
+        }
+    }
+
+    /// How it is, in a word.
+    pub(crate) fn state(&self, now: Timestamp) -> RouteState {
+        match self.directive() {
+            Some(RouteDirective::Paused) => RouteState::Paused,
+            Some(RouteDirective::Drained) if self.under_way.load(Ordering::Acquire) > 0 => {
+                RouteState::Draining
+            }
+            None | Some(RouteDirective::Drained) => RouteState::Drained,
+            Some(RouteDirective::Open) if self.is_open(now) => RouteState::Failing,
+            Some(RouteDirective::Open) => RouteState::Healthy,
+        }
+    }
+
+    /// Everything that is shown of the route whose health this is.
+    pub(crate) fn view(&self, route: RouteHealth, now: Timestamp) -> RouteView {
+        let RouteHealth { acquirer, method, mode, state } = route;
+        let until = self.is_open(now).then(|| self.open_until_ms.load(Ordering::Relaxed));
+        let past = self.past();
+        let (outcomes, median_ms, p99_ms) = past.recent.told(Instant::now());
+        RouteView {
+            acquirer,
+            method,
+            mode,
+            state,
+            directive: self.directive().unwrap_or(RouteDirective::Open),
+            directed_at: past.directed_at,
+            failures_in_a_row: self.failures.load(Ordering::Relaxed),
+            failing_until: until.map(Timestamp::from_millis),
+            last_failure: past.last_failure.clone(),
+            last_answer_at: past.last_answer_at,
+            under_way: self.under_way.load(Ordering::Acquire),
+            waiting: self.waiting.load(Ordering::Relaxed),
+            outcomes,
+            median_ms,
+            p99_ms,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_000_000);
+
+    fn health() -> Health {
+        Health::new(&Limits { breaker_failures: 2, ..Limits::default() })
+    }
+
+    #[test]
+    fn nothing_is_sent_until_the_directives_are_known() {
+        let health = health();
+        assert!(!health.sends() && !health.takes_new_payments());
+        assert_eq!(
+            health.state(NOW),
+            RouteState::Drained,
+            "a caller that asks whether payments are taken learns it"
+        );
+        for (directive, sends, takes) in [
+            (RouteDirective::Open, true, true),
+            (RouteDirective::Paused, true, false),
+            (RouteDirective::Drained, false, false),
+        ] {
+            health.follow(directive, None);
+            assert_eq!((health.directive(), health.sends()), (Some(directive), sends));
+            assert_eq!(health.takes_new_payments(), takes);
+        }
+    }
+
+    #[test]
+    fn what_is_under_way_keeps_a_drained_route_draining() {
+        let health = health();
+        health.follow(RouteDirective::Drained, Some(NOW));
+        health.set_load(1, 0, false);
+        assert_eq!(health.state(NOW), RouteState::Draining);
+        health.set_load(0, 0, false);
+        assert_eq!(health.state(NOW), RouteState::Drained);
+    }
+
+    #[test]
+    fn failures_in_a_row_make_it_fail_for_a_while_and_an_answer_mends_it() {
+        let health = health();
+        health.follow(RouteDirective::Open, None);
+        let fails = |why| health.ended(CallOutcome::Unknown, Duration::ZERO, NOW, Some(why));
+        fails("502");
+        assert_eq!(health.state(NOW), RouteState::Healthy);
+        fails(&"x".repeat(10_000));
+        assert_eq!(health.state(NOW), RouteState::Failing);
+        let what = health.past().last_failure.as_ref().unwrap().what.len();
+        assert_eq!((what, health.state(NOW.plus_ms(10_001))), (CAUSE_LENGTH, RouteState::Healthy));
+        health.ended(CallOutcome::Refused, Duration::ZERO, NOW, None);
+        assert_eq!((health.state(NOW), health.past().last_answer_at), (RouteState::Healthy, Some(NOW)));
+    }
+}

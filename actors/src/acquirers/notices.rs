@@ -1,0 +1,144 @@
+//! Notices as providers send them: read by their acquirer's reader, kept or acted on, and counted.
+//!
+//! A fact goes to the inbox, which stores it. A hint needs no document of its own: it brings the payment's next inquiry
+//! forward in one guarded write. Only then is the provider answered.
+
+use std::sync::Arc;
+
+use quita_domain::acquiring::{Identified, NoticeContent, Subject};
+use quita_domain::identity::{AcquirerName, TransactionId};
+use quita_domain::payment::Command;
+use quita_ports::{NoticeRefused, NoticeSink, RawNotice, SinkError};
+use thiserror::Error;
+
+use crate::acquirers::call::Identify;
+use crate::acquirers::inbox_sink::InboxSink;
+use crate::acquirers::routing::Route;
+use crate::denied::Denied;
+use crate::system::parts::SystemParts;
+use crate::transaction::messages::Asker;
+
+/// Why a notice is not answered as taken.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum NoticeDenied {
+    /// There is no such acquirer, it sends none, or not to this address.
+    #[error("there is no such address")]
+    NoSuchAddress,
+    /// Nothing proves that the provider sent it.
+    #[error("the notice is not authenticated as this acquirer's notices are")]
+    NotAuthentic,
+    /// It was not kept: the provider has to send it again.
+    #[error(transparent)]
+    NotTaken(#[from] Denied),
+}
+
+/// What came of one notice, for the meter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Taken,
+    Repeated,
+    Unknown,
+    Unreadable,
+    Refused,
+}
+
+impl Outcome {
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Taken => "taken",
+            Self::Repeated => "repeated",
+            Self::Unknown => "unknown",
+            Self::Unreadable => "unreadable",
+            Self::Refused => "refused",
+        }
+    }
+}
+
+/// Takes what providers send.
+#[derive(Clone)]
+pub(crate) struct Notices {
+    system: Arc<SystemParts>,
+    inbox: InboxSink,
+}
+
+impl Notices {
+    pub(crate) const fn new(system: Arc<SystemParts>, inbox: InboxSink) -> Self {
+        Self { system, inbox }
+    }
+
+    /// Takes one request to an acquirer's address. What came to the right address and can't be read is taken too: the
+    /// provider would only send it again.
+    pub(crate) async fn take(&self, acquirer: &str, notice: &RawNotice<'_>) -> Result<(), NoticeDenied> {
+        let route = self.system.routes.get().and_then(|routes| routes.any_of(acquirer));
+        let reader = route.and_then(|route| Some((route, route.factory.notices()?)));
+        let Some((route, reader)) = reader else { return Err(NoticeDenied::NoSuchAddress) };
+        match reader.read(notice, self.system.clock.now()) {
+            Ok(contents) => self.take_all(route, contents).await?,
+            Err(NoticeRefused::NoSuchAddress) => {
+                self.count(route, Outcome::Refused);
+                return Err(NoticeDenied::NoSuchAddress);
+            }
+            Err(NoticeRefused::NotAuthentic) => {
+                self.count(route, Outcome::Refused);
+                return Err(NoticeDenied::NotAuthentic);
+            }
+            Err(NoticeRefused::Unreadable(why)) => {
+                tracing::warn!(acquirer, why, "a notice can't be read");
+                self.count(route, Outcome::Unreadable);
+            }
+        }
+        Ok(())
+    }
+
+    async fn take_all(&self, route: &Route, contents: Vec<NoticeContent>) -> Result<(), Denied> {
+        for content in contents {
+            let outcome = match content {
+                NoticeContent::Fact(notice) => match self.inbox.submit(*notice).await {
+                    Ok(true) => Outcome::Taken,
+                    Ok(false) => Outcome::Repeated,
+                    Err(SinkError::Busy) => return Err(Denied::Overloaded),
+                    Err(SinkError::Store(error)) => return Err(Denied::StoreUnavailable(error)),
+                },
+                NoticeContent::Hint(subject) => self.hint(route, subject).await?,
+            };
+            self.count(route, outcome);
+        }
+        Ok(())
+    }
+
+    /// Has the acquirer asked about a payment. Of what is unknown nothing is kept: only an answer would count.
+    async fn hint(&self, route: &Route, subject: Subject) -> Result<Outcome, Denied> {
+        let acquirer = &route.spec().name;
+        let Some(id) = self.identify(route, subject).await? else { return Ok(Outcome::Unknown) };
+        let command = Command::Hinted(acquirer.clone());
+        match self.system.commands.execute_for(asker(acquirer), id, command).await {
+            Ok(executed) => {
+                self.system.exceptions.report_all(&executed, "hint");
+                Ok(if executed.is_changed { Outcome::Taken } else { Outcome::Repeated })
+            }
+            Err(Denied::NotFound) => Ok(Outcome::Unknown),
+            Err(denied) => Err(denied),
+        }
+    }
+
+    async fn identify(&self, route: &Route, subject: Subject) -> Result<Option<TransactionId>, Denied> {
+        let reference = match subject {
+            Subject::Payment(id) => return Ok(Some(id)),
+            Subject::Reference(reference) => reference,
+        };
+        match route.slot.mailbox().ask(Identify(reference)).await {
+            Ok(Identified::Payment(id)) => Ok(Some(id)),
+            Ok(Identified::Unknown) => Ok(None),
+            Ok(Identified::Failed(_)) | Err(_) => Err(Denied::Interrupted),
+        }
+    }
+
+    fn count(&self, route: &Route, outcome: Outcome) {
+        let labels = [route.spec().name.as_str(), outcome.label()];
+        self.system.meter.notices.with_label_values(&labels).inc();
+    }
+}
+
+fn asker(acquirer: &AcquirerName) -> Asker {
+    Asker::Acquirer(acquirer.clone())
+}

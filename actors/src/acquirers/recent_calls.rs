@@ -1,0 +1,104 @@
+//! The calls of the last minutes to one acquirer.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::acquirers::call_outcome::CallOutcome;
+use crate::acquirers::route_view::RouteOutcomes;
+use crate::limits::MINUTES_OF_CALLS;
+use crate::watch::metric::SECONDS;
+use crate::watch::sample::Thousandths;
+use crate::watch::tally::{Bounds, Tally};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Counts calls by minute; what is older than that is forgotten.
+#[derive(Debug)]
+pub(crate) struct RecentCalls {
+    bounds: Bounds,
+    since: Instant,
+    minutes: [Minute; MINUTES_OF_CALLS],
+}
+
+#[derive(Debug, Clone, Default)]
+struct Minute {
+    /// Which one since the beginning.
+    number: u64,
+    outcomes: [u64; CallOutcome::ALL.len()],
+    /// Calls by how long they took; the last one is for what exceeds every bound.
+    took: Vec<u64>,
+}
+
+impl Default for RecentCalls {
+    fn default() -> Self {
+        Self { bounds: Bounds::of_seconds(&SECONDS), since: Instant::now(), minutes: Default::default() }
+    }
+}
+
+impl RecentCalls {
+    fn number(&self, now: Instant) -> u64 {
+        now.saturating_duration_since(self.since).as_secs() / MINUTE.as_secs()
+    }
+
+    /// A call ended.
+    pub(crate) fn add(&mut self, outcome: CallOutcome, took: Duration, now: Instant) {
+        let number = self.number(now);
+        let place = number.checked_rem(self.minutes.len().try_into().unwrap_or(1)).unwrap_or(0);
+        let Some(minute) = usize::try_from(place).ok().and_then(|place| self.minutes.get_mut(place)) else {
+            return;
+        };
+        if minute.number != number || minute.took.is_empty() {
+            *minute =
+                Minute { number, took: vec![0; self.bounds.len().saturating_add(1)], ..Minute::default() };
+        }
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        count(&mut minute.took, self.bounds.bucket(micros));
+        let place = CallOutcome::ALL.iter().position(|known| *known == outcome);
+        count(&mut minute.outcomes, place.unwrap_or_default());
+    }
+
+    /// What is shown of them: how they ended; how long they took, the median and what one in a hundred exceeds.
+    pub(crate) fn told(&self, now: Instant) -> (RouteOutcomes, Option<Thousandths>, Option<Thousandths>) {
+        let oldest =
+            self.number(now).saturating_add(1).saturating_sub(MINUTES_OF_CALLS.try_into().unwrap_or(0));
+        let (mut outcomes, mut took) = (RouteOutcomes::default(), Tally::default());
+        for minute in self.minutes.iter().filter(|minute| minute.number >= oldest) {
+            let [answered, refused, not_delivered, unknown, throttled] = minute.outcomes;
+            outcomes.answered = outcomes.answered.saturating_add(answered);
+            outcomes.refused = outcomes.refused.saturating_add(refused);
+            outcomes.not_delivered = outcomes.not_delivered.saturating_add(not_delivered);
+            outcomes.unknown = outcomes.unknown.saturating_add(unknown);
+            outcomes.throttled = outcomes.throttled.saturating_add(throttled);
+            took.add(&Tally::of_buckets(minute.took.iter().copied()));
+        }
+        (outcomes, took.median(&self.bounds), took.p99(&self.bounds))
+    }
+}
+
+fn count(places: &mut [u64], place: usize) {
+    if let Some(place) = places.get_mut(place) {
+        *place = place.saturating_add(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn calls_of_the_last_five_minutes_are_counted() {
+        let (mut recent, begun) = (RecentCalls::default(), Instant::now());
+        let told = |recent: &RecentCalls, minute: u32| recent.told(begun + MINUTE * minute);
+        assert_eq!(told(&recent, 0), (RouteOutcomes::default(), None, None));
+        for minute in 0..20 {
+            let outcome = if minute % 2 == 0 { CallOutcome::Answered } else { CallOutcome::Unknown };
+            recent.add(outcome, Duration::from_millis(40), begun + MINUTE * minute);
+        }
+        let (outcomes, median, p99) = told(&recent, 19);
+        assert_eq!((outcomes.answered, outcomes.unknown, outcomes.refused), (2, 3, 0));
+        assert!(median < p99 && p99 == Some(Thousandths::new(50_000)), "{median:?} {p99:?}");
+        assert_eq!(told(&recent, 23).0, RouteOutcomes { unknown: 1, ..RouteOutcomes::default() });
+        assert_eq!(told(&recent, 24), (RouteOutcomes::default(), None, None));
+    }
+}

@@ -1,0 +1,138 @@
+//! Routing: which acquirers a payment may take, in which order. Reads what the acquirer actors report of their health.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quita_domain::identity::{AcquirerName, Mode};
+use quita_domain::method::Method;
+use quita_domain::order::Order;
+use quita_domain::payment::Context;
+use quita_domain::routing::{Candidate, Condition, Considered, NoRoute, plan};
+use quita_domain::time::Timestamp;
+use quita_ports::{AcquirerFactory, AcquirerSpec};
+
+use crate::acquirers::acquirer::AcquirerActor;
+use crate::acquirers::health::Health;
+use crate::acquirers::pace::Pace;
+use crate::acquirers::route_view::{RouteHealth, RouteState, RouteView};
+use crate::actor::slot::Slot;
+use crate::watch::meter::Meter;
+
+/// One acquirer for one method.
+pub(crate) struct Route {
+    pub(crate) factory: Arc<dyn AcquirerFactory>,
+    pub(crate) method: Method,
+    pub(crate) health: Arc<Health>,
+    /// Shared by every method of the acquirer.
+    pub(crate) pace: Arc<Pace>,
+    pub(crate) slot: Arc<Slot<AcquirerActor>>,
+}
+
+impl Route {
+    pub(crate) fn spec(&self) -> &AcquirerSpec {
+        self.factory.spec()
+    }
+
+    /// Everything that is shown of it.
+    pub(crate) fn view(&self, now: Timestamp) -> RouteView {
+        self.health.view(self.health(now), now)
+    }
+
+    /// How it is, in a word.
+    fn health(&self, now: Timestamp) -> RouteHealth {
+        RouteHealth {
+            acquirer: self.spec().name.clone(),
+            method: self.method,
+            mode: self.spec().mode,
+            state: self.health.state(now),
+        }
+    }
+
+    /// What the plan has to know of it. A merchant waits for this long.
+    fn candidate(&self, now: Timestamp, merchant_waits: Duration) -> Candidate<'_> {
+        let spec = self.spec();
+        let condition = match (self.health.condition(now), self.pace.throttled_for()) {
+            (Condition::Healthy | Condition::Failing, Some(wait)) if wait > merchant_waits => {
+                Condition::ThrottledForLong
+            }
+            (Condition::Healthy | Condition::Failing, _) if self.pace.backlog() > merchant_waits => {
+                Condition::Busy
+            }
+            (Condition::Healthy | Condition::Failing, Some(_)) => Condition::Throttled,
+            (condition, _) => condition,
+        };
+        Candidate {
+            acquirer: &spec.name,
+            priority: spec.priority,
+            weight: spec.weight,
+            min_amount: spec.min_amount,
+            max_amount: spec.max_amount,
+            condition,
+        }
+    }
+}
+
+/// Every route there is. Fixed at the start; only the health changes.
+pub(crate) struct Routes(Vec<Route>);
+
+impl Routes {
+    pub(crate) const fn new(routes: Vec<Route>) -> Self {
+        Self(routes)
+    }
+
+    /// The route of an acquirer for a method.
+    pub(crate) fn find(&self, acquirer: &AcquirerName, method: Method) -> Option<&Route> {
+        self.0.iter().find(|route| route.spec().name == *acquirer && route.method == method)
+    }
+
+    /// The route of an acquirer for any method: one on which something is sent, if there is one.
+    pub(crate) fn any_of(&self, acquirer: &str) -> Option<&Route> {
+        let mut routes = self.0.iter().filter(|route| route.spec().name.as_str() == acquirer);
+        routes.clone().find(|route| route.health.sends()).or_else(|| routes.next())
+    }
+
+    /// The acquirers looked at for an order, the eligible ones first and in the order in which they are tried.
+    pub(crate) fn plan(
+        &self,
+        order: &Order,
+        mode: Mode,
+        context: &Context,
+        merchant_waits: Duration,
+    ) -> Result<Vec<Considered>, NoRoute> {
+        let candidates: Vec<_> = self
+            .0
+            .iter()
+            .filter(|route| route.spec().mode == mode && route.method == order.method)
+            .map(|route| route.candidate(context.now, merchant_waits))
+            .collect();
+        plan(order.amount, &candidates, context.dice)
+    }
+}
+
+impl Routes {
+    /// Every route.
+    pub(crate) fn all(&self) -> &[Route] {
+        &self.0
+    }
+
+    /// The health of every route.
+    pub(crate) fn health(&self, now: Timestamp) -> Vec<RouteHealth> {
+        self.0.iter().map(|route| route.health(now)).collect()
+    }
+
+    /// Everything that is shown of every route.
+    pub(crate) fn views(&self, now: Timestamp) -> Vec<RouteView> {
+        self.0.iter().map(|route| route.view(now)).collect()
+    }
+
+    /// Shows as a metric how every route is.
+    pub(crate) fn show(&self, meter: &Meter, now: Timestamp) {
+        for route in &self.0 {
+            let is = route.health.state(now);
+            for state in RouteState::ALL {
+                let labels = [route.spec().name.as_str(), route.method.label(), state.as_str()];
+                meter.route_states.with_label_values(&labels).set(i64::from(state == is));
+            }
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! What every actor has: a bounded mailbox, a kind, a meter, and a slot in which it is recreated when it dies.
+
+pub(crate) mod crash_cause;
+pub(crate) mod kind;
+pub(crate) mod mailbox;
+pub(crate) mod meter;
+pub(crate) mod slot;
+pub(crate) mod supervisor;
+pub(crate) mod trail;

@@ -1,0 +1,150 @@
+//! Why an actor died: what it said when it panicked, and where.
+//!
+//! A hook notes every panic of a thread before it unwinds; what belongs to the actor is dropped while it does, and
+//! takes the note (`tests/actix_facts.rs` has that as a fact).
+
+use std::cell::RefCell;
+use std::panic::PanicHookInfo;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Once, PoisonError};
+
+use quita_domain::identity::TransactionId;
+use quita_domain::time::Timestamp;
+use serde::Serialize;
+
+use crate::limits::CAUSE_LENGTH;
+
+/// Why an actor died last.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CrashCause {
+    /// When.
+    pub at: Timestamp,
+    /// What it said.
+    pub what: String,
+    /// The place in the source: `file:line`.
+    pub place: String,
+    /// The message that it was handling, if it was.
+    pub message: Option<&'static str>,
+    /// Whose actor it was, if it was a transaction's.
+    pub transaction_id: Option<TransactionId>,
+    /// Tells this panic from every other one.
+    #[serde(skip)]
+    number: u64,
+}
+
+/// What a thread said when it began to panic.
+#[derive(Debug, Clone)]
+struct Note {
+    number: u64,
+    what: String,
+    place: String,
+}
+
+thread_local! {
+    static LAST: RefCell<Option<Note>> = const { RefCell::new(None) };
+}
+
+static NUMBERS: AtomicU64 = AtomicU64::new(0);
+
+/// Notes panics from now on, in the whole process. Whatever else listens to them still does.
+pub(crate) fn listen() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let others = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            note(panic);
+            others(panic);
+        }));
+    });
+}
+
+fn note(panic: &PanicHookInfo<'_>) {
+    let what = panic.payload_as_str().unwrap_or("something that is no text");
+    let what = what.chars().take(CAUSE_LENGTH).collect();
+    let place =
+        panic.location().map_or_else(String::new, |at| format!("{}:{}", inside(at.file()), at.line()));
+    let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+    // The thread may be ending.
+    LAST.try_with(|last| last.replace(Some(Note { number, what, place }))).ok();
+}
+
+/// The path inside of its package: where that was built is nobody's business.
+fn inside(file: &str) -> &str {
+    let package = file.rmatch_indices('/').nth(2).filter(|_| file.starts_with('/'));
+    package.and_then(|(before, _)| file.get(before.saturating_add(1)..)).unwrap_or(file)
+}
+
+/// The place for the last cause of one kind of actor.
+#[derive(Debug, Default)]
+pub(crate) struct LastCause(Mutex<Option<Arc<CrashCause>>>);
+
+impl LastCause {
+    /// The last one, if any actor of the kind died since the start.
+    pub(crate) fn get(&self) -> Option<Arc<CrashCause>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// This thread is panicking: keeps why. What several guards know of the same panic is put together.
+    pub(crate) fn keep(
+        &self,
+        at: Timestamp,
+        message: Option<&'static str>,
+        transaction_id: Option<TransactionId>,
+    ) {
+        let Some(Note { number, what, place }) = LAST.try_with(|last| last.borrow().clone()).ok().flatten()
+        else {
+            return;
+        };
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = last.as_ref().filter(|known| known.number == number);
+        let message = message.or_else(|| known.and_then(|known| known.message));
+        let transaction_id = transaction_id.or_else(|| known.and_then(|known| known.transaction_id));
+        *last = Some(Arc::new(CrashCause { at, what, place, message, transaction_id, number }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(7);
+
+    struct Guard<'a>(&'a LastCause, Option<&'static str>, Option<TransactionId>);
+
+    impl Drop for Guard<'_> {
+        fn drop(&mut self) {
+            self.0.keep(NOW, self.1, self.2);
+        }
+    }
+
+    #[test]
+    fn what_several_guards_know_of_one_panic_is_one_cause() {
+        listen();
+        let (last, id) = (LastCause::default(), TransactionId::new(Uuid::from_u128(7)));
+        let dies = |text: &str, id| {
+            let (_actor, _message) = (Guard(&last, None, id), Guard(&last, Some("create"), None));
+            panic!("{text}");
+        };
+        assert!(std::panic::catch_unwind(|| dies("oh", Some(id))).is_err());
+        let cause = last.get().unwrap();
+        assert_eq!(
+            (cause.what.as_str(), cause.message, cause.transaction_id),
+            ("oh", Some("create"), Some(id))
+        );
+        assert!(cause.place.starts_with("actors/src/actor/crash_cause.rs:"), "{}", cause.place);
+        assert!(std::panic::catch_unwind(|| dies(&"é".repeat(1_000), None)).is_err());
+        let cause = last.get().unwrap();
+        assert_eq!((cause.what.chars().count(), cause.transaction_id), (CAUSE_LENGTH, None), "another panic");
+    }
+
+    #[test]
+    fn a_place_tells_the_package_and_not_where_it_was_built() {
+        let path = "/home/somebody/registry/src/index/tokio-1.0.0/src/task.rs";
+        assert_eq!(inside(path), "tokio-1.0.0/src/task.rs");
+        assert_eq!(inside("actors/src/transaction/front.rs"), "actors/src/transaction/front.rs");
+        assert_eq!(inside("/a.rs"), "/a.rs");
+    }
+}

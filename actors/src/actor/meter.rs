@@ -1,0 +1,230 @@
+//! What is counted of each kind of actor.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use prometheus::core::Collector;
+use prometheus::{
+    Histogram, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, proto,
+};
+use quita_domain::identity::TransactionId;
+use quita_ports::Clock;
+use tokio::time::Instant;
+
+use crate::actor::crash_cause::LastCause;
+use crate::actor::kind::ActorKind;
+use crate::watch::metric::{enter, seconds};
+
+/// Every kind's meter.
+pub(crate) struct ActorMeters {
+    all: Vec<Arc<ActorMeter>>,
+    vectors: Vectors,
+    clock: Arc<dyn Clock>,
+}
+
+impl ActorMeters {
+    /// Makes the metrics and enters them into the registry.
+    pub(crate) fn new(registry: &Registry, clock: &Arc<dyn Clock>) -> Result<Self, prometheus::Error> {
+        let vectors = Vectors::new(registry)?;
+        // What a kind that has done nothing yet counts shows as zero rather than not at all.
+        let all = ActorKind::ALL.map(|kind| Arc::new(vectors.of(kind, clock))).into();
+        Ok(Self { all, vectors, clock: Arc::clone(clock) })
+    }
+
+    /// One kind's: the same one for all.
+    pub(crate) fn of(&self, kind: ActorKind) -> Arc<ActorMeter> {
+        let known = self.all.iter().find(|meter| meter.kind == kind).map(Arc::clone);
+        known.unwrap_or_else(|| Arc::new(self.vectors.of(kind, &self.clock)))
+    }
+
+    /// Each kind's.
+    pub(crate) fn all(&self) -> &[Arc<ActorMeter>] {
+        &self.all
+    }
+
+    /// How long each message of each kind took.
+    pub(crate) fn handled(&self) -> Vec<proto::MetricFamily> {
+        self.vectors.handle.collect()
+    }
+}
+
+/// The metrics, with a label for the kind.
+struct Vectors {
+    live: IntGaugeVec,
+    depth: IntGaugeVec,
+    wait: HistogramVec,
+    handle: HistogramVec,
+    started: IntCounterVec,
+    restarts: IntCounterVec,
+    refused: IntCounterVec,
+}
+
+impl Vectors {
+    fn new(registry: &Registry) -> Result<Self, prometheus::Error> {
+        let gauge = |name: &str, help: &str| IntGaugeVec::new(Opts::new(name, help), &["actor"]);
+        let counter = |name: &str, help: &str| IntCounterVec::new(Opts::new(name, help), &["actor"]);
+        let times = |name: &str, help: &str, labels: &[&str]| HistogramVec::new(seconds(name, help), labels);
+        let depth = "Messages that wait in the mailboxes of a kind of actor";
+        let refused = "Messages refused because a mailbox or queue was full";
+        let taken = "Time an actor takes for a message";
+        Ok(Self {
+            live: enter(registry, gauge("quita_actor_live", "Actors that are alive")?)?,
+            depth: enter(registry, gauge("quita_actor_mailbox_depth", depth)?)?,
+            wait: enter(
+                registry,
+                times("quita_actor_wait_seconds", "Time a message waits in a mailbox", &["actor"])?,
+            )?,
+            handle: enter(registry, times("quita_actor_handle_seconds", taken, &["actor", "message"])?)?,
+            started: enter(registry, counter("quita_actor_started_total", "Actors that were started")?)?,
+            restarts: enter(
+                registry,
+                counter("quita_actor_restarts_total", "Actors that died and were recreated")?,
+            )?,
+            refused: enter(registry, counter("quita_actor_refused_total", refused)?)?,
+        })
+    }
+
+    fn of(&self, kind: ActorKind, clock: &Arc<dyn Clock>) -> ActorMeter {
+        let label = [kind.label()];
+        ActorMeter {
+            kind,
+            live: self.live.with_label_values(&label),
+            depth: self.depth.with_label_values(&label),
+            wait: self.wait.with_label_values(&label),
+            handle: self.handle.clone(),
+            started: self.started.with_label_values(&label),
+            restarts: self.restarts.with_label_values(&label),
+            refused: self.refused.with_label_values(&label),
+            last_cause: LastCause::default(),
+            clock: Arc::clone(clock),
+            base: Instant::now(),
+        }
+    }
+}
+
+/// The meter of one kind of actor.
+pub(crate) struct ActorMeter {
+    pub(crate) kind: ActorKind,
+    pub(crate) live: IntGauge,
+    pub(crate) depth: IntGauge,
+    pub(crate) wait: Histogram,
+    handle: HistogramVec,
+    started: IntCounter,
+    pub(crate) restarts: IntCounter,
+    pub(crate) refused: IntCounter,
+    pub(crate) last_cause: LastCause,
+    clock: Arc<dyn Clock>,
+    /// From when the times of trails count.
+    base: Instant,
+}
+
+impl ActorMeter {
+    /// Counts an actor as alive until the guard is dropped, which a panic does too.
+    pub(crate) fn alive(self: &Arc<Self>) -> Alive {
+        self.alive_as(None)
+    }
+
+    /// Counts the actor of a transaction as alive.
+    pub(crate) fn alive_for(self: &Arc<Self>, id: TransactionId) -> Alive {
+        self.alive_as(Some(id))
+    }
+
+    fn alive_as(self: &Arc<Self>, transaction: Option<TransactionId>) -> Alive {
+        self.started.inc();
+        self.live.inc();
+        Alive { meter: Arc::clone(self), transaction }
+    }
+
+    /// An actor died and was recreated.
+    pub(crate) fn restarted(&self) {
+        self.restarts.inc();
+    }
+
+    /// The time that handling takes, by the message's name.
+    pub(crate) fn handling(&self, message: &str) -> Histogram {
+        self.handle.with_label_values(&[self.kind.label(), message])
+    }
+
+    /// Whatever drops this guard may be dying: keeps why.
+    pub(crate) fn keep_cause(&self, message: Option<&'static str>, transaction: Option<TransactionId>) {
+        if std::thread::panicking() {
+            self.last_cause.keep(self.clock.now(), message, transaction);
+        }
+    }
+
+    /// The time as trails count it.
+    pub(crate) fn trail_time(&self, at: Instant) -> Duration {
+        at.saturating_duration_since(self.base)
+    }
+}
+
+/// Counts one actor as alive.
+pub(crate) struct Alive {
+    meter: Arc<ActorMeter>,
+    transaction: Option<TransactionId>,
+}
+
+impl Alive {
+    /// Counts what waits inside the actor, beyond its mailbox.
+    pub(crate) fn level(&self) -> Level {
+        Level::of(self.meter.depth.clone())
+    }
+
+    /// Something was turned away because too much waits inside the actor.
+    pub(crate) fn refused(&self) {
+        self.meter.refused.inc();
+    }
+}
+
+/// How much waits inside an actor that took it out of its mailbox: to the caller, it waits all the same.
+pub(crate) struct Level {
+    depth: IntGauge,
+    waiting: i64,
+}
+
+impl Level {
+    /// Counts into this gauge.
+    pub(crate) const fn of(depth: IntGauge) -> Self {
+        Self { depth, waiting: 0 }
+    }
+
+    /// So much waits now.
+    pub(crate) fn set(&mut self, waiting: usize) {
+        let waiting = i64::try_from(waiting).unwrap_or(i64::MAX);
+        if waiting != self.waiting {
+            self.depth.add(waiting.saturating_sub(self.waiting));
+            self.waiting = waiting;
+        }
+    }
+}
+
+impl Drop for Level {
+    fn drop(&mut self) {
+        self.depth.sub(self.waiting);
+    }
+}
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        self.meter.live.dec();
+        self.meter.keep_cause(None, self.transaction);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_inside_counts_until_its_actor_is_gone() {
+        let depth = IntGauge::new("depth", "depth").unwrap();
+        depth.set(2);
+        let mut level = Level::of(depth.clone());
+        for waiting in [5, 5, 1] {
+            level.set(waiting);
+        }
+        assert_eq!(depth.get(), 3);
+        drop(level);
+        assert_eq!(depth.get(), 2);
+    }
+}

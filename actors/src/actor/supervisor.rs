@@ -1,0 +1,49 @@
+//! The supervisor: recreates what dies.
+//!
+//! Owns the list of everything that must live: every other actor but the transactions and the workers of the pool.
+//! No payment passes through it, so that no payment waits for it: routes are read where the payment is. The system
+//! itself watches over the supervisor.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::prelude::*;
+
+use crate::actor::meter::Alive;
+use crate::actor::slot::Revive;
+use crate::limits::Limits;
+
+/// Looks after the other actors.
+pub(crate) struct SupervisorActor {
+    charges: Vec<(&'static str, Arc<dyn Revive>)>,
+    restart_after: Duration,
+    look_every: Duration,
+    _alive: Alive,
+}
+
+impl SupervisorActor {
+    pub(crate) const fn new(
+        charges: Vec<(&'static str, Arc<dyn Revive>)>,
+        limits: &Limits,
+        alive: Alive,
+    ) -> Self {
+        let (restart_after, look_every) = (limits.restart_after, limits.supervision_interval);
+        Self { charges, restart_after, look_every, _alive: alive }
+    }
+
+    fn look(&mut self, _: &mut Context<Self>) {
+        for (name, charge) in &self.charges {
+            if charge.revive_if_dead(self.restart_after) {
+                tracing::error!(actor = name, "an actor died and was recreated");
+            }
+        }
+    }
+}
+
+impl Actor for SupervisorActor {
+    type Context = Context<Self>;
+
+    fn started(&mut self, context: &mut Self::Context) {
+        context.run_interval(self.look_every, Self::look);
+    }
+}

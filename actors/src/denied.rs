@@ -1,0 +1,73 @@
+//! Why something was not done.
+
+use quita_domain::payment::Refusal;
+use quita_domain::routing::NoRoute;
+use quita_ports::StoreError;
+use thiserror::Error;
+
+/// Why something was not done.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Denied {
+    /// No such payment for this owner.
+    #[error("transaction not found")]
+    NotFound,
+    /// The payment does not allow it.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The `Idempotency-Key` was used with another request.
+    #[error("this Idempotency-Key was used with another request")]
+    KeyReused,
+    /// No acquirer takes this method in this mode.
+    #[error("no acquirer is configured for this payment method in this mode")]
+    MethodUnavailable,
+    /// None of the acquirers that take it takes this amount.
+    #[error("no acquirer takes this amount by this payment method")]
+    AmountNotAccepted,
+    /// The acquirers that take it are paused or busy.
+    #[error("no acquirer takes this payment at the moment")]
+    NoRoute,
+    /// Too much is waiting; nothing was done.
+    #[error("too much is waiting, try again")]
+    Overloaded,
+    /// The actor died while it worked; the store tells what became of it.
+    #[error("the work was interrupted, ask again")]
+    Interrupted,
+    /// The store did not answer as it should.
+    #[error("{0}")]
+    StoreUnavailable(#[from] StoreError),
+    /// The service is starting or stopping.
+    #[error("the service is stopping")]
+    Stopping,
+    /// A mistake in this program.
+    #[error("defect: {0}")]
+    Defect(&'static str),
+}
+
+impl From<NoRoute> for Denied {
+    fn from(no_route: NoRoute) -> Self {
+        match no_route {
+            NoRoute::MethodUnavailable => Self::MethodUnavailable,
+            NoRoute::AmountNotAccepted => Self::AmountNotAccepted,
+            NoRoute::NoneEligible => Self::NoRoute,
+        }
+    }
+}
+
+impl Denied {
+    /// Whether the same request may succeed later without anything being changed.
+    pub const fn is_transient(&self) -> bool {
+        match self {
+            Self::NoRoute
+            | Self::Overloaded
+            | Self::Interrupted
+            | Self::StoreUnavailable(_)
+            | Self::Stopping => true,
+            Self::NotFound
+            | Self::Refused(_)
+            | Self::KeyReused
+            | Self::MethodUnavailable
+            | Self::AmountNotAccepted
+            | Self::Defect(_) => false,
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! The way to the store: writes and reads in batches, each limited in time.
+
+pub(crate) mod batch_span;
+pub(crate) mod books;
+pub(crate) mod fuse;
+pub(crate) mod journal;
+pub(crate) mod lanes;
+pub(crate) mod reader;
+#[cfg(test)]
+mod slow_connection;
+pub(crate) mod time_limited;
+pub(crate) mod uncertain_writes;

@@ -1,0 +1,112 @@
+//! The store as payments have it: guarded writes and reads through the journal and the reader, which never hang.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use quita_domain::identity::TransactionId;
+use quita_domain::payment::Payment;
+use quita_ports::{Store, StoreError, Write, WriteError};
+use tokio::time::timeout;
+
+use crate::actor::mailbox::NoAnswer;
+use crate::actor::slot::Slot;
+use crate::limits::Limits;
+use crate::store::fuse::Fuse;
+use crate::store::journal::{Commit, JournalActor};
+use crate::store::reader::{Load, ReaderActor};
+use crate::store::uncertain_writes::UncertainWrites;
+use crate::watch::meter::Meter;
+
+/// Writes and reads payments, and knows whether what is remembered of one may be behind the store.
+pub(crate) struct Books {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) fuse: Arc<Fuse>,
+    uncertain: UncertainWrites,
+    meter: Arc<Meter>,
+    time_out: Duration,
+    /// Filled once, at the start.
+    pub(crate) journal: OnceLock<Arc<Slot<JournalActor>>>,
+    pub(crate) reader: OnceLock<Arc<Slot<ReaderActor>>>,
+}
+
+impl Books {
+    pub(crate) fn new(store: Arc<dyn Store>, meter: Arc<Meter>, limits: &Limits) -> Self {
+        Self {
+            store,
+            fuse: Arc::default(),
+            uncertain: UncertainWrites::default(),
+            meter,
+            time_out: limits.write_time_out,
+            journal: OnceLock::new(),
+            reader: OnceLock::new(),
+        }
+    }
+
+    /// Whether the store may have a payment in another state than the memory here.
+    pub(crate) fn may_be_stale(&self, id: TransactionId) -> bool {
+        !self.store.is_sole_writer() || self.uncertain.has(id)
+    }
+
+    /// A write of a payment may still land. Where several write, the memory here is never trusted anyway.
+    pub(crate) fn doubt(&self, id: TransactionId) {
+        if self.store.is_sole_writer() {
+            self.uncertain.begin(id);
+        }
+    }
+
+    /// Makes one guarded write durable.
+    pub(crate) async fn commit(
+        &self,
+        payment: Arc<Payment>,
+        expected_revision: u64,
+    ) -> Result<(), WriteError> {
+        let id = payment.id;
+        let result = self.write(Write { payment, expected_revision }).await;
+        match &result {
+            Ok(()) => self.uncertain.end(id),
+            Err(WriteError::Unknown(error)) => {
+                self.meter.store_failures.inc();
+                self.doubt(id);
+                self.fuse.note_store_error(error);
+            }
+            Err(WriteError::NotWritten(error)) => {
+                self.meter.store_failures.inc();
+                self.fuse.note_store_error(error);
+            }
+            Err(WriteError::Conflict) => {}
+        }
+        result
+    }
+
+    async fn write(&self, write: Write) -> Result<(), WriteError> {
+        self.fuse.check().map_err(WriteError::NotWritten)?;
+        let Some(journal) = self.journal.get() else { return Err(lost("the journal has not started")) };
+        match timeout(self.time_out, journal.mailbox().ask(Commit(write))).await {
+            Ok(Ok(result)) => result,
+            Ok(Err(NoAnswer::Full)) => Err(WriteError::NotWritten(StoreError::Unavailable("busy".into()))),
+            Ok(Err(NoAnswer::Died)) => Err(lost("the journal died")),
+            Err(_) => Err(lost("the store takes too long")),
+        }
+    }
+
+    /// Whether the journal takes writes.
+    pub(crate) fn takes_writes(&self) -> bool {
+        self.journal.get().is_some_and(|journal| journal.mailbox().is_alive())
+    }
+
+    /// Reads a payment from the store.
+    pub(crate) async fn load(&self, id: TransactionId) -> Result<Option<Arc<Payment>>, StoreError> {
+        let unavailable = |why: &str| Err(StoreError::Unavailable(why.into()));
+        let Some(reader) = self.reader.get() else { return unavailable("the reader has not started") };
+        match timeout(self.time_out, reader.mailbox().ask(Load(id))).await {
+            Ok(Ok(found)) => found,
+            Ok(Err(NoAnswer::Full)) => unavailable("too many reads are waiting"),
+            Ok(Err(NoAnswer::Died)) => unavailable("the reader died"),
+            Err(_) => unavailable("the store takes too long"),
+        }
+    }
+}
+
+fn lost(why: &str) -> WriteError {
+    WriteError::Unknown(StoreError::Unavailable(why.into()))
+}

@@ -1,0 +1,62 @@
+//! Writes whose replies were lost: whether they are the ones that are stored.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use quita_domain::identity::TransactionId;
+use quita_domain::payment::Payment;
+use quita_ports::{PaymentStore, StoreError, Write, WriteError};
+
+use super::Writer;
+use crate::watch::meter::Meter;
+
+/// How often they are looked up, and how long the first wait before is, doubled each time: 3.1 s in all.
+const LOOKS: u32 = 5;
+const FIRST_WAIT: Duration = Duration::from_millis(100);
+
+/// A write of which nobody knows whether it was made.
+pub(super) struct Lost {
+    pub(super) write: Write,
+    pub(super) writer: Writer,
+    pub(super) error: StoreError,
+}
+
+impl Lost {
+    /// What became of it, if what is stored tells. What is not there yet may still land.
+    fn verdict(&self, stored: Option<&Payment>) -> Option<Result<(), WriteError>> {
+        let stored = stored?;
+        if stored.last_op == self.write.payment.last_op {
+            return Some(Ok(()));
+        }
+        (stored.revision != self.write.expected_revision).then_some(Err(WriteError::Conflict))
+    }
+
+    /// Tells its writer, if what is stored tells; else it is still lost.
+    fn told(self, meter: &Meter, stored: &HashMap<TransactionId, Payment>) -> Option<Self> {
+        let Some(verdict) = self.verdict(stored.get(&self.write.payment.id)) else { return Some(self) };
+        meter.conflicts.inc_by(u64::from(verdict.is_err()));
+        self.writer.answer(verdict);
+        None
+    }
+}
+
+/// Looks them up and tells their writers; again while the store does not answer, or does not show them yet: a replica
+/// set shows a write once its majority has it.
+pub(super) async fn read_back(store: &dyn PaymentStore, meter: &Meter, mut lost: Vec<Lost>) {
+    tracing::warn!(writes = lost.len(), "replies of writes were lost, reading them back");
+    let mut wait = FIRST_WAIT;
+    for _ in 0..LOOKS {
+        if lost.is_empty() {
+            return;
+        }
+        tokio::time::sleep(wait).await;
+        wait = wait.saturating_mul(2);
+        let ids: Vec<_> = lost.iter().map(|lost| lost.write.payment.id).collect();
+        let Ok(stored) = store.load(&ids).await else { continue };
+        let stored: HashMap<_, _> = stored.into_iter().map(|payment| (payment.id, payment)).collect();
+        lost = lost.into_iter().filter_map(|lost| lost.told(meter, &stored)).collect();
+    }
+    for lost in lost {
+        lost.writer.answer(Err(WriteError::Unknown(lost.error)));
+    }
+}

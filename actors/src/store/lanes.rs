@@ -1,0 +1,140 @@
+//! Batches under way to the store, and when the next one may leave.
+
+use std::time::Duration;
+
+use actix::prelude::*;
+
+use crate::actor::meter::Level;
+
+/// How long what waits is held back at most for the sake of a larger batch.
+const PATIENCE: Duration = Duration::from_millis(25);
+
+/// How often whatever else can run on this thread goes first.
+const TURNS: u32 = 2;
+
+/// Lets what else can run on this thread do so: what it sends then goes along with the next batch.
+async fn after_the_others() {
+    for _ in 0..TURNS {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// The sizes of the batches under way.
+///
+/// While none is, whatever waits leaves at once. While one is, a second one pays only if it is at least as large:
+/// many small batches cost the store, and this process, more than their early start saves anybody.
+pub(crate) struct Lanes {
+    under_way: Vec<usize>,
+    most: usize,
+    level: Level,
+    /// Whether a batch leaves as soon as the others on this thread had their turn.
+    is_about_to_leave: bool,
+    /// Whether what waits leaves after a while, however little it is.
+    is_held_back: bool,
+}
+
+/// An actor that gathers what waits into batches.
+pub(crate) trait Gathers: Actor<Context = Context<Self>> {
+    fn lanes(&mut self) -> &mut Lanes;
+
+    /// How much waits.
+    fn waiting(&self) -> usize;
+
+    /// Lets a batch of what waits leave, if anything does.
+    fn depart(&mut self, context: &mut Context<Self>);
+
+    fn is_worth_a_batch(&mut self) -> bool {
+        let waiting = self.waiting();
+        self.lanes().is_worth_a_batch(waiting)
+    }
+
+    /// Lets what waits leave if it is worth a batch: soon, together with what is on its way, or after a while.
+    fn pump(&mut self, context: &mut Context<Self>) {
+        if self.is_worth_a_batch() && !self.lanes().is_about_to_leave {
+            self.lanes().is_about_to_leave = true;
+            context.spawn(after_the_others().into_actor(self).map(|(), actor, context| {
+                actor.lanes().is_about_to_leave = false;
+                while actor.is_worth_a_batch() {
+                    actor.depart(context);
+                }
+                actor.hold_back(context);
+            }));
+        }
+        self.hold_back(context);
+    }
+
+    /// What is too little for another batch now leaves after a while all the same.
+    fn hold_back(&mut self, context: &mut Context<Self>) {
+        let waiting = self.waiting();
+        let lanes = self.lanes();
+        lanes.level.set(waiting);
+        if waiting > 0 && lanes.is_one_free() && !lanes.is_about_to_leave && !lanes.is_held_back {
+            lanes.is_held_back = true;
+            context.run_later(PATIENCE, |actor, context| {
+                actor.lanes().is_held_back = false;
+                if actor.lanes().is_one_free() {
+                    actor.depart(context);
+                }
+                actor.pump(context);
+            });
+        }
+    }
+}
+
+impl Lanes {
+    /// At most `most` batches at once.
+    pub(crate) const fn new(most: usize, level: Level) -> Self {
+        Self { under_way: Vec::new(), most, level, is_about_to_leave: false, is_held_back: false }
+    }
+
+    /// Whether another batch could be under way.
+    pub(crate) fn is_one_free(&self) -> bool {
+        self.under_way.len() < self.most
+    }
+
+    /// Whether a batch of what waits should leave now.
+    pub(crate) fn is_worth_a_batch(&self, waiting: usize) -> bool {
+        waiting > 0 && self.is_one_free() && self.under_way.iter().all(|size| waiting >= *size)
+    }
+
+    /// A batch of this size leaves.
+    pub(crate) fn leave(&mut self, size: usize) {
+        self.under_way.push(size);
+    }
+
+    /// A batch of this size is over.
+    pub(crate) fn arrive(&mut self, size: usize) {
+        if let Some(place) = self.under_way.iter().position(|known| *known == size) {
+            self.under_way.swap_remove(place);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lanes() -> Lanes {
+        Lanes::new(2, Level::of(prometheus::IntGauge::new("depth", "depth").unwrap()))
+    }
+
+    #[test]
+    fn what_waits_leaves_at_once_if_nothing_is_under_way() {
+        let lanes = lanes();
+        assert!(lanes.is_worth_a_batch(1));
+        assert!(!lanes.is_worth_a_batch(0));
+    }
+
+    #[test]
+    fn a_second_batch_must_be_as_large_as_the_first_and_a_third_must_wait() {
+        let mut lanes = lanes();
+        lanes.leave(10);
+        assert!(!lanes.is_worth_a_batch(9) && lanes.is_worth_a_batch(10));
+        lanes.leave(10);
+        assert!(!lanes.is_worth_a_batch(1_000) && !lanes.is_one_free());
+        lanes.arrive(10);
+        assert!(!lanes.is_worth_a_batch(9) && lanes.is_one_free());
+        lanes.arrive(10);
+        assert!(lanes.is_worth_a_batch(9));
+    }
+}

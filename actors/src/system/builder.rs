@@ -1,0 +1,285 @@
+//! How the actors are started, each on its thread.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use actix::prelude::*;
+use quita_domain::control::Node;
+use quita_ports::trace::Tracer;
+use quita_ports::{AcquirerFactory, WebhookSenderFactory};
+
+use super::Placement;
+use super::parts::SystemParts;
+use crate::acquirers::acquirer::{AcquirerActor, AcquirerParts};
+use crate::acquirers::health::Health;
+use crate::acquirers::inbox::{InboxActor, InboxParts};
+use crate::acquirers::inbox_sink::InboxSink;
+use crate::acquirers::pace::Pace;
+use crate::acquirers::routing::{Route, Routes};
+use crate::actor::kind::ActorKind;
+use crate::actor::mailbox::{Mailbox, leave_bound_to_mailbox};
+use crate::actor::meter::Alive;
+use crate::actor::slot::{Revive, Slot};
+use crate::actor::supervisor::SupervisorActor;
+use crate::limits::Limits;
+use crate::store::journal::JournalActor;
+use crate::store::reader::ReaderActor;
+use crate::transaction::front::FrontActor;
+use crate::upkeep::backoff::Backoff;
+use crate::upkeep::node::{NodeActor, NodeParts};
+use crate::upkeep::timer::{TimerActor, TimerParts};
+use crate::watch::sampler::{SamplerActor, SamplerParts};
+use crate::webhooks::pool::{WebhookPoolActor, Workers};
+use crate::webhooks::secrets::Secrets;
+use crate::webhooks::worker::{self, WebhookWorkerActor, WorkerParts};
+
+/// The capacity of an actor that is asked nothing: it goes by time alone.
+const NO_MESSAGES: usize = 0;
+
+/// Starts the actors, each on its thread.
+pub(super) struct Builder {
+    system: Arc<SystemParts>,
+    pub(super) arbiters: Vec<Arbiter>,
+    /// Threads that were handed out.
+    handed_out: usize,
+    charges: Vec<(&'static str, Arc<dyn Revive>)>,
+}
+
+impl Builder {
+    pub(super) fn new(system: Arc<SystemParts>, placement: Placement) -> Self {
+        let count = match placement {
+            Placement::Here => 0,
+            Placement::Threads(count) => count.max(1),
+        };
+        let arbiters = (0..count).map(|_| Arbiter::new()).collect();
+        Self { system, arbiters, handed_out: 0, charges: Vec::new() }
+    }
+
+    /// The next thread in turn, or this one.
+    fn thread(&mut self) -> ArbiterHandle {
+        let turn = self.handed_out.checked_rem(self.arbiters.len()).unwrap_or(0);
+        self.handed_out = self.handed_out.saturating_add(1);
+        self.arbiters.get(turn).map_or_else(Arbiter::current, Arbiter::handle)
+    }
+
+    /// Makes a place for an actor that the supervisor keeps alive.
+    fn keep<A: Actor<Context = Context<A>>>(
+        &mut self,
+        kind: ActorKind,
+        thread: &ArbiterHandle,
+        capacity: usize,
+        make: impl Fn(&Arc<SystemParts>, Alive) -> A + Clone + Send + Sync + 'static,
+    ) -> Arc<Slot<A>> {
+        let meter = self.system.meter.of(kind);
+        let thread = thread.clone();
+        let slot = Arc::new(Slot::new(&self.system, Arc::clone(&meter), move |system| {
+            let (make, system, alive) = (make.clone(), Arc::clone(system), meter.alive());
+            let address = A::start_in_arbiter(&thread, move |context| {
+                leave_bound_to_mailbox(context);
+                make(&system, alive)
+            });
+            Mailbox::new(address, Arc::clone(&meter), capacity)
+        }));
+        let charge: Arc<dyn Revive> = slot.clone();
+        self.charges.push((kind.label(), charge));
+        slot
+    }
+
+    /// What reads and writes the store, on one thread with the inbox.
+    pub(super) fn start_books(&mut self) -> ArbiterHandle {
+        let thread = self.thread();
+        let Limits { journal_mailbox, reader_mailbox, .. } = self.system.limits;
+        let journal = self.keep(ActorKind::Journal, &thread, journal_mailbox, |system, alive| {
+            let SystemParts { books, meter, limits, .. } = system.as_ref();
+            let (store, fuse) = (books.store.clone(), Arc::clone(&books.fuse));
+            JournalActor::new(store, fuse, Arc::clone(meter), limits, alive)
+        });
+        let reader = self.keep(ActorKind::Reader, &thread, reader_mailbox, |system, alive| {
+            ReaderActor::new(system.books.store.clone(), &system.limits, alive)
+        });
+        set(&self.system.books.journal, journal);
+        set(&self.system.books.reader, reader);
+        thread
+    }
+
+    pub(super) fn start_inbox(
+        &mut self,
+        thread: &ArbiterHandle,
+        tracer: &Option<Arc<dyn Tracer>>,
+        failed_notices: &Arc<Backoff<String>>,
+    ) -> Arc<Slot<InboxActor>> {
+        let system = &self.system;
+        let parts = Arc::new(InboxParts {
+            books: Arc::clone(&system.books),
+            commands: Arc::clone(&system.commands),
+            exceptions: Arc::clone(&system.exceptions),
+            failed_notices: Arc::clone(failed_notices),
+            clock: Arc::clone(&system.clock),
+            tracer: tracer.clone(),
+            limits: system.limits.clone(),
+        });
+        let capacity = parts.limits.inbox_mailbox;
+        self.keep(ActorKind::Inbox, thread, capacity, move |_, alive| {
+            InboxActor::new(Arc::clone(&parts), alive)
+        })
+    }
+
+    pub(super) fn start_acquirers(
+        &mut self,
+        factories: Vec<Arc<dyn AcquirerFactory>>,
+        sink: &InboxSink,
+    ) -> Arc<Routes> {
+        let (thread, capacity) = (self.thread(), self.system.limits.acquirer_mailbox);
+        let mut routes = Vec::new();
+        for factory in factories {
+            if let Some(local) = factory.local_issue() {
+                local.connect(Arc::new(sink.clone()));
+            }
+            let pace = Arc::new(Pace::of(factory.spec()));
+            for method in factory.spec().methods.clone() {
+                let health = Arc::new(Health::new(&self.system.limits));
+                let made = (Arc::clone(&factory), Arc::clone(&health), Arc::clone(&pace));
+                let slot = self.keep(ActorKind::Acquirer, &thread, capacity, move |system, alive| {
+                    let (factory, health, pace) = &made;
+                    let parts = AcquirerParts {
+                        name: factory.spec().name.clone(),
+                        method,
+                        acquirer: factory.build(),
+                        health: Arc::clone(health),
+                        pace: Arc::clone(pace),
+                        meter: Arc::clone(&system.meter),
+                        clock: Arc::clone(&system.clock),
+                        concurrency: factory.spec().concurrency.max(1),
+                        time_out: Duration::from_millis(factory.spec().time_out_ms),
+                    };
+                    AcquirerActor::new(parts, alive)
+                });
+                let (factory, pace) = (Arc::clone(&factory), Arc::clone(&pace));
+                routes.push(Route { factory, method, health, pace, slot });
+            }
+        }
+        let routes = Arc::new(Routes::new(routes));
+        set(&self.system.routes, Arc::clone(&routes));
+        routes
+    }
+
+    pub(super) fn start_webhooks(&mut self, senders: Arc<dyn WebhookSenderFactory>, public_url: String) {
+        let (thread, system) = (self.thread(), &self.system);
+        let parts = Arc::new(WorkerParts {
+            secrets: Secrets::new(Arc::clone(&system.books.store), Arc::clone(&system.clock)),
+            clock: Arc::clone(&system.clock),
+            meter: Arc::clone(&system.meter),
+            public_url,
+        });
+        let pool = system.meter.of(ActorKind::WebhookPool);
+        let slot = Arc::new(Slot::new(system, Arc::clone(&pool), move |system| {
+            let (system, hire) = (Arc::clone(system), hire(&parts, &senders, &thread));
+            let capacity = system.limits.webhook_queue;
+            let address = WebhookPoolActor::start_in_arbiter(&thread, move |context| {
+                leave_bound_to_mailbox(context);
+                let SystemParts { commands, clock, limits, meter, .. } = system.as_ref();
+                WebhookPoolActor::new(Arc::clone(commands), Arc::clone(clock), limits.clone(), hire, meter)
+            });
+            Mailbox::new(address, Arc::clone(&pool), capacity)
+        }));
+        let charge: Arc<dyn Revive> = slot.clone();
+        self.charges.push((ActorKind::WebhookPool.label(), charge));
+        set(&self.system.webhooks, slot);
+    }
+
+    pub(super) fn start_fronts(&mut self) {
+        let mut fronts = Vec::new();
+        for _ in 0..self.arbiters.len().max(1) {
+            let (thread, capacity) = (self.thread(), self.system.limits.front_mailbox);
+            let front = self.keep(ActorKind::Front, &thread, capacity, |system, alive| {
+                FrontActor::new(Arc::clone(system), alive)
+            });
+            fronts.push(front);
+        }
+        set(&self.system.commands.fronts, fronts);
+    }
+
+    pub(super) fn start_timer(
+        &mut self,
+        inbox: Arc<Slot<InboxActor>>,
+        tracer: Option<Arc<dyn Tracer>>,
+        failed_notices: Arc<Backoff<String>>,
+    ) {
+        let (thread, system) = (self.thread(), &self.system);
+        let parts = Arc::new(TimerParts {
+            store: Arc::clone(&system.books.store),
+            commands: Arc::clone(&system.commands),
+            inbox,
+            exceptions: Arc::clone(&system.exceptions),
+            failed_payments: Backoff::new(system.limits.failed_lately),
+            failed_notices,
+            clock: Arc::clone(&system.clock),
+            tracer,
+            meter: Arc::clone(&system.meter),
+            limits: system.limits.clone(),
+        });
+        self.keep(ActorKind::Timer, &thread, NO_MESSAGES, move |_, alive| {
+            TimerActor::new(Arc::clone(&parts), alive)
+        });
+    }
+
+    /// What operators see, and what they direct.
+    pub(super) fn start_watch(&mut self, node: Node, routes: Arc<Routes>) {
+        let (thread, system) = (self.thread(), &self.system);
+        let sampler = Arc::new(SamplerParts {
+            meter: Arc::clone(&system.meter),
+            routes: Arc::clone(&routes),
+            samples: Arc::clone(&system.samples),
+            clock: Arc::clone(&system.clock),
+            interval: system.limits.sample_interval,
+        });
+        let node = Arc::new(NodeParts {
+            node,
+            store: system.books.store.clone(),
+            directives: Arc::clone(&system.directives),
+            routes,
+            clock: Arc::clone(&system.clock),
+            meter: Arc::clone(&system.meter),
+            limits: system.limits.clone(),
+        });
+        self.keep(ActorKind::Node, &thread, NO_MESSAGES, move |_, alive| {
+            NodeActor::new(Arc::clone(&node), alive)
+        });
+        self.keep(ActorKind::Sampler, &thread, NO_MESSAGES, move |_, alive| {
+            SamplerActor::new(Arc::clone(&sampler), alive)
+        });
+    }
+
+    pub(super) fn start_supervisor(&mut self) -> Arc<Slot<SupervisorActor>> {
+        let thread = self.thread();
+        let charges = self.charges.clone();
+        self.keep(ActorKind::Supervisor, &thread, NO_MESSAGES, move |system, alive| {
+            SupervisorActor::new(charges.clone(), &system.limits, alive)
+        })
+    }
+}
+
+/// How the pool gets a worker.
+fn hire(
+    parts: &Arc<WorkerParts>,
+    senders: &Arc<dyn WebhookSenderFactory>,
+    thread: &ArbiterHandle,
+) -> Workers {
+    let (parts, senders, thread) = (Arc::clone(parts), Arc::clone(senders), thread.clone());
+    let meter = parts.meter.of(ActorKind::WebhookWorker);
+    Box::new(move || {
+        let (parts, senders, alive) = (Arc::clone(&parts), Arc::clone(&senders), meter.alive());
+        let address = WebhookWorkerActor::start_in_arbiter(&thread, move |context| {
+            leave_bound_to_mailbox(context);
+            WebhookWorkerActor::new(parts, senders.build(), alive)
+        });
+        Mailbox::new(address, Arc::clone(&meter), worker::MAILBOX)
+    })
+}
+
+/// Fills a place that is filled once.
+fn set<T>(place: &OnceLock<T>, value: T) {
+    if place.set(value).is_err() {
+        tracing::error!("an actor was started twice");
+    }
+}

@@ -1,0 +1,82 @@
+//! Commands and questions on their way to payments, wherever those are held.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use actix::Handler;
+use quita_domain::identity::TransactionId;
+use quita_domain::payment::Command;
+use tokio::time::sleep;
+
+use crate::actor::mailbox::{Ask, NoAnswer, Question};
+use crate::actor::slot::Slot;
+use crate::denied::Denied;
+use crate::transaction::front::FrontActor;
+use crate::transaction::messages::{Asker, Execute, Executed};
+
+/// How often a step that must happen is sent again to a payment whose mailbox is full.
+const INSISTENCE: u32 = 6;
+
+/// Sends commands to payments.
+#[derive(Default)]
+pub(crate) struct Commands {
+    /// Filled once, at the start.
+    pub(crate) fronts: OnceLock<Vec<Arc<Slot<FrontActor>>>>,
+}
+
+impl Commands {
+    /// The shard of a payment: always the same one, so that its actor is on one thread.
+    pub(crate) fn front(&self, id: TransactionId) -> Option<&Arc<Slot<FrontActor>>> {
+        let fronts = self.fronts.get()?;
+        let mut hasher = DefaultHasher::new();
+        id.hash(&mut hasher);
+        let count = u64::try_from(fronts.len().max(1)).unwrap_or(1);
+        fronts.get(usize::try_from(hasher.finish() % count).unwrap_or(0))
+    }
+
+    /// Asks a payment's actor.
+    pub(crate) async fn ask<Q, T>(&self, id: TransactionId, question: Q) -> Result<T, Denied>
+    where
+        Q: Question<Answer = Result<T, Denied>>,
+        T: Send + 'static,
+        FrontActor: Handler<Ask<Q>>,
+    {
+        let front = self.front(id).ok_or(Denied::Stopping)?;
+        match front.mailbox().ask(question).await {
+            Ok(result) => result,
+            Err(NoAnswer::Full) => Err(Denied::Overloaded),
+            Err(NoAnswer::Died) => Err(Denied::Interrupted),
+        }
+    }
+
+    /// Has a command of the service itself executed by the payment's actor.
+    pub(crate) async fn execute(&self, id: TransactionId, command: Command) -> Result<Executed, Denied> {
+        self.execute_for(Asker::Service, id, command).await
+    }
+
+    /// Has somebody's command executed by the payment's actor.
+    pub(crate) async fn execute_for(
+        &self,
+        asker: Asker,
+        id: TransactionId,
+        command: Command,
+    ) -> Result<Executed, Denied> {
+        self.ask(id, Execute { id, asker, command }).await
+    }
+
+    /// Has a command executed that must not be lost to a full mailbox. What still fails is due again by the store.
+    pub(crate) async fn insist(&self, id: TransactionId, command: Command) -> Result<Executed, Denied> {
+        let mut wait = Duration::from_millis(20);
+        for _ in 0..INSISTENCE {
+            let result = self.execute(id, command.clone()).await;
+            if !result.as_ref().is_err_and(Denied::is_transient) {
+                return result;
+            }
+            sleep(wait).await;
+            wait = wait.saturating_mul(3);
+        }
+        self.execute(id, command).await
+    }
+}

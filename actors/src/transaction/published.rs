@@ -1,0 +1,127 @@
+//! What live payments are, for those who only read.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use quita_domain::identity::TransactionId;
+use quita_domain::payment::Payment;
+
+/// Parts, each with a lock of its own, so that readers on several threads rarely meet.
+const PARTS: usize = 64;
+
+/// Holds what the actors of payments made known. Only of use where nobody else writes the store.
+///
+/// An actor takes its payment's entry back before it writes and fills it again once the write is durable: meanwhile
+/// readers ask the actor and wait for their turn, so nobody reads what a list has shown to be over.
+pub(crate) struct Published {
+    parts: Vec<Mutex<HashMap<TransactionId, Entry>>>,
+    tickets: AtomicU64,
+}
+
+/// What there is to be read of a payment.
+#[derive(Debug)]
+pub(crate) enum Seen {
+    /// What its actor made known last.
+    Known(Arc<Payment>),
+    /// Its actor asks or changes the store: only it can tell.
+    AtWork,
+    /// It does not live here: the store tells.
+    NotLive,
+}
+
+/// Entitles its holder to fill an entry; an entry that is taken back later comes with another ticket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ticket(u64);
+
+struct Entry {
+    ticket: Ticket,
+    payment: Option<Arc<Payment>>,
+    was_read: bool,
+}
+
+impl Default for Published {
+    fn default() -> Self {
+        Self { parts: (0..PARTS).map(|_| Mutex::default()).collect(), tickets: AtomicU64::new(0) }
+    }
+}
+
+impl Published {
+    fn part(&self, id: TransactionId) -> Option<MutexGuard<'_, HashMap<TransactionId, Entry>>> {
+        // The last bytes of every kind of id are random.
+        let [.., low] = *id.uuid().as_bytes();
+        let part = self.parts.get(usize::from(low) % PARTS)?;
+        Some(part.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What there is to be read of a payment.
+    pub(crate) fn look(&self, id: TransactionId) -> Seen {
+        let mut part = self.part(id);
+        let Some(entry) = part.as_mut().and_then(|part| part.get_mut(&id)) else { return Seen::NotLive };
+        entry.was_read = true;
+        entry.payment.clone().map_or(Seen::AtWork, Seen::Known)
+    }
+
+    /// Whether anybody looked since this was asked last.
+    pub(crate) fn was_read(&self, id: TransactionId) -> bool {
+        let mut part = self.part(id);
+        let entry = part.as_mut().and_then(|part| part.get_mut(&id));
+        entry.is_some_and(|entry| std::mem::take(&mut entry.was_read))
+    }
+
+    /// Takes the entry of a payment back; nobody reads it until it is filled.
+    pub(crate) fn take_back(&self, id: TransactionId) -> Ticket {
+        let ticket = Ticket(self.tickets.fetch_add(1, Ordering::Relaxed));
+        if let Some(mut part) = self.part(id) {
+            part.insert(id, Entry { ticket, payment: None, was_read: false });
+        }
+        ticket
+    }
+
+    /// Makes known what a payment is. `false` if somebody else has taken its entry back meanwhile.
+    pub(crate) fn fill(&self, ticket: Ticket, payment: &Arc<Payment>) -> bool {
+        let mut part = self.part(payment.id);
+        let entry = part.as_mut().and_then(|part| part.get_mut(&payment.id));
+        let Some(entry) = entry.filter(|entry| entry.ticket == ticket) else { return false };
+        entry.payment = Some(Arc::clone(payment));
+        true
+    }
+
+    /// Gives the entry up.
+    pub(crate) fn give_up(&self, id: TransactionId, ticket: Ticket) {
+        let Some(mut part) = self.part(id) else { return };
+        if part.get(&id).is_some_and(|entry| entry.ticket == ticket) {
+            part.remove(&id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quita_domain::identity::TransactionId;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn id() -> TransactionId {
+        TransactionId::new(Uuid::from_u128(7))
+    }
+
+    #[test]
+    fn nothing_is_read_of_an_entry_that_is_taken_back() {
+        let published = Published::default();
+        published.take_back(id());
+        assert!(matches!(published.look(id()), Seen::AtWork));
+        assert!(published.was_read(id()) && !published.was_read(id()), "a look counts once");
+    }
+
+    #[test]
+    fn an_entry_is_given_up_by_its_last_holder_only() {
+        let published = Published::default();
+        let (earlier, later) = (published.take_back(id()), published.take_back(id()));
+        published.give_up(id(), earlier);
+        assert!(matches!(published.look(id()), Seen::AtWork), "it is still there");
+        published.give_up(id(), later);
+        assert!(matches!(published.look(id()), Seen::NotLive));
+    }
+}

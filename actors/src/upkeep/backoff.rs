@@ -1,0 +1,136 @@
+//! What failed lately: left alone for a while, so that it is neither tried all the time nor keeps others waiting.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use quita_ports::StoreError;
+use tokio::time::Instant;
+
+use crate::denied::Denied;
+
+/// The first wait; doubled for each failure in a row.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+
+/// The longest wait after a failure that time alone is not likely to mend.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// The longest wait while the store is away: when it is back, nothing is to wait for long.
+const LONGEST_OUTAGE_WAIT: Duration = Duration::from_secs(5);
+
+/// Remembers what failed, in memory only and never more than its capacity.
+pub(crate) struct Backoff<K> {
+    known: Mutex<HashMap<K, Failure>>,
+    capacity: usize,
+}
+
+struct Failure {
+    wait: Duration,
+    until: Instant,
+}
+
+impl<K: Eq + Hash> Backoff<K> {
+    pub(crate) fn new(capacity: usize) -> Self {
+        Self { known: Mutex::new(HashMap::new()), capacity }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<K, Failure>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether it may be tried now.
+    pub(crate) fn may_try(&self, key: &K) -> bool {
+        self.lock().get(key).is_none_or(|failure| failure.until <= Instant::now())
+    }
+
+    /// How many are left alone now. As many more have to be asked for to reach the others.
+    pub(crate) fn held_back(&self) -> usize {
+        let now = Instant::now();
+        self.lock().values().filter(|failure| failure.until > now).count()
+    }
+
+    /// It succeeded, or there is nothing left to do.
+    pub(crate) fn succeeded(&self, key: &K) {
+        self.lock().remove(key);
+    }
+
+    /// It failed: for each time in a row it waits twice as long.
+    pub(crate) fn failed(&self, key: K, why: &Denied) {
+        let (now, longest) = (Instant::now(), longest_wait(why));
+        let mut known = self.lock();
+        if known.len() >= self.capacity && !known.contains_key(&key) {
+            // What was not tried again for this long is not due any more, or was done by another node.
+            known.retain(|_, failure| failure.until + LONGEST_WAIT > now);
+            if known.len() >= self.capacity {
+                tracing::error!(count = known.len(), "too much fails to remember all of it");
+                return;
+            }
+        }
+        let failure = known.entry(key).or_insert(Failure { wait: FIRST_WAIT / 2, until: now });
+        failure.wait = failure.wait.saturating_mul(2).min(longest);
+        failure.until = now + failure.wait;
+    }
+}
+
+const fn longest_wait(why: &Denied) -> Duration {
+    match why {
+        Denied::StoreUnavailable(StoreError::Unavailable(_) | StoreError::Broken(_))
+        | Denied::NoRoute
+        | Denied::Overloaded
+        | Denied::Interrupted
+        | Denied::Stopping => LONGEST_OUTAGE_WAIT,
+        Denied::StoreUnavailable(StoreError::Unreadable(_))
+        | Denied::NotFound
+        | Denied::Refused(_)
+        | Denied::KeyReused
+        | Denied::MethodUnavailable
+        | Denied::AmountNotAccepted
+        | Denied::Defect(_) => LONGEST_WAIT,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNREADABLE: Denied = Denied::StoreUnavailable(StoreError::Unreadable(String::new()));
+    const AWAY: Denied = Denied::StoreUnavailable(StoreError::Unavailable(String::new()));
+
+    /// Fails whenever it may be tried; the waits in between.
+    async fn waits(why: &Denied, count: usize) -> Vec<u128> {
+        let failed = Backoff::new(10);
+        let mut waits = Vec::new();
+        for _ in 0..count {
+            let begun = Instant::now();
+            failed.failed(1, why);
+            while !failed.may_try(&1) {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+            waits.push(begun.elapsed().as_millis());
+        }
+        waits
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn waits_double_up_to_a_minute_and_stay_short_while_the_store_is_away() {
+        let expected = [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000];
+        assert_eq!(waits(&UNREADABLE, 9).await, expected);
+        assert_eq!(waits(&AWAY, 6).await, [500, 1_000, 2_000, 4_000, 5_000, 5_000]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_success_forgets_and_no_more_is_remembered_than_the_capacity() {
+        let failed = Backoff::new(2);
+        for key in 1..=3 {
+            failed.failed(key, &UNREADABLE);
+        }
+        assert_eq!((failed.held_back(), failed.may_try(&3)), (2, true));
+        failed.succeeded(&1);
+        assert!(failed.may_try(&1) && !failed.may_try(&2));
+        tokio::time::sleep(Duration::from_secs(120)).await;
+        failed.failed(3, &UNREADABLE);
+        failed.failed(4, &UNREADABLE);
+        assert!(!failed.may_try(&4), "what nobody tried again has left the memory");
+    }
+}

@@ -1,0 +1,138 @@
+//! Exceptions on their way to the store: what an operator has to see is not lost because the store was away.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use quita_domain::exception::Exception;
+use quita_domain::payment::{Discrepancy, DiscrepancyKind, Payment};
+use quita_ports::{Clock, ExceptionStore, StoreError};
+use tokio::time::{sleep, timeout};
+
+use crate::limits::Limits;
+use crate::transaction::messages::Executed;
+use crate::watch::meter::Meter;
+
+/// The first wait before an exception is stored again, and the longest; doubled each time.
+const FIRST_WAIT: Duration = Duration::from_millis(200);
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+/// Reports to operators what needs a person.
+pub(crate) struct Exceptions {
+    store: Arc<dyn ExceptionStore>,
+    clock: Arc<dyn Clock>,
+    meter: Arc<Meter>,
+    time_out: Duration,
+    capacity: usize,
+    /// Those that wait to be stored, by their ids.
+    waiting: Mutex<HashSet<String>>,
+}
+
+impl Exceptions {
+    pub(crate) fn new(
+        store: Arc<dyn ExceptionStore>,
+        clock: Arc<dyn Clock>,
+        meter: Arc<Meter>,
+        limits: &Limits,
+    ) -> Self {
+        let (time_out, capacity) = (limits.write_time_out, limits.exceptions_waiting);
+        Self { store, clock, meter, time_out, capacity, waiting: Mutex::default() }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The exception for a discrepancy of a payment. What it is about tells its cause from others, whatever stated it
+    /// and however often; where nothing does, `source` tells apart what may happen to one payment more than once.
+    ///
+    /// An outcome can be unknown again after the payment has moved on. That is another exception: the first one may be
+    /// resolved, and would hide it.
+    pub(crate) fn of(&self, payment: &Payment, discrepancy: &Discrepancy, source: &str) -> Exception {
+        let cause = match (&discrepancy.about, discrepancy.kind == DiscrepancyKind::UnknownOutcome) {
+            (Some(about), _) => about.clone(),
+            (None, false) => source.to_owned(),
+            (None, true) => format!("{source} {}", payment.state.version),
+        };
+        Exception {
+            id: format!("{}:{}:{cause}", payment.id, discrepancy.kind.as_str()),
+            kind: discrepancy.kind.as_str().into(),
+            transaction_id: payment.id,
+            acquirer: payment.acquirer().cloned(),
+            detail: discrepancy.detail.clone(),
+            advice: discrepancy.kind.advice().into(),
+            reported_at: self.clock.now(),
+            resolution: None,
+        }
+    }
+
+    /// Stores, until each is stored, what an operator has to see of a command.
+    pub(crate) fn report_all(self: &Arc<Self>, executed: &Executed, source: &str) {
+        for discrepancy in &executed.discrepancies {
+            self.report_until_stored(self.of(&executed.payment, discrepancy, source));
+        }
+    }
+
+    /// Stores something that an operator has to see; if that fails, the caller reports it again.
+    pub(crate) async fn report(&self, exception: Exception) -> Result<(), StoreError> {
+        self.announce(&exception);
+        self.store.put_exception(&exception).await
+    }
+
+    /// Counts and logs something that an operator has to see.
+    fn announce(&self, exception: &Exception) {
+        self.meter.exceptions.with_label_values(&[&exception.kind]).inc();
+        tracing::warn!(
+            transaction.id = %exception.transaction_id, kind = exception.kind, detail = exception.detail,
+            "an exception needs an operator"
+        );
+    }
+
+    /// Stores an exception in a task of its own, again and again until it is stored. The same one is on its way once.
+    ///
+    /// Lost with the process; the log has it.
+    pub(crate) fn report_until_stored(self: &Arc<Self>, exception: Exception) {
+        let id = exception.id.clone();
+        {
+            let mut waiting = self.waiting();
+            if waiting.contains(&id) {
+                return;
+            }
+            if waiting.len() >= self.capacity {
+                tracing::error!(
+                    transaction.id = %exception.transaction_id, kind = exception.kind, detail = exception.detail,
+                    "an exception was given up: too many wait to be stored"
+                );
+                return;
+            }
+            waiting.insert(id.clone());
+        }
+        let on_its_way = OnItsWay { exceptions: Arc::clone(self), id };
+        actix::spawn(async move {
+            on_its_way.exceptions.announce(&exception);
+            let mut wait = FIRST_WAIT;
+            while let Err(error) = on_its_way.exceptions.put(&exception).await {
+                tracing::warn!(%error, exception.id = exception.id, "an exception could not be stored; it is tried again");
+                sleep(wait).await;
+                wait = wait.saturating_mul(2).min(LONGEST_WAIT);
+            }
+        });
+    }
+
+    async fn put(&self, exception: &Exception) -> Result<(), StoreError> {
+        let away = |_| Err(StoreError::Unavailable("the store takes too long".into()));
+        timeout(self.time_out, self.store.put_exception(exception)).await.unwrap_or_else(away)
+    }
+}
+
+/// Takes the id away again, however its task ends.
+struct OnItsWay {
+    exceptions: Arc<Exceptions>,
+    id: String,
+}
+
+impl Drop for OnItsWay {
+    fn drop(&mut self) {
+        self.exceptions.waiting().remove(&self.id);
+    }
+}

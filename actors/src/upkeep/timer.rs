@@ -1,0 +1,161 @@
+//! The timer: what is due.
+//!
+//! Owns nothing: the times stand in the store, and what failed lately outlives it. Wakes payments whose time has come
+//! (unknown outcomes, charges that wait, deliveries whose lease ended or whose next attempt is due) and hands due
+//! notices to the inbox. Many nodes may do so at once: waking is a versioned write. Recreated by the supervisor when it
+//! dies.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::prelude::*;
+use futures_util::StreamExt;
+use futures_util::stream;
+use quita_domain::exception::{Exception, UNREADABLE};
+use quita_domain::identity::TransactionId;
+use quita_domain::payment::Command;
+use quita_ports::trace::{Span, Tracer, within};
+use quita_ports::{Clock, Store, StoreError};
+use tokio::time::timeout;
+
+use crate::acquirers::inbox::{InboxActor, Work};
+use crate::actor::meter::Alive;
+use crate::actor::slot::Slot;
+use crate::denied::Denied;
+use crate::limits::Limits;
+use crate::transaction::commands::Commands;
+use crate::upkeep::backoff::Backoff;
+use crate::upkeep::reporting::Exceptions;
+use crate::watch::meter::Meter;
+
+/// Ticks between two looks at how much waits, which is for metrics only.
+const TICKS_PER_COUNT: u32 = 8;
+
+/// How long one round may take before the next one begins.
+const ROUND_TIME_OUT: Duration = Duration::from_secs(30);
+
+/// What the timer is made of.
+pub(crate) struct TimerParts {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) commands: Arc<Commands>,
+    pub(crate) inbox: Arc<Slot<InboxActor>>,
+    pub(crate) exceptions: Arc<Exceptions>,
+    /// Payments that could not be woken.
+    pub(crate) failed_payments: Backoff<TransactionId>,
+    /// Notices that could not be worked.
+    pub(crate) failed_notices: Arc<Backoff<String>>,
+    pub(crate) clock: Arc<dyn Clock>,
+    /// Records the traces that begin here, if anybody wants them.
+    pub(crate) tracer: Option<Arc<dyn Tracer>>,
+    pub(crate) meter: Arc<Meter>,
+    pub(crate) limits: Limits,
+}
+
+/// Wakes what is due.
+pub(crate) struct TimerActor {
+    parts: Arc<TimerParts>,
+    is_busy: bool,
+    ticks: u32,
+    _alive: Alive,
+}
+
+impl TimerActor {
+    pub(crate) const fn new(parts: Arc<TimerParts>, alive: Alive) -> Self {
+        Self { parts, is_busy: false, ticks: 0, _alive: alive }
+    }
+
+    fn tick(&mut self, context: &mut Context<Self>) {
+        if self.is_busy {
+            return;
+        }
+        self.is_busy = true;
+        self.ticks = self.ticks.wrapping_add(1);
+        let counts = self.ticks.is_multiple_of(TICKS_PER_COUNT);
+        let parts = Arc::clone(&self.parts);
+        let work = async move {
+            match timeout(ROUND_TIME_OUT, wake_all(&parts)).await {
+                Ok(()) => {}
+                Err(_) => tracing::warn!("what is due took too long to wake; the timer tries again"),
+            }
+            if counts && timeout(ROUND_TIME_OUT, count(&parts)).await.is_err() {
+                tracing::warn!("what waits could not be counted in time");
+            }
+        };
+        context.spawn(work.into_actor(self).map(|(), timer, _| timer.is_busy = false));
+    }
+}
+
+impl Actor for TimerActor {
+    type Context = Context<Self>;
+
+    fn started(&mut self, context: &mut Self::Context) {
+        context.run_interval(self.parts.limits.timer_interval, Self::tick);
+    }
+}
+
+async fn wake_all(parts: &TimerParts) {
+    let now = parts.clock.now();
+    // What fails is left alone for a while; as many more are asked for, so that the others are reached.
+    let held_back = parts.failed_payments.held_back();
+    let limit = parts.limits.timer_batch.saturating_add(held_back);
+    let mut ids = due(parts.store.due(now, limit).await);
+    ids.extend(due(parts.store.outbox_due(now, limit).await));
+    ids.retain(|id| parts.failed_payments.may_try(id));
+    ids.sort_unstable();
+    ids.dedup();
+    let limit = parts.limits.timer_batch.saturating_add(parts.failed_notices.held_back());
+    let notices = due(parts.store.due_notices(now, limit).await);
+    if !notices.is_empty() {
+        parts.inbox.mailbox().offer(Work(notices));
+    }
+    stream::iter(ids).for_each_concurrent(parts.limits.timer_in_flight, |id| wake(parts, id)).await;
+}
+
+/// What is due; if one list can't be read, the others still are.
+fn due<T>(found: Result<Vec<T>, StoreError>) -> Vec<T> {
+    found.unwrap_or_else(|error| {
+        tracing::warn!(%error, "the timer could not read what is due; it tries again");
+        Vec::new()
+    })
+}
+
+/// Nobody here knows any more what it is a consequence of, so it begins a trace.
+async fn wake(parts: &TimerParts, id: TransactionId) {
+    let mut span = Span::begin(parts.tracer.as_ref(), || "wake".into());
+    span.record("transaction.id", id);
+    match within(span.context().cloned(), parts.commands.execute(id, Command::Wake)).await {
+        Ok(executed) => {
+            parts.failed_payments.succeeded(&id);
+            parts.exceptions.report_all(&executed, "timer");
+        }
+        Err(Denied::Overloaded) => {}
+        Err(denied) => {
+            tracing::warn!(transaction.id = %id, %denied, "a payment that is due could not be woken");
+            if matches!(denied, Denied::StoreUnavailable(StoreError::Unreadable(_))) {
+                parts.exceptions.report_until_stored(unreadable(parts, id));
+            }
+            parts.failed_payments.failed(id, &denied);
+        }
+    }
+}
+
+fn unreadable(parts: &TimerParts, id: TransactionId) -> Exception {
+    Exception {
+        id: format!("{id}:unreadable"),
+        kind: UNREADABLE.into(),
+        transaction_id: id,
+        acquirer: None,
+        detail: "something is due of a payment that this version can't read".into(),
+        advice: "restore it from the backup; it is tried every minute".into(),
+        reported_at: parts.clock.now(),
+        resolution: None,
+    }
+}
+
+async fn count(parts: &TimerParts) {
+    let Ok(backlog) = parts.store.backlog(parts.clock.now()).await else { return };
+    let count = |number| i64::try_from(number).unwrap_or(i64::MAX);
+    parts.meter.webhook_backlog.set(count(backlog.webhooks));
+    parts.meter.due_backlog.set(count(backlog.due));
+    parts.meter.inbox_backlog.set(count(backlog.inbox));
+}

@@ -1,0 +1,10 @@
+//! What is measured, and what operators see of it.
+
+pub(crate) mod actor_view;
+pub(crate) mod meter;
+pub(crate) mod metric;
+pub(crate) mod reading;
+pub(crate) mod sample;
+pub(crate) mod sampler;
+pub(crate) mod samples;
+pub(crate) mod tally;

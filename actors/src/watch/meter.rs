@@ -1,0 +1,101 @@
+//! The meter: the service's counters. Each kind of actor has one of its own.
+
+use std::sync::Arc;
+
+use prometheus::{
+    Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
+};
+use quita_domain::exception::{UNKNOWN_PAYMENT, UNREADABLE};
+use quita_domain::payment::DiscrepancyKind;
+use quita_ports::Clock;
+
+use crate::actor::kind::ActorKind;
+use crate::actor::meter::{ActorMeter, ActorMeters};
+use crate::watch::metric::{COUNTS, LONG_SECONDS, enter, seconds};
+
+/// Everything that is counted.
+pub(crate) struct Meter {
+    pub(crate) actors: ActorMeters,
+    pub(crate) created: IntCounterVec,
+    pub(crate) payments: IntCounterVec,
+    pub(crate) acquirer_requests: HistogramVec,
+    pub(crate) route_states: IntGaugeVec,
+    pub(crate) notices: IntCounterVec,
+    pub(crate) webhook_deliveries: IntCounterVec,
+    pub(crate) webhook_lag: Histogram,
+    pub(crate) webhook_exhausted: IntCounter,
+    pub(crate) webhook_backlog: IntGauge,
+    pub(crate) due_backlog: IntGauge,
+    pub(crate) inbox_backlog: IntGauge,
+    pub(crate) batch_size: Histogram,
+    pub(crate) commit_seconds: Histogram,
+    pub(crate) conflicts: IntCounter,
+    pub(crate) store_failures: IntCounter,
+    pub(crate) exceptions: IntCounterVec,
+    pub(crate) nodes_seen: IntGauge,
+}
+
+impl Meter {
+    /// Makes the metrics and enters them into the registry.
+    pub(crate) fn new(registry: &Registry, clock: &Arc<dyn Clock>) -> Result<Arc<Self>, prometheus::Error> {
+        let counters = |name: &str, help: &str, labels: &[&str]| {
+            enter(registry, IntCounterVec::new(Opts::new(name, help), labels)?)
+        };
+        let counter = |name: &str, help: &str| enter(registry, IntCounter::new(name, help)?);
+        let gauge = |name: &str, help: &str| enter(registry, IntGauge::new(name, help)?);
+        let histogram = |options: HistogramOpts| enter(registry, Histogram::with_opts(options)?);
+        let lag = "Time from an event to its confirmed delivery";
+        let lag = HistogramOpts::new("quita_webhook_lag_seconds", lag).buckets(LONG_SECONDS.to_vec());
+        let writes = HistogramOpts::new("quita_journal_batch_size", "Writes in one batch");
+        let calls = seconds("quita_acquirer_request_seconds", "Calls to acquirers by outcome");
+        let failures = "Writes that the store did not take, or whose outcome is unknown";
+        let states = Opts::new("quita_route_state", "1 for the state that a route is in, 0 for the others");
+        let meter = Self {
+            actors: ActorMeters::new(registry, clock)?,
+            created: counters("quita_payments_created_total", "Payments that were created", &["method"])?,
+            payments: counters(
+                "quita_payments_total",
+                "Payments that reached a status",
+                &["method", "acquirer", "status"],
+            )?,
+            acquirer_requests: enter(registry, HistogramVec::new(calls, &["acquirer", "outcome"])?)?,
+            route_states: enter(registry, IntGaugeVec::new(states, &["acquirer", "method", "state"])?)?,
+            notices: counters(
+                "quita_notices_total",
+                "Notices that acquirers sent over HTTP by what came of them",
+                &["acquirer", "outcome"],
+            )?,
+            webhook_deliveries: counters(
+                "quita_webhook_deliveries_total",
+                "Attempts to deliver by outcome",
+                &["outcome"],
+            )?,
+            webhook_lag: histogram(lag)?,
+            webhook_exhausted: counter("quita_webhook_exhausted_total", "Deliveries that were given up")?,
+            webhook_backlog: gauge("quita_webhook_backlog", "Payments with an event that is not confirmed")?,
+            due_backlog: gauge("quita_timer_backlog", "Payments whose time has come and that wait")?,
+            inbox_backlog: gauge("quita_inbox_backlog", "Notices of acquirers that wait to be worked")?,
+            batch_size: histogram(writes.buckets(COUNTS.to_vec()))?,
+            commit_seconds: histogram(seconds(
+                "quita_journal_commit_seconds",
+                "Time the store takes for a batch",
+            ))?,
+            conflicts: counter("quita_store_conflicts_total", "Writes that another writer forestalled")?,
+            store_failures: counter("quita_store_failures_total", failures)?,
+            exceptions: counters("quita_exceptions_total", "Exceptions reported to operators", &["kind"])?,
+            nodes_seen: gauge("quita_nodes_seen", "Processes on this store that were seen lately")?,
+        };
+        // An alert on an increase does not see the first one of a kind that was not there before.
+        for kind in
+            DiscrepancyKind::ALL.map(DiscrepancyKind::as_str).into_iter().chain([UNKNOWN_PAYMENT, UNREADABLE])
+        {
+            meter.exceptions.with_label_values(&[kind]);
+        }
+        Ok(Arc::new(meter))
+    }
+
+    /// The meter of one kind of actor.
+    pub(crate) fn of(&self, kind: ActorKind) -> Arc<ActorMeter> {
+        self.actors.of(kind)
+    }
+}

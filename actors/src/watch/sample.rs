@@ -1,0 +1,194 @@
+//! How the actors are at a moment: plain figures for the operators' console.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use quita_domain::time::Timestamp;
+use serde::{Serialize, Serializer};
+
+use crate::actor::crash_cause::CrashCause;
+use crate::actor::kind::ActorKind;
+
+/// A number in thousandths: microseconds of a time that is shown in milliseconds, thousandths of a rate.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Thousandths(u64);
+
+impl Thousandths {
+    /// This many thousandths.
+    pub const fn new(thousandths: u64) -> Self {
+        Self(thousandths)
+    }
+
+    /// How many thousandths.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Display for Thousandths {
+    /// With three decimals.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:03}", self.0 / 1_000, self.0 % 1_000)
+    }
+}
+
+impl Serialize for Thousandths {
+    /// As the number itself.
+    #[allow(
+        clippy::float_arithmetic,
+        reason = "JSON has no other way to tell a fraction; nothing computes with it"
+    )]
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        const LOW: u64 = 1_000_000_000;
+        let part = |number: u64| f64::from(u32::try_from(number).unwrap_or(u32::MAX));
+        let number = part(self.0 / LOW) * 1_000_000.0 + part(self.0 % LOW) / 1_000.0;
+        serializer.serialize_f64(number)
+    }
+}
+
+/// How everything was at a moment. Rates and times are of the time since the sample before.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Sample {
+    /// When.
+    pub at: Timestamp,
+    /// Each kind of actor.
+    pub kinds: BTreeMap<ActorKind, KindSample>,
+    /// The store and what waits in it.
+    pub store: StoreSample,
+    /// Payments.
+    pub payments: PaymentSample,
+    /// Webhooks.
+    pub webhooks: WebhookSample,
+}
+
+/// How the actors of one kind are. Times are `None` if nothing happened.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KindSample {
+    /// Actors that are alive.
+    pub live: i64,
+    /// Messages that wait.
+    pub depth: i64,
+    /// Messages taken up a second.
+    pub per_second: Thousandths,
+    /// How long they waited.
+    pub wait_median_ms: Option<Thousandths>,
+    /// How long one in a hundred waited at least.
+    pub wait_p99_ms: Option<Thousandths>,
+    /// How long they took.
+    pub handle_median_ms: Option<Thousandths>,
+    /// How long one in a hundred took at least.
+    pub handle_p99_ms: Option<Thousandths>,
+    /// Actors that died and were recreated, since the start.
+    pub restarts: u64,
+    /// Messages that were refused because something was full, since the start.
+    pub refused: u64,
+    /// Why one of them died last.
+    pub last_cause: Option<Arc<CrashCause>>,
+}
+
+/// How the store is. Times are `None` if nothing was written.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StoreSample {
+    /// Writes in a batch.
+    pub batch_median: Option<Thousandths>,
+    /// How long a batch took.
+    pub commit_median_ms: Option<Thousandths>,
+    /// How long one in a hundred took at least.
+    pub commit_p99_ms: Option<Thousandths>,
+    /// Writes that another writer forestalled, since the start.
+    pub conflicts: u64,
+    /// Payments with an event that is not confirmed. Counted every two seconds.
+    pub webhook_backlog: i64,
+    /// Payments whose time has come and that wait.
+    pub timer_backlog: i64,
+    /// Notices of acquirers that wait to be worked.
+    pub inbox_backlog: i64,
+}
+
+/// How many payments come in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PaymentSample {
+    /// Payments created a second; what was found under its key is not counted.
+    pub per_second: Thousandths,
+    /// Changes of status a second.
+    pub events_per_second: Thousandths,
+}
+
+/// How webhooks are delivered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WebhookSample {
+    /// Attempts a second that were confirmed.
+    pub delivered_per_second: Thousandths,
+    /// That were answered with something else.
+    pub refused_per_second: Thousandths,
+    /// That got no answer.
+    pub failed_per_second: Thousandths,
+    /// From an event to its confirmed delivery.
+    pub lag_median_ms: Option<Thousandths>,
+    /// What one in a hundred exceeds.
+    pub lag_p99_ms: Option<Thousandths>,
+}
+
+/// How one message of a kind of actor was handled, during the last minute.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageSample {
+    /// Its name.
+    pub name: String,
+    /// How many a second.
+    pub per_second: Thousandths,
+    /// How long they took.
+    pub handle_median_ms: Option<Thousandths>,
+    /// How long one in a hundred took at least.
+    pub handle_p99_ms: Option<Thousandths>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousandths_are_shown_as_the_number_itself() {
+        for (thousandths, number) in
+            [(0, 0.0), (1_500, 1.5), (12_345, 12.345), (86_400_000_000_000, 86_400_000_000.0)]
+        {
+            assert_eq!(serde_json::to_value(Thousandths::new(thousandths)).unwrap(), number);
+        }
+        assert_eq!(Thousandths::new(12_045).to_string(), "12.045");
+    }
+
+    #[test]
+    fn a_sample_has_the_shape_that_the_console_reads() {
+        let kind =
+            KindSample { live: 3, wait_p99_ms: Some(Thousandths::new(1_250)), ..KindSample::default() };
+        let kinds = BTreeMap::from([(ActorKind::WebhookPool, kind)]);
+        let sample = Sample { at: Timestamp::from_millis(7), kinds, ..Sample::default() };
+        let shown = serde_json::to_value(&sample).unwrap();
+        let kind = &shown["kinds"]["webhook_pool"];
+        assert_eq!((&shown["at"], &kind["live"], &kind["waitP99Ms"]), (&7.into(), &3.into(), &1.25.into()));
+        for name in ["depth", "perSecond", "restarts", "refused"] {
+            assert_eq!(kind[name].as_f64(), Some(0.0), "{name}");
+        }
+        for name in ["waitMedianMs", "handleMedianMs", "handleP99Ms", "lastCause"] {
+            assert!(kind.get(name).unwrap().is_null(), "{name}");
+        }
+        for name in [
+            "batchMedian",
+            "commitMedianMs",
+            "commitP99Ms",
+            "conflicts",
+            "webhookBacklog",
+            "timerBacklog",
+            "inboxBacklog",
+        ] {
+            assert!(shown["store"].get(name).is_some(), "{name}");
+        }
+        assert_eq!(shown["payments"]["perSecond"], 0.0);
+    }
+}

@@ -1,0 +1,52 @@
+//! The sampler: tells how the actors are.
+//!
+//! Owns nothing: what it read is kept for all. Reads every meter once a second, however many look, and shows each
+//! route's state as a metric. Asks nobody and changes nothing. Recreated by the supervisor when it dies.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::prelude::*;
+use quita_ports::Clock;
+
+use crate::acquirers::routing::Routes;
+use crate::actor::meter::Alive;
+use crate::watch::meter::Meter;
+use crate::watch::reading::Reading;
+use crate::watch::samples::Samples;
+
+/// What the sampler is made of.
+pub(crate) struct SamplerParts {
+    pub(crate) meter: Arc<Meter>,
+    pub(crate) routes: Arc<Routes>,
+    pub(crate) samples: Arc<Samples>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) interval: Duration,
+}
+
+/// Reads the meters.
+pub(crate) struct SamplerActor {
+    parts: Arc<SamplerParts>,
+    _alive: Alive,
+}
+
+impl SamplerActor {
+    pub(crate) const fn new(parts: Arc<SamplerParts>, alive: Alive) -> Self {
+        Self { parts, _alive: alive }
+    }
+
+    fn read(&mut self, _: &mut Context<Self>) {
+        let (parts, now) = (&self.parts, self.parts.clock.now());
+        parts.routes.show(&parts.meter, now);
+        parts.samples.add(Reading::take(&parts.meter, now));
+    }
+}
+
+impl Actor for SamplerActor {
+    type Context = Context<Self>;
+
+    fn started(&mut self, context: &mut Self::Context) {
+        self.read(context);
+        context.run_interval(self.parts.interval, Self::read);
+    }
+}

@@ -1,0 +1,162 @@
+//! A webhook worker: one delivery at a time.
+//!
+//! Owns its sender. Signs, sends, and tells the pool what came of it. Never decides when to try again. Recreated by
+//! the pool when it dies; its delivery is due again when its lease ends.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::prelude::*;
+use quita_domain::delivery::{DeliveryAttempt, webhook_id};
+use quita_domain::event::Event;
+use quita_domain::payment::Payment;
+use quita_domain::webhook::{body, signature};
+use quita_ports::trace::{self, Span, SpanKind, within};
+use quita_ports::{Clock, WebhookRequest, WebhookSender};
+use url::Url;
+
+use crate::actor::mailbox::{Ask, Question};
+use crate::actor::meter::Alive;
+use crate::watch::meter::Meter;
+use crate::webhooks::deliver::Deliver;
+use crate::webhooks::secrets::Secrets;
+
+/// Messages that may wait for one worker: the pool gives it one at a time.
+pub(crate) const MAILBOX: usize = 2;
+
+/// Send this delivery. Answered with how the attempt went; `None` if it could not be made.
+pub(crate) struct SendWebhook(pub(crate) Deliver);
+
+impl Question for SendWebhook {
+    type Answer = Option<DeliveryAttempt>;
+    const NAME: &'static str = "send";
+
+    fn record(&self, span: &mut Span) {
+        self.0.record(span);
+    }
+}
+
+/// What a worker is made of, besides its sender.
+pub(crate) struct WorkerParts {
+    pub(crate) secrets: Secrets,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) meter: Arc<Meter>,
+    pub(crate) public_url: String,
+}
+
+/// Sends webhooks.
+pub(crate) struct WebhookWorkerActor {
+    parts: Arc<WorkerParts>,
+    sender: Rc<dyn WebhookSender>,
+    _alive: Alive,
+}
+
+impl WebhookWorkerActor {
+    pub(crate) const fn new(parts: Arc<WorkerParts>, sender: Rc<dyn WebhookSender>, alive: Alive) -> Self {
+        Self { parts, sender, _alive: alive }
+    }
+}
+
+impl Actor for WebhookWorkerActor {
+    type Context = Context<Self>;
+}
+
+impl Handler<Ask<SendWebhook>> for WebhookWorkerActor {
+    type Result = ResponseFuture<()>;
+
+    fn handle(&mut self, ask: Ask<SendWebhook>, _: &mut Self::Context) -> Self::Result {
+        let (SendWebhook(delivery), reply, handling) = ask.open();
+        let (parts, sender) = (Arc::clone(&self.parts), Rc::clone(&self.sender));
+        Box::pin(within(handling.context(), async move {
+            let attempt = deliver(&parts, sender.as_ref(), &delivery).await;
+            drop(handling);
+            reply.send(attempt);
+        }))
+    }
+}
+
+async fn deliver(
+    parts: &WorkerParts,
+    sender: &dyn WebhookSender,
+    delivery: &Deliver,
+) -> Option<DeliveryAttempt> {
+    let Deliver { payment, index } = delivery;
+    let place = usize::try_from(*index).unwrap_or(usize::MAX);
+    let (claimed, event) =
+        payment.outbox.get(place).and_then(|delivery| Some((delivery, payment.event(delivery.sequence)?)))?;
+    let attempt = match request(parts, payment, event).await {
+        Ok(request) => {
+            let mut span = sending_span(&request, event, claimed.attempts.len());
+            let attempt = sender.send(request).await;
+            span.record_with(|span| record_attempt(span, &attempt));
+            attempt
+        }
+        // Not an attempt: the lease ends, and it is tried again.
+        Err(why) => {
+            tracing::warn!(transaction.id = %payment.id, why, "a webhook could not be made");
+            return None;
+        }
+    };
+    count(parts, event, &attempt);
+    tracing::debug!(
+        transaction.id = %payment.id, event.sequence = event.sequence, status = attempt.status,
+        error = attempt.error, "a webhook was sent"
+    );
+    Some(attempt)
+}
+
+/// The span of one exchange with a receiver, of which it tells the host and nothing else.
+fn sending_span(request: &WebhookRequest, event: &Event, attempts_before: usize) -> Span {
+    let here = trace::here();
+    let mut span = Span::child(here.as_ref(), || "webhook".into()).of_kind(SpanKind::Client);
+    span.record_with(|span| {
+        let host = Url::parse(&request.url).ok().and_then(|url| url.host_str().map(str::to_owned));
+        span.record("server.address", host.unwrap_or_default());
+        span.record("http.request.method", "POST");
+        span.record("event", event.name());
+        span.record("attempt", attempts_before.saturating_add(1));
+    });
+    span
+}
+
+fn record_attempt(span: &mut Span, attempt: &DeliveryAttempt) {
+    if let Some(status) = attempt.status {
+        span.record("http.response.status_code", status);
+    }
+    if let Some(error) = &attempt.error {
+        span.record("error.type", error.clone());
+    }
+    if !attempt.is_confirmed() {
+        span.fail("not confirmed");
+    }
+}
+
+async fn request(parts: &WorkerParts, payment: &Payment, event: &Event) -> Result<WebhookRequest, String> {
+    let url = payment.order.postback_url.clone().ok_or("the payment has no postback address")?;
+    let secrets = parts.secrets.of(&payment.owner).await.map_err(|error| error.to_string())?;
+    if secrets.is_empty() {
+        return Err("the application has no webhook secret".into());
+    }
+    let body = body::body(payment, event, &parts.public_url).map_err(|error| error.to_string())?;
+    let id = webhook_id(payment.id, event.sequence);
+    let timestamp_s = parts.clock.now().millis().div_euclid(1_000);
+    let signature = signature::sign(&secrets, &id, timestamp_s, body.as_bytes());
+    Ok(WebhookRequest { url, id, timestamp_s, signature, body })
+}
+
+fn count(parts: &WorkerParts, event: &Event, attempt: &DeliveryAttempt) {
+    let outcome = if attempt.is_confirmed() {
+        "delivered"
+    } else if attempt.status.is_some() {
+        "refused"
+    } else {
+        "failed"
+    };
+    parts.meter.webhook_deliveries.with_label_values(&[outcome]).inc();
+    if attempt.is_confirmed() {
+        let ended = attempt.at.plus_ms(attempt.duration_ms);
+        let lag = Duration::from_millis(ended.ms_since(event.occurred_at));
+        parts.meter.webhook_lag.observe(lag.as_secs_f64());
+    }
+}
