@@ -1,24 +1,33 @@
 //! Acquirers that answer as they are told, and keep a ledger of what they really hold.
 
+mod calls;
+mod notices;
+
 use std::collections::{BTreeMap, VecDeque};
+use std::num::NonZeroU32;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use quita_domain::acquiring::{
-    Approval, CallFailure, Charge, ChargeAnswer, ChargeQuery, Fact, Issued, OperationAnswer, Settlement,
+    Approval, CallFailure, Charge, ChargeAnswer, ChargeQuery, Decline, Fact, Identified, Issued,
+    OperationAnswer, Reference, Settlement,
 };
 use quita_domain::identity::{AcquirerName, Mode, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::operation::Operation;
-use quita_domain::order::Order;
-use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, NoticeSink};
+use quita_domain::payment::Command;
+use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, LocalIssue, NoticeReader, NoticeSink};
 use tokio::time::sleep;
+use uuid::Uuid;
 
+use self::calls::Calls;
 use crate::chance::TestClock;
 use crate::trace::{Mark, Trace};
+
+pub(crate) use self::calls::Call;
 
 /// How long a bank may take for an answer.
 pub(crate) const TIME_OUT_MS: u64 = 5_000;
@@ -36,6 +45,10 @@ pub(crate) enum Answer {
     Unreachable,
     /// It answers nonsense, and has done nothing.
     Nonsense,
+    /// It does not know the charge.
+    Missing,
+    /// It wants no calls for this many milliseconds, and has done nothing.
+    Throttled(u64),
     /// It takes the charge, but its answer never comes.
     TakesSilently,
     /// It never hears of it, and no answer comes.
@@ -57,15 +70,18 @@ pub(crate) struct Bank {
     spec: AcquirerSpec,
     name: &'static str,
     is_local: bool,
+    operates_in_turn: bool,
     charges: Mutex<VecDeque<Answer>>,
     usual: Mutex<Answer>,
     finds: Mutex<VecDeque<Answer>>,
     operations: Mutex<VecDeque<OperationAnswer>>,
+    operation_inquiries: Mutex<VecDeque<OperationAnswer>>,
+    /// What was answered to each operation last.
+    operated: Mutex<BTreeMap<Uuid, OperationAnswer>>,
     held: Mutex<BTreeMap<TransactionId, Fact>>,
-    asked_ms: Mutex<Vec<u64>>,
     /// Charges under way: now, and at most.
     under_way: Mutex<(usize, usize)>,
-    clock: Arc<TestClock>,
+    calls: Calls,
     trace: Trace,
 }
 
@@ -87,19 +103,22 @@ impl Bank {
             max_amount: Money::from_cents(100_000_000),
             concurrency: 2_000,
             time_out_ms: TIME_OUT_MS,
+            rate: None,
         };
         Self {
             spec,
             name,
             is_local,
+            operates_in_turn: false,
             charges: Mutex::default(),
             usual: Mutex::new(Answer::Takes),
             finds: Mutex::default(),
             operations: Mutex::default(),
+            operation_inquiries: Mutex::default(),
+            operated: Mutex::default(),
             held: Mutex::default(),
-            asked_ms: Mutex::default(),
             under_way: Mutex::default(),
-            clock,
+            calls: Calls::new(clock),
             trace,
         }
     }
@@ -109,9 +128,19 @@ impl Bank {
         self.spec.time_out_ms = time_out_ms;
     }
 
-    /// It takes so many calls at once.
+    /// It takes this many calls at once.
     pub(crate) const fn limit_calls(&mut self, concurrency: usize) {
         self.spec.concurrency = concurrency;
+    }
+
+    /// It allows this many calls a second.
+    pub(crate) const fn limit_rate(&mut self, per_second: u32) {
+        self.spec.rate = NonZeroU32::new(per_second);
+    }
+
+    /// It knows operations by its sums alone.
+    pub(crate) const fn operate_in_turn(&mut self) {
+        self.operates_in_turn = true;
     }
 
     /// The most charges that were under way at once.
@@ -139,6 +168,11 @@ impl Bank {
         self.operations.lock().unwrap().extend(answers);
     }
 
+    /// The next questions about operations are answered so, then with the truth.
+    pub(crate) fn next_operation_inquiries(&self, answers: impl IntoIterator<Item = OperationAnswer>) {
+        self.operation_inquiries.lock().unwrap().extend(answers);
+    }
+
     /// Whether it holds the charge.
     pub(crate) fn holds(&self, id: TransactionId) -> bool {
         self.held.lock().unwrap().contains_key(&id)
@@ -146,7 +180,22 @@ impl Bank {
 
     /// When it was asked what became of a charge, in milliseconds since the world began.
     pub(crate) fn asked_ms(&self) -> Vec<u64> {
-        self.asked_ms.lock().unwrap().clone()
+        self.called_ms(Call::Inquire)
+    }
+
+    /// When it was called for this, in milliseconds since the world began.
+    pub(crate) fn called_ms(&self, call: Call) -> Vec<u64> {
+        self.calls().into_iter().filter(|(made, _)| *made == call).map(|(_, at_ms)| at_ms).collect()
+    }
+
+    /// Every call that it got, with the milliseconds since the world began.
+    pub(crate) fn calls(&self) -> Vec<(Call, u64)> {
+        self.calls.made()
+    }
+
+    /// Every operation as it was sent.
+    pub(crate) fn sent_operations(&self) -> Vec<Operation> {
+        self.calls.operations()
     }
 
     /// It takes a charge whose call was cut long ago.
@@ -156,7 +205,12 @@ impl Bank {
 
     /// What it holds now: the payer paid.
     pub(crate) fn is_paid(&self, id: TransactionId, cents: u64) {
-        self.held.lock().unwrap().insert(id, settled(id, cents));
+        self.states(id, settled(id, cents));
+    }
+
+    /// What it states of the charge from now on.
+    pub(crate) fn states(&self, id: TransactionId, fact: Fact) {
+        self.held.lock().unwrap().insert(id, fact);
     }
 
     async fn answer(&self, mut answer: Answer, query: &ChargeQuery) -> ChargeAnswer {
@@ -166,15 +220,17 @@ impl Bank {
         }
         let unknown = |why: &str| ChargeAnswer::Failed(CallFailure::Unknown(why.into()));
         match answer {
-            Answer::Takes => ChargeAnswer::Known(self.take(query)),
+            Answer::Takes => ChargeAnswer::known(self.take(query)),
             Answer::Pays => {
                 let fact = paid(query);
                 self.held.lock().unwrap().insert(query.id, fact.clone());
-                ChargeAnswer::Known(fact)
+                ChargeAnswer::known(fact)
             }
-            Answer::Declines => ChargeAnswer::Known(Fact::Declined { code: "insufficient_funds".into() }),
+            Answer::Declines => ChargeAnswer::known(Fact::Declined(Decline::of("insufficient_funds"))),
             Answer::Unreachable => ChargeAnswer::Failed(CallFailure::NotDelivered("no connection".into())),
             Answer::Nonsense => unknown("not JSON"),
+            Answer::Missing => ChargeAnswer::NotFound,
+            Answer::Throttled(after_ms) => ChargeAnswer::Failed(CallFailure::Throttled { after_ms }),
             Answer::TakesSilently => {
                 self.take(query);
                 std::future::pending().await
@@ -204,6 +260,11 @@ fn paid(query: &ChargeQuery) -> Fact {
     settled_with(query.id, query.amount.cents(), approval)
 }
 
+/// A notice of the first bank.
+pub(crate) fn notified(fact: Fact) -> Command {
+    Command::Notified { acquirer: AcquirerName::new("first"), fact }
+}
+
 /// The money came in.
 pub(crate) fn settled(id: TransactionId, cents: u64) -> Fact {
     settled_with(id, cents, None)
@@ -222,12 +283,35 @@ impl AcquirerFactory for BankFactory {
         &self.0.spec
     }
 
-    fn answers_locally(&self, order: &Order) -> bool {
-        self.0.is_local && order.method == Method::Pix
+    fn build(&self) -> Rc<dyn Acquirer> {
+        Rc::new(Teller(Arc::clone(&self.0)))
     }
 
-    fn build(&self, _: Arc<dyn NoticeSink>) -> Rc<dyn Acquirer> {
-        Rc::new(Teller(Arc::clone(&self.0)))
+    fn notices(&self) -> Option<&dyn NoticeReader> {
+        Some(self)
+    }
+
+    fn operates_in_turn(&self) -> bool {
+        self.0.operates_in_turn
+    }
+
+    fn local_issue(&self) -> Option<&dyn LocalIssue> {
+        self.0.is_local.then_some(self)
+    }
+}
+
+impl LocalIssue for BankFactory {
+    fn connect(&self, _: Arc<dyn NoticeSink>) {}
+
+    fn issue(&self, query: &ChargeQuery) -> Option<Fact> {
+        (query.method == Method::Pix).then(|| {
+            self.0.trace.note(Mark::Charged(self.0.name, query.id));
+            self.0.take(query)
+        })
+    }
+
+    fn stored(&self, query: &ChargeQuery) {
+        self.0.trace.note(Mark::Begun(self.0.name, query.id));
     }
 }
 
@@ -238,6 +322,7 @@ impl Acquirer for Teller {
     async fn charge(&self, charge: &Charge) -> ChargeAnswer {
         let bank = &self.0;
         bank.trace.note(Mark::Charged(bank.name, charge.query.id));
+        bank.calls.note(Call::Charge);
         let planned = bank.charges.lock().unwrap().pop_front();
         let answer = planned.unwrap_or_else(|| bank.usual.lock().unwrap().clone());
         {
@@ -250,28 +335,47 @@ impl Acquirer for Teller {
         answered
     }
 
-    async fn begun(&self, query: &ChargeQuery) {
-        self.0.trace.note(Mark::Begun(self.0.name, query.id));
-    }
-
-    async fn find(&self, query: &ChargeQuery) -> ChargeAnswer {
+    async fn inquire(&self, query: &ChargeQuery) -> ChargeAnswer {
         let bank = &self.0;
         bank.trace.note(Mark::Asked(bank.name, query.id));
-        bank.asked_ms.lock().unwrap().push(bank.clock.elapsed_ms());
+        bank.calls.note(Call::Inquire);
         let planned = bank.finds.lock().unwrap().pop_front();
         match planned {
             Some(answer) => bank.answer(answer, query).await,
             None => {
                 let held = bank.held.lock().unwrap().get(&query.id).cloned();
-                held.map_or(ChargeAnswer::NotFound, ChargeAnswer::Known)
+                held.map_or(ChargeAnswer::NotFound, ChargeAnswer::known)
             }
         }
     }
 
-    async fn operate(&self, query: &ChargeQuery, _: &Operation) -> OperationAnswer {
+    async fn operate(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
         let bank = &self.0;
         bank.trace.note(Mark::Operated(bank.name, query.id));
+        bank.calls.note_operation(operation);
         sleep(Duration::from_millis(10)).await;
-        bank.operations.lock().unwrap().pop_front().unwrap_or(OperationAnswer::Done)
+        let planned = bank.operations.lock().unwrap().pop_front();
+        let answer = planned.unwrap_or(OperationAnswer::Done);
+        bank.operated.lock().unwrap().insert(operation.id, answer.clone());
+        answer
+    }
+
+    /// The truth: what failed was not done.
+    async fn inquire_operation(&self, _: &ChargeQuery, operation: &Operation) -> OperationAnswer {
+        self.0.calls.note(Call::InquireOperation);
+        if let Some(planned) = self.0.operation_inquiries.lock().unwrap().pop_front() {
+            return planned;
+        }
+        match self.0.operated.lock().unwrap().get(&operation.id) {
+            Some(OperationAnswer::Failed(_)) | None => OperationAnswer::NotFound,
+            Some(answer) => answer.clone(),
+        }
+    }
+
+    /// Each charge is called what its payment is.
+    async fn identify(&self, reference: &Reference) -> Identified {
+        self.0.calls.note(Call::Identify);
+        let id = reference.get("id").and_then(|id| TransactionId::parse(id.strip_prefix("bank-")?));
+        id.map_or(Identified::Unknown, Identified::Payment)
     }
 }

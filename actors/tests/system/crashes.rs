@@ -1,6 +1,6 @@
 //! The process dies and comes back: the store is all that is left.
 
-use quita_domain::operation::{OperationRequest, OperationState, Wish};
+use quita_domain::operation::{OperationRequest, OperationState, RequestedOperation};
 use quita_domain::status::Status;
 use uuid::Uuid;
 
@@ -104,8 +104,11 @@ fn a_notice_that_was_taken_is_worked_by_the_next_life() {
 #[test]
 fn an_operation_that_was_begun_is_sent_again_and_ends_once() {
     let world = World::new();
-    let refund =
-        || OperationRequest { id: Uuid::from_u128(70), wish: Wish::Refund(None), key: Some("k".into()) };
+    let refund = || OperationRequest {
+        id: Uuid::from_u128(70),
+        requested: RequestedOperation::Refund(None),
+        key: Some("k".into()),
+    };
     world.live(async {
         let node = world.node();
         node.created(card(1, true)).await;
@@ -127,7 +130,7 @@ fn an_operation_that_was_begun_is_sent_again_and_ends_once() {
 }
 
 #[test]
-fn a_delivery_that_was_under_way_is_made_again_by_whoever_lives_when_its_lease_ends() {
+fn a_delivery_that_was_under_way_is_made_again_by_a_live_node_when_its_lease_ends() {
     let world = World::new();
     world.receivers.next(SHOP, [Reply::TimesOut]);
     world.live(async {

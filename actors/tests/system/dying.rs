@@ -1,7 +1,7 @@
-//! Actors that die: at most one payment is harmed, the supervisor makes them anew, the service goes on.
+//! Actors that die: at most one payment is harmed, the supervisor recreates them, the service goes on.
 
 use quita_actors::Denied;
-use quita_domain::operation::{OperationRequest, Wish};
+use quita_domain::operation::{OperationRequest, RequestedOperation};
 use quita_domain::status::Status;
 use quita_ports::SinkError;
 use uuid::Uuid;
@@ -82,11 +82,15 @@ fn a_transaction_that_dies_comes_back_from_the_store() {
         node.created(pix(1)).await;
         node.settle().await;
         world.ids.die_once();
-        let wish = |number| OperationRequest { id: Uuid::from_u128(number), wish: Wish::Cancel, key: None };
-        let died = node.payments.operate(id(1), owner(), wish(70)).await.unwrap_err();
+        let requested = |number| OperationRequest {
+            id: Uuid::from_u128(number),
+            requested: RequestedOperation::Cancel,
+            key: None,
+        };
+        let died = node.payments.operate(id(1), owner(), requested(70)).await.unwrap_err();
         assert_eq!(died, Denied::Interrupted);
         assert_eq!(node.restarts("transaction"), 0, "nobody has asked for it yet");
-        let operated = node.payments.operate(id(1), owner(), wish(71)).await.unwrap();
+        let operated = node.payments.operate(id(1), owner(), requested(71)).await.unwrap();
         assert_eq!(operated.payment.status(), Status::Cancelled);
         assert_eq!(node.restarts("transaction"), 1);
         node.settle().await;
@@ -229,8 +233,9 @@ fn a_front_that_dies_is_made_anew_and_every_transaction_comes_back() {
         assert!(node.payments.takes_messages());
         assert_eq!(node.restarts("front"), 1);
         assert_eq!(node.created(pix(2)).await.status(), Status::Pending);
-        let wish = OperationRequest { id: Uuid::from_u128(70), wish: Wish::Cancel, key: None };
-        assert!(node.payments.operate(id(1), owner(), wish).await.is_ok());
+        let requested =
+            OperationRequest { id: Uuid::from_u128(70), requested: RequestedOperation::Cancel, key: None };
+        assert!(node.payments.operate(id(1), owner(), requested).await.is_ok());
         node.settle().await;
     });
 }
@@ -258,7 +263,7 @@ fn a_supervisor_that_dies_is_made_anew_by_the_system() {
     let world = World::new();
     world.live(async {
         let node = world.node();
-        world.logs.die_at("an actor died and was made anew");
+        world.logs.die_at("an actor died and was recreated");
         world.store.once(Op::Load, Fault::Panic);
         node.payments.read(id(1)).await.unwrap_err();
         pass_ms(2_000).await;

@@ -96,7 +96,7 @@ fn a_payment_that_can_not_be_read_keeps_no_other_of_its_batch_from_being_read() 
 }
 
 #[test]
-fn whoever_reads_while_a_payment_is_written_waits_and_sees_the_new_one() {
+fn a_read_while_a_payment_is_written_waits_and_sees_the_new_one() {
     let world = World::with_sole_writer();
     world.live(async {
         let node = world.node();

@@ -24,13 +24,16 @@ mod store;
 mod trace;
 mod world;
 
-mod acquirer_orders;
+mod acquirer_directives;
 mod crashes;
 mod creating;
 mod dying;
 mod grouping;
+mod hints;
 mod notices;
+mod operating;
 mod overload;
+mod pacing;
 mod passivation;
 mod settling;
 mod stale;

@@ -10,7 +10,7 @@ use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::order::{Address, Order, Payer, Purchase, Terms, Utm};
 use quita_domain::phone::Phone;
-use quita_domain::place::{Cep, Uf};
+use quita_domain::postal::{Cep, Uf};
 use uuid::Uuid;
 
 use crate::access::owner;
@@ -30,7 +30,7 @@ pub(crate) fn pix(number: u128) -> CreatePayment {
     pix_for(number, Some(SHOP))
 }
 
-/// A PIX payment that tells whoever is named.
+/// A PIX payment with this address for its webhooks.
 pub(crate) fn pix_for(number: u128, postback_url: Option<&str>) -> CreatePayment {
     let purchase = Purchase { order: order(postback_url), card: None };
     CreatePayment {

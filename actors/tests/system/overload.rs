@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 use quita_actors::{Created, Denied};
-use quita_domain::operation::{OperationRequest, Wish};
+use quita_domain::operation::{OperationRequest, RequestedOperation};
 use quita_domain::status::Status;
 use quita_ports::SinkError;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::orders::{CENTS, id, pix};
 use crate::store::{Fault, Op};
 use crate::world::{Node, World, pass_ms};
 
-/// Creates so many payments at once; returns what came of each.
+/// Creates N payments at once; returns what came of each.
 async fn rush(node: &Node<'_>, count: u128) -> Vec<Result<Created, Denied>> {
     let callers: Vec<_> = (1..=count).map(|number| node.begin(pix(number))).collect();
     join_all(callers).await.into_iter().map(|result| result.unwrap()).collect()
@@ -101,8 +101,8 @@ fn a_full_transaction_refuses_and_does_what_it_took() {
         node.settle().await;
         world.store.once(Op::Commit, Fault::Slow(Duration::from_secs(1)));
         let refund = |number: u128| {
-            let wish = Wish::Refund(Some(quita_domain::money::Money::from_cents(10)));
-            OperationRequest { id: Uuid::from_u128(1_000 + number), wish, key: None }
+            let requested = RequestedOperation::Refund(Some(quita_domain::money::Money::from_cents(10)));
+            OperationRequest { id: Uuid::from_u128(1_000 + number), requested, key: None }
         };
         let payments = &node.payments;
         let results = join_all((0..50).map(|number| payments.operate(id(1), owner(), refund(number)))).await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use quita_domain::operation::{OperationRequest, Wish};
+use quita_domain::operation::{OperationRequest, RequestedOperation};
 use quita_domain::status::Status;
 use uuid::Uuid;
 
@@ -24,7 +24,8 @@ fn idle_transactions_are_dropped_and_come_back() {
         assert_eq!(node.live("transaction"), 50);
         pass_ms(20_000).await;
         assert_eq!(node.live("transaction"), 0);
-        let request = OperationRequest { id: Uuid::from_u128(70), wish: Wish::Cancel, key: None };
+        let request =
+            OperationRequest { id: Uuid::from_u128(70), requested: RequestedOperation::Cancel, key: None };
         let cancelled = node.payments.operate(id(1), owner(), request).await.unwrap();
         assert_eq!(cancelled.payment.status(), Status::Cancelled);
         assert_eq!(node.live("transaction"), 1);
@@ -72,7 +73,8 @@ fn what_was_queued_when_a_transaction_was_dropped_is_still_done() {
         node.created(pix(1)).await;
         world.store.once(crate::store::Op::Commit, crate::store::Fault::Slow(Duration::from_secs(5)));
         let payments = node.payments.clone();
-        let request = OperationRequest { id: Uuid::from_u128(70), wish: Wish::Cancel, key: None };
+        let request =
+            OperationRequest { id: Uuid::from_u128(70), requested: RequestedOperation::Cancel, key: None };
         let caller = actix::spawn(async move { payments.operate(id(1), owner(), request).await });
         pass_ms(2_000).await;
         // A second incarnation may work meanwhile: the version guards the writes.

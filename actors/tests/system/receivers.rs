@@ -24,7 +24,7 @@ pub(crate) enum Reply {
     Slow(Duration, u16),
     /// Not within the time-out.
     TimesOut,
-    /// With a wish when to be asked again.
+    /// With a time at which to be asked again.
     RetryAfter(u64),
     /// The sender panics.
     Panic,

@@ -2,11 +2,11 @@
 
 use quita_actors::{Asked, Denied};
 use quita_domain::acquiring::{CallFailure, OperationAnswer};
-use quita_domain::control::RouteOrder;
+use quita_domain::control::RouteDirective;
 use quita_domain::exception::Resolution;
 use quita_domain::identity::AcquirerName;
 use quita_domain::method::Method;
-use quita_domain::operation::{OperationRequest, Wish};
+use quita_domain::operation::{OperationRequest, RequestedOperation};
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 use uuid::Uuid;
@@ -14,6 +14,7 @@ use uuid::Uuid;
 use crate::access::owner;
 use crate::bank::{Answer, settled};
 use crate::orders::{CENTS, id, pix};
+use crate::trace::Mark::Operated;
 use crate::world::{World, pass_ms};
 
 fn resolution(ms: i64) -> Resolution {
@@ -68,7 +69,7 @@ fn an_operator_has_an_acquirer_asked_what_became_of_a_charge() {
         node.operators.ask_acquirer(id(1)).await.unwrap();
         pass_ms(100).await;
         assert_eq!(node.stored(id(1)).status(), Status::Pending);
-        assert_eq!(world.store.kinds_of_exceptions(), ["unknown_outcome"], "told of once");
+        assert_eq!(world.store.kinds_of_exceptions(), ["unknown_outcome"], "reported once");
         node.settle().await;
     });
 }
@@ -113,9 +114,9 @@ fn nothing_is_asked_of_a_drained_acquirer_or_one_that_is_not_configured() {
         let node = world.node();
         node.created(pix(1)).await;
         let first = AcquirerName::new("first");
-        node.operators.order(&first, Method::Pix, RouteOrder::Drained).await.unwrap();
+        node.operators.direct(&first, Method::Pix, RouteDirective::Drained).await.unwrap();
         assert!(matches!(node.operators.ask_acquirer(id(1)).await.unwrap(), Asked::Withheld(_)));
-        node.operators.order(&first, Method::Pix, RouteOrder::Paused).await.unwrap();
+        node.operators.direct(&first, Method::Pix, RouteDirective::Paused).await.unwrap();
         assert!(matches!(node.operators.ask_acquirer(id(1)).await.unwrap(), Asked::Asked(_)));
         let other = world.node_without_acquirers();
         pass_ms(100).await;
@@ -125,22 +126,25 @@ fn nothing_is_asked_of_a_drained_acquirer_or_one_that_is_not_configured() {
 }
 
 #[test]
-fn an_operation_that_waits_for_long_is_sent_again_when_an_operator_asks() {
+fn an_operation_that_stays_unknown_is_reported_and_asked_about_when_an_operator_asks() {
     let world = World::new();
     world.live(async {
         let node = world.node();
         node.created(pix(1)).await;
-        node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
         node.settle().await;
         let lost = || OperationAnswer::Failed(CallFailure::Unknown("502".into()));
-        world.bank.next_operations((0..7).map(|_| lost()));
-        let wish = OperationRequest { id: Uuid::from_u128(70), wish: Wish::Refund(None), key: None };
-        node.payments.operate(id(1), owner(), wish).await.unwrap();
-        pass_ms(500_000).await;
+        world.bank.next_operations([lost()]);
+        world.bank.next_operation_inquiries((0..7).map(|_| lost()));
+        let requested = RequestedOperation::Cancel;
+        let cancel = OperationRequest { id: Uuid::from_u128(70), requested, key: None };
+        node.payments.operate(id(1), owner(), cancel).await.unwrap();
+        pass_ms(1_400_000).await;
         assert_eq!(world.store.kinds_of_exceptions(), ["unknown_outcome"]);
+        world.bank.next_operation_inquiries([OperationAnswer::Done]);
         assert!(matches!(node.operators.ask_acquirer(id(1)).await.unwrap(), Asked::Asked(_)));
         pass_ms(1_000).await;
-        assert_eq!(node.stored(id(1)).status(), Status::Refund);
+        assert_eq!(node.stored(id(1)).status(), Status::Cancelled);
+        assert_eq!(world.trace.of(id(1)).iter().filter(|mark| matches!(mark, Operated(..))).count(), 1);
         node.settle().await;
     });
 }

@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use quita_actors::Denied;
-use quita_domain::operation::{OperationRequest, Wish};
-use quita_domain::payment::Command;
+use quita_domain::operation::{OperationRequest, RequestedOperation};
 use quita_domain::status::Status;
 use uuid::Uuid;
 
 use crate::access::owner;
-use crate::bank::settled;
+use crate::bank::{notified, settled};
 use crate::orders::{CENTS, id, keyed, pix};
 use crate::world::{World, pass_ms};
 
@@ -25,7 +24,11 @@ fn a_refusal_and_a_replay_hold_against_the_store_and_not_against_memory() {
         assert_eq!(two.stored(id(1)).status(), Status::Paid);
         let replayed = one.create(keyed(1, "f")).await.unwrap();
         assert_eq!((replayed.is_replay, replayed.payment.status()), (true, Status::Paid));
-        let refund = OperationRequest { id: Uuid::from_u128(5), wish: Wish::Refund(None), key: None };
+        let refund = OperationRequest {
+            id: Uuid::from_u128(5),
+            requested: RequestedOperation::Refund(None),
+            key: None,
+        };
         one.payments.operate(id(1), owner(), refund).await.unwrap();
         one.settle().await;
     });
@@ -38,7 +41,7 @@ fn what_another_node_left_due_before_it_died_is_done_although_it_is_in_memory_he
         let node = world.node();
         node.created(pix(1)).await;
         pass_ms(1_000).await;
-        world.store.forestall(id(1), Command::Notified(settled(id(1), CENTS)));
+        world.store.forestall(id(1), notified(settled(id(1), CENTS)));
         pass_ms(22_000).await;
         assert_eq!(world.receivers.received().len(), 2, "the lease of the one that died ended");
         node.settle().await;

@@ -3,14 +3,13 @@
 use std::time::Duration;
 
 use quita_actors::Denied;
-use quita_domain::operation::{OperationRequest, OperationState, Wish};
-use quita_domain::payment::Command;
+use quita_domain::operation::{OperationRequest, OperationState, RequestedOperation};
 use quita_domain::status::Status;
 use quita_ports::{SinkError, StoreError};
 use uuid::Uuid;
 
 use crate::access::owner;
-use crate::bank::settled;
+use crate::bank::{notified, settled};
 use crate::orders::{CENTS, id, keyed, pix};
 use crate::store::{Fault, Op};
 use crate::trace::Mark::{Asked, Charged};
@@ -205,7 +204,7 @@ fn when_another_writer_was_faster_both_changes_are_there() {
         let node = world.node();
         let payment = node.created(pix(1)).await;
         node.settle().await;
-        let paid = Command::Notified(settled(id(1), CENTS));
+        let paid = notified(settled(id(1), CENTS));
         world.store.once(Op::Commit, Fault::Forestalled(paid));
         let (after, place) = node.payments.redeliver(payment.id, owner(), 0).await.unwrap();
         assert_eq!((after.status(), place), (Status::Paid, 2));
@@ -223,8 +222,9 @@ fn what_another_writer_made_impossible_is_refused_on_the_fresh_state() {
         let node = world.node();
         node.created(pix(1)).await;
         node.settle().await;
-        world.store.once(Op::Commit, Fault::Forestalled(Command::Notified(settled(id(1), CENTS))));
-        let request = OperationRequest { id: Uuid::from_u128(77), wish: Wish::Cancel, key: None };
+        world.store.once(Op::Commit, Fault::Forestalled(notified(settled(id(1), CENTS))));
+        let request =
+            OperationRequest { id: Uuid::from_u128(77), requested: RequestedOperation::Cancel, key: None };
         let denied = node.payments.operate(id(1), owner(), request).await.unwrap_err();
         assert!(matches!(denied, Denied::Refused(_)), "{denied:?}");
         node.settle().await;
@@ -244,7 +244,11 @@ fn a_lost_reply_to_an_operation_is_read_back_and_the_operation_runs_once() {
                 world.store.once(Op::Commit, Fault::Slow(Duration::ZERO));
             }
             world.store.once(Op::Commit, Fault::LostReply);
-            let request = OperationRequest { id: Uuid::from_u128(77), wish: Wish::Cancel, key: None };
+            let request = OperationRequest {
+                id: Uuid::from_u128(77),
+                requested: RequestedOperation::Cancel,
+                key: None,
+            };
             let operated = node.payments.operate(id(1), owner(), request).await.unwrap();
             assert_eq!(operated.operation.state, OperationState::Done);
             node.settle().await;
@@ -301,7 +305,8 @@ fn a_write_that_lands_after_it_was_given_up_is_not_overlooked_by_the_only_writer
         node.created(pix(1)).await;
         pass_ms(1_000).await;
         world.store.once(Op::Commit, Fault::Slow(Duration::from_secs(15)));
-        let cancel = OperationRequest { id: Uuid::from_u128(77), wish: Wish::Cancel, key: None };
+        let cancel =
+            OperationRequest { id: Uuid::from_u128(77), requested: RequestedOperation::Cancel, key: None };
         let told = node.payments.operate(id(1), owner(), cancel).await;
         assert!(matches!(told, Err(Denied::StoreUnavailable(_))), "{told:?}");
         let before = node.payments.read(id(1)).await.unwrap().unwrap();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use quita_domain::acquiring::Notice;
-use quita_ports::trace::{Parent, Place, Span, TraceId, Tracer, within};
+use quita_ports::trace::{Parent, Span, SpanContext, TraceId, Tracer, within};
 
 use crate::bank::{Answer, settled};
 use crate::orders::{CENTS, SHOP, id, pix, pix_for};
@@ -19,8 +19,8 @@ fn call(recorder: &Arc<Recorder>) -> Span {
     Span::begin(Some(&tracer), || "call".into())
 }
 
-fn place(call: &Span) -> Option<Place> {
-    call.place().cloned()
+fn place(call: &Span) -> Option<SpanContext> {
+    call.context().cloned()
 }
 
 fn trace_of(recorder: &Recorder, place: usize) -> TraceId {

@@ -5,7 +5,7 @@ use std::iter::repeat_n;
 use futures_util::future::join_all;
 use quita_actors::Denied;
 use quita_domain::acquiring::{CallFailure, Fact, OperationAnswer};
-use quita_domain::operation::{OperationRequest, Wish};
+use quita_domain::operation::{OperationRequest, RequestedOperation};
 use quita_domain::status::Status;
 use uuid::Uuid;
 
@@ -127,7 +127,11 @@ fn a_caller_hears_soon_of_a_change_that_another_node_made() {
         world
             .bank
             .next_operations(repeat_n(OperationAnswer::Failed(CallFailure::Unknown("cut off".into())), 8));
-        let refund = OperationRequest { id: Uuid::from_u128(5), wish: Wish::Refund(None), key: None };
+        let refund = OperationRequest {
+            id: Uuid::from_u128(5),
+            requested: RequestedOperation::Refund(None),
+            key: None,
+        };
         let refund_id = refund.id.to_string();
         let payments = one.payments.clone();
         let caller = actix::spawn(async move { payments.operate(id(1), owner(), refund).await });

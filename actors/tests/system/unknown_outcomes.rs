@@ -1,7 +1,7 @@
 //! Calls whose outcome is unknown: asked for until it is known, and never sent elsewhere before that.
 
 use quita_domain::acquiring::{CallFailure, OperationAnswer};
-use quita_domain::operation::{OperationRequest, OperationState, Wish};
+use quita_domain::operation::{OperationRequest, OperationState, RequestedOperation};
 use quita_domain::status::Status;
 use uuid::Uuid;
 
@@ -122,21 +122,48 @@ fn a_late_answer_to_a_charge_that_timed_out_is_not_needed() {
 }
 
 #[test]
-fn an_operation_without_an_answer_is_sent_again_under_the_same_id() {
+fn an_operation_without_an_answer_is_asked_about_and_sent_again_only_when_it_is_certainly_not_there() {
     let world = World::new();
     world.live(async {
         let node = world.node();
         node.created(card(1, false)).await;
         node.settle().await;
         let lost = || OperationAnswer::Failed(CallFailure::Unknown("502".into()));
-        world.bank.next_operations([lost(), lost()]);
-        let refund = OperationRequest { id: Uuid::from_u128(70), wish: Wish::Refund(None), key: None };
-        let operated = node.payments.operate(id(1), owner(), refund).await.unwrap();
-        assert_eq!(operated.operation.state, OperationState::Done, "the caller waited for it");
-        let sent = world.trace.of(id(1)).into_iter().filter(|mark| *mark == Operated("first", id(1)));
-        assert_eq!(sent.count(), 3);
+        world.bank.next_operations([lost()]);
+        world.bank.next_operation_inquiries([lost()]);
+        let refund = |number| OperationRequest {
+            id: Uuid::from_u128(70),
+            requested: RequestedOperation::Refund(None),
+            key: Some(format!("key{number}")),
+        };
+        let sent =
+            || world.trace.of(id(1)).into_iter().filter(|mark| *mark == Operated("first", id(1))).count();
+        let operated = node.payments.operate(id(1), owner(), refund(1)).await.unwrap();
+        assert_eq!(operated.operation.state, OperationState::Processing, "the caller waited eight seconds");
+        assert_eq!(sent(), 1, "nobody knows whether it was done");
+        pass_ms(20_000).await;
+        assert_eq!(sent(), 2, "twice not found, and asked for twenty seconds");
         node.settle().await;
         let stored = node.stored(id(1));
         assert_eq!((stored.status(), stored.state.refunds.len()), (Status::Refund, 1));
+    });
+}
+
+#[test]
+fn an_operation_that_an_inquiry_finds_done_is_answered_in_time_and_never_sent_again() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(card(1, false)).await;
+        node.settle().await;
+        world.bank.next_operations([OperationAnswer::Failed(CallFailure::Unknown("502".into()))]);
+        world.bank.next_operation_inquiries([OperationAnswer::Done]);
+        let requested = RequestedOperation::Refund(None);
+        let refund = OperationRequest { id: Uuid::from_u128(70), requested, key: None };
+        let operated = node.payments.operate(id(1), owner(), refund).await.unwrap();
+        assert_eq!(operated.operation.state, OperationState::Done, "the caller waited for it");
+        let sent = world.trace.of(id(1)).into_iter().filter(|mark| *mark == Operated("first", id(1)));
+        assert_eq!(sent.count(), 1);
+        node.settle().await;
     });
 }

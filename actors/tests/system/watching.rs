@@ -54,7 +54,7 @@ fn a_sample_tells_of_the_last_second() {
 }
 
 #[test]
-fn whoever_follows_gets_every_sample_once_it_is_taken() {
+fn a_follower_gets_every_sample_once_it_is_taken() {
     let world = sampled();
     world.live(async {
         let node = world.node();
@@ -117,7 +117,7 @@ fn the_messages_of_a_kind_are_told_by_name_for_the_last_minute() {
 }
 
 /// Why actors of this kind died last, as the newest sample tells.
-fn cause(node: &Node<'_>, kind: ActorKind) -> quita_actors::Cause {
+fn cause(node: &Node<'_>, kind: ActorKind) -> quita_actors::CrashCause {
     let sample = node.operators.sample();
     sample.kinds[&kind].last_cause.as_deref().expect("a cause").clone()
 }
@@ -159,8 +159,8 @@ fn every_kind_that_dies_tells_why() {
         world.receivers.next(SHOP, [Reply::Panic]);
         node.created(pix(3)).await;
         pass_ms(2_000).await;
-        assert_eq!(cause(&node, ActorKind::Reader).what, "the store's adapter panics at Load");
-        assert_eq!(cause(&node, ActorKind::Journal).what, "the store's adapter panics at Commit");
+        assert_eq!(cause(&node, ActorKind::Reader).what, "the store's adapter panics at load");
+        assert_eq!(cause(&node, ActorKind::Journal).what, "the store's adapter panics at commit");
         assert_eq!(cause(&node, ActorKind::Acquirer).what, "the adapter of first panics");
         let worker = cause(&node, ActorKind::WebhookWorker);
         assert_eq!((worker.message, worker.transaction_id), (Some("send"), None));

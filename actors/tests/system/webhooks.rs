@@ -62,7 +62,7 @@ fn a_receiver_that_hangs_takes_its_share_of_the_workers_and_no_more() {
     });
 }
 
-/// Tells a slow receiver of so many payments; returns how many events it got, in how many requests, and when the last.
+/// Notifies a slow receiver of N payments; returns how many events it got, in how many requests, and when the last.
 async fn tell_slowly(world: &World, node: &Node<'_>, events: u128, answer_s: u64) -> (usize, usize, u64) {
     world.receivers.usually(SHOP, Reply::Slow(Duration::from_secs(answer_s), 200));
     create_all(node, 1..=events, SHOP).await;

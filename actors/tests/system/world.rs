@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use prometheus::Registry;
 use quita_actors::{
-    ActorSystem, CreatePayment, Created, Denied, Limits, NodeIdentity, Operators, Payments, Placement, Ports,
+    ActorSystem, CreatePayment, Created, Denied, Limits, NodeIdentity, NoticeDenied, Operators, Payments,
+    Placement, Ports,
 };
 use quita_domain::acquiring::{Fact, Notice};
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::payment::Payment;
 use quita_ports::trace::Tracer;
-use quita_ports::{AcquirerFactory, Clock};
+use quita_ports::{AcquirerFactory, Clock, RawNotice};
 use tokio::time::sleep;
 
 use crate::bank::{Bank, BankFactory};
@@ -21,12 +22,12 @@ use crate::invariants;
 use crate::logs::Logs;
 use crate::receivers::{Receivers, SenderFactory};
 use crate::spans::Recorder;
-use crate::store::MemoryStore;
+use crate::store::TestStore;
 use crate::trace::{Mark, Trace};
 
 /// Everything outside of the actors, which outlives them.
 pub(crate) struct World {
-    pub(crate) store: Arc<MemoryStore>,
+    pub(crate) store: Arc<TestStore>,
     /// The acquirer that is tried first.
     pub(crate) bank: Arc<Bank>,
     /// The acquirer that is tried when the first can't be reached; only some worlds have one.
@@ -59,7 +60,7 @@ impl World {
     fn of(is_local: bool, is_sole_writer: bool) -> Self {
         let (clock, trace) = (Arc::new(TestClock::default()), Trace::default());
         Self {
-            store: Arc::new(MemoryStore::new(Arc::clone(&clock), trace.clone(), is_sole_writer)),
+            store: Arc::new(TestStore::new(Arc::clone(&clock), trace.clone(), is_sole_writer)),
             bank: Arc::new(Bank::new("first", 1, is_local, Arc::clone(&clock), trace.clone())),
             second: None,
             receivers: Arc::new(Receivers::new(Arc::clone(&clock))),
@@ -80,7 +81,7 @@ impl World {
         self
     }
 
-    /// With a first bank that takes so many calls at once.
+    /// With a first bank that takes this many calls at once.
     pub(crate) fn with_bank_concurrency(mut self, concurrency: usize) -> Self {
         Arc::get_mut(&mut self.bank).unwrap().limit_calls(concurrency);
         self
@@ -89,6 +90,18 @@ impl World {
     /// With a first bank that may take so long for an answer.
     pub(crate) fn with_bank_time_out(mut self, time_out_ms: u64) -> Self {
         Arc::get_mut(&mut self.bank).unwrap().answers_within_ms(time_out_ms);
+        self
+    }
+
+    /// With a first bank that allows this many calls a second.
+    pub(crate) fn with_bank_rate(mut self, per_second: u32) -> Self {
+        Arc::get_mut(&mut self.bank).unwrap().limit_rate(per_second);
+        self
+    }
+
+    /// With a first bank that knows operations by its sums alone.
+    pub(crate) fn with_bank_that_operates_in_turn(mut self) -> Self {
+        Arc::get_mut(&mut self.bank).unwrap().operate_in_turn();
         self
     }
 
@@ -126,7 +139,7 @@ impl World {
         let factory =
             |bank: &Arc<Bank>| -> Arc<dyn AcquirerFactory> { Arc::new(BankFactory(Arc::clone(bank))) };
         Ports {
-            store: Arc::<MemoryStore>::clone(&self.store),
+            store: self.store.open(),
             acquirers: banks.map(factory).collect(),
             webhooks: Arc::new(SenderFactory(Arc::clone(&self.receivers))),
             clock: Arc::<TestClock>::clone(&self.clock),
@@ -207,6 +220,13 @@ impl Node<'_> {
         }
     }
 
+    /// The first bank sends this over HTTP, by the book.
+    pub(crate) async fn hear(&self, body: &str) -> Result<(), NoticeDenied> {
+        let headers = [("x-bank", "first")];
+        let notice = RawNotice { path_tail: "", headers: &headers, body: body.as_bytes() };
+        self.payments.take_notice("first", &notice).await
+    }
+
     /// The payment as it is stored.
     pub(crate) fn stored(&self, id: TransactionId) -> Payment {
         self.world.store.payment(id).unwrap()
@@ -219,19 +239,29 @@ impl Node<'_> {
 
     /// A number of the service's metrics: the first with these labels.
     pub(crate) fn number(&self, name: &str, labels: &[(&str, &str)]) -> i64 {
+        self.number_if_any(name, labels).unwrap()
+    }
+
+    /// How many notices of the first bank that came over HTTP ended so.
+    pub(crate) fn noticed(&self, outcome: &str) -> i64 {
+        let labels = [("acquirer", "first"), ("outcome", outcome)];
+        self.number_if_any("quita_notices_total", &labels).unwrap_or(0)
+    }
+
+    fn number_if_any(&self, name: &str, labels: &[(&str, &str)]) -> Option<i64> {
         let families = self.registry.gather();
-        let family = families.iter().find(|family| family.name() == name).unwrap();
+        let family = families.iter().find(|family| family.name() == name)?;
         let has = |metric: &prometheus::proto::Metric, (name, value): &(&str, &str)| {
             metric.get_label().iter().any(|label| label.name() == *name && label.value() == *value)
         };
         let is_meant = |metric: &&prometheus::proto::Metric| labels.iter().all(|label| has(metric, label));
-        let metric = family.get_metric().iter().find(is_meant).unwrap();
+        let metric = family.get_metric().iter().find(is_meant)?;
         let (gauge, counter) = (metric.get_gauge().get_value(), metric.get_counter().get_value());
         let value = if gauge == 0.0 { counter } else { gauge };
-        format!("{value:.0}").parse().unwrap()
+        format!("{value:.0}").parse().ok()
     }
 
-    /// How often actors of this kind died and were made anew.
+    /// How often actors of this kind died and were recreated.
     pub(crate) fn restarts(&self, actor: &str) -> i64 {
         self.metric("quita_actor_restarts_total", actor)
     }

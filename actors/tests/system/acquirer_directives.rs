@@ -2,13 +2,12 @@
 
 use quita_actors::{Denied, RouteState};
 use quita_domain::acquiring::OperationAnswer;
-use quita_domain::control::{RouteControl, RouteOrder};
+use quita_domain::control::{RouteControl, RouteDirective};
 use quita_domain::identity::AcquirerName;
 use quita_domain::method::Method;
-use quita_domain::operation::{OperationRequest, OperationState, Wish};
+use quita_domain::operation::{OperationRequest, OperationState, RequestedOperation};
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
-use quita_ports::OperatorStore;
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -20,9 +19,9 @@ use crate::trace::Mark;
 use crate::world::{Node, World, pass_ms};
 
 /// Orders something for a bank's PIX.
-async fn order(node: &Node<'_>, bank: &str, order: RouteOrder) {
-    let ordered = node.operators.order(&AcquirerName::new(bank), Method::Pix, order).await;
-    assert_eq!(ordered.unwrap().unwrap().order, order);
+async fn order(node: &Node<'_>, bank: &str, order: RouteDirective) {
+    let ordered = node.operators.direct(&AcquirerName::new(bank), Method::Pix, order).await;
+    assert_eq!(ordered.unwrap().unwrap().directive, order);
 }
 
 /// How a bank's PIX is.
@@ -32,8 +31,8 @@ fn state(node: &Node<'_>, bank: &str) -> RouteState {
     route.unwrap().state
 }
 
-fn wish(wish: Wish, number: u128) -> OperationRequest {
-    OperationRequest { id: Uuid::from_u128(number), wish, key: None }
+fn requested(requested: RequestedOperation, number: u128) -> OperationRequest {
+    OperationRequest { id: Uuid::from_u128(number), requested, key: None }
 }
 
 /// Charges that a bank got of a payment.
@@ -48,17 +47,18 @@ fn a_paused_acquirer_gets_no_new_payment_and_keeps_those_that_it_has() {
     world.live(async {
         let node = world.node();
         node.created(pix(1)).await;
-        order(&node, "first", RouteOrder::Paused).await;
+        order(&node, "first", RouteDirective::Paused).await;
         let moved = node.created(pix(2)).await;
         assert_eq!(moved.acquirer().unwrap().as_str(), "second");
         let reasons: Vec<_> =
             moved.considered.iter().map(|one| (one.acquirer.as_str(), one.reason.as_ref())).collect();
         assert_eq!(reasons, [("second", "eligible"), ("first", "paused")]);
-        let cancelled = node.payments.operate(id(1), owner(), wish(Wish::Cancel, 70)).await.unwrap();
+        let cancelled =
+            node.payments.operate(id(1), owner(), requested(RequestedOperation::Cancel, 70)).await.unwrap();
         assert_eq!(cancelled.payment.status(), Status::Cancelled, "what it has goes on");
         let by_card = node.created(card(3, true)).await;
         assert_eq!(by_card.acquirer().unwrap().as_str(), "first", "another method is another route");
-        order(&node, "first", RouteOrder::Open).await;
+        order(&node, "first", RouteDirective::Open).await;
         assert_eq!(node.created(pix(4)).await.acquirer().unwrap().as_str(), "first");
         node.settle().await;
     });
@@ -70,13 +70,13 @@ fn with_every_acquirer_paused_nothing_is_written_and_a_known_key_still_gets_its_
     world.live(async {
         let node = world.node();
         node.created(keyed(1, "f")).await;
-        for ordered in [RouteOrder::Paused, RouteOrder::Drained] {
+        for ordered in [RouteDirective::Paused, RouteDirective::Drained] {
             order(&node, "first", ordered).await;
             assert_eq!(node.create(keyed(2, "g")).await.unwrap_err(), Denied::NoRoute);
             assert!(node.create(keyed(1, "f")).await.unwrap().is_replay);
             assert_eq!(world.store.payments().len(), 1);
         }
-        order(&node, "first", RouteOrder::Open).await;
+        order(&node, "first", RouteDirective::Open).await;
         assert!(!node.create(keyed(2, "g")).await.unwrap().is_replay);
         node.settle().await;
     });
@@ -90,7 +90,7 @@ fn a_payment_does_not_move_to_an_acquirer_that_was_paused_meanwhile() {
         world.bank.next([Answer::after_ms(500, Answer::Unreachable)]);
         let caller = node.begin(pix(1));
         pass_ms(100).await;
-        order(&node, "second", RouteOrder::Paused).await;
+        order(&node, "second", RouteDirective::Paused).await;
         let created = caller.await.unwrap().unwrap();
         assert_eq!(created.payment.status(), Status::Declined);
         assert_eq!(created.payment.state.status_reason.as_deref(), Some("no_acquirer_available"));
@@ -107,7 +107,7 @@ fn a_paused_acquirer_is_asked_for_unknown_outcomes_and_gets_a_charge_again_that_
         world.bank.next([Answer::Silence]);
         let caller = node.begin(pix(1));
         pass_ms(100).await;
-        order(&node, "first", RouteOrder::Paused).await;
+        order(&node, "first", RouteDirective::Paused).await;
         assert_eq!(caller.await.unwrap().unwrap().payment.status(), Status::Initial);
         node.settle().await;
         assert_eq!((node.stored(id(1)).status(), charges(&world, "first", 1)), (Status::Pending, 2));
@@ -122,7 +122,7 @@ fn a_drained_acquirer_ends_what_is_under_way_and_gets_nothing_more() {
         world.bank.usually(Answer::after_ms(2_000, Answer::Takes));
         let callers: Vec<_> = (1..=6).map(|number| node.begin(pix(number))).collect();
         pass_ms(100).await;
-        order(&node, "first", RouteOrder::Drained).await;
+        order(&node, "first", RouteDirective::Drained).await;
         assert_eq!(state(&node, "first"), RouteState::Draining);
         let view = node.operators.routes().remove(0);
         assert_eq!((view.under_way, view.waiting), (2, 4));
@@ -147,14 +147,18 @@ fn a_refund_at_a_drained_acquirer_is_processing_and_is_done_soon_after_it_is_ope
         node.created(pix(1)).await;
         node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
         node.settle().await;
-        order(&node, "first", RouteOrder::Drained).await;
-        let asked = node.payments.operate(id(1), owner(), wish(Wish::Refund(None), 70)).await.unwrap();
+        order(&node, "first", RouteDirective::Drained).await;
+        let asked = node
+            .payments
+            .operate(id(1), owner(), requested(RequestedOperation::Refund(None), 70))
+            .await
+            .unwrap();
         assert_eq!(asked.operation.state, OperationState::Processing);
         pass_ms(600_000).await;
         let operated = Mark::Operated("first", id(1));
         assert!(!world.trace.of(id(1)).contains(&operated), "nothing was sent");
         assert_eq!(node.stored(id(1)).status(), Status::Paid);
-        order(&node, "first", RouteOrder::Open).await;
+        order(&node, "first", RouteDirective::Open).await;
         pass_ms(31_000).await;
         assert_eq!(node.stored(id(1)).status(), Status::Refund);
         assert_eq!(world.store.kinds_of_exceptions(), Vec::<String>::new());
@@ -170,11 +174,11 @@ fn an_unknown_outcome_waits_while_its_acquirer_is_drained_and_is_asked_for_soon_
         world.bank.next([Answer::TakesSilently]);
         let caller = node.begin(pix(1));
         pass_ms(100).await;
-        order(&node, "first", RouteOrder::Drained).await;
+        order(&node, "first", RouteDirective::Drained).await;
         assert_eq!(caller.await.unwrap().unwrap().payment.status(), Status::Initial);
         pass_ms(600_000).await;
         assert_eq!((world.trace.asked(), node.stored(id(1)).status()), (0, Status::Initial));
-        order(&node, "first", RouteOrder::Open).await;
+        order(&node, "first", RouteDirective::Open).await;
         pass_ms(31_000).await;
         assert_eq!((world.trace.asked(), world.trace.charges()), (1, 1));
         let found = node.stored(id(1));
@@ -199,13 +203,13 @@ fn a_charge_that_has_to_be_sent_again_to_a_drained_acquirer_waits_and_is_not_dec
         while world.trace.asked() == asked {
             pass_ms(100).await;
         }
-        order(&node, "first", RouteOrder::Drained).await;
+        order(&node, "first", RouteDirective::Drained).await;
         world.store.heal();
         pass_ms(600_000).await;
         let waits = node.stored(id(1));
         assert_eq!((waits.status(), waits.state.attempts.len()), (Status::Initial, 2));
         assert_eq!((charges(&world, "first", 1), world.trace.asked()), (1, asked + 1));
-        order(&node, "first", RouteOrder::Open).await;
+        order(&node, "first", RouteDirective::Open).await;
         node.settle().await;
         assert_eq!((node.stored(id(1)).status(), charges(&world, "first", 1)), (Status::Pending, 2));
     });
@@ -219,10 +223,11 @@ fn an_operation_under_way_at_an_acquirer_that_is_drained_ends() {
         node.created(pix(1)).await;
         world.bank.next_operations([OperationAnswer::Done]);
         let payments = node.payments.clone();
-        let cancelling =
-            actix::spawn(async move { payments.operate(id(1), owner(), wish(Wish::Cancel, 70)).await });
+        let cancelling = actix::spawn(async move {
+            payments.operate(id(1), owner(), requested(RequestedOperation::Cancel, 70)).await
+        });
         pass_ms(5).await;
-        order(&node, "first", RouteOrder::Drained).await;
+        order(&node, "first", RouteDirective::Drained).await;
         assert_eq!(cancelling.await.unwrap().unwrap().payment.status(), Status::Cancelled);
         node.settle().await;
     });
@@ -231,13 +236,13 @@ fn an_operation_under_way_at_an_acquirer_that_is_drained_ends() {
 #[test]
 fn orders_hold_after_a_restart_before_the_first_payment_is_routed() {
     let world = World::new().and_second_bank();
-    world.live(async { order(&world.node(), "first", RouteOrder::Paused).await });
+    world.live(async { order(&world.node(), "first", RouteDirective::Paused).await });
     world.live(async {
         let node = world.node();
         assert_eq!(node.created(pix(1)).await.acquirer().unwrap().as_str(), "second");
         let view = node.operators.routes().remove(0);
-        assert_eq!((view.state, view.order), (RouteState::Paused, RouteOrder::Paused));
-        assert!(view.ordered_at.unwrap() < world.store.payment(id(1)).unwrap().created_at);
+        assert_eq!((view.state, view.directive), (RouteState::Paused, RouteDirective::Paused));
+        assert!(view.directed_at.unwrap() < world.store.payment(id(1)).unwrap().created_at);
         node.settle().await;
     });
 }
@@ -248,11 +253,11 @@ fn every_other_node_follows_within_two_seconds() {
     world.live(async {
         let (one, two) = (world.node(), world.node());
         two.created(pix(1)).await;
-        order(&one, "first", RouteOrder::Drained).await;
+        order(&one, "first", RouteDirective::Drained).await;
         pass_ms(2_000).await;
         assert_eq!(state(&two, "first"), RouteState::Drained);
         assert_eq!(two.created(pix(2)).await.acquirer().unwrap().as_str(), "second");
-        order(&two, "first", RouteOrder::Open).await;
+        order(&two, "first", RouteDirective::Open).await;
         pass_ms(2_000).await;
         assert_eq!(one.created(pix(3)).await.acquirer().unwrap().as_str(), "first");
         one.settle().await;
@@ -265,7 +270,7 @@ fn the_last_orders_hold_while_the_store_does_not_tell_them() {
     world.live(async {
         let node = world.node();
         node.created(pix(2)).await;
-        order(&node, "first", RouteOrder::Paused).await;
+        order(&node, "first", RouteDirective::Paused).await;
         world.store.always(Op::RouteControls, Fault::Unavailable);
         pass_ms(60_000).await;
         assert_eq!(node.created(pix(1)).await.acquirer().unwrap().as_str(), "second");
@@ -297,7 +302,7 @@ fn an_order_that_is_not_stored_does_not_hold() {
         node.created(pix(1)).await;
         world.store.once(Op::PutRouteControl, Fault::Unavailable);
         let ordered =
-            node.operators.order(&AcquirerName::new("first"), Method::Pix, RouteOrder::Drained).await;
+            node.operators.direct(&AcquirerName::new("first"), Method::Pix, RouteDirective::Drained).await;
         assert!(matches!(ordered, Err(Denied::StoreUnavailable(_))));
         pass_ms(2_000).await;
         assert_eq!(state(&node, "first"), RouteState::Healthy);
@@ -309,15 +314,15 @@ fn an_order_that_is_not_stored_does_not_hold() {
 fn orders_for_acquirers_that_are_not_configured_are_ignored() {
     let world = World::new();
     world.live(async {
-        let (order, at) = (RouteOrder::Drained, Timestamp::default());
+        let (order, at) = (RouteDirective::Drained, Timestamp::default());
         for (acquirer, method) in [("gone", Method::Pix), ("first", Method::Boleto)] {
             let acquirer = AcquirerName::new(acquirer);
-            let control = RouteControl { acquirer: acquirer.clone(), method, order, at };
-            world.store.put_route_control(&control).await.unwrap();
+            let control = RouteControl { acquirer: acquirer.clone(), method, directive: order, at };
+            world.store.open().put_route_control(&control).await.unwrap();
         }
         let node = world.node();
         assert_eq!(node.created(pix(1)).await.status(), Status::Pending);
-        let ordered = node.operators.order(&AcquirerName::new("gone"), Method::Pix, order).await;
+        let ordered = node.operators.direct(&AcquirerName::new("gone"), Method::Pix, order).await;
         assert_eq!(ordered.unwrap(), None);
         node.settle().await;
     });
@@ -331,10 +336,10 @@ fn what_was_ordered_while_older_orders_were_on_their_way_is_not_undone_by_them()
         node.created(pix(1)).await;
         world.store.always(Op::RouteControls, Fault::Slow(Duration::from_millis(300)));
         for _ in 0..200 {
-            order(&node, "first", RouteOrder::Paused).await;
+            order(&node, "first", RouteDirective::Paused).await;
             pass_ms(7).await;
             assert_eq!(state(&node, "first"), RouteState::Paused);
-            order(&node, "first", RouteOrder::Open).await;
+            order(&node, "first", RouteDirective::Open).await;
             pass_ms(7).await;
             assert_eq!(state(&node, "first"), RouteState::Healthy);
         }
@@ -370,10 +375,10 @@ fn a_route_tells_how_its_calls_went_and_shows_its_state_as_a_metric() {
             let labels = [("acquirer", "first"), ("method", "pix"), ("state", state)];
             node.number("quita_route_state", &labels)
         };
-        order(&node, "first", RouteOrder::Drained).await;
+        order(&node, "first", RouteDirective::Drained).await;
         pass_ms(2_000).await;
         assert_eq!((shown("drained"), shown("healthy"), shown("failing")), (1, 0, 0));
-        order(&node, "first", RouteOrder::Open).await;
+        order(&node, "first", RouteDirective::Open).await;
         node.settle().await;
         assert_eq!(route().state, RouteState::Healthy);
         assert!(route().last_answer_at.is_some() && route().failures_in_a_row == 0);

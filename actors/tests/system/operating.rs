@@ -1,0 +1,297 @@
+//! Refunds and cancellations that acquirers take their time for, or answer unclearly: asked for, never done twice.
+
+use quita_actors::Operated;
+use quita_domain::acquiring::{CallFailure, Fact, OperationAnswer};
+use quita_domain::money::Money;
+use quita_domain::operation::{
+    Operation, OperationCall, OperationRequest, OperationState, RequestedOperation,
+};
+use quita_domain::state::RefundStatus;
+use quita_domain::status::Status;
+use uuid::Uuid;
+
+use crate::access::owner;
+use crate::bank::{Answer, Call};
+use crate::orders::{CENTS, card, id, pix};
+use crate::trace::Mark::{Charged, Operated as Sent};
+use crate::world::{Node, World, pass_ms};
+
+fn uuid(number: u128) -> Uuid {
+    Uuid::from_u128(number)
+}
+
+fn cents(cents: u64) -> Money {
+    Money::from_cents(cents)
+}
+
+/// Asks for a refund of the first payment.
+async fn refund(node: &Node<'_>, number: u128, amount: Option<u64>) -> Operated {
+    let requested = RequestedOperation::Refund(amount.map(cents));
+    let request = OperationRequest { id: uuid(number), requested, key: None };
+    node.payments.operate(id(1), owner(), request).await.unwrap()
+}
+
+/// A card payment that is paid.
+async fn paid(node: &Node<'_>) {
+    assert_eq!(node.created(card(1, true)).await.status(), Status::Paid);
+    node.settle().await;
+}
+
+/// How a refund of the first payment stands in its record.
+fn refund_status(node: &Node<'_>, number: u128) -> RefundStatus {
+    let state = node.stored(id(1)).state;
+    state.refunds.iter().find(|refund| refund.id == uuid(number).to_string()).unwrap().status
+}
+
+/// The events of the first payment, by name.
+fn events(node: &Node<'_>) -> Vec<String> {
+    node.stored(id(1)).history.iter().map(|event| event.name()).collect()
+}
+
+/// How often the shop got an event.
+fn told(world: &World, event: &str) -> usize {
+    let name = format!("\"{event}\"");
+    world.receivers.received().iter().filter(|request| request.body.contains(&name)).count()
+}
+
+/// What was sent, with what had been given back before.
+fn sent(world: &World) -> Vec<(Uuid, u64)> {
+    let of = |operation: &Operation| (operation.id, operation.before.cents());
+    world.bank.sent_operations().iter().map(of).collect()
+}
+
+fn unclear() -> OperationAnswer {
+    OperationAnswer::Failed(CallFailure::Unknown("502".into()))
+}
+
+#[test]
+fn a_refund_that_was_accepted_is_asked_for_until_it_is_done_and_told_of_once() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        paid(&node).await;
+        world.bank.next_operations([OperationAnswer::Accepted]);
+        world.bank.next_operation_inquiries([OperationAnswer::Accepted, unclear(), OperationAnswer::Done]);
+        let began_ms = world.clock.elapsed_ms();
+        let answered = refund(&node, 70, Some(3_000)).await;
+        assert!(world.clock.elapsed_ms() < began_ms + 1_000, "nobody waits for a bank's working day");
+        let Operation { state, call, .. } = answered.operation;
+        assert_eq!((state, call), (OperationState::Processing, OperationCall::Accepted));
+        assert_eq!(refund_status(&node, 70), RefundStatus::Processing);
+        pass_ms(200_000).await;
+        assert_eq!(refund_status(&node, 70), RefundStatus::Processing);
+        assert_eq!(told(&world, "payment.refund_succeeded"), 0);
+        node.settle().await;
+        let mut asked_ms = world.bank.called_ms(Call::InquireOperation);
+        asked_ms.insert(0, began_ms);
+        let waits: Vec<_> = asked_ms.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert_eq!(waits.len(), 3, "{waits:?}");
+        for (wait, step) in waits.iter().zip([10_000, 60_000, 180_000]) {
+            assert!((step..step + 600).contains(wait), "{wait} instead of {step}");
+        }
+        assert_eq!(refund_status(&node, 70), RefundStatus::Succeeded);
+        let refunded = Fact::Refunded { refund_id: uuid(70).to_string(), amount: Some(cents(3_000)) };
+        node.payments.submit(node.notice("e1", id(1), refunded)).await.unwrap();
+        node.settle().await;
+        assert_eq!(events(&node).last().unwrap(), "payment.refund_succeeded");
+        assert_eq!(told(&world, "payment.refund_succeeded"), 1, "once, although a notice tells it too");
+        assert_eq!((sent(&world).len(), node.stored(id(1)).status()), (1, Status::Paid));
+        assert_eq!(world.store.kinds_of_exceptions(), Vec::<String>::new());
+    });
+}
+
+#[test]
+fn a_refund_of_everything_that_was_accepted_makes_a_refund_of_the_payment_when_it_is_done() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        paid(&node).await;
+        world.bank.next_operations([OperationAnswer::Accepted]);
+        world.bank.next_operation_inquiries([OperationAnswer::Done]);
+        refund(&node, 70, None).await;
+        assert_eq!(node.stored(id(1)).status(), Status::Paid);
+        node.settle().await;
+        assert_eq!(node.stored(id(1)).status(), Status::Refund);
+        assert_eq!((told(&world, "payment.refund"), told(&world, "payment.refund_succeeded")), (1, 0));
+    });
+}
+
+#[test]
+fn a_refund_that_was_accepted_and_then_refused_is_told_of_and_the_charge_is_asked_for() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        paid(&node).await;
+        world.bank.next_operations([OperationAnswer::Accepted]);
+        world.bank.next_operation_inquiries([OperationAnswer::Refused("no balance".into())]);
+        refund(&node, 70, None).await;
+        assert_eq!(world.trace.asked(), 0);
+        node.settle().await;
+        assert_eq!(refund_status(&node, 70), RefundStatus::Failed);
+        assert_eq!(events(&node).last().unwrap(), "payment.refund_failed");
+        assert_eq!(told(&world, "payment.refund_failed"), 1);
+        let body = world.receivers.received().pop().unwrap().body;
+        assert!(body.contains("no balance"), "{body}");
+        assert_eq!((world.trace.asked(), node.stored(id(1)).status()), (1, Status::Paid));
+        assert_eq!(
+            refund(&node, 71, None).await.operation.state,
+            OperationState::Done,
+            "it may be tried again"
+        );
+        node.settle().await;
+        assert_eq!(node.stored(id(1)).status(), Status::Refund);
+    });
+}
+
+#[test]
+fn a_refund_that_was_refused_because_another_one_came_first_finds_that_one() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        paid(&node).await;
+        world.bank.next_operations([OperationAnswer::Refused("nothing is left".into())]);
+        world.bank.states(id(1), Fact::Refunded { refund_id: "at the desk".into(), amount: None });
+        assert_eq!(refund(&node, 70, Some(3_000)).await.operation.state, OperationState::Refused);
+        node.settle().await;
+        let stored = node.stored(id(1));
+        assert_eq!((stored.status(), stored.state.refunded_amount()), (Status::Refund, cents(CENTS)));
+        let expected = ["payment.approved", "payment.paid", "payment.refund_failed", "payment.refund"];
+        assert_eq!(events(&node), expected);
+        assert_eq!(world.store.kinds_of_exceptions(), Vec::<String>::new());
+    });
+}
+
+#[test]
+fn an_unclear_operation_is_asked_about_by_the_next_life_and_not_sent_again() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        paid(&node).await;
+        world.bank.next_operations([unclear()]);
+        let payments = node.payments.clone();
+        let requested = RequestedOperation::Refund(None);
+        let request = OperationRequest { id: uuid(70), requested, key: None };
+        drop(actix::spawn(async move { payments.operate(id(1), owner(), request).await }));
+        pass_ms(500).await;
+        assert_eq!(node.stored(id(1)).operations[0].call, OperationCall::Unknown);
+    });
+    assert!(world.bank.called_ms(Call::InquireOperation).is_empty(), "the first life ended before");
+    world.bank.next_operation_inquiries([unclear(), OperationAnswer::Done]);
+    world.live(async {
+        let node = world.node();
+        node.settle().await;
+        assert_eq!(node.stored(id(1)).status(), Status::Refund);
+        assert_eq!(world.bank.called_ms(Call::InquireOperation).len(), 2);
+        assert_eq!(sent(&world), [(uuid(70), 0)]);
+    });
+}
+
+#[test]
+fn an_operation_whose_node_died_while_it_was_under_way_is_asked_about_when_its_lease_is_over() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        paid(&node).await;
+        let payments = node.payments.clone();
+        let requested = RequestedOperation::Refund(None);
+        let request = OperationRequest { id: uuid(70), requested, key: None };
+        drop(actix::spawn(async move { payments.operate(id(1), owner(), request).await }));
+        pass_ms(8).await;
+        assert!(world.trace.of(id(1)).contains(&Sent("first", id(1))));
+        assert_eq!(node.stored(id(1)).operations[0].call, OperationCall::Sent);
+    });
+    world.bank.next_operation_inquiries([OperationAnswer::Done]);
+    world.live(async {
+        let node = world.node();
+        node.settle().await;
+        assert_eq!(node.stored(id(1)).status(), Status::Refund);
+        let sent_ms = world.bank.called_ms(Call::Operate);
+        let asked_ms = world.bank.called_ms(Call::InquireOperation);
+        assert_eq!((sent_ms.len(), asked_ms.len()), (1, 1), "done once");
+        assert!(asked_ms[0] >= sent_ms[0] + 29_900, "{sent_ms:?}, {asked_ms:?}");
+    });
+}
+
+/// Two refunds that are asked for at the same time, of which the first is accepted and takes its time.
+async fn two_refunds(world: &World, node: &Node<'_>) {
+    paid(node).await;
+    world.bank.next_operations([OperationAnswer::Accepted]);
+    world.bank.next_operation_inquiries([OperationAnswer::Done]);
+    refund(node, 70, Some(3_000)).await;
+    refund(node, 71, Some(2_000)).await;
+}
+
+#[test]
+fn refunds_at_an_acquirer_that_knows_them_by_its_sums_are_sent_one_after_the_other() {
+    let world = World::new().with_bank_that_operates_in_turn();
+    world.live(async {
+        let node = world.node();
+        two_refunds(&world, &node).await;
+        let waiting = &node.stored(id(1)).operations[1];
+        assert_eq!((waiting.state, waiting.sent, waiting.due_at), (OperationState::Processing, 0, None));
+        assert_eq!(sent(&world), [(uuid(70), 0)]);
+        node.settle().await;
+        assert_eq!(sent(&world), [(uuid(70), 0), (uuid(71), 3_000)]);
+        let done_ms = world.bank.called_ms(Call::InquireOperation)[0];
+        assert!(world.bank.called_ms(Call::Operate)[1] >= done_ms, "after the one before it was done");
+        assert_eq!(node.stored(id(1)).state.refunded_amount(), cents(5_000));
+        assert_eq!(told(&world, "payment.refund_succeeded"), 2);
+    });
+}
+
+#[test]
+fn refunds_at_an_acquirer_that_has_ids_for_them_do_not_wait_for_each_other() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        two_refunds(&world, &node).await;
+        assert_eq!(sent(&world), [(uuid(70), 0), (uuid(71), 0)]);
+        assert_eq!(refund_status(&node, 71), RefundStatus::Succeeded, "while the first is at the bank");
+        node.settle().await;
+        assert_eq!(node.stored(id(1)).state.refunded_amount(), cents(5_000));
+    });
+}
+
+#[test]
+fn a_refund_that_waits_for_its_turn_is_sent_when_the_one_before_it_is_refused_by_another_life() {
+    let world = World::new().with_bank_that_operates_in_turn();
+    world.live(async {
+        let node = world.node();
+        paid(&node).await;
+        world.bank.next_operations([OperationAnswer::Accepted]);
+        refund(&node, 70, Some(3_000)).await;
+        refund(&node, 71, Some(2_000)).await;
+        assert_eq!(sent(&world), [(uuid(70), 0)]);
+    });
+    world.bank.next_operation_inquiries([OperationAnswer::Refused("no balance".into())]);
+    world.live(async {
+        let node = world.node();
+        node.settle().await;
+        assert_eq!(sent(&world), [(uuid(70), 0), (uuid(71), 0)], "nothing had been given back");
+        assert_eq!(refund_status(&node, 70), RefundStatus::Failed);
+        assert_eq!(refund_status(&node, 71), RefundStatus::Succeeded);
+        assert_eq!(node.stored(id(1)).state.refunded_amount(), cents(2_000));
+    });
+}
+
+#[test]
+fn a_charge_that_was_issued_in_this_process_waits_for_its_payer_at_once_and_is_never_sent() {
+    let world = World::with_local_bank();
+    world.live(async {
+        let node = world.node();
+        world.bank.usually(Answer::Declines);
+        let payment = node.created(pix(1)).await;
+        assert_eq!((payment.status(), world.trace.stored()), (Status::Pending, 1));
+        assert!(payment.state.issued.is_some());
+        assert!(world.trace.of(id(1)).contains(&Charged("first", id(1))), "it was issued");
+        node.settle().await;
+        assert_eq!(world.bank.called_ms(Call::Charge), Vec::<u64>::new());
+        assert_eq!(
+            node.created(card(2, true)).await.status(),
+            Status::Declined,
+            "what it can't issue is sent"
+        );
+        assert_eq!(world.bank.called_ms(Call::Charge).len(), 1);
+        node.settle().await;
+    });
+}

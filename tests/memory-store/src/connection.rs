@@ -1,0 +1,75 @@
+//! How a caller reaches the records, and what goes wrong on the way.
+
+use std::future::Future;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use quita_domain::identity::TransactionId;
+use quita_domain::payment::Payment;
+use quita_ports::{StoreError, Write, WriteError};
+
+use crate::records::Records;
+
+/// The way to the records. It may refuse, delay, lose or bend what passes; `call` is the name of the call in the ports.
+pub trait Connection: Send + Sync + 'static {
+    /// A call that changes nothing.
+    fn read<T: Send>(
+        &self,
+        call: &'static str,
+        query: impl FnOnce(&Records) -> Result<T, StoreError> + Send,
+    ) -> impl Future<Output = Result<T, StoreError>> + Send;
+
+    /// A call that changes something besides payments, all at once.
+    fn change<T: Send>(
+        &self,
+        call: &'static str,
+        change: impl FnOnce(&mut Records) -> Result<T, StoreError> + Send,
+    ) -> impl Future<Output = Result<T, StoreError>> + Send;
+
+    /// A batch of writes, each of them by [`Records::write`].
+    fn commit(&self, batch: &[Write]) -> impl Future<Output = Vec<Result<(), WriteError>>> + Send;
+
+    /// Payments by their ids: a read, and the only one that sees single payments.
+    fn load(&self, ids: &[TransactionId]) -> impl Future<Output = Result<Vec<Payment>, StoreError>> + Send {
+        self.read("load", |records| Ok(records.load(ids)))
+    }
+
+    /// Whether nobody else writes to these records.
+    fn is_sole_writer(&self) -> bool;
+}
+
+/// Records of one's own, on which nothing goes wrong.
+#[derive(Default)]
+pub struct Direct(Mutex<Records>);
+
+impl Direct {
+    fn lock(&self) -> MutexGuard<'_, Records> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Connection for Direct {
+    async fn read<T: Send>(
+        &self,
+        _: &'static str,
+        query: impl FnOnce(&Records) -> Result<T, StoreError> + Send,
+    ) -> Result<T, StoreError> {
+        query(&self.lock())
+    }
+
+    async fn change<T: Send>(
+        &self,
+        _: &'static str,
+        change: impl FnOnce(&mut Records) -> Result<T, StoreError> + Send,
+    ) -> Result<T, StoreError> {
+        change(&mut self.lock())
+    }
+
+    async fn commit(&self, batch: &[Write]) -> Vec<Result<(), WriteError>> {
+        let mut records = self.lock();
+        batch.iter().map(|write| records.write(write)).collect()
+    }
+
+    fn is_sole_writer(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,85 @@
+//! What no write may do to a payment.
+
+use quita_domain::event::Event;
+use quita_domain::payment::Payment;
+use quita_domain::state::{RefundStatus, State};
+
+/// What is wrong with a write of `next` in the place of `known`.
+pub fn violations(known: Option<&Payment>, next: &Payment) -> Vec<String> {
+    let mut wrong = Vec::new();
+    check_alone(next, &mut wrong);
+    if let Some(known) = known {
+        check_as_successor(known, next, &mut wrong);
+    }
+    wrong
+}
+
+/// What is wrong with the payment by itself.
+fn check_alone(next: &Payment, wrong: &mut Vec<String>) {
+    let state = &next.state;
+    let taken: u64 = state
+        .refunds
+        .iter()
+        .filter(|refund| refund.status != RefundStatus::Failed)
+        .map(|refund| refund.amount.cents())
+        .sum();
+    if taken > state.captured_amount.map_or(0, |amount| amount.cents()) {
+        wrong.push("more is refunded than was paid".to_owned());
+    }
+    let moments = [Some(next.created_at), state.paid_at, state.refunded_at];
+    if !moments.iter().flatten().is_sorted() {
+        wrong.push("createdAt ≤ paidAt ≤ refundedAt does not hold".to_owned());
+    }
+    if state.captured_amount.is_some_and(|captured| captured > next.order.amount) {
+        wrong.push("more was captured than asked for".to_owned());
+    }
+}
+
+/// What is wrong with it as the successor of what was stored.
+fn check_as_successor(known: &Payment, next: &Payment, wrong: &mut Vec<String>) {
+    let mut must = |holds: bool, what: &str| {
+        if !holds {
+            wrong.push(what.to_owned());
+        }
+    };
+    must(next.revision == known.revision + 1, "the revision is not the next one");
+    must(next.last_op != known.last_op, "the write has no id of its own");
+    must(next.order == known.order && next.owner == known.owner, "what was asked for has changed");
+    must(next.created_at == known.created_at, "createdAt has changed");
+    must(next.fingerprint == known.fingerprint, "the fingerprint has changed");
+    must(reported(next).starts_with(&reported(known)), "history was rewritten");
+    must(next.state.updated_at >= known.state.updated_at, "updatedAt went back");
+    let events = next.history.len().saturating_sub(known.history.len());
+    let versions =
+        next.state.version.checked_sub(known.state.version).and_then(|count| usize::try_from(count).ok());
+    must(
+        versions.is_some_and(|versions| versions == events || versions == events + 1),
+        "the version does not count the changes",
+    );
+    let mut status = known.status();
+    for event in next.history.iter().skip(known.history.len()) {
+        let is_edge = status.allows(event.status) || (event.refund.is_some() && event.status == status);
+        must(event.previous_status == status && is_edge, "no edge of the table");
+        status = event.status;
+    }
+    must(status == next.status(), "the status is not its last event's");
+    let (before, after) = (&known.state, &next.state);
+    let times = [
+        (before.paid_at, after.paid_at),
+        (before.refunded_at, after.refunded_at),
+        (before.chargeback_at, after.chargeback_at),
+        (before.expired_at, after.expired_at),
+        (before.cancelled_at, after.cancelled_at),
+    ];
+    must(times.iter().all(|(before, after)| before.is_none() || before == after), "a time was set twice");
+    must(
+        before.captured_amount.is_none() || before.captured_amount == after.captured_amount,
+        "what was paid has changed",
+    );
+}
+
+/// Every event with the state that it reports, wherever that is held.
+fn reported(payment: &Payment) -> Vec<(Event, State)> {
+    let without = |event: &Event| Event { snapshot: None, ..event.clone() };
+    payment.history.iter().map(|event| (without(event), payment.as_of(event).clone())).collect()
+}

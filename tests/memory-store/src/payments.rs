@@ -1,0 +1,120 @@
+//! Payments, and the store as a whole.
+
+use async_trait::async_trait;
+use quita_domain::identity::TransactionId;
+use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
+use quita_domain::payment::Payment;
+use quita_domain::time::Timestamp;
+use quita_ports::{Backlog, PaymentStore, Store, StoreError, Write, WriteError};
+
+use crate::MemoryStore;
+use crate::connection::Connection;
+use crate::records::{Records, last_by};
+
+#[async_trait]
+impl<C: Connection> PaymentStore for MemoryStore<C> {
+    async fn commit(&self, batch: &[Write]) -> Vec<Result<(), WriteError>> {
+        self.0.commit(batch).await
+    }
+
+    async fn load(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError> {
+        self.0.load(ids).await
+    }
+
+    async fn list(
+        &self,
+        filter: &PaymentFilter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Vec<Payment>, StoreError> {
+        let shows = |payment: &Payment| is_listed(payment, filter);
+        self.0.read("list", |records| Ok(page(records, shows, after, limit))).await
+    }
+
+    async fn list_with_deliveries(
+        &self,
+        filter: &DeliveryFilter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Vec<Payment>, StoreError> {
+        let shows = |payment: &Payment| has_delivery(payment, filter);
+        self.0.read("list_with_deliveries", |records| Ok(page(records, shows, after, limit))).await
+    }
+
+    async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError> {
+        self.0.read("due", |records| Ok(due_by(records, Payment::due_at, now, limit))).await
+    }
+
+    async fn outbox_due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError> {
+        self.0.read("outbox_due", |records| Ok(due_by(records, Payment::outbox_at, now, limit))).await
+    }
+}
+
+#[async_trait]
+impl<C: Connection> Store for MemoryStore<C> {
+    async fn ping(&self) -> Result<(), StoreError> {
+        self.0.read("ping", |_| Ok(())).await
+    }
+
+    async fn backlog(&self, now: Timestamp) -> Result<Backlog, StoreError> {
+        self.0.read("backlog", |records| Ok(backlog(records, now))).await
+    }
+
+    fn is_sole_writer(&self) -> bool {
+        self.0.is_sole_writer()
+    }
+}
+
+fn page(
+    records: &Records,
+    shows: impl Fn(&Payment) -> bool,
+    after: Option<Cursor>,
+    limit: usize,
+) -> Vec<Payment> {
+    let place = |payment: &Payment| (payment.created_at, payment.id);
+    let is_after = |payment: &Payment| after.is_none_or(|last| place(payment) < (last.created_at, last.id));
+    let found = records.payments.values().map(AsRef::as_ref);
+    last_by(found.filter(|payment| is_after(payment) && shows(payment)), place, limit)
+}
+
+fn is_listed(payment: &Payment, filter: &PaymentFilter) -> bool {
+    let (order, payer) = (&payment.order, &payment.order.payer);
+    (&payment.owner.merchant, payment.owner.mode) == (&filter.merchant, filter.mode)
+        && (filter.statuses.is_empty() || filter.statuses.contains(&payment.status()))
+        && filter.method.is_none_or(|method| order.method == method)
+        && filter.document.as_ref().is_none_or(|document| payer.document.as_str() == document)
+        && filter.email.as_ref().is_none_or(|email| payer.email == *email)
+        && (filter.external_reference.is_none() || order.external_reference == filter.external_reference)
+        && filter.id.is_none_or(|id| payment.id == id)
+        && filter.amount.is_none_or(|amount| order.amount == amount)
+        && filter.created_from.is_none_or(|from| payment.created_at >= from)
+        && filter.created_to.is_none_or(|to| payment.created_at < to)
+}
+
+fn has_delivery(payment: &Payment, filter: &DeliveryFilter) -> bool {
+    (&payment.owner.merchant, payment.owner.mode) == (&filter.merchant, filter.mode)
+        && filter.transaction_id.is_none_or(|id| payment.id == id)
+        && payment.outbox.iter().any(|delivery| filter.state.is_none_or(|state| delivery.state == state))
+}
+
+fn due_by(
+    records: &Records,
+    time: impl Fn(&Payment) -> Option<Timestamp>,
+    now: Timestamp,
+    limit: usize,
+) -> Vec<TransactionId> {
+    let timed = records.payments.values().filter_map(|payment| Some((time(payment)?, payment.id)));
+    let mut due: Vec<_> = timed.filter(|(at, _)| *at <= now).collect();
+    due.sort_unstable();
+    due.into_iter().take(limit).map(|(_, id)| id).collect()
+}
+
+fn backlog(records: &Records, now: Timestamp) -> Backlog {
+    let mut backlog = Backlog::default();
+    for payment in records.payments.values() {
+        backlog.webhooks += u64::from(payment.outbox_at().is_some());
+        backlog.due += u64::from(payment.due_at().is_some_and(|at| at <= now));
+    }
+    backlog.inbox = records.notices.values().map(|stored| u64::from(!stored.is_done)).sum();
+    backlog
+}

@@ -1,0 +1,78 @@
+//! Users and sessions.
+
+use async_trait::async_trait;
+use quita_domain::identity::MerchantId;
+use quita_domain::people::{Login, Session, User};
+use quita_ports::{PeopleStore, StoreError};
+
+use crate::MemoryStore;
+use crate::connection::Connection;
+use crate::records::{insert_new, replace_same};
+
+#[async_trait]
+impl<C: Connection> PeopleStore for MemoryStore<C> {
+    async fn insert_user(&self, user: &User) -> Result<bool, StoreError> {
+        self.0
+            .change("insert_user", |records| {
+                Ok(insert_new(&mut records.users, user.login.clone(), user.clone()))
+            })
+            .await
+    }
+
+    async fn user(&self, login: &Login) -> Result<Option<User>, StoreError> {
+        self.0.read("user", |records| Ok(records.users.get(login).cloned())).await
+    }
+
+    async fn users(&self, merchant: &MerchantId) -> Result<Vec<User>, StoreError> {
+        self.0
+            .read("users", |records| {
+                Ok(records.users.values().filter(|user| user.merchant == *merchant).cloned().collect())
+            })
+            .await
+    }
+
+    async fn has_users(&self) -> Result<bool, StoreError> {
+        self.0.read("has_users", |records| Ok(!records.users.is_empty())).await
+    }
+
+    async fn replace_user(&self, before: &User, after: &User) -> Result<bool, StoreError> {
+        self.0
+            .change("replace_user", |records| {
+                Ok(replace_same(&mut records.users, &before.login, before, after))
+            })
+            .await
+    }
+
+    async fn remove_user(&self, user: &User) -> Result<bool, StoreError> {
+        self.0
+            .change("remove_user", |records| {
+                let is_meant = |known: &User| known.merchant == user.merchant;
+                let is_there = records.users.get(&user.login).is_some_and(is_meant);
+                Ok(is_there && records.users.remove(&user.login).is_some())
+            })
+            .await
+    }
+
+    async fn insert_session(&self, session: &Session) -> Result<(), StoreError> {
+        self.0
+            .change("insert_session", |records| {
+                // Nothing else has an id like this: one that is there came of a lost answer.
+                insert_new(&mut records.sessions, session.id.clone(), session.clone());
+                Ok(())
+            })
+            .await
+    }
+
+    async fn session(&self, id: &str) -> Result<Option<Session>, StoreError> {
+        self.0.read("session", |records| Ok(records.sessions.get(id).cloned())).await
+    }
+
+    async fn remove_session(&self, id: &str) -> Result<(), StoreError> {
+        self.0
+            .change("remove_session", |records| {
+                records.sessions.remove(id);
+                Ok(())
+            })
+            .await
+    }
+}

@@ -1,0 +1,133 @@
+//! What a store holds.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::fmt::Display;
+use std::sync::Arc;
+
+use quita_domain::access::{ApiKey, Application, SigningSecret};
+use quita_domain::acquiring::Notice;
+use quita_domain::audit::AuditEntry;
+use quita_domain::control::{Node, RouteControl};
+use quita_domain::exception::Exception;
+use quita_domain::identity::{ApplicationName, MerchantId, Owner, TransactionId};
+use quita_domain::payment::Payment;
+use quita_domain::people::{Login, Session, User};
+use quita_domain::time::Timestamp;
+use quita_domain::webhook::signature::WebhookSecret;
+use quita_ports::{StoreError, Write, WriteError};
+use uuid::Uuid;
+
+/// Everything that is durable. Nothing is ever forgotten, and the order of each map is the same in every run.
+#[derive(Default)]
+pub struct Records {
+    /// Payments by their ids.
+    pub payments: BTreeMap<TransactionId, Arc<Payment>>,
+    /// Notices by their ids, finished ones too.
+    pub notices: BTreeMap<String, StoredNotice>,
+    /// Exceptions, open and resolved, in the order in which they were stored.
+    pub exceptions: Vec<Exception>,
+    /// The last directive for each acquirer and method.
+    pub controls: Vec<RouteControl>,
+    /// Nodes by their ids.
+    pub nodes: BTreeMap<Uuid, Node>,
+    /// Applications by merchant and name.
+    pub applications: BTreeMap<(MerchantId, ApplicationName), Application>,
+    /// API keys by their ids.
+    pub keys: BTreeMap<String, ApiKey>,
+    /// Users by login.
+    pub users: BTreeMap<Login, User>,
+    /// Sessions by their ids.
+    pub sessions: BTreeMap<String, Session>,
+    /// The audit log by the ids of its entries.
+    pub audit: BTreeMap<Uuid, AuditEntry>,
+}
+
+/// A notice, and how far it is worked.
+pub struct StoredNotice {
+    /// As it came.
+    pub notice: Notice,
+    /// When it is to be tried.
+    pub due_at: Timestamp,
+    /// How often it was put off.
+    pub tried: u32,
+    /// Whether it is worked.
+    pub is_done: bool,
+}
+
+impl Records {
+    /// Makes one write, if the payment is stored at the revision that it expects.
+    ///
+    /// # Errors
+    /// [`WriteError::Conflict`] if it is not.
+    pub fn write(&mut self, write: &Write) -> Result<(), WriteError> {
+        let known = self.payments.get(&write.payment.id);
+        if known.map_or(0, |known| known.revision) != write.expected_revision {
+            return Err(WriteError::Conflict);
+        }
+        self.payments.insert(write.payment.id, Arc::clone(&write.payment));
+        Ok(())
+    }
+
+    /// The payments with these ids; absent ones are left out.
+    pub fn load(&self, ids: &[TransactionId]) -> Vec<Payment> {
+        ids.iter().filter_map(|id| self.payments.get(id)).map(|payment| payment.as_ref().clone()).collect()
+    }
+
+    /// Adds the application of this owner, which signs its webhooks with this secret.
+    pub fn add_application(&mut self, owner: &Owner, secret: &WebhookSecret) {
+        let (merchant, name) = (owner.merchant.clone(), owner.application.clone());
+        let secrets = vec![SigningSecret { secret: secret.reveal(), expires_at: None }];
+        let key = (merchant.clone(), name.clone());
+        let created_at = Timestamp::default();
+        self.applications.insert(key, Application { merchant, name, secrets, title: None, created_at });
+    }
+}
+
+/// Inserts a value if nothing has its key. Says whether it did.
+pub(crate) fn insert_new<K: Ord, V>(map: &mut BTreeMap<K, V>, key: K, value: V) -> bool {
+    match map.entry(key) {
+        Entry::Occupied(_) => false,
+        Entry::Vacant(free) => {
+            free.insert(value);
+            true
+        }
+    }
+}
+
+/// Replaces a value if it is still as `before`. Says whether it did.
+pub(crate) fn replace_same<K: Ord, V: Clone + PartialEq>(
+    map: &mut BTreeMap<K, V>,
+    key: &K,
+    before: &V,
+    after: &V,
+) -> bool {
+    let known = map.get_mut(key).filter(|known| *known == before);
+    known.map(|known| known.clone_from(after)).is_some()
+}
+
+/// An id that is meant to be new belongs to something else.
+pub(crate) fn taken(id: impl Display) -> StoreError {
+    StoreError::Unavailable(format!("the id {id} is taken"))
+}
+
+/// The first of them by this order, at most `limit`.
+pub(crate) fn first_by<'a, T: Clone + 'a, K: Ord>(
+    found: impl Iterator<Item = &'a T>,
+    order: impl Fn(&T) -> K,
+    limit: usize,
+) -> Vec<T> {
+    let mut found: Vec<_> = found.collect();
+    found.sort_by_key(|one| order(one));
+    found.into_iter().take(limit).cloned().collect()
+}
+
+/// The last of them by this order, the very last first, at most `limit`.
+pub(crate) fn last_by<'a, T: Clone + 'a, K: Ord>(
+    found: impl Iterator<Item = &'a T>,
+    order: impl Fn(&T) -> K,
+    limit: usize,
+) -> Vec<T> {
+    first_by(found, |one| Reverse(order(one)), limit)
+}
