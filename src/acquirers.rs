@@ -6,19 +6,22 @@ use quita_adapters::acquirer::sandbox::{SandboxFactory, SandboxSettings};
 use quita_ports::{AcquirerFactory, Clock};
 
 use crate::config::Config;
-use crate::config::acquirer::{AcquirerConfig, AdapterKind};
+use crate::config::acquirer::{AcquirerConfig, AdapterConfig};
+use crate::http::Keys;
 
 /// Makes a factory for each configured acquirer.
 pub(crate) fn build(config: &Config, clock: &Arc<dyn Clock>) -> Vec<Arc<dyn AcquirerFactory>> {
-    config.acquirers.iter().map(|acquirer| factory(config, acquirer, clock)).collect()
+    let keys = Keys::new(config.secret_key.expose());
+    config.acquirers.iter().map(|acquirer| factory(acquirer, &keys, clock)).collect()
 }
 
-fn factory(config: &Config, acquirer: &AcquirerConfig, clock: &Arc<dyn Clock>) -> Arc<dyn AcquirerFactory> {
-    match acquirer.adapter {
-        AdapterKind::Sandbox => {
-            let settle_after_ms = u64::try_from(config.sandbox_settle_after.as_millis()).unwrap_or(u64::MAX);
+fn factory(acquirer: &AcquirerConfig, keys: &Keys, clock: &Arc<dyn Clock>) -> Arc<dyn AcquirerFactory> {
+    match &acquirer.adapter {
+        AdapterConfig::Sandbox(sandbox) => {
+            let settle_after_ms = u64::try_from(sandbox.settle_after.as_millis()).unwrap_or(u64::MAX);
             let settings = SandboxSettings { settle_after_ms, ..SandboxSettings::default() };
-            Arc::new(SandboxFactory::new(acquirer.spec.clone(), settings, Arc::clone(clock)))
+            let secret = keys.notification_secret(acquirer);
+            Arc::new(SandboxFactory::new(acquirer.spec.clone(), settings, secret, Arc::clone(clock)))
         }
     }
 }

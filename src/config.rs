@@ -24,7 +24,7 @@ use std::time::Duration;
 use quita_domain::secret::Secret;
 use url::Url;
 
-use acquirer::{AcquirerConfig, TIME_OUT_FORM, number, parse_time_out};
+use acquirer::{AcquirerConfig, SandboxDefaults, TIME_OUT_FORM, number, parse_time_out};
 use duration::{DURATION_FORM, parse_duration};
 use otlp::OtlpConfig;
 use problem::{ConfigError, Origin};
@@ -55,7 +55,7 @@ pub struct Config {
     pub idle_after: Duration,
     /// Instalments that a card payment may have.
     pub max_installments: u8,
-    /// How long the sandbox's payer takes.
+    /// How long the payer of a sandbox takes that states nothing else.
     pub sandbox_settle_after: Duration,
     /// Who moves the money.
     pub acquirers: Vec<AcquirerConfig>,
@@ -132,10 +132,7 @@ impl Config {
         let rate = settings
             .read("rate-limit", "0 to 1000000 requests a second", |text| number(text, 0, 1_000_000))
             .unwrap_or(default_rate);
-        let sandbox_time_out = settings
-            .read("sandbox-time-out", TIME_OUT_FORM, parse_time_out)
-            .unwrap_or(DEFAULT_SANDBOX_TIME_OUT);
-        let acquirers = acquirer::read(&mut settings, sandbox_time_out);
+        let sandbox = sandbox_defaults(&mut settings);
         let ops_listen = address(&mut settings, "ops-listen", 9090);
         let mut config = Self {
             listen: address(&mut settings, "listen", 8080),
@@ -154,10 +151,8 @@ impl Config {
             max_installments: settings
                 .read("max-installments", "1 to 12", |text| number(text, 1, MAX_INSTALLMENTS))
                 .unwrap_or(MAX_INSTALLMENTS),
-            sandbox_settle_after: settings
-                .read("sandbox-settle-after", DURATION_FORM, parse_duration)
-                .unwrap_or(DEFAULT_SETTLE_AFTER),
-            acquirers: acquirers.unwrap_or_else(|| default_acquirers(environment, sandbox_time_out)),
+            sandbox_settle_after: sandbox.settle_after,
+            acquirers: acquirer::read(&mut settings, environment, &sandbox),
             secret_key: SecretKey::read(&mut settings),
             operator_password: operator_password::read(&mut settings, environment, ops_listen),
             behind_proxy: settings
@@ -268,14 +263,12 @@ fn log(settings: &mut Settings, environment: Environment) -> LogConfig {
     LogConfig { format: format.unwrap_or(default_format), level: level.unwrap_or(LogLevel::Info) }
 }
 
-/// Development starts with two, so that a payment that the first one can't take finds a next route.
-fn default_acquirers(environment: Environment, time_out: Duration) -> Vec<AcquirerConfig> {
-    match environment {
-        Environment::Development => vec![
-            AcquirerConfig::sandbox("sandbox", 1, time_out),
-            AcquirerConfig::sandbox("sandbox-backup", 2, time_out),
-        ],
-        Environment::Production => Vec::new(),
+fn sandbox_defaults(settings: &mut Settings) -> SandboxDefaults {
+    let settle_after = settings.read("sandbox-settle-after", DURATION_FORM, parse_duration);
+    let time_out = settings.read("sandbox-time-out", TIME_OUT_FORM, parse_time_out);
+    SandboxDefaults {
+        settle_after: settle_after.unwrap_or(DEFAULT_SETTLE_AFTER),
+        time_out: time_out.unwrap_or(DEFAULT_SANDBOX_TIME_OUT),
     }
 }
 

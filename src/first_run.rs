@@ -7,12 +7,12 @@ use quita_domain::identity::MerchantId;
 use quita_domain::people::{Login, Role};
 use quita_domain::secret::Secret;
 
-use crate::access::{Access, DEMO_MERCHANT};
 use crate::config::operator_password::DEVELOPMENT_PASSWORD;
 use crate::config::store_url::StoreUrl;
 use crate::config::{Config, Environment};
-use crate::people::{People, PeopleError};
 use crate::sample_request;
+use crate::service::access::{Access, DEMO_MERCHANT};
+use crate::service::people::{People, PeopleError};
 
 /// With what the first user of merchant `demo` signs in.
 const DEMO_LOGIN: &str = "demo@example.com";
@@ -58,7 +58,7 @@ impl Welcome {
         if text.is_empty() {
             return;
         }
-        // Both can be made anew; a closed stdout is no reason not to serve.
+        // Both can be created again; a closed stdout is no reason not to serve.
         if let Err(error) = writeln!(io::stdout(), "{text}") {
             tracing::warn!(%error, "the first key could not be printed; make one with `quita keys create`");
         }

@@ -11,6 +11,7 @@ mod docs;
 mod edge;
 mod errors;
 mod idempotency;
+mod listener;
 mod notifications;
 mod operations;
 mod page_routes;
@@ -27,5 +28,6 @@ pub use edge::{Edge, Keys};
 pub use routes::configure;
 
 pub(crate) use errors::ApiError;
+pub(crate) use listener::cannot_listen;
 pub(crate) use request_id::{not_found, with_request_id};
 pub(crate) use traced::traced;

@@ -1,8 +1,8 @@
 //! The operators' listener: health, metrics, exceptions, and the operator's console. Loopback by default.
 
-pub(crate) mod console;
 mod health;
 
+use std::io;
 use std::net::SocketAddr;
 
 use actix_web::dev::Server;
@@ -14,10 +14,8 @@ use quita_actors::Payments;
 use quita_domain::exception::Exception;
 use serde::Serialize;
 
-use console::OperatorConsole;
-
-use crate::http::{ApiError, with_request_id};
-use crate::serve::{cannot_listen, first_address};
+use crate::console::operator::{self, OperatorConsole};
+use crate::http::{ApiError, cannot_listen, with_request_id};
 
 /// Exceptions shown at once.
 const EXCEPTIONS: usize = 500;
@@ -40,14 +38,15 @@ pub(crate) fn listen(
             .route("/health/ready", web::get().to(health::ready))
             .route("/metrics", web::get().to(metrics))
             .route("/ops/exceptions", web::get().to(exceptions))
-            .configure(console::configure)
+            .configure(operator::configure)
     });
     let server = server
         .workers(1)
         .disable_signals()
         .bind(address)
         .map_err(|error| cannot_listen("--ops-listen", address, &error))?;
-    let bound = first_address(&server.addrs())?;
+    let bound = server.addrs().first().copied();
+    let bound = bound.ok_or_else(|| io::Error::other("no address was bound"))?;
     Ok((server.run(), bound))
 }
 

@@ -1,7 +1,7 @@
 //! `quita serve`: everything wired together, from the first line of the log to the last.
 
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,12 +17,12 @@ use quita_ports::trace::Tracer;
 use quita_ports::{AcquirerFactory, Clock, WebhookSenderFactory, WholeStore};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::access::{Access, KeyVerifier};
 use crate::config::{Config, Environment};
-use crate::console::{self, Console};
-use crate::http::{self, Edge, traced, with_request_id};
-use crate::ops::console::OperatorConsole;
-use crate::people::People;
+use crate::console::merchant::{self, MerchantConsole};
+use crate::console::operator::OperatorConsole;
+use crate::http::{self, Edge, cannot_listen, traced, with_request_id};
+use crate::service::access::{Access, KeyVerifier};
+use crate::service::people::People;
 use crate::store::Purpose;
 use crate::traces::Traces;
 use crate::{acquirers, first_run, ops, store};
@@ -89,7 +89,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let system = ActorSystem::start(ports, limits, threads(), identity, &registry)?;
     let verifier = KeyVerifier::new(store.clone(), Arc::clone(&clock));
     let edge = Data::new(Edge::new(system.payments(), verifier, Arc::clone(&clock), public_url, &config));
-    let console = Data::new(Console::new(edge.clone(), store.clone(), webhooks, &config));
+    let console = Data::new(MerchantConsole::new(edge.clone(), store.clone(), webhooks, &config));
     let streams = Arc::clone(&console.streams);
     let uses = actix_web::rt::spawn(store_last_uses(edge.clone()));
     let api = listen(&config, listener, (edge.clone(), console), traces.tracer())?;
@@ -154,7 +154,7 @@ fn threads() -> Placement {
 fn listen(
     config: &Config,
     listener: TcpListener,
-    (edge, console): (Data<Edge>, Data<Console>),
+    (edge, console): (Data<Edge>, Data<MerchantConsole>),
     tracer: Option<Arc<dyn Tracer>>,
 ) -> io::Result<Server> {
     let server = HttpServer::new(move || {
@@ -163,7 +163,7 @@ fn listen(
         App::new()
             .wrap(Condition::new(is_traced, traced))
             .wrap(from_fn(with_request_id))
-            .configure(|config| console::configure(config, console.clone()))
+            .configure(|config| merchant::configure(config, console.clone()))
             .configure(|config| http::configure(config, edge.clone()))
     });
     let server = server
@@ -174,16 +174,6 @@ fn listen(
         .disable_signals()
         .listen(listener)?;
     Ok(server.run())
-}
-
-/// Says what is wrong with an address, and which option names it.
-pub(crate) fn cannot_listen(option: &str, address: SocketAddr, error: &io::Error) -> anyhow::Error {
-    anyhow::anyhow!("cannot listen on {address}: {error}; choose another address with {option}")
-}
-
-/// The first address that a server is bound to.
-pub(crate) fn first_address(addresses: &[SocketAddr]) -> io::Result<SocketAddr> {
-    addresses.first().copied().ok_or_else(|| io::Error::other("no address was bound"))
 }
 
 /// Serves until a signal; then stops accepting and finishes what was accepted.

@@ -15,7 +15,7 @@ pub enum Purpose {
     /// To serve payments. One process at a time does so on an embedded store.
     Serve,
     /// To work beside a service that may be running: keys, secrets, checks.
-    Beside,
+    Maintenance,
 }
 
 /// The store could not be opened.
@@ -33,16 +33,16 @@ pub struct OpenError {
 /// Opens the store; an embedded one is made if missing.
 ///
 /// # Errors
-/// [`OpenError`], to be shown to whoever started the program.
+/// [`OpenError`], to be shown to the person who started the program.
 pub async fn open(url: &StoreUrl, purpose: Purpose) -> Result<Arc<dyn WholeStore>, OpenError> {
     let store = match (url, purpose) {
         (StoreUrl::Embedded(path), Purpose::Serve) => EmbeddedStore::open_sole_writer(path).map(shared),
-        (StoreUrl::Embedded(path), Purpose::Beside) => EmbeddedStore::open(path).map(shared),
-        (StoreUrl::Mongo(uri), Purpose::Serve | Purpose::Beside) => {
+        (StoreUrl::Embedded(path), Purpose::Maintenance) => EmbeddedStore::open(path).map(shared),
+        (StoreUrl::Mongo(uri), Purpose::Serve | Purpose::Maintenance) => {
             MongoStore::connect(uri.expose()).await.map(shared)
         }
     };
-    store.map_err(|cause| OpenError { url: url.to_string(), advice: advice(url), cause })
+    store.map_err(|cause| OpenError { url: url.to_string(), advice: advice(url, &cause), cause })
 }
 
 fn shared(store: impl WholeStore) -> Arc<dyn WholeStore> {
@@ -50,12 +50,18 @@ fn shared(store: impl WholeStore) -> Arc<dyn WholeStore> {
 }
 
 /// What to do when this store can't be used.
-pub fn advice(url: &StoreUrl) -> &'static str {
+pub fn advice(url: &StoreUrl, cause: &StoreError) -> &'static str {
     match url {
-        StoreUrl::Embedded(_) => {
-            "Check that the folder exists or can be made, that this user may write there, and that the disk is \
-             not full; or name another place with --store sqlite:PATH or QUITA_STORE."
-        }
+        StoreUrl::Embedded(_) => match cause {
+            StoreError::Unreadable(_) => {
+                "To move it away, take every file whose name begins with its name; or name another place with \
+                 --store sqlite:PATH or QUITA_STORE."
+            }
+            StoreError::Unavailable(_) | StoreError::Broken(_) => {
+                "Check that the folder exists or can be made, that this user may write there, and that the disk is \
+                 not full; or name another place with --store sqlite:PATH or QUITA_STORE."
+            }
+        },
         StoreUrl::Mongo(_) => "If it should be another store, name it with QUITA_STORE.",
     }
 }
@@ -70,7 +76,7 @@ mod tests {
         let url = StoreUrl::Embedded(folder.path().join("deep/quita.db"));
         let serving = open(&url, Purpose::Serve).await.unwrap();
         assert!(serving.is_sole_writer());
-        let beside = open(&url, Purpose::Beside).await.unwrap();
+        let beside = open(&url, Purpose::Maintenance).await.unwrap();
         assert!(!beside.is_sole_writer());
         assert_eq!(beside.ping().await, Ok(()));
     }
@@ -85,8 +91,19 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn a_place_that_can_t_be_written_is_named_with_what_to_do() {
-        let error = open(&StoreUrl::Embedded("/proc/nowhere/q.db".into()), Purpose::Beside).await;
+    async fn a_store_in_the_form_of_another_version_is_refused_with_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("quita.db");
+        rusqlite::Connection::open(&path).unwrap().pragma_update(None, "user_version", 2).unwrap();
+        let error = open(&StoreUrl::Embedded(path), Purpose::Serve).await.err().unwrap().to_string();
+        assert!(error.contains("its stored form has number 2"), "{error}");
+        assert!(error.contains("move it away and start with an empty store"), "{error}");
+        assert!(error.contains("take every file whose name begins with its name"), "{error}");
+    }
+
+    #[actix_web::test]
+    async fn a_place_that_cannot_be_written_is_named_with_what_to_do() {
+        let error = open(&StoreUrl::Embedded("/proc/nowhere/q.db".into()), Purpose::Maintenance).await;
         let error = error.err().unwrap().to_string();
         assert!(error.starts_with("the store sqlite:/proc/nowhere/q.db can't be used"), "{error}");
         assert!(error.contains("--store sqlite:PATH"), "{error}");

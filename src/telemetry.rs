@@ -17,7 +17,7 @@ use crate::config::{LogConfig, LogFormat, LogLevel};
 /// What the names of our crates begin with.
 const OURS: &str = "quita";
 
-/// Where the HTTP server tells of bytes that are no HTTP. Anybody can send them, so they are no error of ours.
+/// Where the HTTP server reports bytes that are no HTTP. Anybody can send them, so they are no error of ours.
 const MALFORMED_REQUESTS: &str = "actix_http::h1::dispatcher";
 
 /// Logging was started before.

@@ -1,11 +1,11 @@
 //! Notes in the audit log what a command changed.
 
 use super::output;
-use crate::audit::{Audit, Deed, Doer};
+use crate::service::audit::{Audit, AuditDraft, Initiator};
 
-/// Notes what was done, or tells it to whoever did it: a command has no log.
-pub(super) async fn note(audit: &Audit, deed: Deed) {
-    if let Err((entry, error)) = audit.append(&Doer::command_line(), deed).await {
+/// Notes what was done, or reports it to the caller: a command has no log.
+pub(super) async fn note(audit: &Audit, draft: AuditDraft) {
+    if let Err((entry, error)) = audit.append(&Initiator::command_line(), draft).await {
         output::note(&format!(
             "It is done, but the audit log does not have it ({error}). Keep this: {} {} {}",
             entry.at,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use actix_web::rt::time::timeout;
 use quita_adapters::system::SystemClock;
 use quita_domain::access::ApiKey;
-use quita_ports::{Clock, Store};
+use quita_ports::{Clock, Store, StoreError};
 
 use super::failure::Failure;
 use super::output;
@@ -53,11 +53,13 @@ async fn stored(config: &Config) -> Vec<Finding> {
         return vec![missing, checks::clock(now, made_at, None)];
     }
     let result = timeout(STORE_TIME_OUT, reach(&config.store)).await;
-    let result = result.unwrap_or_else(|_| Err(format!("no answer within {} s", STORE_TIME_OUT.as_secs())));
+    let result = result.unwrap_or_else(|_| {
+        Err(StoreError::Unavailable(format!("no answer within {} s", STORE_TIME_OUT.as_secs())))
+    });
     let (store, keys) = match result {
         Ok(parts) => parts,
         Err(why) => {
-            let advice = store::advice(&config.store);
+            let advice = store::advice(&config.store, &why);
             let unreachable =
                 Finding::fail("store", format!("{} can't be used: {why}", config.store), advice);
             return vec![unreachable, checks::clock(now, made_at, None)];
@@ -73,10 +75,10 @@ async fn stored(config: &Config) -> Vec<Finding> {
     findings
 }
 
-async fn reach(url: &StoreUrl) -> Result<(Arc<dyn Store>, Vec<ApiKey>), String> {
-    let store = store::open(url, Purpose::Beside).await.map_err(|error| error.cause.to_string())?;
-    store.ping().await.map_err(|error| error.to_string())?;
-    let keys = store.keys().await.map_err(|error| error.to_string())?;
+async fn reach(url: &StoreUrl) -> Result<(Arc<dyn Store>, Vec<ApiKey>), StoreError> {
+    let store = store::open(url, Purpose::Maintenance).await.map_err(|error| error.cause)?;
+    store.ping().await?;
+    let keys = store.keys().await?;
     Ok((store, keys))
 }
 
@@ -88,7 +90,7 @@ mod tests {
     use quita_ports::AccessStore;
 
     use super::*;
-    use crate::access::{Access, NewKey};
+    use crate::service::access::{Access, NewKey};
 
     const HEALTHY: [(Level, &str); 2] = [(Level::Ok, "store"), (Level::Ok, "clock")];
 
@@ -105,7 +107,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn a_store_that_was_not_made_yet_is_told_and_not_made() {
+    async fn a_store_that_was_not_made_yet_is_reported_and_not_made() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("quita.db");
         check(&config(&path), &[(Level::Warn, "store"), (Level::Ok, "clock")]).await;
@@ -136,7 +138,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn a_store_that_can_t_be_used_fails_with_what_to_do() {
+    async fn a_store_that_cannot_be_used_fails_with_what_to_do() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("quita.db");
         std::fs::write(&path, "no database, though long enough to be read as one".repeat(100)).unwrap();

@@ -3,9 +3,9 @@
 use std::fmt::{self, Display};
 use std::process::ExitCode;
 
-use crate::access::ManageError;
 use crate::config::problem::ConfigError;
-use crate::people::PeopleError;
+use crate::service::access::ManageError;
+use crate::service::people::PeopleError;
 use crate::store::OpenError;
 
 /// A message for people, and whether it was the usage that was wrong.

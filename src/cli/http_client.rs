@@ -15,7 +15,7 @@ pub(super) fn client() -> Client {
     Client::builder().timeout(TIME_OUT).disable_redirects().finish()
 }
 
-/// The same with so many connections to a host. Whoever needs one more waits.
+/// The same with at most N connections to a host. A request that needs one more waits.
 pub(super) fn client_with_connections(connections: usize) -> Client {
     install_cryptography();
     let connector = Connector::new().limit(connections);

@@ -15,10 +15,10 @@ use super::audited;
 use super::failure::Failure;
 use super::flags::StoreFlags;
 use super::output;
-use crate::access::{Access, DEFAULT_APPLICATION, NewKey};
-use crate::audit::{Audit, Deed};
 use crate::config::duration::{DURATION_FORM, parse_duration};
 use crate::config::store_url::StoreUrl;
+use crate::service::access::{Access, DEFAULT_APPLICATION, NewKey};
+use crate::service::audit::{Audit, AuditDraft};
 use crate::store::{self, Purpose};
 
 /// What is done with keys.
@@ -90,11 +90,11 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
             let (merchant, application) = create.application.names();
             let scopes = if create.scopes.is_empty() { Scope::ALL.to_vec() } else { create.scopes };
             let owner = Owner { merchant, application, mode: create.mode };
-            let told = format!("{} {} {}", owner.mode.as_str(), owner.application, scope_names(&scopes));
+            let summary = format!("{} {} {}", owner.mode.as_str(), owner.application, scope_names(&scopes));
             let merchant = owner.merchant.clone();
             let key = access.create_key(NewKey { owner, scopes, expires_in: create.expires_in }).await?;
-            let deed = Deed::of(&merchant, AuditAction::KeyCreated, &key.id).after(told);
-            audited::note(&audit, deed).await;
+            let draft = AuditDraft::of(&merchant, AuditAction::KeyCreated, &key.id).after(summary);
+            audited::note(&audit, draft).await;
             output::result(&key.reveal())?;
             output::note("Keep it now: it is not shown again.");
         }
@@ -111,8 +111,8 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
         KeysCommand::Revoke(revoke) => {
             let (access, audit) = office(revoke.store).await?;
             let key = access.revoke_key(&revoke.key_id).await?;
-            let deed = Deed::of(&key.owner.merchant, AuditAction::KeyRevoked, &key.id);
-            audited::note(&audit, deed).await;
+            let draft = AuditDraft::of(&key.owner.merchant, AuditAction::KeyRevoked, &key.id);
+            audited::note(&audit, draft).await;
             output::note(&format!("Key {} is revoked.", revoke.key_id));
         }
     }
@@ -122,7 +122,7 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
 /// Opens the store beside the service, for keys and secrets and for the log of what is done with them.
 pub(super) async fn office(flags: StoreFlags) -> Result<(Access, Audit), Failure> {
     let url = StoreUrl::from_settings(flags.settings())?;
-    let store = store::open(&url, Purpose::Beside).await?;
+    let store = store::open(&url, Purpose::Maintenance).await?;
     let clock = Arc::new(SystemClock);
     Ok((Access::new(store.clone(), clock.clone()), Audit::new(store, clock)))
 }

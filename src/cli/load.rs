@@ -1,19 +1,19 @@
 //! `quita load`: a load tester that also verifies.
 //!
 //! It makes payments, reads them back, receives their events, and in the end holds every payment against what its
-//! merchant was told.
+//! merchant was told. Benchmarks use `benches/generator`, which does less and takes less of the machine.
 
 mod board;
 mod ledger;
 mod measures;
 mod merchant;
-mod order;
 mod own_cost;
 mod pace;
 mod page;
 mod plan;
 mod plot;
 mod progress;
+mod purchases;
 mod receiver;
 mod report;
 mod settle;
@@ -38,10 +38,10 @@ use board::Board;
 use ledger::Ledger;
 use measures::millis;
 use merchant::Merchant;
-use order::Orders;
 use own_cost::{OwnCost, cpu_us};
 use page::Page;
 use plan::{Mix, Pace, percentage, some_time};
+use purchases::Purchases;
 use receiver::Receiver;
 use report::{Plan, Report};
 use terminal::Terminal;
@@ -63,10 +63,10 @@ pub(super) struct LoadCommand {
     /// A test key with payments:write and payments:read
     #[arg(long, env = "QUITA_KEY", hide_env_values = true)]
     key: String,
-    /// Open model: so many payments a second, each due at its time, whatever the service answers
+    /// Open model: this many payments a second, each due at its time, whatever the service answers
     #[arg(long, value_name = "N", env = "QUITA_LOAD_RATE", conflicts_with = "concurrency")]
     rate: Option<NonZeroU32>,
-    /// Closed model: so many clients, each of which waits for its answers [default: 8]
+    /// Closed model: this many clients, each of which waits for its answers [default: 8]
     #[arg(long, value_name = "N", env = "QUITA_LOAD_CONCURRENCY")]
     concurrency: Option<NonZeroUsize>,
     /// How long payments are made
@@ -152,7 +152,7 @@ impl LoadCommand {
             client: client_with_connections(connections),
             payments_url: format!("{}/pay/payments", self.url.as_str().trim_end_matches('/')),
             authorization: format!("Bearer {}", self.key),
-            orders: Orders { run, mix: self.mix, postback_url },
+            purchases: Purchases { run, mix: self.mix, postback_url },
             board,
         }
     }

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_s_url_is_http_or_https_with_a_host() {
+    fn a_server_url_is_http_or_https_with_a_host() {
         for text in ["", "127.0.0.1:8080", "localhost:8080", "ftp://host", "file:///x"] {
             assert!(server_url(text).is_err(), "{text}");
         }

@@ -8,9 +8,9 @@ use super::failure::Failure;
 use super::flags::{ServiceFlags, StoreFlags};
 use super::keys::{ApplicationArgs, office};
 use super::output;
-use crate::audit::Deed;
 use crate::config::Config;
 use crate::http::Keys;
+use crate::service::audit::AuditDraft;
 
 /// What is done with secrets.
 #[derive(Debug, Subcommand)]
@@ -51,28 +51,28 @@ pub(super) async fn run(command: SecretsCommand) -> Result<(), Failure> {
             let (merchant, application) = application.names();
             let (access, audit) = office(store).await?;
             let secrets = access.secrets(&merchant, &application).await?;
-            let deed = Deed::of(&merchant, AuditAction::SecretShown, &application);
-            audited::note(&audit, deed).await;
+            let draft = AuditDraft::of(&merchant, AuditAction::SecretShown, &application);
+            audited::note(&audit, draft).await;
             secrets
         }
         SecretsCommand::Rotate(SecretArgs { application, store }) => {
             let (merchant, application) = application.names();
             let (access, audit) = office(store).await?;
             let secrets = access.rotate_secret(&merchant, &application).await?;
-            let deed = Deed::of(&merchant, AuditAction::SecretRotated, &application);
-            audited::note(&audit, deed).await;
+            let draft = AuditDraft::of(&merchant, AuditAction::SecretRotated, &application);
+            audited::note(&audit, draft).await;
             secrets
         }
     };
     secrets.iter().try_for_each(|secret| output::result(secret))
 }
 
-/// Derived from the service's secret key: nothing is stored, and every node knows it.
+/// The one that is configured, or one derived from the service's secret key: nothing is stored.
 fn notification_secret(acquirer: &str, config: &Config) -> Result<String, Failure> {
-    let names: Vec<_> = config.acquirers.iter().map(|known| known.spec.name.as_str()).collect();
-    if !names.contains(&acquirer) {
-        let known = names.join(", ");
+    let Some(found) = config.acquirers.iter().find(|known| known.spec.name.as_str() == acquirer) else {
+        let known: Vec<_> = config.acquirers.iter().map(|known| known.spec.name.as_str()).collect();
+        let known = known.join(", ");
         return Err(Failure::failed(format!("no acquirer {acquirer} is configured; there are: {known}")));
-    }
-    Ok(Keys::new(config.secret_key.expose()).notification_secret(acquirer).reveal())
+    };
+    Ok(Keys::new(config.secret_key.expose()).notification_secret(found).reveal())
 }

@@ -14,9 +14,9 @@ use super::failure::Failure;
 use super::flags::StoreFlags;
 use super::keys::name;
 use super::output;
-use crate::audit::{Audit, Deed};
 use crate::config::store_url::StoreUrl;
-use crate::people::People;
+use crate::service::audit::{Audit, AuditDraft};
+use crate::service::people::People;
 use crate::store::{self, Purpose};
 
 /// What is done with users.
@@ -89,8 +89,8 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
             let office = Office::open(store).await?;
             let merchant = MerchantId::new(merchant);
             let password = office.people.create(merchant.clone(), email.clone(), role).await?;
-            let deed = Deed::of(&merchant, AuditAction::UserCreated, &email).after(role.as_str());
-            office.note(deed).await;
+            let draft = AuditDraft::of(&merchant, AuditAction::UserCreated, &email).after(role.as_str());
+            office.note(draft).await;
             show_once(&password)
         }
         UsersCommand::List(List { merchant, store }) => {
@@ -106,8 +106,8 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
             let office = Office::open(store).await?;
             let user = office.people.find(&email).await?;
             let before = office.people.set_role(&user.merchant, &email, role).await?;
-            let deed = Deed::of(&user.merchant, AuditAction::UserRoleChanged, &email);
-            office.note(deed.before(before.as_str()).after(role.as_str())).await;
+            let draft = AuditDraft::of(&user.merchant, AuditAction::UserRoleChanged, &email);
+            office.note(draft.before(before.as_str()).after(role.as_str())).await;
             output::note(&format!("{email} is {} now.", role.as_str()));
             Ok(())
         }
@@ -115,15 +115,15 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
             let office = Office::open(store).await?;
             let user = office.people.find(&email).await?;
             let password = office.people.reset_password(&user.merchant, &email).await?;
-            office.note(Deed::of(&user.merchant, AuditAction::PasswordChanged, &email)).await;
+            office.note(AuditDraft::of(&user.merchant, AuditAction::PasswordChanged, &email)).await;
             show_once(&password)
         }
         UsersCommand::Remove(OneUser { email, store }) => {
             let office = Office::open(store).await?;
             let user = office.people.find(&email).await?;
             office.people.remove(&user.merchant, &email).await?;
-            let deed = Deed::of(&user.merchant, AuditAction::UserRemoved, &email);
-            office.note(deed.before(user.role.as_str())).await;
+            let draft = AuditDraft::of(&user.merchant, AuditAction::UserRemoved, &email);
+            office.note(draft.before(user.role.as_str())).await;
             output::note(&format!("{email} is removed."));
             Ok(())
         }
@@ -139,13 +139,13 @@ struct Office {
 impl Office {
     async fn open(flags: StoreFlags) -> Result<Self, Failure> {
         let url = StoreUrl::from_settings(flags.settings())?;
-        let store = store::open(&url, Purpose::Beside).await?;
+        let store = store::open(&url, Purpose::Maintenance).await?;
         let clock = Arc::new(SystemClock);
         Ok(Self { people: People::new(store.clone(), clock.clone()), audit: Audit::new(store, clock) })
     }
 
-    async fn note(&self, deed: Deed) {
-        audited::note(&self.audit, deed).await;
+    async fn note(&self, draft: AuditDraft) {
+        audited::note(&self.audit, draft).await;
     }
 }
 

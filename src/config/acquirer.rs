@@ -1,6 +1,12 @@
 //! One `[[acquirer]]` of the configuration.
+//!
+//! The keys that every acquirer has are read here; those of its adapter by the adapter's own struct, from the same
+//! `AcquirerTable`.
 
-use std::collections::BTreeMap;
+mod adapter;
+mod sandbox;
+mod table;
+
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -11,114 +17,74 @@ use quita_domain::payment::CALL_LEASE_MS;
 use quita_ports::AcquirerSpec;
 use toml::{Table, Value};
 
+pub use adapter::{AdapterConfig, AdapterKind};
+pub use sandbox::SandboxConfig;
+pub(super) use sandbox::SandboxDefaults;
+
 use super::duration::parse_duration;
-use super::file;
 use super::problem::Origin;
-use super::settings::{Given, Settings, scalar};
+use super::settings::{Given, Settings};
+use super::{Environment, file};
+use table::{AcquirerTable, variable_prefix};
 
 /// The option that holds them.
 const OPTION: &str = "acquirer";
 
 const FORM: &str = "an array of tables, such as [{ name = \"sandbox\", adapter = \"sandbox\" }]";
 
-const KEYS: [&str; 10] = [
-    "name",
-    "adapter",
-    "mode",
-    "methods",
-    "priority",
-    "weight",
-    "min-amount",
-    "max-amount",
-    "concurrency",
-    "time-out",
-];
+/// Two, so that a payment that the first one can't take finds a next route.
+const OF_DEVELOPMENT: &str = "[{ name = 'sandbox', adapter = 'sandbox' }, \
+     { name = 'sandbox-backup', adapter = 'sandbox', priority = 2 }]";
+
+const OF_PRODUCTION: &str = "[]";
 
 const DEFAULT_CONCURRENCY: usize = 256;
 const MAX_CONCURRENCY: usize = 10_000;
-
-/// What speaks to an acquirer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AdapterKind {
-    /// Pretends, in this process.
-    Sandbox,
-}
-
-impl AdapterKind {
-    /// Every adapter.
-    pub const ALL: [Self; 1] = [Self::Sandbox];
-
-    /// As the configuration spells it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Sandbox => "sandbox",
-        }
-    }
-
-    /// Reads the spelling of the configuration.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
-    }
-
-    /// The mode of the keys that may reach it: test keys only ever reach sandboxes, live keys never do.
-    pub const fn mode(self) -> Mode {
-        match self {
-            Self::Sandbox => Mode::Test,
-        }
-    }
-}
 
 /// A configured acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AcquirerConfig {
     /// What speaks to it.
-    pub adapter: AdapterKind,
+    pub adapter: AdapterConfig,
     /// What the actors need to know of it.
     pub spec: AcquirerSpec,
 }
 
-impl AcquirerConfig {
-    /// A sandbox for every method and amount.
-    pub fn sandbox(name: &str, priority: u32, time_out: Duration) -> Self {
-        let spec = AcquirerSpec {
-            name: AcquirerName::new(name),
-            mode: AdapterKind::Sandbox.mode(),
-            methods: Method::ALL.to_vec(),
-            priority,
-            weight: 1,
-            min_amount: Money::from_cents(1),
-            max_amount: Money::MAX,
-            concurrency: DEFAULT_CONCURRENCY,
-            time_out_ms: millis(time_out),
-        };
-        Self { adapter: AdapterKind::Sandbox, spec }
-    }
-}
-
-/// Reads all acquirers. `None` if the option is not set; those that were refused are left out.
-pub(super) fn read(settings: &mut Settings, sandbox_time_out: Duration) -> Option<Vec<AcquirerConfig>> {
-    let Given { value, origin } = settings.given(OPTION)?.clone();
-    let array = match array(value) {
-        Ok(array) => array,
+/// Reads all acquirers. Those that were refused are left out.
+pub(super) fn read(
+    settings: &mut Settings,
+    environment: Environment,
+    sandbox: &SandboxDefaults,
+) -> Vec<AcquirerConfig> {
+    let Given { value, origin } = settings.given(OPTION).cloned().unwrap_or_else(|| default_of(environment));
+    let tables = match tables(value) {
+        Ok(tables) => tables,
         Err(why) => {
             settings.refuse(OPTION, format!("{why} ({origin}); allowed is {FORM}"));
-            return Some(Vec::new());
+            return Vec::new();
         }
     };
-    let mut acquirers: Vec<AcquirerConfig> = Vec::new();
-    for (index, table) in array.into_iter().enumerate() {
-        let mut reading = Reading::of(settings, &origin, index, table);
-        let Some(acquirer) = reading.acquirer(sandbox_time_out) else { continue };
-        if acquirers.iter().any(|other| other.spec.name == acquirer.spec.name) {
-            reading.refuse("name", "another acquirer has this name");
-        } else {
-            acquirers.push(acquirer);
-        }
+    let mut reader = Reader { sandbox, names: Vec::new(), is_every_adapter_known: true };
+    let mut acquirers = Vec::new();
+    for (index, table) in tables.into_iter().enumerate() {
+        acquirers.extend(reader.acquirer(&mut AcquirerTable::new(settings, &origin, index, table)));
     }
-    Some(acquirers)
+    // An acquirer that was not understood may have secrets of any name.
+    if reader.is_every_adapter_known {
+        settings.refuse_other_acquirer_secrets();
+    }
+    acquirers
 }
 
-fn array(value: Value) -> Result<Vec<Table>, String> {
+fn default_of(environment: Environment) -> Given {
+    let text = match environment {
+        Environment::Development => OF_DEVELOPMENT,
+        Environment::Production => OF_PRODUCTION,
+    };
+    Given { value: Value::String(text.into()), origin: Origin::Default }
+}
+
+fn tables(value: Value) -> Result<Vec<Table>, String> {
     let value = match value {
         Value::String(text) => file::parse_array(&text)?,
         other @ (Value::Integer(_)
@@ -131,105 +97,98 @@ fn array(value: Value) -> Result<Vec<Table>, String> {
     value.try_into().map_err(|_| "it is no array of tables".into())
 }
 
-/// One table while it is read.
-struct Reading<'a> {
-    settings: &'a mut Settings,
-    origin: &'a Origin,
-    index: usize,
-    entries: BTreeMap<String, Value>,
-    is_refused: bool,
+/// Reads one table after the other.
+struct Reader<'a> {
+    sandbox: &'a SandboxDefaults,
+    names: Vec<AcquirerName>,
+    is_every_adapter_known: bool,
 }
 
-impl<'a> Reading<'a> {
-    fn of(settings: &'a mut Settings, origin: &'a Origin, index: usize, table: Table) -> Self {
-        let entries = table.into_iter().map(|(key, value)| (key.replace('_', "-"), value)).collect();
-        Self { settings, origin, index, entries, is_refused: false }
-    }
-
-    fn acquirer(&mut self, sandbox_time_out: Duration) -> Option<AcquirerConfig> {
-        let unknown: Vec<_> =
-            self.entries.keys().filter(|key| !KEYS.contains(&key.as_str())).cloned().collect();
-        for key in unknown {
-            self.refuse(&key, &format!("there is no such key; known are {}", KEYS.join(", ")));
-        }
-        let name = self.required("name", "1 to 40 of a–z, 0–9, - and _", acquirer_name);
-        let adapter = self.required("adapter", "sandbox", AdapterKind::parse);
-        let mode = self.optional("mode", "test or live", Mode::parse);
-        if let (Some(adapter), Some(mode)) = (adapter, mode)
-            && adapter.mode() != mode
-        {
-            let name = adapter.as_str();
-            let why = format!("a {name} moves no money: live keys never reach it; allowed is test");
-            self.refuse("mode", &why);
-        }
-        let methods = self.methods();
-        let priority = self.optional("priority", "a whole number from 0", |text| text.parse().ok());
-        let weight = self.optional("weight", "1 to 1000", |text| number(text, 1, 1_000));
+impl Reader<'_> {
+    fn acquirer(&mut self, table: &mut AcquirerTable<'_>) -> Option<AcquirerConfig> {
+        let name = self.name(table);
+        let adapters = AdapterKind::ALL.map(AdapterKind::as_str).join(" or ");
+        let kind = table.required("adapter", &adapters, AdapterKind::parse);
+        self.is_every_adapter_known &= name.is_some() && kind.is_some();
+        let mode = mode(table, kind);
+        let methods = methods(table, kind);
+        let priority = table.optional("priority", "a whole number from 0", |text| text.parse().ok());
+        let weight = table.optional("weight", "1 to 1000", |text| number(text, 1, 1_000));
         let cents = |text: &str| number(text, 1, Money::MAX.cents()).map(Money::from_cents);
-        let min_amount = self.optional("min-amount", "1 to 9999999999 cents", cents);
-        let max_amount = self.optional("max-amount", "1 to 9999999999 cents", cents);
-        if min_amount.unwrap_or(Money::ZERO) > max_amount.unwrap_or(Money::MAX) {
-            self.refuse("min-amount", "it is more than max-amount");
+        let min_amount =
+            table.optional("min-amount", "1 to 9999999999 cents", cents).unwrap_or(Money::from_cents(1));
+        let max_amount = table.optional("max-amount", "1 to 9999999999 cents", cents).unwrap_or(Money::MAX);
+        if min_amount > max_amount {
+            table.refuse("min-amount", "it is more than max-amount");
         }
-        let concurrency = self.optional("concurrency", "1 to 10000", |text| number(text, 1, MAX_CONCURRENCY));
-        let time_out = self.optional("time-out", TIME_OUT_FORM, parse_time_out);
-        let defaults = AcquirerConfig::sandbox(name?.as_str(), 1, sandbox_time_out);
+        let concurrency =
+            table.optional("concurrency", "1 to 10000", |text| number(text, 1, MAX_CONCURRENCY));
+        let time_out = table.optional("time-out", TIME_OUT_FORM, parse_time_out);
+        let rate =
+            table.optional("rate", "a whole number of calls a second, from 1", |text| text.parse().ok());
+        // What an adapter can and which keys it has is not known without it.
+        let kind = kind?;
+        let adapter = AdapterConfig::read(kind, table, self.sandbox);
+        table.refuse_unknown();
+        if table.is_refused() {
+            return None;
+        }
         let spec = AcquirerSpec {
-            mode: adapter?.mode(),
-            methods: methods.unwrap_or(defaults.spec.methods),
-            priority: priority.unwrap_or(defaults.spec.priority),
-            weight: weight.unwrap_or(defaults.spec.weight),
-            min_amount: min_amount.unwrap_or(defaults.spec.min_amount),
-            max_amount: max_amount.unwrap_or(defaults.spec.max_amount),
-            concurrency: concurrency.unwrap_or(defaults.spec.concurrency),
-            time_out_ms: time_out.map_or(defaults.spec.time_out_ms, millis),
-            name: defaults.spec.name,
+            name: name?,
+            mode: mode.unwrap_or(kind.default_mode()),
+            methods: methods.unwrap_or_else(|| kind.methods().to_vec()),
+            priority: priority.unwrap_or(1),
+            weight: weight.unwrap_or(1),
+            min_amount,
+            max_amount,
+            concurrency: concurrency.unwrap_or(DEFAULT_CONCURRENCY),
+            time_out_ms: millis(time_out.unwrap_or_else(|| kind.default_time_out(self.sandbox))),
+            rate,
         };
-        (!self.is_refused).then_some(AcquirerConfig { adapter: adapter?, spec })
+        Some(AcquirerConfig { adapter: adapter?, spec })
     }
 
-    fn methods(&mut self) -> Option<Vec<Method>> {
-        let value = self.entries.get("methods")?;
-        let methods: Option<Vec<Method>> = value
-            .as_array()
-            .and_then(|values| values.iter().map(|value| value.as_str().and_then(Method::parse)).collect());
-        let methods = methods.filter(|methods| !methods.is_empty());
-        if methods.is_none() {
-            self.refuse("methods", "allowed is an array of pix, boleto, credit_card, with at least one");
+    /// Reads the name, which no other has, nor one that becomes the same variables.
+    fn name(&mut self, table: &mut AcquirerTable<'_>) -> Option<AcquirerName> {
+        let name = table.required("name", "1 to 40 of a–z, 0–9, - and _", acquirer_name)?;
+        let prefix = variable_prefix(&name);
+        match self.names.iter().find(|other| variable_prefix(other) == prefix) {
+            None => {
+                table.set_name(&name);
+                self.names.push(name.clone());
+                return Some(name);
+            }
+            Some(other) if *other == name => table.refuse("name", "another acquirer has this name"),
+            Some(other) => {
+                let (name, other) = (name.as_str(), other.as_str());
+                let why = format!(
+                    "{name} and {other} both become {prefix}… in the environment; rename one of the two"
+                );
+                table.refuse("name", &why);
+            }
         }
-        methods.map(|mut methods| {
-            methods.sort_unstable();
-            methods.dedup();
-            methods
-        })
+        None
     }
+}
 
-    fn required<T>(&mut self, key: &str, allowed: &str, parse: impl FnOnce(&str) -> Option<T>) -> Option<T> {
-        if !self.entries.contains_key(key) {
-            self.refuse(key, &format!("it is missing; allowed is {allowed}"));
-        }
-        self.optional(key, allowed, parse)
+fn mode(table: &mut AcquirerTable<'_>, kind: Option<AdapterKind>) -> Option<Mode> {
+    let mode = table.optional("mode", "test or live", Mode::parse)?;
+    if let Some(kind) = kind.filter(|kind| mode == Mode::Live && !kind.moves_money()) {
+        let kind = kind.as_str();
+        let why = format!("a {kind} moves no money: live keys never reach it; allowed is test");
+        table.refuse("mode", &why);
     }
+    Some(mode)
+}
 
-    fn optional<T>(&mut self, key: &str, allowed: &str, parse: impl FnOnce(&str) -> Option<T>) -> Option<T> {
-        let text = scalar(self.entries.get(key)?);
-        let parsed = text.as_deref().and_then(parse);
-        if parsed.is_none() {
-            let shown = text.map_or("its value".into(), |text| format!("{text:?}"));
-            self.refuse(key, &format!("{shown} is not allowed; allowed is {allowed}"));
-        }
-        parsed
-    }
-
-    fn refuse(&mut self, key: &str, why: &str) {
-        self.is_refused = true;
-        let place = format!("{OPTION}[{}].{key}", self.index);
-        let origin = match self.origin {
-            Origin::File { path, .. } => Origin::File { path: path.clone(), key: place.clone() },
-            Origin::Flag(_) | Origin::Variable(_) => self.origin.clone(),
-        };
-        self.settings.refuse(&place, format!("{why} ({origin})"));
-    }
+fn methods(table: &mut AcquirerTable<'_>, kind: Option<AdapterKind>) -> Option<Vec<Method>> {
+    let able = kind.map_or(&Method::ALL[..], AdapterKind::methods);
+    let allowed: Vec<_> = able.iter().map(|method| method.label()).collect();
+    let parse = |text: &str| Method::parse(text).filter(|method| able.contains(method));
+    let mut methods = table.list("methods", &allowed.join(", "), parse)?;
+    methods.sort_unstable();
+    methods.dedup();
+    Some(methods)
 }
 
 /// What the time-out of a call may be, for messages.
@@ -256,3 +215,6 @@ pub(super) fn number<T: FromStr + PartialOrd>(text: &str, least: T, most: T) -> 
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

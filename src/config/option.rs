@@ -65,7 +65,11 @@ pub const OPTIONS: [ConfigOption; 21] = [
         "How long a transaction's actor stays in memory after its last message [default: 3s]",
     ),
     option("max-installments", "N", "Instalments that a card payment may have, 1 to 12 [default: 12]"),
-    option("sandbox-settle-after", "DURATION", "How long the sandbox's payer takes to pay [default: 2s]"),
+    option(
+        "sandbox-settle-after",
+        "DURATION",
+        "How long the payer of a sandbox that states none takes to pay [default: 2s]",
+    ),
     option(
         "sandbox-time-out",
         "DURATION",

@@ -8,6 +8,8 @@ use thiserror::Error;
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
+    /// Nothing was set.
+    Default,
     /// A flag, named without its dashes.
     Flag(&'static str),
     /// An environment variable.
@@ -21,9 +23,22 @@ pub enum Origin {
     },
 }
 
+impl Origin {
+    /// A path that was written here: in a file it is relative to the file's folder.
+    pub(super) fn resolve(&self, path: &str) -> PathBuf {
+        match self {
+            Self::File { path: file, .. } => {
+                file.parent().map_or_else(|| path.into(), |folder| folder.join(path))
+            }
+            Self::Default | Self::Flag(_) | Self::Variable(_) => path.into(),
+        }
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Default => f.write_str("default"),
             Self::Flag(name) => write!(f, "flag --{name}"),
             Self::Variable(name) => write!(f, "environment {name}"),
             Self::File { path, key } => write!(f, "file {} key {key}", path.display()),

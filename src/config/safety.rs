@@ -45,7 +45,7 @@ pub(super) fn warnings(config: &Config, store_is_flag: bool) -> Vec<String> {
     let mut warnings = Vec::new();
     if !is_loopback(config.ops_listen) {
         warnings.push(format!(
-            "ops-listen is {}: metrics, health and exceptions have no password and are open to whoever reaches it; \
+            "ops-listen is {}: metrics, health and exceptions have no password and are open to anybody who reaches it; \
              use a loopback address, or a network of your own",
             config.ops_listen
         ));

@@ -1,10 +1,11 @@
 //! What was set, wherever it was set: flags win over the environment, which wins over the file.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as Place;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::Path;
 
+use quita_domain::secret::Secret;
 use toml::Value;
 
 use super::file;
@@ -24,6 +25,9 @@ pub const OTHER_VARIABLES: [&str; 6] = [
 /// Beginnings of variables that others set: our tests, and Kubernetes for a service that is called `quita`.
 const FOREIGN_PREFIXES: [&str; 3] = ["QUITA_TEST_", "QUITA_SERVICE_", "QUITA_PORT"];
 
+/// How every variable with a secret of an acquirer begins.
+pub(super) const ACQUIRER_PREFIX: &str = "QUITA_ACQUIRER_";
+
 /// One value and its origin.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Given {
@@ -35,6 +39,10 @@ pub(super) struct Given {
 #[derive(Debug, Default)]
 pub struct Settings {
     given: BTreeMap<&'static str, Given>,
+    /// Variables with secrets of acquirers.
+    acquirer_secrets: BTreeMap<String, Secret<String>>,
+    /// Variables that acquirers have asked for, set or not.
+    acquirer_variables: BTreeSet<String>,
     problems: Vec<Problem>,
 }
 
@@ -80,6 +88,12 @@ impl Settings {
             let origin = Origin::Variable(variable.into());
             let known = OPTIONS.iter().chain([&CONFIG_FILE]).find(|option| option.variable() == variable);
             match (known, value.into_string()) {
+                (None, Ok(secret)) if variable.starts_with(ACQUIRER_PREFIX) => {
+                    self.acquirer_secrets.insert(variable.into(), Secret::new(secret));
+                }
+                (None, Err(_)) if variable.starts_with(ACQUIRER_PREFIX) => {
+                    self.refuse(variable, format!("it is no UTF-8 ({origin})"));
+                }
                 (None, _) => {
                     let known: Vec<_> = OPTIONS.iter().map(ConfigOption::variable).collect();
                     self.refuse(
@@ -151,6 +165,24 @@ impl Settings {
             self.refuse(name, format!("{shown} is not allowed ({origin}); allowed is {allowed}"));
         }
         parsed
+    }
+
+    /// The secret in a variable of an acquirer.
+    pub(super) fn acquirer_secret(&mut self, variable: &str) -> Option<Secret<String>> {
+        self.acquirer_variables.insert(variable.into());
+        self.acquirer_secrets.get(variable).cloned()
+    }
+
+    /// Refuses the variables that no acquirer has asked for.
+    pub(super) fn refuse_other_acquirer_secrets(&mut self) {
+        let known: Vec<_> = self.acquirer_variables.iter().map(String::as_str).collect();
+        let known = if known.is_empty() { "none".into() } else { known.join(", ") };
+        let is_other = |variable: &&String| !self.acquirer_variables.contains(*variable);
+        let others: Vec<_> = self.acquirer_secrets.keys().filter(is_other).cloned().collect();
+        for variable in others {
+            let why = format!("no acquirer has such a secret; variables of the configured ones: {known}");
+            self.refuse(&variable, why);
+        }
     }
 
     /// Notes that an option can't be understood.

@@ -12,7 +12,7 @@ use super::*;
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
 /// A configuration of flags, variables and the text of a file.
-fn load(
+pub(super) fn load(
     flags: &[(&'static str, &str)],
     variables: &[(&str, &str)],
     file: Option<&str>,
@@ -26,7 +26,7 @@ fn load(
     Config::from_settings(Settings::gather(flags, variables))
 }
 
-fn refusals(result: Result<Config, ConfigError>) -> Vec<String> {
+pub(super) fn refusals(result: Result<Config, ConfigError>) -> Vec<String> {
     result.unwrap_err().0.iter().map(ToString::to_string).collect()
 }
 
@@ -112,7 +112,7 @@ fn every_option_can_be_set_in_all_three_places() {
 }
 
 #[test]
-fn what_is_wrong_is_told_all_at_once_with_its_origin_and_what_is_allowed() {
+fn what_is_wrong_is_reported_all_at_once_with_its_origin_and_what_is_allowed() {
     let messages = refusals(load(
         &[("rate-limit", "many")],
         &[("QUITA_LISTEN", "localhost"), ("QUITA_RATELIMIT", "1")],
@@ -201,7 +201,7 @@ fn the_secret_key_comes_from_the_environment_or_a_file_of_its_own() {
 }
 
 #[test]
-fn the_operator_s_console_has_a_known_password_on_loopback_in_development_alone() {
+fn the_console_of_operators_has_a_known_password_on_loopback_in_development_alone() {
     let password = |flags: &[(&'static str, &str)], set: Option<&str>| {
         let variables: Vec<_> = set.map(|set| ("QUITA_OPERATOR_PASSWORD", set)).into_iter().collect();
         let config = load(flags, &variables, None).unwrap();

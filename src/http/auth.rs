@@ -10,7 +10,7 @@ use quita_domain::access::Scope;
 
 use super::edge::Edge;
 use super::errors::ApiError;
-use crate::access::{AccessError, Caller};
+use crate::service::access::{AccessError, Caller};
 
 type Extracted<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
 

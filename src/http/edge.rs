@@ -1,7 +1,7 @@
 //! What the handlers share.
 
 use quita_actors::Payments;
-use quita_domain::identity::{Owner, TransactionId};
+use quita_domain::identity::{AcquirerName, Owner, TransactionId};
 use quita_domain::request::{PostbackPolicy, RequestLimits};
 use quita_domain::webhook::signature::WebhookSecret;
 use quita_ports::Clock;
@@ -15,8 +15,9 @@ use subtle::ConstantTimeEq;
 use uuid::{Builder, Uuid};
 
 use super::rate_limit::RateLimit;
-use crate::access::KeyVerifier;
+use crate::config::acquirer::{AcquirerConfig, AdapterConfig, AdapterKind};
 use crate::config::{Config, Environment};
+use crate::service::access::KeyVerifier;
 
 /// Bytes of the code that proves a page token.
 const PROOF_BYTES: usize = 16;
@@ -30,7 +31,7 @@ pub struct Edge {
     pub(crate) limits: RequestLimits,
     pub(crate) keys: Keys,
     pub(crate) public_url: String,
-    acquirers: Vec<String>,
+    acquirers: Vec<AcquirerConfig>,
 }
 
 impl Edge {
@@ -54,14 +55,14 @@ impl Edge {
             limits: RequestLimits { max_installments: config.max_installments, postback },
             keys: Keys::new(config.secret_key.expose()),
             public_url,
-            acquirers: config.acquirers.iter().map(|acquirer| acquirer.spec.name.to_string()).collect(),
+            acquirers: config.acquirers.clone(),
         }
     }
 
-    /// The secret that signs an acquirer's notices; `None` if there is no such acquirer.
-    pub(crate) fn notification_secret(&self, acquirer: &str) -> Option<WebhookSecret> {
-        let is_known = self.acquirers.iter().any(|known| known == acquirer);
-        is_known.then(|| self.keys.notification_secret(acquirer))
+    /// Whether this acquirer only pretends, so that people may move what it holds.
+    pub(crate) fn is_sandbox(&self, acquirer: &AcquirerName) -> bool {
+        let acquirer = self.acquirers.iter().find(|known| known.spec.name == *acquirer);
+        acquirer.is_some_and(|acquirer| acquirer.adapter.kind() == AdapterKind::Sandbox)
     }
 }
 
@@ -114,9 +115,13 @@ impl Keys {
         is_proven.then_some(id)
     }
 
-    /// The secret that signs an acquirer's notices.
-    pub fn notification_secret(&self, acquirer: &str) -> WebhookSecret {
-        WebhookSecret::from_bytes(mac(&self.notification, &[acquirer.as_bytes()]))
+    /// The secret that signs an acquirer's notices: its own, or else one that every node can derive.
+    pub(crate) fn notification_secret(&self, acquirer: &AcquirerConfig) -> WebhookSecret {
+        let own = match &acquirer.adapter {
+            AdapterConfig::Sandbox(sandbox) => sandbox.notification_secret.clone(),
+        };
+        let name = acquirer.spec.name.as_str().as_bytes();
+        own.unwrap_or_else(|| WebhookSecret::from_bytes(mac(&self.notification, &[name])))
     }
 
     fn page_proof(&self, id: TransactionId) -> Vec<u8> {

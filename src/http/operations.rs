@@ -4,7 +4,7 @@ use actix_web::web::{Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use quita_actors::Operated;
 use quita_domain::identity::TransactionId;
-use quita_domain::operation::{OperationKind, OperationRequest, OperationState, Wish};
+use quita_domain::operation::{OperationKind, OperationRequest, OperationState, RequestedOperation};
 use quita_domain::request::operation::parse_amount;
 use quita_domain::status::Status;
 use uuid::Uuid;
@@ -25,7 +25,7 @@ pub(crate) async fn cancel(
     payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
     read_optional_json(&request, payload).await?;
-    let operated = operate(&caller, &edge, &id, &request, Wish::Cancel).await?;
+    let operated = operate(&caller, &edge, &id, &request, RequestedOperation::Cancel).await?;
     ended(&operated)?;
     Ok(answer::record(&mut answer_to(&operated), &edge, &operated.payment))
 }
@@ -39,7 +39,7 @@ pub(crate) async fn capture(
     payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
     let amount = parse_amount(&read_optional_json(&request, payload).await?)?;
-    let operated = operate(&caller, &edge, &id, &request, Wish::Capture(amount)).await?;
+    let operated = operate(&caller, &edge, &id, &request, RequestedOperation::Capture(amount)).await?;
     ended(&operated)?;
     Ok(answer::record(&mut answer_to(&operated), &edge, &operated.payment))
 }
@@ -53,7 +53,7 @@ pub(crate) async fn refund(
     payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
     let amount = parse_amount(&read_optional_json(&request, payload).await?)?;
-    let operated = operate(&caller, &edge, &id, &request, Wish::Refund(amount)).await?;
+    let operated = operate(&caller, &edge, &id, &request, RequestedOperation::Refund(amount)).await?;
     let mut response = if operated.is_replay { answer_to(&operated) } else { HttpResponse::Created() };
     answer::refund(&mut response, &operated)
 }
@@ -63,17 +63,17 @@ async fn operate(
     edge: &Edge,
     id: &str,
     request: &HttpRequest,
-    wish: Wish,
+    requested: RequestedOperation,
 ) -> Result<Operated, ApiError> {
     let key = key_of(request)?;
     let id = TransactionId::parse(id).ok_or_else(ApiError::unreadable_id)?;
-    let wanted = OperationRequest { id: Uuid::now_v7(), wish, key };
+    let wanted = OperationRequest { id: Uuid::now_v7(), requested, key };
     let operated = edge.payments.operate(id, caller.0.owner.clone(), wanted).await?;
-    tracing::info!(transaction.id = %id, operation = wish.verb(), state = ?operated.operation.state, "an operation");
+    tracing::info!(transaction.id = %id, operation = requested.verb(), state = ?operated.operation.state, "an operation");
     Ok(operated)
 }
 
-/// Cancelling and capturing are answered once they are over: refused is a conflict, unknown is told as such.
+/// Cancelling and capturing are answered once they are over: refused is a conflict, unknown is reported as such.
 fn ended(operated: &Operated) -> Result<(), ApiError> {
     let verb = operated.operation.kind.verb();
     let was_cancelled = || operated.payment.history.iter().any(|event| event.status == Status::Cancelled);

@@ -212,7 +212,7 @@ fn page(page: &impl Template) -> Result<HttpResponse, ApiError> {
         .body(html))
 }
 
-/// An answer whose address is a secret: nobody keeps it, nobody is told of it.
+/// An answer whose address is a secret: nobody keeps it, and it is passed on to nobody.
 fn picture(kind: &'static str) -> HttpResponseBuilder {
     let mut response = HttpResponse::Ok();
     response

@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_instant_is_told_in_brasilia_s_time() {
+    fn an_instant_is_shown_in_the_time_of_brasilia() {
         let at = Timestamp::parse("2026-12-01T02:30:00Z").unwrap();
         assert_eq!(in_brasilia(at), "30/11/2026 às 23:30");
     }

@@ -27,7 +27,11 @@ pub fn configure(config: &mut ServiceConfig, edge: Data<Edge>) {
             "POST",
             [web::post().to(deliveries::redeliver)],
         ))
-        .service(at("/acquirers/{name}/notifications", "POST", [web::post().to(notifications::receive)]))
+        .service(at(
+            "/acquirers/{name}/notifications{tail:(/.*)?}",
+            "POST",
+            [web::post().to(notifications::receive)],
+        ))
         .service(at("/sandbox/payments/{id}/{action}", "POST", [web::post().to(sandbox::act)]))
         .service(page("/pix/{name}", || web::to(page_routes::pix)))
         .service(page("/pix/{token}/status", || web::to(page_routes::status)))

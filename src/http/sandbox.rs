@@ -27,6 +27,11 @@ pub(crate) async fn act(
         return Err(ApiError::forbidden("only payments made with a test key can be moved by hand"));
     }
     let payment = own(&edge, &id, &caller.0.owner).await?;
+    // An acquirer's test keys reach its homologation, and there money moves only as the acquirer says.
+    if !payment.acquirer().is_some_and(|acquirer| edge.is_sandbox(acquirer)) {
+        let message = "no sandbox took this payment: only its acquirer can move it";
+        return Err(ApiError::conflict("not_a_sandbox_payment", message));
+    }
     let (status, target) = (payment.status(), target(action));
     if !status.allows(target) {
         let message = format!("a payment that is {status} cannot become {target}");

@@ -13,7 +13,7 @@ use quita_ports::trace::{Span, SpanKind, Tracer, within};
 
 use super::{request_id, traceparent};
 
-/// Methods that are told; any other word may be anything.
+/// Methods that are recorded; any other word may be anything.
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /// What stands for any other method (OpenTelemetry, semantic conventions for HTTP).
@@ -26,13 +26,13 @@ pub(crate) async fn traced<B: MessageBody + 'static>(
     next: Next<B>,
 ) -> Result<ServiceResponse<B>, Error> {
     let mut span = tracer.map_or_else(Span::none, |tracer| begin(&tracer, &request));
-    let result = within(span.place().cloned(), next.call(request)).await;
-    span.tell_with(|span| {
+    let result = within(span.context().cloned(), next.call(request)).await;
+    span.record_with(|span| {
         let status = match &result {
             Ok(response) => response.status(),
             Err(error) => error.as_response_error().status_code(),
         };
-        tell_status(span, status);
+        record_status(span, status);
     });
     result
 }
@@ -49,12 +49,12 @@ fn begin(tracer: &Arc<dyn Tracer>, request: &ServiceRequest) -> Span {
         None => Span::begin(Some(tracer), name),
     };
     let mut span = span.of_kind(SpanKind::Server);
-    span.tell_with(|span| {
-        span.tell("http.request.method", method(request));
+    span.record_with(|span| {
+        span.record("http.request.method", method(request));
         if let Some(route) = request.match_pattern() {
-            span.tell("http.route", route);
+            span.record("http.route", route);
         }
-        span.tell("request.id", request_id::current());
+        span.record("request.id", request_id::current());
     });
     span
 }
@@ -63,8 +63,8 @@ fn method(request: &ServiceRequest) -> &'static str {
     METHODS.into_iter().find(|known| *known == request.method().as_str()).unwrap_or(OTHER_METHOD)
 }
 
-fn tell_status(span: &mut Span, status: StatusCode) {
-    span.tell("http.response.status_code", status.as_u16());
+fn record_status(span: &mut Span, status: StatusCode) {
+    span.record("http.response.status_code", status.as_u16());
     if status.is_server_error() {
         span.fail("the answer is an error of this service");
     }

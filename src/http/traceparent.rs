@@ -42,7 +42,7 @@ fn read(text: &str) -> Option<Caller> {
     Some(Caller { position, is_recorded: flags & RECORDED != 0 })
 }
 
-/// So many digits, in lower case as the standard wants them.
+/// This many digits, in lower case as the standard wants them.
 fn hex(text: &str, digits: usize) -> Option<u128> {
     let is_hex = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     (text.len() == digits && is_hex).then(|| u128::from_str_radix(text, 16).ok()).flatten()

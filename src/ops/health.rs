@@ -53,7 +53,7 @@ pub(super) async fn live() -> HttpResponse {
 pub(super) async fn ready(payments: Data<Payments>) -> HttpResponse {
     let store = check_store(&payments).await;
     let takes_messages = payments.takes_messages();
-    let message = (!takes_messages).then(|| String::from("an actor is being made anew"));
+    let message = (!takes_messages).then(|| String::from("an actor is being recreated"));
     let mailboxes = Check { ok: takes_messages, message };
     let routes = payments.acquirers();
     let has_route = routes.iter().any(|route| route.state.takes_new_payments());

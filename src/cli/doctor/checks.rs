@@ -9,9 +9,10 @@ use quita_domain::identity::Mode;
 use quita_domain::method::Method;
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_domain::webhook::signature::WebhookSecret;
-use quita_ports::Store;
+use quita_ports::{AcquirerSpec, Store};
 
 use super::finding::Finding;
+use crate::config::acquirer::{AcquirerConfig, AdapterConfig};
 use crate::config::problem::ConfigError;
 use crate::config::store_url::StoreUrl;
 use crate::config::{Config, Environment};
@@ -45,11 +46,7 @@ pub(super) fn configuration(config: &Config) -> Vec<Finding> {
 pub(super) fn acquirers(config: &Config) -> Vec<Finding> {
     let mut findings = Vec::new();
     for acquirer in &config.acquirers {
-        let methods: Vec<_> = acquirer.spec.methods.iter().map(|method| method.label()).collect();
-        let (name, mode) = (&acquirer.spec.name, acquirer.spec.mode.as_str());
-        let kind = acquirer.adapter.as_str();
-        findings
-            .push(Finding::ok("acquirer", format!("{name}: {kind}, {mode} keys, {}", methods.join(", "))));
+        findings.push(Finding::ok("acquirer", described(acquirer)));
     }
     let modes: &[Mode] = match config.environment {
         Environment::Development => &[Mode::Test],
@@ -67,6 +64,20 @@ pub(super) fn acquirers(config: &Config) -> Vec<Finding> {
         }
     }
     findings
+}
+
+fn described(acquirer: &AcquirerConfig) -> String {
+    let AcquirerSpec { name, mode, methods, rate, .. } = &acquirer.spec;
+    let methods: Vec<_> = methods.iter().map(|method| method.label()).collect();
+    let (kind, mode, methods) = (acquirer.adapter.kind().as_str(), mode.as_str(), methods.join(", "));
+    let rate = rate.map(|rate| format!("; at most {rate} calls a second")).unwrap_or_default();
+    let secret = match &acquirer.adapter {
+        AdapterConfig::Sandbox(sandbox) if sandbox.notification_secret.is_some() => {
+            "; notices signed with the secret that is configured"
+        }
+        AdapterConfig::Sandbox(_) => "",
+    };
+    format!("{name}: {kind}, {mode} keys, {methods}{rate}{secret}")
 }
 
 /// The secret key; whether it is safe was judged with the configuration.
@@ -189,6 +200,18 @@ mod tests {
         let found = acquirers(&config);
         assert_eq!(levels(&found), [Level::Warn, Level::Warn], "{found:?}");
         assert!(found[1].text.contains("none takes pix, boleto, credit_card of live keys"), "{found:?}");
+    }
+
+    #[test]
+    fn an_acquirer_is_reported_with_what_its_table_says() {
+        let table = "[{ name = 'a', adapter = 'sandbox', methods = ['pix'], rate = 5 }]";
+        let variable = ("QUITA_ACQUIRER_A_NOTIFICATION_SECRET", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
+        let variables = [(variable.0.into(), variable.1.into())];
+        let settings = Settings::gather([("acquirer", table.to_owned())], variables);
+        let found = acquirers(&Config::from_settings(settings).unwrap());
+        let expected = "a: sandbox, test keys, pix; at most 5 calls a second; notices signed with the secret that \
+                        is configured";
+        assert_eq!(found[0].text, expected);
     }
 
     #[test]

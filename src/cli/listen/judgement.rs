@@ -34,7 +34,7 @@ pub(in crate::cli) enum Judgement {
     Good,
     /// It is wrong, and why.
     Bad(&'static str),
-    /// Its time is so many seconds from ours.
+    /// Its time is too far from ours.
     Stale {
         /// How far.
         off_s: u64,

@@ -1,4 +1,4 @@
-//! What each payment's merchant was told, and what it has to be told still.
+//! What was reported to each payment's merchant, and what still has to be.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -27,7 +27,7 @@ pub(super) struct Account {
     /// What the service said of the payment in the end.
     pub(super) found: Option<Found>,
     /// What its merchant had been told before that was asked.
-    pub(super) told_before: Option<Status>,
+    pub(super) status_before: Option<Status>,
 }
 
 /// One event.
@@ -113,15 +113,15 @@ impl Ledger {
     }
 
     /// What the payment's last event said.
-    pub(super) fn told(&self, transaction: Uuid) -> Option<Status> {
+    pub(super) fn last_status(&self, transaction: Uuid) -> Option<Status> {
         self.accounts.get(&transaction)?.last().map(|last| last.status)
     }
 
     /// Notes what the service said of the payment in the end, and what had been told before it was asked.
-    pub(super) fn find(&mut self, transaction: Uuid, told_before: Option<Status>, found: Found) {
+    pub(super) fn find(&mut self, transaction: Uuid, status_before: Option<Status>, found: Found) {
         self.change(transaction, |account| {
             account.found = Some(found);
-            account.told_before = told_before;
+            account.status_before = status_before;
         });
     }
 

@@ -36,7 +36,7 @@ impl Call {
 }
 
 impl Slice {
-    /// How many a second, if so many came in this slice.
+    /// How many a second, from how many came in this slice.
     pub(super) fn per_second(&self, count: u64) -> u64 {
         count.saturating_mul(1_000) / self.length_ms.max(1)
     }

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::board::Board;
 use super::measures::Call;
-use super::order::Orders;
+use super::purchases::Purchases;
 use super::verdict::Found;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -29,7 +29,7 @@ pub(super) struct Merchant {
     /// `Bearer …`.
     pub(super) authorization: String,
     /// Makes the requests.
-    pub(super) orders: Orders,
+    pub(super) purchases: Purchases,
     /// Where everything is noted.
     pub(super) board: Arc<Board>,
 }
@@ -51,11 +51,12 @@ struct Answer {
 impl Merchant {
     /// Makes the payment with this number, due since `intended`, and reads it back. False if there was no answer.
     pub(super) async fn pay(&self, number: u64, intended: Instant) -> bool {
-        let order = self.orders.order(number);
+        let purchase = self.purchases.purchase(number);
         let late = intended.elapsed();
         let request = self.client.post(self.payments_url.as_str()).insert_header((AUTHORIZATION, self.key()));
         let request = request.insert_header((CONTENT_TYPE, "application/json"));
-        let answer = read(request.insert_header((IDEMPOTENCY_KEY, order.key)).send_body(order.body)).await;
+        let answer =
+            read(request.insert_header((IDEMPOTENCY_KEY, purchase.key)).send_body(purchase.body)).await;
         self.note(Call::Create, &answer, intended);
         self.board.measures().late.saturating_record(super::measures::micros(late));
         let is_made = super::measures::is_good(Call::Create, answer.status);

@@ -23,14 +23,14 @@ pub(super) struct OwnCost {
 }
 
 impl OwnCost {
-    /// The cost between two looks. None where the system does not tell.
+    /// The cost between two looks. `None` where the system does not say.
     pub(super) fn between(before: Option<u64>, after: Option<u64>, requests: u64) -> Option<Self> {
         let cpu_us = after?.checked_sub(before?)?;
         Some(Self { cpu_us, requests, cpu_us_per_request: cpu_us.checked_div(requests)? })
     }
 }
 
-/// Processor time of this process so far, in microseconds. None where the system does not tell.
+/// Processor time of this process so far, in microseconds. `None` where the system does not say.
 pub(super) fn cpu_us() -> Option<u64> {
     parse(&fs::read_to_string("/proc/self/stat").ok()?)
 }
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cost_is_told_for_each_request_and_not_for_none() {
+    fn the_cost_is_given_for_each_request_and_not_for_none() {
         let cost = OwnCost::between(Some(100), Some(1_100), 50).unwrap();
         assert_eq!((cost.cpu_us, cost.cpu_us_per_request), (1_000, 20));
         assert_eq!(OwnCost::between(Some(100), Some(1_100), 0), None);

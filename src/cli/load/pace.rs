@@ -24,7 +24,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Makes payments for so long, and waits until the last one was answered.
+/// Makes payments for this long, and waits until the last one was answered.
 pub(super) async fn run(pace: Pace, duration: Duration, merchant: Rc<Merchant>) {
     let start = Instant::now();
     match pace {

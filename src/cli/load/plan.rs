@@ -16,9 +16,9 @@ const MAX_SHARE: u64 = 1_000;
 /// How payments start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pace {
-    /// Open model: so many a second, whether or not the service keeps up.
+    /// Open model: N a second, whether or not the service keeps up.
     Rate(NonZeroU32),
-    /// Closed model: so many clients, each of which waits for its answers.
+    /// Closed model: N clients, each of which waits for its answers.
     Concurrency(NonZeroUsize),
 }
 

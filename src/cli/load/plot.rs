@@ -24,7 +24,7 @@ pub(super) struct Series {
     pub(super) points: Vec<(u64, u64)>,
 }
 
-/// How places and values are told.
+/// How places and values are written.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scales {
     /// A place.
@@ -50,9 +50,9 @@ pub(super) fn lines(title: &str, scales: Scales, all: &[Series]) -> String {
         drawing.add(format_args!(r#"<polyline class="line s{number}" points="{}"/>"#, path.join(" ")));
         for &(place, value) in series.points.iter().take_while(|_| series.points.len() <= MAX_MARKS) {
             let (x, y) = (across(place, last), drawing.height(value));
-            let told = format!("{} at {}: {}", series.name, (scales.place)(place), (scales.value)(value));
+            let title = format!("{} at {}: {}", series.name, (scales.place)(place), (scales.value)(value));
             drawing.add(format_args!(
-                r#"<circle class="mark s{number}" cx="{x}" cy="{y}" r="6"><title>{told}</title></circle>"#
+                r#"<circle class="mark s{number}" cx="{x}" cy="{y}" r="6"><title>{title}</title></circle>"#
             ));
         }
     }
@@ -84,10 +84,10 @@ pub(super) fn bars(title: &str, scales: Scales, all: &[Series]) -> String {
             let index = places.binary_search(&place).ok().and_then(|index| u64::try_from(index).ok());
             let x: u64 = LEFT + index.unwrap_or(0) * width + 2 + offset;
             let y = drawing.height(value);
-            let (height, told) = ((HEIGHT - BOTTOM - y).max(2), (scales.place)(place));
+            let (height, edge) = ((HEIGHT - BOTTOM - y).max(2), (scales.place)(place));
             let y = HEIGHT - BOTTOM - height;
             drawing.add(format_args!(
-                r#"<rect class="bar s{number}" x="{x}" y="{y}" width="{each}" height="{height}"><title>{}, below {told}: {value}</title></rect>"#,
+                r#"<rect class="bar s{number}" x="{x}" y="{y}" width="{each}" height="{height}"><title>{}, below {edge}: {value}</title></rect>"#,
                 series.name
             ));
         }
@@ -117,13 +117,13 @@ impl Drawing {
         HEIGHT - BOTTOM - value.min(self.highest) * (HEIGHT - TOP - BOTTOM) / self.highest
     }
 
-    fn grid(&mut self, told: fn(u64) -> String) {
+    fn grid(&mut self, label: fn(u64) -> String) {
         let step = nice_step(self.highest / STEPS);
         for value in (0..=self.highest).step_by(usize::try_from(step).unwrap_or(usize::MAX)) {
-            let (y, end, told) = (self.height(value), WIDTH - RIGHT, told(value));
+            let (y, end, label) = (self.height(value), WIDTH - RIGHT, label(value));
             let (text_x, text_y) = (LEFT - 14, y + 9);
             self.add(format_args!(
-                r#"<line class="grid" x1="{LEFT}" x2="{end}" y1="{y}" y2="{y}"/><text class="value" x="{text_x}" y="{text_y}">{told}</text>"#
+                r#"<line class="grid" x1="{LEFT}" x2="{end}" y1="{y}" y2="{y}"/><text class="value" x="{text_x}" y="{text_y}">{label}</text>"#
             ));
         }
     }

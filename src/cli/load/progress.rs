@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_told_with_a_unit_that_fits() {
+    fn times_are_written_with_a_unit_that_fits() {
         for (us, expected) in
             [(0, "0 µs"), (999, "999 µs"), (1_250, "1.2 ms"), (250_000, "250 ms"), (12_345_678, "12.34 s")]
         {

@@ -13,7 +13,7 @@ use super::own_cost::OwnCost;
 use super::plan::{Mix, Pace};
 use super::verdict::Verdict;
 
-/// The most payments that are shown with what they were told.
+/// The most payments that are shown with what was reported of them.
 const MAX_EXAMPLES: usize = 20;
 
 /// Upper edges of the distribution within a power of ten, in hundredths: ten equal steps of the logarithm.
@@ -182,7 +182,7 @@ impl Report {
 }
 
 impl Plan {
-    /// How the pace is told.
+    /// How the pace is written.
     pub(super) fn of_pace(pace: Pace) -> (&'static str, u64) {
         match pace {
             Pace::Rate(rate) => ("open", rate.get().into()),
@@ -231,7 +231,7 @@ fn distribution(histogram: &Histogram<u64>) -> Vec<Bin> {
 fn violations(verdicts: &BTreeMap<&'static str, u64>, measures: &Measures) -> Vec<String> {
     let broken = Verdict::ALL.into_iter().filter(|verdict| verdict.is_violation());
     let counted = broken.map(|verdict| (verdicts.get(verdict.as_str()).copied().unwrap_or(0), verdict));
-    let mut told: Vec<_> = counted
+    let mut violations: Vec<_> = counted
         .filter(|(count, _)| *count > 0)
         .map(|(count, verdict)| format!("payments: {count} {verdict}"))
         .collect();
@@ -240,20 +240,20 @@ fn violations(verdicts: &BTreeMap<&'static str, u64>, measures: &Measures) -> Ve
         call != Call::Check && !is_good(call, status) && !matches!(status, Some(429 | 503))
     });
     if unexpected > 0 {
-        told.push(format!("requests: {unexpected} without the answer that the contract promises"));
+        violations.push(format!("requests: {unexpected} without the answer that the contract promises"));
     }
     if measures.count(|call, status| call == Call::Create && is_good(call, status)) == 0 {
-        told.push("no payment was made".into());
+        violations.push("no payment was made".into());
     }
     for (number, what) in [
         (measures.webhooks.unreadable, "webhooks: {} were no event"),
         (measures.skipped, "payments: {} were due and could not be sent, because too much was under way"),
     ] {
         if number > 0 {
-            told.push(what.replace("{}", &number.to_string()));
+            violations.push(what.replace("{}", &number.to_string()));
         }
     }
-    told
+    violations
 }
 
 fn count(number: usize) -> u64 {

@@ -19,7 +19,7 @@ const ASK_AGAIN: Duration = Duration::from_millis(500);
 /// Questions under way at once.
 const CHECKS: usize = 32;
 
-/// Waits until every payment was told to its end, and for some quiet; at most until `deadline`.
+/// Waits until the end of every payment was reported, and for some quiet; at most until `deadline`.
 pub(super) async fn wait(board: &Board, deadline: Instant) {
     let mut received = 0;
     let mut quiet_since = Instant::now();
@@ -51,9 +51,9 @@ pub(super) async fn check(merchant: &Merchant, deadline: Instant) {
 
 async fn ask(merchant: &Merchant, transactions: Vec<Uuid>) {
     let ask = |transaction| async move {
-        let told_before = merchant.board.ledger().told(transaction);
+        let status_before = merchant.board.ledger().last_status(transaction);
         let found = merchant.check(transaction).await;
-        merchant.board.ledger().find(transaction, told_before, found);
+        merchant.board.ledger().find(transaction, status_before, found);
     };
     stream::iter(transactions).for_each_concurrent(CHECKS, ask).await;
 }

@@ -18,7 +18,7 @@ pub(super) enum Found {
     Unknown,
 }
 
-/// The verdict on one payment. The worst that was found is told.
+/// The verdict on one payment. The worst that was found is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Verdict {
@@ -79,7 +79,7 @@ impl Verdict {
         let told = account.last().map_or(Status::Initial, |last| last.status);
         if !account.is_whole() || (told != found && leads_to(told, found)) {
             Self::MissingEvent
-        } else if told != found && account.told_before != Some(found) {
+        } else if told != found && account.status_before != Some(found) {
             Self::WrongFinalStatus
         } else if told != found || !is_final(found) {
             // Either it is still under way, or the last event came after the answer, which then proves nothing.
@@ -167,8 +167,8 @@ mod tests {
         for &(sequence, status, webhook_id) in events {
             ledger.hear(&Notice { transaction, sequence, status, webhook_id, is_signed_well: true });
         }
-        let told_before = ledger.told(transaction);
-        ledger.find(transaction, told_before, found);
+        let status_before = ledger.last_status(transaction);
+        ledger.find(transaction, status_before, found);
         let verdict = ledger.accounts().map(|(_, account)| Verdict::of(account)).next();
         verdict.unwrap()
     }
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_signature_is_told_before_anything_else() {
+    fn a_bad_signature_is_status_before_anything_else() {
         let mut ledger = Ledger::new(0);
         let (transaction, status) = (Uuid::nil(), Status::Paid);
         let notice = Notice { transaction, sequence: 1, status, webhook_id: "a", is_signed_well: false };

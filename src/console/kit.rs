@@ -1,0 +1,23 @@
+//! What both consoles are made of: what surrounds a page, forms and sessions, languages and numbers, live parts.
+
+pub(super) mod answer;
+pub(super) mod assets;
+pub(super) mod attempts;
+pub(super) mod audit_log;
+pub(super) mod client_address;
+pub(super) mod console_kind;
+pub(super) mod cookies;
+pub(super) mod failure;
+pub(super) mod form;
+pub(super) mod frame;
+pub(super) mod guard;
+pub(super) mod language;
+pub(super) mod live;
+pub(super) mod shown;
+pub(super) mod sign_in;
+pub(super) mod stream_permits;
+pub(super) mod texts;
+
+mod numbers;
+mod page_context;
+mod words;

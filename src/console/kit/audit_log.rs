@@ -1,0 +1,41 @@
+//! The audit log, page by page.
+
+use quita_domain::audit::{AuditCursor, AuditEntry, AuditScope};
+use quita_ports::AuditStore;
+use serde::Deserialize;
+
+use super::failure::Failure;
+
+/// Entries on a page.
+const PAGE: usize = 50;
+
+/// One page of the log.
+pub(crate) struct LogPart {
+    pub(crate) entries: Vec<AuditEntry>,
+    pub(crate) older: Option<String>,
+    pub(crate) is_first: bool,
+}
+
+impl LogPart {
+    /// Reads the page after this place.
+    pub(crate) async fn read(
+        store: &(impl AuditStore + ?Sized),
+        scope: &AuditScope,
+        cursor: &str,
+    ) -> Result<Self, Failure> {
+        let after = AuditCursor::parse(cursor);
+        let mut entries = store.audit(scope, after, PAGE.saturating_add(1)).await?;
+        let has_more = entries.len() > PAGE;
+        entries.truncate(PAGE);
+        let last = entries.last().filter(|_| has_more);
+        let older = last.map(|last| AuditCursor { at: last.at, id: last.id }.to_string());
+        Ok(Self { entries, older, is_first: after.is_none() })
+    }
+}
+
+/// Where in the log to begin.
+#[derive(Deserialize)]
+pub(crate) struct At {
+    #[serde(default)]
+    pub(crate) cursor: String,
+}

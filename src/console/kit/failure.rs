@@ -1,0 +1,210 @@
+//! Why a page is not shown, told as a page.
+
+use actix_web::http::header::{ALLOW, LOCATION, RETRY_AFTER};
+use actix_web::http::{Method, StatusCode};
+use actix_web::{HttpRequest, HttpResponse, ResponseError};
+use askama::Template;
+use quita_actors::Denied;
+use quita_domain::payment::Refusal;
+use quita_ports::StoreError;
+use thiserror::Error;
+use url::form_urlencoded;
+
+use super::frame::Frame;
+use super::page_context::PageContext;
+use super::texts::Texts;
+use crate::http::request_id;
+use crate::service::people::{PasswordError, PeopleError};
+
+/// Why a page is not shown.
+#[derive(Debug, Error)]
+pub(crate) enum Failure {
+    /// Nobody is signed in; after signing in the visitor wants to go there.
+    #[error("nobody is signed in")]
+    SignedOut(Option<String>),
+    /// The visitor's role does not permit it.
+    #[error("the role does not permit it")]
+    Forbidden,
+    /// The form is none of this session.
+    #[error("the form is of another session")]
+    ForeignForm,
+    /// The form is too large.
+    #[error("the form is too large")]
+    TooLarge,
+    /// There is nothing at this address for this visitor.
+    #[error("there is nothing here")]
+    NotFound,
+    /// The address takes other methods; these.
+    #[error("the address takes {0}")]
+    WrongMethod(&'static str),
+    /// What was asked for is not possible as things are; the words are the visitor's language.
+    #[error("{0}")]
+    Refused(String),
+    /// What was entered can't be read; the words are the visitor's language.
+    #[error("{0}")]
+    Unreadable(String),
+    /// The payment does not allow it.
+    #[error(transparent)]
+    Refusal(#[from] Refusal),
+    /// Too many requests; seconds to wait.
+    #[error("too many requests")]
+    TooMany(u64),
+    /// It may work a moment later.
+    #[error("{0}")]
+    Unavailable(String),
+    /// The console is closed because nothing opens it.
+    #[error("no operator's password is configured")]
+    Closed,
+    /// A mistake in this program.
+    #[error("defect: {0}")]
+    Defect(String),
+}
+
+#[derive(Template)]
+#[template(path = "console/kit/failure.html")]
+struct FailurePage {
+    frame: Frame,
+    heading: &'static str,
+    sentence: String,
+}
+
+impl Failure {
+    /// Nobody is signed in; a page that was asked for is where to go afterwards.
+    pub(crate) fn signed_out(request: &HttpRequest) -> Self {
+        let only_looks = *request.method() == Method::GET;
+        Self::SignedOut(request.uri().path_and_query().filter(|_| only_looks).map(ToString::to_string))
+    }
+
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::SignedOut(_) => StatusCode::SEE_OTHER,
+            Self::Forbidden | Self::ForeignForm => StatusCode::FORBIDDEN,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::WrongMethod(_) => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Refused(_) | Self::Refusal(_) => StatusCode::CONFLICT,
+            Self::Unreadable(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
+            Self::Unavailable(_) | Self::Closed => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Defect(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    fn page(&self) -> FailurePage {
+        let frame = Frame::bare();
+        let texts = &frame.texts.failures;
+        let (heading, sentence) = match self {
+            Self::SignedOut(_) => (texts.signed_out, String::new()),
+            Self::Forbidden => (texts.forbidden, texts.forbidden_sentence.into()),
+            Self::ForeignForm => (texts.foreign_form, texts.foreign_form_sentence.into()),
+            Self::TooLarge => (texts.unreadable, texts.too_large.into()),
+            Self::NotFound => (texts.not_found, texts.not_found_sentence.into()),
+            Self::WrongMethod(_) => (texts.wrong_method, texts.wrong_method_sentence.into()),
+            Self::Refused(words) => (texts.refused, words.clone()),
+            Self::Refusal(refusal) => (texts.refused, frame.language().refusal(refusal)),
+            Self::Unreadable(words) => (texts.unreadable, words.clone()),
+            Self::TooMany(seconds) => {
+                (texts.too_many, texts.too_many_sentence.replace("{seconds}", &seconds.to_string()))
+            }
+            Self::Unavailable(_) => (texts.unavailable, texts.unavailable_sentence.into()),
+            Self::Closed => (texts.closed, texts.closed_sentence.into()),
+            Self::Defect(_) => (texts.defect, texts.defect_sentence.into()),
+        };
+        FailurePage { frame, heading, sentence }
+    }
+}
+
+impl ResponseError for Failure {
+    fn status_code(&self) -> StatusCode {
+        self.status()
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let mut response = HttpResponse::build(self.status());
+        match self {
+            Self::SignedOut(next) => {
+                let root = PageContext::current().console.root();
+                let wanted = next.as_ref().map(|next| {
+                    let query =
+                        form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
+                    format!("?{query}")
+                });
+                let address = format!("{root}/sign-in{}", wanted.unwrap_or_default());
+                return response.insert_header((LOCATION, address)).finish();
+            }
+            Self::TooMany(seconds) => {
+                response.insert_header((RETRY_AFTER, *seconds));
+            }
+            Self::WrongMethod(methods) => {
+                response.insert_header((ALLOW, *methods));
+            }
+            Self::Unavailable(why) => {
+                tracing::warn!(request.id = request_id::current(), %why, "a page met something out of reach");
+            }
+            Self::Defect(why) => {
+                tracing::error!(request.id = request_id::current(), %why, "a page met a defect");
+            }
+            Self::Forbidden
+            | Self::ForeignForm
+            | Self::TooLarge
+            | Self::NotFound
+            | Self::Refused(_)
+            | Self::Refusal(_)
+            | Self::Unreadable(_)
+            | Self::Closed => {}
+        }
+        let html = self.page().render().unwrap_or_default();
+        response.content_type("text/html; charset=utf-8").body(html)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Unavailable(why) | StoreError::Broken(why) => Self::Unavailable(why),
+            StoreError::Unreadable(why) => Self::Defect(why),
+        }
+    }
+}
+
+impl From<Denied> for Failure {
+    fn from(denied: Denied) -> Self {
+        match denied {
+            Denied::NotFound => Self::NotFound,
+            Denied::Refused(refusal) => Self::Refusal(refusal),
+            Denied::StoreUnavailable(error) => error.into(),
+            Denied::KeyReused => Self::Refusal(Refusal::KeyReused),
+            Denied::NoRoute | Denied::Overloaded | Denied::Interrupted | Denied::Stopping => {
+                Self::Unavailable(denied.to_string())
+            }
+            Denied::MethodUnavailable | Denied::AmountNotAccepted | Denied::Defect(_) => {
+                Self::Defect(denied.to_string())
+            }
+        }
+    }
+}
+
+impl From<PeopleError> for Failure {
+    fn from(error: PeopleError) -> Self {
+        let texts = &Texts::current().failures;
+        match error {
+            PeopleError::Store(error) => error.into(),
+            PeopleError::NoSuchUser(_) => Self::NotFound,
+            PeopleError::Taken(_) => Self::Refused(texts.taken.into()),
+            PeopleError::NotAPassword => Self::Unreadable(texts.not_a_password.into()),
+            PeopleError::WrongPassword => Self::Refused(texts.wrong_password.into()),
+            PeopleError::Raced | PeopleError::Password(PasswordError::Busy) => {
+                Self::Unavailable(error.to_string())
+            }
+            PeopleError::NoRandomness(_) | PeopleError::Password(PasswordError::Failed) => {
+                Self::Defect(error.to_string())
+            }
+        }
+    }
+}
+
+impl From<askama::Error> for Failure {
+    fn from(error: askama::Error) -> Self {
+        Self::Defect(error.to_string())
+    }
+}

@@ -1,0 +1,82 @@
+//! What surrounds every page: its console and language, the navigation, what was just done.
+
+use super::console_kind::ConsoleKind;
+use super::language::Language;
+use super::page_context::PageContext;
+use super::texts::Texts;
+
+/// An entry of the navigation.
+pub(crate) struct Entry {
+    pub(crate) address: String,
+    pub(crate) name: &'static str,
+    pub(crate) is_here: bool,
+}
+
+/// What surrounds a page, with the texts of its console and what the bar of that console shows besides.
+pub(crate) struct Frame<T: 'static = Texts, B = ()> {
+    pub(crate) context: PageContext,
+    pub(crate) texts: &'static T,
+    pub(crate) bar: B,
+    pub(crate) navigation: Vec<Entry>,
+    /// What the addresses of this part of the console begin with.
+    pub(crate) base: String,
+    pub(crate) form_token: String,
+    /// What was just done.
+    pub(crate) notice: Option<&'static str>,
+    /// Whether the page draws plots.
+    pub(crate) has_plots: bool,
+}
+
+impl Frame {
+    /// A page outside of any session.
+    pub(crate) fn bare() -> Self {
+        Self::new(Texts::current(), ())
+    }
+}
+
+impl<T, B> Frame<T, B> {
+    /// A page for the request that is being handled.
+    pub(crate) fn new(texts: &'static T, bar: B) -> Self {
+        Self {
+            context: PageContext::current(),
+            texts,
+            bar,
+            navigation: Vec::new(),
+            base: String::new(),
+            form_token: String::new(),
+            notice: None,
+            has_plots: false,
+        }
+    }
+
+    /// The language, for words and numbers.
+    pub(crate) const fn language(&self) -> Language {
+        self.context.language
+    }
+
+    /// The other languages that the page could speak.
+    pub(crate) fn other_languages(&self) -> impl Iterator<Item = Language> {
+        let own = self.language();
+        Language::ALL.into_iter().filter(move |language| *language != own)
+    }
+
+    /// The address under which the console's pages are.
+    pub(crate) const fn root(&self) -> &'static str {
+        self.context.console.root()
+    }
+
+    /// The address of the console's mark.
+    pub(crate) const fn logo(&self) -> &'static str {
+        self.context.console.logo()
+    }
+
+    /// Whether this is the operator's console.
+    pub(crate) fn is_operators(&self) -> bool {
+        self.context.console == ConsoleKind::Operator
+    }
+
+    /// The version of the program.
+    pub(crate) const fn version(&self) -> &'static str {
+        env!("CARGO_PKG_VERSION")
+    }
+}

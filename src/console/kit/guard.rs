@@ -1,0 +1,112 @@
+//! What holds for every page of a console: its headers, its language, and that no other site writes to it.
+
+use actix_web::body::{self, BodySize, BoxBody, EitherBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::Method;
+use actix_web::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY,
+    STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpRequest, ResponseError};
+use quita_ports::trace;
+
+use super::console_kind::ConsoleKind;
+use super::failure::Failure;
+use super::page_context::PageContext;
+use crate::http::request_id;
+
+/// Scripts and styles come from files of ours alone, forms go to us alone, and nobody frames a page.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// Browsers tell here whether a page of ours sent a request (Fetch Metadata).
+const SENT_FROM: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Handles a request of the merchants' console.
+pub(crate) async fn merchants<B: MessageBody + 'static>(
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<EitherBody<B>>, Error> {
+    guard(ConsoleKind::Merchant, request, next).await
+}
+
+/// Handles a request of the operator's console.
+pub(crate) async fn operators<B: MessageBody + 'static>(
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<EitherBody<B>>, Error> {
+    guard(ConsoleKind::Operator, request, next).await
+}
+
+async fn guard<B: MessageBody + 'static>(
+    console: ConsoleKind,
+    mut request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<EitherBody<B>>, Error> {
+    let context = PageContext::of(console, request.request());
+    let handled = context.scope(async move {
+        if is_from_elsewhere(request.request()) {
+            let refused = request.into_response(Failure::ForeignForm.error_response());
+            return Ok(protect(refused).map_into_right_body());
+        }
+        // Whatever answers GET answers HEAD (RFC 9110, section 9.3.2): the server leaves the body away.
+        let wants_head = *request.method() == Method::HEAD;
+        if wants_head {
+            request.head_mut().method = Method::GET;
+        }
+        let only_reads = is_reading(request.method());
+        let answered = match only_reads {
+            true => next.call(request).await?,
+            false => to_its_end(context, request, next).await?,
+        };
+        let response = protect(answered);
+        // It would wait for the end of a stream, though, which has none.
+        let is_endless = matches!(response.response().body().size(), BodySize::Stream);
+        if wants_head && is_endless {
+            return Ok(response.map_body(|_, _| BoxBody::new(body::None::new())).map_into_right_body());
+        }
+        Ok(response.map_into_left_body())
+    });
+    handled.await
+}
+
+/// A change goes on, and gets into the audit log, even if the client hangs up.
+async fn to_its_end<B: MessageBody + 'static>(
+    context: PageContext,
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<B>, Error> {
+    let work = context.scope(next.call(request));
+    let work = actix_web::rt::spawn(trace::carry(request_id::carry(work)));
+    work.await.unwrap_or_else(|error| Err(Failure::Defect(error.to_string()).into()))
+}
+
+fn is_reading(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD)
+}
+
+/// Whether another site has the visitor's browser change something. The form's token would refuse it too.
+fn is_from_elsewhere(request: &HttpRequest) -> bool {
+    let only_reads = is_reading(request.method());
+    let sent_from = request.headers().get(SENT_FROM);
+    !only_reads && sent_from.is_some_and(|from| from != "same-origin")
+}
+
+/// Sets the headers of every page, unless it says otherwise.
+fn protect<B>(mut response: ServiceResponse<B>) -> ServiceResponse<B> {
+    let headers = response.headers_mut();
+    let mut set = |name: HeaderName, value: &'static str| {
+        if !headers.contains_key(&name) {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+    };
+    set(CACHE_CONTROL, "no-store");
+    set(CONTENT_SECURITY_POLICY, POLICY);
+    set(X_CONTENT_TYPE_OPTIONS, "nosniff");
+    set(X_FRAME_OPTIONS, "DENY");
+    set(REFERRER_POLICY, "same-origin");
+    // Over plain HTTP browsers ignore it (RFC 6797, section 8.1).
+    set(STRICT_TRANSPORT_SECURITY, "max-age=31536000");
+    response
+}

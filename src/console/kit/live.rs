@@ -1,0 +1,380 @@
+//! Parts of pages that the server keeps up to date: server-sent events with the HTML of a part whenever it is another.
+//!
+//! What is shown is looked at again every second, also what other nodes changed. Pages that show the same share the look.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use actix_web::HttpResponse;
+use actix_web::http::header::{CACHE_CONTROL, HeaderName};
+use actix_web::web::Bytes;
+use futures_util::stream;
+use quita_domain::secret::Secret;
+use tokio::sync::watch;
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval};
+
+use super::failure::Failure;
+use super::stream_permits::{STREAMS, StreamPermit, StreamPermits};
+
+/// How often a stream ticks, and looks unless it is busy.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// After N looks in a row that brought something else, only every third tick is a look: nobody reads faster.
+const BUSY_AFTER: u32 = 5;
+const TICKS_PER_BUSY_LOOK: u32 = 3;
+/// Ticks between two signs of life, and between two looks at whether the visitor is still signed in.
+const TICKS_PER_CHECK: u32 = 10;
+/// How long a look serves others too.
+const SHARED_FOR: Duration = Duration::from_millis(800);
+/// Looks that are kept for others; more than there are streams are of pages that were left.
+const KEPT: usize = STREAMS;
+
+/// Tells proxies such as nginx to pass a stream on as it comes.
+const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+/// Every stream of this process.
+pub(crate) struct Streams {
+    permits: StreamPermits,
+    is_closing: watch::Sender<bool>,
+    looks: Mutex<HashMap<String, Seen>>,
+}
+
+/// What a look saw.
+struct Seen {
+    /// When the look began: it may have missed what changed since.
+    begun: Instant,
+    seen_at: Instant,
+    html: Arc<str>,
+}
+
+/// What a stream shows.
+pub(crate) trait Look {
+    /// The same for those that show the same.
+    fn key(&self) -> String;
+
+    /// The HTML of the part, now.
+    fn look(&self) -> impl Future<Output = Result<String, Failure>>;
+
+    /// The session of the visitor who watches.
+    fn token(&self) -> &Secret<String>;
+
+    /// Whether that visitor still may.
+    fn may_watch(&self) -> impl Future<Output = bool>;
+}
+
+impl Streams {
+    pub(crate) fn new() -> Self {
+        let is_closing = watch::Sender::new(false);
+        Self { permits: StreamPermits::new(), is_closing, looks: Mutex::default() }
+    }
+
+    /// Ends every stream, so that the service can stop.
+    pub(crate) fn close(&self) {
+        self.is_closing.send_replace(true);
+    }
+
+    /// Streams what `look` shows, now and whenever it is something else.
+    ///
+    /// # Errors
+    /// [`Failure::Unavailable`] when too many streams are open.
+    pub(crate) fn open<L: Look + 'static>(self: &Arc<Self>, look: L) -> Result<HttpResponse, Failure> {
+        let permit = self.take_permit(look.token())?;
+        let watching = Watching {
+            look,
+            opened_at: Instant::now(),
+            streams: Arc::clone(self),
+            closing: self.is_closing.subscribe(),
+            ticks: ticks(),
+            ticked: 0,
+            changes: 0,
+            shown: None,
+            _permit: permit,
+        };
+        Ok(event_stream(stream::unfold(watching, |watching| watching.next())))
+    }
+
+    /// A permit for one stream of a session.
+    ///
+    /// # Errors
+    /// [`Failure::Unavailable`] when there is none.
+    pub(crate) fn take_permit(&self, token: &Secret<String>) -> Result<StreamPermit, Failure> {
+        self.permits.take(token).ok_or_else(|| Failure::Unavailable("too many live pages are open".into()))
+    }
+
+    /// Looks, or takes what another saw a moment ago; never something from before `since`.
+    async fn look<L: Look>(&self, look: &L, since: Instant) -> Result<Arc<str>, Failure> {
+        let key = look.key();
+        if let Some(shown) = self.recall(&key, since) {
+            return Ok(shown);
+        }
+        let begun = Instant::now();
+        let html: Arc<str> = look.look().await?.into();
+        self.keep(key, Seen { begun, seen_at: Instant::now(), html: Arc::clone(&html) });
+        Ok(html)
+    }
+
+    fn recall(&self, key: &str, since: Instant) -> Option<Arc<str>> {
+        let looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = looks.get(key).filter(|seen| seen.begun >= since && seen.is_fresh())?;
+        Some(Arc::clone(&seen.html))
+    }
+
+    fn keep(&self, key: String, seen: Seen) {
+        let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
+        if looks.len() >= KEPT {
+            looks.retain(|_, seen| seen.is_fresh());
+        }
+        // Of two who looked at the same time, the one who began later knows more.
+        if looks.get(&key).is_none_or(|known| known.begun <= seen.begun) {
+            looks.insert(key, seen);
+        }
+    }
+}
+
+impl Seen {
+    fn is_fresh(&self) -> bool {
+        self.seen_at.elapsed() < SHARED_FOR
+    }
+}
+
+/// Ticks that are late are not made up for.
+fn ticks() -> Interval {
+    let mut ticks = interval(LOOK_EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks
+}
+
+/// One open stream.
+struct Watching<L> {
+    look: L,
+    /// The page is newer than any look before: it must not be set back to one.
+    opened_at: Instant,
+    streams: Arc<Streams>,
+    closing: watch::Receiver<bool>,
+    ticks: Interval,
+    ticked: u32,
+    /// Looks in a row that brought something else.
+    changes: u32,
+    shown: Option<Arc<str>>,
+    _permit: StreamPermit,
+}
+
+impl<L: Look> Watching<L> {
+    /// The next event; `None` ends the stream.
+    async fn next(mut self) -> Option<(Bytes, Self)> {
+        loop {
+            tokio::select! {
+                biased;
+                _ = self.closing.wait_for(|is_closing| *is_closing) => return None,
+                _ = self.ticks.tick() => {}
+            }
+            let tick = self.ticked;
+            self.ticked = tick.wrapping_add(1);
+            let is_check = tick.is_multiple_of(TICKS_PER_CHECK);
+            if is_check && !self.look.may_watch().await {
+                return None;
+            }
+            if self.changes >= BUSY_AFTER && !tick.is_multiple_of(TICKS_PER_BUSY_LOOK) {
+                continue;
+            }
+            // What can't be looked at now may be a moment later.
+            let found = self.streams.look(&self.look, self.opened_at).await.ok();
+            // However long it took: a store that is slow gets its pause too.
+            self.ticks.reset();
+            match found.filter(|found| self.shown.as_ref() != Some(found)) {
+                Some(found) => {
+                    let event = event("fragment", &found);
+                    self.shown = Some(found);
+                    self.changes = self.changes.saturating_add(1);
+                    return Some((event, self));
+                }
+                None => self.changes = 0,
+            }
+            if is_check {
+                return Some((Bytes::from_static(b": alive\n\n"), self));
+            }
+        }
+    }
+}
+
+/// The answer that carries a stream of events (WHATWG HTML, section 9.2).
+pub(crate) fn event_stream(events: impl futures_util::Stream<Item = Bytes> + 'static) -> HttpResponse {
+    use futures_util::StreamExt;
+    HttpResponse::Ok()
+        .content_type("text/event-stream")
+        .insert_header((CACHE_CONTROL, "no-store"))
+        .insert_header((NO_BUFFERING, "no"))
+        .streaming(events.map(Ok::<_, std::convert::Infallible>))
+}
+
+/// One event; each line of its data stands on a line of its own. A carriage return ends a line of a stream too, so
+/// what somebody stored with one must not begin a field.
+pub(crate) fn event(name: &str, data: &str) -> Bytes {
+    let mut text = format!("event: {name}\n");
+    for line in data.lines().flat_map(|line| line.split('\r')) {
+        text.push_str("data: ");
+        text.push_str(line);
+        text.push('\n');
+    }
+    text.push('\n');
+    Bytes::from(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use actix_web::body::MessageBody;
+    use futures_util::StreamExt;
+
+    use super::*;
+
+    #[derive(Clone)]
+    struct Counted {
+        token: Secret<String>,
+        looks: Arc<AtomicU32>,
+        shown: Arc<Mutex<String>>,
+        is_out: Arc<AtomicU32>,
+        /// How long a look takes.
+        takes: Duration,
+    }
+
+    impl Counted {
+        fn new() -> Self {
+            let token = Secret::new(String::from("token"));
+            let takes = Duration::ZERO;
+            Self { token, looks: Arc::default(), shown: Arc::default(), is_out: Arc::default(), takes }
+        }
+
+        fn show(&self, text: &str) {
+            *self.shown.lock().unwrap() = text.into();
+        }
+    }
+
+    impl Look for Counted {
+        fn key(&self) -> String {
+            "one".into()
+        }
+
+        async fn look(&self) -> Result<String, Failure> {
+            self.looks.fetch_add(1, Ordering::SeqCst);
+            if !self.takes.is_zero() {
+                tokio::time::sleep(self.takes).await;
+            }
+            Ok(self.shown.lock().unwrap().clone())
+        }
+
+        fn token(&self) -> &Secret<String> {
+            &self.token
+        }
+
+        async fn may_watch(&self) -> bool {
+            self.is_out.load(Ordering::SeqCst) == 0
+        }
+    }
+
+    fn events(response: HttpResponse) -> impl futures_util::Stream<Item = String> + Unpin {
+        let mut body = Box::pin(response.into_body());
+        Box::pin(stream::poll_fn(move |context| body.as_mut().poll_next(context)))
+            .map(|bytes| String::from_utf8(bytes.unwrap().to_vec()).unwrap())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_changed_is_pushed_once_and_what_did_not_is_not() {
+        let (streams, counted) = (Arc::new(Streams::new()), Counted::new());
+        counted.show("<b>1</b>\n<i>x</i>");
+        let mut events = events(streams.open(counted.clone()).unwrap());
+        assert_eq!(events.next().await.unwrap(), "event: fragment\ndata: <b>1</b>\ndata: <i>x</i>\n\n");
+        counted.show("2");
+        assert_eq!(events.next().await.unwrap(), "event: fragment\ndata: 2\n\n");
+        let before = Instant::now();
+        assert_eq!(events.next().await.unwrap(), ": alive\n\n");
+        assert!(before.elapsed() >= LOOK_EVERY * (TICKS_PER_CHECK - 2), "{:?}", before.elapsed());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn pages_that_show_the_same_share_a_look() {
+        let (streams, counted) = (Arc::new(Streams::new()), Counted::new());
+        counted.show("1");
+        for _ in 0..10 {
+            let mut events = events(streams.open(counted.clone()).unwrap());
+            assert_eq!(events.next().await.unwrap(), "event: fragment\ndata: 1\n\n");
+        }
+        assert_eq!(counted.looks.load(Ordering::SeqCst), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_look_that_takes_long_is_shared_all_the_same_and_the_next_one_waits() {
+        let takes = Duration::from_secs(2);
+        let (streams, slow) = (Arc::new(Streams::new()), Counted { takes, ..Counted::new() });
+        let mut open = [(); 2].map(|()| events(streams.open(slow.clone()).unwrap()));
+        for events in &mut open {
+            assert!(events.next().await.unwrap().starts_with("event"));
+        }
+        assert_eq!(slow.looks.load(Ordering::SeqCst), 1);
+        let begun = Instant::now();
+        assert_eq!(open[0].next().await.unwrap(), ": alive\n\n");
+        assert_eq!(slow.looks.load(Ordering::SeqCst), 1 + TICKS_PER_CHECK);
+        assert_eq!(begun.elapsed(), (LOOK_EVERY + takes) * TICKS_PER_CHECK);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_look_that_began_before_another_and_ended_after_it_is_not_shared() {
+        let (streams, opened_at) = (Streams::new(), Instant::now());
+        let begun = [opened_at, opened_at + Duration::from_millis(1)];
+        tokio::time::advance(SHARED_FOR * 2).await;
+        for (begun, html) in [(begun[1], "newer"), (begun[0], "older")] {
+            streams.keep("one".into(), Seen { begun, seen_at: Instant::now(), html: html.into() });
+        }
+        assert_eq!(streams.recall("one", opened_at).as_deref(), Some("newer"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_page_is_never_set_back_to_what_another_saw_before_it_was_opened() {
+        let (streams, counted) = (Arc::new(Streams::new()), Counted::new());
+        counted.show("not refunded");
+        let mut before = events(streams.open(counted.clone()).unwrap());
+        assert!(before.next().await.unwrap().contains("not refunded"));
+        counted.show("refunded");
+        tokio::time::advance(SHARED_FOR / 2).await;
+        let mut after = events(streams.open(counted.clone()).unwrap());
+        assert_eq!(after.next().await.unwrap(), "event: fragment\ndata: refunded\n\n");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_changes_all_the_time_is_looked_at_less_often_until_it_is_calm() {
+        let (streams, counted) = (Arc::new(Streams::new()), Counted::new());
+        let mut events = events(streams.open(counted.clone()).unwrap());
+        let mut between = Vec::new();
+        for number in 0..12 {
+            counted.show(&number.to_string());
+            let begun = Instant::now();
+            while !events.next().await.unwrap().starts_with("event") {}
+            between.push(begun.elapsed().as_secs());
+        }
+        assert_eq!(between[1..5], [1; 4]);
+        assert_eq!(between[8..], [3; 4]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_ends_with_the_session_and_with_the_service() {
+        let (streams, counted) = (Arc::new(Streams::new()), Counted::new());
+        let mut open =
+            [events(streams.open(counted.clone()).unwrap()), events(streams.open(counted.clone()).unwrap())];
+        for events in &mut open {
+            assert!(events.next().await.is_some());
+        }
+        counted.is_out.store(1, Ordering::SeqCst);
+        assert_eq!(open[0].next().await, None);
+        streams.close();
+        assert_eq!(open[1].next().await, None);
+    }
+
+    #[test]
+    fn nothing_that_somebody_stored_begins_an_event_or_a_field() {
+        let told = event("fragment", "a\r\rdata: b\r\nevent: c\n\nid: d");
+        let expected =
+            "event: fragment\ndata: a\ndata: \ndata: data: b\ndata: event: c\ndata: \ndata: id: d\n\n";
+        assert_eq!(told, expected.as_bytes());
+    }
+}

@@ -1,0 +1,129 @@
+//! Signing in and out, and choosing a language.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::REFERER;
+use actix_web::web::Payload;
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use quita_adapters::system::random_bytes;
+use quita_domain::secret::Secret;
+use serde::Deserialize;
+
+use super::answer::see_other_with;
+use super::cookies::{Cookies, form_token};
+use super::failure::Failure;
+use super::form::Form;
+use super::frame::Frame;
+use super::language::Language;
+use super::page_context::PageContext;
+
+/// The page with the form for signing in, of either console.
+#[derive(Template)]
+#[template(path = "console/kit/sign_in.html")]
+pub(crate) struct SignInPage {
+    pub(crate) frame: Frame,
+    pub(crate) has_failed: bool,
+    /// Where the visitor wants to go.
+    pub(crate) next: String,
+    pub(crate) email: String,
+}
+
+impl SignInPage {
+    /// The form as it is shown first.
+    pub(crate) fn new(next: impl Into<String>) -> Self {
+        Self { frame: Frame::bare(), has_failed: false, next: next.into(), email: String::new() }
+    }
+}
+
+/// Where to go after signing in.
+#[derive(Deserialize)]
+pub(crate) struct Wanted {
+    #[serde(default)]
+    pub(crate) next: String,
+}
+
+/// Shows the form to a browser that is marked, or marks it: the form belongs to the mark.
+pub(crate) fn show_form(
+    cookies: Cookies,
+    request: &HttpRequest,
+    mut page: SignInPage,
+    status: StatusCode,
+) -> Result<HttpResponse, Failure> {
+    let mut response = HttpResponse::build(status);
+    let visit = match cookies.visit(request) {
+        Some(visit) => visit,
+        None => {
+            let random = random_bytes::<16>().map_err(|error| Failure::Defect(error.to_string()))?;
+            Secret::new(URL_SAFE_NO_PAD.encode(random))
+        }
+    };
+    // Marked again each time: a form that is shown can be sent for an hour.
+    response.cookie(cookies.mark_visit(&visit));
+    page.frame.form_token = form_token(&visit);
+    Ok(response.content_type("text/html; charset=utf-8").body(page.render()?))
+}
+
+/// Keeps the choice, and goes back to the page that it was made on.
+pub(crate) async fn keep_language(
+    cookies: Cookies,
+    request: &HttpRequest,
+    payload: Payload,
+) -> Result<HttpResponse, Failure> {
+    // The session may be over, and the form be the one for signing in again.
+    let belongs_to = [cookies.session(request), cookies.visit(request)];
+    let form = Form::read(request, payload, belongs_to.iter().flatten()).await?;
+    let language = Language::parse(form.text("language")).ok_or(Failure::NotFound)?;
+    let referer = request.headers().get(REFERER).and_then(|referer| referer.to_str().ok());
+    let page = referer.and_then(|referer| url::Url::parse(referer).ok());
+    let address = page.map(|page| match page.query() {
+        Some(query) => format!("{}?{query}", page.path()),
+        None => page.path().to_owned(),
+    });
+    let root = PageContext::current().console.root();
+    let back = own_address(root, address.as_deref().unwrap_or_default());
+    Ok(see_other_with(cookies.keep_language(language), back))
+}
+
+/// An address of this console, or its start: never one of another site.
+pub(crate) fn own_address(root: &str, wanted: &str) -> String {
+    let is_plain = wanted.chars().all(|character| character.is_ascii_graphic() && character != '\\');
+    let is_ours = wanted.strip_prefix(root).is_some_and(|rest| {
+        rest.starts_with('/') && !rest.starts_with("//") || (rest.starts_with('?') && !root.is_empty())
+    });
+    if is_plain && is_ours { wanted.to_owned() } else { format!("{root}/") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_sent_to_another_site() {
+        for (root, wanted) in [
+            ("/console", "/console/test/payments?status=paid&q=a%20b"),
+            ("/console", "/console/"),
+            ("", "/acquirers"),
+            ("", "/"),
+        ] {
+            assert_eq!(own_address(root, wanted), wanted);
+        }
+        for (root, wanted) in [
+            ("/console", ""),
+            ("/console", "/"),
+            ("/console", "https://evil.example/console/"),
+            ("/console", "//evil.example/console/"),
+            ("/console", "/console.evil.example/"),
+            ("/console", "/console//evil.example"),
+            ("/console", "/console/\r\nSet-Cookie: a=b"),
+            ("/console", "/pay/payments"),
+            ("", "//evil.example"),
+            ("", "/\\evil.example"),
+            ("", "https://evil.example"),
+            ("", "?x"),
+        ] {
+            assert_eq!(own_address(root, wanted), format!("{root}/"), "{wanted}");
+        }
+    }
+}

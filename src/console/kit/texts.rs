@@ -1,0 +1,54 @@
+//! The texts of pages in both languages, side by side: those of both consoles, and how each console declares its own.
+//!
+//! A text that is missing in one language does not compile.
+
+mod everywhere;
+mod failures;
+
+pub(crate) use everywhere::Everywhere;
+use failures::Failures;
+
+/// Declares a group of texts: `name: "em português", "in English";`
+macro_rules! group {
+    ($(#[$doc:meta])* $group:ident { $($name:ident: $portuguese:literal, $english:literal;)* }) => {
+        $(#[$doc])*
+        pub(crate) struct $group { $(pub(crate) $name: &'static str,)* }
+
+        impl $group {
+            pub(crate) const PORTUGUESE: Self = Self { $($name: $portuguese,)* };
+            pub(crate) const ENGLISH: Self = Self { $($name: $english,)* };
+        }
+    };
+}
+pub(crate) use group;
+
+/// Declares `Texts`: all groups of one part of the consoles.
+macro_rules! texts {
+    ($($name:ident: $group:ident,)*) => {
+        /// Every text of one language.
+        pub(crate) struct Texts { $(pub(crate) $name: $group,)* }
+
+        impl Texts {
+            /// The texts of a language.
+            pub(crate) fn of(language: $crate::console::kit::language::Language) -> &'static Self {
+                static PORTUGUESE: Texts = Texts { $($name: $group::PORTUGUESE,)* };
+                static ENGLISH: Texts = Texts { $($name: $group::ENGLISH,)* };
+                match language {
+                    $crate::console::kit::language::Language::Portuguese => &PORTUGUESE,
+                    $crate::console::kit::language::Language::English => &ENGLISH,
+                }
+            }
+
+            /// The texts in the language of the request that is being handled.
+            pub(crate) fn current() -> &'static Self {
+                Self::of($crate::console::kit::language::Language::current())
+            }
+        }
+    };
+}
+pub(crate) use texts;
+
+texts! {
+    everywhere: Everywhere,
+    failures: Failures,
+}

@@ -1,0 +1,65 @@
+//! Texts of the frame around every page, and of what many pages have.
+
+use super::group;
+
+group! {
+    /// What many pages say.
+    Everywhere {
+        skip: "Ir para o conteúdo", "Skip to the content";
+        main_navigation: "Principal", "Main";
+        path: "Caminho", "Path";
+        pages: "Páginas", "Pages";
+        actions: "Ações", "Actions";
+        overview: "Visão geral", "Overview";
+        payments: "Pagamentos", "Payments";
+        deliveries: "Entregas", "Deliveries";
+        applications: "Aplicações", "Applications";
+        people: "Pessoas", "People";
+        audit: "Auditoria", "Audit log";
+        account: "Sua conta", "Your account";
+        mode: "Modo", "Mode";
+        test: "Teste", "Test";
+        live: "Produção", "Live";
+        test_mode: "Modo de teste.", "Test mode.";
+        test_mode_sentence: "Nada aqui movimenta dinheiro.", "Nothing here moves money.";
+        sign_in: "Entrar", "Sign in";
+        sign_out: "Sair", "Sign out";
+        email: "E-mail", "E-mail";
+        password: "Senha", "Password";
+        sign_in_failed: "Não foi possível entrar.", "You are not signed in.";
+        sign_in_failed_sentence: "E-mail ou senha não conferem.", "E-mail or password is wrong.";
+        operator_sign_in_failed_sentence: "A senha não confere.", "The password is wrong.";
+        forgot: "Esqueceu a senha? Quem é dono da conta define outra em Pessoas.",
+            "Forgot the password? An owner of the account sets another one under People.";
+        operator_forgot: "A senha está na configuração: QUITA_OPERATOR_PASSWORD ou operator-password-file.",
+            "The password stands in the configuration: QUITA_OPERATOR_PASSWORD or operator-password-file.";
+        operator: "Operação", "Operations";
+        times_are: "Horários de Brasília", "Times are Brasília's";
+        copy: "Copiar", "Copy";
+        copied: "Copiado", "Copied";
+        copy_failed: "Selecionado: copie com Ctrl+C", "Selected: copy with Ctrl+C";
+        word_live: "Ao vivo", "Live";
+        word_reconnecting: "Reconectando…", "Reconnecting…";
+        word_paused: "Em pausa", "Paused";
+        older: "Mais antigos", "Older";
+        newest: "Mais novos", "Newest";
+        newest_first: "Mais novos primeiro", "Newest first";
+        save: "Salvar", "Save";
+        cancel: "Voltar", "Go back";
+        status: "Status", "Status";
+        method: "Método", "Method";
+        amount: "Valor", "Amount";
+        created: "Criado", "Created";
+        who: "Quem", "Who";
+        what: "O quê", "What";
+        when: "Quando", "When";
+        from_where: "De onde", "From where";
+        before: "Antes", "Before";
+        after: "Depois", "After";
+        never: "nunca", "never";
+        all: "Todos", "All";
+        done: "Feito.", "Done.";
+        audit_lead: "Cada mudança feita por uma pessoa, para sempre.", "Every change that a person made, for good.";
+        audit_empty: "Nada mudou ainda", "Nothing has changed yet";
+    }
+}

@@ -1,0 +1,39 @@
+//! Why a page is not shown.
+
+use super::group;
+
+group! {
+    /// Headings and sentences of failures.
+    Failures {
+        signed_out: "Entre de novo", "Sign in again";
+        forbidden: "Seu papel não permite isso", "Your role does not permit this";
+        forbidden_sentence: "Peça a quem é dono da conta.", "Ask an owner of the account.";
+        foreign_form: "Este formulário não vale mais", "This form is no longer valid";
+        foreign_form_sentence: "A sessão mudou, ou o pedido veio de outro site. Nada foi alterado: volte, recarregue a página e tente de novo.",
+            "The session has changed, or another site sent this. Nothing was changed: go back, reload the page and try again.";
+        unreadable: "Algo não foi entendido", "Something was not understood";
+        too_large: "O formulário é grande demais.", "The form is too large.";
+        not_found: "Não há nada aqui", "There is nothing here";
+        not_found_sentence: "O endereço está errado, ou o que havia nele não é da sua conta.",
+            "The address is wrong, or what it names is not your account's.";
+        wrong_method: "Isso não se faz neste endereço", "This is not done at this address";
+        wrong_method_sentence: "A página existe, mas não aceita este tipo de pedido.",
+            "The page is there, but does not take requests of this kind.";
+        refused: "Isso não é possível agora", "This is not possible now";
+        too_many: "Pedidos demais", "Too many requests";
+        too_many_sentence: "Espere {seconds} s e tente de novo.", "Wait {seconds} s and try again.";
+        unavailable: "Tente de novo em instantes", "Try again in a moment";
+        unavailable_sentence: "Algo de que o serviço precisa não respondeu. Nada se perdeu.",
+            "Something that the service needs did not answer. Nothing is lost.";
+        closed: "O console está fechado", "The console is closed";
+        closed_sentence: "Defina QUITA_OPERATOR_PASSWORD, ou operator-password-file, e reinicie o serviço.",
+            "Set QUITA_OPERATOR_PASSWORD, or operator-password-file, and restart the service.";
+        taken: "Este e-mail já está em uso.", "This e-mail is taken.";
+        not_a_password: "Uma senha tem de 15 a 256 caracteres; uma frase serve bem.",
+            "A password has 15 to 256 characters; a sentence serves well.";
+        wrong_password: "A senha atual não confere.", "The current password is wrong.";
+        defect: "Um defeito nosso", "A defect of ours";
+        defect_sentence: "Foi registrado. Nada se perdeu.", "It was logged. Nothing is lost.";
+        back: "Ir para o início", "Go to the start";
+    }
+}

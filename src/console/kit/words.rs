@@ -1,0 +1,101 @@
+//! Words for the values of the domain that both consoles show. A new value does not compile until it has its words.
+
+use quita_domain::audit::AuditAction;
+use quita_domain::method::Method;
+use quita_domain::payment::Refusal;
+use quita_domain::status::Status;
+
+use super::language::Language;
+use super::shown::Shown;
+
+impl Language {
+    /// One of two texts.
+    pub(crate) const fn pick(self, portuguese: &'static str, english: &'static str) -> &'static str {
+        match self {
+            Self::Portuguese => portuguese,
+            Self::English => english,
+        }
+    }
+
+    /// A status of a payment.
+    pub(crate) fn status(self, status: impl Shown<Status>) -> &'static str {
+        match status.value() {
+            Status::Initial => self.pick("Iniciado", "Initial"),
+            Status::Pending => self.pick("Pendente", "Pending"),
+            Status::Approved => self.pick("Autorizado", "Approved"),
+            Status::Declined => self.pick("Recusado", "Declined"),
+            Status::Refund => self.pick("Devolvido", "Refunded"),
+            Status::Chargeback => self.pick("Contestado", "Chargeback"),
+            Status::Expired => self.pick("Expirado", "Expired"),
+            Status::Paid => self.pick("Pago", "Paid"),
+            Status::Cancelled => self.pick("Cancelado", "Cancelled"),
+        }
+    }
+
+    /// A method of payment.
+    pub(crate) fn method(self, method: impl Shown<Method>) -> &'static str {
+        match method.value() {
+            Method::Pix => "PIX",
+            Method::Boleto => "Boleto",
+            Method::CreditCard => self.pick("Cartão", "Card"),
+        }
+    }
+
+    /// Why a payment refused something.
+    pub(crate) fn refusal(self, refusal: &Refusal) -> String {
+        if self == Self::English {
+            return refusal.to_string();
+        }
+        match refusal {
+            Refusal::NotAllowed { status, .. } => {
+                format!("O pagamento está «{}», e isso não permite a operação.", self.status(*status))
+            }
+            Refusal::NotCapturable => "Só se captura um cartão criado com \"capture\": false.".into(),
+            Refusal::CaptureOutOfBounds(most) => {
+                format!("A captura vai de R$ 0,01 até o autorizado, {}.", self.money(*most))
+            }
+            Refusal::RefundExceedsPaid(left) => {
+                format!("A devolução vai de R$ 0,01 até o que resta, {}.", self.money(*left))
+            }
+            Refusal::KeyReused => "Esta operação já foi pedida de outra forma.".into(),
+            Refusal::Busy(_) => {
+                "Outra operação deste pagamento ainda está em andamento; tente em instantes.".into()
+            }
+            Refusal::NoSuchDelivery => "Esta entrega não existe.".into(),
+            Refusal::TooManyOperations(most) => {
+                format!("O pagamento já tem {most} operações, o máximo que guarda.")
+            }
+        }
+    }
+
+    /// What a person did.
+    pub(crate) fn action(self, action: impl Shown<AuditAction>) -> &'static str {
+        match action.value() {
+            AuditAction::SignedIn => self.pick("entrou", "signed in"),
+            AuditAction::SignedOut => self.pick("saiu", "signed out"),
+            AuditAction::UserCreated => self.pick("criou a pessoa", "made the user"),
+            AuditAction::UserRoleChanged => self.pick("mudou o papel de", "changed the role of"),
+            AuditAction::PasswordChanged => self.pick("mudou a senha de", "changed the password of"),
+            AuditAction::UserRemoved => self.pick("removeu a pessoa", "removed the user"),
+            AuditAction::ApplicationCreated => self.pick("criou a aplicação", "made the application"),
+            AuditAction::ApplicationRenamed => self.pick("renomeou a aplicação", "renamed the application"),
+            AuditAction::KeyCreated => self.pick("criou a chave", "made the key"),
+            AuditAction::KeyRotated => self.pick("trocou a chave", "rotated the key"),
+            AuditAction::KeyRevoked => self.pick("revogou a chave", "revoked the key"),
+            AuditAction::SecretShown => self.pick("viu o segredo de", "looked at the secret of"),
+            AuditAction::SecretRotated => self.pick("trocou o segredo de", "rotated the secret of"),
+            AuditAction::TestEventSent => self.pick("enviou um evento de teste por", "sent a test event of"),
+            AuditAction::PaymentCancelled => self.pick("cancelou o pagamento", "cancelled the payment"),
+            AuditAction::PaymentCaptured => self.pick("capturou o pagamento", "captured the payment"),
+            AuditAction::PaymentRefunded => self.pick("devolveu o pagamento", "refunded the payment"),
+            AuditAction::EventRedelivered => self.pick("reenviou o evento", "redelivered the event"),
+            AuditAction::EventsRedelivered => self.pick("reenviou eventos", "redelivered events"),
+            AuditAction::PaymentsExported => self.pick("exportou pagamentos", "exported payments"),
+            AuditAction::RouteDirected => {
+                self.pick("deu uma diretiva ao adquirente", "directed the acquirer")
+            }
+            AuditAction::ExceptionResolved => self.pick("resolveu a exceção", "resolved the exception"),
+            AuditAction::AcquirerAsked => self.pick("mandou perguntar por", "had the acquirer asked about"),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The merchants' console, under `/console` on the public listener.
+//!
+//! It reads and changes payments through the same application service as the API ([`quita_actors::Payments`]), keys
+//! through the same [`Access`] as the command line, and notes every change in the audit log.
+
+mod account;
+mod applications;
+mod ask;
+mod audit_log;
+mod deliveries;
+mod frame;
+mod mode;
+mod once;
+mod overview;
+mod payment;
+mod payments;
+mod people;
+mod routes;
+mod session;
+mod sign_in;
+mod texts;
+mod user_limits;
+mod visitor;
+mod words;
+
+use std::sync::Arc;
+
+use actix_web::web::Data;
+use quita_ports::{Clock, WebhookSenderFactory, WholeStore};
+
+use super::kit::attempts::Attempts;
+use super::kit::console_kind::ConsoleKind;
+use super::kit::cookies::Cookies;
+use super::kit::live::Streams;
+use crate::config::{Config, Environment};
+use crate::http::Edge;
+use crate::service::access::Access;
+use crate::service::audit::Audit;
+use crate::service::people::People;
+use overview::days::Days;
+use user_limits::UserLimits;
+
+pub(crate) use routes::configure;
+
+/// What the pages of the merchants' console share.
+pub(crate) struct MerchantConsole {
+    edge: Data<Edge>,
+    people: People,
+    access: Access,
+    audit: Audit,
+    store: Arc<dyn WholeStore>,
+    clock: Arc<dyn Clock>,
+    cookies: Cookies,
+    attempts: Attempts,
+    user_limits: UserLimits,
+    pub(crate) streams: Arc<Streams>,
+    days: Days,
+    /// Sends test events, under the same rules as every webhook.
+    webhooks: Arc<dyn WebhookSenderFactory>,
+    is_behind_proxy: bool,
+}
+
+impl MerchantConsole {
+    /// Gathers what the pages need.
+    pub(crate) fn new(
+        edge: Data<Edge>,
+        store: Arc<dyn WholeStore>,
+        webhooks: Arc<dyn WebhookSenderFactory>,
+        config: &Config,
+    ) -> Self {
+        let clock = Arc::clone(&edge.clock);
+        let is_secure = config.environment == Environment::Production;
+        Self {
+            edge,
+            people: People::new(store.clone(), Arc::clone(&clock)),
+            access: Access::new(store.clone(), Arc::clone(&clock)),
+            audit: Audit::new(store.clone(), Arc::clone(&clock)),
+            store,
+            clock,
+            cookies: Cookies::new(ConsoleKind::Merchant, is_secure),
+            attempts: Attempts::new(),
+            user_limits: UserLimits::new(),
+            streams: Arc::new(Streams::new()),
+            days: Days::default(),
+            webhooks,
+            is_behind_proxy: config.behind_proxy,
+        }
+    }
+}

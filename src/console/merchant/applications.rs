@@ -1,0 +1,142 @@
+//! A merchant's applications.
+
+pub(crate) mod keys;
+pub(crate) mod one;
+mod sample;
+pub(crate) mod secrets;
+pub(crate) mod test_event;
+
+use actix_web::HttpResponse;
+use actix_web::web::Data;
+use askama::Template;
+use quita_domain::access::Application;
+use quita_domain::audit::AuditAction;
+use quita_domain::identity::{ApplicationName, Mode};
+
+use super::MerchantConsole;
+use super::frame::{Frame, Section};
+use super::mode::InMode;
+use super::texts::Texts;
+use super::visitor::{ApplicationChange, Visitor};
+use crate::console::kit::answer::{html, see_other};
+use crate::console::kit::failure::Failure;
+use crate::console::kit::form::Form;
+use crate::console::kit::language::Language;
+use crate::service::access::ManageError;
+
+/// The most characters of an application's name or title.
+const MAX_NAME_CHARACTERS: usize = 60;
+
+#[derive(Template)]
+#[template(path = "console/merchant/applications.html")]
+struct ApplicationsPage {
+    frame: Frame,
+    applications: Vec<(Application, usize)>,
+    max_name_characters: usize,
+}
+
+/// `GET /console/{mode}/applications`
+pub(crate) async fn show(
+    visitor: Visitor,
+    InMode(mode): InMode,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    let merchant = &visitor.user.merchant;
+    let (keys, now) = (console.access.keys_of(merchant).await?, console.clock.now());
+    let live_keys = |application: &Application| {
+        let is_its = |key: &&quita_domain::access::ApiKey| {
+            key.owner.application == application.name && key.owner.mode == mode && key.is_live(now)
+        };
+        keys.iter().filter(is_its).count()
+    };
+    let applications = console.access.applications(merchant).await?;
+    let applications = applications.into_iter().map(|application| {
+        let live = live_keys(&application);
+        (application, live)
+    });
+    let page = ApplicationsPage {
+        frame: visitor.frame(mode, Section::Applications),
+        applications: applications.collect(),
+        max_name_characters: MAX_NAME_CHARACTERS,
+    };
+    html(&page)
+}
+
+/// `POST /console/{mode}/applications`: the answer shows the webhook secret, which no page shows again.
+pub(crate) async fn create(
+    change: ApplicationChange,
+    InMode(mode): InMode,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    let ApplicationChange { visitor, form } = change;
+    let texts = &Texts::current().applications;
+    let name = read_name(&form, "name")?;
+    if is_a_step_of_a_path(&name) {
+        return Err(Failure::Unreadable(texts.not_an_address.into()));
+    }
+    let (merchant, name) = (&visitor.user.merchant, ApplicationName::new(name));
+    if !console.access.create_application(merchant.clone(), name.clone()).await? {
+        return Err(Failure::Refused(texts.exists.into()));
+    }
+    console.audit.note(&visitor.initiator(), visitor.draft(AuditAction::ApplicationCreated, &name)).await;
+    let secrets = console.access.secrets(merchant, &name).await?;
+    secrets::show_once(&visitor, mode, &name, name.as_str(), secrets)
+}
+
+fn read_name(form: &Form, field: &str) -> Result<String, Failure> {
+    let texts = &Texts::current().applications;
+    form.words(field, MAX_NAME_CHARACTERS).ok_or_else(|| Failure::Unreadable(texts.bad_name.into()))
+}
+
+/// Browsers take these for steps within a path, however they are written (WHATWG URL, section 4.4): no page of an
+/// application with such a name could be opened.
+fn is_a_step_of_a_path(name: &str) -> bool {
+    matches!(name, "." | "..")
+}
+
+impl From<ManageError> for Failure {
+    fn from(error: ManageError) -> Self {
+        let texts = &Texts::current().applications;
+        match error {
+            ManageError::Store(error) => error.into(),
+            ManageError::NoSuchKey(_) | ManageError::NoSuchApplication { .. } => Self::NotFound,
+            ManageError::EndsSoon(_) => Self::Refused(texts.ends_soon.into()),
+            ManageError::StillSigns(until) => {
+                let until = Language::current().time(until);
+                Self::Refused(texts.still_signs.replace("{until}", &until))
+            }
+            ManageError::Raced => Self::Unavailable(error.to_string()),
+            ManageError::NoRandomness(_) => Self::Defect(error.to_string()),
+        }
+    }
+}
+
+/// Goes to the page of an application, which says what was done.
+fn see(mode: Mode, name: &ApplicationName, done: &str) -> HttpResponse {
+    see_other(format!("{}?done={done}", address_of(mode, name)))
+}
+
+/// The address of an application's page.
+fn address_of(mode: Mode, name: &ApplicationName) -> String {
+    format!("/console/{}/applications/{}", mode.as_str(), path_segment(name.as_str()))
+}
+
+/// A text as one segment of a path (RFC 3986, section 2.3).
+pub(crate) fn path_segment(text: &str) -> String {
+    let encode = |byte: u8| {
+        let is_plain = byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
+        if is_plain { char::from(byte).to_string() } else { format!("%{byte:02X}") }
+    };
+    text.bytes().map(encode).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_segment_whatever_it_holds() {
+        assert_eq!(path_segment("Loja do Zé/1?"), "Loja%20do%20Z%C3%A9%2F1%3F");
+        assert_eq!(path_segment("a-b_c.d~e"), "a-b_c.d~e");
+    }
+}

@@ -1,0 +1,162 @@
+//! API keys of an application: made, rotated, revoked. A key is shown once.
+
+use std::time::Duration;
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path};
+use quita_domain::access::{ApiKey, Application, PresentedKey, Scope};
+use quita_domain::audit::AuditAction;
+use quita_domain::identity::{Mode, Owner};
+use quita_domain::people::Permission;
+use serde::Deserialize;
+
+use super::one::own;
+use super::{address_of, see};
+use crate::console::kit::failure::Failure;
+use crate::console::merchant::MerchantConsole;
+use crate::console::merchant::ask::AskPage;
+use crate::console::merchant::frame::Section;
+use crate::console::merchant::mode::InMode;
+use crate::console::merchant::once::OncePage;
+use crate::console::merchant::texts::Texts;
+use crate::console::merchant::visitor::{ApplicationChange, Visitor};
+use crate::sample_request;
+use crate::service::access::NewKey;
+
+/// What is asked once more, and done, with a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Verb {
+    Rotate,
+    Revoke,
+}
+
+impl Verb {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Rotate => "rotate",
+            Self::Revoke => "revoke",
+        }
+    }
+}
+
+/// `POST /console/{mode}/applications/{name}/keys`
+pub(crate) async fn create(
+    change: ApplicationChange,
+    InMode(mode): InMode,
+    path: Path<(String, String)>,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    let ApplicationChange { visitor, form } = change;
+    let application = own(&visitor, &path.1, &console).await?;
+    let scopes: Vec<Scope> = Scope::ALL
+        .into_iter()
+        .filter(|scope| form.all("scope").any(|given| given == scope.as_str()))
+        .collect();
+    if scopes.is_empty() {
+        let texts = &Texts::current().applications;
+        return Err(Failure::Unreadable(texts.no_scope.into()));
+    }
+    let expires_in = read_expiry(form.text("expiry"))?;
+    let owner = Owner { merchant: application.merchant.clone(), application: application.name.clone(), mode };
+    let key = console.access.create_key(NewKey { owner, scopes: scopes.clone(), expires_in }).await?;
+    let ends = expires_in.map_or_else(|| "never".into(), |life| format!("in {} d", life.as_secs() / 86_400));
+    let summary = format!("{} {} {}, ends {ends}", mode.as_str(), application.name, names(&scopes));
+    console
+        .audit
+        .note(&visitor.initiator(), visitor.draft(AuditAction::KeyCreated, &key.id).after(summary))
+        .await;
+    show_once(&visitor, mode, &console, &key, &scopes, address_of(mode, &application.name))
+}
+
+/// Days until the key ends; nothing entered is never.
+fn read_expiry(text: &str) -> Result<Option<Duration>, Failure> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let days: Option<u64> = text.parse().ok().filter(|days| (1..=3_650).contains(days));
+    let days = days.ok_or_else(|| Failure::Unreadable(Texts::current().applications.bad_expiry.into()))?;
+    Ok(Some(Duration::from_secs(days.saturating_mul(86_400))))
+}
+
+fn names(scopes: &[Scope]) -> String {
+    scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(",")
+}
+
+fn show_once(
+    visitor: &Visitor,
+    mode: Mode,
+    console: &MerchantConsole,
+    key: &PresentedKey,
+    scopes: &[Scope],
+    back: String,
+) -> Result<HttpResponse, Failure> {
+    let frame = visitor.frame(mode, Section::Applications);
+    let (texts, secret) = (&frame.texts.applications, key.reveal());
+    let writes = scopes.contains(&Scope::PaymentsWrite);
+    let curl = writes.then(|| sample_request::curl(&console.edge.public_url, &secret, None));
+    OncePage { title: texts.new_key_title.into(), sentence: texts.key_shown_once, secret, curl, back, frame }
+        .show()
+}
+
+/// `GET /console/{mode}/applications/{name}/keys/{id}/{rotate|revoke}`
+pub(crate) async fn ask(
+    visitor: Visitor,
+    InMode(mode): InMode,
+    path: Path<(String, String, String, Verb)>,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    visitor.must(Permission::ManageApplications)?;
+    let (_, name, id, verb) = path.into_inner();
+    let application = own(&visitor, &name, &console).await?;
+    let key = live_key(&application, mode, &id, &console).await?;
+    let frame = visitor.frame(mode, Section::Applications);
+    let texts = &frame.texts.applications;
+    let (question, sentence, button) = match verb {
+        Verb::Rotate => (texts.rotate_question, texts.rotate_sentence, texts.rotate),
+        Verb::Revoke => (texts.revoke_question, texts.revoke_sentence, texts.revoke),
+    };
+    let words = (question.replace("{id}", &key.id), sentence, button);
+    let (back, step) = (address_of(mode, &application.name), format!("keys/{}/{}", key.id, verb.as_str()));
+    let mut page = AskPage::new(frame, words, back, &step);
+    page.is_grave = verb == Verb::Revoke;
+    page.show()
+}
+
+/// The application's key with this id, of this mode, while it works.
+async fn live_key(
+    application: &Application,
+    mode: Mode,
+    id: &str,
+    console: &MerchantConsole,
+) -> Result<ApiKey, Failure> {
+    let key = console.access.key_of(&application.merchant, id).await?;
+    let is_its = key.owner.application == application.name && key.owner.mode == mode;
+    if is_its && key.is_live(console.clock.now()) { Ok(key) } else { Err(Failure::NotFound) }
+}
+
+/// `POST /console/{mode}/applications/{name}/keys/{id}/{rotate|revoke}`
+pub(crate) async fn act(
+    change: ApplicationChange,
+    InMode(mode): InMode,
+    path: Path<(String, String, String, Verb)>,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    let ApplicationChange { visitor, .. } = change;
+    let (_, name, id, verb) = path.into_inner();
+    let application = own(&visitor, &name, &console).await?;
+    let key = live_key(&application, mode, &id, &console).await?;
+    match verb {
+        Verb::Revoke => {
+            console.access.revoke_key(&key.id).await?;
+            console.audit.note(&visitor.initiator(), visitor.draft(AuditAction::KeyRevoked, &key.id)).await;
+            Ok(see(mode, &application.name, "revoked"))
+        }
+        Verb::Rotate => {
+            let successor = console.access.rotate_key(&visitor.user.merchant, &key.id).await?;
+            let draft = visitor.draft(AuditAction::KeyRotated, &key.id).after(&successor.id);
+            console.audit.note(&visitor.initiator(), draft).await;
+            show_once(&visitor, mode, &console, &successor, &key.scopes, address_of(mode, &application.name))
+        }
+    }
+}

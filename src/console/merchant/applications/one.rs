@@ -1,0 +1,144 @@
+//! One application: its keys, its webhook secrets, its test events.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path, Query};
+use askama::Template;
+use quita_domain::access::{ApiKey, Application, Scope, SigningSecret};
+use quita_domain::audit::AuditAction;
+use quita_domain::identity::{ApplicationName, Mode};
+use quita_domain::time::Timestamp;
+
+use super::test_event::Exchange;
+use super::{MAX_NAME_CHARACTERS, address_of, read_name, see};
+use crate::console::kit::answer::{Done, html};
+use crate::console::kit::failure::Failure;
+use crate::console::merchant::MerchantConsole;
+use crate::console::merchant::frame::{Frame, Section};
+use crate::console::merchant::mode::InMode;
+use crate::console::merchant::texts::Texts;
+use crate::console::merchant::visitor::{ApplicationChange, Visitor};
+
+#[derive(Template)]
+#[template(path = "console/merchant/application.html")]
+struct ApplicationPage {
+    frame: Frame,
+    application: Application,
+    /// The address of this page.
+    base: String,
+    keys: Vec<ApiKey>,
+    now: Timestamp,
+    exchange: Option<Exchange>,
+    max_name_characters: usize,
+}
+
+impl ApplicationPage {
+    /// The kind of badge of a key, and its word.
+    fn state(&self, key: &ApiKey) -> (&'static str, &'static str) {
+        let texts = &self.frame.texts.applications;
+        match key.revoked_at {
+            Some(_) => ("revoked", texts.state_revoked),
+            None if key.is_live(self.now) => ("live", texts.state_live),
+            None => ("expired", texts.state_expired),
+        }
+    }
+
+    fn live_keys(&self) -> usize {
+        self.keys.iter().filter(|key| key.is_live(self.now)).count()
+    }
+
+    /// The secrets that sign now, newest first.
+    fn secrets(&self) -> Vec<&SigningSecret> {
+        self.application.live_secrets(self.now).collect()
+    }
+
+    /// Enough of a secret to tell it from another.
+    fn excerpt(secret: &SigningSecret) -> String {
+        let last: Vec<char> = secret.secret.chars().rev().take(4).collect();
+        format!("whsec_…{}", last.into_iter().rev().collect::<String>())
+    }
+
+    fn scope_name(&self, scope: &Scope) -> &'static str {
+        let texts = &self.frame.texts.applications;
+        match scope {
+            Scope::PaymentsWrite => texts.scope_write,
+            Scope::PaymentsRead => texts.scope_read,
+            Scope::Webhooks => texts.scope_webhooks,
+        }
+    }
+}
+
+/// `GET /console/{mode}/applications/{name}`
+pub(crate) async fn show(
+    visitor: Visitor,
+    InMode(mode): InMode,
+    path: Path<(String, String)>,
+    console: Data<MerchantConsole>,
+    done: Query<Done>,
+) -> Result<HttpResponse, Failure> {
+    let application = own(&visitor, &path.1, &console).await?;
+    let notice = notice(Texts::current(), &done.done);
+    render(&visitor, mode, &console, application, None, notice).await
+}
+
+fn notice(texts: &Texts, done: &str) -> Option<&'static str> {
+    match done {
+        "revoked" => Some(texts.applications.revoked),
+        "renamed" => Some(texts.everywhere.done),
+        _ => None,
+    }
+}
+
+/// The page, perhaps with the exchange of a test event on it.
+pub(super) async fn render(
+    visitor: &Visitor,
+    mode: Mode,
+    console: &MerchantConsole,
+    application: Application,
+    exchange: Option<Exchange>,
+    notice: Option<&'static str>,
+) -> Result<HttpResponse, Failure> {
+    let keys = console.access.keys_of(&visitor.user.merchant).await?;
+    let is_its = |key: &ApiKey| key.owner.application == application.name && key.owner.mode == mode;
+    let mut keys: Vec<_> = keys.into_iter().filter(is_its).collect();
+    let now = console.clock.now();
+    keys.sort_by_key(|key| (!key.is_live(now), std::cmp::Reverse(key.created_at)));
+    let mut frame = visitor.frame(mode, Section::Applications);
+    frame.notice = notice;
+    let page = ApplicationPage {
+        base: address_of(mode, &application.name),
+        frame,
+        application,
+        keys,
+        now,
+        exchange,
+        max_name_characters: MAX_NAME_CHARACTERS,
+    };
+    html(&page)
+}
+
+/// The application of this name, of the visitor's merchant.
+pub(super) async fn own(
+    visitor: &Visitor,
+    name: &str,
+    console: &MerchantConsole,
+) -> Result<Application, Failure> {
+    let name = ApplicationName::new(name);
+    Ok(console.access.application(&visitor.user.merchant, &name).await?)
+}
+
+/// `POST /console/{mode}/applications/{name}/rename`
+pub(crate) async fn rename(
+    change: ApplicationChange,
+    InMode(mode): InMode,
+    path: Path<(String, String)>,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    let ApplicationChange { visitor, form } = change;
+    let application = own(&visitor, &path.1, &console).await?;
+    let title = read_name(&form, "title")?;
+    let merchant = &visitor.user.merchant;
+    let before = console.access.rename_application(merchant, &application.name, &title).await?;
+    let draft = visitor.draft(AuditAction::ApplicationRenamed, &application.name).before(before).after(title);
+    console.audit.note(&visitor.initiator(), draft).await;
+    Ok(see(mode, &application.name, "renamed"))
+}

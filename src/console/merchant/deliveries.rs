@@ -1,0 +1,249 @@
+//! Deliveries of webhooks: what waits, what fails, what was given up, and how the receivers are.
+
+mod health;
+pub(crate) mod redeliver;
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Query};
+use askama::Template;
+use quita_domain::delivery::{Delivery, DeliveryAttempt, DeliveryState};
+use quita_domain::event::Event;
+use quita_domain::identity::Mode;
+use quita_domain::listing::{Cursor, DeliveryFilter};
+use quita_domain::payment::Payment;
+use quita_domain::time::Timestamp;
+use serde::Deserialize;
+use url::form_urlencoded;
+
+use super::MerchantConsole;
+use super::frame::{Frame, Section};
+use super::mode::InMode;
+use super::texts::Texts;
+use super::visitor::Visitor;
+use crate::console::kit::answer::html;
+use crate::console::kit::failure::Failure;
+use crate::console::kit::language::Language;
+use health::ReceiverHealth;
+
+/// Deliveries on a page, at least, if there are enough.
+const PAGE: usize = 20;
+/// Payments read at once, and how often for one page.
+const READ: (usize, usize) = (100, 10);
+
+/// The tabs of the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tab {
+    Pending,
+    Failing,
+    Exhausted,
+    Delivered,
+}
+
+impl Tab {
+    const ALL: [Self; 4] = [Self::Pending, Self::Failing, Self::Exhausted, Self::Delivered];
+
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Failing => "failing",
+            Self::Exhausted => "exhausted",
+            Self::Delivered => "delivered",
+        }
+    }
+
+    fn parse(text: &str) -> Self {
+        Self::ALL.into_iter().find(|tab| tab.as_str() == text).unwrap_or(Self::Failing)
+    }
+
+    const fn name(self, texts: &Texts) -> &'static str {
+        let texts = &texts.deliveries;
+        match self {
+            Self::Pending => texts.pending,
+            Self::Failing => texts.failing,
+            Self::Exhausted => texts.exhausted,
+            Self::Delivered => texts.delivered,
+        }
+    }
+
+    const fn state(self) -> DeliveryState {
+        match self {
+            Self::Pending | Self::Failing => DeliveryState::Pending,
+            Self::Exhausted => DeliveryState::Exhausted,
+            Self::Delivered => DeliveryState::Delivered,
+        }
+    }
+
+    fn shows(self, delivery: &Delivery) -> bool {
+        Self::of(delivery) == self
+    }
+
+    fn of(delivery: &Delivery) -> Self {
+        match delivery.state {
+            DeliveryState::Pending if delivery.attempts.is_empty() => Self::Pending,
+            DeliveryState::Pending => Self::Failing,
+            DeliveryState::Delivered => Self::Delivered,
+            DeliveryState::Exhausted => Self::Exhausted,
+        }
+    }
+}
+
+/// The kind of badge of a delivery, and its word.
+pub(super) fn state_of(delivery: &Delivery, language: Language) -> (&'static str, &'static str) {
+    let (tab, texts) = (Tab::of(delivery), &Texts::of(language).deliveries);
+    let word = match tab {
+        Tab::Pending => texts.state_pending,
+        Tab::Failing => texts.state_failing,
+        Tab::Exhausted => texts.state_exhausted,
+        Tab::Delivered => texts.state_delivered,
+    };
+    (tab.as_str(), word)
+}
+
+/// What came of an attempt: the status that was answered, or why there was none.
+pub(super) fn outcome_of(attempt: &DeliveryAttempt) -> String {
+    let status = attempt.status.map(|status| status.to_string());
+    status.or_else(|| attempt.error.clone()).unwrap_or_else(|| "–".into())
+}
+
+/// Its colour.
+pub(super) fn tone_of_attempt(attempt: &DeliveryAttempt) -> &'static str {
+    if attempt.is_confirmed() { "tone-done" } else { "tone-over" }
+}
+
+#[derive(Template)]
+#[template(path = "console/merchant/deliveries.html")]
+struct DeliveriesPage {
+    frame: Frame,
+    tab: Tab,
+    rows: Vec<Row>,
+    older: Option<String>,
+    is_first: bool,
+    receivers: Vec<ReceiverHealth>,
+    looked_at: usize,
+    /// What was just delivered again.
+    redelivered: Option<String>,
+    /// Where there may be more to deliver again.
+    rest: Option<String>,
+}
+
+impl DeliveriesPage {
+    /// Where what was given up to a receiver is delivered again.
+    fn again(&self, health: &ReceiverHealth) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        let query = query.append_pair("receiver", &health.receiver).finish();
+        format!("{}/deliveries/redeliver?{query}", self.frame.base)
+    }
+}
+
+struct Row {
+    payment_id: String,
+    reference: Option<String>,
+    index: usize,
+    event: String,
+    receiver: String,
+    is_redelivery: bool,
+    attempts: usize,
+    /// When the last attempt was, and what came of it.
+    last: Option<(Timestamp, String)>,
+    next_at: Option<Timestamp>,
+}
+
+impl Row {
+    fn of(payment: &Payment, index: usize, delivery: &Delivery) -> Self {
+        Self {
+            payment_id: payment.id.to_string(),
+            reference: payment.order.external_reference.clone(),
+            index,
+            event: payment.event(delivery.sequence).map(Event::name).unwrap_or_default(),
+            receiver: payment.order.postback_url.clone().unwrap_or_default(),
+            is_redelivery: delivery.repeats.is_some(),
+            attempts: delivery.attempts.len(),
+            last: delivery.attempts.last().map(|attempt| (attempt.at, outcome_of(attempt))),
+            next_at: delivery.next_attempt_at.filter(|_| delivery.state == DeliveryState::Pending),
+        }
+    }
+}
+
+/// Which deliveries are shown.
+#[derive(Deserialize)]
+pub(crate) struct Wanted {
+    #[serde(default)]
+    state: String,
+    #[serde(default)]
+    cursor: String,
+    #[serde(default)]
+    redelivered: Option<usize>,
+    #[serde(default)]
+    since: String,
+    #[serde(default)]
+    receiver: String,
+    /// Where delivering again ended, if that was before the end; empty at the very beginning.
+    rest: Option<String>,
+}
+
+/// `GET /console/{mode}/deliveries`
+pub(crate) async fn show(
+    visitor: Visitor,
+    InMode(mode): InMode,
+    console: Data<MerchantConsole>,
+    wanted: Query<Wanted>,
+) -> Result<HttpResponse, Failure> {
+    let (tab, cursor) = (Tab::parse(&wanted.state), Cursor::parse(&wanted.cursor));
+    let (rows, more) = find(&visitor, mode, &console, tab, cursor).await?;
+    let (receivers, looked_at) = health::read(&filter(&visitor, mode, None), &console).await?;
+    let frame = visitor.frame(mode, Section::Deliveries);
+    let page = DeliveriesPage {
+        redelivered: wanted.redelivered.map(|count| redeliver::notice(&frame, count)),
+        rest: rest_of(&frame, &wanted),
+        older: more.map(|at| format!("{}/deliveries?state={}&cursor={at}", frame.base, tab.as_str())),
+        frame,
+        tab,
+        rows,
+        is_first: cursor.is_none(),
+        receivers,
+        looked_at,
+    };
+    html(&page)
+}
+
+/// Where delivering again goes on, if it ended before all was looked at.
+fn rest_of(frame: &Frame, wanted: &Wanted) -> Option<String> {
+    let (rest, since) = wanted.rest.as_deref().zip(redeliver::read_time(&wanted.since))?;
+    let query = redeliver::query_of(since, &wanted.receiver, Cursor::parse(rest));
+    Some(format!("{}/deliveries/redeliver?{query}", frame.base))
+}
+
+fn filter(visitor: &Visitor, mode: Mode, state: Option<DeliveryState>) -> DeliveryFilter {
+    DeliveryFilter { merchant: visitor.user.merchant.clone(), mode, transaction_id: None, state }
+}
+
+/// Deliveries of a tab, newest payments first, and where there may be more. What is pending is told apart here, so
+/// a page may end before it is full.
+async fn find(
+    visitor: &Visitor,
+    mode: Mode,
+    console: &MerchantConsole,
+    tab: Tab,
+    mut after: Option<Cursor>,
+) -> Result<(Vec<Row>, Option<Cursor>), Failure> {
+    let filter = filter(visitor, mode, Some(tab.state()));
+    let (at_once, times) = READ;
+    let mut rows = Vec::new();
+    for _ in 0..times {
+        let payments = console.edge.payments.list_with_deliveries(&filter, after, at_once).await?;
+        for (place, payment) in payments.iter().enumerate() {
+            let outbox = payment.outbox.iter().enumerate().rev();
+            let shown = outbox.filter(|(_, delivery)| tab.shows(delivery));
+            rows.extend(shown.map(|(index, delivery)| Row::of(payment, index, delivery)));
+            after = Some(Cursor { created_at: payment.created_at, id: payment.id });
+            let is_last = payments.len() < at_once && place.saturating_add(1) == payments.len();
+            if rows.len() >= PAGE && !is_last {
+                return Ok((rows, after));
+            }
+        }
+        if payments.len() < at_once {
+            return Ok((rows, None));
+        }
+    }
+    Ok((rows, after))
+}

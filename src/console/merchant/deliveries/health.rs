@@ -1,0 +1,134 @@
+//! How the receivers of webhooks are, by what they did lately.
+
+use std::collections::BTreeMap;
+
+use quita_domain::delivery::{DeliveryAttempt, DeliveryState};
+use quita_domain::listing::DeliveryFilter;
+use quita_domain::payment::Payment;
+use quita_domain::time::Timestamp;
+use url::Url;
+
+use super::outcome_of;
+use crate::console::kit::failure::Failure;
+use crate::console::merchant::MerchantConsole;
+
+/// Payments that are looked at.
+const LOOK_AT: usize = 250;
+
+/// How one receiver is: the host and port of its address.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct ReceiverHealth {
+    pub(super) receiver: String,
+    pub(super) attempts: usize,
+    pub(super) confirmed: usize,
+    /// Deliveries that were given up.
+    pub(super) exhausted: usize,
+    /// The median time of an exchange, in milliseconds.
+    pub(super) median_ms: u64,
+    /// When an attempt failed last, and how.
+    pub(super) last_failure: Option<(Timestamp, String)>,
+}
+
+impl ReceiverHealth {
+    /// The share of attempts that were confirmed, in percent.
+    pub(super) fn percent(&self) -> usize {
+        self.confirmed.saturating_mul(100).checked_div(self.attempts).unwrap_or(100)
+    }
+}
+
+/// The receivers of the newest payments, the worst first, and how many deliveries tell so.
+pub(super) async fn read(
+    filter: &DeliveryFilter,
+    console: &MerchantConsole,
+) -> Result<(Vec<ReceiverHealth>, usize), Failure> {
+    let payments = console.edge.payments.list_with_deliveries(filter, None, LOOK_AT).await?;
+    let looked_at = payments.iter().map(|payment| payment.outbox.len()).sum();
+    Ok((of(&payments), looked_at))
+}
+
+fn of(payments: &[Payment]) -> Vec<ReceiverHealth> {
+    let mut receivers: BTreeMap<String, (ReceiverHealth, Vec<u64>)> = BTreeMap::new();
+    for payment in payments {
+        let Some(url) = payment.order.postback_url.as_deref() else { continue };
+        let (health, durations) = receivers.entry(receiver_of(url)).or_default();
+        for delivery in &payment.outbox {
+            health.exhausted =
+                health.exhausted.saturating_add(usize::from(delivery.state == DeliveryState::Exhausted));
+            for attempt in &delivery.attempts {
+                count(health, attempt);
+                durations.push(attempt.duration_ms);
+            }
+        }
+    }
+    let mut healths: Vec<_> = receivers
+        .into_iter()
+        .map(|(receiver, (health, durations))| ReceiverHealth {
+            receiver,
+            median_ms: median(durations),
+            ..health
+        })
+        .collect();
+    healths.sort_by_key(ReceiverHealth::percent);
+    healths
+}
+
+fn count(health: &mut ReceiverHealth, attempt: &DeliveryAttempt) {
+    health.attempts = health.attempts.saturating_add(1);
+    if attempt.is_confirmed() {
+        health.confirmed = health.confirmed.saturating_add(1);
+        return;
+    }
+    let is_newer = health.last_failure.as_ref().is_none_or(|(at, _)| attempt.at > *at);
+    if is_newer {
+        health.last_failure = Some((attempt.at, outcome_of(attempt)));
+    }
+}
+
+/// The host of an address, and its port if that is not the usual one.
+pub(super) fn receiver_of(url: &str) -> String {
+    let parsed = Url::parse(url).ok();
+    let host = parsed.as_ref().and_then(Url::host_str).unwrap_or(url);
+    let port = parsed.as_ref().and_then(Url::port).map(|port| format!(":{port}"));
+    format!("{host}{}", port.unwrap_or_default())
+}
+
+fn median(mut durations: Vec<u64>) -> u64 {
+    durations.sort_unstable();
+    durations.get(durations.len() / 2).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_receiver_is_a_host_and_a_port_that_is_not_the_usual_one() {
+        for (url, receiver) in [
+            ("https://loja.example/a?b=c", "loja.example"),
+            ("http://127.0.0.1:8090/", "127.0.0.1:8090"),
+            ("nonsense", "nonsense"),
+        ] {
+            assert_eq!(receiver_of(url), receiver);
+        }
+    }
+
+    #[test]
+    fn a_share_is_counted_in_attempts_and_the_last_failure_is_the_newest() {
+        let mut health = ReceiverHealth::default();
+        let attempt = |at: i64, status: Option<u16>| DeliveryAttempt {
+            at: Timestamp::from_millis(at),
+            duration_ms: 5,
+            status,
+            error: status.is_none().then(|| "timeout".into()),
+            answer: None,
+            retry_after_ms: None,
+        };
+        for attempt in [attempt(3, Some(500)), attempt(1, None), attempt(4, Some(200)), attempt(5, Some(204))]
+        {
+            count(&mut health, &attempt);
+        }
+        assert_eq!((health.attempts, health.percent()), (4, 50));
+        assert_eq!(health.last_failure, Some((Timestamp::from_millis(3), "500".into())));
+        assert_eq!((median(vec![9, 1, 5]), median(Vec::new())), (5, 0));
+    }
+}

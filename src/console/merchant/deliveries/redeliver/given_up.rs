@@ -1,0 +1,169 @@
+//! Which events are delivered again by one click, and what came of it.
+
+use std::ops::ControlFlow;
+
+use quita_actors::Denied;
+use quita_domain::delivery::DeliveryState;
+use quita_domain::identity::{Owner, TransactionId};
+use quita_domain::listing::{Cursor, DeliveryFilter};
+use quita_domain::payment::Payment;
+use quita_domain::time::Timestamp;
+
+use crate::console::kit::failure::Failure;
+use crate::console::merchant::MerchantConsole;
+use crate::console::merchant::deliveries::health::receiver_of;
+
+/// Events delivered again by one click.
+pub(super) const MOST_AT_ONCE: usize = 1_000;
+/// Payments read at once, and how often for one click.
+const READ: usize = 200;
+const READS: usize = 50;
+
+/// Which events are delivered again: those that were given up.
+pub(super) struct Chosen {
+    pub(super) owner: Owner,
+    pub(super) since: Timestamp,
+    /// To every receiver, if absent.
+    pub(super) receiver: Option<String>,
+}
+
+impl Chosen {
+    /// Delivers them again, newest payments first, from this place on.
+    pub(super) async fn redeliver(
+        &self,
+        console: &MerchantConsole,
+        after: Option<Cursor>,
+    ) -> Result<Redelivered, Failure> {
+        let Owner { merchant, mode, .. } = self.owner.clone();
+        let state = Some(DeliveryState::Exhausted);
+        let filter = DeliveryFilter { merchant, mode, transaction_id: None, state };
+        let mut done = Redelivered { count: 0, after, has_more: true, denied: None };
+        for _ in 0..READS {
+            let payments = match console.edge.payments.list_with_deliveries(&filter, done.after, READ).await {
+                Ok(payments) => payments,
+                Err(denied) if done.count == 0 => return Err(denied.into()),
+                // What was done is reported; the next click goes on from there.
+                Err(_) => return Ok(done),
+            };
+            for payment in &payments {
+                if done.count >= MOST_AT_ONCE
+                    || self.redeliver_of(payment, console, &mut done).await.is_break()
+                {
+                    return Ok(done);
+                }
+                done.after = Some(Cursor { created_at: payment.created_at, id: payment.id });
+            }
+            if payments.len() < READ {
+                done.has_more = false;
+                return Ok(done);
+            }
+        }
+        Ok(done)
+    }
+
+    async fn redeliver_of(
+        &self,
+        payment: &Payment,
+        console: &MerchantConsole,
+        done: &mut Redelivered,
+    ) -> ControlFlow<()> {
+        if !self.is_to_receiver(payment) {
+            return ControlFlow::Continue(());
+        }
+        for index in given_up(payment, self.since) {
+            let answer = console.edge.payments.redeliver(payment.id, self.owner.clone(), index).await;
+            done.take(payment.id, answer.map(drop))?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn is_to_receiver(&self, payment: &Payment) -> bool {
+        let Some(wanted) = &self.receiver else { return true };
+        payment.order.postback_url.as_deref().is_some_and(|url| receiver_of(url) == *wanted)
+    }
+
+    /// What was done, for the audit log.
+    pub(super) fn audit_summary(&self, done: &Redelivered) -> String {
+        let receiver = self.receiver.as_ref().map(|receiver| format!(" to {receiver}")).unwrap_or_default();
+        let is_unknown = done.denied.as_ref().is_some_and(Denied::is_transient);
+        let unknown = if is_unknown { ", outcome unknown of one more" } else { "" };
+        format!("{} since {}{receiver}{unknown}", done.count, self.since)
+    }
+}
+
+/// What came of one click.
+pub(super) struct Redelivered {
+    pub(super) count: usize,
+    /// Where it ended.
+    pub(super) after: Option<Cursor>,
+    /// Whether there may be more after that.
+    pub(super) has_more: bool,
+    /// The last failure; it ended there if that may pass.
+    pub(super) denied: Option<Denied>,
+}
+
+impl Redelivered {
+    /// Counts what came of one event. Nobody's click waits for a payment that would fail every time.
+    fn take(&mut self, id: TransactionId, answer: Result<(), Denied>) -> ControlFlow<()> {
+        let denied = match answer {
+            Ok(()) => {
+                self.count = self.count.saturating_add(1);
+                return ControlFlow::Continue(());
+            }
+            // It holds as many deliveries as it can.
+            Err(Denied::Refused(_)) => return ControlFlow::Continue(()),
+            Err(denied) => denied,
+        };
+        let may_pass = denied.is_transient();
+        if !may_pass {
+            tracing::error!(transaction.id = %id, %denied, "an event can't be delivered again");
+        }
+        self.denied = Some(denied);
+        if may_pass { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// The exhausted deliveries of events since then that no later delivery of the same event makes up for.
+fn given_up(payment: &Payment, since: Timestamp) -> Vec<u32> {
+    let repeated = |index: u32, sequence: u32| {
+        let later =
+            payment.outbox.iter().skip(usize::try_from(index).unwrap_or(usize::MAX).saturating_add(1));
+        later.clone().any(|other| other.sequence == sequence)
+    };
+    let is_recent = |sequence| payment.event(sequence).is_some_and(|event| event.occurred_at >= since);
+    let numbered = payment.outbox.iter().enumerate();
+    numbered
+        .filter(|(_, delivery)| delivery.state == DeliveryState::Exhausted && is_recent(delivery.sequence))
+        .filter_map(|(index, delivery)| Some((u32::try_from(index).ok()?, delivery.sequence)))
+        .filter(|(index, sequence)| !repeated(*index, *sequence))
+        .map(|(index, _)| index)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use quita_domain::identity::{ApplicationName, MerchantId, Mode};
+    use quita_domain::payment::Refusal;
+
+    use super::*;
+
+    #[test]
+    fn what_fails_every_time_is_passed_over_and_what_may_pass_is_waited_for() {
+        let id = TransactionId::new(uuid::Uuid::nil());
+        let mut done = Redelivered { count: 0, after: None, has_more: true, denied: None };
+        for answer in
+            [Ok(()), Err(Denied::Refused(Refusal::NoSuchDelivery)), Err(Denied::Defect("x")), Ok(())]
+        {
+            assert!(done.take(id, answer).is_continue());
+        }
+        assert!(done.count == 2 && matches!(done.denied, Some(Denied::Defect(_))));
+        assert!(done.take(id, Err(Denied::Interrupted)).is_break());
+        let (merchant, application) = (MerchantId::new("demo"), ApplicationName::new("default"));
+        let owner = Owner { merchant, application, mode: Mode::Test };
+        let chosen = Chosen { owner, since: Timestamp::default(), receiver: Some("loja.example".into()) };
+        assert_eq!(
+            chosen.audit_summary(&done),
+            "2 since 1970-01-01T00:00:00.000Z to loja.example, outcome unknown of one more"
+        );
+    }
+}

@@ -1,0 +1,116 @@
+//! What surrounds every page of the merchants' console: who is signed in, in which mode and section the page is.
+
+use quita_domain::identity::Mode;
+use quita_domain::people::{Permission, Role, User};
+use quita_domain::secret::Secret;
+
+use super::texts::Texts;
+use crate::console::kit::cookies::form_token;
+use crate::console::kit::frame::{self, Entry};
+
+/// The sections of the merchants' console.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Section {
+    /// Volume and approval.
+    Overview,
+    /// Payments.
+    Payments,
+    /// Deliveries of webhooks.
+    Deliveries,
+    /// Applications, keys, secrets.
+    Applications,
+    /// Users.
+    People,
+    /// What people changed.
+    Audit,
+    /// The own account.
+    Account,
+}
+
+impl Section {
+    /// Those that the navigation shows, before those for owners.
+    const OPEN: [Self; 4] = [Self::Overview, Self::Payments, Self::Deliveries, Self::Applications];
+    const FOR_OWNERS: [Self; 2] = [Self::People, Self::Audit];
+
+    /// The address below the mode.
+    const fn path(self) -> &'static str {
+        match self {
+            Self::Overview => "",
+            Self::Payments => "/payments",
+            Self::Deliveries => "/deliveries",
+            Self::Applications => "/applications",
+            Self::People => "/people",
+            Self::Audit => "/audit",
+            Self::Account => "/account",
+        }
+    }
+
+    /// What the navigation calls it.
+    const fn name(self, texts: &Texts) -> &'static str {
+        match self {
+            Self::Overview => texts.everywhere.overview,
+            Self::Payments => texts.everywhere.payments,
+            Self::Deliveries => texts.everywhere.deliveries,
+            Self::Applications => texts.everywhere.applications,
+            Self::People => texts.everywhere.people,
+            Self::Audit => texts.everywhere.audit,
+            Self::Account => texts.everywhere.account,
+        }
+    }
+}
+
+/// What the bar shows beside the navigation: who is signed in, and the mode.
+pub(super) struct Bar {
+    pub(super) login: String,
+    pub(super) merchant: String,
+    pub(super) role: Role,
+    pub(super) mode: Mode,
+    section: Section,
+}
+
+/// What surrounds a page.
+pub(super) type Frame = frame::Frame<Texts, Bar>;
+
+impl Frame {
+    /// What surrounds a page for this user.
+    pub(super) fn of(user: &User, token: &Secret<String>, mode: Mode, section: Section) -> Self {
+        let texts = Texts::current();
+        let (login, merchant) = (user.login.to_string(), user.merchant.to_string());
+        let bar = Bar { login, merchant, role: user.role, mode, section };
+        let base = format!("/console/{}", mode.as_str());
+        let guarded = Section::FOR_OWNERS.into_iter().filter(|_| user.role.permits(Permission::ManagePeople));
+        let entry = |each: Section| Entry {
+            address: format!("{base}{}", each.path()),
+            name: each.name(texts),
+            is_here: each == section,
+        };
+        let navigation = Section::OPEN.into_iter().chain(guarded).map(entry).collect();
+        Self { navigation, base, form_token: form_token(token), ..Self::new(texts, bar) }
+    }
+
+    /// Whether this is about pretended money.
+    pub(super) fn is_test(&self) -> bool {
+        self.bar.mode == Mode::Test
+    }
+
+    /// The address of this section in another mode.
+    pub(super) fn in_mode(&self, mode: &str) -> String {
+        format!("/console/{mode}{}", self.bar.section.path())
+    }
+
+    /// Whether payments may be changed.
+    pub(super) fn may_change_payments(&self) -> bool {
+        self.bar.role.permits(Permission::ChangePayments)
+    }
+
+    /// Whether applications may be managed.
+    pub(super) fn may_manage_applications(&self) -> bool {
+        self.bar.role.permits(Permission::ManageApplications)
+    }
+
+    /// The first two letters of the login, for a little picture.
+    pub(super) fn initials(&self) -> String {
+        let letters = self.bar.login.chars().filter(|character| character.is_alphanumeric());
+        letters.take(2).flat_map(char::to_uppercase).collect()
+    }
+}

@@ -1,0 +1,29 @@
+//! The page that shows something once.
+
+use actix_web::HttpResponse;
+use askama::Template;
+
+use super::frame::Frame;
+use crate::console::kit::answer::html;
+use crate::console::kit::failure::Failure;
+
+/// Shows a key, a secret or a password, which no page shows again.
+#[derive(Template)]
+#[template(path = "console/merchant/once.html")]
+pub(crate) struct OncePage {
+    pub(crate) frame: Frame,
+    pub(crate) title: String,
+    pub(crate) sentence: &'static str,
+    pub(crate) secret: String,
+    /// A line to paste, if it is a key that may create payments.
+    pub(crate) curl: Option<String>,
+    /// Where to go on.
+    pub(crate) back: String,
+}
+
+impl OncePage {
+    /// The answer that carries the page.
+    pub(crate) fn show(self) -> Result<HttpResponse, Failure> {
+        html(&self)
+    }
+}

@@ -1,0 +1,254 @@
+//! One payment: its record, what happened to it, and what can be done with it.
+
+pub(crate) mod operations;
+mod timeline;
+
+use std::sync::Arc;
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path, Query};
+use askama::Template;
+use quita_domain::acquiring::Issued;
+use quita_domain::delivery::{Delivery, DeliveryState};
+use quita_domain::event::Event;
+use quita_domain::identity::{Mode, Owner, TransactionId};
+use quita_domain::money::Money;
+use quita_domain::operation::RequestedOperation;
+use quita_domain::order::Share;
+use quita_domain::payment::Payment;
+use quita_domain::people::Permission;
+use quita_domain::secret::Secret;
+
+use super::MerchantConsole;
+use super::deliveries::state_of;
+use super::frame::{Frame, Section};
+use super::mode::InMode;
+use super::session::StillIn;
+use super::texts::Texts;
+use super::visitor::Visitor;
+use crate::console::kit::answer::{Done, html};
+use crate::console::kit::failure::Failure;
+use crate::console::kit::language::Language;
+use crate::console::kit::live::Look;
+use timeline::Moment;
+
+#[derive(Template)]
+#[template(path = "console/merchant/payment.html")]
+struct PaymentPage {
+    frame: Frame,
+    title: String,
+    stream: String,
+    body: String,
+}
+
+/// The part of the page that is kept up to date: all of it.
+#[derive(Template)]
+#[template(path = "console/merchant/payment_body.html")]
+struct PaymentBody {
+    texts: &'static Texts,
+    language: Language,
+    /// The address of this payment's pages.
+    base: String,
+    payment: Arc<Payment>,
+    public_url: String,
+    may_change: bool,
+    moments: Vec<Moment>,
+}
+
+/// One delivery, as a row.
+struct DeliveryRow {
+    index: usize,
+    event: String,
+    state: &'static str,
+    state_name: &'static str,
+    attempts: usize,
+    version: usize,
+}
+
+impl PaymentBody {
+    fn allows(&self, requested: RequestedOperation) -> bool {
+        self.may_change && self.payment.permits(requested).is_ok()
+    }
+
+    fn may_cancel(&self) -> bool {
+        self.allows(RequestedOperation::Cancel)
+    }
+
+    fn may_capture(&self) -> bool {
+        self.allows(RequestedOperation::Capture(None))
+    }
+
+    fn may_refund(&self) -> bool {
+        self.allows(RequestedOperation::Refund(None))
+    }
+
+    /// What the acquirer calls the charge, name by name.
+    fn reference(&self) -> Vec<(&str, &str)> {
+        let attempt = self.payment.state.attempts.last();
+        attempt.map(|attempt| attempt.reference.iter().collect()).unwrap_or_default()
+    }
+
+    fn issued(&self) -> Option<&Issued> {
+        self.payment.state.issued.as_deref()
+    }
+
+    fn pix_page(&self) -> String {
+        format!("{}/pix/{}", self.public_url, self.payment.page_token)
+    }
+
+    fn boleto_page(&self) -> String {
+        format!("{}/boletos/{}", self.public_url, self.payment.page_token)
+    }
+
+    fn address(&self) -> String {
+        let address = &self.payment.order.payer.address;
+        let complement = address.complement.as_ref().map(|text| format!(", {text}")).unwrap_or_default();
+        let city = format!("{} – {}, {}", address.city, address.state.as_str(), address.zip_code.formatted());
+        format!("{}, {}{complement}, {}, {city}", address.street, address.number, address.neighborhood)
+    }
+
+    fn share(&self, share: &Share) -> String {
+        match *share {
+            Share::Amount(amount) => self.language.money(amount),
+            Share::BasisPoints(points) => self.language.basis_points(points),
+        }
+    }
+
+    fn captured(&self) -> Money {
+        self.payment.state.captured_amount.unwrap_or_default()
+    }
+
+    fn deliveries(&self) -> Vec<DeliveryRow> {
+        let rows = self.payment.outbox.iter().enumerate();
+        rows.map(|(index, delivery)| self.delivery(index, delivery)).collect()
+    }
+
+    fn delivery(&self, index: usize, delivery: &Delivery) -> DeliveryRow {
+        let event = self.payment.event(delivery.sequence).map(Event::name).unwrap_or_default();
+        let (state, state_name) = state_of(delivery, self.language);
+        let is_over = usize::from(delivery.state != DeliveryState::Pending);
+        let attempts = delivery.attempts.len();
+        DeliveryRow {
+            index,
+            event,
+            state,
+            state_name,
+            attempts,
+            version: attempts.saturating_mul(2) + is_over,
+        }
+    }
+}
+
+/// `GET /console/{mode}/payments/{id}`
+pub(crate) async fn show(
+    visitor: Visitor,
+    InMode(mode): InMode,
+    path: Path<(String, String)>,
+    console: Data<MerchantConsole>,
+    done: Query<Done>,
+) -> Result<HttpResponse, Failure> {
+    let wanted = Wanted::of(&visitor, mode, &path.1)?;
+    let payment = wanted.read(&console).await?;
+    let mut frame = visitor.frame(mode, Section::Payments);
+    frame.notice = notice(frame.texts, &done.done);
+    let stream = format!("{}/payments/{}/stream", frame.base, payment.id);
+    let title = payment.order.external_reference.clone().unwrap_or_else(|| payment.id.to_string());
+    let page = PaymentPage { frame, title, stream, body: wanted.body(&console, payment)? };
+    html(&page)
+}
+
+fn notice(texts: &Texts, done: &str) -> Option<&'static str> {
+    let texts = &texts.payments;
+    match done {
+        "cancel" => Some(texts.notice_cancelled),
+        "capture" => Some(texts.notice_captured),
+        "refund" => Some(texts.notice_refunded),
+        "redeliver" => Some(texts.notice_redelivered),
+        "processing" => Some(texts.notice_processing),
+        _ => None,
+    }
+}
+
+/// `GET /console/{mode}/payments/{id}/stream`
+pub(crate) async fn stream(
+    visitor: Visitor,
+    InMode(mode): InMode,
+    path: Path<(String, String)>,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    let wanted = Wanted::of(&visitor, mode, &path.1)?;
+    wanted.read(&console).await?;
+    let session = StillIn::of(&visitor, &console);
+    let streams = Arc::clone(&console.streams);
+    streams.open(PaymentLook { wanted, session, console: console.into_inner() })
+}
+
+/// The payment with this id, of the visitor's merchant.
+pub(crate) async fn own(
+    visitor: &Visitor,
+    mode: Mode,
+    id: &str,
+    console: &MerchantConsole,
+) -> Result<Arc<Payment>, Failure> {
+    Wanted::of(visitor, mode, id)?.read(console).await
+}
+
+/// Which payment is shown, to whom.
+struct Wanted {
+    owner: Owner,
+    id: TransactionId,
+    language: Language,
+    may_change: bool,
+}
+
+impl Wanted {
+    fn of(visitor: &Visitor, mode: Mode, id: &str) -> Result<Self, Failure> {
+        let id = TransactionId::parse(id).ok_or(Failure::NotFound)?;
+        let may_change = visitor.user.role.permits(Permission::ChangePayments);
+        Ok(Self { owner: visitor.owner(mode), id, language: Language::current(), may_change })
+    }
+
+    async fn read(&self, console: &MerchantConsole) -> Result<Arc<Payment>, Failure> {
+        Ok(console.edge.payments.read_own(self.id, &self.owner).await?)
+    }
+
+    fn body(&self, console: &MerchantConsole, payment: Arc<Payment>) -> Result<String, Failure> {
+        let body = PaymentBody {
+            texts: Texts::of(self.language),
+            language: self.language,
+            base: format!("/console/{}/payments/{}", self.owner.mode.as_str(), self.id),
+            public_url: console.edge.public_url.clone(),
+            may_change: self.may_change,
+            moments: timeline::of(&payment, self.language),
+            payment,
+        };
+        Ok(body.render()?)
+    }
+}
+
+/// The payment as a stream looks at it.
+struct PaymentLook {
+    wanted: Wanted,
+    session: StillIn,
+    console: Arc<MerchantConsole>,
+}
+
+impl Look for PaymentLook {
+    fn key(&self) -> String {
+        let Wanted { owner, id, language, may_change } = &self.wanted;
+        format!("payment {id} {} {may_change} {}", language.tag(), owner.merchant)
+    }
+
+    async fn look(&self) -> Result<String, Failure> {
+        let payment = self.wanted.read(&self.console).await?;
+        self.wanted.body(&self.console, payment)
+    }
+
+    fn token(&self) -> &Secret<String> {
+        self.session.token()
+    }
+
+    async fn may_watch(&self) -> bool {
+        self.session.is_true().await
+    }
+}

@@ -1,0 +1,227 @@
+//! What can be done with a payment: each asks once more, and goes the way that the API goes.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path};
+use quita_actors::{Denied, Operated};
+use quita_domain::audit::AuditAction;
+use quita_domain::identity::Mode;
+use quita_domain::money::Money;
+use quita_domain::operation::{OperationRequest, OperationState, RequestedOperation};
+use quita_domain::payment::Payment;
+use quita_domain::people::Permission;
+use quita_domain::status::Status;
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::own;
+use crate::console::kit::answer::see_other;
+use crate::console::kit::failure::Failure;
+use crate::console::kit::language::Language;
+use crate::console::merchant::MerchantConsole;
+use crate::console::merchant::ask::{AskPage, AskedPayment};
+use crate::console::merchant::frame::Section;
+use crate::console::merchant::mode::InMode;
+use crate::console::merchant::texts::Texts;
+use crate::console::merchant::visitor::{PaymentChange, Visitor};
+use crate::service::audit::AuditDraft;
+
+/// What a person may ask of a payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Verb {
+    Cancel,
+    Capture,
+    Refund,
+}
+
+impl Verb {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Cancel => "cancel",
+            Self::Capture => "capture",
+            Self::Refund => "refund",
+        }
+    }
+
+    const fn requested(self, amount: Option<Money>) -> RequestedOperation {
+        match self {
+            Self::Cancel => RequestedOperation::Cancel,
+            Self::Capture => RequestedOperation::Capture(amount),
+            Self::Refund => RequestedOperation::Refund(amount),
+        }
+    }
+
+    const fn action(self) -> AuditAction {
+        match self {
+            Self::Cancel => AuditAction::PaymentCancelled,
+            Self::Capture => AuditAction::PaymentCaptured,
+            Self::Refund => AuditAction::PaymentRefunded,
+        }
+    }
+
+    /// The most that can be asked for; a cancellation has no amount.
+    fn most(self, payment: &Payment) -> Option<Money> {
+        match self {
+            Self::Cancel => None,
+            Self::Capture => Some(payment.order.amount),
+            Self::Refund => Some(payment.state.refundable_amount()),
+        }
+    }
+}
+
+/// `GET /console/{mode}/payments/{id}/{verb}`
+pub(crate) async fn ask(
+    visitor: Visitor,
+    InMode(mode): InMode,
+    path: Path<(String, String, Verb)>,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    visitor.must(Permission::ChangePayments)?;
+    let (_, id, verb) = path.into_inner();
+    let payment = own(&visitor, mode, &id, &console).await?;
+    payment.permits(verb.requested(None))?;
+    let frame = visitor.frame(mode, Section::Payments);
+    let texts = &frame.texts.payments;
+    let (words, field) = match verb {
+        Verb::Cancel => ((texts.cancel_question, texts.cancel_sentence, texts.cancel), ""),
+        Verb::Capture => {
+            ((texts.capture_question, texts.capture_sentence, texts.capture), texts.amount_to_capture)
+        }
+        Verb::Refund => {
+            ((texts.refund_question, texts.refund_sentence, texts.refund), texts.amount_to_refund)
+        }
+    };
+    let back = format!("{}/payments/{}", frame.base, payment.id);
+    let amount = verb.most(&payment).map(|most| (most, field));
+    let mut page = AskPage::new(frame, words, back, verb.as_str());
+    page.is_grave = verb != Verb::Capture;
+    page.payment = Some(AskedPayment { payment, amount, key: Uuid::now_v7() });
+    page.show()
+}
+
+/// `POST /console/{mode}/payments/{id}/{verb}`
+pub(crate) async fn act(
+    change: PaymentChange,
+    InMode(mode): InMode,
+    path: Path<(String, String, Verb)>,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    let PaymentChange { visitor, form } = change;
+    let (_, id, verb) = path.into_inner();
+    let payment = own(&visitor, mode, &id, &console).await?;
+    let amount = match verb {
+        Verb::Cancel => None,
+        Verb::Capture | Verb::Refund => Some(read_amount(form.text("amount"))?),
+    };
+    let key = Uuid::try_parse(form.text("key")).map_err(|_| Failure::ForeignForm)?;
+    let request = OperationRequest {
+        id: Uuid::now_v7(),
+        requested: verb.requested(amount),
+        key: Some(format!("console {key}")),
+    };
+    let before = payment.status();
+    let draft = visitor.draft(verb.action(), payment.id).before(before);
+    let operated = match console.edge.payments.operate(payment.id, visitor.owner(mode), request).await {
+        Ok(operated) => operated,
+        Err(denied) => return Err(note_failed(denied, draft, &visitor, &console).await),
+    };
+    if !operated.is_replay {
+        let after = audit_summary(&operated, amount);
+        console.audit.note(&visitor.initiator(), draft.after(after)).await;
+    }
+    tracing::info!(
+        transaction.id = %payment.id, operation = verb.as_str(), state = ?operated.operation.state,
+        "an operation from the console"
+    );
+    let done = outcome(verb, &operated)?;
+    Ok(back_to(mode, &payment, done))
+}
+
+/// Notes what may have begun all the same.
+async fn note_failed(
+    denied: Denied,
+    draft: AuditDraft,
+    visitor: &Visitor,
+    console: &MerchantConsole,
+) -> Failure {
+    if denied.is_transient() {
+        console.audit.note(&visitor.initiator(), draft.after("outcome unknown")).await;
+    }
+    denied.into()
+}
+
+fn read_amount(text: &str) -> Result<Money, Failure> {
+    let unreadable = || Failure::Unreadable(Texts::current().payments.bad_amount.into());
+    Language::current().parse_money(text).ok_or_else(unreadable)
+}
+
+/// What became of it, for the audit log.
+fn audit_summary(operated: &Operated, amount: Option<Money>) -> String {
+    let amount = amount.map(|amount| format!(" {amount}")).unwrap_or_default();
+    let state = match operated.operation.state {
+        OperationState::Processing => "processing",
+        OperationState::Done => "done",
+        OperationState::Refused => "refused by the acquirer",
+    };
+    format!("{}{amount}: {state}", operated.payment.status())
+}
+
+/// What the page of the payment says afterwards.
+fn outcome(verb: Verb, operated: &Operated) -> Result<&'static str, Failure> {
+    let texts = &Texts::current().payments;
+    let was_cancelled = operated.payment.history.iter().any(|event| event.status == Status::Cancelled);
+    match operated.operation.state {
+        OperationState::Done if verb == Verb::Cancel && !was_cancelled => {
+            Err(Failure::Refused(texts.not_cancelled.into()))
+        }
+        OperationState::Done => Ok(verb.as_str()),
+        OperationState::Processing => Ok("processing"),
+        OperationState::Refused => {
+            let why = operated.operation.refusal.as_deref().unwrap_or("–");
+            Err(Failure::Refused(texts.refused_by_acquirer.replace("{why}", why)))
+        }
+    }
+}
+
+fn back_to(mode: Mode, payment: &Payment, done: &str) -> HttpResponse {
+    let address = format!("/console/{}/payments/{}?done={done}", mode.as_str(), payment.id);
+    see_other(address)
+}
+
+/// `GET /console/{mode}/payments/{id}/deliveries/{index}/redeliver`
+pub(crate) async fn ask_redelivery(
+    visitor: Visitor,
+    InMode(mode): InMode,
+    path: Path<(String, String, u32)>,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    visitor.must(Permission::ChangePayments)?;
+    let payment = own(&visitor, mode, &path.1, &console).await?;
+    let place = usize::try_from(path.2).unwrap_or(usize::MAX);
+    payment.outbox.get(place).ok_or(Failure::NotFound)?;
+    let frame = visitor.frame(mode, Section::Payments);
+    let texts = &frame.texts.payments;
+    let back = format!("{}/payments/{}", frame.base, payment.id);
+    let words = (texts.redeliver_question, texts.redeliver_sentence, texts.redeliver);
+    let mut page = AskPage::new(frame, words, back, &format!("deliveries/{}/redeliver", path.2));
+    page.is_grave = false;
+    page.payment = Some(AskedPayment { payment, amount: None, key: Uuid::nil() });
+    page.show()
+}
+
+/// `POST /console/{mode}/payments/{id}/deliveries/{index}/redeliver`
+pub(crate) async fn redeliver(
+    change: PaymentChange,
+    InMode(mode): InMode,
+    path: Path<(String, String, u32)>,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    let PaymentChange { visitor, .. } = change;
+    let payment = own(&visitor, mode, &path.1, &console).await?;
+    let draft = visitor.draft(AuditAction::EventRedelivered, format!("{} {}", payment.id, path.2));
+    if let Err(denied) = console.edge.payments.redeliver(payment.id, visitor.owner(mode), path.2).await {
+        return Err(note_failed(denied, draft, &visitor, &console).await);
+    }
+    console.audit.note(&visitor.initiator(), draft).await;
+    Ok(back_to(mode, &payment, "redeliver"))
+}

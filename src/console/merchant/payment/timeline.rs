@@ -1,0 +1,175 @@
+//! What happened to a payment, in the order in which it happened.
+
+use quita_domain::delivery::{DeliveryAttempt, DeliveryState};
+use quita_domain::event::Event;
+use quita_domain::operation::{Operation, OperationKind, OperationState};
+use quita_domain::payment::Payment;
+use quita_domain::routing::{Attempt, AttemptOutcome};
+use quita_domain::state::RefundStatus;
+use quita_domain::status::Status;
+use quita_domain::time::Timestamp;
+
+use crate::console::kit::language::Language;
+use crate::console::merchant::deliveries::{outcome_of, tone_of_attempt};
+use crate::console::merchant::texts::Texts;
+
+/// Characters of a receiver's answer that are shown.
+const EXCERPT: usize = 1_024;
+
+/// One moment of a payment's life.
+pub(crate) struct Moment {
+    pub(crate) at: Timestamp,
+    /// `event`, `acquirer` or `webhook`: the mark beside it.
+    pub(crate) kind: &'static str,
+    /// How it went, as a colour.
+    pub(crate) tone: &'static str,
+    /// The status that the payment reached, if it did.
+    pub(crate) status: Option<Status>,
+    pub(crate) title: String,
+    pub(crate) text: String,
+    /// What a receiver answered.
+    pub(crate) answer: Option<String>,
+    /// Whether the routing is shown here.
+    pub(crate) tells_routing: bool,
+}
+
+impl Moment {
+    fn new(at: Timestamp, kind: &'static str, tone: &'static str, title: String) -> Self {
+        let (status, answer, text) = (None, None, String::new());
+        Self { at, kind, tone, status, title, text, answer, tells_routing: false }
+    }
+}
+
+/// Every moment, oldest first.
+pub(crate) fn of(payment: &Payment, language: Language) -> Vec<Moment> {
+    let teller = Teller { language, texts: Texts::of(language) };
+    let mut moments = vec![teller.created(payment)];
+    let attempts = payment.state.attempts.iter().enumerate();
+    moments.extend(attempts.map(|(place, attempt)| teller.charge(attempt, place == 0)));
+    moments.extend(payment.operations.iter().map(|operation| teller.operation(operation)));
+    moments.extend(payment.history.iter().map(|event| teller.event(event)));
+    moments.extend(teller.deliveries(payment));
+    moments.sort_by_key(|moment| moment.at);
+    moments
+}
+
+struct Teller {
+    language: Language,
+    texts: &'static Texts,
+}
+
+impl Teller {
+    fn created(&self, payment: &Payment) -> Moment {
+        let title = self.texts.payments.created_moment.to_owned();
+        let mut moment = Moment::new(payment.created_at, "event", "tone-info", title);
+        moment.text = format!("{}: {}", self.texts.payments.application, payment.owner.application);
+        moment
+    }
+
+    fn charge(&self, attempt: &Attempt, is_first: bool) -> Moment {
+        let tone = match attempt.outcome {
+            AttemptOutcome::Sent | AttemptOutcome::Unknown | AttemptOutcome::Registering => "tone-waiting",
+            AttemptOutcome::Accepted => "tone-done",
+            AttemptOutcome::Declined | AttemptOutcome::NotDelivered => "tone-over",
+        };
+        let title = format!("{}: {}", attempt.acquirer, self.language.outcome(attempt.outcome));
+        let mut moment = Moment::new(attempt.at, "acquirer", tone, title);
+        if attempt.inquiries > 0 {
+            let asked = self.language.pick("perguntado {n} vezes", "asked {n} times");
+            moment.text = asked.replace("{n}", &attempt.inquiries.to_string());
+        }
+        moment.tells_routing = is_first;
+        moment
+    }
+
+    fn operation(&self, operation: &Operation) -> Moment {
+        let tone = match operation.state {
+            OperationState::Processing => "tone-waiting",
+            OperationState::Done => "tone-done",
+            OperationState::Refused => "tone-over",
+        };
+        let amount = match operation.kind {
+            OperationKind::Cancel => String::new(),
+            OperationKind::Capture(amount) | OperationKind::Refund(amount) => {
+                format!(" {}", self.language.money(amount))
+            }
+        };
+        let (name, state) =
+            (self.language.operation(operation.kind), self.language.operation_state(operation.state));
+        let title = format!("{name}{amount}: {state}");
+        let mut moment = Moment::new(operation.requested_at, "acquirer", tone, title);
+        moment.text = operation.refusal.clone().unwrap_or_default();
+        moment
+    }
+
+    fn event(&self, event: &Event) -> Moment {
+        let mut moment = match &event.refund {
+            None => Moment {
+                status: Some(event.status),
+                ..Moment::new(event.occurred_at, "event", tone_of(event.status), String::new())
+            },
+            Some(refund) => {
+                let (name, amount) = (self.texts.payments.refund_moment, self.language.money(refund.amount));
+                let title = format!("{name} {amount}: {}", self.language.refund_status(refund.status));
+                Moment::new(event.occurred_at, "event", tone_of_refund(refund.status), title)
+            }
+        };
+        let name = format!("{} {} · {}", self.texts.payments.event, event.sequence, event.name());
+        let cause = self.language.cause(event.actor);
+        let failure = event.refund.as_ref().and_then(|refund| refund.failure_reason.as_ref());
+        let reason = event.reason.as_ref().or(failure);
+        let reason = reason.map(|reason| format!(" · {reason}")).unwrap_or_default();
+        moment.text = format!("{name} · {cause}{reason}");
+        moment
+    }
+
+    fn deliveries(&self, payment: &Payment) -> Vec<Moment> {
+        let mut moments = Vec::new();
+        for delivery in &payment.outbox {
+            let name = payment.event(delivery.sequence).map(Event::name).unwrap_or_default();
+            for (place, attempt) in delivery.attempts.iter().enumerate() {
+                moments.push(self.delivery_attempt(&name, place, attempt));
+            }
+            let next = delivery.next_attempt_at.filter(|_| delivery.state == DeliveryState::Pending);
+            if let Some(at) = next.filter(|_| !delivery.attempts.is_empty()) {
+                let title =
+                    format!("{} {name}: {}", self.texts.payments.webhook, self.texts.payments.waiting);
+                let mut moment = Moment::new(at, "webhook", "tone-waiting", title);
+                moment.text = self.texts.payments.next_attempt.to_owned();
+                moments.push(moment);
+            }
+        }
+        moments
+    }
+
+    fn delivery_attempt(&self, name: &str, place: usize, attempt: &DeliveryAttempt) -> Moment {
+        let title = format!("{} {name}: {}", self.texts.payments.webhook, outcome_of(attempt));
+        let mut moment = Moment::new(attempt.at, "webhook", tone_of_attempt(attempt), title);
+        let number = place.saturating_add(1);
+        let took = self.language.duration(attempt.duration_ms);
+        moment.text = format!("{} {number} · {took}", self.texts.payments.attempt);
+        let answer = attempt.answer.as_ref().filter(|answer| !answer.is_empty());
+        moment.answer = answer.map(|answer| answer.chars().take(EXCERPT).collect());
+        moment
+    }
+}
+
+/// The colour of a refund that ended.
+const fn tone_of_refund(status: RefundStatus) -> &'static str {
+    match status {
+        RefundStatus::Processing => "tone-waiting",
+        RefundStatus::Succeeded => "tone-back",
+        RefundStatus::Failed => "tone-over",
+    }
+}
+
+/// The colour of a status.
+fn tone_of(status: Status) -> &'static str {
+    match status {
+        Status::Initial | Status::Pending => "tone-waiting",
+        Status::Approved => "tone-info",
+        Status::Paid => "tone-done",
+        Status::Refund => "tone-back",
+        Status::Declined | Status::Chargeback | Status::Expired | Status::Cancelled => "tone-over",
+    }
+}

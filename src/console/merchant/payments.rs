@@ -1,0 +1,198 @@
+//! The list of payments, with its search. What comes in shows without a reload.
+
+pub(crate) mod export;
+mod search;
+
+use std::sync::Arc;
+
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+use quita_domain::identity::Owner;
+use quita_domain::listing::Cursor;
+use quita_domain::method::Method;
+use quita_domain::payment::Payment;
+use quita_domain::secret::Secret;
+use quita_domain::status::Status;
+use quita_domain::time::Timestamp;
+
+use super::MerchantConsole;
+use super::frame::{Frame, Section};
+use super::mode::InMode;
+use super::session::StillIn;
+use super::texts::Texts;
+use super::visitor::Visitor;
+use crate::console::kit::answer::html;
+use crate::console::kit::failure::Failure;
+use crate::console::kit::language::Language;
+use crate::console::kit::live::Look;
+use search::{Field, MAX_TEXT_CHARACTERS, Search, names_of};
+
+/// Payments on a page.
+const PAGE: usize = 20;
+
+#[derive(Template)]
+#[template(path = "console/merchant/payments.html")]
+struct PaymentsPage {
+    frame: Frame,
+    search: Search,
+    unreadable: Vec<Field>,
+    max_text_characters: usize,
+    /// The address of the stream that keeps the list; only the first page has one.
+    stream: Option<String>,
+    list: String,
+}
+
+/// The part of the page that is kept up to date.
+#[derive(Template)]
+#[template(path = "console/merchant/payments_list.html")]
+struct PaymentsList {
+    texts: &'static Texts,
+    language: Language,
+    base: String,
+    rows: Vec<Row>,
+    is_first: bool,
+    newest: String,
+    older: Option<String>,
+}
+
+struct Row {
+    id: String,
+    version: u32,
+    reference: Option<String>,
+    status: Status,
+    method: Method,
+    payer: String,
+    email: String,
+    created_at: Timestamp,
+    amount: String,
+}
+
+impl Row {
+    fn of(payment: &Payment, language: Language) -> Self {
+        let order = &payment.order;
+        Self {
+            id: payment.id.to_string(),
+            version: payment.state.version,
+            reference: order.external_reference.clone(),
+            status: payment.status(),
+            method: order.method,
+            payer: order.payer.full_name(),
+            email: order.payer.email.clone(),
+            created_at: payment.created_at,
+            amount: language.money(order.amount),
+        }
+    }
+}
+
+impl PaymentsPage {
+    fn is_checked(&self, status: &Status) -> bool {
+        self.search.statuses.contains(status)
+    }
+
+    fn is_chosen(&self, method: &Method) -> bool {
+        self.search.method == Some(*method)
+    }
+
+    fn not_understood(&self) -> String {
+        names_of(&self.unreadable, self.frame.texts)
+    }
+}
+
+/// `GET /console/{mode}/payments`
+pub(crate) async fn show(
+    visitor: Visitor,
+    InMode(mode): InMode,
+    console: Data<MerchantConsole>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Failure> {
+    let search = Search::parse(request.query_string());
+    let wanted = Wanted::of(&visitor, mode, search.clone());
+    let unreadable = search.understand(&wanted.owner, wanted.language).unreadable;
+    let list = wanted.list(&console).await?;
+    let frame = visitor.frame(mode, Section::Payments);
+    let stream =
+        search.cursor.is_empty().then(|| format!("{}/payments/stream?{}", frame.base, search.query(None)));
+    let max_text_characters = MAX_TEXT_CHARACTERS;
+    let page = PaymentsPage { frame, search, unreadable, max_text_characters, stream, list };
+    html(&page)
+}
+
+/// `GET /console/{mode}/payments/stream`: the list, whenever it is another.
+pub(crate) async fn stream(
+    visitor: Visitor,
+    InMode(mode): InMode,
+    console: Data<MerchantConsole>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Failure> {
+    let wanted = Wanted::of(&visitor, mode, Search::parse(request.query_string()));
+    let session = StillIn::of(&visitor, &console);
+    let streams = Arc::clone(&console.streams);
+    streams.open(PaymentsLook { wanted, session, console: console.into_inner() })
+}
+
+/// Which payments are shown, to whom.
+struct Wanted {
+    owner: Owner,
+    search: Search,
+    language: Language,
+}
+
+impl Wanted {
+    fn of(visitor: &Visitor, mode: quita_domain::identity::Mode, search: Search) -> Self {
+        Self { owner: visitor.owner(mode), search, language: Language::current() }
+    }
+
+    async fn list(&self, console: &MerchantConsole) -> Result<String, Failure> {
+        let understood = self.search.understand(&self.owner, self.language);
+        let (after, most) = (understood.cursor, PAGE.saturating_add(1));
+        let mut payments = console.edge.payments.list(&understood.filter, after, most).await?;
+        if let Some(otherwise) = understood.otherwise.filter(|_| payments.is_empty()) {
+            payments = console.edge.payments.list(&otherwise, after, most).await?;
+        }
+        let has_more = payments.len() > PAGE;
+        payments.truncate(PAGE);
+        let base = format!("/console/{}", self.owner.mode.as_str());
+        let at = |cursor: Option<&str>| format!("{base}/payments?{}", self.search.query(cursor));
+        let last = payments.last().filter(|_| has_more);
+        let older = last.map(|last| Cursor { created_at: last.created_at, id: last.id }.to_string());
+        let list = PaymentsList {
+            texts: Texts::of(self.language),
+            language: self.language,
+            rows: payments.iter().map(|payment| Row::of(payment, self.language)).collect(),
+            is_first: understood.cursor.is_none(),
+            newest: at(None),
+            older: older.map(|cursor| at(Some(&cursor))),
+            base,
+        };
+        Ok(list.render()?)
+    }
+}
+
+/// The list as a stream looks at it.
+struct PaymentsLook {
+    wanted: Wanted,
+    session: StillIn,
+    console: Arc<MerchantConsole>,
+}
+
+impl Look for PaymentsLook {
+    fn key(&self) -> String {
+        let Wanted { owner, search, language } = &self.wanted;
+        let mode = owner.mode.as_str();
+        let search = search.query(Some(&search.cursor));
+        format!("payments {mode} {} {search} {}", language.tag(), owner.merchant)
+    }
+
+    async fn look(&self) -> Result<String, Failure> {
+        self.wanted.list(&self.console).await
+    }
+
+    fn token(&self) -> &Secret<String> {
+        self.session.token()
+    }
+
+    async fn may_watch(&self) -> bool {
+        self.session.is_true().await
+    }
+}

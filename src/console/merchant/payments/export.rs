@@ -1,0 +1,212 @@
+//! Payments as a file for spreadsheets (RFC 4180), streamed page by page however many there are.
+
+use std::sync::Arc;
+
+use actix_web::http::header::CONTENT_DISPOSITION;
+use actix_web::web::{Bytes, Data};
+use actix_web::{HttpRequest, HttpResponse};
+use futures_util::stream;
+use quita_actors::Denied;
+use quita_domain::audit::AuditAction;
+use quita_domain::listing::{Cursor, PaymentFilter};
+use quita_domain::payment::Payment;
+use quita_domain::time::Timestamp;
+
+use super::search::{Search, names_of};
+use crate::console::kit::failure::Failure;
+use crate::console::kit::language::Language;
+use crate::console::merchant::MerchantConsole;
+use crate::console::merchant::mode::InMode;
+use crate::console::merchant::texts::Texts;
+use crate::console::merchant::visitor::Visitor;
+
+/// Payments read at once.
+const PAGE: usize = 500;
+
+const HEAD: [&str; 15] = [
+    "transactionId",
+    "externalReference",
+    "status",
+    "statusReason",
+    "paymentMethod",
+    "amount",
+    "paidAmount",
+    "refundedAmount",
+    "customerName",
+    "customerDocument",
+    "customerEmail",
+    "acquirer",
+    "createdAt",
+    "paidAt",
+    "updatedAt",
+];
+
+/// `GET /console/{mode}/payments.csv`
+pub(crate) async fn download(
+    visitor: Visitor,
+    InMode(mode): InMode,
+    console: Data<MerchantConsole>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Failure> {
+    let search = Search::parse(request.query_string());
+    let owner = visitor.owner(mode);
+    let understood = search.understand(&owner, Language::current());
+    // What is not understood would be left out, and more be told than was asked for.
+    if !understood.unreadable.is_empty() {
+        let texts = Texts::current();
+        let names = names_of(&understood.unreadable, texts);
+        return Err(Failure::Unreadable(format!("{} {names}", texts.payments.not_exported)));
+    }
+    console.user_limits.count_export(&visitor.user)?;
+    let mut filter = understood.filter;
+    if let Some(otherwise) = understood.otherwise
+        && console.edge.payments.list(&filter, None, 1).await?.is_empty()
+    {
+        filter = otherwise;
+    }
+    let draft = visitor.draft(AuditAction::PaymentsExported, audit_summary(&filter));
+    console.audit.note(&visitor.initiator(), draft).await;
+    let export = Export { console: console.into_inner(), filter, after: None, is_over: false };
+    let file = format!("attachment; filename=\"quita-{}.csv\"", mode.as_str());
+    let head = stream::iter([Ok(Bytes::from(line(HEAD.map(str::to_owned))))]);
+    let pages = stream::unfold(export, |export| export.next());
+    use futures_util::StreamExt;
+    Ok(HttpResponse::Ok()
+        .content_type("text/csv; charset=utf-8")
+        .insert_header((CONTENT_DISPOSITION, file))
+        .streaming(head.chain(pages)))
+}
+
+/// What was exported, for the audit log: by what a payer was searched for, but not what was entered, since nothing is
+/// ever deleted from the log.
+fn audit_summary(filter: &PaymentFilter) -> String {
+    let searched = [
+        ("id", filter.id.is_some()),
+        ("document", filter.document.is_some()),
+        ("email", filter.email.is_some()),
+        ("reference", filter.external_reference.is_some()),
+    ];
+    let searched = searched.into_iter().filter(|(_, is_searched)| *is_searched);
+    let day = |at: Timestamp| at.sao_paulo_date();
+    std::iter::once(filter.mode.as_str().to_owned())
+        .chain(searched.map(|(name, _)| format!("by {name}")))
+        .chain(filter.statuses.iter().map(|status| format!("status={status}")))
+        .chain(filter.method.map(|method| format!("method={}", method.as_str())))
+        .chain(filter.amount.map(|amount| format!("amount={amount}")))
+        .chain(filter.created_from.map(|at| format!("from={}", day(at))))
+        .chain(filter.created_to.map(|at| format!("before={}", day(at))))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// An export under way.
+struct Export {
+    console: Arc<MerchantConsole>,
+    filter: PaymentFilter,
+    after: Option<Cursor>,
+    is_over: bool,
+}
+
+impl Export {
+    /// The next page as lines. A page that can't be read breaks the download off, so that nobody takes it for whole.
+    async fn next(mut self) -> Option<(Result<Bytes, Denied>, Self)> {
+        if self.is_over {
+            return None;
+        }
+        let page = self.console.edge.payments.list(&self.filter, self.after, PAGE).await;
+        let lines = match page {
+            Ok(payments) => {
+                self.is_over = payments.len() < PAGE;
+                self.after = payments.last().map(|last| Cursor { created_at: last.created_at, id: last.id });
+                Ok(Bytes::from(payments.iter().map(|payment| line(cells(payment))).collect::<String>()))
+            }
+            Err(denied) => {
+                self.is_over = true;
+                tracing::warn!(%denied, "an export was broken off");
+                Err(denied)
+            }
+        };
+        Some((lines, self))
+    }
+}
+
+fn cells(payment: &Payment) -> [String; 15] {
+    let (order, state) = (&payment.order, &payment.state);
+    let time = |at: Option<Timestamp>| at.map(|at| at.to_string()).unwrap_or_default();
+    [
+        payment.id.to_string(),
+        order.external_reference.clone().unwrap_or_default(),
+        payment.status().as_str().into(),
+        state.status_reason.clone().unwrap_or_default(),
+        order.method.as_str().into(),
+        order.amount.to_string(),
+        state.captured_amount.map(|amount| amount.to_string()).unwrap_or_default(),
+        state.refunded_amount().to_string(),
+        order.payer.full_name(),
+        order.payer.document.as_str().to_owned(),
+        order.payer.email.clone(),
+        payment.acquirer().map(ToString::to_string).unwrap_or_default(),
+        payment.created_at.to_string(),
+        time(state.paid_at),
+        state.updated_at.to_string(),
+    ]
+}
+
+fn line<const N: usize>(cells: [String; N]) -> String {
+    let mut line = cells.map(|cell| quoted(&cell)).join(",");
+    line.push_str("\r\n");
+    line
+}
+
+/// One cell. What a spreadsheet would take for a formula begins with an apostrophe, which keeps it a text.
+fn quoted(cell: &str) -> String {
+    let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let needs_quotes = is_formula || cell.contains(['"', ',', '\r', '\n', ';']);
+    let inside = cell.replace('"', "\"\"");
+    match (needs_quotes, is_formula) {
+        (false, _) => inside,
+        (true, false) => format!("\"{inside}\""),
+        (true, true) => format!("\"'{inside}\""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
+
+    #[test]
+    fn the_audit_log_tells_by_what_was_searched_and_not_for_whom() {
+        let (merchant, application) = (MerchantId::new("demo"), ApplicationName::new("default"));
+        let owner = Owner { merchant, application, mode: Mode::Live };
+        let of =
+            |query: &str| audit_summary(&Search::parse(query).understand(&owner, Language::English).filter);
+        for (query, expected) in [
+            ("", "live"),
+            ("q=529.982.247-25", "live by document"),
+            ("q=ana%40b.co&status=paid&status=pending", "live by email status=pending status=paid"),
+            ("q=pedido-7&method=PIX&amount=0050.1", "live by reference method=PIX amount=50.10"),
+            ("q=01980000-0000-7000-8000-00000000000a", "live by id"),
+            ("from=2026-11-01&to=2026-11-02", "live from=2026-11-01 before=2026-11-03"),
+        ] {
+            assert_eq!(of(query), expected);
+        }
+    }
+
+    #[test]
+    fn a_cell_is_quoted_when_it_has_to_be_and_is_never_a_formula() {
+        for (cell, expected) in [
+            ("", ""),
+            ("Ana", "Ana"),
+            ("Silva, Ana", "\"Silva, Ana\""),
+            ("a \"b\"", "\"a \"\"b\"\"\""),
+            ("=1+1", "\"'=1+1\""),
+            ("@SUM(A1)", "\"'@SUM(A1)\""),
+            ("-1", "\"'-1\""),
+            ("\t=1", "\"'\t=1\""),
+        ] {
+            assert_eq!(quoted(cell), expected);
+        }
+        assert_eq!(line(["a".to_owned(), "b,c".to_owned()]), "a,\"b,c\"\r\n");
+    }
+}

@@ -1,0 +1,196 @@
+//! Who may sign in: a merchant's users, for its owners.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path, Query};
+use askama::Template;
+use quita_domain::audit::AuditAction;
+use quita_domain::identity::Mode;
+use quita_domain::people::{Login, Permission, Role, User};
+use quita_domain::secret::Secret;
+use serde::Deserialize;
+
+use super::MerchantConsole;
+use super::applications::path_segment;
+use super::ask::AskPage;
+use super::frame::{Frame, Section};
+use super::mode::InMode;
+use super::once::OncePage;
+use super::texts::Texts;
+use super::visitor::{PeopleChange, Visitor};
+use crate::console::kit::answer::{Done, html, see_other};
+use crate::console::kit::failure::Failure;
+
+#[derive(Template)]
+#[template(path = "console/merchant/people.html")]
+struct PeoplePage {
+    frame: Frame,
+    users: Vec<User>,
+}
+
+impl PeoplePage {
+    fn is_own(&self, user: &User) -> bool {
+        self.frame.bar.login == user.login.as_str()
+    }
+
+    fn may(&self, role: &Role) -> &'static str {
+        let texts = &self.frame.texts.people;
+        match role {
+            Role::Owner => texts.owner_may,
+            Role::Developer => texts.developer_may,
+            Role::Viewer => texts.viewer_may,
+        }
+    }
+
+    fn address(&self, user: &User) -> String {
+        format!("{}/people/{}", self.frame.base, path_segment(user.login.as_str()))
+    }
+}
+
+/// What is asked once more, or done, with a user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Verb {
+    Reset,
+    Remove,
+    /// The list itself has the form for it.
+    Role,
+}
+
+impl Verb {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Reset => "reset",
+            Self::Remove => "remove",
+            Self::Role => "role",
+        }
+    }
+}
+
+/// `GET /console/{mode}/people`
+pub(crate) async fn show(
+    visitor: Visitor,
+    InMode(mode): InMode,
+    console: Data<MerchantConsole>,
+    done: Query<Done>,
+) -> Result<HttpResponse, Failure> {
+    visitor.must(Permission::ManagePeople)?;
+    let users = console.people.users(&visitor.user.merchant).await?;
+    let mut frame = visitor.frame(mode, Section::People);
+    frame.notice = notice(frame.texts, &done.done);
+    let page = PeoplePage { frame, users };
+    html(&page)
+}
+
+fn notice(texts: &Texts, done: &str) -> Option<&'static str> {
+    match done {
+        "removed" => Some(texts.people.removed),
+        "role" => Some(texts.people.role_changed),
+        _ => None,
+    }
+}
+
+/// `POST /console/{mode}/people`
+pub(crate) async fn create(
+    change: PeopleChange,
+    InMode(mode): InMode,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    let PeopleChange { visitor, form } = change;
+    let texts = &Texts::current().people;
+    let login = Login::parse(form.text("email"));
+    let login = login.ok_or_else(|| Failure::Unreadable(texts.not_an_email.into()))?;
+    let role = Role::parse(form.text("role")).ok_or(Failure::NotFound)?;
+    let merchant = visitor.user.merchant.clone();
+    let password = console.people.create(merchant, login.clone(), role).await?;
+    let draft = visitor.draft(AuditAction::UserCreated, &login).after(role.as_str());
+    console.audit.note(&visitor.initiator(), draft).await;
+    show_password(&visitor, mode, &login, &password)
+}
+
+fn show_password(
+    visitor: &Visitor,
+    mode: Mode,
+    login: &Login,
+    password: &Secret<String>,
+) -> Result<HttpResponse, Failure> {
+    let frame = visitor.frame(mode, Section::People);
+    let texts = &frame.texts.people;
+    OncePage {
+        title: texts.password_for.replace("{login}", login.as_str()),
+        sentence: texts.password_shown_once,
+        secret: password.expose().clone(),
+        curl: None,
+        back: format!("{}/people", frame.base),
+        frame,
+    }
+    .show()
+}
+
+/// `GET /console/{mode}/people/{login}/{reset|remove}`
+pub(crate) async fn ask(
+    visitor: Visitor,
+    InMode(mode): InMode,
+    path: Path<(String, String, Verb)>,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    visitor.must(Permission::ManagePeople)?;
+    let (_, login, verb) = path.into_inner();
+    let user = another(&visitor, &login, &console).await?;
+    let frame = visitor.frame(mode, Section::People);
+    let texts = &frame.texts.people;
+    let (question, sentence, button) = match verb {
+        Verb::Reset => (texts.reset_question, texts.reset_sentence, texts.reset_password),
+        Verb::Remove => (texts.remove_question, texts.remove_sentence, texts.remove),
+        Verb::Role => return Err(Failure::NotFound),
+    };
+    let (login, back) = (user.login.as_str(), format!("{}/people", frame.base));
+    let words = (question.replace("{login}", login), sentence, button);
+    AskPage::new(frame, words, back, &format!("{}/{}", path_segment(login), verb.as_str())).show()
+}
+
+/// `POST /console/{mode}/people/{login}/{role|reset|remove}`
+pub(crate) async fn act(
+    change: PeopleChange,
+    InMode(mode): InMode,
+    path: Path<(String, String, Verb)>,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    let PeopleChange { visitor, form } = change;
+    let (_, login, verb) = path.into_inner();
+    let user = another(&visitor, &login, &console).await?;
+    let merchant = &visitor.user.merchant;
+    let (draft, done) = match verb {
+        Verb::Reset => {
+            let password = console.people.reset_password(merchant, &user.login).await?;
+            let draft = visitor.draft(AuditAction::PasswordChanged, &user.login);
+            console.audit.note(&visitor.initiator(), draft).await;
+            return show_password(&visitor, mode, &user.login, &password);
+        }
+        Verb::Role => {
+            let role = Role::parse(form.text("role")).ok_or(Failure::NotFound)?;
+            let before = console.people.set_role(merchant, &user.login, role).await?;
+            let draft = visitor.draft(AuditAction::UserRoleChanged, &user.login);
+            (draft.before(before.as_str()).after(role.as_str()), "role")
+        }
+        Verb::Remove => {
+            console.people.remove(merchant, &user.login).await?;
+            let draft = visitor.draft(AuditAction::UserRemoved, &user.login);
+            (draft.before(user.role.as_str()), "removed")
+        }
+    };
+    console.audit.note(&visitor.initiator(), draft).await;
+    let address = format!("/console/{}/people?done={done}", mode.as_str());
+    Ok(see_other(address))
+}
+
+/// Another user of the visitor's merchant: nobody locks themselves out. Two owners who remove each other at the same
+/// moment both do, and `quita users create` makes the next one.
+async fn another(visitor: &Visitor, login: &str, console: &MerchantConsole) -> Result<User, Failure> {
+    let login = Login::parse(login).ok_or(Failure::NotFound)?;
+    let user = console.people.user(&visitor.user.merchant, &login).await?;
+    if user.login == visitor.user.login {
+        let texts = &Texts::current().people;
+        return Err(Failure::Refused(texts.not_yourself.into()));
+    }
+    Ok(user)
+}

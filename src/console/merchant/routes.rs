@@ -1,0 +1,118 @@
+//! Every address of the merchants' console.
+
+use actix_web::middleware::from_fn;
+use actix_web::web::{self, Data, PathConfig, QueryConfig, ServiceConfig};
+use actix_web::{HttpResponse, Resource, Route};
+
+use super::applications::{self, keys, one, secrets, test_event};
+use super::payment::operations;
+use super::payments::export;
+use super::{MerchantConsole, account, audit_log, deliveries, overview, payment, payments, people, sign_in};
+use crate::console::kit::failure::Failure;
+use crate::console::kit::{assets, guard};
+
+/// Enters every address below `/console`.
+pub(crate) fn configure(config: &mut ServiceConfig, console: Data<MerchantConsole>) {
+    let scope = web::scope("/console")
+        .app_data(console)
+        .app_data(PathConfig::default().error_handler(|_, _| Failure::NotFound.into()))
+        .app_data(QueryConfig::default().error_handler(|_, _| Failure::NotFound.into()))
+        .wrap(from_fn(guard::merchants))
+        .service(page("/assets/{name:.*}", web::get().to(assets::asset)))
+        .service(page("", web::get().to(overview::start)))
+        .service(page("/", web::get().to(overview::start)))
+        .service(form("/sign-in", web::get().to(sign_in::show), web::post().to(sign_in::sign_in)))
+        .service(change("/sign-out", web::post().to(sign_in::sign_out)))
+        .service(change("/language", web::post().to(sign_in::choose_language)))
+        .configure(in_a_mode)
+        .default_service(web::to(|| async { Err::<HttpResponse, _>(Failure::NotFound) }));
+    config.service(scope);
+}
+
+/// Addresses of test or live.
+fn in_a_mode(config: &mut ServiceConfig) {
+    config
+        .service(page("/{mode}", web::get().to(overview::show)))
+        .configure(payments_routes)
+        .configure(deliveries_routes)
+        .configure(applications_routes)
+        .service(form("/{mode}/people", web::get().to(people::show), web::post().to(people::create)))
+        .service(form(
+            "/{mode}/people/{login}/{verb}",
+            web::get().to(people::ask),
+            web::post().to(people::act),
+        ))
+        .service(page("/{mode}/audit", web::get().to(audit_log::show)))
+        .service(page("/{mode}/account", web::get().to(account::show)))
+        .service(change("/{mode}/account/password", web::post().to(account::change_password)));
+}
+
+fn payments_routes(config: &mut ServiceConfig) {
+    config
+        .service(page("/{mode}/payments", web::get().to(payments::show)))
+        .service(page("/{mode}/payments.csv", web::get().to(export::download)))
+        .service(page("/{mode}/payments/stream", web::get().to(payments::stream)))
+        .service(page("/{mode}/payments/{id}", web::get().to(payment::show)))
+        .service(page("/{mode}/payments/{id}/stream", web::get().to(payment::stream)))
+        .service(form(
+            "/{mode}/payments/{id}/{verb}",
+            web::get().to(operations::ask),
+            web::post().to(operations::act),
+        ))
+        .service(form(
+            "/{mode}/payments/{id}/deliveries/{index}/redeliver",
+            web::get().to(operations::ask_redelivery),
+            web::post().to(operations::redeliver),
+        ));
+}
+
+fn deliveries_routes(config: &mut ServiceConfig) {
+    config.service(page("/{mode}/deliveries", web::get().to(deliveries::show))).service(form(
+        "/{mode}/deliveries/redeliver",
+        web::get().to(deliveries::redeliver::ask),
+        web::post().to(deliveries::redeliver::act),
+    ));
+}
+
+fn applications_routes(config: &mut ServiceConfig) {
+    config
+        .service(form(
+            "/{mode}/applications",
+            web::get().to(applications::show),
+            web::post().to(applications::create),
+        ))
+        .service(page("/{mode}/applications/{name}", web::get().to(one::show)))
+        .service(change("/{mode}/applications/{name}/rename", web::post().to(one::rename)))
+        .service(change("/{mode}/applications/{name}/keys", web::post().to(keys::create)))
+        .service(form(
+            "/{mode}/applications/{name}/keys/{id}/{verb}",
+            web::get().to(keys::ask),
+            web::post().to(keys::act),
+        ))
+        .service(form(
+            "/{mode}/applications/{name}/secret/rotate",
+            web::get().to(secrets::ask),
+            web::post().to(secrets::rotate),
+        ))
+        .service(change("/{mode}/applications/{name}/test-event", web::post().to(test_event::send)));
+}
+
+/// What is only looked at.
+fn page(path: &str, get: Route) -> Resource {
+    resource(path, "GET, HEAD").route(get)
+}
+
+/// What is only changed.
+fn change(path: &str, post: Route) -> Resource {
+    resource(path, "POST").route(post)
+}
+
+/// What is looked at and changed at one address.
+fn form(path: &str, get: Route, post: Route) -> Resource {
+    resource(path, "GET, HEAD, POST").route(get).route(post)
+}
+
+fn resource(path: &str, methods: &'static str) -> Resource {
+    let refuse = move || async move { Err::<HttpResponse, _>(Failure::WrongMethod(methods)) };
+    web::resource(path).default_service(web::to(refuse))
+}

@@ -1,0 +1,35 @@
+//! Whether somebody who watches is still signed in.
+
+use actix_web::web::Data;
+use quita_domain::people::User;
+use quita_domain::secret::Secret;
+
+use super::MerchantConsole;
+use super::visitor::Visitor;
+use crate::service::people::People;
+
+/// A session as it was when somebody began to watch.
+pub(crate) struct StillIn {
+    people: People,
+    token: Secret<String>,
+    user: User,
+}
+
+impl StillIn {
+    pub(crate) fn of(visitor: &Visitor, console: &Data<MerchantConsole>) -> Self {
+        Self { people: console.people.clone(), token: visitor.token.clone(), user: visitor.user.clone() }
+    }
+
+    /// The token of the session.
+    pub(crate) const fn token(&self) -> &Secret<String> {
+        &self.token
+    }
+
+    /// Whether the session goes on, of the same user in the same role. A store out of reach ends nothing.
+    pub(crate) async fn is_true(&self) -> bool {
+        match self.people.user_of(self.token.expose()).await {
+            Ok(user) => user.is_some_and(|user| user == self.user),
+            Err(_) => true,
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Signing in and out, and choosing a language.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Payload, Query};
+use actix_web::{HttpRequest, HttpResponse};
+use quita_domain::audit::AuditAction;
+use quita_domain::people::Login;
+
+use super::MerchantConsole;
+use super::visitor::OwnChange;
+use crate::console::kit::answer::see_other_with;
+use crate::console::kit::client_address::address_of;
+use crate::console::kit::failure::Failure;
+use crate::console::kit::form::Form;
+use crate::console::kit::sign_in::{SignInPage, Wanted, keep_language, own_address, show_form};
+use crate::service::audit::{AuditDraft, Initiator};
+
+/// `GET /console/sign-in`
+pub(crate) async fn show(
+    console: Data<MerchantConsole>,
+    request: HttpRequest,
+    wanted: Query<Wanted>,
+) -> Result<HttpResponse, Failure> {
+    show_form(console.cookies, &request, SignInPage::new(wanted.into_inner().next), StatusCode::OK)
+}
+
+/// `POST /console/sign-in`
+pub(crate) async fn sign_in(
+    console: Data<MerchantConsole>,
+    request: HttpRequest,
+    payload: Payload,
+) -> Result<HttpResponse, Failure> {
+    let form = Form::read(&request, payload, console.cookies.visit(&request).as_ref()).await?;
+    let (email, from) = (form.text("email"), address_of(&request, console.is_behind_proxy));
+    console.attempts.count(email, from).map_err(Failure::TooMany)?;
+    let session = console.people.sign_in(Login::parse(email).as_ref(), &form.secret("password")).await?;
+    let next = form.text("next");
+    let Some(session) = session else {
+        tracing::warn!(client.address = %from, "somebody could not sign in to the console");
+        let page = SignInPage { has_failed: true, email: email.into(), ..SignInPage::new(next) };
+        return show_form(console.cookies, &request, page, StatusCode::UNPROCESSABLE_ENTITY);
+    };
+    let initiator = Initiator { who: session.user.login.to_string(), from: from.to_string() };
+    let draft = AuditDraft::of(&session.user.merchant, AuditAction::SignedIn, &session.user.login);
+    console.audit.note(&initiator, draft).await;
+    Ok(see_other_with(console.cookies.begin(&session.token), own_address("/console", next)))
+}
+
+/// `POST /console/sign-out`
+pub(crate) async fn sign_out(
+    console: Data<MerchantConsole>,
+    change: OwnChange,
+) -> Result<HttpResponse, Failure> {
+    let OwnChange { visitor, .. } = change;
+    console.people.sign_out(visitor.token.expose()).await?;
+    let draft = visitor.draft(AuditAction::SignedOut, &visitor.user.login);
+    console.audit.note(&visitor.initiator(), draft).await;
+    Ok(see_other_with(console.cookies.end(), "/console/sign-in"))
+}
+
+/// `POST /console/language`: of a visitor who is signed in, or who sees the form for it.
+pub(crate) async fn choose_language(
+    console: Data<MerchantConsole>,
+    request: HttpRequest,
+    payload: Payload,
+) -> Result<HttpResponse, Failure> {
+    keep_language(console.cookies, &request, payload).await
+}

@@ -1,0 +1,88 @@
+//! Texts about applications, keys, secrets and test events.
+
+use crate::console::kit::texts::group;
+
+group! {
+    /// Applications and what belongs to them.
+    Applications {
+        lead: "Cada programa seu tem chaves próprias e um segredo que assina os webhooks.",
+            "Each program of yours has keys of its own and a secret that signs its webhooks.";
+        empty: "Nenhuma aplicação ainda", "No application yet";
+        new: "Nova aplicação", "New application";
+        name: "Nome", "Name";
+        name_hint: "De 1 a 60 caracteres. Fica no registro; o título pode mudar depois.",
+            "1 to 60 characters. It stays on record; the title can change later.";
+        title: "Título", "Title";
+        create: "Criar aplicação", "Create application";
+        rename: "Renomear", "Rename";
+        exists: "Já existe uma aplicação com este nome.", "There is an application with this name already.";
+        bad_name: "O nome tem de 1 a 60 caracteres visíveis.", "The name has 1 to 60 visible characters.";
+        not_an_address: "Este nome não pode fazer parte de um endereço.", "This name can't be part of an address.";
+        live_keys: "Chaves em uso", "Live keys";
+        keys: "Chaves de API", "API keys";
+        key: "Chave", "Key";
+        key_state: "Estado", "State";
+        state_live: "Em uso", "Live";
+        state_expired: "Expirada", "Expired";
+        state_revoked: "Revogada", "Revoked";
+        scopes: "Permissões", "Scopes";
+        last_use: "Último uso", "Last use";
+        expires: "Expira", "Expires";
+        ends: "Termina", "Ends";
+        made: "criada em", "made on";
+        no_keys: "Nenhuma chave neste modo", "No key in this mode";
+        new_key: "Nova chave", "New key";
+        scope_write: "Criar, cancelar, capturar e devolver", "Create, cancel, capture and refund";
+        scope_read: "Ler pagamentos", "Read payments";
+        scope_webhooks: "Ver e repetir entregas", "See and repeat deliveries";
+        no_scope: "Escolha ao menos uma permissão.", "Choose at least one scope.";
+        expiry_never: "nunca", "never";
+        expiry_30: "em 30 dias", "in 30 days";
+        expiry_90: "em 90 dias", "in 90 days";
+        expiry_365: "em 1 ano", "in 1 year";
+        key_hint: "A chave aparece uma única vez, logo depois de criada.", "The key is shown once, right after it was made.";
+        create_key: "Criar chave", "Create key";
+        rotate: "Trocar", "Rotate";
+        revoke: "Revogar", "Revoke";
+        rotate_question: "Trocar a chave {id}?", "Rotate the key {id}?";
+        rotate_sentence: "Uma chave nova com as mesmas permissões é criada. A atual ainda vale por 24 horas; depois para.",
+            "A new key with the same scopes is made. The current one still works for 24 hours, then stops.";
+        ends_soon: "Esta chave termina em menos de um dia: crie uma nova em vez de trocar.",
+            "This key ends within a day: make a new one instead of rotating it.";
+        bad_expiry: "O prazo não foi entendido.", "The expiry was not understood.";
+        revoke_question: "Revogar a chave {id}?", "Revoke the key {id}?";
+        revoke_sentence: "Ela para de funcionar em até 5 segundos, em toda parte. Não há volta.",
+            "It stops working within 5 seconds, everywhere. There is no way back.";
+        revoked: "Chave revogada. Ela para de funcionar em até 5 segundos.", "Key revoked. It stops working within 5 seconds.";
+        new_key_title: "Sua chave nova", "Your new key";
+        key_shown_once: "Copie agora: ela não aparece de novo.", "Copy it now: it is not shown again.";
+        try_it: "Experimente", "Try it";
+        try_it_sentence: "Cria um PIX de R$ 100,00. Cole no terminal:", "Creates a PIX payment of R$ 100.00. Paste it into a terminal:";
+        secret: "Segredo dos webhooks", "Webhook secret";
+        secret_sentence: "Assina cada evento. Na troca, o antigo ainda assina por 24 horas.",
+            "Signs every event. After a rotation the old one still signs for 24 hours.";
+        secret_current: "Atual", "Current";
+        secret_previous: "Anterior", "Previous";
+        until: "até", "until";
+        secret_rotating: "Em troca", "Rotating";
+        rotate_secret: "Trocar segredo", "Rotate secret";
+        rotate_secret_question: "Trocar o segredo de {title}?", "Rotate the secret of {title}?";
+        rotate_secret_sentence: "Por 24 horas cada evento leva as duas assinaturas; depois só a nova.",
+            "For 24 hours every event carries both signatures; after that the new one only.";
+        still_signs: "O segredo anterior ainda assina até {until}, para quem não trocou. Espere até lá; se o segredo vazou, quem opera o serviço o troca já com «quita secrets rotate», e o anterior para de assinar.",
+            "The secret before still signs until {until}, for those who have not changed over. Wait until then; after a leak, whoever runs the service rotates at once with “quita secrets rotate”, and the secret before stops signing.";
+        secret_title: "Segredo dos webhooks de {title}", "Webhook secret of {title}";
+        secret_shown_once: "Copie agora: ele não aparece de novo. Com ele seu sistema confere a assinatura de cada evento.",
+            "Copy it now: it is not shown again. Your system checks the signature of every event with it.";
+        test_event: "Evento de teste", "Test event";
+        test_event_sentence: "Manda agora um payment.paid de mentira, assinado com o segredo desta aplicação, e mostra a troca.",
+            "Sends a made-up payment.paid now, signed with the secret of this application, and shows the exchange.";
+        send_to: "Enviar para", "Send to";
+        send: "Enviar", "Send";
+        bad_url: "O endereço precisa ser https, de um lugar público.", "The address must be https, of a public place.";
+        request: "Pedido", "Request";
+        answer: "Resposta", "Answer";
+        no_answer: "Sem resposta", "No answer";
+        empty_answer: "(resposta vazia)", "(empty answer)";
+    }
+}

@@ -1,0 +1,26 @@
+//! Texts of the overview.
+
+use crate::console::kit::texts::group;
+
+group! {
+    /// Volume, approval, time to paid.
+    Overview {
+        volume_today: "Criado hoje e pago", "Created today and paid";
+        volume_month: "Criado em 30 dias e pago", "Created in 30 days and paid";
+        payments: "pagamentos", "payments";
+        of_created: "de {count} criados", "of {count} created";
+        approval: "Aprovação em 30 dias", "Approval in 30 days";
+        approval_hint: "Dos que terminaram, quantos foram pagos ou autorizados.", "Of those that ended, how many were paid or authorised.";
+        time_to_paid: "Tempo até pagar", "Time to paid";
+        median: "mediana", "median";
+        volume_by_day: "Volume pago por dia", "Volume paid by day";
+        approval_by_method: "Aprovação por método", "Approval by method";
+        time_by_method: "Tempo até pagar, por método", "Time to paid, by method";
+        days: "30 dias", "30 days";
+        by_creation: "Pelo dia em que o pagamento foi criado, no horário de Brasília.",
+            "By the day on which the payment was created, in Brasília's time.";
+        first_steps: "Primeiros passos", "First steps";
+        first_steps_sentence: "Crie uma chave em Aplicações e faça um pagamento pela API.",
+            "Make a key under Applications and make a payment by the API.";
+    }
+}

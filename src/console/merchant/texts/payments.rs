@@ -1,0 +1,102 @@
+//! Texts about payments.
+
+use crate::console::kit::texts::group;
+
+group! {
+    /// The list, one payment, and what can be done with it.
+    Payments {
+        field_text: "busca", "search";
+        field_amount: "valor", "amount";
+        field_from: "criado de", "created from";
+        field_to: "criado até", "created to";
+        field_page: "página", "page";
+        not_understood: "Não entendi, e deixei de fora:", "Not understood, and left out:";
+        not_exported: "Nada foi exportado, porque isto não foi entendido:", "Nothing was exported, because this was not understood:";
+        search: "Id, referência, documento ou e-mail", "Id, reference, document or e-mail";
+        created_from: "Criado de", "Created from";
+        created_to: "até", "to";
+        more_filters: "Mais filtros", "More filters";
+        exact_amount: "Valor exato", "Exact amount";
+        filter: "Filtrar", "Filter";
+        clear: "Limpar", "Clear";
+        export: "Exportar CSV", "Export CSV";
+        result: "Resultado", "Result";
+        payment: "Pagamento", "Payment";
+        payer: "Pagador", "Payer";
+        empty: "Nenhum pagamento", "No payment";
+        empty_sentence: "Crie um pela API, ou mude o filtro.", "Create one by the API, or change the filter.";
+        per_page: "20 por página", "20 a page";
+        summary: "Resumo", "Summary";
+        transaction_id: "Id da transação", "Transaction id";
+        reference: "Referência", "Reference";
+        paid: "Pago", "Paid";
+        acquirer: "Adquirente", "Acquirer";
+        application: "Aplicação", "Application";
+        reason: "Motivo", "Reason";
+        timeline: "Linha do tempo", "Timeline";
+        event: "Evento", "Event";
+        webhook: "Webhook", "Webhook";
+        created_moment: "Criado", "Created";
+        routing: "Por que esta rota", "Why this route";
+        eligible: "Elegível", "Eligible";
+        yes: "sim", "yes";
+        no: "não", "no";
+        attempt: "tentativa", "attempt";
+        answer_of_receiver: "Resposta do destino", "The receiver's answer";
+        waiting: "aguardando", "waiting";
+        next_attempt: "Próxima tentativa", "Next attempt";
+        amounts: "Valores", "Amounts";
+        charged: "Cobrado", "Charged";
+        shipping: "Frete", "Shipping";
+        captured: "Recebido", "Received";
+        refunded: "Devolvido", "Refunded";
+        refund_moment: "Devolução de", "Refund of";
+        left: "Restante", "Left";
+        name: "Nome", "Name";
+        phone: "Telefone", "Phone";
+        address: "Endereço", "Address";
+        pix_page: "Página de pagamento", "Payment page";
+        end_to_end: "Fim a fim", "End to end";
+        expires: "Expira", "Expires";
+        line: "Linha digitável", "Digitable line";
+        due_date: "Vencimento", "Due date";
+        card: "Cartão", "Card";
+        card_number: "Número", "Number";
+        holder: "Titular", "Holder";
+        installments: "Parcelas", "Instalments";
+        authorization: "Autorização", "Authorisation";
+        decline_code: "Recusa", "Decline";
+        items: "Itens", "Items";
+        metadata: "Metadados", "Metadata";
+        splits: "Divisão", "Splits";
+        cancel: "Cancelar", "Cancel";
+        capture: "Capturar", "Capture";
+        refund: "Devolver", "Refund";
+        redeliver: "Reenviar", "Redeliver";
+        cancel_question: "Cancelar este pagamento?", "Cancel this payment?";
+        cancel_sentence: "O pagador não poderá mais pagar; um cartão autorizado é liberado.",
+            "The payer can no longer pay; an authorised card is released.";
+        capture_question: "Capturar este cartão?", "Capture this card?";
+        capture_sentence: "O valor é cobrado do cartão agora. O que não for capturado é liberado.",
+            "The amount is charged to the card now. What is not captured is released.";
+        refund_question: "Devolver ao pagador?", "Refund the payer?";
+        refund_sentence: "O dinheiro volta ao pagador. Não há como desfazer.",
+            "The money goes back to the payer. There is no way to undo it.";
+        redeliver_question: "Reenviar este evento?", "Deliver this event again?";
+        redeliver_sentence: "O mesmo evento, com o mesmo webhook-id, é enviado de novo agora.",
+            "The same event, with the same webhook-id, is sent again now.";
+        amount_to_refund: "Valor a devolver", "Amount to refund";
+        amount_to_capture: "Valor a capturar", "Amount to capture";
+        at_most: "No máximo", "At most";
+        bad_amount: "O valor não foi entendido; escreva como 50,00.", "The amount was not understood; write it as 50.00.";
+        notice_cancelled: "Cancelado.", "Cancelled.";
+        notice_captured: "Capturado.", "Captured.";
+        notice_refunded: "Devolvido.", "Refunded.";
+        notice_redelivered: "O evento vai de novo, agora.", "The event is on its way again.";
+        notice_processing: "O adquirente ainda não respondeu; esta página mostra quando responder.",
+            "The acquirer has not answered yet; this page shows when it does.";
+        refused_by_acquirer: "O adquirente recusou: {why}", "The acquirer refused: {why}";
+        not_cancelled: "O pagamento mudou enquanto era cancelado; veja o que ele é agora.",
+            "The payment changed while it was being cancelled; see what it is now.";
+    }
+}

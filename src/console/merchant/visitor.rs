@@ -1,0 +1,138 @@
+//! Who looks at a page, and who changes something.
+//!
+//! A handler that changes something takes one of the changes below, so it can't forget the form's token or the role.
+
+use std::net::IpAddr;
+
+use actix_web::dev::Payload;
+use actix_web::web::Data;
+use actix_web::{FromRequest, HttpRequest};
+use quita_domain::audit::AuditAction;
+use quita_domain::identity::{ApplicationName, Mode, Owner};
+use quita_domain::people::{Permission, User};
+use quita_domain::secret::Secret;
+
+use super::MerchantConsole;
+use super::frame::{Frame, Section};
+use crate::console::kit::client_address::address_of;
+use crate::console::kit::failure::Failure;
+use crate::console::kit::form::{Extracted, Form, SignedForm, SignedIn};
+use crate::service::access::DEFAULT_APPLICATION;
+use crate::service::audit::{AuditDraft, Initiator};
+
+/// A user who is signed in, and looks.
+pub(super) struct Visitor {
+    pub(super) user: User,
+    pub(super) token: Secret<String>,
+    /// The address that the visitor comes from.
+    pub(super) from: IpAddr,
+}
+
+impl Visitor {
+    /// Refuses what the role does not permit.
+    pub(super) fn must(&self, permission: Permission) -> Result<(), Failure> {
+        if self.user.role.permits(permission) { Ok(()) } else { Err(Failure::Forbidden) }
+    }
+
+    /// On whose behalf payments are read and changed.
+    pub(super) fn owner(&self, mode: Mode) -> Owner {
+        let application = ApplicationName::new(DEFAULT_APPLICATION);
+        Owner { merchant: self.user.merchant.clone(), application, mode }
+    }
+
+    /// What surrounds a page of a section.
+    pub(super) fn frame(&self, mode: Mode, section: Section) -> Frame {
+        Frame::of(&self.user, &self.token, mode, section)
+    }
+
+    /// Who causes a change, for the audit log.
+    pub(super) fn initiator(&self) -> Initiator {
+        Initiator { who: self.user.login.to_string(), from: self.from.to_string() }
+    }
+
+    /// An entry of the audit log that concerns the merchant of the visitor.
+    pub(super) fn draft(&self, action: AuditAction, subject: impl ToString) -> AuditDraft {
+        AuditDraft::of(&self.user.merchant, action, subject)
+    }
+}
+
+impl SignedIn for Visitor {
+    fn token(&self) -> &Secret<String> {
+        &self.token
+    }
+}
+
+impl FromRequest for Visitor {
+    type Error = Failure;
+    type Future = Extracted<Self>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let request = request.clone();
+        Box::pin(async move {
+            let (console, signed_out) = (console_of(&request)?, || Failure::signed_out(&request));
+            let token = console.cookies.session(&request).ok_or_else(signed_out)?;
+            let user = console.people.user_of(token.expose()).await?.ok_or_else(signed_out)?;
+            Ok(Self { user, token, from: address_of(&request, console.is_behind_proxy) })
+        })
+    }
+}
+
+fn console_of(request: &HttpRequest) -> Result<&Data<MerchantConsole>, Failure> {
+    request.app_data().ok_or_else(|| Failure::Defect("no console".into()))
+}
+
+/// Refuses a change that the role does not permit, or that comes too soon after others.
+fn permit(request: &HttpRequest, visitor: &Visitor, permission: Permission) -> Result<(), Failure> {
+    visitor.must(permission)?;
+    // What is the visitor's own is not counted: a thief of a session must not keep its owner from ending it.
+    if permission == Permission::Look {
+        return Ok(());
+    }
+    console_of(request)?.user_limits.count_change(&visitor.user)
+}
+
+/// Declares an extractor for a change: a signed-in user whose role permits it, and a form of that user's session.
+macro_rules! change_with {
+    ($(#[$doc:meta])* $name:ident, $permission:expr) => {
+        $(#[$doc])*
+        pub(super) struct $name {
+            pub(super) visitor: Visitor,
+            pub(super) form: Form,
+        }
+
+        impl FromRequest for $name {
+            type Error = Failure;
+            type Future = Extracted<Self>;
+
+            fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+                let (request, sent) = (request.clone(), SignedForm::from_request(request, payload));
+                Box::pin(async move {
+                    let SignedForm { visitor, form } = sent.await?;
+                    permit(&request, &visitor, $permission)?;
+                    Ok(Self { visitor, form })
+                })
+            }
+        }
+    };
+}
+
+change_with!(
+    /// Changes what is the visitor's own: the password, the session.
+    OwnChange,
+    Permission::Look
+);
+change_with!(
+    /// Changes a payment or its deliveries.
+    PaymentChange,
+    Permission::ChangePayments
+);
+change_with!(
+    /// Changes applications, keys and secrets.
+    ApplicationChange,
+    Permission::ManageApplications
+);
+change_with!(
+    /// Changes who may sign in.
+    PeopleChange,
+    Permission::ManagePeople
+);

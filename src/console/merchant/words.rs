@@ -1,0 +1,84 @@
+//! Words for what merchants alone see. A new value does not compile until it has its words.
+
+use quita_domain::event::Cause;
+use quita_domain::operation::{OperationKind, OperationState};
+use quita_domain::people::Role;
+use quita_domain::routing::AttemptOutcome;
+use quita_domain::state::RefundStatus;
+
+use crate::console::kit::language::Language;
+use crate::console::kit::shown::Shown;
+
+impl Language {
+    /// A role of a user.
+    pub(crate) fn role(self, role: impl Shown<Role>) -> &'static str {
+        match role.value() {
+            Role::Owner => self.pick("Dono", "Owner"),
+            Role::Developer => self.pick("Desenvolvedor", "Developer"),
+            Role::Viewer => self.pick("Leitor", "Viewer"),
+        }
+    }
+
+    /// Who caused a change.
+    pub(crate) const fn cause(self, cause: Cause) -> &'static str {
+        match cause {
+            Cause::Acquirer => self.pick("pelo adquirente", "by the acquirer"),
+            Cause::Merchant => self.pick("a pedido do lojista", "asked for by the merchant"),
+            Cause::Service => self.pick("pelo serviço", "by the service"),
+        }
+    }
+
+    /// What came of a charge that was sent to an acquirer.
+    pub(crate) const fn outcome(self, outcome: AttemptOutcome) -> &'static str {
+        match outcome {
+            AttemptOutcome::Sent => self.pick("enviado, sem resposta ainda", "sent, no answer yet"),
+            AttemptOutcome::Unknown => {
+                self.pick("desfecho desconhecido, sendo perguntado", "outcome unknown, being asked")
+            }
+            AttemptOutcome::Registering => self.pick("recebido, sendo registrado", "taken, being registered"),
+            AttemptOutcome::Accepted => self.pick("aceitou", "accepted"),
+            AttemptOutcome::Declined => self.pick("recusou", "declined"),
+            AttemptOutcome::NotDelivered => self.pick("não recebeu", "was not reached"),
+        }
+    }
+
+    /// Why an acquirer was eligible or not: words of `routing/plan.rs` in the domain.
+    pub(crate) fn route_reason(self, reason: &str) -> &str {
+        match reason {
+            "eligible" => self.pick("disponível", "available"),
+            "failing_lately" => self.pick("falhou há pouco: fica por último", "failed lately: tried last"),
+            "amount_out_of_bounds" => self.pick("não aceita este valor", "does not take this amount"),
+            "paused" => self.pick("pausado pela operação", "paused by operators"),
+            "busy" => self.pick("ocupado", "busy"),
+            "throttled" => self.pick("pediu menos chamadas", "asked for fewer calls"),
+            other => other,
+        }
+    }
+
+    /// How far a refund is.
+    pub(crate) const fn refund_status(self, status: RefundStatus) -> &'static str {
+        match status {
+            RefundStatus::Processing => self.pick("em andamento", "on its way"),
+            RefundStatus::Succeeded => self.pick("concluída", "done"),
+            RefundStatus::Failed => self.pick("não realizada", "failed"),
+        }
+    }
+
+    /// An operation as a noun.
+    pub(crate) const fn operation(self, kind: OperationKind) -> &'static str {
+        match kind {
+            OperationKind::Cancel => self.pick("Cancelamento", "Cancellation"),
+            OperationKind::Capture(_) => self.pick("Captura", "Capture"),
+            OperationKind::Refund(_) => self.pick("Devolução", "Refund"),
+        }
+    }
+
+    /// How far an operation is.
+    pub(crate) const fn operation_state(self, state: OperationState) -> &'static str {
+        match state {
+            OperationState::Processing => self.pick("em andamento", "processing"),
+            OperationState::Done => self.pick("feita", "done"),
+            OperationState::Refused => self.pick("recusada pelo adquirente", "refused by the acquirer"),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The operator's console: what the actors do, and what a person can do when something is wrong.
+//!
+//! On the operators' listener, behind one password of the configuration. It asks and directs through
+//! [`quita_actors::Operators`], and notes every change in the audit log.
+
+mod acquirers;
+mod actors;
+mod audit;
+mod exceptions;
+mod frame;
+mod live;
+mod recent;
+mod routes;
+mod sign_in;
+mod store;
+mod texts;
+mod transactions;
+mod visitor;
+mod words;
+
+use std::sync::Arc;
+
+use quita_actors::{Operators, Payments};
+use quita_ports::{Clock, WholeStore};
+
+use super::kit::attempts::Attempts;
+use super::kit::console_kind::ConsoleKind;
+use super::kit::cookies::Cookies;
+use super::kit::live::Streams;
+use crate::config::{Config, Environment};
+use crate::service::audit::Audit;
+use crate::service::people::{OperatorCredential, People};
+
+pub(crate) use routes::configure;
+
+/// What the pages of the operator's console share.
+pub(crate) struct OperatorConsole {
+    pub(crate) operators: Operators,
+    payments: Payments,
+    people: People,
+    audit: Audit,
+    store: Arc<dyn WholeStore>,
+    clock: Arc<dyn Clock>,
+    cookies: Cookies,
+    attempts: Attempts,
+    streams: Arc<Streams>,
+    samples: live::Encoded,
+    recent: recent::RecentSessions,
+    /// What opens the console; closed when absent.
+    credential: Option<OperatorCredential>,
+    /// What the store is, without its password.
+    store_name: String,
+}
+
+impl OperatorConsole {
+    /// Gathers what the pages need.
+    pub(crate) fn new(
+        operators: Operators,
+        payments: Payments,
+        store: Arc<dyn WholeStore>,
+        clock: Arc<dyn Clock>,
+        config: &Config,
+    ) -> Self {
+        let is_secure = config.environment == Environment::Production;
+        let password = config.operator_password.clone();
+        Self {
+            operators,
+            payments,
+            people: People::new(store.clone(), Arc::clone(&clock)),
+            audit: Audit::new(store.clone(), Arc::clone(&clock)),
+            store,
+            clock,
+            cookies: Cookies::new(ConsoleKind::Operator, is_secure),
+            attempts: Attempts::new(),
+            streams: Arc::new(Streams::new()),
+            samples: live::Encoded::default(),
+            recent: recent::RecentSessions::default(),
+            credential: password
+                .map(|password| OperatorCredential::new(password, config.secret_key.expose())),
+            store_name: config.store.to_string(),
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The acquirers: how each is for each method, and the directives that an operator gives.
+
+use std::sync::Arc;
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path};
+use askama::Template;
+use quita_actors::{RouteState, RouteView, Thousandths};
+use quita_domain::audit::AuditAction;
+use quita_domain::control::RouteDirective;
+use quita_domain::identity::{AcquirerName, Mode};
+use quita_domain::method::Method;
+use quita_domain::secret::Secret;
+
+use super::OperatorConsole;
+use super::frame::{Frame, Section};
+use super::texts::Texts;
+use super::visitor::{Operator, OperatorForm, is_operator};
+use super::words;
+use crate::console::kit::answer::{html, see_other};
+use crate::console::kit::failure::Failure;
+use crate::console::kit::language::Language;
+use crate::console::kit::live::Look;
+use crate::service::audit::AuditDraft;
+
+#[derive(Template)]
+#[template(path = "console/operator/acquirers.html")]
+struct AcquirersPage {
+    frame: Frame,
+    body: String,
+}
+
+/// The part of the page that is kept up to date: all routes.
+#[derive(Template)]
+#[template(path = "console/operator/acquirers_body.html")]
+struct AcquirersBody {
+    texts: &'static Texts,
+    language: Language,
+    routes: Vec<RouteView>,
+}
+
+impl AcquirersBody {
+    fn state(&self, state: &RouteState) -> &'static str {
+        words::state(*state, self.texts)
+    }
+
+    fn latency(&self, route: &RouteView) -> String {
+        let measured = |time: &Option<Thousandths>| words::measured(time.as_ref(), self.language);
+        format!("{} · p99 {}", measured(&route.median_ms), measured(&route.p99_ms))
+    }
+
+    fn mode(&self, mode: &Mode) -> &'static str {
+        match mode {
+            Mode::Test => self.texts.everywhere.test,
+            Mode::Live => self.texts.everywhere.live,
+        }
+    }
+
+    fn directive(&self, directive: &RouteDirective) -> &'static str {
+        words::directive(*directive, self.texts)
+    }
+
+    /// The directives that would change something.
+    fn directives(route: &RouteView) -> Vec<RouteDirective> {
+        RouteDirective::ALL.into_iter().filter(|directive| *directive != route.directive).collect()
+    }
+
+    fn address(route: &RouteView, directive: &RouteDirective) -> String {
+        format!("/acquirers/{}/{}/{}", route.acquirer, route.method.label(), directive.as_str())
+    }
+
+    fn breaker(&self, route: &RouteView) -> String {
+        let texts = &self.texts.operators;
+        match route.failing_until {
+            Some(until) => texts.breaker_open.replace("{time}", &self.language.time(until)),
+            None => texts.breaker_closed.into(),
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "console/operator/ask_directive.html")]
+struct AskDirectivePage {
+    frame: Frame,
+    question: String,
+    sentence: &'static str,
+    button: &'static str,
+    action: String,
+    is_grave: bool,
+    /// Whether no other route would be left for the method.
+    is_last_route: bool,
+}
+
+/// `GET /acquirers`
+pub(super) async fn show(
+    operator: Operator,
+    console: Data<OperatorConsole>,
+) -> Result<HttpResponse, Failure> {
+    let frame = operator.frame(Section::Acquirers);
+    let body = body(&console, frame.language())?;
+    let page = AcquirersPage { frame, body };
+    html(&page)
+}
+
+fn body(console: &OperatorConsole, language: Language) -> Result<String, Failure> {
+    let routes = console.operators.routes();
+    Ok(AcquirersBody { texts: Texts::of(language), language, routes }.render()?)
+}
+
+/// `GET /acquirers/stream`
+pub(super) async fn stream(
+    operator: Operator,
+    console: Data<OperatorConsole>,
+) -> Result<HttpResponse, Failure> {
+    let (streams, language) = (Arc::clone(&console.streams), Language::current());
+    streams.open(AcquirersLook { console: console.into_inner(), token: operator.token, language })
+}
+
+/// The routes as a stream looks at them.
+struct AcquirersLook {
+    console: Arc<OperatorConsole>,
+    token: Secret<String>,
+    language: Language,
+}
+
+impl Look for AcquirersLook {
+    fn key(&self) -> String {
+        format!("acquirers {}", self.language.tag())
+    }
+
+    async fn look(&self) -> Result<String, Failure> {
+        body(&self.console, self.language)
+    }
+
+    fn token(&self) -> &Secret<String> {
+        &self.token
+    }
+
+    async fn may_watch(&self) -> bool {
+        is_operator(&self.console, &self.token).await.unwrap_or(true)
+    }
+}
+
+/// Which route is meant, and what its directive is to be.
+struct Wanted {
+    route: RouteView,
+    directive: RouteDirective,
+}
+
+impl Wanted {
+    fn find(
+        console: &OperatorConsole,
+        (acquirer, method, directive): &(String, String, String),
+    ) -> Result<Self, Failure> {
+        let (method, directive) =
+            Method::parse(method).zip(RouteDirective::parse(directive)).ok_or(Failure::NotFound)?;
+        let mut routes = console.operators.routes().into_iter();
+        let is_meant = |route: &RouteView| route.acquirer.as_str() == acquirer && route.method == method;
+        let route = routes.find(is_meant).ok_or(Failure::NotFound)?;
+        Ok(Self { route, directive })
+    }
+
+    /// As people name it.
+    fn name(&self, language: Language) -> String {
+        format!("{} · {}", self.route.acquirer, language.method(self.route.method))
+    }
+}
+
+/// `GET /acquirers/{name}/{method}/{directive}`
+pub(super) async fn ask(
+    operator: Operator,
+    path: Path<(String, String, String)>,
+    console: Data<OperatorConsole>,
+) -> Result<HttpResponse, Failure> {
+    let wanted = Wanted::find(&console, &path)?;
+    let frame = operator.frame(Section::Acquirers);
+    let texts = &frame.texts.operators;
+    let (question, sentence) = match wanted.directive {
+        RouteDirective::Open => (texts.resume_question, texts.resume_sentence),
+        RouteDirective::Paused => (texts.pause_question, texts.pause_sentence),
+        RouteDirective::Drained => (texts.drain_question, texts.drain_sentence),
+    };
+    let takes_over = |other: &RouteView| {
+        let is_another = other.acquirer != wanted.route.acquirer && other.method == wanted.route.method;
+        is_another && other.mode == wanted.route.mode && other.state.takes_new_payments()
+    };
+    let is_left = console.operators.routes().iter().any(takes_over);
+    let page = AskDirectivePage {
+        question: question.replace("{route}", &wanted.name(frame.language())),
+        sentence,
+        button: words::directive(wanted.directive, frame.texts),
+        action: AcquirersBody::address(&wanted.route, &wanted.directive),
+        is_grave: wanted.directive != RouteDirective::Open,
+        is_last_route: wanted.directive != RouteDirective::Open && !is_left,
+        frame,
+    };
+    html(&page)
+}
+
+/// `POST /acquirers/{name}/{method}/{directive}`
+pub(super) async fn act(
+    OperatorForm { visitor, .. }: OperatorForm,
+    path: Path<(String, String, String)>,
+    console: Data<OperatorConsole>,
+) -> Result<HttpResponse, Failure> {
+    let Wanted { route, directive } = Wanted::find(&console, &path)?;
+    let acquirer: &AcquirerName = &route.acquirer;
+    let directed = console.operators.direct(acquirer, route.method, directive).await?;
+    directed.ok_or(Failure::NotFound)?;
+    let subject = format!("{acquirer} {}", route.method.label());
+    let draft = AuditDraft::of_operators(AuditAction::RouteDirected, subject);
+    let draft = draft.before(route.directive.as_str()).after(directive.as_str());
+    console.audit.note(&visitor.initiator(), draft).await;
+    tracing::warn!(acquirer = %acquirer, method = route.method.label(), directive = directive.as_str(), "a directive for an acquirer was changed");
+    Ok(see_other(Section::Acquirers.path()))
+}

@@ -1,0 +1,61 @@
+//! The kinds of actors, live.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path};
+use askama::Template;
+use quita_actors::{ActorKind, MessageSample, Thousandths};
+
+use super::OperatorConsole;
+use super::frame::{Frame, Section};
+use super::visitor::Operator;
+use super::words;
+use crate::console::kit::answer::html;
+use crate::console::kit::failure::Failure;
+
+#[derive(Template)]
+#[template(path = "console/operator/actors.html")]
+struct ActorsPage {
+    frame: Frame,
+    kinds: Vec<&'static str>,
+}
+
+#[derive(Template)]
+#[template(path = "console/operator/kind.html")]
+struct KindPage {
+    frame: Frame,
+    kind: &'static str,
+    messages: Vec<MessageSample>,
+}
+
+impl KindPage {
+    fn rate(&self, per_second: &Thousandths) -> String {
+        self.frame.language().thousandths(per_second.get())
+    }
+
+    fn measured(&self, time: &Option<Thousandths>) -> String {
+        words::measured(time.as_ref(), self.frame.language())
+    }
+}
+
+/// `GET /`
+pub(super) async fn show(operator: Operator) -> Result<HttpResponse, Failure> {
+    let frame = Frame { has_plots: true, ..operator.frame(Section::Actors) };
+    let page = ActorsPage { frame, kinds: ActorKind::ALL.map(ActorKind::label).to_vec() };
+    html(&page)
+}
+
+/// `GET /kinds/{kind}`: each message of a kind of actor.
+pub(super) async fn kind(
+    operator: Operator,
+    kind: Path<String>,
+    console: Data<OperatorConsole>,
+) -> Result<HttpResponse, Failure> {
+    let kind = ActorKind::ALL.into_iter().find(|known| known.label() == kind.as_str());
+    let kind = kind.ok_or(Failure::NotFound)?;
+    let frame = operator.frame(Section::Actors);
+    let mut messages = console.operators.messages(kind);
+    // Every name that was ever counted is listed.
+    messages.retain(|message| message.per_second.get() > 0);
+    let page = KindPage { frame, kind: kind.label(), messages };
+    html(&page)
+}

@@ -1,0 +1,210 @@
+//! Exceptions: what needs a person, and what that person may do.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Query};
+use askama::Template;
+use quita_actors::Asked;
+use quita_domain::audit::AuditAction;
+use quita_domain::exception::{Exception, ExceptionAction, Resolution, possible_actions};
+use serde::Deserialize;
+use url::form_urlencoded;
+
+use super::OperatorConsole;
+use super::frame::{Frame, Section};
+use super::texts::Texts;
+use super::visitor::{OPERATOR, Operator, OperatorForm};
+use super::words;
+use crate::console::kit::answer::{html, see_other};
+use crate::console::kit::failure::Failure;
+use crate::service::audit::AuditDraft;
+
+/// Exceptions on the page, the newest.
+const SHOWN: usize = 1_000;
+/// The most characters of a note.
+const MAX_NOTE_CHARACTERS: usize = 500;
+
+#[derive(Template)]
+#[template(path = "console/operator/exceptions.html")]
+struct ExceptionsPage {
+    frame: Frame,
+    is_open: bool,
+    exceptions: Vec<Exception>,
+    has_more: bool,
+}
+
+impl ExceptionsPage {
+    fn kind<'a>(&self, exception: &'a Exception) -> &'a str {
+        words::kind(&exception.kind, self.frame.language())
+    }
+
+    fn advice<'a>(&self, exception: &'a Exception) -> &'a str {
+        words::advice(&exception.kind, &exception.advice, self.frame.language())
+    }
+
+    /// Each action: where it leads, what its button says, what it does.
+    fn actions(&self, exception: &Exception) -> Vec<(String, &'static str, &'static str)> {
+        let leads = |action: &ExceptionAction| {
+            let (button, effect) = words::action(*action, self.frame.texts);
+            (address(*action, &exception.id), button, effect)
+        };
+        possible_actions(&exception.kind).iter().map(leads).collect()
+    }
+
+    /// What is said if there are more than the page shows.
+    fn more(&self) -> String {
+        let texts = &self.frame.texts.operators;
+        let words = if self.is_open { texts.more_open } else { texts.more_resolved };
+        words.replace("{shown}", &self.exceptions.len().to_string())
+    }
+
+    fn resolved_by(&self, who: &str) -> String {
+        self.frame.texts.operators.resolved_by.replace("{who}", who)
+    }
+}
+
+fn address(action: ExceptionAction, id: &str) -> String {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    let query = query.append_pair("action", action.as_str()).append_pair("id", id).finish();
+    format!("/exceptions/act?{query}")
+}
+
+#[derive(Template)]
+#[template(path = "console/operator/ask_exception.html")]
+struct AskExceptionPage {
+    frame: Frame,
+    exception: Exception,
+    kind: String,
+    action: &'static str,
+    needs_note: bool,
+    button: &'static str,
+    effect: &'static str,
+    max_note_characters: usize,
+}
+
+/// Which exceptions are shown, and what was just done.
+#[derive(Deserialize)]
+pub(super) struct Wanted {
+    #[serde(default)]
+    state: String,
+    #[serde(default)]
+    done: String,
+}
+
+/// `GET /exceptions`
+pub(super) async fn show(
+    operator: Operator,
+    console: Data<OperatorConsole>,
+    wanted: Query<Wanted>,
+) -> Result<HttpResponse, Failure> {
+    let is_open = wanted.state != "resolved";
+    let mut exceptions = match is_open {
+        true => console.operators.exceptions(SHOWN + 1).await?,
+        false => console.operators.resolved(SHOWN + 1).await?,
+    };
+    let has_more = exceptions.len() > SHOWN;
+    exceptions.truncate(SHOWN);
+    let mut frame = operator.frame(Section::Exceptions);
+    let texts = &frame.texts.operators;
+    frame.notice = match wanted.done.as_str() {
+        "resolved" => Some(texts.notice_resolved),
+        "asked" => Some(texts.notice_asked),
+        "nothing" => Some(texts.notice_nothing_to_ask),
+        "withheld" => Some(texts.notice_withheld),
+        _ => None,
+    };
+    let page = ExceptionsPage { frame, is_open, exceptions, has_more };
+    html(&page)
+}
+
+/// What is to be done about which exception.
+#[derive(Deserialize)]
+pub(super) struct Meant {
+    #[serde(default)]
+    action: String,
+    #[serde(default)]
+    id: String,
+}
+
+async fn find(
+    console: &OperatorConsole,
+    action: &str,
+    id: &str,
+) -> Result<(Exception, ExceptionAction), Failure> {
+    let action = ExceptionAction::parse(action).ok_or(Failure::NotFound)?;
+    let exception = console.operators.exception(id).await?.ok_or(Failure::NotFound)?;
+    if exception.resolution.is_some() {
+        let texts = &Texts::current().operators;
+        return Err(Failure::Refused(texts.already_resolved.into()));
+    }
+    if !possible_actions(&exception.kind).contains(&action) {
+        return Err(Failure::NotFound);
+    }
+    Ok((exception, action))
+}
+
+/// `GET /exceptions/act`
+pub(super) async fn ask(
+    operator: Operator,
+    console: Data<OperatorConsole>,
+    meant: Query<Meant>,
+) -> Result<HttpResponse, Failure> {
+    let (exception, action) = find(&console, &meant.action, &meant.id).await?;
+    let frame = operator.frame(Section::Exceptions);
+    let (button, effect) = words::action(action, frame.texts);
+    let page = AskExceptionPage {
+        kind: words::kind(&exception.kind, frame.language()).to_owned(),
+        exception,
+        action: action.as_str(),
+        needs_note: action == ExceptionAction::Resolve,
+        button,
+        effect,
+        max_note_characters: MAX_NOTE_CHARACTERS,
+        frame,
+    };
+    html(&page)
+}
+
+/// `POST /exceptions/act`
+pub(super) async fn act(sent: OperatorForm, console: Data<OperatorConsole>) -> Result<HttpResponse, Failure> {
+    let (exception, action) = find(&console, sent.form.text("action"), sent.form.text("id")).await?;
+    let done = match action {
+        ExceptionAction::Resolve => resolve(&sent, &console, &exception).await?,
+        ExceptionAction::AskAcquirer => ask_acquirer(&sent, &console, &exception).await?,
+    };
+    let address = format!("{}?done={done}", Section::Exceptions.path());
+    Ok(see_other(address))
+}
+
+async fn resolve(
+    sent: &OperatorForm,
+    console: &OperatorConsole,
+    exception: &Exception,
+) -> Result<&'static str, Failure> {
+    let texts = &Texts::current().operators;
+    let note = sent.form.lines("note", MAX_NOTE_CHARACTERS);
+    let note = note.ok_or_else(|| Failure::Unreadable(texts.bad_note.into()))?;
+    let resolution = Resolution { at: console.clock.now(), by: OPERATOR.into(), note: note.clone() };
+    if !console.operators.resolve(&exception.id, &resolution).await? {
+        return Err(Failure::Refused(texts.already_resolved.into()));
+    }
+    let draft = AuditDraft::of_operators(AuditAction::ExceptionResolved, &exception.id);
+    let draft = draft.before(&exception.kind).after(note);
+    console.audit.note(&sent.visitor.initiator(), draft).await;
+    Ok("resolved")
+}
+
+async fn ask_acquirer(
+    sent: &OperatorForm,
+    console: &OperatorConsole,
+    exception: &Exception,
+) -> Result<&'static str, Failure> {
+    let asked = console.operators.ask_acquirer(exception.transaction_id).await?;
+    let done = match asked {
+        Asked::Asked(_) => "asked",
+        Asked::NothingToAsk(_) => "nothing",
+        Asked::Withheld(_) => "withheld",
+    };
+    let draft = AuditDraft::of_operators(AuditAction::AcquirerAsked, exception.transaction_id);
+    console.audit.note(&sent.visitor.initiator(), draft.after(done)).await;
+    Ok(done)
+}

@@ -1,0 +1,84 @@
+//! Samples as they are taken, one a second, encoded once for all that watch.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use actix_web::HttpResponse;
+use actix_web::web::{Bytes, Data};
+use futures_util::stream;
+use quita_actors::Sample;
+use quita_domain::secret::Secret;
+use quita_domain::time::Timestamp;
+use tokio::sync::watch;
+
+use super::OperatorConsole;
+use super::visitor::{Operator, is_operator};
+use crate::console::kit::failure::Failure;
+use crate::console::kit::live::{event, event_stream};
+use crate::console::kit::stream_permits::StreamPermit;
+
+/// Samples between two looks at whether the operator is still signed in.
+const SAMPLES_PER_CHECK: u32 = 10;
+
+/// The newest sample as an event.
+#[derive(Default)]
+pub(super) struct Encoded(Mutex<Option<(Timestamp, Bytes)>>);
+
+impl Encoded {
+    fn of(&self, sample: &Sample) -> Bytes {
+        let mut newest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((at, bytes)) = newest.as_ref()
+            && *at == sample.at
+        {
+            return bytes.clone();
+        }
+        let bytes = event("sample", &json(sample));
+        *newest = Some((sample.at, bytes.clone()));
+        bytes
+    }
+}
+
+fn json<T: serde::Serialize>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// `GET /live`: a sample a second.
+pub(super) async fn samples(
+    operator: Operator,
+    console: Data<OperatorConsole>,
+) -> Result<HttpResponse, Failure> {
+    let permit = console.streams.take_permit(&operator.token)?;
+    let samples = console.operators.samples();
+    let watching =
+        Watching { console: console.into_inner(), token: operator.token, samples, seen: 0, _permit: permit };
+    Ok(event_stream(stream::unfold(watching, |watching| watching.next())))
+}
+
+/// `GET /live/history`: the last 15 minutes.
+pub(super) async fn history(_: Operator, console: Data<OperatorConsole>) -> HttpResponse {
+    HttpResponse::Ok().content_type("application/json").body(json(&console.operators.history()))
+}
+
+struct Watching {
+    console: Arc<OperatorConsole>,
+    token: Secret<String>,
+    samples: watch::Receiver<Arc<Sample>>,
+    seen: u32,
+    _permit: StreamPermit,
+}
+
+impl Watching {
+    async fn next(mut self) -> Option<(Bytes, Self)> {
+        if self.seen > 0 {
+            self.samples.changed().await.ok()?;
+        }
+        let is_check = self.seen > 0 && self.seen.is_multiple_of(SAMPLES_PER_CHECK);
+        self.seen = self.seen.wrapping_add(1);
+        // A store out of reach ends nothing: that is when an operator looks.
+        if is_check && !is_operator(&self.console, &self.token).await.unwrap_or(true) {
+            return None;
+        }
+        let sample = Arc::clone(&self.samples.borrow_and_update());
+        let bytes = self.console.samples.of(&sample);
+        Some((bytes, self))
+    }
+}

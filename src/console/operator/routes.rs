@@ -1,0 +1,39 @@
+//! Every address of the operator's console.
+
+use actix_web::middleware::from_fn;
+use actix_web::web::{self, PathConfig, QueryConfig, ServiceConfig};
+
+use super::{acquirers, actors, audit, exceptions, live, sign_in, store, transactions};
+use crate::console::kit::failure::Failure;
+use crate::console::kit::{assets, guard};
+
+/// Enters every address; to be entered last, as it takes all that is left.
+pub(crate) fn configure(config: &mut ServiceConfig) {
+    let scope = web::scope("")
+        .app_data(PathConfig::default().error_handler(|_, _| Failure::NotFound.into()))
+        .app_data(QueryConfig::default().error_handler(|_, _| Failure::NotFound.into()))
+        .wrap(from_fn(guard::operators))
+        .route("/console/assets/{name:.*}", web::get().to(assets::asset))
+        .route("/", web::get().to(actors::show))
+        .route("/kinds/{kind}", web::get().to(actors::kind))
+        .route("/live", web::get().to(live::samples))
+        .route("/live/history", web::get().to(live::history))
+        .route("/transactions", web::get().to(transactions::list))
+        .route("/transactions/{id}", web::get().to(transactions::show))
+        .route("/transactions/{id}/stream", web::get().to(transactions::stream))
+        .route("/acquirers", web::get().to(acquirers::show))
+        .route("/acquirers/stream", web::get().to(acquirers::stream))
+        .route("/acquirers/{name}/{method}/{directive}", web::get().to(acquirers::ask))
+        .route("/acquirers/{name}/{method}/{directive}", web::post().to(acquirers::act))
+        .route("/exceptions", web::get().to(exceptions::show))
+        .route("/exceptions/act", web::get().to(exceptions::ask))
+        .route("/exceptions/act", web::post().to(exceptions::act))
+        .route("/store", web::get().to(store::show))
+        .route("/audit", web::get().to(audit::show))
+        .route("/sign-in", web::get().to(sign_in::show))
+        .route("/sign-in", web::post().to(sign_in::sign_in))
+        .route("/sign-out", web::post().to(sign_in::sign_out))
+        .route("/language", web::post().to(sign_in::choose_language))
+        .default_service(web::to(|| async { Err::<actix_web::HttpResponse, _>(Failure::NotFound) }));
+    config.service(scope);
+}

@@ -1,0 +1,163 @@
+//! Texts of the operator's console.
+
+use crate::console::kit::texts::{Everywhere, group, texts};
+
+texts! {
+    everywhere: Everywhere,
+    operators: Operators,
+}
+
+group! {
+    /// Actors, acquirers, exceptions, store and nodes.
+    Operators {
+        actors: "Atores", "Actors";
+        acquirers: "Adquirentes", "Acquirers";
+        exceptions: "Exceções", "Exceptions";
+        store_and_nodes: "Armazenamento e nós", "Store and nodes";
+        now: "Agora", "Now";
+        payments_per_second: "Pagamentos por segundo", "Payments a second";
+        live_transactions: "Transações vivas", "Live transactions";
+        webhook_backlog: "Webhooks por confirmar", "Webhooks to confirm";
+        commit_p99: "Gravação, p99", "Commit, p99";
+        commit_median: "Gravação, mediana", "Commit, median";
+        front_refused: "Recusas na porta", "Refused at the front";
+        kinds: "Tipos", "Kinds";
+        kind: "Tipo", "Kind";
+        find_actor: "Ver ator", "See the actor";
+        transaction_id: "Id da transação", "Transaction id";
+        busiest: "Em memória", "In memory";
+        live: "Vivos", "Live";
+        depth: "Na fila", "Waiting";
+        per_second: "Por segundo", "A second";
+        wait_median: "Espera", "Wait";
+        wait_p99: "Espera p99", "Wait p99";
+        handle_median: "Trabalho", "Handling";
+        handle_p99: "Trabalho p99", "Handling p99";
+        refused: "Recusas", "Refused";
+        restarts: "Recomeços", "Restarts";
+        last_cause: "Última causa", "Last cause";
+        minutes: "15 minutos", "15 minutes";
+        peaks: "(o maior valor de cada minuto)", "(the highest of each minute)";
+        plot_payments: "Pagamentos e eventos por segundo", "Payments and events a second";
+        plot_depth: "Mensagens na fila", "Messages that wait";
+        plot_wait: "Espera na fila, p99", "Wait in the mailbox, p99";
+        plot_handle: "Trabalho, p99", "Handling, p99";
+        plot_webhooks: "Entregas por segundo", "Deliveries a second";
+        payments: "pagamentos", "payments";
+        events: "eventos", "events";
+        delivered: "confirmadas", "confirmed";
+        failed: "sem resposta", "no answer";
+        kind_lead: "Cada mensagem deste tipo de ator, no último minuto.", "Each message of this kind of actor, in the last minute.";
+        message: "Mensagem", "Message";
+        no_messages: "Nenhuma mensagem no último minuto", "No message in the last minute";
+        of_looked_at: ", as mais ocupadas de {looked} que foram comparadas",
+            ", the busiest of {looked} that were compared";
+        shard: "Porta {number}: {live} em memória", "Front {number}: {live} in memory";
+        in_memory_lead: "As transações mais ocupadas deste nó.", "The busiest transactions of this node.";
+        load: "Fila e trabalho", "Waiting and handled";
+        last_used: "Última mensagem", "Last message";
+        nobody: "Ninguém em memória", "Nobody in memory";
+        not_in_memory: "Não está em memória neste nó. O próximo pedido a traz do armazenamento.",
+            "Not in memory on this node. The next request brings it back from the store.";
+        in_memory_since: "Em memória desde", "In memory since";
+        actor_dead: "Morto: volta do armazenamento com a próxima mensagem", "Dead: comes back from the store with the next message";
+        holds_card: "Guarda um cartão por cobrar", "Holds a card to be charged";
+        version: "Versão", "Version";
+        revision: "Revisão", "Revision";
+        mailbox: "Caixa de entrada", "Mailbox";
+        waiting: "esperando", "waiting";
+        handling: "em trabalho", "being handled";
+        last_messages: "Últimas mensagens", "Last messages";
+        when: "Quando", "When";
+        waited: "Esperou", "Waited";
+        took: "Levou", "Took";
+        due: "Próximo prazo", "Next due";
+        merchant: "Lojista", "Merchant";
+        state: "Estado", "State";
+        healthy: "Saudável", "Healthy";
+        failing: "Falhando", "Failing";
+        paused: "Pausado", "Paused";
+        draining: "Drenando", "Draining";
+        drained: "Drenado", "Drained";
+        acquirers_lead: "Diretivas valem em todos os nós em dois segundos, e depois de reinícios. O resto é deste nó.",
+            "Directives hold on every node within two seconds, and over restarts. The rest is of this node.";
+        no_acquirers: "Nenhum adquirente configurado", "No acquirer is configured";
+        breaker: "Disjuntor", "Breaker";
+        breaker_closed: "Fechado", "Closed";
+        breaker_open: "Aberto até {time}: é tentado por último", "Open until {time}: tried last";
+        failures_in_a_row: "Falhas seguidas", "Failures in a row";
+        last_failure: "Última falha", "Last failure";
+        last_answer: "Última resposta", "Last answer";
+        latency: "Tempo de resposta", "Latency";
+        outcomes: "Desfechos", "Outcomes";
+        answered: "respondidas", "answered";
+        refused_calls: "recusadas", "refused";
+        not_delivered: "não entregues", "not delivered";
+        unknown: "desconhecidas", "unknown";
+        throttled: "pediram menos chamadas", "throttled";
+        under_way: "Em andamento", "Under way";
+        directed_at: "Diretiva de", "Directed";
+        pause: "Pausar", "Pause";
+        resume: "Retomar", "Resume";
+        drain: "Drenar", "Drain";
+        pause_question: "Pausar {route}?", "Pause {route}?";
+        pause_sentence: "Nenhum pagamento novo vai para lá, em nenhum nó. O que já está lá continua: consultas, capturas, devoluções.",
+            "No new payment goes there, on any node. What is there goes on: questions, captures, refunds.";
+        drain_question: "Drenar {route}?", "Drain {route}?";
+        drain_sentence: "Nada mais é enviado: nem pagamentos novos, nem capturas ou devoluções, que esperam. O que está em andamento termina; depois aparece «Drenado».",
+            "Nothing more is sent: no new payments, and captures and refunds wait. What is under way ends; then it shows \"Drained\".";
+        resume_question: "Retomar {route}?", "Resume {route}?";
+        resume_sentence: "Volta a receber pagamentos novos, e o que esperava continua.",
+            "It takes new payments again, and what waited goes on.";
+        last_route: "Não há outra rota para este método: pagamentos novos serão recusados com 503.",
+            "There is no other route for this method: new payments will be refused with 503.";
+        exceptions_lead: "O que precisa de uma pessoa: dinheiro que não confere e respostas que não vieram.",
+            "What needs a person: money that does not add up, and answers that never came.";
+        open: "Abertas", "Open";
+        resolved: "Resolvidas", "Resolved";
+        no_exceptions: "Nenhuma exceção aberta", "No open exception";
+        no_resolved: "Nenhuma exceção resolvida", "No resolved exception";
+        more_open: "São mostradas as {shown} mais novas. As outras aparecem quando algumas destas se resolvem.",
+            "The newest {shown} are shown. The others come when some of these are resolved.";
+        more_resolved: "São mostradas as {shown} resolvidas por último. As outras estão no registro de auditoria.",
+            "The {shown} resolved last are shown. The others are in the audit log.";
+        what_to_do: "O que fazer", "What to do";
+        payment: "Pagamento", "Payment";
+        acquirer: "Adquirente", "Acquirer";
+        resolved_by: "Resolvida por {who}", "Resolved by {who}";
+        note: "Nota", "Note";
+        note_hint: "O que foi feito, para quem vier depois. Até 500 caracteres.", "What was done, for whoever comes after. Up to 500 characters.";
+        bad_note: "Escreva o que foi feito, em até 500 caracteres.", "Write what was done, in up to 500 characters.";
+        resolve: "Marcar como resolvida", "Mark as resolved";
+        resolve_effect: "Fecha esta exceção com a sua nota; nem o pagamento nem dinheiro algum é tocado.",
+            "Closes this exception with your note; neither the payment nor any money is touched.";
+        ask_acquirer: "Perguntar ao adquirente agora", "Ask the acquirer now";
+        ask_effect: "Pergunta agora o que foi do pagamento; a resposta vale como se tivesse vindo sozinha.",
+            "Asks now what became of the payment; the answer counts as if it had come by itself.";
+        notice_resolved: "Exceção resolvida.", "Exception resolved.";
+        notice_asked: "O adquirente está sendo perguntado; a resposta aparece no pagamento.",
+            "The acquirer is being asked; the answer shows in the payment.";
+        notice_nothing_to_ask: "Não há nada em aberto para perguntar agora.", "Nothing is open that could be asked for now.";
+        notice_withheld: "Nada é enviado a este adquirente agora: está drenado, ou não está mais configurado.",
+            "Nothing is sent to this acquirer now: it is drained, or no longer configured.";
+        already_resolved: "Esta exceção já foi resolvida.", "This exception is resolved already.";
+        batch: "Escritas por lote, mediana", "Writes in a batch, median";
+        conflicts: "Conflitos", "Conflicts";
+        plot_commit: "Tempo de gravação", "Time of a commit";
+        median: "mediana", "median";
+        plot_backlog: "Por fazer", "To do";
+        webhooks: "webhooks", "webhooks";
+        timers: "prazos", "timers";
+        notices: "avisos", "notices";
+        timer_backlog: "Prazos vencidos", "Overdue";
+        inbox_backlog: "Avisos por fazer", "Notices to work";
+        store: "Armazenamento", "Store";
+        store_answers: "Responde", "Answers";
+        store_silent: "Não responde", "Does not answer";
+        nodes: "Nós vistos no último minuto", "Nodes seen in the last minute";
+        node: "Nó", "Node";
+        address: "Endereço", "Address";
+        started: "Começou", "Started";
+        seen: "Visto", "Seen";
+    }
+}

@@ -1,0 +1,147 @@
+//! The transactions that are in memory, and the actor of one of them.
+
+use std::sync::Arc;
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path, Query};
+use askama::Template;
+use quita_actors::{ActorView, ShardView, Thousandths};
+use quita_domain::identity::TransactionId;
+use quita_domain::payment::Payment;
+use quita_domain::secret::Secret;
+use serde::Deserialize;
+
+use super::OperatorConsole;
+use super::frame::{Frame, Section};
+use super::texts::Texts;
+use super::visitor::{Operator, is_operator};
+use super::words;
+use crate::console::kit::answer::{html, see_other};
+use crate::console::kit::failure::Failure;
+use crate::console::kit::language::Language;
+use crate::console::kit::live::Look;
+
+#[derive(Template)]
+#[template(path = "console/operator/transactions.html")]
+struct TransactionsPage {
+    frame: Frame,
+    shards: Vec<ShardView>,
+}
+
+#[derive(Template)]
+#[template(path = "console/operator/transaction.html")]
+struct TransactionPage {
+    frame: Frame,
+    id: TransactionId,
+    body: String,
+}
+
+/// The part of the page that is kept up to date.
+#[derive(Template)]
+#[template(path = "console/operator/transaction_body.html")]
+struct TransactionBody {
+    texts: &'static Texts,
+    language: Language,
+    actor: Option<ActorView>,
+    payment: Arc<Payment>,
+}
+
+impl TransactionBody {
+    fn measured(&self, time: &Thousandths) -> String {
+        words::measured(Some(time), self.language)
+    }
+}
+
+/// Which transaction is looked for.
+#[derive(Deserialize)]
+pub(super) struct Wanted {
+    #[serde(default)]
+    id: String,
+}
+
+impl TransactionsPage {
+    fn shard_title(&self, number: &usize, shard: &ShardView) -> String {
+        let texts = &self.frame.texts.operators;
+        let count = |number: usize| self.frame.language().count(u64::try_from(number).unwrap_or(u64::MAX));
+        let title =
+            texts.shard.replace("{number}", &number.to_string()).replace("{live}", &count(shard.live));
+        match shard.looked_at < shard.live {
+            true => title + &texts.of_looked_at.replace("{looked}", &count(shard.looked_at)),
+            false => title,
+        }
+    }
+}
+
+/// `GET /transactions`: the busiest ones, or the one that is looked for.
+pub(super) async fn list(
+    operator: Operator,
+    console: Data<OperatorConsole>,
+    wanted: Query<Wanted>,
+) -> Result<HttpResponse, Failure> {
+    let wanted = wanted.id.trim().to_ascii_lowercase();
+    if !wanted.is_empty() {
+        let id = TransactionId::parse(&wanted).ok_or(Failure::NotFound)?;
+        let address = format!("/transactions/{id}");
+        return Ok(see_other(address));
+    }
+    let frame = operator.frame(Section::Actors);
+    let page = TransactionsPage { frame, shards: console.operators.busiest().await? };
+    html(&page)
+}
+
+/// `GET /transactions/{id}`
+pub(super) async fn show(
+    operator: Operator,
+    id: Path<String>,
+    console: Data<OperatorConsole>,
+) -> Result<HttpResponse, Failure> {
+    let id = TransactionId::parse(&id).ok_or(Failure::NotFound)?;
+    let body = body(&console, id, Language::current()).await?;
+    let frame = operator.frame(Section::Actors);
+    let page = TransactionPage { frame, id, body };
+    html(&page)
+}
+
+/// Looking at an actor sends it no message: it would not be idle by that.
+async fn body(console: &OperatorConsole, id: TransactionId, language: Language) -> Result<String, Failure> {
+    let actor = console.operators.inspect(id).await?;
+    let payment = console.payments.read(id).await?.ok_or(Failure::NotFound)?;
+    Ok(TransactionBody { texts: Texts::of(language), language, actor, payment }.render()?)
+}
+
+/// `GET /transactions/{id}/stream`
+pub(super) async fn stream(
+    operator: Operator,
+    id: Path<String>,
+    console: Data<OperatorConsole>,
+) -> Result<HttpResponse, Failure> {
+    let id = TransactionId::parse(&id).ok_or(Failure::NotFound)?;
+    let (streams, language) = (Arc::clone(&console.streams), Language::current());
+    streams.open(ActorLook { console: console.into_inner(), token: operator.token, id, language })
+}
+
+/// The actor as a stream looks at it.
+struct ActorLook {
+    console: Arc<OperatorConsole>,
+    token: Secret<String>,
+    id: TransactionId,
+    language: Language,
+}
+
+impl Look for ActorLook {
+    fn key(&self) -> String {
+        format!("actor {} {}", self.id, self.language.tag())
+    }
+
+    async fn look(&self) -> Result<String, Failure> {
+        body(&self.console, self.id, self.language).await
+    }
+
+    fn token(&self) -> &Secret<String> {
+        &self.token
+    }
+
+    async fn may_watch(&self) -> bool {
+        is_operator(&self.console, &self.token).await.unwrap_or(true)
+    }
+}

@@ -1,0 +1,105 @@
+//! Words for what operators see. A new value does not compile until it has its words.
+
+use quita_actors::{RouteState, Thousandths};
+use quita_domain::control::RouteDirective;
+use quita_domain::exception::ExceptionAction;
+
+use super::texts::Texts;
+use crate::console::kit::language::Language;
+
+/// How a route is.
+pub(super) const fn state(state: RouteState, texts: &Texts) -> &'static str {
+    let texts = &texts.operators;
+    match state {
+        RouteState::Healthy => texts.healthy,
+        RouteState::Failing => texts.failing,
+        RouteState::Paused => texts.paused,
+        RouteState::Draining => texts.draining,
+        RouteState::Drained => texts.drained,
+    }
+}
+
+/// What a button says that gives this directive.
+pub(super) const fn directive(directive: RouteDirective, texts: &Texts) -> &'static str {
+    let texts = &texts.operators;
+    match directive {
+        RouteDirective::Open => texts.resume,
+        RouteDirective::Paused => texts.pause,
+        RouteDirective::Drained => texts.drain,
+    }
+}
+
+/// What a button says, and what it does.
+pub(super) const fn action(action: ExceptionAction, texts: &Texts) -> (&'static str, &'static str) {
+    let texts = &texts.operators;
+    match action {
+        ExceptionAction::AskAcquirer => (texts.ask_acquirer, texts.ask_effect),
+        ExceptionAction::Resolve => (texts.resolve, texts.resolve_effect),
+    }
+}
+
+/// A time that was measured, or a dash.
+pub(super) fn measured(time: Option<&Thousandths>, language: Language) -> String {
+    time.map_or_else(|| "–".into(), |time| language.microseconds(time.get()))
+}
+
+/// The name of a kind of exception; a kind of another version names itself.
+pub(super) fn kind(kind: &str, language: Language) -> &str {
+    match kind {
+        "too_early" => language.pick("Aviso cedo demais", "A notice that came too early"),
+        "amount_mismatch" => language.pick("Valor que não confere", "An amount that does not match"),
+        "paid_twice" => language.pick("Pago duas vezes", "Paid twice"),
+        "paid_after_declined" => language.pick("Pago depois de recusado", "Paid after it was declined"),
+        "refund_exceeds_paid" => language.pick("Devolvido mais que o pago", "More refunded than paid"),
+        "contradiction" => language.pick("Contradição do adquirente", "The acquirer contradicts itself"),
+        "unknown_outcome" => language.pick("Desfecho desconhecido", "Unknown outcome"),
+        "unknown_payment" => {
+            language.pick("Aviso de pagamento desconhecido", "A notice of an unknown payment")
+        }
+        "unreadable" => language.pick("Pagamento ilegível", "A payment that can't be read"),
+        other => other,
+    }
+}
+
+/// What may be done next. What is stored is English; the Portuguese says the same.
+pub(super) fn advice<'a>(kind: &str, stored: &'a str, language: Language) -> &'a str {
+    if language == Language::English {
+        return stored;
+    }
+    match kind {
+        "too_early" => "Espere: é trabalhado de novo quando o pagamento tiver andado.",
+        "amount_mismatch" => {
+            "Compare com o extrato do adquirente; devolva ao pagador por lá, ou acerte a diferença com o lojista."
+        }
+        "paid_twice" => "Devolva a segunda liquidação no adquirente.",
+        "paid_after_declined" => "Devolva a liquidação no adquirente; o pagamento foi recusado.",
+        "refund_exceeds_paid" => "Compare com o extrato do adquirente.",
+        "contradiction" => "Compare com o que o adquirente tem do pagamento.",
+        "unknown_outcome" => {
+            "Procure o pagamento no adquirente pelo id da transação; o serviço continua perguntando."
+        }
+        "unknown_payment" => "Procure a transação no adquirente; se entrou dinheiro, devolva por lá.",
+        "unreadable" => "Restaure-o do backup; tenta-se de novo a cada minuto.",
+        _ => stored,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quita_domain::exception::{UNKNOWN_PAYMENT, UNREADABLE};
+    use quita_domain::payment::DiscrepancyKind;
+
+    #[test]
+    fn every_kind_of_exception_has_a_name_and_advice_in_both_languages() {
+        for name in
+            DiscrepancyKind::ALL.map(DiscrepancyKind::as_str).into_iter().chain([UNKNOWN_PAYMENT, UNREADABLE])
+        {
+            for language in Language::ALL {
+                assert_ne!(kind(name, language), name, "{language:?}");
+            }
+            assert_ne!(advice(name, "stored", Language::Portuguese), "stored", "{name}");
+        }
+        assert_eq!(kind("of_tomorrow", Language::Portuguese), "of_tomorrow");
+    }
+}

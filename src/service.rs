@@ -1,0 +1,11 @@
+//! The application services that the API, the consoles and the command line share: keys and secrets, people and their
+//! sessions, the audit log, limits. The rules are the domain's; these apply them to the store.
+
+pub mod access;
+pub mod audit;
+pub mod people;
+
+pub(crate) mod limiter;
+
+#[cfg(test)]
+mod hand_clock;

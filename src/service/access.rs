@@ -1,0 +1,336 @@
+//! Merchants' applications, their API keys and webhook secrets.
+
+mod last_uses;
+#[cfg(test)]
+mod tests;
+mod verifier;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quita_adapters::system::{NoRandomness, random_bytes};
+use quita_domain::access::{ApiKey, Application, PresentedKey, Scope, SigningSecret};
+use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
+use quita_domain::time::{DAY_MS, Timestamp};
+use quita_domain::webhook::signature::WebhookSecret;
+use quita_ports::{Clock, KeyringStore, StoreError};
+use thiserror::Error;
+
+pub use verifier::{AccessError, Caller, KeyVerifier};
+
+/// The application of a merchant that named none.
+pub const DEFAULT_APPLICATION: &str = "default";
+
+/// The merchant that the first start in development makes.
+pub const DEMO_MERCHANT: &str = "demo";
+
+/// How long a key still works after its successor was made.
+const KEY_OVERLAP_MS: u64 = DAY_MS;
+
+/// Writers that may be faster in a row before a rotation is given up.
+const MAX_RACES: usize = 8;
+
+/// Creates, lists and revokes keys; shows and rotates secrets.
+#[derive(Clone)]
+pub struct Access {
+    store: Arc<dyn KeyringStore>,
+    clock: Arc<dyn Clock>,
+}
+
+/// What a new key is to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewKey {
+    /// For whom it acts. The application is made if it is missing.
+    pub owner: Owner,
+    /// What it may be used for.
+    pub scopes: Vec<Scope>,
+    /// After how long it stops working; never if absent.
+    pub expires_in: Option<Duration>,
+}
+
+/// Why something was not done.
+#[derive(Debug, Clone, Error)]
+pub enum ManageError {
+    /// The store did not do its part.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+    /// No secret could be made.
+    #[error("{0}")]
+    NoRandomness(#[from] NoRandomness),
+    /// Nobody has this key.
+    #[error("there is no key with the id {0:?}; `quita keys list` shows them all")]
+    NoSuchKey(String),
+    /// The key ends within the time that it would work beside a successor.
+    #[error("the key {0:?} ends within a day; make a new one instead")]
+    EndsSoon(String),
+    /// The secret before the newest still signs, for those who have not changed over yet.
+    #[error("the secret was rotated, and the one before signs until {0}; rotating again would end that")]
+    StillSigns(Timestamp),
+    /// The merchant has no such application.
+    #[error(
+        "merchant {merchant:?} has no application {application:?}; `quita keys create --merchant …` makes it"
+    )]
+    NoSuchApplication {
+        /// Whose it would be.
+        merchant: String,
+        /// Its name.
+        application: String,
+    },
+    /// Others kept changing the application.
+    #[error("the application was changed by others {MAX_RACES} times in a row; try again")]
+    Raced,
+}
+
+impl Access {
+    /// Works on this store. An `Arc` of a whole store becomes an `Arc<dyn KeyringStore>` by itself.
+    pub fn new(store: Arc<dyn KeyringStore>, clock: Arc<dyn Clock>) -> Self {
+        Self { store, clock }
+    }
+
+    /// Makes a key, and the application with its first webhook secret if it is missing.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`], [`ManageError::NoRandomness`].
+    pub async fn create_key(&self, wanted: NewKey) -> Result<PresentedKey, ManageError> {
+        let now = self.clock.now();
+        self.ensure_application(&wanted.owner).await?;
+        let presented = PresentedKey::from_random(wanted.owner.mode, random_bytes()?, random_bytes()?);
+        let expires_in_ms = wanted.expires_in.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        let key = ApiKey {
+            id: presented.id.clone(),
+            secret_hash: presented.secret_hash(),
+            owner: wanted.owner,
+            scopes: wanted.scopes,
+            created_at: now,
+            expires_at: expires_in_ms.map(|ms| now.plus_ms(ms)),
+            revoked_at: None,
+            last_used_at: None,
+        };
+        self.store.insert_key(&key).await?;
+        Ok(presented)
+    }
+
+    /// Makes merchant `demo` with a test key if there is no key at all: the first start in development.
+    ///
+    /// # Errors
+    /// As [`Access::create_key`].
+    pub async fn create_demo_if_empty(&self) -> Result<Option<PresentedKey>, ManageError> {
+        if !self.store.keys().await?.is_empty() {
+            return Ok(None);
+        }
+        let owner = Owner {
+            merchant: MerchantId::new(DEMO_MERCHANT),
+            application: ApplicationName::new(DEFAULT_APPLICATION),
+            mode: Mode::Test,
+        };
+        let wanted = NewKey { owner, scopes: Scope::ALL.to_vec(), expires_in: None };
+        self.create_key(wanted).await.map(Some)
+    }
+
+    /// Every key, oldest first.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`].
+    pub async fn keys(&self) -> Result<Vec<ApiKey>, ManageError> {
+        Ok(self.store.keys().await?)
+    }
+
+    /// A merchant's keys, oldest first.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`].
+    pub async fn keys_of(&self, merchant: &MerchantId) -> Result<Vec<ApiKey>, ManageError> {
+        Ok(self.store.keys_of(merchant).await?)
+    }
+
+    /// The key with this id, if it is this merchant's.
+    ///
+    /// # Errors
+    /// [`ManageError::NoSuchKey`] for another merchant's too, [`ManageError::Store`].
+    pub async fn key_of(&self, merchant: &MerchantId, id: &str) -> Result<ApiKey, ManageError> {
+        let key = self.store.key(id).await?.filter(|key| key.owner.merchant == *merchant);
+        key.ok_or_else(|| ManageError::NoSuchKey(id.into()))
+    }
+
+    /// Makes the successor of a key, for the same and with as long a life; the key itself still works for a day, so
+    /// that both do while programs change over.
+    ///
+    /// # Errors
+    /// [`ManageError::NoSuchKey`] if it is not this merchant's or works no more, [`ManageError::EndsSoon`],
+    /// [`ManageError::Store`], [`ManageError::NoRandomness`].
+    pub async fn rotate_key(&self, merchant: &MerchantId, id: &str) -> Result<PresentedKey, ManageError> {
+        let now = self.clock.now();
+        let key = self.key_of(merchant, id).await?;
+        if !key.is_live(now) {
+            return Err(ManageError::NoSuchKey(id.into()));
+        }
+        let overlap_ends = now.plus_ms(KEY_OVERLAP_MS);
+        // One that was rotated already is such a key: how long it once was to live is no longer known.
+        if key.expires_at.is_some_and(|at| at <= overlap_ends) {
+            return Err(ManageError::EndsSoon(id.into()));
+        }
+        let life = key.expires_at.map(|at| Duration::from_millis(at.ms_since(key.created_at)));
+        let wanted = NewKey { owner: key.owner, scopes: key.scopes, expires_in: life };
+        let successor = self.create_key(wanted).await?;
+        self.store.limit_key(id, overlap_ends).await?;
+        Ok(successor)
+    }
+
+    /// A merchant's applications, by name.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`].
+    pub async fn applications(&self, merchant: &MerchantId) -> Result<Vec<Application>, ManageError> {
+        Ok(self.store.applications(merchant).await?)
+    }
+
+    /// Makes an application with its first webhook secret; `false` if there is one of this name.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`], [`ManageError::NoRandomness`].
+    pub async fn create_application(
+        &self,
+        merchant: MerchantId,
+        name: ApplicationName,
+    ) -> Result<bool, ManageError> {
+        let secrets = vec![SigningSecret { secret: fresh_secret()?, expires_at: None }];
+        let created_at = self.clock.now();
+        let application = Application { merchant, name, secrets, title: None, created_at };
+        Ok(self.store.insert_application(&application).await?)
+    }
+
+    /// Gives an application another title; its name, which payments and keys carry, stays. Returns the title before.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`], [`ManageError::NoSuchApplication`], [`ManageError::Raced`].
+    pub async fn rename_application(
+        &self,
+        merchant: &MerchantId,
+        name: &ApplicationName,
+        title: &str,
+    ) -> Result<String, ManageError> {
+        for _ in 0..MAX_RACES {
+            let before = self.application(merchant, name).await?;
+            let mut after = before.clone();
+            after.title = Some(title.to_owned()).filter(|title| title != name.as_str());
+            if self.store.replace_application(&before, &after).await? {
+                return Ok(before.title().to_owned());
+            }
+        }
+        Err(ManageError::Raced)
+    }
+
+    /// Revokes a key, which is returned: it stops working within 5 s on every node.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`], [`ManageError::NoSuchKey`].
+    pub async fn revoke_key(&self, id: &str) -> Result<ApiKey, ManageError> {
+        self.store.revoke_key(id, self.clock.now()).await?;
+        let key = self.store.key(id).await?;
+        key.ok_or_else(|| ManageError::NoSuchKey(id.into()))
+    }
+
+    /// The webhook secrets that sign now, newest first.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`], [`ManageError::NoSuchApplication`].
+    pub async fn secrets(
+        &self,
+        merchant: &MerchantId,
+        name: &ApplicationName,
+    ) -> Result<Vec<String>, ManageError> {
+        let application = self.application(merchant, name).await?;
+        Ok(live_secrets(&application, self.clock.now()))
+    }
+
+    /// Makes a new webhook secret; the one before signs for another day. Returns those that sign, newest first.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`], [`ManageError::NoSuchApplication`], [`ManageError::NoRandomness`],
+    /// [`ManageError::Raced`].
+    pub async fn rotate_secret(
+        &self,
+        merchant: &MerchantId,
+        name: &ApplicationName,
+    ) -> Result<Vec<String>, ManageError> {
+        self.replace_secret(merchant, name, |_, _| Ok(())).await
+    }
+
+    /// The same, but not while the secret before still signs: a form that is sent again ends nobody's day.
+    ///
+    /// # Errors
+    /// As [`Access::rotate_secret`], and [`ManageError::StillSigns`].
+    pub async fn rotate_secret_after_overlap(
+        &self,
+        merchant: &MerchantId,
+        name: &ApplicationName,
+    ) -> Result<Vec<String>, ManageError> {
+        self.replace_secret(merchant, name, check_overlap).await
+    }
+
+    /// Whether no secret before the newest signs any more.
+    ///
+    /// # Errors
+    /// [`ManageError::StillSigns`].
+    pub fn check_overlap_is_over(&self, application: &Application) -> Result<(), ManageError> {
+        check_overlap(application, self.clock.now())
+    }
+
+    async fn replace_secret(
+        &self,
+        merchant: &MerchantId,
+        name: &ApplicationName,
+        check: impl Fn(&Application, Timestamp) -> Result<(), ManageError>,
+    ) -> Result<Vec<String>, ManageError> {
+        for _ in 0..MAX_RACES {
+            let before = self.application(merchant, name).await?;
+            let now = self.clock.now();
+            check(&before, now)?;
+            let mut after = before.clone();
+            after.rotate_secret(fresh_secret()?, now);
+            if self.store.replace_application(&before, &after).await? {
+                return Ok(live_secrets(&after, now));
+            }
+        }
+        Err(ManageError::Raced)
+    }
+
+    /// The application of this name.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`], [`ManageError::NoSuchApplication`].
+    pub async fn application(
+        &self,
+        merchant: &MerchantId,
+        name: &ApplicationName,
+    ) -> Result<Application, ManageError> {
+        let application = self.store.application(merchant, name).await?;
+        application.ok_or_else(|| ManageError::NoSuchApplication {
+            merchant: merchant.as_str().into(),
+            application: name.as_str().into(),
+        })
+    }
+
+    async fn ensure_application(&self, owner: &Owner) -> Result<(), ManageError> {
+        if self.store.application(&owner.merchant, &owner.application).await?.is_some() {
+            return Ok(());
+        }
+        // If another process was faster, its application is as good.
+        self.create_application(owner.merchant.clone(), owner.application.clone()).await?;
+        Ok(())
+    }
+}
+
+fn live_secrets(application: &Application, now: Timestamp) -> Vec<String> {
+    application.live_secrets(now).map(|secret| secret.secret.clone()).collect()
+}
+
+fn check_overlap(application: &Application, now: Timestamp) -> Result<(), ManageError> {
+    let ending = application.live_secrets(now).find_map(|secret| secret.expires_at);
+    ending.map_or(Ok(()), |until| Err(ManageError::StillSigns(until)))
+}
+
+fn fresh_secret() -> Result<String, NoRandomness> {
+    let bytes: [u8; WebhookSecret::BYTES] = random_bytes()?;
+    Ok(WebhookSecret::from_bytes(bytes.to_vec()).reveal())
+}

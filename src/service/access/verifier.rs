@@ -1,0 +1,340 @@
+//! Tells who calls, by the `Authorization` header.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use quita_domain::access::{ApiKey, PresentedKey, Scope};
+use quita_domain::identity::Owner;
+use quita_ports::{Clock, KeyringStore, StoreError};
+use thiserror::Error;
+use tokio::time::Instant;
+
+use super::last_uses::LastUses;
+
+/// After this long one caller reads the key again, while the others go on with what is kept.
+const FRESH_FOR: Duration = Duration::from_secs(1);
+
+/// After this long nobody trusts what is kept. A revoked key must stop within 5 s.
+const KEPT_FOR: Duration = Duration::from_secs(2);
+
+/// Keys that are kept at once. Only keys that exist are, so nobody can fill it with inventions.
+const MAX_KEPT: usize = 10_000;
+
+/// Who calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// For whom it acts.
+    pub owner: Owner,
+    /// The key it used.
+    pub key_id: String,
+    /// What it may do.
+    pub scopes: Vec<Scope>,
+}
+
+impl Caller {
+    /// Whether it may do this.
+    pub fn may(&self, scope: Scope) -> bool {
+        self.scopes.contains(&scope)
+    }
+}
+
+/// Why nobody is known to call.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum AccessError {
+    /// Not Bearer, or a key that is unknown, expired or revoked.
+    #[error("invalid or missing API key")]
+    Invalid,
+    /// The key could not be looked up.
+    #[error("{0}")]
+    StoreUnavailable(#[from] StoreError),
+}
+
+/// Verifies keys against the store, and keeps for a moment those that exist.
+pub struct KeyVerifier {
+    store: Arc<dyn KeyringStore>,
+    clock: Arc<dyn Clock>,
+    kept: Mutex<HashMap<String, Kept>>,
+    last_uses: LastUses,
+}
+
+struct Kept {
+    key: Arc<ApiKey>,
+    /// When what is kept was asked for: it may be as old as that.
+    asked_at: Instant,
+    /// When somebody last set out to read it again.
+    claimed_at: Instant,
+}
+
+impl KeyVerifier {
+    /// Verifies against this store.
+    pub fn new(store: Arc<dyn KeyringStore>, clock: Arc<dyn Clock>) -> Self {
+        Self { store, clock, kept: Mutex::default(), last_uses: LastUses::default() }
+    }
+
+    /// Tells who presents this value of `Authorization`.
+    ///
+    /// # Errors
+    /// [`AccessError::Invalid`] for a 401, [`AccessError::StoreUnavailable`] for a 503.
+    pub async fn verify(&self, authorization: &str) -> Result<Caller, AccessError> {
+        let presented = bearer(authorization).and_then(PresentedKey::parse);
+        let presented = presented.ok_or(AccessError::Invalid)?;
+        let key = self.key(&presented.id).await?.ok_or(AccessError::Invalid)?;
+        let now = self.clock.now();
+        if !key.matches(&presented) || !key.is_live(now) {
+            return Err(AccessError::Invalid);
+        }
+        self.last_uses.note(&key.id, now);
+        Ok(Caller { owner: key.owner.clone(), key_id: key.id.clone(), scopes: key.scopes.clone() })
+    }
+
+    /// Stores when keys were last used. To be called now and then.
+    ///
+    /// # Errors
+    /// When the store does not answer; nothing is lost, it is stored the next time.
+    pub async fn store_last_uses(&self) -> Result<(), StoreError> {
+        self.last_uses.store(self.store.as_ref()).await
+    }
+
+    async fn key(&self, id: &str) -> Result<Option<Arc<ApiKey>>, StoreError> {
+        if let Some(key) = self.recall(id) {
+            return Ok(Some(key));
+        }
+        let asked_at = Instant::now();
+        match self.store.key(id).await {
+            Ok(Some(key)) => {
+                let key = Arc::new(key);
+                self.keep(id, &key, asked_at);
+                Ok(Some(key))
+            }
+            Ok(None) => {
+                self.lock().remove(id);
+                Ok(None)
+            }
+            // What is kept serves until it is too old, so that a short outage is not noticed.
+            Err(error) => self.kept_key(id).map(Some).ok_or(error),
+        }
+    }
+
+    /// What is kept, unless it is this caller's turn to read it again.
+    fn recall(&self, id: &str) -> Option<Arc<ApiKey>> {
+        let mut kept = self.lock();
+        let entry = kept.get_mut(id).filter(|entry| entry.asked_at.elapsed() < KEPT_FOR)?;
+        if entry.claimed_at.elapsed() >= FRESH_FOR {
+            entry.claimed_at = Instant::now();
+            return None;
+        }
+        Some(Arc::clone(&entry.key))
+    }
+
+    fn kept_key(&self, id: &str) -> Option<Arc<ApiKey>> {
+        let kept = self.lock();
+        let entry = kept.get(id).filter(|entry| entry.asked_at.elapsed() < KEPT_FOR)?;
+        Some(Arc::clone(&entry.key))
+    }
+
+    fn keep(&self, id: &str, key: &Arc<ApiKey>, asked_at: Instant) {
+        let mut kept = self.lock();
+        if kept.get(id).is_some_and(|entry| entry.asked_at > asked_at) {
+            return;
+        }
+        if kept.len() >= MAX_KEPT && !kept.contains_key(id) {
+            kept.retain(|_, entry| entry.asked_at.elapsed() < KEPT_FOR);
+            if kept.len() >= MAX_KEPT {
+                kept.clear();
+            }
+        }
+        kept.insert(id.into(), Kept { key: Arc::clone(key), asked_at, claimed_at: asked_at });
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The token of a Bearer header; the scheme's name is case-insensitive (RFC 9110, section 11.1).
+fn bearer(authorization: &str) -> Option<&str> {
+    let (scheme, token) = authorization.trim().split_once(' ')?;
+    scheme.eq_ignore_ascii_case("Bearer").then(|| token.trim_start())
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::future::join_all;
+    use quita_adapters::embedded::EmbeddedStore;
+    use quita_domain::identity::{ApplicationName, MerchantId, Mode};
+    use rusqlite::Connection;
+    use tempfile::TempDir;
+    use tokio::time::advance;
+
+    use super::super::{Access, NewKey};
+    use super::*;
+    use crate::service::hand_clock::HandClock;
+
+    struct Setting {
+        verifier: KeyVerifier,
+        access: Access,
+        clock: Arc<HandClock>,
+        header: String,
+        key_id: String,
+        folder: TempDir,
+    }
+
+    impl Setting {
+        /// Takes the keys away from the store, or gives them back.
+        fn set_down(&self, is_down: bool) {
+            let (from, to) = if is_down { ("api_keys", "away") } else { ("away", "api_keys") };
+            let meddler = Connection::open(self.folder.path().join("quita.db")).unwrap();
+            meddler.execute_batch(&format!("ALTER TABLE {from} RENAME TO {to}")).unwrap();
+        }
+
+        /// How many of a hundred callers would look the key up now.
+        fn lookups_of_a_hundred(&self) -> usize {
+            (0..100).filter(|_| self.verifier.recall(&self.key_id).is_none()).count()
+        }
+    }
+
+    async fn setting() -> Setting {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Arc::new(EmbeddedStore::open(folder.path().join("quita.db")).unwrap());
+        let clock = Arc::new(HandClock::default());
+        let access = Access::new(store.clone(), clock.clone());
+        let owner = Owner {
+            merchant: MerchantId::new("acme"),
+            application: ApplicationName::new("shop"),
+            mode: Mode::Test,
+        };
+        let expires_in = Some(Duration::from_secs(60));
+        let wanted = NewKey { owner, scopes: vec![Scope::PaymentsRead], expires_in };
+        let key = access.create_key(wanted).await.unwrap();
+        let verifier = KeyVerifier::new(store.clone(), clock.clone());
+        let header = format!("Bearer {}", key.reveal());
+        Setting { verifier, access, clock, header, key_id: key.id, folder }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_key_tells_who_calls_and_what_it_may() {
+        let set = setting().await;
+        let caller = set.verifier.verify(&set.header).await.unwrap();
+        assert_eq!((caller.owner.merchant.as_str(), &caller.key_id), ("acme", &set.key_id));
+        assert!(caller.may(Scope::PaymentsRead) && !caller.may(Scope::PaymentsWrite));
+        let shouted = set.header.replace("Bearer ", "BEARER  ");
+        assert!(set.verifier.verify(&shouted).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_last_use_of_a_key_is_stored_once_the_store_is_there() {
+        let set = setting().await;
+        let last_use = async || set.access.keys().await.unwrap()[0].last_used_at;
+        set.clock.set(7_000);
+        set.verifier.verify(&set.header).await.unwrap();
+        assert_eq!(last_use().await, None, "nothing is written for each call");
+        set.set_down(true);
+        assert!(set.verifier.store_last_uses().await.is_err());
+        set.set_down(false);
+        set.verifier.store_last_uses().await.unwrap();
+        assert_eq!(last_use().await.map(quita_domain::time::Timestamp::millis), Some(7_000));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_no_key_of_ours_is_invalid() {
+        let set = setting().await;
+        let of_another = PresentedKey::from_random(Mode::Test, [9; 8], [9; 32]).reveal();
+        let token = set.header.trim_start_matches("Bearer ");
+        let live = set.header.replace("qk_test", "qk_live");
+        let mut wrong_secret = set.header.clone();
+        let last = wrong_secret.split_off(set.header.len() - 4);
+        wrong_secret.push_str(if last == "AAAA" { "AAAE" } else { "AAAA" });
+        set.verifier.verify(&set.header).await.unwrap();
+        let basic = format!("Basic {token}");
+        let unknown = format!("Bearer {of_another}");
+        let headers = ["", "Bearer", "Bearer ", token, &basic, &unknown, &live, &wrong_secret];
+        for header in headers {
+            assert_eq!(set.verifier.verify(header).await, Err(AccessError::Invalid), "{header:?}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_revoked_key_stops_within_five_seconds_and_a_busy_one_too() {
+        let set = setting().await;
+        set.verifier.verify(&set.header).await.unwrap();
+        set.access.revoke_key(&set.key_id).await.unwrap();
+        let mut refused_after = None;
+        for step in 0..50 {
+            if set.verifier.verify(&set.header).await.is_err() {
+                refused_after = Some(step * 100);
+                break;
+            }
+            advance(Duration::from_millis(100)).await;
+        }
+        assert!(refused_after.is_some_and(|ms| ms <= 2_000), "{refused_after:?}");
+        assert_eq!(set.verifier.verify(&set.header).await, Err(AccessError::Invalid));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_expired_key_stops_at_once_though_it_is_kept() {
+        let set = setting().await;
+        set.verifier.verify(&set.header).await.unwrap();
+        set.clock.set(60_000);
+        assert_eq!(set.verifier.verify(&set.header).await, Err(AccessError::Invalid));
+        assert_eq!(set.lookups_of_a_hundred(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_key_is_read_once_a_second_however_many_use_it() {
+        let set = setting().await;
+        set.verifier.verify(&set.header).await.unwrap();
+        let key = set.verifier.kept_key(&set.key_id).unwrap();
+        set.access.revoke_key(&set.key_id).await.unwrap();
+        for _ in 0..3 {
+            let callers = (0..100).map(|_| set.verifier.verify(&set.header));
+            assert!(join_all(callers).await.iter().all(Result::is_ok), "nobody has looked it up");
+            advance(Duration::from_millis(1_500)).await;
+            assert_eq!(set.lookups_of_a_hundred(), 1);
+            set.verifier.keep(&set.key_id, &key, Instant::now());
+        }
+        advance(Duration::from_millis(1_500)).await;
+        assert_eq!(set.verifier.verify(&set.header).await, Err(AccessError::Invalid));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_unknown_key_is_looked_up_each_time_and_never_kept() {
+        let set = setting().await;
+        let unknown = PresentedKey::from_random(Mode::Test, [9; 8], [9; 32]);
+        let header = format!("Bearer {}", unknown.reveal());
+        for _ in 0..3 {
+            assert_eq!(set.verifier.verify(&header).await, Err(AccessError::Invalid));
+            assert_eq!(set.verifier.lock().len(), 0);
+        }
+        let known = set.access.keys().await.unwrap().remove(0);
+        let made = ApiKey { id: unknown.id.clone(), secret_hash: unknown.secret_hash(), ..known };
+        set.verifier.store.insert_key(&made).await.unwrap();
+        assert!(set.verifier.verify(&header).await.is_ok(), "looked up once more");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_outage_is_reported_as_such_once_nothing_kept_is_fresh() {
+        let set = setting().await;
+        set.verifier.verify(&set.header).await.unwrap();
+        set.set_down(true);
+        advance(Duration::from_millis(1_500)).await;
+        assert!(set.verifier.verify(&set.header).await.is_ok(), "kept for up to two seconds");
+        advance(Duration::from_millis(500)).await;
+        let outage = set.verifier.verify(&set.header).await;
+        assert!(matches!(outage, Err(AccessError::StoreUnavailable(_))), "{outage:?}");
+        set.set_down(false);
+        assert!(set.verifier.verify(&set.header).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_more_keys_are_kept_than_allowed() {
+        let set = setting().await;
+        set.verifier.verify(&set.header).await.unwrap();
+        let key = set.verifier.kept_key(&set.key_id).unwrap();
+        for number in 0..MAX_KEPT + 10 {
+            set.verifier.keep(&number.to_string(), &key, Instant::now());
+        }
+        assert!(set.verifier.lock().len() <= MAX_KEPT);
+        assert!(set.verifier.verify(&set.header).await.is_ok());
+    }
+}

@@ -1,0 +1,124 @@
+//! Writes the audit log: one line for every change that a person made.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quita_domain::audit::{AuditAction, AuditEntry};
+use quita_domain::identity::MerchantId;
+use quita_ports::{AuditStore, Clock, StoreError};
+use uuid::Uuid;
+
+/// Waits between attempts to append an entry. The change was made on the same store a moment ago.
+const WAITS: [Duration; 3] =
+    [Duration::from_millis(100), Duration::from_millis(500), Duration::from_millis(2_000)];
+
+/// Who changes something, and from where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Initiator {
+    /// The e-mail address of a user, `operator`, or `command line`.
+    pub who: String,
+    /// An IP address, or the name of the machine's user.
+    pub from: String,
+}
+
+impl Initiator {
+    /// The person who runs a command of this program.
+    pub fn command_line() -> Self {
+        let named = |variable| std::env::var(variable).ok().filter(|name| !name.is_empty());
+        let from = named("USER").or_else(|| named("LOGNAME")).unwrap_or_else(|| "unknown".into());
+        Self { who: "command line".into(), from }
+    }
+}
+
+/// An entry of the audit log that has no id, time and initiator yet.
+#[derive(Debug, Clone)]
+pub struct AuditDraft {
+    /// Whose matter it is; the operators' when absent.
+    pub merchant: Option<MerchantId>,
+    /// What was done.
+    pub action: AuditAction,
+    /// To what.
+    pub subject: String,
+    /// What it was before, in words. Never a secret.
+    pub before: Option<String>,
+    /// What it became.
+    pub after: Option<String>,
+}
+
+impl AuditDraft {
+    /// A change that concerns a merchant.
+    pub fn of(merchant: &MerchantId, action: AuditAction, subject: impl ToString) -> Self {
+        let merchant = Some(merchant.clone());
+        Self { merchant, action, subject: subject.to_string(), before: None, after: None }
+    }
+
+    /// A change that concerns the operators alone.
+    pub fn of_operators(action: AuditAction, subject: impl ToString) -> Self {
+        Self { merchant: None, action, subject: subject.to_string(), before: None, after: None }
+    }
+
+    /// What it was before.
+    #[must_use]
+    pub fn before(self, before: impl ToString) -> Self {
+        Self { before: Some(before.to_string()), ..self }
+    }
+
+    /// What it became.
+    #[must_use]
+    pub fn after(self, after: impl ToString) -> Self {
+        Self { after: Some(after.to_string()), ..self }
+    }
+}
+
+/// Appends to the audit log.
+#[derive(Clone)]
+pub struct Audit {
+    store: Arc<dyn AuditStore>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Audit {
+    /// Writes into this store.
+    pub fn new(store: Arc<dyn AuditStore>, clock: Arc<dyn Clock>) -> Self {
+        Self { store, clock }
+    }
+
+    /// Notes what was done. The change is made, so this does not fail: if the store takes no entry any more, the log of
+    /// the program says so, without what a person could be known by.
+    pub async fn note(&self, initiator: &Initiator, draft: AuditDraft) {
+        if let Err((entry, error)) = self.append(initiator, draft).await {
+            tracing::error!(
+                %error, id = %entry.id, at = %entry.at, action = entry.action.as_str(), merchant = ?entry.merchant,
+                "a change was made, and its entry of the audit log could not be stored"
+            );
+        }
+    }
+
+    /// Notes what was done, or hands the entry back with the reason why the store takes none.
+    ///
+    /// # Errors
+    /// The entry, for a caller that can report it to a person.
+    pub async fn append(
+        &self,
+        initiator: &Initiator,
+        draft: AuditDraft,
+    ) -> Result<(), (Box<AuditEntry>, StoreError)> {
+        let entry = AuditEntry {
+            id: Uuid::now_v7(),
+            at: self.clock.now(),
+            merchant: draft.merchant,
+            who: initiator.who.clone(),
+            from: initiator.from.clone(),
+            action: draft.action,
+            subject: draft.subject,
+            before: draft.before,
+            after: draft.after,
+        };
+        let mut waits = WAITS.into_iter();
+        while let Err(error) = self.store.append_audit(&entry).await {
+            let Some(wait) = waits.next() else { return Err((Box::new(entry), error)) };
+            tokio::time::sleep(wait).await;
+        }
+        Ok(())
+    }
+}
