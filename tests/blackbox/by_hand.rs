@@ -65,6 +65,23 @@ fn what_the_status_does_not_allow_is_409() {
 }
 
 #[test]
+fn what_no_sandbox_took_is_not_moved_by_hand() {
+    let sandbox = |name: &str| format!("[{{ name = \"{name}\", adapter = \"sandbox\" }}]");
+    let mut app = TestApp::builder().env("QUITA_ACQUIRER", &sandbox("one")).start();
+    let id = waiting(&app.client());
+    // Nothing says that an acquirer that is no longer configured was a sandbox.
+    app.restart_with("QUITA_ACQUIRER", &sandbox("other"));
+    let client = app.client();
+    for action in ["pay", "expire", "refund", "chargeback"] {
+        let refused = client.post_empty(&format!("/sandbox/payments/{id}/{action}"));
+        refused.expect_error(409, "not_a_sandbox_payment");
+    }
+    assert_eq!(client.history(&id), ["pending"]);
+    app.restart_with("QUITA_ACQUIRER", &sandbox("one"));
+    assert_eq!(act(&app.client(), &id, "pay")["status"], "paid");
+}
+
+#[test]
 fn the_program_moves_a_payment() {
     let app = TestApp::new();
     let client = app.client();

@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use crate::support::{Edit, TestApp, boleto, card, pix};
 
-const RECORD: [&str; 30] = [
+const RECORD: [&str; 31] = [
     "acquirer",
+    "acquirerReference",
     "amount",
     "boleto",
     "cancelledAt",
@@ -85,6 +86,7 @@ fn a_pix_is_created_pending_with_a_code_to_pay() {
     for name in ["boleto", "creditCard", "capturedAmount", "shipping", "installments", "externalReference"] {
         assert!(record[name].is_null(), "{name}: {record:#}");
     }
+    assert!(record["acquirerReference"].is_null(), "a sandbox names nothing: {record:#}");
     for name in ["paidAt", "refundedAt", "chargebackAt", "cancelledAt", "expiredAt", "statusReason"] {
         assert!(record[name].is_null(), "{name}: {record:#}");
     }
@@ -151,15 +153,18 @@ fn a_card_that_is_captured_at_once_is_paid() {
         "authorizationCode",
         "brand",
         "declineCode",
+        "declineKind",
         "firstDigits",
         "holderName",
         "installments",
         "lastDigits",
+        "networkDeclineCode",
     ];
     assert_eq!(names(shown), fields);
     assert_eq!((&shown["firstDigits"], &shown["lastDigits"]), (&json!("424242"), &json!("4242")));
     assert_eq!((&shown["holderName"], &shown["installments"]), (&json!("MARIA DA SILVA"), &json!(3)));
     assert!(shown["authorizationCode"].is_string() && shown["declineCode"].is_null(), "{shown}");
+    assert!(shown["declineKind"].is_null() && shown["networkDeclineCode"].is_null(), "{shown}");
     assert!(record["pix"].is_null() && record["boleto"].is_null(), "{record:#}");
     assert_eq!((&record["capturedAmount"], &record["installments"]), (&json!("100.00"), &json!(3)));
     assert!(is_time(&record["paidAt"]), "{record:#}");

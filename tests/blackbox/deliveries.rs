@@ -18,7 +18,7 @@ const DELIVERY: [&str; 11] = [
     "url",
 ];
 
-/// Creates a payment that is told to the receiver, and waits until all of it was delivered.
+/// Creates a payment that is reported to the receiver, and waits until all of it was delivered.
 fn delivered(client: &Client, receiver: &TestReceiver) -> String {
     let id = client.create(&pix(10_000).with("postbackUrl", json!(receiver.url())))["transactionId"].clone();
     let id = id.as_str().unwrap().to_owned();

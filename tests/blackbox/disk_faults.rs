@@ -114,7 +114,7 @@ fn a_full_disk_refuses_charges_nothing_and_passes_by_itself() {
 }
 
 #[test]
-fn a_disk_that_is_full_from_the_start_or_read_only_is_told_at_the_start() {
+fn a_disk_that_is_full_from_the_start_or_read_only_is_reported_at_the_start() {
     let Some(disk) = is_embedded().then(|| SmallDisk::mount(2)).flatten() else { return };
     let url = format!("sqlite:{}", disk.path().join("quita.db").display());
     let serve = || {

@@ -125,7 +125,7 @@ fn an_old_replay_stays_a_replay_when_the_clock_would_refuse_it() {
     let app = TestApp::new();
     let client = app.client();
     let expired = card("4242424242424242", 10_000).with("creditCard.expirationYear", json!(2020));
-    // Refused as new; there is no old one here to be replayed, so the rule must be told.
+    // Refused as new; there is no old one here to be replayed, so the rule must be reported.
     client.post_once("/pay/payments", "k", &expired).expect_error(422, "validation_failed");
     client.post_once("/pay/payments", "k", &card("4242424242424242", 10_000)).expect(201);
     client.post_once("/pay/payments", "k", &expired).expect_error(422, "idempotency_key_reused");

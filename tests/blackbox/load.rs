@@ -53,7 +53,7 @@ fn check_healthy(report: &Value) -> u64 {
 }
 
 #[test]
-fn a_healthy_service_passes_in_the_open_model_and_every_payment_was_due_at_its_time() {
+fn a_healthy_service_passes_in_the_open_model_with_every_payment_on_time() {
     let app = TestApp::new();
     let finished = load(&app, &["--rate", "20", "--duration", "3s", "--mix", "pix=60,boleto=20,card=20"]);
     assert_eq!(finished.code, Some(0), "{finished:?}");
@@ -70,7 +70,7 @@ fn a_healthy_service_passes_in_the_open_model_and_every_payment_was_due_at_its_t
 }
 
 #[test]
-fn a_healthy_service_passes_in_the_closed_model_and_the_page_holds_the_plots() {
+fn a_healthy_service_passes_in_the_closed_model_and_has_its_plots() {
     let app = TestApp::new();
     let finished = load(&app, &["--concurrency", "4", "--duration", "2s"]);
     assert_eq!(finished.code, Some(0), "{finished:?}");

@@ -95,12 +95,25 @@ fn a_notice_that_is_not_signed_by_its_acquirer_is_401_and_changes_nothing() {
     let backup = Acquirer::new(&app, "sandbox-backup");
     assert_ne!(backup.secret, sandbox.secret);
     assert_eq!(Acquirer { name: "sandbox", ..backup }.tell(&record["createdAt"], &body).status, 401);
-    let unknown = client.post("/acquirers/nobody/notifications", &body);
-    assert!([401, 404].contains(&unknown.status), "{unknown}");
     let unsigned = app.client().post("/acquirers/sandbox/notifications", &body);
     assert_eq!(unsigned.status, 401, "an API key is no signature: {unsigned}");
     crate::support::pause(std::time::Duration::from_millis(300));
     assert_eq!(client.payment(record["transactionId"].as_str().unwrap())["status"], "pending");
+}
+
+#[test]
+fn a_sandbox_with_a_notification_secret_of_its_own_signs_with_that_one_alone() {
+    let own = ("QUITA_ACQUIRER_SANDBOX_NOTIFICATION_SECRET", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
+    let app = TestApp::builder().env(own.0, own.1).start();
+    let printed = app.program(&["secrets", "notification", "sandbox"]).env(own.0, own.1).run();
+    assert_eq!(printed.output(), own.1);
+    let record = app.client().create(&pix(10_027));
+    let expired = notice("e1", &record, &json!({"fact": "expired"}));
+    let derived = Acquirer::new(&app, "sandbox");
+    derived.tell(&record["createdAt"], &expired).expect_error(401, "unauthorized");
+    let acquirer = Acquirer { secret: own.1.into(), ..derived };
+    assert_eq!(acquirer.tell(&record["createdAt"], &expired).status, 200);
+    app.client().wait_for_status(record["transactionId"].as_str().unwrap(), "expired");
 }
 
 #[test]
@@ -121,7 +134,7 @@ fn what_the_table_refuses_becomes_an_exception() {
         notice("e4", &unknown, &settled("s4", 1)),
     ] {
         assert_eq!(acquirer.tell(now, &told).status, 200, "{told}");
-        // Each is worked before the next one is told.
+        // Each is worked before the next one is sent.
         if told["eventId"] == "e1" {
             client.wait_for_status(twice["transactionId"].as_str().unwrap(), "paid");
         }
@@ -138,20 +151,35 @@ fn what_the_table_refuses_becomes_an_exception() {
 }
 
 #[test]
-fn an_unreadable_notice_is_400() {
+fn an_unreadable_notice_is_200_and_counted_and_changes_nothing() {
     let app = TestApp::new();
     let record = app.client().create(&pix(10_027));
     let acquirer = Acquirer::new(&app, "sandbox");
-    for body in
-        [json!({}), json!([]), json!({"eventId": "e"}), notice("e", &record, &json!({"fact": "stolen"}))]
-    {
-        let answer = acquirer.tell(&record["createdAt"], &body);
-        assert_eq!(answer.status, 400, "{answer}");
-        answer.expect_error_shape();
+    let unreadable = [
+        json!({}),
+        json!([]),
+        json!({"eventId": "e"}),
+        notice("e", &record, &json!({"fact": "stolen"})),
+        notice("", &record, &json!({"fact": "expired"})),
+        notice(&"e".repeat(256), &record, &json!({"fact": "expired"})),
+    ];
+    for body in &unreadable {
+        let answer = acquirer.tell(&record["createdAt"], body);
+        assert_eq!(answer.status, 200, "it would only be sent again: {answer}");
     }
-    for event in [String::new(), "e".repeat(256)] {
-        let endless = notice(&event, &record, &json!({"fact": "expired"}));
-        acquirer.tell(&record["createdAt"], &endless).expect_error(400, "malformed_request");
+    let metrics = app.ops().get("/metrics").text();
+    let line = r#"quita_notices_total{acquirer="sandbox",outcome="unreadable"} 6"#;
+    assert!(metrics.contains(line), "{metrics}");
+    let id = record["transactionId"].as_str().unwrap();
+    assert_eq!(app.client().payment(id)["status"], "pending");
+}
+
+#[test]
+fn an_address_that_no_provider_was_given_is_404() {
+    let app = TestApp::new();
+    let client = app.client_without_key();
+    for path in ["nobody/notifications", "sandbox/notifications/pix", "sandbox/notifications/"] {
+        client.post(&format!("/acquirers/{path}"), &json!({})).expect_error(404, "not_found");
     }
 }
 

@@ -1,8 +1,8 @@
 //! The API's own documentation.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::support::TestApp;
+use crate::support::{TestApp, card};
 
 /// Every operation that the documentation names: method and path.
 fn operations(document: &Value) -> Vec<(String, String)> {
@@ -28,6 +28,38 @@ fn every_documented_operation_is_served() {
         let takes_token = path.starts_with("/pix/") || path.starts_with("/boletos/");
         let is_nothing = answer.status == 404 && answer.text().contains("there is nothing at this address");
         assert!(answer.status != 405 && (takes_token || !is_nothing), "{method} {path}: {}", answer.status);
+    }
+}
+
+/// The members that every object of a documented kind has.
+fn required(document: &Value, schema: &str) -> Vec<String> {
+    let names = document["components"]["schemas"][schema]["required"].as_array().unwrap();
+    let mut names: Vec<_> = names.iter().map(|name| name.as_str().unwrap().to_owned()).collect();
+    names.sort();
+    names
+}
+
+fn names(object: &Value) -> Vec<String> {
+    object.as_object().unwrap().keys().cloned().collect()
+}
+
+#[test]
+fn what_is_answered_has_the_documented_members() {
+    let app = TestApp::new();
+    let client = app.client();
+    let document = client.get("/openapi.json").expect(200);
+    let id = client.create(&card("4242424242424242", 10_000))["transactionId"].as_str().unwrap().to_owned();
+    let refund = client.post(&format!("/pay/payments/{id}/refunds"), &json!({"amount": 1})).expect(201);
+    let (record, events) = (client.payment(&id), client.events(&id));
+    for (object, schema) in [
+        (&record, "PaymentRecord"),
+        (&record["creditCard"], "CardRecord"),
+        (&record["refunds"][0], "Refund"),
+        (&refund, "Refund"),
+        (&record["routing"], "Routing"),
+        (&events[0], "Event"),
+    ] {
+        assert_eq!(names(object), required(&document, schema), "{schema}");
     }
 }
 

@@ -6,7 +6,7 @@ use crate::support::{
 };
 
 /// Where the routes are declared.
-const DECLARED: &str = include_str!("../../src/ops/console/routes.rs");
+const DECLARED: &str = include_str!("../../src/console/operator/routes.rs");
 
 /// Every page and stream of the console for who is signed in: as it is declared, and an address of it.
 const READ: [(&str, &str); 14] = [
@@ -19,7 +19,7 @@ const READ: [(&str, &str); 14] = [
     ("/transactions/{id}/stream", "/transactions/01900000-0000-7000-8000-000000000000/stream"),
     ("/acquirers", "/acquirers"),
     ("/acquirers/stream", "/acquirers/stream"),
-    ("/acquirers/{name}/{method}/{order}", "/acquirers/sandbox/pix/paused"),
+    ("/acquirers/{name}/{method}/{directive}", "/acquirers/sandbox/pix/paused"),
     ("/exceptions", "/exceptions"),
     ("/exceptions/act", "/exceptions/act?action=resolve&id=1"),
     ("/store", "/store"),
@@ -27,7 +27,7 @@ const READ: [(&str, &str); 14] = [
 ];
 /// Every form of who is signed in.
 const CHANGED: [(&str, &str); 3] = [
-    ("/acquirers/{name}/{method}/{order}", "/acquirers/sandbox/pix/paused"),
+    ("/acquirers/{name}/{method}/{directive}", "/acquirers/sandbox/pix/paused"),
     ("/exceptions/act", "/exceptions/act"),
     ("/sign-out", "/sign-out"),
 ];
@@ -98,7 +98,7 @@ fn check_is_sent_to_the_door(answer: &Answer) {
 }
 
 #[test]
-fn a_form_without_the_session_s_token_or_from_another_site_is_refused() {
+fn a_form_without_its_token_or_from_another_site_is_refused() {
     let app = TestApp::new();
     let (operator, other) = (Visitor::operator(&app), Visitor::operator(&app));
     let token = operator.form_token();
@@ -229,7 +229,7 @@ fn a_session_ends_with_signing_out_and_is_never_one_that_was_there_before() {
 }
 
 #[test]
-fn another_password_ends_the_sessions_and_production_without_one_is_closed() {
+fn a_new_password_ends_sessions_and_production_without_one_is_closed() {
     let mut app = TestApp::builder().env("QUITA_OPERATOR_PASSWORD", "the first of two passwords").start();
     let visitor = Visitor::at_ops(&app);
     assert_eq!(visitor.sign_in("", "the first of two passwords", "").status, 303);
@@ -252,7 +252,7 @@ fn another_password_ends_the_sessions_and_production_without_one_is_closed() {
 }
 
 #[test]
-fn every_kind_of_answer_carries_the_headers_that_keep_scripts_and_frames_out() {
+fn every_kind_of_answer_has_headers_against_scripts_and_frames() {
     let app = TestApp::new();
     let (operator, stranger) = (Visitor::operator(&app), Visitor::at_ops(&app));
     let payment = app.client().create(&boleto(10_000))["transactionId"].clone();
@@ -277,7 +277,7 @@ fn every_kind_of_answer_carries_the_headers_that_keep_scripts_and_frames_out() {
 }
 
 #[test]
-fn nonsense_in_addresses_is_told_as_such() {
+fn nonsense_in_addresses_is_answered_as_such() {
     let app = TestApp::new();
     let operator = Visitor::operator(&app);
     for path in [

@@ -13,7 +13,7 @@ use exposition::Exposition;
 use promql::{groupings, mentions};
 use serde_json::{Value, json};
 
-use crate::support::{Edit, PATIENCE, TestApp, TestReceiver, card, eventually, pix};
+use crate::support::{Edit, PATIENCE, TestApp, TestReceiver, card, eventually, pix, sign};
 
 const ALERTS: &str = include_str!("../../docs/ops/alerts.yml");
 const RUNBOOK: &str = include_str!("../../docs/ops/RUNBOOK.md");
@@ -77,9 +77,21 @@ fn eventful_service() -> (TestApp, TestReceiver) {
     client.create(&told(card("4242424242424242", 10_000)));
     client.create(&pix(10_000).with("postbackUrl", json!("http://127.0.0.1:1/")));
     // The outcome is unknown; the acquirer is down.
-    client.create(&pix(10_091));
+    let created_at = client.create(&pix(10_091))["createdAt"].as_str().unwrap().to_owned();
     client.create(&pix(10_099));
+    send_notices(&app, &created_at);
     (app, receiver)
+}
+
+/// Notices of which one is not authentic, and one can't be read.
+fn send_notices(app: &TestApp, now: &str) {
+    let secret = app.quita(&["secrets", "notification", "sandbox"]).output();
+    let now = chrono::DateTime::parse_from_rfc3339(now).unwrap().timestamp().to_string();
+    let signature = sign(&secret, "msg_1", &now, b"{}");
+    let headers = [("webhook-id", "msg_1"), ("webhook-timestamp", &*now), ("webhook-signature", &*signature)];
+    let (client, path) = (app.client_without_key(), "/acquirers/sandbox/notifications");
+    assert_eq!(client.post_with(path, &headers, &json!({})).status, 200);
+    client.post(path, &json!({})).expect_error(401, "unauthorized");
 }
 
 #[test]
@@ -273,7 +285,10 @@ fn the_runbook_names_commands_and_places_that_are_there() {
     for link in RUNBOOK.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()) {
         match link.strip_prefix('#') {
             Some(anchor) => assert!(anchors.contains(anchor), "{link}"),
-            None => assert!(root().join("docs/ops").join(link).exists(), "{link}"),
+            None => {
+                let file = link.split('#').next().unwrap();
+                assert!(root().join("docs/ops").join(file).exists(), "{link}");
+            }
         }
     }
 }

@@ -106,7 +106,7 @@ fn a_token_that_was_not_made_here_is_404() {
         ["/pix/x".to_owned(), "/boletos/x".into(), format!("/pix/{id}"), "/pix/.png".into(), changed];
     for path in crossed.into_iter().chain(guessed) {
         for ending in ["", ".png", ".pdf", "/status"] {
-            // The status of a payment is told under either name.
+            // The status of a payment is answered under either name.
             if ending == "/status"
                 && (path.starts_with(&boleto_page.replace("/boletos/", "/pix/"))
                     || path.starts_with(&pix_page.replace("/pix/", "/boletos/")))

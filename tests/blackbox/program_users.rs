@@ -13,7 +13,7 @@ fn check_refused(finished: &Finished, code: i32, named: &[&str]) {
 }
 
 #[test]
-fn a_new_user_s_password_is_printed_alone_and_opens_the_console_at_once() {
+fn a_new_password_is_printed_alone_and_opens_the_console_at_once() {
     let app = TestApp::new();
     let made = app.quita(&[&CREATE[..], &["ana@shop.example"]].concat());
     assert_eq!(made.code, Some(0), "{made:?}");
@@ -71,7 +71,7 @@ fn a_login_belongs_to_one_user_of_one_merchant() {
 }
 
 #[test]
-fn roles_passwords_and_users_change_for_a_running_service_and_the_audit_log_says_who_did_it() {
+fn changes_of_users_hold_for_a_running_service_and_are_audited() {
     let app = TestApp::new();
     let owner = Visitor::signed_in(&app, &Account::create(&app, "shop", "ana@shop.example", "owner"));
     let hired = Account::create(&app, "shop", "dora@shop.example", "developer");
@@ -133,7 +133,7 @@ fn who_is_not_there_is_told_and_wrong_usage_exits_with_2() {
 }
 
 #[test]
-fn users_can_be_made_before_the_first_serve_which_then_makes_none_of_its_own() {
+fn the_first_serve_makes_no_user_if_there_is_one() {
     let directory = tempfile::tempdir().unwrap();
     let url = format!("sqlite:{}/a/b/q.db", directory.path().display());
     let arguments = ["users", "create", "--merchant", "shop", "--email", "ana@shop.example", "--store", &url];

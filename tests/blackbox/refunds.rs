@@ -27,7 +27,7 @@ fn every_method_is_refunded_in_whole() {
         let id = paid(&client, &request.with("postbackUrl", json!(receiver.url())));
         let refund = client.post_empty(&path(&id)).expect(201);
         let names: Vec<_> = refund.as_object().unwrap().keys().collect();
-        assert_eq!(names, ["amount", "createdAt", "refundId", "status"]);
+        assert_eq!(names, ["amount", "createdAt", "failureReason", "refundId", "status"]);
         assert_eq!(refund["amount"], "100.00");
         let record = client.wait_for_status(&id, "refund");
         assert_eq!(record["refundedAmount"], "100.00");
@@ -40,10 +40,11 @@ fn every_method_is_refunded_in_whole() {
 }
 
 #[test]
-fn partial_refunds_leave_paid_until_all_is_refunded() {
+fn partial_refunds_leave_paid_until_all_is_refunded_and_each_is_an_event() {
     let app = TestApp::new();
+    let receiver = TestReceiver::start();
     let client = app.client();
-    let id = paid(&client, &pix(10_000));
+    let id = paid(&client, &pix(10_000).with("postbackUrl", json!(receiver.url())));
     for (cents, refunded) in [(2_500, "25.00"), (1, "25.01")] {
         client.post(&path(&id), &json!({"amount": cents})).expect(201);
         let record = eventually(PATIENCE, "the refund is booked", || {
@@ -56,7 +57,13 @@ fn partial_refunds_leave_paid_until_all_is_refunded() {
     assert_eq!(rest["amount"], "74.99", "what is left is the default");
     let record = client.wait_for_status(&id, "refund");
     assert_eq!(record["refunds"].as_array().unwrap().len(), 3);
-    assert_eq!(client.history(&id), ["pending", "paid", "refund"]);
+    assert_eq!(client.history(&id), ["pending", "paid", "paid", "paid", "refund"]);
+    let events = receiver.wait_for_events(&id, 5, PATIENCE);
+    let names: Vec<_> = events.iter().map(|event| event.text("event")).collect();
+    assert_eq!(names[2..], ["payment.refund_succeeded", "payment.refund_succeeded", "payment.refund"]);
+    let refunded: Vec<_> =
+        events[2..4].iter().map(|event| event.json()["refund"]["amount"].clone()).collect();
+    assert_eq!(refunded, ["25.00", "0.01"]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Which acquirer takes a payment: methods, amounts, priorities, and what is told when none does.
+//! Which acquirer takes a payment: methods, amounts, priorities, and what is answered when none does.
 
 use serde_json::{Value, json};
 
@@ -87,6 +87,14 @@ fn a_configuration_of_acquirers_that_makes_no_sense_is_refused() {
         ("[{ name = \"a\", adapter = \"sandbox\", colour = \"red\" }]", "colour"),
         ("[{ name = \"a\", adapter = \"sandbox\" }, { name = \"a\", adapter = \"sandbox\" }]", "name"),
         ("[{ name = \"a\", adapter = \"sandbox\", methods = [\"cash\"] }]", "boleto"),
+        (
+            "[{ name = \"a-b\", adapter = \"sandbox\" }, { name = \"a_b\", adapter = \"sandbox\" }]",
+            "QUITA_ACQUIRER_A_B_",
+        ),
+        (
+            "[{ name = \"a\", adapter = \"sandbox\", notification-secret = \"x\" }]",
+            "set QUITA_ACQUIRER_A_NOTIFICATION_SECRET",
+        ),
         ("nonsense", "array"),
     ] {
         let program = crate::support::Program::new(directory.path(), ["serve", "--listen", "127.0.0.1:0"]);

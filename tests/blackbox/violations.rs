@@ -1,10 +1,10 @@
-//! The rules of the creation request: each is told with its field, and all of them at once.
+//! The rules of the creation request: each is reported with its field, and all of them at once.
 
 use serde_json::{Value, json};
 
 use crate::support::{Client, Edit, TestApp, boleto, card, pix};
 
-/// Sends a request that breaks one rule and expects exactly that to be told.
+/// Sends a request that breaks one rule and expects exactly that to be reported.
 #[track_caller]
 fn check_broken(client: &Client, request: &Value, field: &str) {
     let answer = client.post("/pay/payments", request);
@@ -14,7 +14,7 @@ fn check_broken(client: &Client, request: &Value, field: &str) {
 }
 
 #[test]
-fn all_violations_are_told_at_once() {
+fn all_violations_are_reported_at_once() {
     let app = TestApp::new();
     let request = pix(0)
         .with("currency", json!("USD"))

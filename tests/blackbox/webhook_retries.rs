@@ -14,7 +14,7 @@ fn id_of(record: &Value) -> String {
 }
 
 #[test]
-fn a_failed_event_is_repeated_after_five_seconds_with_the_same_id_and_body() {
+fn a_failed_event_is_repeated_after_five_seconds_unchanged() {
     let app = TestApp::new();
     let receiver = TestReceiver::start();
     receiver.answer_with(|_| Reply::status(500).body("out of order"));
@@ -170,7 +170,7 @@ fn nobody_at_the_address_is_an_error_that_is_listed() {
 }
 
 #[test]
-fn every_attempt_is_signed_anew() {
+fn every_attempt_has_its_own_signature() {
     let app = TestApp::new();
     let receiver = TestReceiver::start();
     receiver.answer(500);

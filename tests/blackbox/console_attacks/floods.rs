@@ -1,4 +1,4 @@
-//! Whoever does more than a person can.
+//! Visitors that do more than a person can.
 
 use crate::support::{Account, TestApp, Visitor};
 

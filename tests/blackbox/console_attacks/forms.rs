@@ -107,7 +107,7 @@ type Somebody = fn(&Shops) -> (&Account, &Visitor);
 
 /// The other side of the tables above: what was refused there is refused for its token or its role, not for itself.
 #[test]
-fn what_the_attacks_send_is_done_for_whoever_may_with_the_right_token() {
+fn what_the_attacks_send_is_done_with_the_right_role_and_token() {
     let roles: [(Needs, Somebody); 3] = [
         (Needs::SignedIn, |shops| (&shops.viewer_account, &shops.viewer)),
         (Needs::ManageApplications, |shops| (&shops.developer_account, &shops.developer)),
@@ -147,7 +147,7 @@ fn check_redelivers_what_was_given_up(shops: &Shops, who: &Visitor) {
 
 /// The answer to a rotation shows a secret; reloading it sends the form again.
 #[test]
-fn a_secret_is_shown_once_and_a_rotation_that_is_sent_again_ends_no_overlap() {
+fn a_secret_is_shown_once_and_a_repeated_rotation_ends_no_overlap() {
     let shops = Shops::open();
     let base = format!("/console/test/applications/{}", shops.ids.application);
     let rotate = || shops.owner.post(&format!("{base}/secret/rotate"), &[]);
@@ -173,7 +173,7 @@ fn a_secret_is_shown_once_and_a_rotation_that_is_sent_again_ends_no_overlap() {
 fn the_same_form_sent_often_refunds_once_and_is_noted_once() {
     let shops = Shops::open();
     let asked = shops.owner.page(&format!("/console/test/payments/{}/refund", shops.ids.paid));
-    let (_, after) = asked.split_once("name=\"key\" value=\"").expect("the wish has a name");
+    let (_, after) = asked.split_once("name=\"key\" value=\"").expect("the requested has a name");
     let key = after.split('"').next().unwrap();
     let fields = form(&[("formToken", &form_token_in(&asked)), ("key", key), ("amount", "1.00")]);
     let path = format!("/console/test/payments/{}/refund", shops.ids.paid);
@@ -200,5 +200,5 @@ fn the_same_form_sent_often_refunds_once_and_is_noted_once() {
     let other = form(&[("formToken", &form_token_in(&asked)), ("key", key), ("amount", "2.00")]);
     let headers = [("Content-Type", "application/x-www-form-urlencoded")];
     let refused = shops.owner.send("POST", &path, &headers, other.as_bytes());
-    assert_eq!(refused.status, 409, "another amount is another wish: {refused}");
+    assert_eq!(refused.status, 409, "another amount is another requested: {refused}");
 }

@@ -179,15 +179,15 @@ fn what_a_form_says_is_checked_before_anything_is_done() {
         ("/people/ana%40shop.example/remove", "", 409),
         ("/people/ana%40shop.example/role", "role=viewer", 409),
         ("/payments/{paid}/refund", "amount=1.00&key=", 403),
-        ("/payments/{paid}/refund", "amount=&key={wish}", 422),
-        ("/payments/{paid}/refund", "amount=-1.00&key={wish}", 422),
-        ("/payments/{paid}/refund", "amount=1,00&key={wish}", 422),
-        ("/payments/{paid}/refund", "amount=99999999999999999999&key={wish}", 422),
-        ("/payments/{paid}/refund", "amount=0&key={wish}", 409),
-        ("/payments/{paid}/refund", "amount=100.01&key={wish}", 409),
-        ("/payments/{paid}/capture", "amount=1.00&key={wish}", 409),
-        ("/payments/{paid}/cancel", "key={wish}", 409),
-        ("/payments/{pending}/refund", "amount=1.00&key={wish}", 409),
+        ("/payments/{paid}/refund", "amount=&key={requested}", 422),
+        ("/payments/{paid}/refund", "amount=-1.00&key={requested}", 422),
+        ("/payments/{paid}/refund", "amount=1,00&key={requested}", 422),
+        ("/payments/{paid}/refund", "amount=99999999999999999999&key={requested}", 422),
+        ("/payments/{paid}/refund", "amount=0&key={requested}", 409),
+        ("/payments/{paid}/refund", "amount=100.01&key={requested}", 409),
+        ("/payments/{paid}/capture", "amount=1.00&key={requested}", 409),
+        ("/payments/{paid}/cancel", "key={requested}", 409),
+        ("/payments/{pending}/refund", "amount=1.00&key={requested}", 409),
         ("/payments/{pending}/deliveries/0/redeliver", "", 409),
         ("/deliveries/redeliver", "since=yesterday", 422),
         ("/deliveries/redeliver", "since=%2B262142-12-31T23:59", 422),
@@ -197,7 +197,7 @@ fn what_a_form_says_is_checked_before_anything_is_done() {
         ("/account/password", "current={password}&new=short", 422),
     ] {
         let path = shops.ids.fill(&format!("/console/test{path}"));
-        let fields = shops.ids.fill(fields).replace("{wish}", "01980000-0000-7000-8000-000000000001");
+        let fields = shops.ids.fill(fields).replace("{requested}", "01980000-0000-7000-8000-000000000001");
         let headers = [("Content-Type", "application/x-www-form-urlencoded")];
         let body = format!("formToken={token}&{fields}");
         let answer = shops.owner.send("POST", &path, &headers, body.as_bytes());

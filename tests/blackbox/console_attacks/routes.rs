@@ -5,7 +5,7 @@ use Needs::{ChangePayments, ManageApplications, ManagePeople, Nothing, SignedIn,
 use crate::support::declared;
 
 /// Where the routes are declared.
-const DECLARED: &str = include_str!("../../../src/console/routes.rs");
+const DECLARED: &str = include_str!("../../../src/console/merchant/routes.rs");
 
 /// A name for a wish that has not been made.
 pub(super) const KEY: (&str, &str) = ("key", "01980000-0000-7000-8000-000000000001");

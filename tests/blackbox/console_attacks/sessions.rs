@@ -142,7 +142,7 @@ fn signing_out_ends_the_session_and_not_only_the_cookie() {
 }
 
 #[test]
-fn a_new_password_a_new_role_and_a_removal_count_at_once_and_close_open_pages() {
+fn a_change_of_a_user_counts_at_once_and_closes_open_pages() {
     let app = TestApp::new();
     let owner = Visitor::signed_in(&app, &shop(&app));
     let hired = Account::create(&app, "shop", "dora@shop.example", "developer");
@@ -172,7 +172,7 @@ fn a_new_password_a_new_role_and_a_removal_count_at_once_and_close_open_pages() 
 }
 
 #[test]
-fn wrong_words_are_answered_alike_whoever_they_are_for_and_only_so_often() {
+fn wrong_words_are_answered_alike_for_every_login_and_only_so_often() {
     let app = TestApp::new();
     let account = shop(&app);
     let visitor = Visitor::new(&app);

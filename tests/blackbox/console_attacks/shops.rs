@@ -222,7 +222,7 @@ fn furnish(
     }
 }
 
-/// Waits until so many events of a payment are in this state: after that nothing moves by itself.
+/// Waits until `count` events of a payment are in this state: after that nothing moves by itself.
 #[track_caller]
 fn wait_for_deliveries(client: &Client, id: &str, state: &str, count: usize) {
     eventually(PATIENCE, &format!("{count} events are {state}"), || {

@@ -240,7 +240,7 @@ fn a_stream_shows_what_is_new_of_its_own_merchant_and_mode_alone() {
 }
 
 #[test]
-fn a_payment_s_stream_offers_a_viewer_nothing_to_change() {
+fn the_stream_of_a_payment_offers_a_viewer_nothing_to_change() {
     let shops = Shops::open();
     let path = format!("/console/test/payments/{}/stream", shops.ids.paid);
     let refund = format!("/console/test/payments/{}/refund", shops.ids.paid);

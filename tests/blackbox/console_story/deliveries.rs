@@ -11,7 +11,7 @@ fn what_was_given_up_is_seen_and_sent_again_all_at_once_and_only_once() {
     let app = TestApp::new();
     let Some(browser) = Browser::open(&app) else { return };
     let receiver = TestReceiver::start();
-    // Whoever answers this wants no event of the payment any more.
+    // A receiver that answers this wants no more events of the payment.
     receiver.answer(410);
     let client = app.client();
     let ids: Vec<String> = (0..3)
@@ -98,7 +98,7 @@ fn what_was_given_up_to_one_receiver_is_sent_again_and_to_no_other() {
 }
 
 #[test]
-fn where_there_is_more_the_next_click_goes_on_with_the_same_time_and_receiver() {
+fn the_next_click_goes_on_with_the_same_time_and_receiver() {
     let app = TestApp::new();
     let visitor = Visitor::signed_in(&app, &Account::create(&app, "shop", "dora@shop.example", "developer"));
     let place = "MTc2Mzc0NDQwMDAwMC4wMTk4MDAwMC0wMDAwLTcwMDAtODAwMC0wMDAwMDAwMDAwMDA";

@@ -45,7 +45,7 @@ fn a_viewer_sees_everything_and_has_no_button() {
 }
 
 #[test]
-fn whoever_has_to_sign_in_again_comes_back_to_the_page_that_was_asked_for() {
+fn after_signing_in_again_one_comes_back_to_the_page_that_was_asked_for() {
     let app = TestApp::new();
     let Some(browser) = Browser::open(&app) else { return };
     let viewer = Account::create(&app, "shop", "vera@shop.example", "viewer");

@@ -43,7 +43,7 @@ impl History {
         }
     }
 
-    /// One version is one record, whoever asks whichever node.
+    /// One version is one record, whichever client asks whichever node.
     fn check_versions(&self) -> Result<(), String> {
         let mut views: BTreeMap<u64, &View> = BTreeMap::new();
         let steps = self.0.iter().flat_map(|operation| &operation.steps);
@@ -115,7 +115,7 @@ impl fmt::Display for History {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linearizability::model::Wish;
+    use crate::linearizability::model::RequestedOperation;
 
     const TOTAL: u64 = 10_027;
 
@@ -147,7 +147,7 @@ mod tests {
     }
 
     fn paid(called: u64) -> Operation {
-        lost(called, Step::Notice(Wish::Pay))
+        lost(called, Step::Notice(RequestedOperation::Pay))
     }
 
     fn refunded(called: u64, answered: u64, id: &str, amount: u64, key: Option<u8>) -> Operation {
@@ -179,7 +179,11 @@ mod tests {
             operation(10, 11, &[view("paid", 4, &[("a", 27, true)])]),
             refunded(12, 13, "b", 10_000, None),
             operation(14, 15, &[view("refund", 6, &[("a", 27, true), ("b", 10_000, true)])]),
-            operation(16, 17, &[Step::Refused { wish: Wish::Refund, status: "refund".into() }]),
+            operation(
+                16,
+                17,
+                &[Step::Refused { requested: RequestedOperation::Refund, status: "refund".into() }],
+            ),
         ]);
     }
 
@@ -281,8 +285,9 @@ mod tests {
 
     #[test]
     fn a_refusal_that_the_status_does_not_explain_is_refused() {
-        let refused =
-            |status: &str| operation(4, 5, &[Step::Refused { wish: Wish::Cancel, status: status.into() }]);
+        let refused = |status: &str| {
+            operation(4, 5, &[Step::Refused { requested: RequestedOperation::Cancel, status: status.into() }])
+        };
         refuse(&[created(0, 1, false), refused("pending")]);
         refuse(&[created(0, 1, false), refused("paid")]);
         accept(&[created(0, 1, false), paid(2), refused("paid")]);

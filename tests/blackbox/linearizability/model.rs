@@ -50,19 +50,19 @@ pub(crate) enum Step {
     Capture(u64),
     /// A refund began; without an id its answer was lost.
     Refund { id: Option<String>, amount: Option<u64>, key: Option<u8> },
-    /// A refund that had begun under this key was told again.
+    /// A refund that had begun under this key was reported again.
     RefundAgain { id: String, key: u8 },
     /// So much is not left (all that is left, when absent).
     TooMuch(Option<u64>),
     /// The status did not allow it.
-    Refused { wish: Wish, status: String },
+    Refused { requested: RequestedOperation, status: String },
     /// The acquirer told something.
-    Notice(Wish),
+    Notice(RequestedOperation),
 }
 
 /// What the status allows or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum RequestedOperation {
     Cancel,
     Capture,
     Refund,
@@ -71,7 +71,7 @@ pub(crate) enum Wish {
     Chargeback,
 }
 
-impl Wish {
+impl RequestedOperation {
     fn is_allowed(self, status: &str) -> bool {
         let statuses: &[&str] = match self {
             Self::Cancel => &["pending", "approved"],
@@ -151,9 +151,9 @@ impl Model {
                 self.status.get_or_insert_with(|| self.begins_as.to_owned());
             }
             Step::See(view) => self.see(view)?,
-            Step::Cancel => self.become_one_of(Wish::Cancel, "cancelled")?,
+            Step::Cancel => self.become_one_of(RequestedOperation::Cancel, "cancelled")?,
             Step::Capture(amount) => {
-                self.become_one_of(Wish::Capture, "paid")?;
+                self.become_one_of(RequestedOperation::Capture, "paid")?;
                 self.captured = Some(*amount);
             }
             Step::Refund { id, amount, key } => self.refund(id.as_ref(), *amount, *key)?,
@@ -165,14 +165,16 @@ impl Model {
                 let left = self.left();
                 (self.is("paid") && amount.map_or(left == 0, |amount| amount > left)).then_some(())?;
             }
-            Step::Refused { wish, status } => (self.is(status) && !wish.is_allowed(status)).then_some(())?,
-            Step::Notice(wish) => self.learn(*wish)?,
+            Step::Refused { requested, status } => {
+                (self.is(status) && !requested.is_allowed(status)).then_some(())?
+            }
+            Step::Notice(requested) => self.learn(*requested)?,
         }
         Some(self)
     }
 
-    fn become_one_of(&mut self, wish: Wish, next: &str) -> Option<()> {
-        wish.is_allowed(self.status.as_deref()?).then_some(())?;
+    fn become_one_of(&mut self, requested: RequestedOperation, next: &str) -> Option<()> {
+        requested.is_allowed(self.status.as_deref()?).then_some(())?;
         self.status = Some(next.to_owned());
         Some(())
     }
@@ -187,18 +189,20 @@ impl Model {
         Some(())
     }
 
-    fn learn(&mut self, wish: Wish) -> Option<()> {
-        match wish {
-            Wish::Pay => {
+    fn learn(&mut self, requested: RequestedOperation) -> Option<()> {
+        match requested {
+            RequestedOperation::Pay => {
                 let settles = !self.is("chargeback");
-                self.become_one_of(wish, "paid")?;
+                self.become_one_of(requested, "paid")?;
                 if settles {
                     self.captured = Some(self.total);
                 }
             }
-            Wish::Expire => self.become_one_of(wish, "expired")?,
-            Wish::Chargeback => self.become_one_of(wish, "chargeback")?,
-            Wish::Cancel | Wish::Capture | Wish::Refund => return None,
+            RequestedOperation::Expire => self.become_one_of(requested, "expired")?,
+            RequestedOperation::Chargeback => self.become_one_of(requested, "chargeback")?,
+            RequestedOperation::Cancel | RequestedOperation::Capture | RequestedOperation::Refund => {
+                return None;
+            }
         }
         Some(())
     }

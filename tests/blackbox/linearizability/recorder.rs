@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::history::Operation;
-use super::model::{Step, View, Wish, cents};
+use super::model::{RequestedOperation, Step, View, cents};
 use crate::support::{Answer, Client, Edit, PATIENCE, card, eventually, pix};
 
 /// How the payment of a history is paid.
@@ -24,7 +24,7 @@ pub(crate) enum Act {
     Cancel,
     Capture(Option<u64>),
     Refund(Option<u64>, Option<u8>),
-    Tell(Wish),
+    Tell(RequestedOperation),
 }
 
 impl Way {
@@ -55,14 +55,14 @@ impl Way {
         };
         let pays_first = turn == 0 && client == 0 && roll & 0x1_0000 == 0;
         match (self, roll % 16) {
-            (Self::Pix, _) if pays_first => Act::Tell(Wish::Pay),
+            (Self::Pix, _) if pays_first => Act::Tell(RequestedOperation::Pay),
             (Self::Card, _) if pays_first => Act::Capture(None),
             (_, 0..=4) => Act::See,
             (_, 5..=9) => refund,
             (_, 10 | 11) => Act::Cancel,
-            (Self::Pix, 12 | 13) => Act::Tell(Wish::Pay),
-            (Self::Pix, 14) => Act::Tell(Wish::Expire),
-            (Self::Pix, _) => Act::Tell(Wish::Chargeback),
+            (Self::Pix, 12 | 13) => Act::Tell(RequestedOperation::Pay),
+            (Self::Pix, 14) => Act::Tell(RequestedOperation::Expire),
+            (Self::Pix, _) => Act::Tell(RequestedOperation::Chargeback),
             (Self::Card, 12 | 13) => Act::Capture(None),
             (Self::Card, _) => Act::Capture(Some(6_000)),
         }
@@ -124,12 +124,12 @@ impl Recorder {
                     post(node, &format!("/pay/payments/{id}/cancel"), None, &json!({}))
                 };
                 self.record("cancel", Some(Step::Cancel), send, |answer| {
-                    done_or_refused(answer, Step::Cancel, Wish::Cancel)
+                    done_or_refused(answer, Step::Cancel, RequestedOperation::Cancel)
                 });
             }
             Act::Capture(amount) => self.capture(amount),
             Act::Refund(amount, key) => self.refund(amount, key),
-            Act::Tell(wish) => self.tell(wish),
+            Act::Tell(requested) => self.tell(requested),
         }
     }
 
@@ -149,7 +149,7 @@ impl Recorder {
         let send = |node: &Client, id: &str| post(node, &format!("/pay/payments/{id}/capture"), None, &body);
         let told = format!("capture {body}");
         self.record(&told, Some(step.clone()), send, |answer| {
-            done_or_refused(answer, step.clone(), Wish::Capture)
+            done_or_refused(answer, step.clone(), RequestedOperation::Capture)
         });
     }
 
@@ -168,23 +168,23 @@ impl Recorder {
                     answer.expect_error(422, "refund_exceeds_paid");
                     vec![Step::TooMuch(amount)]
                 }
-                _ => refused(answer, Wish::Refund),
+                _ => refused(answer, RequestedOperation::Refund),
             }
         });
     }
 
     /// A notice is worked after its answer: what it does may come any time later, or be refused by the table.
-    fn tell(&mut self, wish: Wish) {
-        let name = format!("{wish:?}").to_lowercase();
+    fn tell(&mut self, requested: RequestedOperation) {
+        let name = format!("{requested:?}").to_lowercase();
         let send =
             |node: &Client, id: &str| post(node, &format!("/sandbox/payments/{id}/{name}"), None, &json!({}));
         let called = self.nanoseconds();
         let answer = self.record(&format!("tell {name}"), None, send, |answer| match answer.status {
             200 => vec![Step::See(View::of(&answer.json()))],
-            _ => refused(answer, wish),
+            _ => refused(answer, requested),
         });
         if answer.is_none_or(|answer| answer.status == 200) {
-            let (steps, told) = (vec![Step::Notice(wish)], format!("  the notice: {name}"));
+            let (steps, told) = (vec![Step::Notice(requested)], format!("  the notice: {name}"));
             let client = self.client;
             self.operations.push(Operation {
                 client,
@@ -238,16 +238,16 @@ fn post(node: &Client, path: &str, key: Option<u8>, body: &Value) -> Result<Answ
 }
 
 /// A cancellation or capture is answered when it is over, with the record as it is then or a little later.
-fn done_or_refused(answer: &Answer, done: Step, wish: Wish) -> Vec<Step> {
+fn done_or_refused(answer: &Answer, done: Step, requested: RequestedOperation) -> Vec<Step> {
     match answer.status {
         200 => vec![done, Step::See(View::of(&answer.json()))],
-        _ => refused(answer, wish),
+        _ => refused(answer, requested),
     }
 }
 
-fn refused(answer: &Answer, wish: Wish) -> Vec<Step> {
+fn refused(answer: &Answer, requested: RequestedOperation) -> Vec<Step> {
     let error = answer.expect(409);
-    // Another one was on its way, or the acquirer refused: nothing was done, and no status is told.
+    // Another one was on its way, or the acquirer refused: nothing was done, and no status is answered.
     if error["code"] != "status_conflict" {
         assert!(
             ["operation_in_progress", "refused_by_acquirer"].contains(&error["code"].as_str().unwrap()),
@@ -259,5 +259,5 @@ fn refused(answer: &Answer, wish: Wish) -> Vec<Step> {
     let message = error["message"].as_str().unwrap();
     let mut words = message.split(' ').skip_while(|word| !["is", "became"].contains(word));
     let status = words.nth(1).unwrap().to_owned();
-    vec![Step::Refused { wish, status }]
+    vec![Step::Refused { requested, status }]
 }

@@ -63,7 +63,7 @@ impl Answer {
         error
     }
 
-    /// Field and code of every violation that is told.
+    /// Field and code of every violation that is reported.
     #[track_caller]
     pub(crate) fn violations(&self) -> Vec<(String, String)> {
         let error = self.expect_error_shape();

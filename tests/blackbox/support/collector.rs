@@ -40,7 +40,7 @@ impl Collector {
         self.0.url()
     }
 
-    /// Takes so long for an answer from now on.
+    /// Takes this long to answer from now on.
     pub(crate) fn answer_after(&self, delay: Duration) {
         self.0.answer_with(move |_| Reply::status(200).after(delay));
     }

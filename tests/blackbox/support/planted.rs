@@ -31,7 +31,7 @@ pub(crate) enum Fault {
     RepeatsUnderSameId,
     /// The second event is sent before the first.
     SwapsOrder,
-    /// A payment that was told to be paid is shown as pending.
+    /// A payment that was reported as paid is shown as pending.
     WrongStatus,
     /// An event is signed with another secret.
     WrongSecret,

@@ -81,7 +81,7 @@ impl TestReceiver {
         self.shared.lock().received.clone()
     }
 
-    /// Waits for so many requests, and gives all that came.
+    /// Waits for `count` requests, and gives all that came.
     #[track_caller]
     pub(crate) fn wait_for(&self, count: usize, within: Duration) -> Vec<Received> {
         self.wait_until(within, &format!("{count} requests"), |received| received.len() >= count)
@@ -111,7 +111,7 @@ impl TestReceiver {
         of_payment(&self.received(), id)
     }
 
-    /// Waits for so many requests about one payment.
+    /// Waits for `count` requests about one payment.
     #[track_caller]
     pub(crate) fn wait_for_events(&self, id: &str, count: usize, within: Duration) -> Vec<Received> {
         let what = format!("{count} requests about {id}");
@@ -119,8 +119,8 @@ impl TestReceiver {
         of_payment(&received, id)
     }
 
-    /// Waits until one payment was told to have this status, and gives the statuses that it was told to have, in
-    /// order. What was told twice in a row, which is allowed, stands once.
+    /// Waits until one payment was reported to have this status, and gives the statuses that were reported, in order.
+    /// What was reported twice in a row, which is allowed, stands once.
     #[track_caller]
     pub(crate) fn wait_for_told(&self, id: &str, status: &str, within: Duration) -> Vec<String> {
         let told = |received: &[Received]| -> Vec<String> {

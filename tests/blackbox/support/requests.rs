@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// A PIX of so many cents.
+/// A PIX payment of this many cents.
 pub(crate) fn pix(cents: u64) -> Value {
     json!({
         "paymentMethod": "pix",
@@ -27,12 +27,12 @@ pub(crate) fn pix(cents: u64) -> Value {
     })
 }
 
-/// A boleto of so many cents.
+/// A boleto of this many cents.
 pub(crate) fn boleto(cents: u64) -> Value {
     pix(cents).with("paymentMethod", json!("boleto"))
 }
 
-/// A card payment of so many cents, captured at once.
+/// A card payment of this many cents, captured at once.
 pub(crate) fn card(number: &str, cents: u64) -> Value {
     let cvv = if number.starts_with("37") { "1234" } else { "123" };
     pix(cents).with("paymentMethod", json!("credit_card")).with("installments", json!(1)).with(
