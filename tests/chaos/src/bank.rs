@@ -1,24 +1,24 @@
 //! The acquirers: two banks in one HTTP server, with books, payers, notices and bad days.
 
+mod later;
+mod notify;
+
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
 use quita_adapters::system::SystemClock;
-use quita_domain::webhook::signature::{WebhookSecret, sign};
+use quita_domain::webhook::signature::WebhookSecret;
 use quita_ports::Clock;
 use serde_json::{Value, json};
-use tokio::task::spawn_local;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
-use crate::books::{Books, DISPUTED_CENTS, State};
+use crate::bank_kind::BankKind;
+use crate::books::{Books, DISPUTED_CENTS, Operation, Outcome, refunded};
 use crate::dice::Dice;
 use crate::server::{Incoming, Reply};
-use crate::wire::Call;
-
-/// Names of the banks, the preferred one first.
-pub(crate) const NAMES: [&str; 2] = ["bank-a", "bank-b"];
 
 /// The server's state.
 pub(crate) struct Bank {
@@ -26,15 +26,32 @@ pub(crate) struct Bank {
     dice: Dice,
     /// Where notices may be sent, and the secrets that sign them.
     pub(crate) nodes: RefCell<Vec<SocketAddr>>,
-    pub(crate) secrets: RefCell<Vec<WebhookSecret>>,
+    pub(crate) secrets: RefCell<BTreeMap<BankKind, WebhookSecret>>,
     /// No more bad days.
     pub(crate) is_calm: Cell<bool>,
     /// How far the clocks of the nodes are ahead.
     pub(crate) ahead_ms: Cell<u64>,
-    /// Payers and notices that are on their way.
+    /// Payers, refunds and notices that are on their way.
     pub(crate) open: Cell<u64>,
+    pub(crate) counts: Counts,
+}
+
+/// What the banks did, for the report.
+#[derive(Default)]
+pub(crate) struct Counts {
     pub(crate) notices: Cell<u64>,
+    pub(crate) hints: Cell<u64>,
     pub(crate) faults: Cell<u64>,
+    /// Charges that were asked for by the bank's own names, and found.
+    pub(crate) identified: Cell<u64>,
+    /// Operations that arrived with an id, each time.
+    pub(crate) operations_with_ids: Cell<u64>,
+    /// Operations that arrived without one.
+    pub(crate) operations_without_ids: Cell<u64>,
+    /// Refunds that were taken at first and ended later.
+    pub(crate) slow_refunds: Cell<u64>,
+    /// Boletos that were taken at first and registered later.
+    pub(crate) slow_boletos: Cell<u64>,
 }
 
 /// What goes wrong with one call.
@@ -49,6 +66,11 @@ enum Fault {
     ErrorAfter,
     GarbageAfter,
     NotNow,
+    TooMany,
+}
+
+pub(crate) fn add(count: &Cell<u64>) {
+    count.set(count.get() + 1);
 }
 
 impl Bank {
@@ -61,8 +83,7 @@ impl Bank {
             is_calm: Cell::new(false),
             ahead_ms: Cell::new(0),
             open: Cell::new(0),
-            notices: Cell::new(0),
-            faults: Cell::new(0),
+            counts: Counts::default(),
         })
     }
 
@@ -80,43 +101,33 @@ impl Bank {
             13..=14 => Fault::ErrorAfter,
             15..=16 => Fault::GarbageAfter,
             17 => Fault::NotNow,
+            18 => Fault::TooMany,
             _ => Fault::None,
         };
         if self.is_calm.get() || fault == Fault::None {
             return Fault::None;
         }
-        self.faults.set(self.faults.get() + 1);
+        add(&self.counts.faults);
         fault
     }
 
-    /// `POST /{bank}/charges`, `GET /{bank}/charges/{id}`, `POST /{bank}/charges/{id}/operations`
+    /// Answers a call to a bank, on a good day or a bad one.
     pub(crate) async fn answer(self: Rc<Self>, request: Incoming) -> Reply {
-        let parts: Vec<&str> = request.path.trim_matches('/').split('/').collect();
-        let body: Value = serde_json::from_slice(&request.body).unwrap_or(Value::Null);
-        let bank = parts[0].to_owned();
-        let id = parts.get(2).copied().or(body["id"].as_str()).unwrap_or_default().to_owned();
-        let charge = (bank.clone(), id.clone());
         let fault = self.fault();
-        let wait = match fault {
+        match fault {
             Fault::CutBefore => return Reply::Cut,
             Fault::ErrorBefore => return Reply::Json(500, "{}".into()),
             Fault::NotNow => return Reply::Json(503, json!({"error": "not_now"}).to_string()),
-            Fault::SlowBefore(wait) => Some(wait),
-            _ => None,
-        };
-        if let Some(wait) = wait {
-            let is_new = self.books.borrow_mut().under_way.insert(charge.clone());
-            sleep(wait).await;
-            if is_new {
-                self.books.borrow_mut().under_way.remove(&charge);
+            Fault::TooMany => {
+                let wait = self.dice.between(100, 1_000);
+                let body = json!({"error": "too_many", "retryAfterMs": wait});
+                return Reply::Json(429, body.to_string());
             }
+            // An inquiry meanwhile is answered that it is not known.
+            Fault::SlowBefore(wait) => sleep(wait).await,
+            _ => {}
         }
-        let (status, answer) = match (request.method.as_str(), parts.len()) {
-            ("POST", 2) => self.charge(&bank, &id, &body),
-            ("GET", 3) => self.find(&bank, &id),
-            ("POST", 4) => self.operate(&bank, &id, &body),
-            _ => (400, json!({"error": "bad_request"})),
-        };
+        let (status, answer) = self.act(&request).unwrap_or((400, json!({"error": "bad_request"})));
         match fault {
             Fault::SlowAfter(wait) => sleep(wait).await,
             Fault::CutAfter => return Reply::Cut,
@@ -127,129 +138,105 @@ impl Bank {
         Reply::Json(status, answer.to_string())
     }
 
-    fn charge(self: &Rc<Self>, bank: &str, id: &str, body: &Value) -> (u16, Value) {
-        let Some(is_new) = self.books.borrow_mut().charge(bank, body) else {
-            return (400, json!({"error": "bad_request"}));
-        };
-        let (statement, amount, method) = {
-            let mut books = self.books.borrow_mut();
-            let entry = books.entry(bank, id).expect("it was made just now");
-            (entry.statement(id, self.news_at()), entry.amount, entry.method.clone())
-        };
-        let is_card = method == "credit_card";
-        if is_new && !is_card && self.dice.percent(85) {
-            self.pay_later(bank, id);
-        } else if is_new && is_card && amount % 100 == DISPUTED_CENTS {
-            self.charge_back_later(bank, id);
+    /// `POST /{bank}/charges`, `GET …/charges/{id}`, `POST …/charges/{id}/operations`,
+    /// `GET …/charges/{id}/operations/{operation}`, `GET …/numbers/{number}`
+    fn act(self: &Rc<Self>, request: &Incoming) -> Option<(u16, Value)> {
+        let parts: Vec<&str> = request.path.trim_matches('/').split('/').collect();
+        let (name, path) = parts.split_first()?;
+        let bank = BankKind::named(name)?;
+        let body: Value = serde_json::from_slice(&request.body).unwrap_or(Value::Null);
+        match (request.method.as_str(), path) {
+            ("POST", ["charges"]) => self.charge(bank, &body),
+            ("GET", ["charges", id]) => Some(self.statement(bank, id)),
+            ("POST", ["charges", id, "operations"]) => self.operate(bank, id, &body),
+            ("GET", ["charges", id, "operations", operation]) => Some(self.outcome(bank, id, operation)),
+            ("GET", ["numbers", number]) => Some(self.identify(bank, number)),
+            _ => None,
         }
-        (200, statement)
     }
 
-    fn find(&self, bank: &str, id: &str) -> (u16, Value) {
-        let mut books = self.books.borrow_mut();
-        if books.under_way.contains(&(bank.to_owned(), id.to_owned())) {
-            return (503, json!({"error": "under_way"}));
+    fn charge(self: &Rc<Self>, bank: BankKind, body: &Value) -> Option<(u16, Value)> {
+        let is_new = self.books.borrow_mut().charge(bank, body)?;
+        let id = body["id"].as_str()?;
+        let (amount, method) = {
+            let mut books = self.books.borrow_mut();
+            let entry = books.entry(bank, id)?;
+            (entry.amount, entry.method.clone())
+        };
+        let is_slow = method == "boleto" && bank == BankKind::SumsOnly && self.dice.percent(40);
+        match method.as_str() {
+            _ if !is_new => {}
+            "credit_card" if amount % 100 == DISPUTED_CENTS => self.charge_back_later(bank, id),
+            "credit_card" => {}
+            _ if is_slow => self.register_later(bank, id),
+            _ => self.pay_later(bank, id),
         }
-        match books.entry(bank, id) {
+        Some(self.statement(bank, id))
+    }
+
+    fn statement(&self, bank: BankKind, id: &str) -> (u16, Value) {
+        match self.books.borrow_mut().entry(bank, id) {
             Some(entry) => (200, entry.statement(id, self.news_at())),
             None => (404, json!({"error": "unknown_charge"})),
         }
     }
 
-    fn operate(self: &Rc<Self>, bank: &str, id: &str, body: &Value) -> (u16, Value) {
-        let outcome = self.books.borrow_mut().entry(bank, id).map(|entry| entry.operate(body));
-        match outcome {
-            None => (404, json!({"error": "unknown_charge"})),
-            Some(None) => (400, json!({"error": "bad_request"})),
-            Some(Some(Err(reason))) => (200, json!({"done": false, "reason": reason})),
-            Some(Some(Ok(()))) => {
-                let operation = body["id"].as_str().unwrap_or_default();
-                if body["kind"] == "refund" && self.dice.percent(50) {
-                    let fact = json!({"fact": "refunded", "refundId": operation, "amount": body["amount"]});
-                    self.notify(bank, id, &format!("refund-{operation}"), fact);
-                }
-                (200, json!({"done": true}))
+    fn operate(self: &Rc<Self>, bank: BankKind, id: &str, body: &Value) -> Option<(u16, Value)> {
+        let name = body["id"].as_str().filter(|_| bank == BankKind::WithIds);
+        let (kind, amount) = (body["kind"].as_str()?, body["amount"].as_u64()?);
+        let operation = Operation { id: name, kind, amount };
+        let ends_later = self.dice.percent(40);
+        let (is_new, outcome) = {
+            let mut books = self.books.borrow_mut();
+            let Some(entry) = books.entry(bank, id) else {
+                return Some((404, json!({"error": "unknown_charge"})));
+            };
+            let is_new = name.is_none_or(|name| entry.outcome(name).is_none());
+            (is_new, entry.operate(operation, ends_later)?)
+        };
+        add(match bank {
+            BankKind::WithIds => &self.counts.operations_with_ids,
+            BankKind::SumsOnly => &self.counts.operations_without_ids,
+        });
+        match (outcome, name) {
+            (Outcome::Accepted, Some(name)) if is_new => self.end_refund_later(bank, id, name, amount),
+            (Outcome::Done, Some(name)) if kind == "refund" && self.dice.percent(50) => {
+                self.notify(bank, id, &format!("refund-{name}"), refunded(name, amount));
             }
+            (Outcome::Done, None) if self.dice.percent(50) => {
+                self.notify(bank, id, &format!("{kind}-{id}"), Value::Null);
+            }
+            _ => {}
+        }
+        Some((200, told(outcome)))
+    }
+
+    /// What came of an operation, if the bank knows operations by their ids.
+    fn outcome(&self, bank: BankKind, id: &str, operation: &str) -> (u16, Value) {
+        let outcome = self.books.borrow_mut().entry(bank, id).and_then(|entry| entry.outcome(operation));
+        outcome.map_or((404, json!({"error": "unknown_operation"})), |outcome| (200, told(outcome)))
+    }
+
+    /// Our id of a charge that is known by the bank's own name.
+    fn identify(&self, bank: BankKind, number: &str) -> (u16, Value) {
+        match self.books.borrow().id_of(bank, number) {
+            Some(id) => {
+                add(&self.counts.identified);
+                (200, json!({"id": id}))
+            }
+            None => (404, json!({"error": "unknown_charge"})),
         }
     }
 
     fn news_at(&self) -> i64 {
         SystemClock.now().plus_ms(self.ahead_ms.get() + 6_000).millis()
     }
+}
 
-    fn pay_later(self: &Rc<Self>, bank: &str, id: &str) {
-        let (me, bank, id) = (Rc::clone(self), bank.to_owned(), id.to_owned());
-        let after = self.dice.millis(50, 3_000);
-        self.open.set(self.open.get() + 1);
-        spawn_local(async move {
-            sleep(after).await;
-            let fact = me.books.borrow_mut().entry(&bank, &id).and_then(|entry| {
-                let pays = entry.pay();
-                pays.then(|| entry.settled(&id))
-            });
-            // Some are never told: the service has to ask.
-            if let Some(fact) = fact.filter(|_| !me.dice.percent(5)) {
-                me.notify(&bank, &id, &format!("paid-{id}"), fact);
-            }
-            me.open.set(me.open.get() - 1);
-        });
-    }
-
-    fn charge_back_later(self: &Rc<Self>, bank: &str, id: &str) {
-        let (me, bank, id) = (Rc::clone(self), bank.to_owned(), id.to_owned());
-        self.open.set(self.open.get() + 1);
-        spawn_local(async move {
-            sleep(me.dice.millis(1_000, 4_000)).await;
-            let is_captured = me.books.borrow_mut().entry(&bank, &id).is_some_and(|entry| {
-                entry.charged_back = entry.state == State::Captured;
-                entry.charged_back
-            });
-            if is_captured {
-                me.notify(&bank, &id, &format!("chargeback-{id}"), json!({"fact": "chargedBack", "id": id}));
-            }
-            me.open.set(me.open.get() - 1);
-        });
-    }
-
-    /// Tells the service, now or later, once or several times, until each time it says that it has it.
-    fn notify(self: &Rc<Self>, bank: &str, id: &str, event: &str, fact: Value) {
-        let times = if self.dice.percent(20) { self.dice.between(2, 4) } else { 1 };
-        for _ in 0..times {
-            let mut body = fact.clone();
-            body["eventId"] = event.into();
-            body["transactionId"] = id.into();
-            let (me, bank, event) = (Rc::clone(self), bank.to_owned(), event.to_owned());
-            let late = if self.dice.percent(10) { 6_000 } else { 400 };
-            let after = self.dice.millis(0, late);
-            self.open.set(self.open.get() + 1);
-            spawn_local(async move {
-                sleep(after).await;
-                while !me.deliver(&bank, &event, &body.to_string()).await {
-                    sleep(me.dice.millis(200, 600)).await;
-                }
-                me.notices.set(me.notices.get() + 1);
-                me.open.set(me.open.get() - 1);
-            });
-        }
-    }
-
-    async fn deliver(&self, bank: &str, event: &str, body: &str) -> bool {
-        let place = NAMES.iter().position(|name| *name == bank).unwrap_or(0);
-        let (address, secret) = {
-            let (nodes, secrets) = (self.nodes.borrow(), self.secrets.borrow());
-            (nodes[self.dice.index(nodes.len())], secrets[place].clone())
-        };
-        let timestamp_s = SystemClock.now().plus_ms(self.ahead_ms.get()).millis() / 1_000;
-        let signature = sign(&[secret], event, timestamp_s, body.as_bytes());
-        let timestamp = timestamp_s.to_string();
-        let headers = [
-            ("content-type", "application/json"),
-            ("webhook-id", event),
-            ("webhook-timestamp", &timestamp),
-            ("webhook-signature", &signature),
-        ];
-        let path = format!("/acquirers/{bank}/notifications");
-        let call = Call { method: "POST", path: &path, headers: &headers, body: body.as_bytes() };
-        matches!(timeout(Duration::from_secs(5), call.to(address)).await, Ok(Ok(answer)) if answer.status == 200)
+fn told(outcome: Outcome) -> Value {
+    match outcome {
+        Outcome::Done => json!({"outcome": "done"}),
+        Outcome::Accepted => json!({"outcome": "accepted"}),
+        Outcome::Refused(reason) => json!({"outcome": "refused", "reason": reason}),
     }
 }

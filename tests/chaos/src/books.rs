@@ -1,8 +1,14 @@
-//! The bank's books: what really happened to money. Everything here is idempotent, as a good acquirer is.
+//! The banks' books: what really happened to money, whatever was answered.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+mod statement;
 
-use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::Value;
+
+use crate::bank_kind::BankKind;
+
+pub(crate) use statement::{charged_back, refunded};
 
 /// Card payments of amounts with these cents are refused.
 pub(crate) const DECLINED_CENTS: u64 = 2;
@@ -13,6 +19,8 @@ pub(crate) const DISPUTED_CENTS: u64 = 59;
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub(crate) reference: String,
+    /// What the bank calls it.
+    pub(crate) number: String,
     pub(crate) amount: u64,
     pub(crate) method: String,
     /// How often a card's limit was held, or a code was issued.
@@ -20,15 +28,20 @@ pub(crate) struct Entry {
     pub(crate) state: State,
     /// Every movement of money in, by its cause.
     pub(crate) captures: Vec<(String, u64)>,
-    /// Money back, by our id of the refund.
-    pub(crate) refunds: BTreeMap<String, u64>,
+    /// Every movement of money out, with our id of the refund if the bank knows it.
+    pub(crate) refunds: Vec<(Option<String>, u64)>,
+    /// Refunds that the bank took and has not ended, by our ids.
+    under_way: BTreeMap<String, u64>,
     pub(crate) charged_back: bool,
-    operations: HashMap<String, Result<(), &'static str>>,
+    /// What came of the operations whose ids the bank knows.
+    operations: HashMap<String, Outcome>,
 }
 
 /// How far a charge is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
+    /// Taken; there is no code to pay with yet.
+    Registering,
     Pending,
     Authorized,
     Captured,
@@ -36,20 +49,49 @@ pub(crate) enum State {
     Cancelled,
 }
 
-/// The books of every bank: by the bank's name and our id.
+impl State {
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Registering => "registering",
+            Self::Pending => "pending",
+            Self::Authorized => "authorized",
+            Self::Captured => "captured",
+            Self::Declined => "declined",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// What comes of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Done,
+    Accepted,
+    Refused(&'static str),
+}
+
+/// A cancellation, capture or refund as it was sent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Operation<'a> {
+    /// Our id, which not every bank asks for.
+    pub(crate) id: Option<&'a str>,
+    pub(crate) kind: &'a str,
+    pub(crate) amount: u64,
+}
+
+/// The books of every bank: by the bank and our id.
 #[derive(Default)]
 pub(crate) struct Books {
-    pub(crate) entries: BTreeMap<(String, String), Entry>,
-    /// Requests that were read and are not done: nobody is told that they are unknown.
-    pub(crate) under_way: HashSet<(String, String)>,
+    pub(crate) entries: BTreeMap<(BankKind, String), Entry>,
 }
 
 impl Books {
     /// A charge; the same one again changes nothing. Tells whether it is new.
-    pub(crate) fn charge(&mut self, bank: &str, body: &Value) -> Option<bool> {
+    pub(crate) fn charge(&mut self, bank: BankKind, body: &Value) -> Option<bool> {
         let text = |name: &str| Some(body[name].as_str()?.to_owned());
         let (id, method, amount) = (text("id")?, text("method")?, body["amount"].as_u64()?);
-        let key = (bank.to_owned(), id);
+        let number = self.entries.len().to_string();
+        let key = (bank, id);
         if self.entries.contains_key(&key) {
             return Some(false);
         }
@@ -64,12 +106,14 @@ impl Books {
         };
         let entry = Entry {
             reference: text("reference").unwrap_or_default(),
+            number,
             amount,
             method,
             accepted: u32::from(!is_declined),
             state,
             captures: captures_now.then(|| ("sale".to_owned(), amount)).into_iter().collect(),
-            refunds: BTreeMap::new(),
+            refunds: Vec::new(),
+            under_way: BTreeMap::new(),
             charged_back: false,
             operations: HashMap::new(),
         };
@@ -77,8 +121,15 @@ impl Books {
         Some(true)
     }
 
-    pub(crate) fn entry(&mut self, bank: &str, id: &str) -> Option<&mut Entry> {
-        self.entries.get_mut(&(bank.to_owned(), id.to_owned()))
+    pub(crate) fn entry(&mut self, bank: BankKind, id: &str) -> Option<&mut Entry> {
+        self.entries.get_mut(&(bank, id.to_owned()))
+    }
+
+    /// Our id of the charge that the bank calls so.
+    pub(crate) fn id_of(&self, bank: BankKind, number: &str) -> Option<&str> {
+        let mut entries = self.entries.iter();
+        let found = entries.find(|((known, _), entry)| *known == bank && entry.number == number);
+        found.map(|((_, id), _)| id.as_str())
     }
 }
 
@@ -90,7 +141,7 @@ impl Entry {
 
     /// Money that went back.
     pub(crate) fn refunded(&self) -> u64 {
-        self.refunds.values().sum()
+        self.refunds.iter().map(|(_, amount)| amount).sum()
     }
 
     /// The payer pays. `false` if it is too late.
@@ -103,113 +154,162 @@ impl Entry {
         pays
     }
 
-    /// An operation under its id; the same one again is answered as at first.
-    pub(crate) fn operate(&mut self, body: &Value) -> Option<Result<(), &'static str>> {
-        let (id, kind, amount) = (body["id"].as_str()?, body["kind"].as_str()?, body["amount"].as_u64()?);
-        if let Some(known) = self.operations.get(id) {
+    /// An operation. With an id, the same one again is answered as at first; without, it is done again if it can be.
+    /// A refund may end later.
+    pub(crate) fn operate(&mut self, operation: Operation<'_>, ends_later: bool) -> Option<Outcome> {
+        if let Some(known) = operation.id.and_then(|id| self.operations.get(id)) {
             return Some(*known);
         }
-        let outcome = self.perform(id, kind, amount)?;
-        self.operations.insert(id.to_owned(), outcome);
+        let outcome = self.perform(operation, ends_later)?;
+        if let Some(id) = operation.id {
+            self.operations.insert(id.to_owned(), outcome);
+        }
         Some(outcome)
     }
 
-    fn perform(&mut self, id: &str, kind: &str, amount: u64) -> Option<Result<(), &'static str>> {
+    fn perform(&mut self, operation: Operation<'_>, ends_later: bool) -> Option<Outcome> {
+        let Operation { id, kind, amount } = operation;
+        let name = id.map(str::to_owned);
         Some(match (kind, self.state) {
             ("cancel", State::Pending | State::Authorized) => {
                 self.state = State::Cancelled;
-                Ok(())
+                Outcome::Done
             }
-            ("cancel", State::Cancelled) => Ok(()),
-            ("cancel", State::Captured | State::Declined) => Err("already_paid"),
+            ("cancel", State::Cancelled) => Outcome::Refused("already_cancelled"),
+            ("cancel", State::Registering | State::Captured | State::Declined) => {
+                Outcome::Refused("already_paid")
+            }
             ("capture", State::Authorized) if amount <= self.amount => {
                 self.state = State::Captured;
-                self.captures.push((id.to_owned(), amount));
-                Ok(())
+                self.captures.push((name.unwrap_or_default(), amount));
+                Outcome::Done
             }
-            ("capture", _) => Err("not_authorized"),
-            ("refund", State::Captured) if self.refunded() + amount <= self.captured() => {
-                self.refunds.insert(id.to_owned(), amount);
-                Ok(())
-            }
-            ("refund", _) => Err("not_refundable"),
+            ("capture", _) => Outcome::Refused("not_authorized"),
+            ("refund", State::Captured) if amount <= self.refundable() => match name.filter(|_| ends_later) {
+                Some(name) => {
+                    self.under_way.insert(name, amount);
+                    Outcome::Accepted
+                }
+                None => {
+                    self.refunds.push((id.map(str::to_owned), amount));
+                    Outcome::Done
+                }
+            },
+            ("refund", _) => Outcome::Refused("not_refundable"),
             _ => return None,
         })
     }
 
-    /// What the bank answers when it is asked, as the fact that it is to the service.
-    pub(crate) fn statement(&self, id: &str, news_at_ms: i64) -> Value {
-        match self.state {
-            State::Pending => json!({"state": "pending", "newsAt": news_at_ms}),
-            State::Authorized => json!({"fact": "authorized", "authorizationCode": "123456"}),
-            State::Declined => json!({"fact": "declined", "code": "generic_decline"}),
-            State::Cancelled => json!({"fact": "cancelled"}),
-            State::Captured => self.settled(id),
-        }
+    fn refundable(&self) -> u64 {
+        self.captured() - self.refunded() - self.under_way.values().sum::<u64>()
     }
 
-    /// The one settlement of a charge: whoever tells it, it has the same id.
-    pub(crate) fn settled(&self, id: &str) -> Value {
-        let mut fact = json!({"fact": "settled", "id": format!("s-{id}"), "amount": self.captured()});
-        match self.method.as_str() {
-            "pix" => fact["endToEndId"] = "E9999999920261121120000000000001".into(),
-            "credit_card" => fact["approval"] = json!({"authorizationCode": "123456"}),
-            _ => {}
+    /// A refund that was taken before is done now, or refused.
+    pub(crate) fn end_refund(&mut self, id: &str, is_done: bool) {
+        let Some(amount) = self.under_way.remove(id) else { return };
+        let outcome = if is_done { Outcome::Done } else { Outcome::Refused("no_funds") };
+        if is_done {
+            self.refunds.push((Some(id.to_owned()), amount));
         }
-        fact
+        self.operations.insert(id.to_owned(), outcome);
+    }
+
+    /// What came of the operation with this id.
+    pub(crate) fn outcome(&self, operation: &str) -> Option<Outcome> {
+        self.operations.get(operation).copied()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    const BANK: BankKind = BankKind::WithIds;
 
     fn books_with(method: &str, capture: bool) -> Books {
         let mut books = Books::default();
         let body = json!({"id": "t", "amount": 1_010, "method": method, "capture": capture});
-        assert_eq!(books.charge("bank-a", &body), Some(true));
-        assert_eq!(books.charge("bank-a", &body), Some(false));
+        assert_eq!(books.charge(BANK, &body), Some(true));
+        assert_eq!(books.charge(BANK, &body), Some(false));
         books
     }
 
-    fn operation(id: &str, kind: &str, amount: u64) -> Value {
-        json!({"id": id, "kind": kind, "amount": amount})
+    fn operation<'a>(id: &'a str, kind: &'a str, amount: u64) -> Operation<'a> {
+        Operation { id: Some(id), kind, amount }
     }
 
     #[test]
     fn a_repeated_charge_moves_money_once() {
         let mut books = books_with("credit_card", true);
-        let entry = books.entry("bank-a", "t").unwrap();
+        let entry = books.entry(BANK, "t").unwrap();
         assert_eq!((entry.accepted, entry.captured()), (1, 1_010));
     }
 
     #[test]
-    fn a_repeated_operation_is_answered_as_at_first() {
+    fn a_charge_is_found_by_the_name_that_the_bank_gave_it() {
+        let books = books_with("pix", true);
+        assert_eq!(books.id_of(BANK, "0"), Some("t"));
+        assert_eq!(books.id_of(BankKind::SumsOnly, "0"), None);
+    }
+
+    #[test]
+    fn a_repeated_operation_with_an_id_is_answered_as_at_first() {
         let mut books = books_with("credit_card", false);
-        let entry = books.entry("bank-a", "t").unwrap();
+        let entry = books.entry(BANK, "t").unwrap();
         let capture = operation("o", "capture", 500);
-        assert_eq!(entry.operate(&capture), Some(Ok(())));
-        assert_eq!(entry.operate(&capture), Some(Ok(())));
-        assert_eq!(entry.operate(&operation("p", "capture", 500)), Some(Err("not_authorized")));
+        assert_eq!(entry.operate(capture, false), Some(Outcome::Done));
+        assert_eq!(entry.operate(capture, false), Some(Outcome::Done));
+        let other = entry.operate(operation("p", "capture", 500), false);
+        assert_eq!(other, Some(Outcome::Refused("not_authorized")));
         assert_eq!(entry.captures, [("o".to_owned(), 500)]);
+    }
+
+    #[test]
+    fn a_repeated_refund_without_an_id_gives_money_back_again() {
+        let mut books = books_with("credit_card", true);
+        let entry = books.entry(BANK, "t").unwrap();
+        let refund = Operation { id: None, kind: "refund", amount: 500 };
+        assert_eq!(entry.operate(refund, true), Some(Outcome::Done));
+        assert_eq!(entry.operate(refund, true), Some(Outcome::Done));
+        assert_eq!(entry.operate(refund, true), Some(Outcome::Refused("not_refundable")));
+        assert_eq!(entry.refunded(), 1_000);
     }
 
     #[test]
     fn no_more_goes_back_than_came_in() {
         let mut books = books_with("pix", true);
-        let entry = books.entry("bank-a", "t").unwrap();
-        assert_eq!(entry.operate(&operation("early", "refund", 1)), Some(Err("not_refundable")));
+        let entry = books.entry(BANK, "t").unwrap();
+        let refused = Some(Outcome::Refused("not_refundable"));
+        assert_eq!(entry.operate(operation("early", "refund", 1), false), refused);
         assert!(entry.pay() && !entry.pay());
-        assert_eq!(entry.operate(&operation("a", "refund", 1_000)), Some(Ok(())));
-        assert_eq!(entry.operate(&operation("b", "refund", 11)), Some(Err("not_refundable")));
+        assert_eq!(entry.operate(operation("a", "refund", 1_000), false), Some(Outcome::Done));
+        assert_eq!(entry.operate(operation("b", "refund", 11), false), refused);
         assert_eq!(entry.refunded(), 1_000);
+    }
+
+    #[test]
+    fn a_refund_that_takes_its_time_moves_nothing_until_it_ends() {
+        let mut books = books_with("credit_card", true);
+        let entry = books.entry(BANK, "t").unwrap();
+        assert_eq!(entry.operate(operation("a", "refund", 1_000), true), Some(Outcome::Accepted));
+        assert_eq!(
+            entry.operate(operation("b", "refund", 11), true),
+            Some(Outcome::Refused("not_refundable"))
+        );
+        entry.end_refund("a", false);
+        assert_eq!((entry.outcome("a"), entry.refunded()), (Some(Outcome::Refused("no_funds")), 0));
+        assert_eq!(entry.operate(operation("c", "refund", 1_010), true), Some(Outcome::Accepted));
+        entry.end_refund("c", true);
+        assert_eq!((entry.outcome("c"), entry.refunded()), (Some(Outcome::Done), 1_010));
     }
 
     #[test]
     fn what_was_cancelled_is_not_paid() {
         let mut books = books_with("boleto", true);
-        let entry = books.entry("bank-a", "t").unwrap();
-        assert_eq!(entry.operate(&operation("c", "cancel", 0)), Some(Ok(())));
+        let entry = books.entry(BANK, "t").unwrap();
+        assert_eq!(entry.operate(operation("c", "cancel", 0), false), Some(Outcome::Done));
         assert!(!entry.pay());
         assert_eq!(entry.captured(), 0);
     }

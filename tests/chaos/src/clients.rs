@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(4);
 
 /// What a client wants to do with its payment.
 #[derive(Debug, Clone, Copy)]
-enum Wish {
+enum RequestedOperation {
     Cancel,
     Capture(Option<u64>),
     Refund(Option<u64>),
@@ -158,29 +158,39 @@ async fn look(world: &World, dice: &Dice, id: &str) {
 /// What is done with a payment, by several at once.
 async fn operate(world: &Rc<World>, dice: &Rc<Dice>, id: &str, method: &str, cents: u64) {
     let half = cents / 2;
-    let wishes: Vec<Wish> = match (method, dice.between(0, 10)) {
-        ("pix" | "boleto", 0..=1) => vec![Wish::Cancel],
-        ("pix" | "boleto", 2) => vec![Wish::Cancel, Wish::Cancel],
-        ("card", 0..=2) => vec![Wish::Refund(None)],
-        ("card", 3..=4) => vec![Wish::Refund(Some(half)), Wish::Refund(Some(half))],
-        ("card", 5) => vec![Wish::Refund(Some(half)), Wish::Refund(Some(cents)), Wish::Refund(Some(1))],
-        ("authorisation", 0..=2) => vec![Wish::Capture(None)],
-        ("authorisation", 3) => vec![Wish::Capture(Some(half))],
-        ("authorisation", 4..=5) => vec![Wish::Capture(None), Wish::Cancel],
-        ("authorisation", 6) => vec![Wish::Capture(None), Wish::Capture(Some(half)), Wish::Cancel],
-        ("authorisation", 7) => vec![Wish::Cancel],
+    let requested_operations: Vec<RequestedOperation> = match (method, dice.between(0, 10)) {
+        ("pix" | "boleto", 0..=1) => vec![RequestedOperation::Cancel],
+        ("pix" | "boleto", 2) => vec![RequestedOperation::Cancel, RequestedOperation::Cancel],
+        ("card", 0..=2) => vec![RequestedOperation::Refund(None)],
+        ("card", 3..=4) => {
+            vec![RequestedOperation::Refund(Some(half)), RequestedOperation::Refund(Some(half))]
+        }
+        ("card", 5) => vec![
+            RequestedOperation::Refund(Some(half)),
+            RequestedOperation::Refund(Some(cents)),
+            RequestedOperation::Refund(Some(1)),
+        ],
+        ("authorisation", 0..=2) => vec![RequestedOperation::Capture(None)],
+        ("authorisation", 3) => vec![RequestedOperation::Capture(Some(half))],
+        ("authorisation", 4..=5) => vec![RequestedOperation::Capture(None), RequestedOperation::Cancel],
+        ("authorisation", 6) => vec![
+            RequestedOperation::Capture(None),
+            RequestedOperation::Capture(Some(half)),
+            RequestedOperation::Cancel,
+        ],
+        ("authorisation", 7) => vec![RequestedOperation::Cancel],
         ("pix" | "boleto", 3..=4) => {
             sleep(dice.millis(500, 4_000)).await;
-            vec![Wish::Refund(Some(half)), Wish::Refund(None)]
+            vec![RequestedOperation::Refund(Some(half)), RequestedOperation::Refund(None)]
         }
         _ => return,
     };
-    let tasks: Vec<_> = wishes
+    let tasks: Vec<_> = requested_operations
         .into_iter()
         .enumerate()
-        .map(|(place, wish)| {
+        .map(|(place, requested)| {
             let (world, dice, id) = (Rc::clone(world), Rc::clone(dice), id.to_owned());
-            spawn_local(async move { insist(&world, &dice, &id, place, wish).await })
+            spawn_local(async move { insist(&world, &dice, &id, place, requested).await })
         })
         .collect();
     for task in tasks {
@@ -189,32 +199,33 @@ async fn operate(world: &Rc<World>, dice: &Rc<Dice>, id: &str, method: &str, cen
 }
 
 /// One operation under one key, until it is told what became of it.
-async fn insist(world: &World, dice: &Dice, id: &str, place: usize, wish: Wish) {
-    insist_on(world, dice, id, place, wish).await;
-    world.told.ends(&format!("{id} {place} {wish:?}"));
+async fn insist(world: &World, dice: &Dice, id: &str, place: usize, requested: RequestedOperation) {
+    insist_on(world, dice, id, place, requested).await;
+    world.told.ends(&format!("{id} {place} {requested:?}"));
 }
 
-async fn insist_on(world: &World, dice: &Dice, id: &str, place: usize, wish: Wish) {
-    let (verb, amount) = match wish {
-        Wish::Cancel => ("cancel", None),
-        Wish::Capture(amount) => ("capture", amount),
-        Wish::Refund(amount) => ("refunds", amount),
+async fn insist_on(world: &World, dice: &Dice, id: &str, place: usize, requested: RequestedOperation) {
+    let (verb, amount) = match requested {
+        RequestedOperation::Cancel => ("cancel", None),
+        RequestedOperation::Capture(amount) => ("capture", amount),
+        RequestedOperation::Refund(amount) => ("refunds", amount),
     };
     let (path, key) = (format!("/pay/payments/{id}/{verb}"), format!("{verb}-{place}"));
     let body = amount.map_or_else(|| json!({}), |amount| json!({"amount": amount})).to_string();
     loop {
-        world.told.asks(&format!("{id} {place} {wish:?}"));
+        world.told.asks(&format!("{id} {place} {requested:?}"));
         match send(world, dice, "POST", &path, Some(&key), body.as_bytes()).await {
             Some((200 | 201, answer)) => {
                 let text = |name: &str| answer[name].as_str().unwrap_or_default().to_owned();
-                let promise = match wish {
-                    Wish::Cancel => Promise::Cancelled,
-                    Wish::Capture(_) => Promise::Captured,
-                    Wish::Refund(_) => {
-                        Promise::Refunded { refund_id: text("refundId"), amount: text("amount") }
+                let promise = match requested {
+                    RequestedOperation::Cancel => Promise::Cancelled,
+                    RequestedOperation::Capture(_) => Promise::Captured,
+                    RequestedOperation::Refund(_) => {
+                        let (refund_id, amount) = (text("refundId"), text("amount"));
+                        Promise::Refunded { refund_id, amount, status: text("status") }
                     }
                 };
-                if !matches!(wish, Wish::Refund(_)) {
+                if !matches!(requested, RequestedOperation::Refund(_)) {
                     world.told.saw(&answer);
                 }
                 world.told.promises.borrow_mut().push((id.to_owned(), promise));

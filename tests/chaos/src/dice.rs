@@ -27,7 +27,7 @@ impl Dice {
         usize::try_from(self.roll() % count as u64).unwrap_or(0)
     }
 
-    /// True so many times in a hundred.
+    /// True in this many cases of a hundred.
     pub(crate) fn percent(&self, percent: u64) -> bool {
         self.roll() % 100 < percent
     }

@@ -47,7 +47,7 @@ async fn start(world: &World, node: &Node) -> anyhow::Result<()> {
     loop {
         match node.start_and_measure().await {
             Ok(()) => return Ok(()),
-            // Without a primary it says so and ends: whoever runs it starts it again.
+            // Without a primary it says so and ends: its operator starts it again.
             Err(_) if world.set.is_some() && node.ended_by_itself().is_some() => {
                 world.counts.starts_in_vain.set(world.counts.starts_in_vain.get() + 1);
                 sleep(Duration::from_millis(500)).await;
@@ -57,7 +57,7 @@ async fn start(world: &World, node: &Node) -> anyhow::Result<()> {
     }
 }
 
-/// Kills, stops or votes out the primary until there were so many elections.
+/// Kills, stops or votes out the primary until there were this many elections.
 pub(crate) async fn trouble_the_set(world: &World, set: &Set, elections: u64) -> anyhow::Result<()> {
     let dice = Dice::new(world.seed, "elections");
     let first = set.term().await.unwrap_or(0);
@@ -91,7 +91,7 @@ pub(crate) async fn trouble_the_set(world: &World, set: &Set, elections: u64) ->
     Ok(())
 }
 
-/// Breaks lines until it was done so many times.
+/// Breaks lines until it was done this many times.
 pub(crate) async fn break_lines(world: &World, partitions: u64, number: u64) -> anyhow::Result<()> {
     let dice = Dice::new(world.seed, &format!("lines {number}"));
     while world.counts.partitions.get() < partitions {
@@ -107,8 +107,7 @@ pub(crate) async fn break_lines(world: &World, partitions: u64, number: u64) -> 
 
 /// Some lines that belong together, and whether what they held is lost when they are well again.
 ///
-/// A request that reaches a bank after its sender has given up is not played: a bank that said "unknown" and then
-/// finds the request in its post is beyond what any client can mend.
+/// A bank may find a request in its post some seconds after it said that it does not know it.
 async fn choose(world: &World, dice: &Dice) -> (Vec<Rc<Link>>, bool) {
     let node = &world.nodes[dice.index(world.nodes.len())];
     let primary = match &world.set {
@@ -133,8 +132,8 @@ async fn choose(world: &World, dice: &Dice) -> (Vec<Rc<Link>>, bool) {
             let place = primary.unwrap_or(0);
             (world.nodes.iter().map(|node| Rc::clone(&node.store[place])).collect(), dice.percent(50))
         }
-        0..=6 => (vec![Rc::clone(&node.bank)], true),
-        7 => (world.nodes.iter().map(|node| Rc::clone(&node.bank)).collect(), true),
+        0..=6 => (vec![Rc::clone(&node.bank)], dice.percent(50)),
+        7 => (world.nodes.iter().map(|node| Rc::clone(&node.bank)).collect(), dice.percent(50)),
         8 => (vec![Rc::clone(&world.hooks[dice.index(world.hooks.len())])], true),
         _ => (vec![Rc::clone(&node.front)], true),
     }

@@ -5,8 +5,12 @@
 //! refund at once. While they work, faults fall by a plan that follows from a seed: SIGKILL of nodes; SIGKILL, SIGSTOP
 //! and step-down of MongoDB's primary; partitions between any two parties, the members of the replica set among them
 //! (full, one way, refused, flapping), latency, connections that are cut before the answer; banks that are slow, break
-//! off, answer nonsense, tell things twice, late or never; receivers that fail. Then everything is healed, and what
-//! clients were told, the banks' books and what the receiver got are compared with the store.
+//! off, answer nonsense, want fewer calls, tell things twice, late or never; receivers that fail. Then everything is
+//! healed, and what clients were told, the banks' books and what the receiver got are compared with the store.
+//!
+//! The banks differ (`bank_kind.rs`). One knows operations by our ids, says in its notices what happened, and takes some
+//! seconds for refunds. The other one knows operations by its sums alone, so that a refund that is sent again is given
+//! back again; its notices are hints, so that money is found by asking, and it takes some seconds to register boletos.
 //!
 //! What a violation is stands in `verdict.rs`, and where it is seen at once: in `told.rs` (a replay that names another
 //! payment, an amount that changed, two statuses under one version, a 404 for what was told) and `receiver.rs` (a wrong
@@ -18,7 +22,8 @@
 //! ahead. How far that had to go is printed.
 //!
 //! `--plant` makes a mistake on purpose, and the run has to fail: a charge or an operation whose outcome is unknown is
-//! taken for refused or for done, the end of the embedded store's log is lost in a kill.
+//! taken for refused or for done, an operation whose outcome is unknown is sent again without asking, the end of the
+//! embedded store's log is lost in a kill.
 //!
 //! The seed decides which faults fall, in which order and after which pauses. How long processes take is the machine's
 //! affair, so a second run of one seed is alike, not the same.
@@ -29,8 +34,8 @@
 //!
 //! Not covered here: loss of power (the kernel keeps what a killed process wrote; `fsync` is not put to the test), full
 //! and failing disks, errors that MongoDB answers to single commands, clocks that differ between nodes, a bank that
-//! finds an old request in its post after it has said that it does not know the charge, more than one merchant, live
-//! keys, and the pages of payers.
+//! finds a request in its post later than 20 s after its sender gave up, more than one merchant, live keys, and the
+//! pages of payers.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -42,6 +47,7 @@
 )]
 
 mod bank;
+mod bank_kind;
 mod books;
 mod bridge;
 mod clients;

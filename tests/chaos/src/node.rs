@@ -24,6 +24,8 @@ pub(crate) enum Plant {
     UnknownIsRefused,
     /// An operation whose outcome is unknown counts as done.
     UnknownIsDone,
+    /// An operation whose outcome is unknown counts as not sent: it is sent again and never asked for.
+    UnknownIsSentAgain,
     /// What the embedded store wrote last is lost in a kill.
     LostWrites,
 }
@@ -33,6 +35,7 @@ impl Plant {
         match self {
             Self::UnknownIsRefused => "unknown-is-refused",
             Self::UnknownIsDone => "unknown-is-done",
+            Self::UnknownIsSentAgain => "unknown-is-sent-again",
             Self::LostWrites => "lost-writes",
         }
     }

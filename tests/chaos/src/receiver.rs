@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -16,10 +17,15 @@ use crate::server::{Incoming, Reply};
 #[derive(Debug, Clone)]
 pub(crate) struct Received {
     pub(crate) webhook_id: String,
+    pub(crate) event: String,
     pub(crate) status: String,
     pub(crate) previous: String,
     pub(crate) version: u64,
     pub(crate) amount: String,
+    /// The refund that ended, of an event that is about one.
+    pub(crate) refund: Value,
+    /// Of the body, which is the same every time.
+    digest: u64,
     pub(crate) times: u32,
     pub(crate) is_confirmed: bool,
 }
@@ -101,17 +107,19 @@ impl Receiver {
         }
         let received = Received {
             webhook_id: webhook_id.to_owned(),
+            event: text(&body["event"]),
             status: text(&body["status"]),
             previous: text(&body["previousStatus"]),
             version: body["data"]["version"].as_u64().unwrap_or(0),
             amount: text(&body["data"]["amount"]),
+            refund: body["refund"].clone(),
+            digest: digest(&request.body),
             times: 0,
             is_confirmed: false,
         };
         let known = events.entry(sequence).or_insert_with(|| received.clone());
         known.times += 1;
-        let same = (&known.webhook_id, &known.status, known.version, &known.amount);
-        if same != (&received.webhook_id, &received.status, received.version, &received.amount) {
+        if (&known.webhook_id, known.digest) != (&received.webhook_id, received.digest) {
             self.violation(format!(
                 "{id}: event {sequence} was repeated as another: {known:?}, {received:?}"
             ));
@@ -128,4 +136,10 @@ impl Receiver {
             .zip(timestamp)
             .is_some_and(|(secret, timestamp_s)| verify(secret, id, timestamp_s, &request.body, signature))
     }
+}
+
+fn digest(body: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    body.hash(&mut hasher);
+    hasher.finish()
 }

@@ -35,7 +35,7 @@ impl Report {
             ("cuts before the answer", counts.cuts.get()),
             ("slow lines", counts.latencies.get()),
             ("starts without a store", counts.starts_in_vain.get()),
-            ("faults of banks", world.bank.faults.get()),
+            ("faults of banks", world.bank.counts.faults.get()),
             ("faults of receivers", world.receiver.faults.get()),
             ("creations sent", tries.into()),
             ("intents", world.told.intents.borrow().len() as u64),
@@ -46,7 +46,13 @@ impl Report {
             ("events", verdict.events as u64),
             ("webhooks received", world.receiver.requests.get()),
             ("events received", received.values().map(|events| events.len() as u64).sum()),
-            ("notices taken", world.bank.notices.get()),
+            ("notices taken", world.bank.counts.notices.get()),
+            ("hints taken", world.bank.counts.hints.get()),
+            ("charges identified", world.bank.counts.identified.get()),
+            ("operations with ids", world.bank.counts.operations_with_ids.get()),
+            ("operations without ids", world.bank.counts.operations_without_ids.get()),
+            ("slow refunds", world.bank.counts.slow_refunds.get()),
+            ("slow boletos", world.bank.counts.slow_boletos.get()),
             ("requests without an answer", *world.told.no_answer.borrow()),
         ];
         let mut exceptions = BTreeMap::new();

@@ -14,7 +14,7 @@ use crate::faults::{self, Quota};
 use crate::node::Plant;
 use crate::report::Report;
 use crate::set::Set;
-use crate::verdict::{self, Verdict};
+use crate::verdict::{self, Backlog, Verdict};
 use crate::world::{Setting, World};
 
 /// How far the clocks go ahead, one after the other, until nothing waits: the leases of calls and deliveries, then the
@@ -34,7 +34,10 @@ const TOLD_WITHIN: [(u64, Duration); 5] = [
 /// How long it may take until nothing waits, at one of these times.
 const QUIET_WITHIN: Duration = NOT_FOUND_WITHIN;
 
-/// Until an acquirer that does not know a charge is believed: a process asks for 50 s before, by its own clock, and each
+/// Longer than any answer of the receiver takes: after it every delivery that is left waits for its next attempt.
+const SLOWEST_RECEIVER: Duration = Duration::from_secs(25);
+
+/// Until an acquirer that does not know a charge or an operation is believed: a process asks for 50 s before, by its own clock, and each
 /// question may be another node's.
 const NOT_FOUND_WITHIN: Duration = Duration::from_secs(220);
 
@@ -132,10 +135,13 @@ async fn wait_for_clients(world: &Rc<World>, clients: Vec<JoinHandle<()>>) -> an
             world.restart_ahead(ahead_s * 1_000).await?;
         }
         let deadline = Instant::now() + within;
-        while clients.iter().any(|client| !client.is_finished()) && Instant::now() < deadline {
+        while clients.iter().any(|client| !client.is_finished())
+            && Instant::now() < deadline
+            && !world.is_violated()
+        {
             sleep(Duration::from_millis(100)).await;
         }
-        if clients.iter().all(JoinHandle::is_finished) {
+        if clients.iter().all(JoinHandle::is_finished) || world.is_violated() {
             return Ok(());
         }
     }
@@ -159,22 +165,43 @@ async fn settle(world: &Rc<World>) -> anyhow::Result<(Verdict, u64)> {
             world.restart_ahead(ahead_s * 1_000).await?;
         }
         let deadline = Instant::now() + QUIET_WITHIN;
-        // The metrics are counted every two seconds: what they say must be newer than the last change.
-        let mut quiet_since: Option<Instant> = None;
-        while Instant::now() < deadline {
-            if !verdict::is_quiet(world).await? {
-                quiet_since = None;
-            } else if quiet_since.get_or_insert_with(Instant::now).elapsed() > Duration::from_millis(2_500) {
-                break;
+        let verdict = loop {
+            wait_until_quiet(world, deadline).await?;
+            let verdict = verdict::compare(world).await?;
+            // What a bank does not know is believed only of a process that has been asking for long.
+            let is_asked_for = verdict.is_open && ahead_s > 0 && Instant::now() < deadline;
+            if verdict.is_over() || !is_asked_for {
+                break verdict;
             }
-            sleep(Duration::from_millis(200)).await;
-        }
-        let verdict = verdict::compare(world).await?;
-        let is_over = verdict.violations.is_empty() || verdict.is_final;
+            sleep(Duration::from_secs(5)).await;
+        };
+        let is_over = verdict.is_over();
         found = Some((verdict, ahead_s));
         if is_over {
             break;
         }
     }
     found.ok_or_else(|| anyhow::anyhow!("nothing was compared"))
+}
+
+/// Waits until nothing waits, or nothing but webhooks whose next attempt is far away.
+async fn wait_until_quiet(world: &World, deadline: Instant) -> anyhow::Result<()> {
+    let (mut seen, mut since) = (None, Instant::now());
+    while Instant::now() < deadline && !world.is_violated() {
+        let now = (verdict::backlog(world).await?, world.receiver.requests.get());
+        if seen != Some(now) {
+            (seen, since) = (Some(now), Instant::now());
+        }
+        // The metrics are counted every two seconds: what they say must be newer than the last change.
+        let enough = match now.0 {
+            Backlog::Empty => Duration::from_millis(2_500),
+            Backlog::Webhooks => SLOWEST_RECEIVER,
+            Backlog::Others => QUIET_WITHIN,
+        };
+        if since.elapsed() > enough {
+            break;
+        }
+        sleep(Duration::from_millis(200)).await;
+    }
+    Ok(())
 }

@@ -20,7 +20,7 @@ pub(crate) struct Intent {
 pub(crate) enum Promise {
     Cancelled,
     Captured,
-    Refunded { refund_id: String, amount: String },
+    Refunded { refund_id: String, amount: String, status: String },
 }
 
 /// The ledger of the clients.
@@ -28,8 +28,8 @@ pub(crate) enum Promise {
 pub(crate) struct Told {
     pub(crate) intents: RefCell<BTreeMap<String, Intent>>,
     pub(crate) promises: RefCell<Vec<(String, Promise)>>,
-    /// By payment and version: the status that was seen.
-    seen: RefCell<BTreeMap<(String, u64), (String, String)>>,
+    /// By payment and version: the status, the amount and what had been refunded, as they were seen.
+    seen: RefCell<BTreeMap<(String, u64), [String; 3]>>,
     pub(crate) violations: RefCell<Vec<String>>,
     pub(crate) answers: RefCell<BTreeMap<u16, u64>>,
     pub(crate) no_answer: RefCell<u64>,
@@ -93,7 +93,7 @@ impl Told {
     pub(crate) fn saw(&self, record: &Value) {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let key = (text(&record["transactionId"]), record["version"].as_u64().unwrap_or(0));
-        let now = (text(&record["status"]), text(&record["amount"]));
+        let now = ["status", "amount", "refundedAmount"].map(|name| text(&record[name]));
         let mut seen = self.seen.borrow_mut();
         let before = seen.entry(key.clone()).or_insert_with(|| now.clone());
         if *before != now {
@@ -111,4 +111,10 @@ impl Told {
 /// Cents as the records write them.
 pub(crate) fn decimal(cents: u64) -> String {
     format!("{}.{:02}", cents / 100, cents % 100)
+}
+
+/// The cents of an amount as the records write it.
+pub(crate) fn cents(amount: &Value) -> u64 {
+    let digits: String = amount.as_str().unwrap_or_default().chars().filter(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or(0)
 }

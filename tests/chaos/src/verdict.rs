@@ -1,12 +1,12 @@
 //! Three ledgers and the store: what clients were told, the banks' books, what the receiver got.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod events;
 
-use quita_domain::status::Status;
+use std::collections::BTreeMap;
 
 use crate::books::{Entry, State};
 use crate::store::{self, Stored, text};
-use crate::told::{Promise, decimal};
+use crate::told::{Promise, cents, decimal};
 use crate::world::World;
 
 /// Violations that are printed; the others are counted.
@@ -21,6 +21,8 @@ pub(crate) struct Verdict {
     pub(crate) violations: Vec<String>,
     /// Some of them can't mend themselves in time.
     pub(crate) is_final: bool,
+    /// What became of a charge or a refund is still being asked.
+    pub(crate) is_open: bool,
     pub(crate) payments: usize,
     pub(crate) events: usize,
     pub(crate) exceptions: Vec<String>,
@@ -30,6 +32,11 @@ pub(crate) struct Verdict {
 impl Verdict {
     fn violation(&mut self, text: String) {
         self.violations.push(text);
+    }
+
+    /// Whether waiting would change nothing.
+    pub(crate) const fn is_over(&self) -> bool {
+        self.violations.is_empty() || self.is_final
     }
 
     pub(crate) fn print_violations(&self) {
@@ -54,9 +61,9 @@ pub(crate) async fn compare(world: &World) -> anyhow::Result<Verdict> {
         *verdict.by_status.entry(text(&stored.record["status"])).or_default() += 1;
         verdict.events += stored.events.len();
         check_nodes(world, &mut verdict, id, stored).await?;
-        check_events(&mut verdict, id, stored);
+        events::check_order(&mut verdict, id, stored);
         check_books(world, &mut verdict, id, stored);
-        check_receiver(world, &mut verdict, id, stored);
+        events::check_receiver(world, &mut verdict, id, stored);
         let version = stored.record["version"].as_u64().unwrap_or(0);
         if world.told.highest_version(id).is_some_and(|seen| seen > version) {
             verdict.violation(format!("{id}: its version is {version}, but a higher one was told"));
@@ -84,30 +91,6 @@ async fn check_nodes(world: &World, verdict: &mut Verdict, id: &str, stored: &St
     Ok(())
 }
 
-/// Sequence 1..n along the edges of the table, up to the status of now.
-fn check_events(verdict: &mut Verdict, id: &str, stored: &Stored) {
-    let mut status = Status::Initial;
-    for (place, event) in stored.events.iter().enumerate() {
-        let next = event["status"].as_str().and_then(Status::parse);
-        let fits = event["sequence"] == place + 1
-            && event["previousStatus"] == status.as_str()
-            && next.is_some_and(|next| status.allows(next));
-        if !fits {
-            verdict.violation(format!("{id}: event {} does not follow from {status}: {event}", place + 1));
-        }
-        status = next.unwrap_or(status);
-    }
-    // All of one form, so that they compare as text.
-    let times = ["createdAt", "paidAt", "refundedAt"].map(|name| text(&stored.record[name]));
-    let told: Vec<_> = times.iter().filter(|time| !time.is_empty()).collect();
-    if !told.is_sorted() {
-        verdict.violation(format!("{id}: its times run backwards: {}", stored.record));
-    }
-    if stored.record["status"] != status.as_str() {
-        verdict.violation(format!("{id}: its events end with {status}: {}", stored.record));
-    }
-}
-
 /// The banks are the judge of what happened to money.
 fn check_books(world: &World, verdict: &mut Verdict, id: &str, stored: &Stored) {
     let books = world.bank.books.borrow();
@@ -133,6 +116,9 @@ fn check_books(world: &World, verdict: &mut Verdict, id: &str, stored: &Stored) 
     if says_captured && text(&record["capturedAmount"]) != decimal(captured) {
         wrong.push("another amount was captured");
     }
+    if refunded > cents(&record["refundedAmount"]) {
+        wrong.push("more was given back than was asked for");
+    }
     if text(&record["refundedAmount"]) != decimal(refunded) || refunded > captured {
         wrong.push("another amount was refunded");
     }
@@ -142,45 +128,17 @@ fn check_books(world: &World, verdict: &mut Verdict, id: &str, stored: &Stored) 
     if entries.iter().any(|entry| decimal(entry.amount) != text(&record["amount"])) {
         wrong.push("another amount was charged");
     }
-    let refunds = record["refunds"].as_array().into_iter().flatten();
-    if refunds.clone().any(|refund| refund["status"] == "processing") {
+    let mut refunds = record["refunds"].as_array().into_iter().flatten();
+    if refunds.any(|refund| refund["status"] == "processing") {
         wrong.push("a refund has no end");
+        verdict.is_open = true;
     }
     if status == "initial" {
         wrong.push("no end of its charge");
+        verdict.is_open = true;
     }
     if !wrong.is_empty() {
         verdict.violation(format!("{id}: {}: books {entries:?}, record {record}", wrong.join(", ")));
-    }
-}
-
-/// Every event was received and confirmed, as the store has it.
-fn check_receiver(world: &World, verdict: &mut Verdict, id: &str, stored: &Stored) {
-    let ledger = world.receiver.ledger.borrow();
-    let nothing = BTreeMap::new();
-    let received = ledger.get(id).unwrap_or(&nothing);
-    if received.len() > stored.events.len() {
-        verdict.violation(format!("{id}: more events were received than are stored: {received:?}"));
-    }
-    let mut ids = BTreeSet::new();
-    let mut version = 0;
-    for event in &stored.events {
-        let sequence = event["sequence"].as_u64().unwrap_or(0);
-        let Some(got) = received.get(&sequence) else {
-            verdict.violation(format!("{id}: event {sequence} never came: {event}"));
-            continue;
-        };
-        let same = event["status"] == got.status.as_str() && event["previousStatus"] == got.previous.as_str();
-        if !got.is_confirmed || !same || got.amount != text(&stored.record["amount"]) {
-            verdict.violation(format!("{id}: event {sequence} came as {got:?}, stored is {event}"));
-        }
-        // Several changes of one write share its version.
-        if got.version < version || !ids.insert(got.webhook_id.clone()) {
-            verdict.violation(format!(
-                "{id}: event {sequence} has an old version or another's id: {received:?}"
-            ));
-        }
-        version = got.version;
     }
 }
 
@@ -217,9 +175,13 @@ fn check_promises(world: &World, verdict: &mut Verdict, payments: &BTreeMap<Stri
             match promise {
                 Promise::Cancelled => had("cancelled"),
                 Promise::Captured => had("paid"),
-                Promise::Refunded { refund_id, amount } => {
+                // One that had ended stays as it was.
+                Promise::Refunded { refund_id, amount, status } => {
                     stored.record["refunds"].as_array().into_iter().flatten().any(|refund| {
-                        refund["refundId"] == refund_id.as_str() && refund["amount"] == amount.as_str()
+                        let is_open = status == "processing";
+                        refund["refundId"] == refund_id.as_str()
+                            && refund["amount"] == amount.as_str()
+                            && (is_open || refund["status"] == status.as_str())
                     })
                 }
             }
@@ -235,6 +197,7 @@ fn check_unknown(world: &World, verdict: &mut Verdict, payments: &BTreeMap<Strin
     let books = world.bank.books.borrow();
     for ((bank, id), entry) in &books.entries {
         if !payments.contains_key(id) {
+            let bank = bank.name();
             verdict.violation(format!("{id}: {bank} was charged, but no payment is stored: {entry:?}"));
         }
     }
@@ -298,17 +261,27 @@ async fn check_leftovers(world: &World, verdict: &mut Verdict) -> anyhow::Result
     Ok(())
 }
 
-/// Whether nothing waits, as the metrics say.
-pub(crate) async fn is_quiet(world: &World) -> anyhow::Result<bool> {
-    if world.bank.open.get() > 0 {
-        return Ok(false);
-    }
+/// What waits, as the metrics say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Backlog {
+    Empty,
+    /// Nothing but deliveries.
+    Webhooks,
+    Others,
+}
+
+/// What waits now.
+pub(crate) async fn backlog(world: &World) -> anyhow::Result<Backlog> {
+    let mut webhooks = 0;
     for node in &world.nodes {
-        for name in ["quita_webhook_backlog", "quita_timer_backlog", "quita_inbox_backlog"] {
-            if store::metric(node, name).await? > 0 {
-                return Ok(false);
-            }
+        let (timer, inbox) = (
+            store::metric(node, "quita_timer_backlog").await?,
+            store::metric(node, "quita_inbox_backlog").await?,
+        );
+        if world.bank.open.get() + timer + inbox > 0 {
+            return Ok(Backlog::Others);
         }
+        webhooks += store::metric(node, "quita_webhook_backlog").await?;
     }
-    Ok(true)
+    Ok(if webhooks > 0 { Backlog::Webhooks } else { Backlog::Empty })
 }

@@ -10,7 +10,8 @@ use quita_domain::webhook::signature::WebhookSecret;
 use tokio::task::{AbortHandle, spawn_local};
 use tokio::time::sleep;
 
-use crate::bank::{Bank, NAMES};
+use crate::bank::Bank;
+use crate::bank_kind::BankKind;
 use crate::dice::Dice;
 use crate::link::Link;
 use crate::node::{Node, NodePlan, Plant, tied};
@@ -19,20 +20,23 @@ use crate::server::serve;
 use crate::set::Set;
 use crate::told::Told;
 
-/// Two banks over HTTP. The adapter that is named is not the one that is used.
-const CONFIG: &str = r#"
-[[acquirer]]
-name = "bank-a"
-adapter = "sandbox"
-priority = 1
-time-out = "2s"
-
-[[acquirer]]
-name = "bank-b"
-adapter = "sandbox"
-priority = 2
-time-out = "2s"
-"#;
+/// Writes the configuration: two banks over HTTP that share the payments, and the secrets that sign their notices. The
+/// adapter that is named is not the one that is used.
+fn configure(directory: &Path) -> anyhow::Result<PathBuf> {
+    let mut text = String::new();
+    for (place, kind) in (1..).zip(BankKind::ALL) {
+        let name = kind.name();
+        let secret = WebhookSecret::from_bytes(vec![place; WebhookSecret::BYTES]);
+        std::fs::write(directory.join(format!("{name}.secret")), secret.reveal())?;
+        text.push_str(&format!(
+            "[[acquirer]]\nname = {name:?}\nadapter = \"sandbox\"\ntime-out = \"2s\"\n\
+             notification-secret-file = \"{name}.secret\"\n\n"
+        ));
+    }
+    let path = directory.join("chaos.toml");
+    std::fs::write(&path, text)?;
+    Ok(path)
+}
 
 /// What was done, for the report.
 #[derive(Default)]
@@ -80,8 +84,7 @@ impl World {
     pub(crate) async fn start(setting: Setting<'_>) -> anyhow::Result<Rc<Self>> {
         let Setting { seed, round, directory, set, plant } = setting;
         let program = node_program()?;
-        let config = directory.join("chaos.toml");
-        std::fs::write(&config, CONFIG)?;
+        let config = configure(directory)?;
         let database = format!("chaos_{round}");
         let (direct, count) = match &set {
             Some(set) => (set.uri(&database), 3),
@@ -93,10 +96,10 @@ impl World {
         *receiver.secret.borrow_mut() = WebhookSecret::parse(
             &ask(&["secrets", "show", "--merchant", "chaos", "--store", &direct]).await?,
         );
-        for name in NAMES {
+        for kind in BankKind::ALL {
             let path = config.display().to_string();
-            let secret = ask(&["secrets", "notification", name, "--config", &path]).await?;
-            bank.secrets.borrow_mut().push(WebhookSecret::parse(&secret).context("a secret")?);
+            let secret = ask(&["secrets", "notification", kind.name(), "--config", &path]).await?;
+            bank.secrets.borrow_mut().insert(kind, WebhookSecret::parse(&secret).context("a secret")?);
         }
         let (bank_listener, hook_listener) = (crate::ports::listen().await?, crate::ports::listen().await?);
         let (bank_address, hook_address) = (bank_listener.local_addr()?, hook_listener.local_addr()?);
@@ -170,12 +173,17 @@ impl World {
         Ok(())
     }
 
+    /// Whether clients or the receiver saw what must never be: nothing mends that.
+    pub(crate) fn is_violated(&self) -> bool {
+        !self.told.violations.borrow().is_empty() || !self.receiver.violations.borrow().is_empty()
+    }
+
     fn links(&self) -> impl Iterator<Item = &Rc<Link>> {
         let of_nodes = self.nodes.iter().flat_map(|node| node.store.iter().chain([&node.front, &node.bank]));
         of_nodes.chain(&self.hooks)
     }
 
-    /// All nodes anew, with their clocks so far ahead: what waits for its time need not be waited for.
+    /// Restarts all nodes with their clocks this far ahead: what waits for its time need not be waited for.
     pub(crate) async fn restart_ahead(&self, ahead_ms: u64) -> anyhow::Result<()> {
         self.bank.ahead_ms.set(ahead_ms);
         for node in &self.nodes {

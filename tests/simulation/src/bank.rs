@@ -7,8 +7,9 @@ mod teller;
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
 
-use quita_domain::acquiring::Charge;
+use quita_domain::acquiring::{Charge, ChargeQuery, Reference};
 use quita_domain::identity::{AcquirerName, Mode, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
@@ -21,6 +22,8 @@ use crate::world::{Manner, World};
 
 /// How long a bank may take for an answer.
 pub(crate) const TIME_OUT_MS: u64 = 5_000;
+/// For how long a question may wait to be sent.
+const QUESTION_WAITS: Duration = Duration::from_secs(15);
 
 /// One bank and its books.
 pub(crate) struct Bank {
@@ -43,6 +46,7 @@ impl Bank {
             max_amount: Money::from_cents(100_000_000),
             concurrency: 64,
             time_out_ms: TIME_OUT_MS,
+            rate: None,
         };
         Self { spec, manner, books: Mutex::default(), sent: Mutex::default() }
     }
@@ -54,6 +58,26 @@ impl Bank {
     /// The books.
     pub(crate) fn books(&self) -> MutexGuard<'_, BTreeMap<TransactionId, Entry>> {
         self.books.lock().unwrap()
+    }
+
+    /// What the bank calls a charge: a name of its own.
+    pub(crate) fn reference(&self, id: TransactionId) -> Reference {
+        Reference::none().with("id", &format!("{}-{}", self.name(), id.uuid().simple()))
+    }
+
+    /// The charge that the bank calls so.
+    pub(crate) fn identify(&self, reference: &Reference) -> Option<TransactionId> {
+        self.books().keys().copied().find(|id| self.reference(*id) == *reference)
+    }
+
+    /// What is asked about a charge must name it as the bank did, unless that was learnt while the question waited.
+    pub(crate) fn check_reference(&self, world: &World, query: &ChargeQuery) {
+        let place = usize::try_from(query.attempt).unwrap() - 1;
+        let known =
+            world.store.referenced_since(query.id, place).is_some_and(|at| at.elapsed() > QUESTION_WAITS);
+        if known && query.reference.is_empty() {
+            world.violation(format!("{}: {} did not get its reference back", query.id, self.name()));
+        }
     }
 
     /// A request for a charge has left: its intent must be durable by now.

@@ -80,6 +80,10 @@ faults! {
     BankErrorAfter = 120,
     /// An answer takes seconds.
     BankSlow = 100,
+    /// The bank wants fewer calls, and has done nothing.
+    BankThrottles = 60,
+    /// A refund that was taken fails later.
+    RefundFails = 300,
     /// A charge can't be found at once after it was made.
     BankLags = 100,
     /// The bank's adapter panics.
@@ -115,7 +119,7 @@ faults! {
     /// The sender of webhooks panics.
     SenderPanic = 6,
     /// An operator pauses, drains or opens an acquirer.
-    OperatorOrders = 300,
+    OperatorDirects = 300,
     /// An operator has an acquirer asked what became of a payment.
     OperatorAsks = 300,
     /// A node dies.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use quita_domain::money::Money;
-use quita_domain::operation::Wish;
+use quita_domain::operation::RequestedOperation;
 use tokio::time::{Duration, sleep};
 
 use crate::chance::Fault;
@@ -26,11 +26,19 @@ struct Way {
     steps: &'static [Step],
 }
 
-const REMOTE: Manner = Manner { issues_locally: false, forgets_keys: false, authorises_only: false };
-const PART: Step = Step::Operate(Wish::Refund(Some(Money::from_cents(CENTS / 4))));
-const REST: Step = Step::Operate(Wish::Refund(None));
-const CANCEL: Step = Step::Operate(Wish::Cancel);
-const CAPTURE: Step = Step::Operate(Wish::Capture(None));
+const REMOTE: Manner = Manner {
+    issues_locally: false,
+    forgets_keys: false,
+    authorises_only: false,
+    knows_sums_only: false,
+    takes_time_for_refunds: false,
+    only_hints: false,
+    registers_later: false,
+};
+const PART: Step = Step::Operate(RequestedOperation::Refund(Some(Money::from_cents(CENTS / 4))));
+const REST: Step = Step::Operate(RequestedOperation::Refund(None));
+const CANCEL: Step = Step::Operate(RequestedOperation::Cancel);
+const CAPTURE: Step = Step::Operate(RequestedOperation::Capture(None));
 const UNTIL_PAID: Step = Step::Wait(25_000);
 
 const WAYS: &[Way] = &[
@@ -58,6 +66,30 @@ const WAYS: &[Way] = &[
         manner: Manner { authorises_only: true, ..REMOTE },
         steps: &[PART],
     },
+    Way {
+        name: "card, held, captured and refunded at a bank that knows sums only",
+        kind: Kind::HeldCard,
+        manner: Manner { knows_sums_only: true, ..REMOTE },
+        steps: &[CAPTURE, PART, REST],
+    },
+    Way {
+        name: "pix, refunded in parts by a bank that takes its time",
+        kind: Kind::Pix,
+        manner: Manner { takes_time_for_refunds: true, ..REMOTE },
+        steps: &[UNTIL_PAID, PART, REST],
+    },
+    Way {
+        name: "pix, a bank that only hints",
+        kind: Kind::Pix,
+        manner: Manner { only_hints: true, ..REMOTE },
+        steps: &[UNTIL_PAID, PART],
+    },
+    Way {
+        name: "boleto, registered later",
+        kind: Kind::Boleto,
+        manner: Manner { registers_later: true, ..REMOTE },
+        steps: &[UNTIL_PAID],
+    },
     Way { name: "card, held and captured", kind: Kind::HeldCard, manner: REMOTE, steps: &[CAPTURE, REST] },
     Way { name: "card, held and voided", kind: Kind::HeldCard, manner: REMOTE, steps: &[CANCEL] },
 ];
@@ -78,6 +110,8 @@ const FAULTS: &[&[Fault]] = &[
     &[Fault::BankErrorAfter],
     &[Fault::BankDeclines],
     &[Fault::BankPanic],
+    &[Fault::BankThrottles],
+    &[Fault::RefundFails],
     &[Fault::BankSilentAfter, Fault::BankErrorAfter],
     &[Fault::NoticeTwice],
     &[Fault::NoticeLost],

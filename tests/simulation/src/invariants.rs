@@ -6,8 +6,9 @@ use quita_domain::delivery::{DeliveryState, webhook_id};
 use quita_domain::exception::Exception;
 use quita_domain::identity::TransactionId;
 use quita_domain::money::Money;
-use quita_domain::operation::OperationState;
+use quita_domain::operation::Operation;
 use quita_domain::payment::Payment;
+use quita_domain::state::{Refund, RefundStatus};
 use quita_domain::status::Status;
 
 use crate::bank::{Entry, Holding};
@@ -28,7 +29,7 @@ fn unrest(payment: &Payment) -> Option<&'static str> {
     if payment.state.attempts.last().is_none_or(|attempt| attempt.outcome.is_open()) {
         return Some("an open attempt");
     }
-    if payment.operations.iter().any(|operation| operation.state == OperationState::Processing) {
+    if payment.operations.iter().any(Operation::is_processing) {
         return Some("an open operation");
     }
     payment.outbox.iter().any(|one| one.state == DeliveryState::Pending).then_some("an open delivery")
@@ -47,6 +48,7 @@ pub(crate) fn unrests(world: &World) -> String {
 pub(crate) async fn check(world: &Arc<World>) {
     for payment in world.store.payments() {
         check_history(world, &payment);
+        check_refunds(world, &payment);
         check_deliveries(world, &payment);
         check_books(world, &payment);
     }
@@ -73,7 +75,8 @@ fn check_history(world: &World, payment: &Payment) {
     let mut last = payment.created_at;
     for (place, event) in payment.history.iter().enumerate() {
         let is_next = usize::try_from(event.sequence).unwrap() == place + 1;
-        let is_edge = event.previous_status == status && status.allows(event.status);
+        let is_refund = event.refund.is_some() && event.status == status;
+        let is_edge = event.previous_status == status && (is_refund || status.allows(event.status));
         let is_sane = payment.as_of(event).status == event.status && event.occurred_at >= last;
         if !(is_next && is_edge && is_sane) {
             world.violation(format!("{}: event {} does not follow", payment.id, event.sequence));
@@ -82,6 +85,29 @@ fn check_history(world: &World, payment: &Payment) {
     }
     if payment.status() != status {
         world.violation(format!("{}: the status is not its last event's", payment.id));
+    }
+}
+
+/// The end of each refund is an event: of its own, or the change of the status to `refund`.
+fn check_refunds(world: &World, payment: &Payment) {
+    let told = |id: &str, status| {
+        let of_refund = payment.history.iter().filter_map(|event| event.refund.as_ref());
+        of_refund.filter(|told| told.refund_id == id && told.status == status).count()
+    };
+    let of_status = |status| payment.state.refunds.iter().filter(move |refund| refund.status == status);
+    let untold = of_status(RefundStatus::Succeeded)
+        .filter(|refund| told(&refund.id, RefundStatus::Succeeded) == 0)
+        .count();
+    if untold != usize::from(payment.status() == Status::Refund) {
+        world.violation(format!("{}: {untold} refunds that succeeded were not told", payment.id));
+    }
+    let is_told_once = |refund: &Refund| {
+        told(&refund.id, RefundStatus::Succeeded) <= 1 && told(&refund.id, RefundStatus::Failed) <= 1
+    };
+    let failed_untold =
+        of_status(RefundStatus::Failed).any(|refund| told(&refund.id, RefundStatus::Failed) == 0);
+    if failed_untold || !payment.state.refunds.iter().all(is_told_once) {
+        world.violation(format!("{}: a refund was told twice, or a failed one was not", payment.id));
     }
 }
 
@@ -107,7 +133,9 @@ fn check_deliveries(world: &World, payment: &Payment) {
 /// The banks' books are the judge.
 fn check_books(world: &World, payment: &Payment) {
     let id = payment.id;
-    let entries: Vec<Entry> = world.banks.iter().filter_map(|bank| bank.books().get(&id).cloned()).collect();
+    let mut entries: Vec<Entry> =
+        world.banks.iter().filter_map(|bank| bank.books().get(&id).cloned()).collect();
+    entries.iter_mut().for_each(|entry| entry.pass_to(world.clock.now()));
     let authorised: u32 = entries.iter().map(|entry| entry.authorised).sum();
     if authorised > 1 {
         world.violation(format!("{id}: the card was charged {authorised} times"));
@@ -161,7 +189,7 @@ fn check_captured(world: &World, payment: &Payment, entry: &Entry) {
 
 fn check_told_to_operator(world: &World, id: TransactionId) {
     if world.store.lock().exceptions.iter().all(|exception| exception.transaction_id != id) {
-        world.violation(format!("{id}: odd money that no operator was told of"));
+        world.violation(format!("{id}: odd money that was reported to no operator"));
     }
 }
 
@@ -179,7 +207,7 @@ fn check_strays(world: &World) {
         let id = stored.notice.transaction_id;
         let is_known = content.payments.contains_key(&id);
         if !is_known && content.exceptions.iter().all(|exception| exception.transaction_id != id) {
-            world.violation(format!("{id}: a notice of an unknown payment that no operator was told of"));
+            world.violation(format!("{id}: a notice of an unknown payment that was reported to no operator"));
         }
     }
 }
@@ -197,8 +225,13 @@ fn check_exceptions(world: &World) {
             "unknown_outcome" => true,
             "amount_mismatch" => is_odd,
             // By a clock that is ahead a notice has waited long enough; it is still tried. An acquirer that is drained
-            // is not asked for what has to come first.
-            "too_early" => is_odd || world.faults.has_struck(Fault::ClockJumps) || was_drained(world, id),
+            // is not asked for what has to come first. A refund that crossed another one is in doubt for a while.
+            "too_early" => {
+                is_odd
+                    || world.faults.has_struck(Fault::ClockJumps)
+                    || was_drained(world, id)
+                    || was_crossed_by_refund(world, id)
+            }
             "unknown_payment" => is_strange,
             "contradiction" => is_odd || is_plausible(world, exception) || has(Entry::may_be_contradicted),
             _ => is_odd,
@@ -216,13 +249,21 @@ fn was_drained(world: &World, id: TransactionId) -> bool {
     })
 }
 
+/// Whether a refund was asked for that the bank had to refuse because it had given the money back at its desk.
+fn was_crossed_by_refund(world: &World, id: TransactionId) -> bool {
+    world.faults.has_struck(Fault::DeskRefund)
+        && world.store.payment(id).is_some_and(|payment| {
+            payment.state.refunds.iter().any(|refund| refund.status == RefundStatus::Failed)
+        })
+}
+
 /// Contradictions that are worth a look although the books turn out to be in order.
 fn is_plausible(world: &World, exception: &Exception) -> bool {
     let id = exception.transaction_id;
     let Some(payment) = world.store.payment(id) else { return false };
     let was_disputed =
         world.banks.iter().any(|bank| bank.books().get(&id).is_some_and(|entry| entry.was_disputed));
-    // A dispute that is told of only after all was refunded; the same charge found by a question from before it was
+    // A dispute that is reported only after all was refunded; the same charge found by a question from before it was
     // sent once more.
     (was_disputed && payment.status() == Status::Refund)
         || (exception.detail.starts_with("charge ") && payment.state.attempts.len() > 1)

@@ -85,6 +85,10 @@ fn manner(chance: &Chance) -> Manner {
         issues_locally: chance.per_mille(300),
         forgets_keys: chance.per_mille(300),
         authorises_only: chance.per_mille(300),
+        knows_sums_only: chance.per_mille(300),
+        takes_time_for_refunds: chance.per_mille(300),
+        only_hints: chance.per_mille(400),
+        registers_later: chance.per_mille(300),
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! A world has one to three nodes on one simulated store, banks, receivers and merchants' programs, all on one thread
 //! in paused time. One seed decides everything that happens, so a seed that fails does so every time, to the letter.
-//! What is judged: `store/judge.rs` at every write, `receivers.rs` at every webhook, `bank.rs` at every charge,
-//! `merchant.rs` at every answer, and `invariants.rs` whenever all is quiet.
+//! What is judged: `judge.rs` in `tests/memory-store` at every write, `receivers.rs` at every webhook, `bank.rs` at
+//! every charge, `merchant.rs` at every answer, and `invariants.rs` whenever all is quiet.
 
 #![allow(
     clippy::unwrap_used,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use quita_actors::{Denied, Operated};
 use quita_domain::identity::TransactionId;
 use quita_domain::money::Money;
-use quita_domain::operation::{OperationRequest, Wish};
+use quita_domain::operation::{OperationRequest, RequestedOperation};
 use quita_domain::payment::Refusal;
 
 use crate::chance::Fault;
@@ -21,10 +21,10 @@ const TRIES: u32 = 40;
 /// What a merchant does with a payment once it is created.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Step {
-    /// Do nothing for so many milliseconds.
+    /// Do nothing for this many milliseconds.
     Wait(u64),
     Read,
-    Operate(Wish),
+    Operate(RequestedOperation),
     Redeliver,
 }
 
@@ -73,7 +73,7 @@ impl Merchant {
             match step {
                 Step::Wait(ms) => self.world.pass(ms, ms).await,
                 Step::Read => self.read().await,
-                Step::Operate(wish) => self.operate(wish).await,
+                Step::Operate(requested) => self.operate(requested).await,
                 Step::Redeliver => self.redeliver().await,
             }
         }
@@ -103,7 +103,7 @@ impl Merchant {
     }
 
     /// Cancels, captures or refunds; with a key it insists.
-    async fn operate(&self, wish: Wish) {
+    async fn operate(&self, requested: RequestedOperation) {
         let (world, id) = (&self.world, self.request.id());
         let key = world.chance.per_mille(700).then(|| format!("key-{}", world.chance.any()));
         for _ in 0..if key.is_some() { TRIES } else { 1 } {
@@ -112,11 +112,11 @@ impl Merchant {
                 continue;
             };
             let floor = world.told_version(id);
-            let request = OperationRequest { id: world.fresh_id(), wish, key: key.clone() };
+            let request = OperationRequest { id: world.fresh_id(), requested, key: key.clone() };
             let call = node.call(|payments| async move { payments.operate(id, owner(), request).await });
             let answer = self.with_patience(call).await;
             world.note(|| {
-                format!("{} {id} at node {}: {}", wish.verb(), node.place, brief_operation(&answer))
+                format!("{} {id} at node {}: {}", requested.verb(), node.place, brief_operation(&answer))
             });
             match answer {
                 Ok(Ok(operated)) => {
@@ -125,7 +125,7 @@ impl Merchant {
                     return;
                 }
                 Ok(Err(denied)) if !denied.is_transient() => {
-                    self.check_refusal(&denied, wish);
+                    self.check_refusal(&denied, requested);
                     return;
                 }
                 Ok(Err(_)) | Err(Untold) => {}
@@ -134,7 +134,7 @@ impl Merchant {
         }
     }
 
-    fn check_refusal(&self, denied: &Denied, wish: Wish) {
+    fn check_refusal(&self, denied: &Denied, requested: RequestedOperation) {
         let is_sane = match denied {
             Denied::Refused(refusal) => !matches!(refusal, Refusal::KeyReused | Refusal::NoSuchDelivery),
             Denied::NotFound => self.world.told_version(self.request.id()).is_none(),
@@ -149,7 +149,7 @@ impl Merchant {
             | Denied::Defect(_) => false,
         };
         if !is_sane {
-            self.world.violation(format!("{}: {} was denied: {denied}", self.request.id(), wish.verb()));
+            self.world.violation(format!("{}: {} was denied: {denied}", self.request.id(), requested.verb()));
         }
     }
 
@@ -179,8 +179,13 @@ pub(crate) fn steps_by_chance(world: &World, cents: u64) -> Vec<Step> {
     let mut steps = vec![Step::Wait(chance.between(0, 15_000))];
     for _ in 0..chance.between(1, 3) {
         let amount = chance.per_mille(500).then(|| Money::from_cents(chance.between(1, cents)));
-        let wishes = [Wish::Cancel, Wish::Capture(amount), Wish::Refund(amount), Wish::Refund(None)];
-        let operate = Step::Operate(chance.pick(&wishes));
+        let requested_operations = [
+            RequestedOperation::Cancel,
+            RequestedOperation::Capture(amount),
+            RequestedOperation::Refund(amount),
+            RequestedOperation::Refund(None),
+        ];
+        let operate = Step::Operate(chance.pick(&requested_operations));
         steps.push(chance.pick(&[Step::Read, operate, operate, operate, Step::Redeliver]));
         steps.push(Step::Wait(chance.between(0, 5_000)));
         steps.push(Step::Read);

@@ -38,7 +38,7 @@ pub(crate) struct Node {
 pub(crate) struct Untold;
 
 impl Node {
-    /// Starts a node at this place; it dies at the gate with this number, if it passes so many.
+    /// Starts a node at this place; it dies at the gate with this number, if it gets that far.
     pub(crate) fn start(world: &Arc<World>, place: usize, dies_at_gate: Option<u64>) -> Self {
         let fuse = Arc::new(Fuse {
             world: Arc::clone(world),
@@ -102,7 +102,7 @@ fn limits() -> Limits {
         webhook_workers_per_receiver: 2,
         timer_interval: Duration::from_secs(2),
         supervision_interval: Duration::from_secs(3),
-        orders_interval: Duration::from_secs(3),
+        directives_interval: Duration::from_secs(3),
         node_interval: Duration::from_secs(3_600),
         sample_interval: Duration::from_secs(3_600),
         ..Limits::default()
@@ -110,12 +110,10 @@ fn limits() -> Limits {
 }
 
 fn ports(world: &Arc<World>, fuse: &Arc<Fuse>) -> Ports {
-    let bank = |bank: &Arc<_>| -> Arc<dyn AcquirerFactory> {
-        Arc::new(NodeBank { world: Arc::clone(world), fuse: Arc::clone(fuse), bank: Arc::clone(bank) })
-    };
+    let bank = |bank: &Arc<_>| -> Arc<dyn AcquirerFactory> { Arc::new(NodeBank::new(world, fuse, bank)) };
     let node = Arc::new(NodeChance { world: Arc::clone(world), place: fuse.place });
     Ports {
-        store: Arc::new(NodeStore { world: Arc::clone(world), fuse: Arc::clone(fuse) }),
+        store: NodeStore::open(world, fuse),
         acquirers: world.banks.iter().map(bank).collect(),
         webhooks: Arc::new(NodeSenders { world: Arc::clone(world), fuse: Arc::clone(fuse) }),
         clock: Arc::<NodeChance>::clone(&node),

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
-use quita_domain::control::RouteOrder;
+use quita_domain::control::RouteDirective;
 use quita_domain::identity::AcquirerName;
 use quita_domain::method::Method;
 
@@ -54,7 +54,7 @@ impl Drained {
 pub(crate) async fn meddle(world: Arc<World>) {
     loop {
         world.pass(200, 2_000).await;
-        if world.strikes(Fault::OperatorOrders) {
+        if world.strikes(Fault::OperatorDirects) {
             order(&world).await;
         }
         if world.strikes(Fault::OperatorAsks) {
@@ -67,18 +67,18 @@ async fn order(world: &Arc<World>) {
     let Some(node) = world.any_node() else { return };
     let bank = world.chance.pick(&world.banks).name().clone();
     let method = world.chance.pick(&Method::ALL);
-    let order = world.chance.pick(&RouteOrder::ALL);
+    let order = world.chance.pick(&RouteDirective::ALL);
     world.note(|| format!("order {} for {bank} {method} at node {}", order.as_str(), node.place));
     let route = (bank.clone(), method);
     world.drained.learn(&route, Place::Nowhere);
-    if order == RouteOrder::Drained {
+    if order == RouteDirective::Drained {
         world.drained.ever.lock().unwrap().insert(route.clone());
     }
-    let ordered = node.ask(|operators| async move { operators.order(&bank, method, order).await });
+    let ordered = node.ask(|operators| async move { operators.direct(&bank, method, order).await });
     world.drained.learn(
         &route,
         match ordered.await {
-            Ok(Ok(_)) if order == RouteOrder::Drained => Place::At(node.place),
+            Ok(Ok(_)) if order == RouteDirective::Drained => Place::At(node.place),
             Ok(Ok(_)) => Place::Nowhere,
             _ => Place::NotKnown,
         },

@@ -11,7 +11,7 @@ use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::order::{Address, Order, Payer, Purchase, Terms, Utm};
 use quita_domain::phone::Phone;
-use quita_domain::place::{Cep, Uf};
+use quita_domain::postal::{Cep, Uf};
 use quita_domain::time::Timestamp;
 use uuid::Uuid;
 

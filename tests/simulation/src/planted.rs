@@ -5,7 +5,10 @@
 
 use std::sync::Arc;
 
-use quita_domain::acquiring::{CallFailure, Charge, ChargeAnswer, Fact, Notice};
+use quita_domain::acquiring::{
+    CallFailure, Charge, ChargeAnswer, ChargeQuery, Decline, Fact, Notice, OperationAnswer, Reference,
+    Subject,
+};
 use quita_domain::delivery::{Delivery, DeliveryState};
 use quita_domain::operation::Operation;
 use quita_ports::{StoreError, Write, WriteError};
@@ -65,12 +68,22 @@ mistakes! {
     NotFoundAtOnce,
     /// An operation that is sent again has another id.
     NewOperationId,
-    /// A refund that is told of has no id by which a repetition is known.
+    /// An operation without an answer counts as not sent, and is sent again without asking.
+    UnknownOperationIsResent,
+    /// An operation that is not found is sent again at once.
+    OperationNotFoundAtOnce,
+    /// A refund that the acquirer took counts as done.
+    AcceptedIsDone,
+    /// Hints are dropped.
+    DropHints,
+    /// What the acquirer calls a charge is not given back.
+    ForgetReference,
+    /// A refund that is reported has no id by which a repetition is known.
     RefundHasNoId,
     /// Whatever a receiver answers, or nothing, confirms.
     AnyAnswerConfirms,
     /// What operators ordered is not found again, now and then.
-    ForgetOrders,
+    ForgetDirectives,
 }
 
 /// Worlds in which a mistake must be caught.
@@ -109,7 +122,7 @@ pub(crate) fn written(world: &World, place: usize, write: &Write) -> Write {
         }
         Some(Mistake::ForgetCallLease) => {
             if let Some(attempt) = Arc::make_mut(&mut payment.state).attempts.last_mut() {
-                attempt.ask_at = None;
+                attempt.inquire_at = None;
             }
         }
         Some(Mistake::ForgetDeliveryLease) => {
@@ -153,13 +166,39 @@ pub(crate) fn charge_heard(world: &World, answer: Option<ChargeAnswer>) -> Optio
     let is_unknown = matches!(answer, None | Some(ChargeAnswer::Failed(CallFailure::Unknown(_))));
     match world.mistake {
         Some(Mistake::TimeOutIsRefused) if is_unknown => {
-            Some(ChargeAnswer::Known(Fact::Declined { code: "time_out".into() }))
+            Some(ChargeAnswer::known(Fact::Declined(Decline::of("time_out"))))
         }
         Some(Mistake::TimeOutIsNotDelivered) if is_unknown => {
             Some(ChargeAnswer::Failed(CallFailure::NotDelivered("time-out".into())))
         }
         Some(_) | None => answer,
     }
+}
+
+/// What the service takes the answer to an operation for; `None` is a time-out.
+pub(crate) fn operation_heard(world: &World, answer: Option<OperationAnswer>) -> Option<OperationAnswer> {
+    let is_unknown = matches!(answer, None | Some(OperationAnswer::Failed(CallFailure::Unknown(_))));
+    match (world.mistake, &answer) {
+        (Some(Mistake::UnknownOperationIsResent), _) if is_unknown => {
+            Some(OperationAnswer::Failed(CallFailure::NotDelivered("time-out".into())))
+        }
+        (Some(Mistake::AcceptedIsDone), Some(OperationAnswer::Accepted)) => Some(OperationAnswer::Done),
+        _ => answer,
+    }
+}
+
+/// What is heard of a hint.
+pub(crate) fn hints(world: &World, subject: Subject) -> Option<Subject> {
+    (world.mistake != Some(Mistake::DropHints)).then_some(subject)
+}
+
+/// A question about a charge as it is sent.
+pub(crate) fn asked(world: &World, query: &ChargeQuery) -> ChargeQuery {
+    let mut query = query.clone();
+    if world.mistake == Some(Mistake::ForgetReference) {
+        query.reference = Reference::none();
+    }
+    query
 }
 
 /// An operation as it is sent.

@@ -68,7 +68,7 @@ fn check_first(world: &World, id: &str, body: &str) {
     let event: Told = serde_json::from_str(body).unwrap();
     let transaction = event.transaction_id;
     let Some(payment) = world.store.payment(transaction) else {
-        world.violation(format!("{id} is told of a payment that is not stored"));
+        world.violation(format!("{id} is about a payment that is not stored"));
         return;
     };
     let sequence = event.sequence;

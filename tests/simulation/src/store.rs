@@ -1,62 +1,61 @@
 //! One simulated store for all nodes: atomic guarded writes, and everything that a real one may do to us.
 
-mod access;
-mod judge;
-mod operators;
-mod port;
+mod node_store;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use quita_domain::acquiring::Notice;
-use quita_domain::control::RouteControl;
-use quita_domain::exception::Exception;
-use quita_domain::identity::TransactionId;
+use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner, TransactionId};
 use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
-use quita_ports::{Write, WriteError};
+use quita_domain::webhook::signature::WebhookSecret;
+use quita_memory_store::{Records, StoredNotice, judge};
+use quita_ports::{StoreError, Write, WriteError};
+use tokio::time::Instant;
 
-pub(crate) use self::access::{owner, webhook_secret};
-pub(crate) use self::port::NodeStore;
+pub(crate) use self::node_store::NodeStore;
 use crate::planted::Mistake;
 use crate::world::World;
 
-/// A notice, when it is due, how often it was put off, whether it is worked.
-pub(crate) struct StoredNotice {
-    pub(crate) notice: Notice,
-    pub(crate) due_at: Timestamp,
-    pub(crate) tried: u32,
-    pub(crate) is_done: bool,
+/// Whose every payment is.
+pub(crate) fn owner() -> Owner {
+    let (merchant, application) = (MerchantId::new("demo"), ApplicationName::new("default"));
+    Owner { merchant, application, mode: Mode::Test }
 }
 
-/// What is durable.
-#[derive(Default)]
-pub(crate) struct Content {
-    pub(crate) payments: BTreeMap<TransactionId, Arc<Payment>>,
-    /// What each payment was before its last write, in a world whose reads are stale.
-    before: BTreeMap<TransactionId, Arc<Payment>>,
-    pub(crate) notices: BTreeMap<String, StoredNotice>,
-    pub(crate) exceptions: Vec<Exception>,
-    pub(crate) controls: Vec<RouteControl>,
+/// What signs every webhook.
+pub(crate) fn webhook_secret() -> WebhookSecret {
+    WebhookSecret::from_bytes(vec![7; WebhookSecret::BYTES])
 }
 
 /// The store.
 pub(crate) struct SimStore {
-    content: Mutex<Content>,
+    records: Mutex<Records>,
+    /// What each payment was before its last write, in a world whose reads are stale.
+    before: Mutex<BTreeMap<TransactionId, Arc<Payment>>>,
+    /// Since when the bank's name of the charge of an attempt is known.
+    referenced: Mutex<BTreeMap<(TransactionId, usize), Instant>>,
     is_embedded: bool,
 }
 
 impl SimStore {
     pub(crate) fn new(is_embedded: bool) -> Self {
-        Self { content: Mutex::default(), is_embedded }
+        let mut records = Records::default();
+        records.add_application(&owner(), &webhook_secret());
+        Self {
+            records: Mutex::new(records),
+            before: Mutex::default(),
+            referenced: Mutex::default(),
+            is_embedded,
+        }
     }
 
     pub(crate) const fn is_embedded(&self) -> bool {
         self.is_embedded
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Content> {
-        self.content.lock().unwrap()
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Records> {
+        self.records.lock().unwrap()
     }
 
     pub(crate) fn payment(&self, id: TransactionId) -> Option<Arc<Payment>> {
@@ -67,33 +66,94 @@ impl SimStore {
         self.lock().payments.values().cloned().collect()
     }
 
+    /// Answers a query, as the service of this world understands it.
+    fn read<T>(
+        &self,
+        world: &World,
+        call: &str,
+        query: impl FnOnce(&Records) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let is_forgetful = world.mistake == Some(Mistake::ForgetDirectives) && call == "route_controls";
+        if is_forgetful && world.chance.between(0, 9) == 0 {
+            return query(&Records::default());
+        }
+        query(&self.lock())
+    }
+
+    /// Answers a lookup of payments.
+    fn load(&self, world: &World, ids: &[TransactionId]) -> Vec<Payment> {
+        let (records, before) = (self.lock(), self.before.lock().unwrap());
+        let shown = |id| {
+            let is_stale = world.mistake == Some(Mistake::StaleRead) && world.chance.per_mille(200);
+            if is_stale { before.get(id) } else { records.payments.get(id) }
+        };
+        ids.iter().filter_map(shown).map(|payment| payment.as_ref().clone()).collect()
+    }
+
+    /// Makes a change durable, as the service of this world would.
+    fn change<T>(
+        &self,
+        world: &World,
+        call: &str,
+        change: impl FnOnce(&mut Records) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut records = self.lock();
+        if world.mistake == Some(Mistake::DropException) && call == "put_exception" {
+            return change(&mut Records::default());
+        }
+        let known = records.exceptions.len();
+        let made = change(&mut records);
+        for exception in &records.exceptions[known..] {
+            world.note(|| format!("exception {} {}", exception.id, exception.detail));
+        }
+        let is_dropped = |stored: &StoredNotice| match (world.mistake, call) {
+            (Some(Mistake::FinishNoticeFirst), "put_notices") => true,
+            (Some(Mistake::DropEarlyNotice), "postpone_notice") => stored.tried > 0,
+            (Some(_) | None, _) => false,
+        };
+        records.notices.values_mut().for_each(|stored| stored.is_done |= is_dropped(stored));
+        made
+    }
+
     /// Makes one guarded write durable.
     pub(crate) fn apply(&self, world: &World, write: &Write) -> Result<(), WriteError> {
         let next = &write.payment;
-        let mut content = self.lock();
-        let known = content.payments.get(&next.id);
-        let is_guarded = world.mistake != Some(Mistake::DropTheGuard);
-        if is_guarded && known.map_or(0, |known| known.revision) != write.expected_revision {
-            world.note(|| format!("conflict {} at revision {}", next.id, write.expected_revision));
-            return Err(WriteError::Conflict);
+        let mut records = self.lock();
+        let known = records.payments.get(&next.id).cloned();
+        let mut write = write.clone();
+        if world.mistake == Some(Mistake::DropTheGuard) {
+            write.expected_revision = known.as_ref().map_or(0, |known| known.revision);
         }
-        for wrong in judge::wrongs(known.map(AsRef::as_ref), next) {
+        if let Err(conflict) = records.write(&write) {
+            world.note(|| format!("conflict {} at revision {}", next.id, write.expected_revision));
+            return Err(conflict);
+        }
+        for wrong in judge::violations(known.as_deref(), next) {
             world.violation(format!("{}: {wrong}", next.id));
         }
         world.note(|| format!("stored {} revision {} {}", next.id, next.revision, next.status()));
-        let before = content.payments.insert(next.id, Arc::clone(next));
-        if let Some(before) = before.filter(|_| world.mistake == Some(Mistake::StaleRead)) {
-            content.before.insert(next.id, before);
+        for (place, _) in
+            next.state.attempts.iter().enumerate().filter(|(_, sent)| !sent.reference.is_empty())
+        {
+            self.referenced.lock().unwrap().entry((next.id, place)).or_insert_with(Instant::now);
+        }
+        if let Some(known) = known.filter(|_| world.mistake == Some(Mistake::StaleRead)) {
+            self.before.lock().unwrap().insert(next.id, known);
         }
         Ok(())
     }
 
+    /// Since when the bank's name of the charge of an attempt is known, if it is.
+    pub(crate) fn referenced_since(&self, id: TransactionId, attempt: usize) -> Option<Instant> {
+        self.referenced.lock().unwrap().get(&(id, attempt)).copied()
+    }
+
     /// The next moment at which something is due, if anything ever is.
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
-        let content = self.lock();
-        let payments = content.payments.values();
+        let records = self.lock();
+        let payments = records.payments.values();
         let due = payments.flat_map(|payment| payment.due_at().into_iter().chain(payment.outbox_at()));
-        let open = content.notices.values().filter(|stored| !stored.is_done);
+        let open = records.notices.values().filter(|stored| !stored.is_done);
         due.chain(open.map(|stored| stored.due_at)).min()
     }
 }

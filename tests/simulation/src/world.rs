@@ -41,6 +41,14 @@ pub(crate) struct Manner {
     pub(crate) forgets_keys: bool,
     /// A card is authorised first and captured by a call of its own.
     pub(crate) authorises_only: bool,
+    /// Operations have no ids: one that is sent a second time is done a second time. Its sums are all it tells.
+    pub(crate) knows_sums_only: bool,
+    /// A refund is taken at once and done, or not, minutes or hours later.
+    pub(crate) takes_time_for_refunds: bool,
+    /// Its notices say whom they are about, by our id or by its own, and nothing else.
+    pub(crate) only_hints: bool,
+    /// A boleto is taken at once and has its code later.
+    pub(crate) registers_later: bool,
 }
 
 /// One world.
@@ -67,7 +75,7 @@ pub(crate) struct World {
 /// What clients were told.
 #[derive(Default)]
 struct Told {
-    /// The highest version that a client was told of each acknowledged payment.
+    /// The highest version of each acknowledged payment that a client has seen.
     versions: BTreeMap<TransactionId, u32>,
     /// Operations that were accepted.
     operations: Vec<(TransactionId, Uuid)>,
@@ -162,7 +170,7 @@ impl World {
         *known = version.max(*known);
     }
 
-    /// What any client was told of it until now; nothing that is told from now on may be older.
+    /// What any client has seen of it until now; nothing that is shown from now on may be older.
     pub(crate) fn told_version(&self, id: TransactionId) -> Option<u32> {
         self.told.lock().unwrap().versions.get(&id).copied()
     }

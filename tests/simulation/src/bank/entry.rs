@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use quita_domain::acquiring::{Approval, ChargeQuery, Fact, Issued, OperationAnswer, Settlement};
+use quita_domain::acquiring::{
+    Approval, CallFailure, ChargeQuery, Decline, Fact, Issued, OperationAnswer, Reference, Settlement,
+    Statement,
+};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::operation::{Operation, OperationKind};
@@ -25,6 +28,24 @@ pub(crate) enum Holding {
     Cancelled,
 }
 
+/// Money that goes back, or did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Returned {
+    amount: Money,
+    state: Return,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Return {
+    /// It ends at this time, one way or the other.
+    UnderWay {
+        until: Timestamp,
+        fails: bool,
+    },
+    Done,
+    Failed,
+}
+
 /// One payment.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
@@ -38,21 +59,29 @@ pub(crate) struct Entry {
     pub(crate) is_crossed: bool,
     /// Whether it could not be found for a while.
     pub(crate) has_lagged: bool,
-    /// What was given back, by the id of the refund.
-    pub(crate) refunded: BTreeMap<String, Money>,
     pub(crate) is_charged_back: bool,
     /// Whether it was charged back at any time.
     pub(crate) was_disputed: bool,
     pub(crate) issued: Option<Issued>,
     /// From when it can be found.
     pub(crate) visible_at: Timestamp,
+    /// From when it can be seen that the last operation was done.
+    pub(crate) operations_visible_at: Timestamp,
+    /// From when there is a code to pay with.
+    pub(crate) registered_at: Timestamp,
+    /// What the bank calls it.
+    pub(crate) reference: Reference,
+    /// Money that was taken back or given back, in the order in which it happened, as far as the bank lists it.
+    moved: Vec<Fact>,
+    /// What goes back, by an id of the bank's, or of ours where the bank knows those.
+    returned: BTreeMap<String, Returned>,
     expires_at: Timestamp,
     method: Method,
     answered: BTreeMap<Uuid, OperationAnswer>,
 }
 
 impl Entry {
-    pub(crate) fn new(query: &ChargeQuery, holding: Holding) -> Self {
+    pub(crate) fn new(query: &ChargeQuery, holding: Holding, reference: Reference) -> Self {
         let (issued, expires_at) = issue(query);
         let is_card = query.method == Method::CreditCard;
         let takes_money = matches!(holding, Holding::Authorised | Holding::Captured);
@@ -63,11 +92,15 @@ impl Entry {
             is_odd: false,
             is_crossed: false,
             has_lagged: false,
-            refunded: BTreeMap::new(),
             is_charged_back: false,
             was_disputed: false,
             issued,
             visible_at: Timestamp::default(),
+            operations_visible_at: Timestamp::default(),
+            registered_at: Timestamp::default(),
+            reference,
+            moved: Vec::new(),
+            returned: BTreeMap::new(),
             expires_at,
             method: query.method,
             answered: BTreeMap::new(),
@@ -79,8 +112,16 @@ impl Entry {
         self.expires_at
     }
 
+    /// What went back for certain.
     pub(crate) fn given_back(&self) -> Money {
-        self.refunded.values().copied().sum()
+        self.returned.values().filter(|one| one.state == Return::Done).map(|one| one.amount).sum()
+    }
+
+    /// What may still go back.
+    pub(crate) fn left(&self) -> Money {
+        let taken: Money =
+            self.returned.values().filter(|one| one.state != Return::Failed).map(|one| one.amount).sum();
+        self.captured.minus(taken)
     }
 
     /// A withdrawal was told after the money came, or the bank denied for a while what it had.
@@ -88,11 +129,25 @@ impl Entry {
         self.is_crossed || self.has_lagged
     }
 
-    /// What the bank states about it.
-    pub(crate) fn fact(&mut self, id: Uuid, now: Timestamp) -> Fact {
+    /// Time has gone by: what was under way ends. Nothing goes back of what was taken back.
+    pub(crate) fn pass_to(&mut self, now: Timestamp) {
         if self.holding == Holding::Awaited && now > self.expires_at {
             self.holding = Holding::Expired;
         }
+        for (id, one) in &mut self.returned {
+            let Return::UnderWay { until, fails } = one.state else { continue };
+            if until <= now {
+                one.state = if fails || self.is_charged_back { Return::Failed } else { Return::Done };
+                if one.state == Return::Done {
+                    self.moved.push(Fact::Refunded { refund_id: id.clone(), amount: Some(one.amount) });
+                }
+            }
+        }
+    }
+
+    /// What the bank states about it first.
+    pub(crate) fn fact(&mut self, id: Uuid, now: Timestamp) -> Fact {
+        self.pass_to(now);
         match self.holding {
             Holding::Awaited => Fact::Pending { issued: self.issued.clone().unwrap(), news_at: None },
             Holding::Authorised => Fact::Authorized(approval()),
@@ -102,19 +157,96 @@ impl Entry {
                 end_to_end_id: None,
                 approval: (self.method == Method::CreditCard).then(approval),
             }),
-            Holding::Declined => Fact::Declined { code: "insufficient_funds".into() },
+            Holding::Declined => Fact::Declined(Decline::of("insufficient_funds")),
             Holding::Expired => Fact::Expired,
             Holding::Cancelled => Fact::Cancelled,
         }
     }
 
-    /// Does what is asked, once for each id.
-    pub(crate) fn operate(&mut self, operation: &Operation) -> OperationAnswer {
-        if let Some(answer) = self.answered.get(&operation.id) {
-            return answer.clone();
+    /// Everything that the bank states about it.
+    pub(crate) fn statement(&mut self, id: Uuid, now: Timestamp) -> Statement {
+        let mut facts = vec![self.fact(id, now)];
+        if self.holding == Holding::Captured && !self.is_odd {
+            facts.extend(self.moved.iter().cloned());
         }
-        let refused = |why: &str| OperationAnswer::Refused(why.into());
-        let answer = match (operation.kind, self.holding) {
+        Statement { facts, reference: self.reference.clone() }
+    }
+
+    /// Money is taken back, or the dispute is won.
+    pub(crate) fn dispute(&mut self, fact: Fact) {
+        self.is_charged_back = matches!(fact, Fact::ChargedBack { .. });
+        self.was_disputed = true;
+        self.moved.push(fact);
+    }
+
+    /// The bank gives money back without our asking.
+    pub(crate) fn give_back_at_the_desk(&mut self, id: &str, amount: Money) {
+        self.returned.insert(id.to_owned(), Returned { amount, state: Return::Done });
+        self.moved.push(Fact::Refunded { refund_id: id.to_owned(), amount: Some(amount) });
+    }
+
+    /// Does what is asked, once for each id.
+    pub(crate) fn operate_by_id(
+        &mut self,
+        operation: &Operation,
+        refund_ends: Option<(Timestamp, bool)>,
+    ) -> OperationAnswer {
+        if !self.answered.contains_key(&operation.id) {
+            let name = operation.id.to_string();
+            let answer = self.operate(operation.kind, name, refund_ends, true);
+            self.answered.insert(operation.id, answer);
+        }
+        self.became_by_id(operation)
+    }
+
+    /// What became of an operation of this id.
+    pub(crate) fn became_by_id(&self, operation: &Operation) -> OperationAnswer {
+        let returned = self.returned.get(&operation.id.to_string()).map(|one| one.state);
+        match (self.answered.get(&operation.id), returned) {
+            (None, _) => OperationAnswer::NotFound,
+            (Some(_), Some(Return::UnderWay { .. })) => OperationAnswer::Accepted,
+            (Some(_), Some(Return::Done)) => OperationAnswer::Done,
+            (Some(_), Some(Return::Failed)) => OperationAnswer::Refused("no_balance".into()),
+            (Some(answer), None) => answer.clone(),
+        }
+    }
+
+    /// Does what is asked, however often it is asked: there are no ids.
+    pub(crate) fn operate_once_more(&mut self, operation: &Operation) -> OperationAnswer {
+        let name = format!("return-{}", self.returned.len());
+        self.operate(operation.kind, name, None, false)
+    }
+
+    /// What became of an operation, by what the bank holds and by what its caller knows of that.
+    pub(crate) fn became_by_sums(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
+        match (operation.kind, self.holding) {
+            (OperationKind::Cancel, Holding::Cancelled) => OperationAnswer::Done,
+            (OperationKind::Cancel, Holding::Awaited | Holding::Authorised) => OperationAnswer::NotFound,
+            (OperationKind::Capture(amount), Holding::Captured) if amount == self.captured => {
+                OperationAnswer::Done
+            }
+            (OperationKind::Capture(_), Holding::Authorised) => OperationAnswer::NotFound,
+            (OperationKind::Refund(amount), Holding::Captured) => {
+                match self.given_back().minus(query.refunded_amount) {
+                    grown if grown == amount => OperationAnswer::Done,
+                    Money::ZERO => OperationAnswer::NotFound,
+                    _ => OperationAnswer::Failed(CallFailure::Unknown("the sums do not fit".into())),
+                }
+            }
+            (OperationKind::Cancel | OperationKind::Capture(_) | OperationKind::Refund(_), _) => {
+                refused("not_possible")
+            }
+        }
+    }
+
+    fn operate(
+        &mut self,
+        kind: OperationKind,
+        name: String,
+        refund_ends: Option<(Timestamp, bool)>,
+        lists_ours: bool,
+    ) -> OperationAnswer {
+        match (kind, self.holding) {
             (OperationKind::Cancel, Holding::Awaited | Holding::Authorised) => {
                 self.holding = Holding::Cancelled;
                 OperationAnswer::Done
@@ -124,13 +256,17 @@ impl Entry {
                 (self.holding, self.captured) = (Holding::Captured, amount);
                 OperationAnswer::Done
             }
-            (OperationKind::Capture(amount), Holding::Captured) if amount == self.captured => {
-                OperationAnswer::Done
-            }
             (OperationKind::Refund(amount), Holding::Captured)
-                if !self.is_charged_back && amount <= self.captured.minus(self.given_back()) =>
+                if !self.is_charged_back && amount <= self.left() =>
             {
-                self.refunded.insert(operation.id.to_string(), amount);
+                let state = match refund_ends {
+                    Some((until, fails)) => Return::UnderWay { until, fails },
+                    None => Return::Done,
+                };
+                if state == Return::Done && lists_ours {
+                    self.moved.push(Fact::Refunded { refund_id: name.clone(), amount: Some(amount) });
+                }
+                self.returned.insert(name, Returned { amount, state });
                 OperationAnswer::Done
             }
             (
@@ -142,10 +278,12 @@ impl Entry {
                 | Holding::Expired
                 | Holding::Cancelled,
             ) => refused("not_possible"),
-        };
-        self.answered.insert(operation.id, answer.clone());
-        answer
+        }
     }
+}
+
+fn refused(why: &str) -> OperationAnswer {
+    OperationAnswer::Refused(why.into())
 }
 
 fn approval() -> Approval {

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quita_domain::acquiring::{Fact, Notice, OperationAnswer};
-use quita_domain::identity::TransactionId;
+use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::operation::{Operation, OperationKind};
+use quita_ports::RawNotice;
 use tokio::time::sleep;
 use uuid::Uuid;
 
@@ -16,6 +17,8 @@ use crate::world::World;
 
 /// How late a notice may come, in milliseconds.
 const LATE_MS: u64 = 60_000;
+/// The header that proves who sent a hint.
+pub(super) const AUTHENTICATED_BY: &str = "x-bank";
 /// How long a bank waits before it sends a notice again that was not taken.
 const AGAIN: Duration = Duration::from_secs(2);
 
@@ -28,6 +31,10 @@ pub(super) fn notify(
     (fact, must_be_told): (Fact, bool),
 ) {
     if !must_be_told && world.strikes(Fault::NoticeLost) {
+        return;
+    }
+    if bank.manner.only_hints {
+        hint(world, bank, id);
         return;
     }
     let notice = Notice {
@@ -44,6 +51,39 @@ pub(super) fn notify(
     }
 }
 
+/// Sends a hint: whom it is about, by our id or by the bank's.
+fn hint(world: &Arc<World>, bank: &Bank, id: TransactionId) {
+    let is_ours = world.chance.per_mille(500);
+    let body = if is_ours { id.to_string() } else { bank.reference(id).get("id").unwrap().to_owned() };
+    let copies = if world.strikes(Fault::NoticeTwice) { 2 } else { 1 };
+    for _ in 0..copies {
+        let wait_ms = if world.strikes(Fault::NoticeLate) { world.chance.between(100, LATE_MS) } else { 20 };
+        let (world, name, body) = (Arc::clone(world), bank.name().clone(), body.clone());
+        Arc::clone(&world).errand_of_notice(async move {
+            sleep(Duration::from_millis(wait_ms)).await;
+            bring_hint(&world, &name, &body).await;
+        });
+    }
+}
+
+/// Sends it to any node until one has taken it.
+async fn bring_hint(world: &World, bank: &AcquirerName, body: &str) {
+    loop {
+        if let Some(node) = world.any_node() {
+            let headers = [(AUTHENTICATED_BY, bank.as_str())];
+            let taken = node.call(|payments| async move {
+                let notice = RawNotice { path_tail: "", headers: &headers, body: body.as_bytes() };
+                payments.take_notice(bank.as_str(), &notice).await
+            });
+            if matches!(taken.await, Ok(Ok(()))) {
+                world.note(|| format!("hint about {body} taken by node {}", node.place));
+                return;
+            }
+        }
+        sleep(AGAIN).await;
+    }
+}
+
 /// Sends it to any node until one has taken it.
 async fn bring(world: Arc<World>, notice: Notice, wait_ms: u64) {
     sleep(Duration::from_millis(wait_ms)).await;
@@ -51,7 +91,7 @@ async fn bring(world: Arc<World>, notice: Notice, wait_ms: u64) {
         if let Some(node) = world.any_node() {
             let sent = planted::taken(&world, notice.clone());
             let taken = node.call(|payments| async move { payments.submit(sent).await }).await;
-            if matches!(taken, Ok(Ok(()))) {
+            if matches!(taken, Ok(Ok(_))) {
                 world.note(|| format!("notice {} taken by node {}", notice.id, node.place));
                 return;
             }

@@ -12,7 +12,7 @@ use super::{Bank, Entry, Holding, notify};
 use crate::chance::Fault;
 use crate::world::World;
 
-/// Of a thousand payers, so many never pay.
+/// Payers of a thousand who never pay.
 const NEVER: u64 = 150;
 
 /// A charge was made: the payer may pay from now on.
@@ -30,13 +30,13 @@ pub(super) fn issued_locally(world: &Arc<World>, bank: &Arc<Bank>, query: &Charg
     if bank.books().contains_key(&query.id) {
         return;
     }
-    bank.books().insert(query.id, Entry::new(query, Holding::Awaited));
+    bank.books().insert(query.id, Entry::new(query, Holding::Awaited, bank.reference(query.id)));
     send_payer(world, bank, query.id);
 }
 
 fn send_payer(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
-    let is_fast = world.strikes(Fault::PayerIsFast);
-    if is_fast {
+    let is_registered = bank.books()[&id].registered_at <= world.clock.now();
+    if is_registered && world.strikes(Fault::PayerIsFast) {
         pay(world, bank, id);
         return;
     }
@@ -44,7 +44,8 @@ fn send_payer(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     if !is_late && world.chance.per_mille(NEVER) {
         return;
     }
-    let wait_ms = world.chance.between(100, 20_000);
+    let unregistered_ms = bank.books()[&id].registered_at.ms_since(world.clock.now());
+    let wait_ms = unregistered_ms + world.chance.between(100, 20_000);
     let (world, bank) = (Arc::clone(world), Arc::clone(bank));
     let errand = Arc::clone(&world);
     errand.errand(async move {
@@ -99,7 +100,7 @@ pub(super) fn captured(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId, 
     }
     if world.strikes(Fault::Chargeback) {
         later(world, bank, id, charge_back);
-    } else if world.strikes(Fault::DeskRefund) {
+    } else if !bank.manner.knows_sums_only && world.strikes(Fault::DeskRefund) {
         later(world, bank, id, refund_at_the_desk);
     }
 }
@@ -122,12 +123,13 @@ fn later(
 fn charge_back(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     let mut books = bank.books();
     let entry = books.get_mut(&id).unwrap();
+    entry.pass_to(world.clock.now());
     if entry.given_back() > Money::ZERO {
         return;
     }
-    (entry.is_charged_back, entry.was_disputed) = (true, true);
-    drop(books);
     let fact = Fact::ChargedBack { id: format!("chargeback-{id}") };
+    entry.dispute(fact.clone());
+    drop(books);
     notify::notify(world, bank, id, "charged-back", (fact, true));
     if world.chance.per_mille(500) {
         later(world, bank, id, win_dispute);
@@ -135,20 +137,20 @@ fn charge_back(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
 }
 
 fn win_dispute(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
-    bank.books().get_mut(&id).unwrap().is_charged_back = false;
     let fact = Fact::DisputeWon { id: format!("won-{id}") };
+    bank.books().get_mut(&id).unwrap().dispute(fact.clone());
     notify::notify(world, bank, id, "dispute-won", (fact, true));
 }
 
 fn refund_at_the_desk(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     let mut books = bank.books();
     let entry = books.get_mut(&id).unwrap();
-    let left = entry.captured.minus(entry.given_back());
+    let left = entry.left();
     if entry.is_charged_back || left == Money::ZERO {
         return;
     }
     let amount = Money::from_cents(world.chance.between(1, left.cents()));
-    entry.refunded.insert(format!("desk-{id}"), amount);
+    entry.give_back_at_the_desk(&format!("desk-{id}"), amount);
     drop(books);
     let fact = Fact::Refunded { refund_id: format!("desk-{id}"), amount: Some(amount) };
     notify::notify(world, bank, id, "desk-refund", (fact, true));

@@ -2,18 +2,25 @@
 
 use std::future::pending;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use quita_domain::acquiring::{CallFailure, Charge, ChargeAnswer, ChargeQuery, Fact, OperationAnswer};
+use quita_domain::acquiring::{
+    CallFailure, Charge, ChargeAnswer, ChargeQuery, Fact, Identified, NoticeContent, OperationAnswer,
+    Reference, Subject,
+};
+use quita_domain::identity::TransactionId;
 use quita_domain::method::Method;
 use quita_domain::operation::Operation;
-use quita_domain::order::Order;
-use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, NoticeSink};
-use tokio::time::{sleep, timeout};
+use quita_domain::time::Timestamp;
+use quita_ports::{
+    Acquirer, AcquirerFactory, AcquirerSpec, LocalIssue, NoticeReader, NoticeRefused, NoticeSink, RawNotice,
+};
+use tokio::time::{Instant, sleep, timeout};
 
-use super::{Bank, Entry, Holding, TIME_OUT_MS, notify, payer};
+use super::notify::{self, AUTHENTICATED_BY};
+use super::{Bank, Entry, Holding, TIME_OUT_MS, payer};
 use crate::chance::Fault;
 use crate::node::Fuse;
 use crate::planted::{self, Mistake};
@@ -21,8 +28,12 @@ use crate::world::World;
 
 /// How long after its sender gave up a request may still arrive, in milliseconds.
 const LATE_MS: u64 = 8_000;
-/// How long a charge may be invisible after it was made, in milliseconds.
+/// How long a charge, or an operation, may be invisible after it was made, in milliseconds.
 const LAG_MS: u64 = 8_000;
+/// How long a boleto may be without a code, in milliseconds.
+const REGISTRATION_MS: u64 = 60_000;
+/// How long a refund may take, in milliseconds; some take hours.
+const REFUND_TAKES_MS: [u64; 4] = [20_000, 120_000, 1_800_000, 6 * 3_600_000];
 
 /// A bank, seen from one node.
 #[derive(Clone)]
@@ -30,6 +41,15 @@ pub(crate) struct NodeBank {
     pub(crate) world: Arc<World>,
     pub(crate) fuse: Arc<Fuse>,
     pub(crate) bank: Arc<Bank>,
+    /// Until when the bank wants no calls of this node, which knows it.
+    throttled_until: Arc<Mutex<Option<Instant>>>,
+}
+
+impl NodeBank {
+    pub(crate) fn new(world: &Arc<World>, fuse: &Arc<Fuse>, bank: &Arc<Bank>) -> Self {
+        let (world, fuse, bank) = (Arc::clone(world), Arc::clone(fuse), Arc::clone(bank));
+        Self { world, fuse, bank, throttled_until: Arc::default() }
+    }
 }
 
 impl AcquirerFactory for NodeBank {
@@ -37,21 +57,75 @@ impl AcquirerFactory for NodeBank {
         &self.bank.spec
     }
 
-    fn answers_locally(&self, order: &Order) -> bool {
-        self.bank.manner.issues_locally && order.method == Method::Pix
+    fn build(&self) -> Rc<dyn Acquirer> {
+        Rc::new(self.clone())
     }
 
-    fn build(&self, _: Arc<dyn NoticeSink>) -> Rc<dyn Acquirer> {
-        Rc::new(self.clone())
+    fn notices(&self) -> Option<&dyn NoticeReader> {
+        Some(self)
+    }
+
+    fn operates_in_turn(&self) -> bool {
+        self.bank.manner.knows_sums_only
+    }
+
+    fn local_issue(&self) -> Option<&dyn LocalIssue> {
+        Some(self)
+    }
+}
+
+impl LocalIssue for NodeBank {
+    fn connect(&self, _: Arc<dyn NoticeSink>) {}
+
+    fn issue(&self, query: &ChargeQuery) -> Option<Fact> {
+        let is_local = self.bank.manner.issues_locally && query.method == Method::Pix;
+        is_local.then(|| {
+            let mut entry = Entry::new(query, Holding::Awaited, self.bank.reference(query.id));
+            entry.fact(query.id.uuid(), self.world.clock.now())
+        })
+    }
+
+    fn stored(&self, query: &ChargeQuery) {
+        self.check_drained(query.method);
+        if !self.fuse.is_dead() {
+            payer::issued_locally(&self.world, &self.bank, query);
+        }
+    }
+}
+
+/// Hints say whom they are about: an id of ours, or a name of the bank's.
+impl NoticeReader for NodeBank {
+    fn read(&self, notice: &RawNotice<'_>, _: Timestamp) -> Result<Vec<NoticeContent>, NoticeRefused> {
+        if notice.header(AUTHENTICATED_BY) != Some(self.bank.name().as_str()) {
+            return Err(NoticeRefused::NotAuthentic);
+        }
+        let text = String::from_utf8_lossy(notice.body);
+        let subject = match TransactionId::parse(&text) {
+            Some(id) => Subject::Payment(id),
+            None => Subject::Reference(Reference::none().with("id", &text)),
+        };
+        Ok(planted::hints(&self.world, subject).map(NoticeContent::Hint).into_iter().collect())
     }
 }
 
 impl NodeBank {
-    /// A call leaves the node. Where an operator had the acquirer drained none does.
-    fn check_order(&self, method: Method) {
+    /// A call leaves the node: where an operator had the acquirer drained none does, and none while the bank wants none.
+    fn check_call(&self, method: Method) {
+        self.check_drained(method);
         let (name, place) = (self.bank.name(), self.fuse.place());
-        if self.world.drained.is_at(name, method, place) && !self.fuse.is_dead() {
-            self.world.violation(format!("{name} is called for {method} by node {place}, which drained it"));
+        // A mistake may swallow the answer that fewer are wanted.
+        if self.fuse.is_dead() || self.world.mistake.is_some() {
+            return;
+        }
+        if self.throttled_until.lock().unwrap().is_some_and(|until| Instant::now() < until) {
+            self.world.violation(format!("{name} is called by node {place} although it wants fewer calls"));
+        }
+    }
+
+    fn check_drained(&self, method: Method) {
+        let (name, place) = (self.bank.name(), self.fuse.place());
+        if !self.fuse.is_dead() && self.world.drained.is_at(name, method, place) {
+            self.world.violation(format!("{name} is used for {method} by node {place}, which drained it"));
         }
     }
 
@@ -63,6 +137,13 @@ impl NodeBank {
             return Some(CallFailure::NotDelivered("no connection".into()));
         }
         world.pass(2, 200).await;
+        if world.strikes(Fault::BankThrottles) {
+            let after_ms = world.chance.between(100, 20_000);
+            let until = Instant::now() + Duration::from_millis(after_ms);
+            let mut throttled = self.throttled_until.lock().unwrap();
+            *throttled = (*throttled).max(Some(until));
+            return Some(CallFailure::Throttled { after_ms });
+        }
         if world.strikes(Fault::BankSlow) {
             world.pass(500, TIME_OUT_MS + 2_000).await;
         }
@@ -81,8 +162,16 @@ impl NodeBank {
         self.world.strikes(Fault::BankErrorAfter).then(|| CallFailure::Unknown("not JSON".into()))
     }
 
+    /// How long after its sender gave up a request arrives.
+    fn late_ms(&self) -> u64 {
+        TIME_OUT_MS + self.world.chance.between(1, LATE_MS)
+    }
+}
+
+/// Charges.
+impl NodeBank {
     /// A request for a charge has arrived.
-    fn take(&self, charge: &Charge) -> Fact {
+    fn take(&self, charge: &Charge) -> ChargeAnswer {
         let (world, query) = (&self.world, &charge.query);
         let (id, now) = (query.id, world.clock.now());
         let mut books = self.bank.books();
@@ -91,7 +180,7 @@ impl NodeBank {
             if self.bank.manner.forgets_keys && holds && query.method == Method::CreditCard {
                 entry.authorised += 1;
             }
-            return entry.fact(id.uuid(), now);
+            return stated(entry, id, now);
         }
         let holding = match query.method {
             _ if world.strikes(Fault::BankDeclines) => Holding::Declined,
@@ -101,57 +190,118 @@ impl NodeBank {
             }
             Method::CreditCard => Holding::Authorised,
         };
-        let mut entry = Entry::new(query, holding);
+        let mut entry = Entry::new(query, holding, self.bank.reference(id));
         if world.strikes(Fault::BankLags) {
             entry.has_lagged = true;
             entry.visible_at = now.plus_ms(world.chance.between(1, LAG_MS));
         }
+        let is_slip = query.method == Method::Boleto && holding == Holding::Awaited;
+        if is_slip && self.bank.manner.registers_later {
+            entry.registered_at = now.plus_ms(world.chance.between(1_000, REGISTRATION_MS));
+        }
         world.note(|| format!("{} holds {id} {holding:?}", self.bank.name()));
-        let fact = entry.fact(id.uuid(), now);
+        let answer = stated(&mut entry, id, now);
         books.insert(id, entry);
         drop(books);
         payer::after_charge(world, &self.bank, id);
-        fact
+        answer
     }
 
-    /// The request arrives although its sender does not wait any more.
-    fn take_late(&self, charge: &Charge) {
-        let wait_ms = TIME_OUT_MS + self.world.chance.between(1, LATE_MS);
-        let (teller, charge) = (self.clone(), charge.clone());
-        self.world.errand(async move {
-            sleep(Duration::from_millis(wait_ms)).await;
-            teller.take(&charge);
-        });
-    }
-}
-
-impl NodeBank {
     /// A charge that is sent, and what is answered to it, if that is in time.
     async fn send(&self, charge: &Charge) -> ChargeAnswer {
         self.fuse.gate("charge").await;
-        let id = charge.query.id;
-        self.world.note(|| format!("charge {id} to {}", self.bank.name()));
-        if self.answers_locally(&charge.order) {
-            let entry = Entry::new(&charge.query, Holding::Awaited).fact(id.uuid(), self.world.clock.now());
-            return ChargeAnswer::Known(entry);
-        }
+        self.world.note(|| format!("charge {} to {}", charge.query.id, self.bank.name()));
         if let Some(failure) = self.reach().await {
             return ChargeAnswer::Failed(failure);
         }
         self.bank.check_intent(&self.world, charge);
         if self.world.strikes(Fault::BankLateArrival) {
-            self.take_late(charge);
+            let (teller, charge, wait_ms) = (self.clone(), charge.clone(), self.late_ms());
+            self.world.errand(async move {
+                sleep(Duration::from_millis(wait_ms)).await;
+                teller.take(&charge);
+            });
             pending::<()>().await;
         }
-        let fact = self.take(charge);
-        self.answer().await.map_or(ChargeAnswer::Known(fact), ChargeAnswer::Failed)
+        let answer = self.take(charge);
+        self.answer().await.map_or(answer, ChargeAnswer::Failed)
+    }
+}
+
+/// What the bank answers about a charge that it has.
+fn stated(entry: &mut Entry, id: TransactionId, now: Timestamp) -> ChargeAnswer {
+    if entry.registered_at > now && entry.holding == Holding::Awaited {
+        return ChargeAnswer::Accepted(entry.reference.clone());
+    }
+    ChargeAnswer::Known(entry.statement(id.uuid(), now))
+}
+
+/// Operations.
+impl NodeBank {
+    /// A request for an operation has arrived.
+    fn operate_now(&self, id: TransactionId, operation: &Operation) -> OperationAnswer {
+        let (world, now) = (&self.world, self.world.clock.now());
+        let manner = self.bank.manner;
+        let takes_time = manner.takes_time_for_refunds && !manner.knows_sums_only;
+        let refund_ends = takes_time.then(|| {
+            let longest_ms = world.chance.pick(&REFUND_TAKES_MS);
+            (now.plus_ms(world.chance.between(1_000, longest_ms)), world.strikes(Fault::RefundFails))
+        });
+        let mut books = self.bank.books();
+        let Some(entry) = books.get_mut(&id) else { return OperationAnswer::Refused("unknown".into()) };
+        entry.pass_to(now);
+        let answer = match manner.knows_sums_only {
+            true => entry.operate_once_more(operation),
+            false => entry.operate_by_id(operation, refund_ends),
+        };
+        if world.strikes(Fault::BankLags) {
+            entry.operations_visible_at = now.plus_ms(world.chance.between(1, LAG_MS));
+        }
+        drop(books);
+        notify::after_operation(world, &self.bank, id, operation, &answer);
+        answer
+    }
+
+    /// An operation that is sent, and what is answered to it, if that is in time.
+    async fn send_operation(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
+        self.fuse.gate("operate").await;
+        self.world.note(|| format!("{} {} at {}", operation.kind.verb(), query.id, self.bank.name()));
+        if let Some(failure) = self.reach().await {
+            return OperationAnswer::Failed(failure);
+        }
+        let operation = planted::sent(&self.world, operation);
+        if self.world.strikes(Fault::BankLateArrival) {
+            let (teller, id, wait_ms) = (self.clone(), query.id, self.late_ms());
+            self.world.errand(async move {
+                sleep(Duration::from_millis(wait_ms)).await;
+                teller.operate_now(id, &operation);
+            });
+            return pending().await;
+        }
+        let answer = self.operate_now(query.id, &operation);
+        self.answer().await.map_or(answer, OperationAnswer::Failed)
+    }
+
+    /// What became of an operation, as far as it can be seen yet.
+    fn became(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
+        let now = self.world.clock.now();
+        let mut books = self.bank.books();
+        let Some(entry) = books.get_mut(&query.id) else { return OperationAnswer::NotFound };
+        entry.pass_to(now);
+        let by_sums = self.bank.manner.knows_sums_only;
+        let answer =
+            if by_sums { entry.became_by_sums(query, operation) } else { entry.became_by_id(operation) };
+        if answer == OperationAnswer::Done && entry.operations_visible_at > now {
+            return OperationAnswer::NotFound;
+        }
+        answer
     }
 }
 
 #[async_trait(?Send)]
 impl Acquirer for NodeBank {
     async fn charge(&self, charge: &Charge) -> ChargeAnswer {
-        self.check_order(charge.query.method);
+        self.check_call(charge.query.method);
         if self.world.mistake == Some(Mistake::NotFoundAtOnce) {
             self.bank.sent.lock().unwrap().insert(charge.query.id, charge.clone());
         }
@@ -162,16 +312,11 @@ impl Acquirer for NodeBank {
         }
     }
 
-    async fn begun(&self, query: &ChargeQuery) {
-        self.check_order(query.method);
-        self.fuse.gate("begun").await;
-        payer::issued_locally(&self.world, &self.bank, query);
-    }
-
-    async fn find(&self, query: &ChargeQuery) -> ChargeAnswer {
-        self.check_order(query.method);
-        self.fuse.gate("find").await;
-        self.world.note(|| format!("find {} at {}", query.id, self.bank.name()));
+    async fn inquire(&self, query: &ChargeQuery) -> ChargeAnswer {
+        self.check_call(query.method);
+        self.bank.check_reference(&self.world, &planted::asked(&self.world, query));
+        self.fuse.gate("inquire").await;
+        self.world.note(|| format!("inquire {} at {}", query.id, self.bank.name()));
         if let Some(failure) = self.reach().await {
             return ChargeAnswer::Failed(failure);
         }
@@ -179,33 +324,54 @@ impl Acquirer for NodeBank {
             payer::issued_locally(&self.world, &self.bank, query);
         }
         let now = self.world.clock.now();
-        let fact = self
+        let answer = self
             .bank
             .books()
             .get_mut(&query.id)
             .filter(|entry| entry.visible_at <= now)
-            .map(|entry| entry.fact(query.id.uuid(), now));
+            .map(|entry| stated(entry, query.id, now));
         let again = self.bank.sent.lock().unwrap().get(&query.id).cloned();
-        match (self.answer().await, fact, again) {
+        match (self.answer().await, answer, again) {
             (Some(failure), _, _) => ChargeAnswer::Failed(failure),
-            (None, Some(fact), _) => ChargeAnswer::Known(fact),
+            (None, Some(answer), _) => answer,
             (None, None, Some(again)) => self.send(&again).await,
             (None, None, None) => ChargeAnswer::NotFound,
         }
     }
 
     async fn operate(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
-        self.check_order(query.method);
-        self.fuse.gate("operate").await;
-        self.world.note(|| format!("{} {} at {}", operation.kind.verb(), query.id, self.bank.name()));
+        self.check_call(query.method);
+        let sent = self.send_operation(query, operation);
+        let in_time = timeout(Duration::from_millis(TIME_OUT_MS - 1), sent).await.ok();
+        match planted::operation_heard(&self.world, in_time) {
+            Some(answer) => answer,
+            None => pending().await,
+        }
+    }
+
+    async fn inquire_operation(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
+        self.check_call(query.method);
+        self.fuse.gate("inquire operation").await;
+        let verb = operation.kind.verb();
+        self.world.note(|| format!("inquire {verb} of {} at {}", query.id, self.bank.name()));
         if let Some(failure) = self.reach().await {
             return OperationAnswer::Failed(failure);
         }
-        let operation = &planted::sent(&self.world, operation);
-        let Some(answer) = self.bank.books().get_mut(&query.id).map(|entry| entry.operate(operation)) else {
-            return OperationAnswer::Refused("unknown".into());
+        let answer = self.became(query, operation);
+        let answer = match self.world.mistake {
+            Some(Mistake::OperationNotFoundAtOnce) if answer == OperationAnswer::NotFound => {
+                self.send_operation(query, operation).await
+            }
+            Some(_) | None => answer,
         };
-        notify::after_operation(&self.world, &self.bank, query.id, operation, &answer);
         self.answer().await.map_or(answer, OperationAnswer::Failed)
+    }
+
+    async fn identify(&self, reference: &Reference) -> Identified {
+        self.fuse.pass().await;
+        if let Some(failure) = self.reach().await {
+            return Identified::Failed(failure);
+        }
+        self.bank.identify(reference).map_or(Identified::Unknown, Identified::Payment)
     }
 }

@@ -10,7 +10,10 @@
 )]
 
 mod adapter;
+#[path = "../../bank_kind.rs"]
+mod bank_kind;
 mod issue;
+mod notices;
 #[path = "../../wire.rs"]
 mod wire;
 
@@ -21,7 +24,7 @@ use std::sync::Arc;
 use clap::{Args, Command, FromArgMatches};
 use quita::cli::flags::ServiceFlags;
 use quita::config::Config;
-use quita::config::acquirer::AcquirerConfig;
+use quita::config::acquirer::{AcquirerConfig, AdapterConfig};
 use quita::serve::Outside;
 use quita_adapters::system::SystemClock;
 use quita_domain::time::Timestamp;
@@ -52,10 +55,15 @@ async fn serve(flags: ServiceFlags) -> anyhow::Result<()> {
     let config = Config::from_settings(flags.settings())?;
     quita::telemetry::start(config.log).map_err(|error| anyhow::anyhow!("{error}"))?;
     let plant = take("CHAOS_PLANT");
-    let factory = |acquirer: &AcquirerConfig| -> Arc<dyn AcquirerFactory> {
-        Arc::new(BankFactory::new(acquirer.spec.clone(), bank, plant.clone()))
+    let factory = |acquirer: &AcquirerConfig| -> anyhow::Result<Arc<dyn AcquirerFactory>> {
+        // The adapter that is named is not the one that is used, but its secret is.
+        let secret = match &acquirer.adapter {
+            AdapterConfig::Sandbox(sandbox) => sandbox.notification_secret.clone(),
+        };
+        let secret = secret.ok_or_else(|| anyhow::anyhow!("{} has no secret", acquirer.spec.name))?;
+        Ok(Arc::new(BankFactory::new(acquirer.spec.clone(), secret, bank, plant.as_deref())?))
     };
-    let acquirers = config.acquirers.iter().map(factory).collect();
+    let acquirers = config.acquirers.iter().map(factory).collect::<Result<_, _>>()?;
     quita::serve::run_with(config, Outside { acquirers, clock: Arc::new(AheadClock { ahead_ms }) }).await
 }
 

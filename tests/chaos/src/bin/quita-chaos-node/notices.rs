@@ -1,0 +1,52 @@
+//! What the banks tell by themselves: one sends facts as the sandbox does, the other one only hints.
+
+use quita_adapters::acquirer::sandbox::SandboxNotices;
+use quita_domain::acquiring::{NoticeContent, Reference, Subject};
+use quita_domain::identity::{AcquirerName, TransactionId};
+use quita_domain::time::Timestamp;
+use quita_domain::webhook::signature::{WebhookSecret, verify};
+use quita_ports::{NoticeReader, NoticeRefused, RawNotice};
+use serde_json::Value;
+
+use crate::bank_kind::BankKind;
+
+/// Under which name the banks' own number of a charge is kept.
+pub(crate) const NUMBER: &str = "number";
+
+/// Who reads the notices of a bank.
+pub(crate) fn reader(kind: BankKind, name: &AcquirerName, secret: WebhookSecret) -> Box<dyn NoticeReader> {
+    match kind {
+        BankKind::WithIds => Box::new(SandboxNotices::new(name.clone(), secret)),
+        BankKind::SumsOnly => Box::new(HintReader { secret }),
+    }
+}
+
+/// Reads notices that are signed as the sandbox's are, and say nothing but which charge may have changed.
+struct HintReader {
+    secret: WebhookSecret,
+}
+
+impl HintReader {
+    fn is_authentic(&self, notice: &RawNotice<'_>) -> Option<bool> {
+        let timestamp_s = notice.header("webhook-timestamp")?.parse().ok()?;
+        let (id, signature) = (notice.header("webhook-id")?, notice.header("webhook-signature")?);
+        Some(verify(&self.secret, id, timestamp_s, notice.body, signature))
+    }
+}
+
+impl NoticeReader for HintReader {
+    fn read(&self, notice: &RawNotice<'_>, _now: Timestamp) -> Result<Vec<NoticeContent>, NoticeRefused> {
+        if self.is_authentic(notice) != Some(true) {
+            return Err(NoticeRefused::NotAuthentic);
+        }
+        let body: Value = serde_json::from_slice(notice.body)
+            .map_err(|error| NoticeRefused::Unreadable(error.to_string()))?;
+        let by_our_id = body["transactionId"].as_str().and_then(TransactionId::parse).map(Subject::Payment);
+        let by_number =
+            body["number"].as_str().map(|number| Subject::Reference(Reference::none().with(NUMBER, number)));
+        by_our_id
+            .or(by_number)
+            .map(|subject| vec![NoticeContent::Hint(subject)])
+            .ok_or_else(|| NoticeRefused::Unreadable("it names no charge".into()))
+    }
+}

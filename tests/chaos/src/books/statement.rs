@@ -1,0 +1,56 @@
+//! What a bank states of a charge when it is asked.
+
+use serde_json::{Value, json};
+
+use super::{Entry, State};
+
+impl Entry {
+    /// What the bank answers when it is asked: its state, its sums, and what happened so far.
+    pub(crate) fn statement(&self, id: &str, news_at_ms: i64) -> Value {
+        json!({
+            "state": self.state.label(),
+            "newsAt": news_at_ms,
+            "number": self.number,
+            "captured": self.captured(),
+            "refunded": self.refunded(),
+            "facts": self.facts(id),
+        })
+    }
+
+    /// What happened, as the facts that it is to the service, in the order in which it did. A refund whose id the bank
+    /// does not know is found in the sums.
+    fn facts(&self, id: &str) -> Vec<Value> {
+        let first = match self.state {
+            State::Registering | State::Pending => return Vec::new(),
+            State::Authorized => json!({"fact": "authorized", "authorizationCode": "123456"}),
+            State::Declined => json!({"fact": "declined", "code": "generic_decline"}),
+            State::Cancelled => json!({"fact": "cancelled"}),
+            State::Captured => self.settled(id),
+        };
+        let known = self.refunds.iter().filter_map(|(refund, amount)| Some((refund.as_ref()?, *amount)));
+        let refunds = known.map(|(refund, amount)| refunded(refund, amount));
+        let dispute = self.charged_back.then(|| charged_back(id));
+        [first].into_iter().chain(refunds).chain(dispute).collect()
+    }
+
+    /// The one settlement of a charge: it has the same id wherever it comes from.
+    pub(crate) fn settled(&self, id: &str) -> Value {
+        let mut fact = json!({"fact": "settled", "id": format!("s-{id}"), "amount": self.captured()});
+        match self.method.as_str() {
+            "pix" => fact["endToEndId"] = "E9999999920261121120000000000001".into(),
+            "credit_card" => fact["approval"] = json!({"authorizationCode": "123456"}),
+            _ => {}
+        }
+        fact
+    }
+}
+
+/// A refund that we asked for was done.
+pub(crate) fn refunded(id: &str, amount: u64) -> Value {
+    json!({"fact": "refunded", "refundId": id, "amount": amount})
+}
+
+/// The one chargeback of a charge.
+pub(crate) fn charged_back(id: &str) -> Value {
+    json!({"fact": "chargedBack", "id": id})
+}

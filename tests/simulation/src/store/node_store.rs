@@ -1,0 +1,188 @@
+//! The store as one node reaches it: through a network that loses things, until the node dies.
+
+use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
+
+use quita_domain::identity::TransactionId;
+use quita_domain::payment::Payment;
+use quita_memory_store::{Connection, MemoryStore, Records};
+use quita_ports::{Store, StoreError, Write, WriteError};
+use tokio::time::sleep;
+
+use crate::chance::Fault;
+use crate::node::Fuse;
+use crate::planted::{self, Mistake};
+use crate::world::World;
+
+/// How long after its writer gave up a late commit may land, in milliseconds.
+const LATE_MS: (u64, u64) = (50, 9_000);
+
+/// One node's connection to the store.
+pub(crate) struct NodeStore {
+    world: Arc<World>,
+    fuse: Arc<Fuse>,
+}
+
+impl NodeStore {
+    /// The store, seen from one node.
+    pub(crate) fn open(world: &Arc<World>, fuse: &Arc<Fuse>) -> Arc<dyn Store> {
+        let node = Self { world: Arc::clone(world), fuse: Arc::clone(fuse) };
+        Arc::new(MemoryStore::over(Arc::new(node)))
+    }
+
+    /// What any call but a commit may meet on its way.
+    async fn reach(&self) -> Result<(), StoreError> {
+        self.fuse.pass().await;
+        let world = &self.world;
+        world.pass(1, 6).await;
+        if world.strikes(Fault::StoreUnavailable) {
+            return Err(away());
+        }
+        if world.strikes(Fault::StoreSlow) {
+            world.pass(500, 4_000).await;
+        }
+        if world.strikes(Fault::StoreHang) {
+            pending::<()>().await;
+        }
+        assert!(!world.strikes(Fault::StorePanic), "the store's adapter panics");
+        Ok(())
+    }
+
+    /// What a dead process had under way with its own embedded store dies with it.
+    fn is_gone(&self) -> bool {
+        self.world.store.is_embedded() && self.fuse.is_dead()
+    }
+
+    fn apply_one(&self, write: &Write) -> Result<(), WriteError> {
+        self.world.store.apply(&self.world, &planted::written(&self.world, self.fuse.place(), write))
+    }
+
+    /// A service that does not wait for its store.
+    fn commit_behind(&self, batch: &[Write]) -> Vec<Result<(), WriteError>> {
+        let (store, batch) =
+            (Self { world: Arc::clone(&self.world), fuse: Arc::clone(&self.fuse) }, batch.to_vec());
+        let results = batch.iter().map(|_| Ok(())).collect();
+        drop(actix::spawn(async move {
+            store.world.pass(20, 500).await;
+            store.fuse.pass().await;
+            store.apply(&batch);
+        }));
+        results
+    }
+
+    fn apply(&self, batch: &[Write]) -> Vec<Result<(), WriteError>> {
+        batch.iter().map(|write| self.apply_one(write)).collect()
+    }
+
+    /// A batch whose reply does not come: it lands after a while, or never.
+    fn apply_late(&self, batch: &[Write]) {
+        let (world, batch) = (Arc::clone(&self.world), batch.to_vec());
+        let wait = Duration::from_millis(world.chance.between(LATE_MS.0, LATE_MS.1));
+        drop(actix::spawn(async move {
+            sleep(wait).await;
+            for write in &batch {
+                drop(world.store.apply(&world, write));
+            }
+        }));
+    }
+
+    async fn commit_by_chance(&self, batch: &[Write]) -> Vec<Result<(), WriteError>> {
+        let world = &self.world;
+        let all = |result: WriteError| -> Vec<_> { batch.iter().map(|_| Err(result.clone())).collect() };
+        world.pass(1, 8).await;
+        if world.strikes(Fault::StoreUnavailable) {
+            return all(WriteError::NotWritten(away()));
+        }
+        if world.strikes(Fault::StoreSlow) {
+            world.pass(500, 4_000).await;
+        }
+        assert!(!world.strikes(Fault::StorePanic), "the store's adapter panics");
+        if world.strikes(Fault::StoreBroken) {
+            self.fuse.note_broken();
+            return all(WriteError::NotWritten(StoreError::Broken("fsync failed".into())));
+        }
+        if world.strikes(Fault::StoreLostRequest) {
+            return all(WriteError::Unknown(away()));
+        }
+        if self.is_gone() {
+            return pending().await;
+        }
+        if !world.store.is_embedded() && world.strikes(Fault::StoreLate) {
+            self.apply_late(batch);
+            return all(WriteError::Unknown(away()));
+        }
+        if world.strikes(Fault::StoreHang) {
+            if world.chance.per_mille(500) {
+                self.apply(batch);
+            }
+            return pending().await;
+        }
+        if world.strikes(Fault::StorePartial) {
+            let one = |write| match world.chance.per_mille(500) {
+                true => self.apply_one(write),
+                false => Err(WriteError::NotWritten(away())),
+            };
+            return batch.iter().map(one).collect();
+        }
+        let results = self.apply(batch);
+        if world.strikes(Fault::StoreLostReply) { all(WriteError::Unknown(away())) } else { results }
+    }
+}
+
+fn away() -> StoreError {
+    StoreError::Unavailable("it is away".into())
+}
+
+impl Connection for NodeStore {
+    async fn read<T: Send>(
+        &self,
+        call: &'static str,
+        query: impl FnOnce(&Records) -> Result<T, StoreError> + Send,
+    ) -> Result<T, StoreError> {
+        self.reach().await?;
+        self.world.store.read(&self.world, call, query)
+    }
+
+    async fn change<T: Send>(
+        &self,
+        call: &'static str,
+        change: impl FnOnce(&mut Records) -> Result<T, StoreError> + Send,
+    ) -> Result<T, StoreError> {
+        self.fuse.gate(call).await;
+        self.reach().await?;
+        if self.world.strikes(Fault::StoreLostRequest) {
+            return Err(away());
+        }
+        if self.is_gone() {
+            return pending().await;
+        }
+        let made = self.world.store.change(&self.world, call, change);
+        let is_lost = self.world.strikes(Fault::StoreLostReply);
+        self.fuse.gate(call).await;
+        if is_lost { Err(away()) } else { made }
+    }
+
+    async fn commit(&self, batch: &[Write]) -> Vec<Result<(), WriteError>> {
+        self.fuse.gate("commit").await;
+        self.fuse.check_not_broken();
+        for (bank, charge) in planted::sent_too_soon(&self.world, batch) {
+            bank.check_intent(&self.world, &charge);
+        }
+        let results = match self.world.mistake {
+            Some(Mistake::ReplyBeforePersist) => self.commit_behind(batch),
+            Some(_) | None => self.commit_by_chance(batch).await,
+        };
+        self.fuse.gate("committed").await;
+        planted::heard(&self.world, results)
+    }
+
+    async fn load(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError> {
+        self.reach().await?;
+        Ok(self.world.store.load(&self.world, ids))
+    }
+
+    fn is_sole_writer(&self) -> bool {
+        self.world.store.is_embedded()
+    }
+}
