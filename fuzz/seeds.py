@@ -33,7 +33,8 @@ FACTS = [
     {"fact": "Pending", "issued": {"kind": "Pix", "txid": "t" * 32, "code": "c", "expiresAt": 1795266000000}},
 ]
 FACTS = [fact | {"fact": fact["fact"][0].lower() + fact["fact"][1:]} for fact in FACTS]
-FACTS += [{"fact": name} for name in ("expired", "cancelled", "chargedBack", "disputeWon")]
+FACTS += [{"fact": name} for name in ("expired", "cancelled")]
+FACTS += [{"fact": "chargedBack", "id": "c1"}, {"fact": "disputeWon", "id": "w1"}]
 FACTS[4]["issued"]["kind"] = "pix"
 ID = "123e4567-e12b-12d1-a456-426655440000"
 

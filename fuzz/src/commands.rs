@@ -3,41 +3,46 @@
 use chrono::{Days, NaiveDate};
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use quita_domain::acquiring::{
-    Approval, CallFailure, ChargeAnswer, Fact, Issued, OperationAnswer, Settlement,
+    Approval, CallFailure, ChargeAnswer, Decline, DeclineKind, Fact, Issued, OperationAnswer, Reference,
+    Settlement, Statement,
 };
 use quita_domain::delivery::DeliveryAttempt;
+use quita_domain::identity::AcquirerName;
 use quita_domain::money::Money;
-use quita_domain::operation::{OperationRequest, Wish};
+use quita_domain::operation::{OperationRequest, RequestedOperation};
 use quita_domain::payment::{Command, Context, Payment};
 use quita_domain::slip::IssuedBoleto;
 use quita_domain::time::Timestamp;
 use uuid::Uuid;
 
-use crate::samples::START;
+use crate::samples::{Choice, START};
 
 /// Reads what happens next, as it could happen to this payment.
 pub fn command(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Command> {
-    Ok(match input.int_in_range(0..=12_u8)? {
+    Ok(match input.int_in_range(0..=15_u8)? {
         0 | 1 => {
             Command::ChargeAnswered { attempt: attempt(input, payment)?, answer: answer(input, payment)? }
         }
-        2 | 3 => Command::Found {
+        2 | 3 => Command::Inquired {
             attempt: attempt(input, payment)?,
-            asking_for_ms: input.ratio(3, 4)?.then_some(input.int_in_range(0..=80_000_u64)?),
+            asked_at: asked_at(input, payment)?,
+            inquiring_for_ms: inquiring_for_ms(input)?,
             answer: answer(input, payment)?,
         },
-        4 | 5 => Command::Notified(fact(input, payment)?),
+        4 | 5 => Command::Notified { fact: fact(input, payment)?, acquirer: acquirer(input, payment)? },
         6 | 7 => Command::Operate(request(input)?),
         8 => operation_answered(input, payment)?,
         9 => Command::DeliveryAnswered { delivery: place(input, payment)?, attempt: delivered(input)? },
         10 => Command::Redeliver { delivery: place(input, payment)? },
-        11 => Command::Ask,
-        _ => Command::Wake,
+        11 => Command::InquireNow,
+        12 | 13 => Command::Wake,
+        14 => operation_inquired(input, payment)?,
+        _ => Command::Hinted(acquirer(input, payment)?),
     })
 }
 
 /// Reads when it happens: mostly a little later, sometimes before, sometimes at the ends of time.
-pub fn context(input: &mut Unstructured<'_>, last: Timestamp, op: u128) -> Result<Context> {
+pub fn context(input: &mut Unstructured<'_>, choice: Choice, last: Timestamp, op: u128) -> Result<Context> {
     let now = match input.int_in_range(0..=9_u8)? {
         0..=4 => last.plus_ms(input.int_in_range(0..=2_000_u64)?),
         5 => last.plus_ms(input.int_in_range(0..=40_000_u64)?),
@@ -46,8 +51,29 @@ pub fn context(input: &mut Unstructured<'_>, last: Timestamp, op: u128) -> Resul
         8 => Timestamp::from_millis(input.arbitrary()?),
         _ => last,
     };
-    let op = Uuid::from_u128(op);
-    Ok(Context { now, dice: input.arbitrary()?, op, card_at_hand: input.ratio(3, 4)? })
+    let (dice, card_at_hand) = (input.arbitrary()?, input.ratio(3, 4)?);
+    Ok(Context { now, dice, op: Uuid::from_u128(op), card_at_hand, operates_in_turn: choice.in_turn })
+}
+
+/// Mostly the one that has the charge, else any that took part in the routing, or a stranger.
+fn acquirer(input: &mut Unstructured<'_>, payment: &Payment) -> Result<AcquirerName> {
+    let number = input.int_in_range(0..=15_u8)?;
+    let present = payment.acquirer().filter(|_| number > 3).cloned();
+    Ok(present.unwrap_or_else(|| AcquirerName::new(format!("acquirer-{}", number % 4))))
+}
+
+/// Mostly the newest inquiry, else an older one, or none.
+fn asked_at(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Option<Timestamp>> {
+    Ok(match input.int_in_range(0..=7_u8)? {
+        0 => None,
+        1 => Some(START.plus_ms(input.int_in_range(0..=100_000_u64)?)),
+        _ => payment.inquired_at,
+    })
+}
+
+/// For how long it was asked: around what is believed, and not at all.
+fn inquiring_for_ms(input: &mut Unstructured<'_>) -> Result<Option<u64>> {
+    Ok(if input.ratio(3, 4)? { Some(input.int_in_range(0..=80_000)?) } else { None })
 }
 
 fn attempt(input: &mut Unstructured<'_>, payment: &Payment) -> Result<u32> {
@@ -56,14 +82,36 @@ fn attempt(input: &mut Unstructured<'_>, payment: &Payment) -> Result<u32> {
 }
 
 fn answer(input: &mut Unstructured<'_>, payment: &Payment) -> Result<ChargeAnswer> {
-    let why = || String::from("why");
-    Ok(match input.int_in_range(0..=6_u8)? {
-        0..=2 => ChargeAnswer::Known(fact(input, payment)?),
-        3 => ChargeAnswer::NotFound,
-        4 => ChargeAnswer::Failed(CallFailure::NotDelivered(why())),
-        5 => ChargeAnswer::Failed(CallFailure::Withheld),
-        _ => ChargeAnswer::Failed(CallFailure::Unknown(why())),
+    Ok(match input.int_in_range(0..=9_u8)? {
+        0..=2 => ChargeAnswer::known(fact(input, payment)?),
+        3 => {
+            let facts = (0..input.int_in_range(1..=4_u8)?).map(|_| fact(input, payment));
+            let facts = facts.collect::<Result<_>>()?;
+            ChargeAnswer::Known(Statement { facts, reference: reference(input)? })
+        }
+        4 => ChargeAnswer::Accepted(reference(input)?),
+        5 => ChargeAnswer::Refused(why()),
+        6 => ChargeAnswer::NotFound,
+        _ => ChargeAnswer::Failed(failure(input)?),
     })
+}
+
+/// Every failure of a call.
+fn failure(input: &mut Unstructured<'_>) -> Result<CallFailure> {
+    Ok(match input.int_in_range(0..=3_u8)? {
+        0 => CallFailure::NotDelivered(why()),
+        1 => CallFailure::Unknown(why()),
+        2 => CallFailure::Throttled { after_ms: input.arbitrary()? },
+        _ => CallFailure::Withheld,
+    })
+}
+
+fn why() -> String {
+    String::from("why")
+}
+
+fn reference(input: &mut Unstructured<'_>) -> Result<Reference> {
+    Ok(Reference::none().with(&name(input, "name")?, &name(input, "value")?))
 }
 
 /// Reads what an acquirer states.
@@ -77,7 +125,10 @@ pub fn fact(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Fact> {
             end_to_end_id: None,
             approval: input.arbitrary::<bool>()?.then(approval),
         }),
-        4 => Fact::Declined { code: String::from("insufficient_funds") },
+        4 => Fact::Declined(Decline {
+            network_code: input.arbitrary::<bool>()?.then(|| String::from("51")),
+            ..Decline::of_kind("insufficient_funds", DeclineKind::Reversible)
+        }),
         5 => Fact::Expired,
         6 => Fact::Cancelled,
         7 => {
@@ -155,30 +206,47 @@ fn perhaps_amount(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Opt
 
 fn request(input: &mut Unstructured<'_>) -> Result<OperationRequest> {
     let whole = Money::from_cents(10_000);
-    let wish = match input.int_in_range(0..=4_u8)? {
-        0 => Wish::Cancel,
-        1 => Wish::Capture(None),
-        2 => Wish::Capture(Some(amount(input, whole)?)),
-        3 => Wish::Refund(None),
-        _ => Wish::Refund(Some(amount(input, whole)?)),
+    let requested = match input.int_in_range(0..=4_u8)? {
+        0 => RequestedOperation::Cancel,
+        1 => RequestedOperation::Capture(None),
+        2 => RequestedOperation::Capture(Some(amount(input, whole)?)),
+        3 => RequestedOperation::Refund(None),
+        _ => RequestedOperation::Refund(Some(amount(input, whole)?)),
     };
     let key = if input.arbitrary()? { Some(name(input, "key")?) } else { None };
     let id = Uuid::from_u128(0x1000 + u128::from(input.arbitrary::<u16>()?));
-    Ok(OperationRequest { id, wish, key })
+    Ok(OperationRequest { id, requested, key })
 }
 
 fn operation_answered(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Command> {
+    let operation = operation(input, payment)?;
+    let known = payment.operations.iter().find(|known| known.id == operation);
+    let last = known.map_or(0, |known| known.sent);
+    let sending = if input.ratio(7, 8)? { last } else { input.int_in_range(0..=last.saturating_add(1))? };
+    Ok(Command::OperationAnswered { operation, sending, answer: operation_answer(input)? })
+}
+
+fn operation_inquired(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Command> {
+    Ok(Command::OperationInquired {
+        operation: operation(input, payment)?,
+        inquiring_for_ms: inquiring_for_ms(input)?,
+        answer: operation_answer(input)?,
+    })
+}
+
+fn operation(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Uuid> {
     let ids: Vec<_> = payment.operations.iter().map(|operation| operation.id).collect();
-    let operation = if ids.is_empty() { Uuid::nil() } else { *input.choose(&ids)? };
-    let why = || String::from("why");
-    let answer = match input.int_in_range(0..=5_u8)? {
+    if ids.is_empty() { Ok(Uuid::nil()) } else { input.choose(&ids).copied() }
+}
+
+fn operation_answer(input: &mut Unstructured<'_>) -> Result<OperationAnswer> {
+    Ok(match input.int_in_range(0..=7_u8)? {
         0 | 1 => OperationAnswer::Done,
-        2 => OperationAnswer::Refused(why()),
-        3 => OperationAnswer::Failed(CallFailure::NotDelivered(why())),
-        4 => OperationAnswer::Failed(CallFailure::Withheld),
-        _ => OperationAnswer::Failed(CallFailure::Unknown(why())),
-    };
-    Ok(Command::OperationAnswered { operation, answer })
+        2 => OperationAnswer::Accepted,
+        3 => OperationAnswer::Refused(why()),
+        4 | 5 => OperationAnswer::NotFound,
+        _ => OperationAnswer::Failed(failure(input)?),
+    })
 }
 
 fn place(input: &mut Unstructured<'_>, payment: &Payment) -> Result<u32> {

@@ -1,16 +1,22 @@
 //! What holds for every payment, whatever it is told and when.
 
+mod charges;
+mod operations;
+mod repetition;
+
 use quita_domain::delivery::{Delivery, DeliveryState};
-use quita_domain::money::Money;
 use quita_domain::event::Event;
-use quita_domain::operation::{OperationKind, OperationState};
+use quita_domain::money::Money;
+use quita_domain::operation::{Operation, OperationKind};
 use quita_domain::payment::{Command, Context, Decision, Effect, Payment};
 use quita_domain::record::PaymentRecord;
-use quita_domain::routing::AttemptOutcome;
 use quita_domain::state::{RefundStatus, State};
 use quita_domain::status::Status;
 use quita_domain::webhook;
 use quita_domain::webhook::schedule::STEPS_MS;
+
+/// For how long an acquirer must have been asked before it is believed that it does not know something.
+const BELIEVED_AFTER_MS: u64 = 20_000;
 
 /// Decides, checks every law, and gives the payment as it is then.
 pub fn step(before: &Payment, command: Command, context: &Context) -> Payment {
@@ -23,10 +29,13 @@ pub fn step(before: &Payment, command: Command, context: &Context) -> Payment {
     check_history(before, next);
     check_state(next);
     check_money(before, next);
+    check_told(before, next, &decision, &command);
     check_effects(next, &decision);
     check_nothing_is_forgotten(next);
+    charges::check(before, &decision, next, &command);
+    operations::check(before, &decision, next, &command, context);
     check_outbox(next);
-    check_repetition(next, &decision, command, context);
+    repetition::check(next, &decision, command, context);
     decision.next.unwrap_or_else(|| before.clone())
 }
 
@@ -43,7 +52,8 @@ fn check_write(before: &Payment, next: &Payment, context: &Context) {
     assert_eq!(next.considered, before.considered);
 }
 
-/// Old events stay; each new one is an edge of the table, counted, dated, and shows the payment as of then.
+/// Old events stay; each new one is counted, dated, shows the payment as of then, and is an edge of the table or the end
+/// of a refund.
 fn check_history(before: &Payment, next: &Payment) {
     assert!(told(next).starts_with(&told(before)), "what happened stays");
     let events = next.history.len() - before.history.len();
@@ -56,7 +66,12 @@ fn check_history(before: &Payment, next: &Payment) {
     for event in &next.history {
         let (status, sequence, at, version) = previous;
         assert_eq!(event.previous_status, status);
-        assert!(status.allows(event.status), "{status} became {}", event.status);
+        match &event.refund {
+            None => assert!(status.allows(event.status), "{status} became {}", event.status),
+            Some(_) => {
+                assert_eq!(status, event.status, "a refund that changed the status is no event of its own")
+            }
+        }
         assert_eq!(event.sequence, sequence + 1);
         assert!(event.occurred_at >= at, "time runs backwards");
         assert_eq!(next.as_of(event).status, event.status);
@@ -64,8 +79,64 @@ fn check_history(before: &Payment, next: &Payment) {
         previous = (event.status, event.sequence, event.occurred_at, next.as_of(event).version);
     }
     assert_eq!(next.status(), previous.0, "no change of status without its event");
+    check_refunds_are_told(next);
     if let Some(event) = next.history.last() {
         webhook::body::body(next, event, "https://pay.example.com").expect("every event can be told");
+    }
+}
+
+/// The end of each refund is told once: in an event of its own or, of the one that gave the last money back, by the
+/// status. One that was done after it had failed is reported twice.
+fn check_refunds_are_told(next: &Payment) {
+    for event in &next.history {
+        let Some(ended) = &event.refund else { continue };
+        let mut shown = next.as_of(event).refunds.iter();
+        let refund =
+            shown.find(|refund| refund.id == ended.refund_id).expect("a refund that is told is there");
+        assert_eq!((refund.amount, refund.status), (ended.amount, ended.status));
+        assert_eq!(refund.failure_reason, ended.failure_reason);
+    }
+    let times = |id: &str, status| {
+        let ended = next.history.iter().filter_map(|event| event.refund.as_ref());
+        ended.filter(|ended| ended.refund_id == id && ended.status == status).count()
+    };
+    let mut untold = 0;
+    for refund in &next.state.refunds {
+        let (failed, done) =
+            (times(&refund.id, RefundStatus::Failed), times(&refund.id, RefundStatus::Succeeded));
+        match refund.status {
+            RefundStatus::Processing => assert_eq!((failed, done), (0, 0), "{refund:?} is told too early"),
+            RefundStatus::Failed => assert_eq!((failed, done), (1, 0), "{refund:?}"),
+            RefundStatus::Succeeded => {
+                assert!(failed <= 1 && done <= 1, "{refund:?} is told twice");
+                untold += usize::from(done == 0);
+            }
+        }
+    }
+    let by_status =
+        next.history.iter().filter(|event| event.status == Status::Refund && event.refund.is_none());
+    assert_eq!(untold, by_status.count(), "a refund ended, and nobody is told: {:?}", next.state.refunds);
+}
+
+/// What an acquirer only hints, and what one says that does not have the charge, changes nothing that anybody sees.
+fn check_told(before: &Payment, next: &Payment, decision: &Decision, command: &Command) {
+    let binds_nobody = match command {
+        Command::Hinted(_) => true,
+        Command::Notified { acquirer, .. } => Some(acquirer) != before.acquirer(),
+        Command::ChargeAnswered { .. }
+        | Command::Inquired { .. }
+        | Command::Operate(_)
+        | Command::OperationAnswered { .. }
+        | Command::OperationInquired { .. }
+        | Command::DeliveryAnswered { .. }
+        | Command::Redeliver { .. }
+        | Command::Wake
+        | Command::InquireNow => false,
+    };
+    if binds_nobody {
+        assert_eq!(shown(before), shown(next));
+        let is_sent = |effect: &Effect| matches!(effect, Effect::Charge(_) | Effect::Operate(..));
+        assert!(!decision.effects.iter().any(is_sent), "a hint sent something");
     }
 }
 
@@ -122,25 +193,19 @@ fn check_money(before: &Payment, next: &Payment) {
     }
 }
 
-/// What is sent is what was stored; a charge only after all before it certainly had no effect.
+/// What is sent is what was stored.
 fn check_effects(next: &Payment, decision: &Decision) {
     let attempts = &next.state.attempts;
     for effect in &decision.effects {
         match effect {
-            Effect::Charge(name) => {
-                let (last, earlier) = attempts.split_last().expect("a charge has its attempt");
-                assert!(last.acquirer == *name && last.outcome == AttemptOutcome::Sent);
-                let is_void = |outcome| outcome == AttemptOutcome::NotDelivered;
-                assert!(
-                    earlier.iter().all(|attempt| is_void(attempt.outcome)),
-                    "charged twice: {attempts:?}"
-                );
-                assert_eq!(next.status(), Status::Initial, "charged although it is {}", next.status());
+            Effect::Charge(name) => assert_eq!(Some(name), next.acquirer()),
+            Effect::Inquire(name, number) => {
+                let place = usize::try_from(*number).unwrap().checked_sub(1).expect("charges count from 1");
+                assert_eq!(attempts.get(place).map(|attempt| &attempt.acquirer), Some(name));
             }
-            Effect::Find(name) => assert_eq!(Some(name), next.acquirer()),
-            Effect::Operate(name, id) => {
+            Effect::Operate(name, id) | Effect::InquireOperation(name, id) => {
                 let operation = next.operations.iter().find(|operation| operation.id == *id);
-                assert!(operation.is_some_and(|operation| operation.state == OperationState::Processing));
+                assert!(operation.is_some_and(Operation::is_processing));
                 assert_eq!(Some(name), next.acquirer());
             }
             Effect::Deliver(index) => {
@@ -154,8 +219,6 @@ fn check_effects(next: &Payment, decision: &Decision) {
             }
         }
     }
-    let charges = decision.effects.iter().filter(|effect| matches!(effect, Effect::Charge(_))).count();
-    assert!(charges <= 1);
 }
 
 /// Everything that is open has a time at which somebody looks at it.
@@ -164,7 +227,7 @@ fn check_nothing_is_forgotten(next: &Payment) {
     for attempt in &next.state.attempts {
         let is_last = last.is_some_and(|last| std::ptr::eq(last, attempt));
         assert!(
-            !attempt.outcome.is_open() || (is_last && attempt.ask_at.is_some()),
+            !attempt.outcome.is_open() || (is_last && attempt.inquire_at.is_some()),
             "an open charge is forgotten"
         );
     }
@@ -176,8 +239,7 @@ fn check_nothing_is_forgotten(next: &Payment) {
         Status::Pending => assert!(next.check.is_some(), "nobody looks at a pending payment"),
         Status::Approved if next.order.captures_at_once() => {
             let is_capturing = next.operations.iter().any(|operation| {
-                matches!(operation.kind, OperationKind::Capture(_))
-                    && operation.state == OperationState::Processing
+                matches!(operation.kind, OperationKind::Capture(_)) && operation.is_processing()
             });
             assert!(is_capturing, "an authorisation that nobody captures");
         }
@@ -189,21 +251,7 @@ fn check_nothing_is_forgotten(next: &Payment) {
         | Status::Paid
         | Status::Cancelled => {}
     }
-    for operation in &next.operations {
-        assert_eq!(
-            operation.state == OperationState::Processing,
-            operation.send_at.is_some(),
-            "{operation:?}"
-        );
-        if let OperationKind::Refund(amount) = operation.kind {
-            let id = operation.id.to_string();
-            let refund = next.state.refunds.iter().find(|refund| refund.id == id).expect("a refund");
-            assert_eq!(refund.amount, amount);
-            let is_open = refund.status == RefundStatus::Processing;
-            assert_eq!(is_open, operation.state == OperationState::Processing, "{refund:?} {operation:?}");
-        }
-    }
-    let is_open = next.operations.iter().any(|operation| operation.send_at.is_some()) || next.check.is_some();
+    let is_open = next.operations.iter().any(|operation| operation.due_at.is_some()) || next.check.is_some();
     assert!(!is_open || next.due_at().is_some());
 }
 
@@ -226,41 +274,6 @@ fn check_outbox(next: &Payment) {
             "{delivery:?}"
         );
         assert!(delivery.attempts.len() <= STEPS_MS.len());
-    }
-}
-
-/// The same once more changes nothing, and is no oddity if it was none.
-fn check_repetition(next: &Payment, first: &Decision, command: Command, context: &Context) {
-    let op = uuid::Uuid::from_u128(context.op.as_u128() + 1);
-    match &command {
-        Command::Notified(_) | Command::OperationAnswered { .. } => {
-            let is_failure = matches!(
-                &command,
-                Command::OperationAnswered {
-                    answer: quita_domain::acquiring::OperationAnswer::Failed(_),
-                    ..
-                }
-            );
-            if first.oddity.is_none() && !is_failure {
-                let again = next.decide(command, &Context { op, ..*context }).expect("no refusal of facts");
-                assert!(again.next.is_none(), "a repeated notice changed something");
-                assert!(again.oddity.is_none(), "a repeated notice is an exception: {:?}", again.oddity);
-            }
-        }
-        Command::Operate(request) => {
-            let id = request.key.is_some().then(|| uuid::Uuid::from_u128(u128::MAX)).unwrap_or(request.id);
-            let request = quita_domain::operation::OperationRequest { id, ..request.clone() };
-            let again = next.decide(Command::Operate(request), &Context { op, ..*context });
-            let again = again.expect("a replay is not refused");
-            assert!(again.next.is_none(), "a replay changed something");
-            assert_eq!(again.operation, first.operation);
-        }
-        Command::ChargeAnswered { .. }
-        | Command::Found { .. }
-        | Command::DeliveryAnswered { .. }
-        | Command::Redeliver { .. }
-        | Command::Wake
-        | Command::Ask => {}
     }
 }
 

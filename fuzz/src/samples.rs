@@ -11,7 +11,7 @@ use quita_domain::money::Money;
 use quita_domain::order::{Address, Order, Payer, Terms, Utm};
 use quita_domain::payment::{Context, NewPayment, Payment};
 use quita_domain::phone::Phone;
-use quita_domain::place::{Cep, Uf};
+use quita_domain::postal::{Cep, Uf};
 use quita_domain::routing::Considered;
 use quita_domain::time::Timestamp;
 use uuid::Uuid;
@@ -27,7 +27,8 @@ pub fn owner() -> Owner {
 
 /// What a decision depends on; every `op` is another one.
 pub fn context(now: Timestamp, op: u128) -> Context {
-    Context { now, dice: 20, op: Uuid::from_u128(op), card_at_hand: true }
+    let op = Uuid::from_u128(op);
+    Context { now, dice: 20, op, card_at_hand: true, operates_in_turn: false }
 }
 
 /// How a payment is to be: what the first bytes of an input choose.
@@ -41,6 +42,8 @@ pub struct Choice {
     pub postback: bool,
     /// How many acquirers could take it, 0 to 3.
     pub acquirers: usize,
+    /// Whether they know operations by their sums alone.
+    pub in_turn: bool,
 }
 
 impl Choice {
@@ -48,7 +51,8 @@ impl Choice {
     pub fn from_byte(byte: u8) -> Self {
         let method = Method::ALL.into_iter().cycle().nth(usize::from(byte & 3)).unwrap_or(Method::Pix);
         let acquirers = usize::from(byte >> 4 & 3);
-        Self { method, capture: byte & 4 == 0, postback: byte & 8 == 0, acquirers }
+        let in_turn = byte & 64 != 0;
+        Self { method, capture: byte & 4 == 0, postback: byte & 8 == 0, acquirers, in_turn }
     }
 }
 

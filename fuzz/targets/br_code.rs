@@ -7,7 +7,7 @@ use quita_domain::pix::br_code::{BrCode, DynamicBrCode, MAX_LENGTH, StaticBrCode
 use quita_domain::pix::crc16;
 use quita_domain::pix::key::PixKey;
 use quita_domain::pix::txid::StaticTxid;
-use quita_domain::place::Cep;
+use quita_domain::postal::Cep;
 use quita_domain::text::fold_ascii;
 use quita_fuzz::{split, text, with_one_changed};
 

@@ -10,7 +10,7 @@ use quita_domain::phone::{Phone, PhoneKind};
 use quita_domain::pix::amount;
 use quita_domain::pix::key::PixKey;
 use quita_domain::pix::txid::{DynamicTxid, EndToEndId, RefundId, StaticTxid};
-use quita_domain::place::{Cep, Uf};
+use quita_domain::postal::{Cep, Uf};
 use quita_domain::text::fold_ascii;
 use quita_fuzz::{split, text, with_one_changed};
 use serde::Serialize;

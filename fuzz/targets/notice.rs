@@ -3,8 +3,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use quita_domain::acquiring::{Fact, Notice};
-use quita_domain::identity::TransactionId;
-use quita_domain::payment::Command;
+use quita_domain::identity::{AcquirerName, TransactionId};
+use quita_domain::payment::{Command, Payment};
 use quita_fuzz::samples::{Choice, START, context, opened};
 use quita_fuzz::{laws, split};
 use serde::Deserialize;
@@ -38,10 +38,17 @@ fuzz_target!(|data: &[u8]| {
         let stored = serde_json::to_string(&fact).expect("what was read is written");
         assert_eq!(serde_json::from_str::<Fact>(&stored).ok(), Some(fact.clone()));
         let now = START.plus_ms(number as u64 * 1_000);
-        payment = laws::step(&payment, Command::Notified(fact), &context(now, 100 + 2 * number as u128));
+        payment = laws::step(&payment, notified(&payment, fact), &context(now, 100 + 2 * number as u128));
     }
 });
 
 fn tell(choice: u8, fact: Fact) {
-    laws::step(&opened(Choice::from_byte(choice)), Command::Notified(fact), &context(START, 100));
+    let payment = opened(Choice::from_byte(choice));
+    laws::step(&payment, notified(&payment, fact), &context(START, 100));
+}
+
+/// The acquirer that has the charge says so.
+fn notified(payment: &Payment, fact: Fact) -> Command {
+    let acquirer = payment.acquirer().cloned().unwrap_or_else(|| AcquirerName::new("sandbox"));
+    Command::Notified { acquirer, fact }
 }

@@ -13,7 +13,7 @@ fuzz_target!(|data: &[u8]| {
     let (choice, rest) = split(data);
     if choice == b'{' {
         if let Ok(payment) = serde_json::from_slice(data) {
-            let _ended: Result<()> = check(payment, &mut Unstructured::new(rest));
+            let _ended: Result<()> = check(payment, Choice::from_byte(choice), &mut Unstructured::new(rest));
         }
     } else {
         let _ended: Result<()> = bent(Choice::from_byte(choice), &mut Unstructured::new(rest));
@@ -25,18 +25,19 @@ fn bent(choice: Choice, input: &mut Unstructured<'_>) -> Result<()> {
     let mut payment = opened(choice);
     for number in 0..input.int_in_range(0..=6_u8)? {
         let command = commands::command(input, &payment)?;
-        let context = commands::context(input, payment.state.updated_at, 100 + 2 * u128::from(number))?;
+        let context =
+            commands::context(input, choice, payment.state.updated_at, 100 + 2 * u128::from(number))?;
         payment = laws::step(&payment, command, &context);
     }
     let mut document = serde_json::to_value(&payment).expect("a payment has a form");
     bodies::bend(&mut document, input)?;
     match serde_json::from_value(document) {
-        Ok(payment) => check(payment, input),
+        Ok(payment) => check(payment, choice, input),
         Err(_) => Ok(()),
     }
 }
 
-fn check(payment: Payment, input: &mut Unstructured<'_>) -> Result<()> {
+fn check(payment: Payment, choice: Choice, input: &mut Unstructured<'_>) -> Result<()> {
     let stored = serde_json::to_string(&payment).expect("what was read is written");
     let again: Payment = serde_json::from_str(&stored).expect("what was written is read");
     assert_eq!(again, payment);
@@ -47,7 +48,7 @@ fn check(payment: Payment, input: &mut Unstructured<'_>) -> Result<()> {
     let _due = (payment.due_at(), payment.outbox_at(), payment.expires_at(), payment.query());
     for number in 0..8_u8 {
         let command = commands::command(input, &payment)?;
-        let context = commands::context(input, payment.state.updated_at, 1_000 + u128::from(number))?;
+        let context = commands::context(input, choice, payment.state.updated_at, 1_000 + u128::from(number))?;
         if let Ok(decision) = payment.decide(command, &context)
             && let Some(next) = decision.next
         {

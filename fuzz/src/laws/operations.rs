@@ -1,0 +1,125 @@
+//! Cancellations, captures and refunds: each is sent once for each time that it certainly had no effect.
+
+use quita_domain::acquiring::OperationAnswer;
+use quita_domain::money::Money;
+use quita_domain::operation::{Operation, OperationCall, OperationKind};
+use quita_domain::payment::{CALL_LEASE_MS, Command, Context, Decision, Effect, Payment};
+use quita_domain::state::RefundStatus;
+
+use super::BELIEVED_AFTER_MS;
+
+pub(super) fn check(
+    before: &Payment,
+    decision: &Decision,
+    next: &Payment,
+    command: &Command,
+    context: &Context,
+) {
+    for operation in &next.operations {
+        check_refund(next, operation);
+        let sent = decision.effects.iter().filter(|effect| sends(effect, operation)).count();
+        let known = before.operations.iter().find(|known| known.id == operation.id);
+        match known {
+            Some(known) => check_step(known, operation, sent, command),
+            None => assert!(sent <= 1 && operation.is_processing(), "{operation:?}"),
+        }
+        if sent > 0 {
+            check_sending(before, next, operation);
+        }
+        for effect in &decision.effects {
+            if matches!(effect, Effect::InquireOperation(_, id) if *id == operation.id) {
+                assert!(is_asked_for(operation.call), "asked for although it is {:?}", operation.call);
+            }
+        }
+    }
+    check_turns(before, next, context);
+}
+
+fn sends(effect: &Effect, operation: &Operation) -> bool {
+    matches!(effect, Effect::Operate(_, id) if *id == operation.id)
+}
+
+const fn is_asked_for(call: OperationCall) -> bool {
+    match call {
+        OperationCall::Unknown | OperationCall::Accepted => true,
+        OperationCall::Ready | OperationCall::Sent => false,
+    }
+}
+
+/// What ended stays as it ended; what may have had an effect is not sent again until the acquirer is believed not to
+/// know it, and what was accepted never is.
+fn check_step(known: &Operation, operation: &Operation, sent: usize, command: &Command) {
+    if !known.is_processing() {
+        assert_eq!(known, operation, "an operation that had ended");
+    }
+    assert!(sent <= 1);
+    assert_eq!(sent == 1, operation.sent > known.sent, "{known:?} became {operation:?}");
+    match known.call {
+        OperationCall::Ready => {}
+        OperationCall::Sent => assert_eq!(sent, 0, "sent again while it was on its way"),
+        OperationCall::Unknown => {
+            assert!(
+                sent == 0 || is_believed_not_found(known, command),
+                "sent again by {command:?}: {known:?}"
+            );
+        }
+        OperationCall::Accepted => {
+            let is_accepted = operation.call == OperationCall::Accepted;
+            assert!(sent == 0 && (is_accepted || !operation.is_processing()), "{operation:?}");
+        }
+    }
+}
+
+/// The second answer that it is not known, and late enough.
+fn is_believed_not_found(known: &Operation, command: &Command) -> bool {
+    let Command::OperationInquired { operation, inquiring_for_ms, answer: OperationAnswer::NotFound } =
+        command
+    else {
+        return false;
+    };
+    let lease_ms = if known.call_is_over { 0 } else { CALL_LEASE_MS };
+    *operation == known.id
+        && known.not_found >= 1
+        && inquiring_for_ms.is_some_and(|ms| ms >= BELIEVED_AFTER_MS + lease_ms)
+}
+
+/// It is stored as sent, with what there was for certain before it: before this decision, or after a part of it.
+fn check_sending(before: &Payment, next: &Payment, operation: &Operation) {
+    assert_eq!(operation.call, OperationCall::Sent, "{operation:?}");
+    let certain = |payment: &Payment| match operation.kind {
+        OperationKind::Cancel => Money::ZERO,
+        OperationKind::Capture(_) => payment.state.captured_amount.unwrap_or_default(),
+        OperationKind::Refund(_) => payment.state.refunded_amount(),
+    };
+    assert!([before, next].map(certain).contains(&operation.before), "{operation:?}");
+}
+
+/// A refund and its operation end together.
+fn check_refund(next: &Payment, operation: &Operation) {
+    if let OperationKind::Refund(amount) = operation.kind {
+        let id = operation.id.to_string();
+        let refund = next.state.refunds.iter().find(|refund| refund.id == id).expect("a refund");
+        assert_eq!(refund.amount, amount);
+        let is_open = refund.status == RefundStatus::Processing;
+        assert_eq!(is_open, operation.is_processing(), "{refund:?} {operation:?}");
+    }
+}
+
+/// What is open has a time at which somebody looks at it, or waits for one that has. An acquirer that knows operations by
+/// its sums alone has one at a time.
+fn check_turns(before: &Payment, next: &Payment, context: &Context) {
+    let mut is_waited_for = false;
+    for operation in &next.operations {
+        if operation.is_processing() {
+            assert!(operation.due_at.is_some() || is_waited_for, "{operation:?} is forgotten");
+            is_waited_for = true;
+        } else {
+            assert_eq!(operation.due_at, None, "{operation:?}");
+        }
+    }
+    let under_way =
+        |payment: &Payment| payment.operations.iter().filter(|operation| operation.due_at.is_some()).count();
+    if context.operates_in_turn && under_way(before) <= 1 {
+        assert!(under_way(next) <= 1, "several at a time: {:?}", next.operations);
+    }
+}

@@ -1,0 +1,63 @@
+//! The same once more changes nothing. One fact is no discrepancy either, if it was none.
+
+use quita_domain::acquiring::{ChargeAnswer, OperationAnswer};
+use quita_domain::operation::OperationRequest;
+use quita_domain::payment::{Command, Context, Decision, Payment};
+use uuid::Uuid;
+
+pub(super) fn check(next: &Payment, first: &Decision, command: Command, context: &Context) {
+    let op = Uuid::from_u128(context.op.as_u128() + 1);
+    let context = Context { op, ..*context };
+    match &command {
+        Command::Notified { .. } => changes_nothing(next, first, command, &context),
+        Command::OperationAnswered { answer, .. } | Command::OperationInquired { answer, .. } => {
+            if states_something(answer) {
+                changes_nothing(next, first, command, &context);
+            }
+        }
+        Command::ChargeAnswered { answer, .. } | Command::Inquired { answer, .. } => {
+            if let ChargeAnswer::Known(_) | ChargeAnswer::Accepted(_) = answer {
+                changes_nothing(next, first, command, &context);
+            }
+        }
+        Command::Operate(request) => {
+            let id = if request.key.is_some() { Uuid::max() } else { request.id };
+            let request = OperationRequest { id, ..request.clone() };
+            let again = next.decide(Command::Operate(request), &context);
+            let again = again.expect("a replay is not refused");
+            assert!(again.next.is_none(), "a replay changed something");
+            assert_eq!(again.operation, first.operation);
+        }
+        Command::Hinted(_)
+        | Command::DeliveryAnswered { .. }
+        | Command::Redeliver { .. }
+        | Command::Wake
+        | Command::InquireNow => {}
+    }
+}
+
+const fn states_something(answer: &OperationAnswer) -> bool {
+    match answer {
+        OperationAnswer::Done | OperationAnswer::Accepted | OperationAnswer::Refused(_) => true,
+        OperationAnswer::NotFound | OperationAnswer::Failed(_) => false,
+    }
+}
+
+/// Several facts, of which the later ones may contradict the earlier ones when these are stated again.
+fn is_story(command: &Command) -> bool {
+    match command {
+        Command::ChargeAnswered { answer: ChargeAnswer::Known(statement), .. }
+        | Command::Inquired { answer: ChargeAnswer::Known(statement), .. } => statement.facts.len() > 1,
+        _ => false,
+    }
+}
+
+fn changes_nothing(next: &Payment, first: &Decision, command: Command, context: &Context) {
+    if first.discrepancies.is_empty() {
+        let (shown, is_story) = (format!("{command:?}"), is_story(&command));
+        let again = next.decide(command, context).expect("no refusal of facts");
+        assert!(again.next.is_none(), "what was stated again changed something: {shown}");
+        let is_exception = !again.discrepancies.is_empty() && !is_story;
+        assert!(!is_exception, "{shown} is an exception: {:?}", again.discrepancies);
+    }
+}
