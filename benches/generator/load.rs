@@ -38,7 +38,7 @@ pub(crate) struct LoadOptions {
     /// Requests a second (open model). Latency counts from the time at which a request was due.
     #[arg(long)]
     rate: Option<u32>,
-    /// End after so many requests.
+    /// End after this many requests.
     #[arg(long)]
     count: Option<usize>,
     /// A file with the body of a creation, and its share: `60=pix.json`.

@@ -20,7 +20,7 @@ pub(crate) struct Due {
 }
 
 impl Due {
-    /// Lets so many requests a second become due, at equal distances, on a thread of its own.
+    /// Lets this many requests a second become due, at equal distances, on a thread of its own.
     ///
     /// # Errors
     /// When there can be no thread.

@@ -1,6 +1,6 @@
 //! A receiver of webhooks that answers 200, and tells on request what came.
 //!
-//! `POST /` takes an event. For whoever measures: `GET /count` (distinct events so far), `GET /report`, `GET /events`
+//! `POST /` takes an event. For the measurement: `GET /count` (distinct events so far), `GET /report`, `GET /events`
 //! (a line for each), `POST /reset`. Ends on SIGTERM.
 
 use std::cell::RefCell;
