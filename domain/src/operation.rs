@@ -84,6 +84,16 @@ pub enum OperationCall {
     Accepted,
 }
 
+impl OperationCall {
+    /// Whether the acquirer is asked what became of it.
+    pub const fn is_inquired_about(self) -> bool {
+        match self {
+            Self::Unknown | Self::Accepted => true,
+            Self::Ready | Self::Sent => false,
+        }
+    }
+}
+
 /// The kind of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -105,11 +105,8 @@ impl Draft {
         }
         // A lease ends before that, by the clock of whichever node wrote it.
         let far_away = self.clock().plus_ms(CALL_LEASE_MS.saturating_add(CLOCK_TOLERANCE_MS));
-        let is_asked_for = |operation: &Operation| {
-            matches!(operation.call, OperationCall::Unknown | OperationCall::Accepted)
-        };
         self.continue_operations(|operation| {
-            operation.due_at.is_some_and(|at| at > far_away) || is_asked_for(operation)
+            operation.due_at.is_some_and(|at| at > far_away) || operation.call.is_inquired_about()
         });
     }
 

@@ -217,6 +217,9 @@ impl Draft {
             OperationAnswer::Done | OperationAnswer::Accepted | OperationAnswer::Refused(_) => {
                 self.operation_learnt(&operation, answer);
             }
+            // The answer to a question from before it was sent again tells nothing.
+            OperationAnswer::NotFound | OperationAnswer::Failed(_) if !operation.call.is_inquired_about() => {
+            }
             OperationAnswer::NotFound => self.operation_not_found(&operation, inquiring_for_ms),
             OperationAnswer::Failed(CallFailure::Withheld) => {
                 self.operation_inquiry_postponed(&operation, WITHHELD_WAIT_MS);
@@ -262,11 +265,6 @@ impl Draft {
     /// accepted once is never sent again.
     fn operation_not_found(&mut self, operation: &Operation, inquiring_for_ms: Option<u64>) {
         let id = operation.id;
-        match operation.call {
-            OperationCall::Unknown | OperationCall::Accepted => {}
-            // The answer to a question from before it was sent again tells nothing.
-            OperationCall::Ready | OperationCall::Sent => return,
-        }
         match NotFound::judge(operation.call_is_over, operation.not_found, inquiring_for_ms) {
             NotFound::AskAgainAfter(ms) => {
                 let again_at = self.clock().plus_ms(ms);

@@ -1,6 +1,6 @@
 //! How long everything waits: calls, inquiries, checks, expiry.
 
-use super::{Check, Payment};
+use super::{Check, Payment, Planned};
 use crate::acquiring::Issued;
 use crate::boleto::business_day;
 use crate::operation::{Operation, OperationCall, OperationKind};
@@ -139,7 +139,16 @@ impl Payment {
             let waiting = step(&CHECK_STEPS_MS, check.made);
             let late = step(&LATE_CHECK_STEPS_MS, check.made);
             let scheduled = if ended_unpaid { late } else { waiting };
-            visit(&mut check.at, scheduled.max(hint_wait_ms(check.asked)));
+            match &mut check.planned {
+                // What a hint asked for has steps of its own, in every status.
+                Some(planned) => {
+                    visit(&mut check.at, hint_wait_ms(check.asked));
+                    if let Planned::At(at) = planned {
+                        visit(at, scheduled);
+                    }
+                }
+                None => visit(&mut check.at, scheduled.max(hint_wait_ms(check.asked))),
+            }
         }
         for delivery in &mut self.outbox {
             let longest = schedule::longest_wait_ms(delivery.attempts.len());

@@ -283,3 +283,14 @@ fn a_refusal_of_a_charge_that_may_have_been_taken_before_is_asked_about() {
     );
     assert_eq!(found.status(), Status::Pending, "the first one had arrived after all");
 }
+
+#[test]
+fn a_hint_that_came_while_the_clock_was_far_ahead_is_asked_about_soon() {
+    let ahead_ms = 12 * 3_600_000;
+    let cancelled = after(&pending(), notice(Fact::Cancelled), 5_000);
+    let hinted = after(&after(&cancelled, hint(), ahead_ms), hint(), ahead_ms + 1);
+    for payment in [hinted.clone(), after(&hinted, notice(settled("s1", 10_000)), 5_100)] {
+        let woken = after(&payment, Command::Wake, 5_200);
+        assert!(woken.due_at() <= Some(START.plus_ms(10_000)), "{}: {:?}", payment.status(), woken.due_at());
+    }
+}

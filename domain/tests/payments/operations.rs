@@ -220,3 +220,17 @@ fn an_acquirer_without_ids_for_operations_gets_one_at_a_time_with_the_sums_befor
     assert_eq!(next(&waiting, OperationAnswer::Done), Money::from_cents(4_000));
     assert_eq!(next(&waiting, OperationAnswer::Refused("no".into())), Money::ZERO);
 }
+
+#[test]
+fn an_answer_to_a_question_from_before_an_operation_was_sent_again_changes_nothing() {
+    let sent_again = refunding();
+    let withheld = after(&sent_again, operated(ID, OperationAnswer::Failed(CallFailure::Withheld)), 3_100);
+    let throttled = OperationAnswer::Failed(CallFailure::Throttled { after_ms: 60_000 });
+    let late = [OperationAnswer::NotFound, OperationAnswer::Failed(CallFailure::Withheld), throttled];
+    for payment in [sent_again, withheld] {
+        for answer in &late {
+            let decision = payment.decide(inquired(90_000, answer.clone()), &at(3_200)).unwrap();
+            assert!(decision.next.is_none(), "{answer:?}: {:?}", payment.operations[0].call);
+        }
+    }
+}

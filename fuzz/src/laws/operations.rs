@@ -28,7 +28,8 @@ pub(super) fn check(
         }
         for effect in &decision.effects {
             if matches!(effect, Effect::InquireOperation(_, id) if *id == operation.id) {
-                assert!(is_asked_for(operation.call), "asked for although it is {:?}", operation.call);
+                let call = operation.call;
+                assert!(call.is_inquired_about(), "inquired about although it is {call:?}");
             }
         }
     }
@@ -37,13 +38,6 @@ pub(super) fn check(
 
 fn sends(effect: &Effect, operation: &Operation) -> bool {
     matches!(effect, Effect::Operate(_, id) if *id == operation.id)
-}
-
-const fn is_asked_for(call: OperationCall) -> bool {
-    match call {
-        OperationCall::Unknown | OperationCall::Accepted => true,
-        OperationCall::Ready | OperationCall::Sent => false,
-    }
 }
 
 /// What ended stays as it ended; what may have had an effect is not sent again until the acquirer is believed not to
