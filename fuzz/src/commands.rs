@@ -9,7 +9,7 @@ use quita_domain::acquiring::{
 use quita_domain::delivery::DeliveryAttempt;
 use quita_domain::identity::AcquirerName;
 use quita_domain::money::Money;
-use quita_domain::operation::{OperationRequest, RequestedOperation};
+use quita_domain::operation::{Operation, OperationKind, OperationRequest, RequestedOperation};
 use quita_domain::payment::{Command, Context, Payment};
 use quita_domain::slip::IssuedBoleto;
 use quita_domain::time::Timestamp;
@@ -30,7 +30,7 @@ pub fn command(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Comman
             answer: answer(input, payment)?,
         },
         4 | 5 => Command::Notified { fact: fact(input, payment)?, acquirer: acquirer(input, payment)? },
-        6 | 7 => Command::Operate(request(input)?),
+        6 | 7 => Command::Operate(request(input, payment)?),
         8 => operation_answered(input, payment)?,
         9 => Command::DeliveryAnswered { delivery: place(input, payment)?, attempt: delivered(input)? },
         10 => Command::Redeliver { delivery: place(input, payment)? },
@@ -204,7 +204,8 @@ fn perhaps_amount(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Opt
     if input.arbitrary()? { amount(input, payment.order.amount).map(Some) } else { Ok(None) }
 }
 
-fn request(input: &mut Unstructured<'_>) -> Result<OperationRequest> {
+/// A fresh one, or one of before once more: an id belongs to one request.
+fn request(input: &mut Unstructured<'_>, payment: &Payment) -> Result<OperationRequest> {
     let whole = Money::from_cents(10_000);
     let requested = match input.int_in_range(0..=4_u8)? {
         0 => RequestedOperation::Cancel,
@@ -215,7 +216,17 @@ fn request(input: &mut Unstructured<'_>) -> Result<OperationRequest> {
     };
     let key = if input.arbitrary()? { Some(name(input, "key")?) } else { None };
     let id = Uuid::from_u128(0x1000 + u128::from(input.arbitrary::<u16>()?));
-    Ok(OperationRequest { id, requested, key })
+    let known = payment.operations.iter().find(|operation| operation.id == id);
+    Ok(known.map_or(OperationRequest { id, requested, key }, request_of))
+}
+
+fn request_of(operation: &Operation) -> OperationRequest {
+    let requested = match operation.kind {
+        OperationKind::Cancel => RequestedOperation::Cancel,
+        OperationKind::Capture(_) => RequestedOperation::Capture(operation.asked_amount),
+        OperationKind::Refund(_) => RequestedOperation::Refund(operation.asked_amount),
+    };
+    OperationRequest { id: operation.id, requested, key: operation.key.clone() }
 }
 
 fn operation_answered(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Command> {
