@@ -1,9 +1,9 @@
 //! Hints: an acquirer says that something changed, and not what. It is asked, and only its answer counts.
 
-use super::Change;
 use super::change::{AttemptChange, CheckChange};
 use super::decide::Draft;
 use super::schedule::HINT_GAP_MS;
+use super::{Change, Check};
 use crate::identity::AcquirerName;
 use crate::routing::AttemptOutcome;
 use crate::time::Timestamp;
@@ -52,9 +52,12 @@ impl Draft {
         }
     }
 
-    /// Has the charge checked at this time, unless it is before, and not only because an answer is missing.
+    /// Has the charge checked at this time or before, for a hint's sake: by a check that outlives changes of the status
+    /// until it is answered. One that waits for this, and was not asked yet, is it.
     pub(super) fn bring_check_forward(&mut self, at: Timestamp) {
-        if self.payment.check.is_none_or(|check| check.at > at || check.asked > 0) {
+        let at = self.payment.check.map_or(at, |check| check.at.min(at));
+        let is_it = |check: Check| check.planned.is_some() && check.at <= at && check.asked == 0;
+        if !self.payment.check.is_some_and(is_it) {
             self.make(Change::Check(CheckChange::BroughtForward(at)));
         }
     }

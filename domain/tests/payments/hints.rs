@@ -294,3 +294,13 @@ fn a_hint_that_came_while_the_clock_was_far_ahead_is_asked_about_soon() {
         assert!(woken.due_at() <= Some(START.plus_ms(10_000)), "{}: {:?}", payment.status(), woken.due_at());
     }
 }
+
+#[test]
+fn a_hint_that_comes_when_a_check_is_due_outlives_a_notice_that_comes_before_the_check() {
+    let hinted = after(&pending(), hint(), 90_000);
+    let paid = after(&hinted, notice(settled("s1", 10_000)), 90_010);
+    let woken = paid.decide(Command::Wake, &at(90_020)).unwrap();
+    assert!(woken.effects.contains(&asks()), "it may have been about something else");
+    let asked = woken.next.unwrap();
+    assert_eq!(after(&asked, checked(&asked, vec![settled("s1", 10_000)]), 90_100).due_at(), None);
+}

@@ -56,7 +56,10 @@ fn changes_nothing(next: &Payment, first: &Decision, command: Command, context: 
     if first.discrepancies.is_empty() {
         let (shown, is_story) = (format!("{command:?}"), is_story(&command));
         let again = next.decide(command, context).expect("no refusal of facts");
-        assert!(again.next.is_none(), "what was stated again changed something: {shown}");
+        if let Some(changed) = &again.next {
+            let [before, after] = [next, changed].map(|payment| serde_json::to_string(payment).unwrap());
+            panic!("what was stated again changed something: {shown}\nfrom {before}\nto   {after}");
+        }
         let is_exception = !again.discrepancies.is_empty() && !is_story;
         assert!(!is_exception, "{shown} is an exception: {:?}", again.discrepancies);
     }
