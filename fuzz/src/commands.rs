@@ -233,8 +233,7 @@ fn operation_answered(input: &mut Unstructured<'_>, payment: &Payment) -> Result
     let operation = operation(input, payment)?;
     let known = payment.operations.iter().find(|known| known.id == operation);
     let last = known.map_or(0, |known| known.sent);
-    let sending = if input.ratio(7, 8)? { last } else { input.int_in_range(1..=last.saturating_add(1))? };
-    let sending = sending.max(1);
+    let sending = if input.ratio(7, 8)? { last } else { input.int_in_range(0..=last.saturating_add(1))? };
     Ok(Command::OperationAnswered { operation, sending, answer: operation_answer(input)? })
 }
 

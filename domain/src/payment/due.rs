@@ -152,26 +152,25 @@ impl Draft {
     /// other one. The answer to an older inquiry may be from before the hint.
     pub(super) fn check_answered(&mut self, is_newest: bool) {
         let Some(check) = self.payment.check else { return };
-        match check.planned {
+        if check.planned.is_some() && (check.asked == 0 || !is_newest) {
             // It was hinted meanwhile, and is still to be asked.
-            Some(_) if check.asked == 0 || !is_newest => {}
-            Some(Planned::At(at)) => self.make(Change::Check(CheckChange::Resumed(at))),
-            Some(Planned::Never) => self.make(Change::Check(CheckChange::Scheduled(None))),
-            None => {
-                let is_over = match self.payment.status() {
-                    Status::Pending => false,
-                    Status::Expired | Status::Cancelled => check.made >= LATE_CHECKS,
-                    Status::Initial
-                    | Status::Approved
-                    | Status::Declined
-                    | Status::Refund
-                    | Status::Chargeback
-                    | Status::Paid => true,
-                };
-                if is_over {
-                    self.make(Change::Check(CheckChange::Scheduled(None)));
-                }
-            }
+            return;
+        }
+        let is_over = match self.payment.status() {
+            Status::Pending => false,
+            Status::Expired | Status::Cancelled => check.made >= LATE_CHECKS,
+            Status::Initial
+            | Status::Approved
+            | Status::Declined
+            | Status::Refund
+            | Status::Chargeback
+            | Status::Paid => true,
+        };
+        match check.planned {
+            Some(Planned::At(at)) if !is_over => self.make(Change::Check(CheckChange::Resumed(at))),
+            Some(_) => self.make(Change::Check(CheckChange::Scheduled(None))),
+            None if is_over => self.make(Change::Check(CheckChange::Scheduled(None))),
+            None => {}
         }
     }
 

@@ -172,12 +172,14 @@ impl Draft {
         self.payment.operations.iter().find(|operation| operation.id == id)
     }
 
+    /// An operation that an acquirer may answer: one that never left has no answer.
+    fn awaited(&self, id: Uuid) -> Option<Operation> {
+        self.operation_of(id).filter(|operation| operation.is_processing() && operation.sent > 0).cloned()
+    }
+
     /// The acquirer answered an operation that was sent. A failure counts only for the last sending.
     pub(super) fn operation_answered(&mut self, id: Uuid, sending: u32, answer: OperationAnswer) {
-        let Some(operation) = self.operation_of(id).filter(|operation| operation.is_processing()).cloned()
-        else {
-            return;
-        };
+        let Some(operation) = self.awaited(id) else { return };
         let is_last = operation.sent == sending && operation.call != OperationCall::Accepted;
         match answer {
             OperationAnswer::Done | OperationAnswer::Accepted | OperationAnswer::Refused(_) => {
@@ -209,10 +211,7 @@ impl Draft {
         inquiring_for_ms: Option<u64>,
         answer: OperationAnswer,
     ) {
-        let Some(operation) = self.operation_of(id).filter(|operation| operation.is_processing()).cloned()
-        else {
-            return;
-        };
+        let Some(operation) = self.awaited(id) else { return };
         match answer {
             OperationAnswer::Done | OperationAnswer::Accepted | OperationAnswer::Refused(_) => {
                 self.operation_learnt(&operation, answer);
