@@ -22,7 +22,7 @@ pub use acquirers::route_view::{RouteFailure, RouteHealth, RouteOutcomes, RouteS
 pub use actor::crash_cause::CrashCause;
 pub use actor::kind::ActorKind;
 pub use denied::Denied;
-pub use limits::Limits;
+pub use limits::{Limits, WebhookLimits};
 pub use operators::{Asked, Operators};
 pub use payments::{Operated, Payments};
 pub use system::{ActorSystem, Placement, Ports};

@@ -70,16 +70,8 @@ pub struct Limits {
     pub inbox_in_flight: usize,
 
     // webhooks/
-    /// Webhook workers.
-    pub webhook_workers: usize,
-    /// Workers that one receiver may occupy.
-    pub webhook_workers_per_receiver: usize,
-    /// Deliveries that may wait in the pool; the store has the others.
-    pub webhook_queue: usize,
-    /// Deliveries that may wait for one receiver.
-    pub webhook_queue_per_receiver: usize,
-    /// Outcomes of deliveries that may wait to be stored; until some are, nothing more is sent.
-    pub webhook_outcomes: usize,
+    /// What the webhook pool keeps to.
+    pub webhooks: WebhookLimits,
 
     // upkeep/
     /// How often the timer looks for what is due.
@@ -111,6 +103,63 @@ pub struct Limits {
     pub samples_kept: usize,
 }
 
+/// What the webhook pool keeps to. A line is what goes to new, to prompt or to slow receivers, each of test and of live.
+#[derive(Debug, Clone)]
+pub struct WebhookLimits {
+    /// Messages that may wait for the pool.
+    pub mailbox: usize,
+    /// Exchanges at once in one line, of which a merchant may have half: what is bounded is sockets.
+    pub places: usize,
+    /// Bytes of events under way in one line, about, of which a merchant may have half.
+    pub bytes: usize,
+    /// Exchanges that one receiver may have at once; it begins with one, and each answer doubles them.
+    pub places_per_receiver: usize,
+    /// Bytes of events that wait for prompt receivers; those of others are read again when their turn comes.
+    pub bytes_held: usize,
+    /// Payments that may wait here for one receiver; the store has the others.
+    pub waiting_per_receiver: usize,
+    /// Payments that may wait here for one merchant, in each mode.
+    pub waiting_per_merchant: usize,
+    /// Receivers that are remembered although nothing waits for them.
+    pub receivers_remembered: usize,
+    /// Workers that are kept although they have nothing to do.
+    pub idle_workers: usize,
+    /// Outcomes of deliveries that may wait to be stored; until some are, nothing more is sent.
+    pub outcomes: usize,
+    /// How long a prompt receiver may take.
+    pub prompt: Duration,
+    /// How often the store is asked for what became due.
+    pub interval: Duration,
+    /// How much it is asked for at once.
+    pub page: usize,
+    /// How often, at most, the store is asked for all that is due, however long ago.
+    pub review: Duration,
+    /// How long a payment that could not be claimed is left alone.
+    pub retry: Duration,
+}
+
+impl Default for WebhookLimits {
+    fn default() -> Self {
+        Self {
+            mailbox: 50_000,
+            places: 256,
+            bytes: 64 * 1024 * 1024,
+            places_per_receiver: 64,
+            bytes_held: 16 * 1024 * 1024,
+            waiting_per_receiver: 2_000,
+            waiting_per_merchant: 20_000,
+            receivers_remembered: 16_384,
+            idle_workers: 128,
+            outcomes: 4_096,
+            prompt: Duration::from_secs(1),
+            interval: Duration::from_millis(250),
+            page: 512,
+            review: Duration::from_secs(60),
+            retry: Duration::from_secs(5),
+        }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
@@ -136,11 +185,7 @@ impl Default for Limits {
             breaker_open: Duration::from_secs(10),
             inbox_mailbox: 16_384,
             inbox_in_flight: 512,
-            webhook_workers: 128,
-            webhook_workers_per_receiver: 16,
-            webhook_queue: 50_000,
-            webhook_queue_per_receiver: 10_000,
-            webhook_outcomes: 4_096,
+            webhooks: WebhookLimits::default(),
             timer_interval: Duration::from_millis(250),
             timer_batch: 512,
             timer_in_flight: 64,

@@ -121,7 +121,7 @@ impl ActorSystem {
         let inbox = builder.start_inbox(&thread, &ports.tracer, &failed_notices);
         let sink = InboxSink { inbox: Arc::clone(&inbox), fuse: Arc::clone(&system.books.fuse) };
         let routes = builder.start_acquirers(ports.acquirers, &sink);
-        builder.start_webhooks(ports.webhooks, public_url);
+        builder.start_webhooks(ports.webhooks, public_url, ports.tracer.clone());
         builder.start_fronts();
         builder.start_timer(inbox, ports.tracer, failed_notices);
         builder.start_watch(node, routes);

@@ -39,6 +39,8 @@ pub(crate) struct PaymentRow<'a> {
     pub(crate) due_at: Option<i64>,
     /// When its next delivery may be tried.
     pub(crate) outbox_at: Option<i64>,
+    /// Where that goes; see [`quita_domain::delivery::address_of`].
+    pub(crate) outbox_to: Option<String>,
     /// The states that its deliveries are in, each once.
     pub(crate) delivery_states: Vec<DeliveryState>,
 }
@@ -48,6 +50,8 @@ impl<'a> PaymentRow<'a> {
     pub(crate) fn of(payment: &'a Payment) -> Self {
         let (owner, order) = (&payment.owner, &payment.order);
         let is_held = |state: &DeliveryState| payment.outbox.iter().any(|delivery| delivery.state == *state);
+        let outbox_at = payment.outbox_at();
+        let outbox_to = outbox_at.and_then(|_| payment.receiver()).map(|receiver| receiver.address);
         Self {
             id: payment.id.uuid(),
             revision: signed(payment.revision),
@@ -63,7 +67,8 @@ impl<'a> PaymentRow<'a> {
             status: payment.status().as_str(),
             paid_at: payment.state.paid_at.map(|at| at.millis()),
             due_at: payment.due_at().map(|at| at.millis()),
-            outbox_at: payment.outbox_at().map(|at| at.millis()),
+            outbox_at: outbox_at.map(|at| at.millis()),
+            outbox_to,
             delivery_states: DeliveryState::ALL.into_iter().filter(is_held).collect(),
         }
     }

@@ -1,8 +1,9 @@
 //! Telling the merchant of an event: attempts, outcome, what comes next.
 
 use serde::{Deserialize, Serialize};
+use url::Url;
 
-use crate::identity::TransactionId;
+use crate::identity::{MerchantId, Mode, TransactionId};
 use crate::time::Timestamp;
 
 /// One event on its way to the merchant. Lives in the payment's document.
@@ -25,6 +26,34 @@ pub struct Delivery {
     /// Index of the delivery that this one repeats on demand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeats: Option<u32>,
+}
+
+/// Somebody's claim on a delivery: nobody else attempts it before its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lease {
+    /// Place in the payment's outbox.
+    pub delivery: u32,
+    /// When it ends: the delivery's `next_attempt_at`.
+    pub ends_at: Timestamp,
+}
+
+/// Somebody that events go to. No two merchants share one, nor do test and live.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Receiver {
+    /// Test or live.
+    pub mode: Mode,
+    /// Whose events.
+    pub merchant: MerchantId,
+    /// Where they go.
+    pub address: String,
+}
+
+/// Where a URL leads: its host and port. What can't be read is a place of its own.
+pub fn address_of(url: &str) -> String {
+    let parsed = Url::parse(url).ok();
+    let host = parsed.as_ref().and_then(Url::host_str).unwrap_or_default();
+    let port = parsed.as_ref().and_then(Url::port_or_known_default).unwrap_or_default();
+    format!("{host}:{port}")
 }
 
 /// How far a delivery is.

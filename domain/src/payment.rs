@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::acquiring::ChargeQuery;
-use crate::delivery::{Delivery, DeliveryState};
+use crate::delivery::{Delivery, DeliveryState, Receiver, address_of};
 use crate::event::Event;
 use crate::identity::{Owner, TransactionId};
 use crate::method::Method;
@@ -202,6 +202,13 @@ impl Payment {
     /// When the next delivery may be tried. `None` when nothing is left to deliver.
     pub fn outbox_at(&self) -> Option<Timestamp> {
         self.deliverable().filter_map(|(_, delivery)| delivery.next_attempt_at).min()
+    }
+
+    /// Who its events go to, if anybody.
+    pub fn receiver(&self) -> Option<Receiver> {
+        let Owner { merchant, mode, .. } = &self.owner;
+        let address = address_of(self.order.postback_url.as_deref()?);
+        Some(Receiver { mode: *mode, merchant: merchant.clone(), address })
     }
 
     /// The deliveries that may go out: the first unfinished one, and every redelivery asked for by hand.

@@ -20,7 +20,7 @@ use quita_domain::acquiring::{
     Statement,
 };
 use quita_domain::card::{CardData, CardNumber, Cvv, Expiry};
-use quita_domain::delivery::{DeliveryAttempt, DeliveryState};
+use quita_domain::delivery::{DeliveryAttempt, DeliveryState, Lease};
 use quita_domain::document::{Document, DocumentType};
 use quita_domain::event::Event;
 use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};

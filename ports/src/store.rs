@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use quita_domain::access::{ApiKey, Application};
 use quita_domain::acquiring::Notice;
+use quita_domain::delivery::Receiver;
 use quita_domain::exception::Exception;
 use quita_domain::identity::{ApplicationName, MerchantId, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
@@ -51,6 +52,24 @@ pub enum WriteError {
     Unknown(StoreError),
 }
 
+/// A payment with a delivery that is due.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DueDelivery {
+    /// Where it stands among all that wait.
+    pub place: OutboxPlace,
+    /// Who receives it.
+    pub receiver: Receiver,
+}
+
+/// A place in the order of what waits to be delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OutboxPlace {
+    /// The payment's `outbox_at`.
+    pub at: Timestamp,
+    /// The payment.
+    pub id: TransactionId,
+}
+
 /// Payments: two ways to write (insert, guarded replace), and what must be found.
 #[async_trait]
 pub trait PaymentStore: Send + Sync + 'static {
@@ -81,8 +100,14 @@ pub trait PaymentStore: Send + Sync + 'static {
     /// Payments whose `due_at` is at or before `now`, the longest waiting first, at most `limit`.
     async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError>;
 
-    /// Payments whose `outbox_at` is at or before `now`, the longest waiting first, at most `limit`.
-    async fn outbox_due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError>;
+    /// Payments whose `outbox_at` is at or before `now`, the longest waiting first and by their ids, after this place,
+    /// at most `limit`.
+    async fn outbox_due(
+        &self,
+        after: Option<OutboxPlace>,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<DueDelivery>, StoreError>;
 }
 
 /// Notices from acquirers that wait to be worked.

@@ -17,8 +17,8 @@ use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
 use quita_ports::{
-    AccessStore, Backlog, ExceptionStore, InboxStore, OperatorStore, PaymentStore, Store, StoreError, Write,
-    WriteError,
+    AccessStore, Backlog, DueDelivery, ExceptionStore, InboxStore, OperatorStore, OutboxPlace, PaymentStore,
+    Store, StoreError, Write, WriteError,
 };
 use tokio::time::timeout;
 
@@ -63,7 +63,7 @@ in_time! {
         fn list(filter: &PaymentFilter, after: Option<Cursor>, limit: usize) -> Vec<Payment>;
         fn list_with_deliveries(filter: &DeliveryFilter, after: Option<Cursor>, limit: usize) -> Vec<Payment>;
         fn due(now: Timestamp, limit: usize) -> Vec<TransactionId>;
-        fn outbox_due(now: Timestamp, limit: usize) -> Vec<TransactionId>;
+        fn outbox_due(after: Option<OutboxPlace>, now: Timestamp, limit: usize) -> Vec<DueDelivery>;
     }
     async fn commit(&self, batch: &[Write]) -> Vec<Result<(), WriteError>> {
         match timeout(TIME_OUT, self.0.commit(batch)).await {

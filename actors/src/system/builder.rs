@@ -29,7 +29,7 @@ use crate::upkeep::backoff::Backoff;
 use crate::upkeep::node::{NodeActor, NodeParts};
 use crate::upkeep::timer::{TimerActor, TimerParts};
 use crate::watch::sampler::{SamplerActor, SamplerParts};
-use crate::webhooks::pool::{WebhookPoolActor, Workers};
+use crate::webhooks::pool::{PoolParts, WebhookPoolActor, Workers};
 use crate::webhooks::secrets::Secrets;
 use crate::webhooks::worker::{self, WebhookWorkerActor, WorkerParts};
 
@@ -163,7 +163,12 @@ impl Builder {
         routes
     }
 
-    pub(super) fn start_webhooks(&mut self, senders: Arc<dyn WebhookSenderFactory>, public_url: String) {
+    pub(super) fn start_webhooks(
+        &mut self,
+        senders: Arc<dyn WebhookSenderFactory>,
+        public_url: String,
+        tracer: Option<Arc<dyn Tracer>>,
+    ) {
         let (thread, system) = (self.thread(), &self.system);
         let parts = Arc::new(WorkerParts {
             secrets: Secrets::new(Arc::clone(&system.books.store), Arc::clone(&system.clock)),
@@ -174,11 +179,18 @@ impl Builder {
         let pool = system.meter.of(ActorKind::WebhookPool);
         let slot = Arc::new(Slot::new(system, Arc::clone(&pool), move |system| {
             let (system, hire) = (Arc::clone(system), hire(&parts, &senders, &thread));
-            let capacity = system.limits.webhook_queue;
+            let capacity = system.limits.webhooks.mailbox;
+            let parts = PoolParts {
+                store: Arc::clone(&system.books.store),
+                commands: Arc::clone(&system.commands),
+                exceptions: Arc::clone(&system.exceptions),
+                clock: Arc::clone(&system.clock),
+                tracer: tracer.clone(),
+                limits: system.limits.webhooks.clone(),
+            };
             let address = WebhookPoolActor::start_in_arbiter(&thread, move |context| {
                 leave_bound_to_mailbox(context);
-                let SystemParts { commands, clock, limits, meter, .. } = system.as_ref();
-                WebhookPoolActor::new(Arc::clone(commands), Arc::clone(clock), limits.clone(), hire, meter)
+                WebhookPoolActor::new(parts, hire, &system.meter)
             });
             Mailbox::new(address, Arc::clone(&pool), capacity)
         }));

@@ -4,8 +4,10 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use quita_domain::exception::Exception;
+use quita_domain::exception::{Exception, UNREADABLE};
+use quita_domain::identity::TransactionId;
 use quita_domain::payment::{Discrepancy, DiscrepancyKind, Payment};
+use quita_domain::time::Timestamp;
 use quita_ports::{Clock, ExceptionStore, StoreError};
 use tokio::time::{sleep, timeout};
 
@@ -122,6 +124,20 @@ impl Exceptions {
     async fn put(&self, exception: &Exception) -> Result<(), StoreError> {
         let away = |_| Err(StoreError::Unavailable("the store takes too long".into()));
         timeout(self.time_out, self.store.put_exception(exception)).await.unwrap_or_else(away)
+    }
+}
+
+/// Something is due of a payment that can't be read.
+pub(crate) fn unreadable(id: TransactionId, now: Timestamp) -> Exception {
+    Exception {
+        id: format!("{id}:unreadable"),
+        kind: UNREADABLE.into(),
+        transaction_id: id,
+        acquirer: None,
+        detail: "something is due of a payment that this version can't read".into(),
+        advice: "restore it from the backup; it is tried every minute".into(),
+        reported_at: now,
+        resolution: None,
     }
 }
 

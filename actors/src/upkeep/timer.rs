@@ -1,8 +1,8 @@
 //! The timer: what is due.
 //!
 //! Owns nothing: the times stand in the store, and what failed lately outlives it. Wakes payments whose time has come
-//! (unknown outcomes, charges that wait, deliveries whose lease ended or whose next attempt is due) and hands due
-//! notices to the inbox. Many nodes may do so at once: waking is a versioned write. Recreated by the supervisor when it
+//! (unknown outcomes, charges that wait, operations) and hands due notices to the inbox. What is due for delivery is the
+//! webhook pool's. Many nodes may do so at once: waking is a versioned write. Recreated by the supervisor when it
 //! dies.
 
 use std::sync::Arc;
@@ -11,7 +11,6 @@ use std::time::Duration;
 use actix::prelude::*;
 use futures_util::StreamExt;
 use futures_util::stream;
-use quita_domain::exception::{Exception, UNREADABLE};
 use quita_domain::identity::TransactionId;
 use quita_domain::payment::Command;
 use quita_ports::trace::{Span, Tracer, within};
@@ -25,7 +24,7 @@ use crate::denied::Denied;
 use crate::limits::Limits;
 use crate::transaction::commands::Commands;
 use crate::upkeep::backoff::Backoff;
-use crate::upkeep::reporting::Exceptions;
+use crate::upkeep::reporting::{Exceptions, unreadable};
 use crate::watch::meter::Meter;
 
 /// Ticks between two looks at how much waits, which is for metrics only.
@@ -99,10 +98,7 @@ async fn wake_all(parts: &TimerParts) {
     let held_back = parts.failed_payments.held_back();
     let limit = parts.limits.timer_batch.saturating_add(held_back);
     let mut ids = due(parts.store.due(now, limit).await);
-    ids.extend(due(parts.store.outbox_due(now, limit).await));
     ids.retain(|id| parts.failed_payments.may_try(id));
-    ids.sort_unstable();
-    ids.dedup();
     let limit = parts.limits.timer_batch.saturating_add(parts.failed_notices.held_back());
     let notices = due(parts.store.due_notices(now, limit).await);
     if !notices.is_empty() {
@@ -132,23 +128,10 @@ async fn wake(parts: &TimerParts, id: TransactionId) {
         Err(denied) => {
             tracing::warn!(transaction.id = %id, %denied, "a payment that is due could not be woken");
             if matches!(denied, Denied::StoreUnavailable(StoreError::Unreadable(_))) {
-                parts.exceptions.report_until_stored(unreadable(parts, id));
+                parts.exceptions.report_until_stored(unreadable(id, parts.clock.now()));
             }
             parts.failed_payments.failed(id, &denied);
         }
-    }
-}
-
-fn unreadable(parts: &TimerParts, id: TransactionId) -> Exception {
-    Exception {
-        id: format!("{id}:unreadable"),
-        kind: UNREADABLE.into(),
-        transaction_id: id,
-        acquirer: None,
-        detail: "something is due of a payment that this version can't read".into(),
-        advice: "restore it from the backup; it is tried every minute".into(),
-        reported_at: parts.clock.now(),
-        resolution: None,
     }
 }
 

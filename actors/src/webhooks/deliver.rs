@@ -2,12 +2,18 @@
 
 use std::sync::Arc;
 
-use quita_domain::identity::TransactionId;
+use quita_domain::delivery::Lease;
+use quita_domain::order::Order;
 use quita_domain::payment::Payment;
-use quita_domain::time::Timestamp;
 use quita_ports::trace::Span;
 
 use crate::actor::mailbox::Question;
+
+/// Bytes of an event besides what the merchant wrote into its payment, about.
+const EVENT_BYTES: usize = 2_048;
+
+/// Bytes of an item or a note besides its text, about.
+const ENTRY_BYTES: usize = 64;
 
 /// Deliver this, which was claimed.
 #[derive(Clone)]
@@ -18,15 +24,11 @@ pub(crate) struct Deliver {
 }
 
 impl Deliver {
-    pub(super) fn key(&self) -> Key {
-        (self.payment.id, self.index)
-    }
-
-    /// Whether the lease still runs. When it is over, the next one to look may claim the delivery.
-    pub(super) fn is_ours(&self, now: Timestamp) -> bool {
+    /// The claim, if there is one.
+    pub(super) fn lease(&self) -> Option<Lease> {
         let place = usize::try_from(self.index).unwrap_or(usize::MAX);
-        let lease_end = self.payment.outbox.get(place).and_then(|delivery| delivery.next_attempt_at);
-        lease_end.is_some_and(|end| now < end)
+        let ends_at = self.payment.outbox.get(place)?.next_attempt_at?;
+        Some(Lease { delivery: self.index, ends_at })
     }
 }
 
@@ -40,5 +42,11 @@ impl Question for Deliver {
     }
 }
 
-/// A delivery: which payment's, and its place in the outbox.
-pub(super) type Key = (TransactionId, u32);
+/// How many bytes an event of a payment has, about.
+pub(super) fn weight_of(payment: &Payment) -> usize {
+    let Order { items, metadata, .. } = payment.order.as_ref();
+    let items = items.iter().map(|item| item.name.len().saturating_add(ENTRY_BYTES));
+    let notes =
+        metadata.iter().map(|(name, note)| name.len().saturating_add(note.len()).saturating_add(ENTRY_BYTES));
+    items.chain(notes).fold(EVENT_BYTES, usize::saturating_add)
+}

@@ -1,57 +1,82 @@
 //! The webhook pool: gives deliveries to workers.
 //!
-//! Owns the queue of deliveries that were claimed, and who works on what. Receivers take turns and none may occupy
-//! more than its share of the workers, so that a slow one delays nobody else. What came of each is stored while its
-//! worker goes on. Never decides whether a delivery succeeded, never has one twice: one that is claimed again while it
-//! waits keeps its place with the new lease. What does not fit stays in the store and is due when its lease ends.
+//! Owns the queue of what waits to be delivered, the place up to which the store was read for it, and who works on what.
+//! A delivery that waits is not claimed: it costs the store nothing until its turn comes. What came of an attempt is
+//! stored while its worker goes on. Never decides whether a delivery succeeded, never has one twice. Recreated by the
+//! supervisor when it dies; what it held is found in the store.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix::prelude::*;
-use quita_domain::delivery::DeliveryAttempt;
+use quita_domain::delivery::{DeliveryAttempt, Lease, Receiver};
+use quita_domain::identity::TransactionId;
 use quita_domain::payment::Command;
-use quita_ports::Clock;
-use quita_ports::trace::{Span, within};
-use url::Url;
+use quita_ports::trace::{Span, Tracer, within};
+use quita_ports::{Clock, DueDelivery, Store, StoreError};
+use tokio::time::{Instant, timeout};
 
 use crate::actor::kind::ActorKind;
 use crate::actor::mailbox::{Ask, Mailbox, NoAnswer};
 use crate::actor::meter::{ActorMeter, Alive, Level};
-use crate::limits::Limits;
+use crate::denied::Denied;
+use crate::limits::WebhookLimits;
 use crate::transaction::commands::Commands;
+use crate::upkeep::reporting::{Exceptions, unreadable};
 use crate::watch::meter::Meter;
-use crate::webhooks::deliver::{Deliver, Key};
+use crate::webhooks::backlog::Backlog;
+use crate::webhooks::deliver::{Deliver, weight_of};
+use crate::webhooks::queue::{Ended, Place, Queue, Turn, Waiting};
 use crate::webhooks::worker::{SendWebhook, WebhookWorkerActor};
 
-/// What became of a delivery that was claimed.
-enum Claimed {
-    /// The span lasts as long.
-    Waits(Deliver, Span),
-    UnderWay,
-}
+/// Pages of what is due that are read one after the other, before the next interval.
+const PAGES_AT_ONCE: u32 = 8;
 
-/// The deliveries that wait for one receiver.
-#[derive(Default)]
-struct Receiver {
-    waiting: VecDeque<Key>,
-    in_flight: usize,
-}
+/// How long the store may take for one.
+const READ_TIME_OUT: Duration = Duration::from_secs(30);
 
 /// Hires workers, and their successors.
 pub(crate) type Workers = Box<dyn Fn() -> Mailbox<WebhookWorkerActor> + Send>;
 
+/// What the pool is made of, besides its workers.
+pub(crate) struct PoolParts {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) commands: Arc<Commands>,
+    pub(crate) exceptions: Arc<Exceptions>,
+    pub(crate) clock: Arc<dyn Clock>,
+    /// Records the traces that begin here, if anybody wants them.
+    pub(crate) tracer: Option<Arc<dyn Tracer>>,
+    pub(crate) limits: WebhookLimits,
+}
+
+/// A payment whose deliveries could not be claimed, and since when.
+struct Failed {
+    at: Instant,
+    receiver: Arc<Receiver>,
+    id: TransactionId,
+    waiting: Waiting,
+}
+
 /// Gives deliveries to workers.
 pub(crate) struct WebhookPoolActor {
-    commands: Arc<Commands>,
-    clock: Arc<dyn Clock>,
-    limits: Limits,
+    parts: Arc<PoolParts>,
     hire: Workers,
     idle: Vec<Mailbox<WebhookWorkerActor>>,
-    receivers: HashMap<String, Receiver>,
-    turns: VecDeque<String>,
-    claimed: HashMap<Key, Claimed>,
-    waiting: usize,
+    queue: Queue,
+    backlog: Backlog,
+    pages: u32,
+    /// Places of payments whose deliveries are being claimed.
+    claiming: HashMap<TransactionId, Place>,
+    /// The oldest first.
+    failed: VecDeque<Failed>,
+    /// Places of the exchanges under way, by number.
+    exchanges: HashMap<u64, Place>,
+    /// When exchanges began, until they are over or slow.
+    begun: VecDeque<(Instant, u64)>,
+    last_number: u64,
+    /// Deliveries that are being sent, or whose outcome is being stored.
+    under_way: HashMap<TransactionId, Vec<u32>>,
     /// Attempts that are over, and whose outcomes are not stored yet.
     unstored: usize,
     meter: Arc<ActorMeter>,
@@ -61,26 +86,22 @@ pub(crate) struct WebhookPoolActor {
 }
 
 impl WebhookPoolActor {
-    pub(crate) fn new(
-        commands: Arc<Commands>,
-        clock: Arc<dyn Clock>,
-        limits: Limits,
-        hire: Workers,
-        meter: &Meter,
-    ) -> Self {
-        let idle = (0..limits.webhook_workers).map(|_| hire()).collect();
+    pub(crate) fn new(parts: PoolParts, hire: Workers, meter: &Meter) -> Self {
         let (meter, workers) = (meter.of(ActorKind::WebhookPool), meter.of(ActorKind::WebhookWorker));
         let alive = meter.alive();
         Self {
-            commands,
-            clock,
-            limits,
+            queue: Queue::new(parts.limits.clone()),
+            backlog: Backlog::new(parts.limits.review),
+            parts: Arc::new(parts),
             hire,
-            idle,
-            receivers: HashMap::new(),
-            turns: VecDeque::new(),
-            claimed: HashMap::new(),
-            waiting: 0,
+            idle: Vec::new(),
+            pages: 0,
+            claiming: HashMap::new(),
+            failed: VecDeque::new(),
+            exchanges: HashMap::new(),
+            begun: VecDeque::new(),
+            last_number: 0,
+            under_way: HashMap::new(),
             unstored: 0,
             meter,
             workers,
@@ -89,103 +110,171 @@ impl WebhookPoolActor {
         }
     }
 
-    fn enqueue(&mut self, delivery: Deliver, span: Span) {
-        let (limits, key) = (&self.limits, delivery.key());
-        match self.claimed.get_mut(&key) {
-            Some(Claimed::Waits(waiting, waiting_span)) => {
-                (*waiting, *waiting_span) = (delivery, span);
-                return;
-            }
-            Some(Claimed::UnderWay) => return,
-            None => {}
-        }
-        let Some(name) = delivery.payment.order.postback_url.as_deref().map(receiver_of) else { return };
-        let waiting_there = self.receivers.get(&name).map_or(0, |receiver| receiver.waiting.len());
-        if self.waiting >= limits.webhook_queue || waiting_there >= limits.webhook_queue_per_receiver {
-            self.meter.refused.inc();
+    /// A delivery was claimed: by a change of the payment, or because its turn had come.
+    fn claimed(&mut self, delivery: Deliver, span: Span, context: &mut Context<Self>) {
+        let id = delivery.payment.id;
+        if self.under_way.get(&id).is_some_and(|indexes| indexes.contains(&delivery.index)) {
             return;
         }
-        let receiver = self.receivers.entry(name.clone()).or_default();
-        if receiver.waiting.is_empty() {
-            self.turns.push_back(name);
+        if let Some(place) = self.claiming.remove(&id) {
+            self.send(delivery, place, Some(span), context);
+            return;
         }
-        receiver.waiting.push_back(key);
-        self.claimed.insert(key, Claimed::Waits(delivery, span));
-        self.waiting = self.waiting.saturating_add(1);
+        let (Some(receiver), Some(lease)) = (delivery.payment.receiver(), delivery.lease()) else { return };
+        if !self.queue.put_claimed(receiver, &delivery.payment, lease, span) {
+            self.meter.refused.inc();
+        }
+        self.pump(context);
+        self.queue.lighten(&id);
     }
 
-    /// Gives work to idle workers, one delivery for each receiver in turn.
+    /// Begins as much as there are places for.
     fn pump(&mut self, context: &mut Context<Self>) {
-        let Limits { webhook_workers_per_receiver: per_receiver, webhook_outcomes, .. } = self.limits;
-        let mut turns = self.turns.len();
-        while turns > 0 && !self.idle.is_empty() && self.unstored < webhook_outcomes {
-            let Some(name) = self.turns.pop_front() else { break };
-            if self.receivers.get(&name).is_some_and(|receiver| receiver.in_flight >= per_receiver) {
-                self.turns.push_back(name);
-                turns = turns.saturating_sub(1);
-                continue;
-            }
-            let next = self.take_next(&name);
-            if self.receivers.get(&name).is_some_and(|receiver| !receiver.waiting.is_empty()) {
-                self.turns.push_back(name.clone());
-            } else {
-                turns = turns.saturating_sub(1);
-            }
-            let Some((delivery, span)) = next else {
-                self.forget_if_idle(&name);
-                continue;
-            };
-            let Some(worker) = self.idle.pop() else { break };
-            self.give(worker, name, (delivery, span), context);
+        while self.unstored < self.parts.limits.outcomes
+            && let Some(turn) = self.queue.next()
+        {
+            self.begin(turn, context);
         }
-        self.level.set(self.waiting);
+        if let Some(from) = self.queue.take_refill() {
+            self.backlog.go_back(from);
+        }
+        self.level.set(self.queue.len());
     }
 
-    /// The receiver's next delivery whose lease still runs, now under way. Those before it are the timer's again.
-    fn take_next(&mut self, name: &str) -> Option<(Deliver, Span)> {
-        let now = self.clock.now();
-        let receiver = self.receivers.get_mut(name)?;
-        while let Some(key) = receiver.waiting.pop_front() {
-            self.waiting = self.waiting.saturating_sub(1);
-            if let Some(Claimed::Waits(delivery, span)) = self.claimed.remove(&key)
-                && delivery.is_ours(now)
-            {
-                self.claimed.insert(key, Claimed::UnderWay);
-                receiver.in_flight = receiver.in_flight.saturating_add(1);
-                return Some((delivery, span));
+    /// Sends what is still claimed, and claims what is not.
+    fn begin(&mut self, Turn { id, waiting, place }: Turn, context: &mut Context<Self>) {
+        let Waiting { mut leases, payment, span } = waiting;
+        let now = self.parts.clock.now();
+        let lease = leases.pop_front_if(|lease| payment.is_some() && now < lease.ends_at);
+        if let (Some(lease), Some(payment)) = (lease, payment) {
+            if !leases.is_empty() {
+                let waiting = Waiting { leases, payment: Some(Arc::clone(&payment)), span: None };
+                self.queue.put_back(&place.receiver, id, waiting);
             }
+            let delivery = Deliver { payment, index: lease.delivery };
+            self.send(delivery, place, span, context);
+        } else {
+            self.claim(id, leases.into(), place, context);
         }
-        None
     }
 
-    fn forget_if_idle(&mut self, name: &str) {
-        if self.receivers.get(name).is_some_and(|known| known.in_flight == 0 && known.waiting.is_empty()) {
-            self.receivers.remove(name);
-        }
+    /// Claims what is due of a payment. What follows comes back as deliveries, before the reply or after.
+    fn claim(&mut self, id: TransactionId, held: Vec<Lease>, place: Place, context: &mut Context<Self>) {
+        self.claiming.insert(id, place);
+        let (pool, parts) = (context.address(), Arc::clone(&self.parts));
+        let mut span = Span::begin(parts.tracer.as_ref(), || "deliver".into());
+        span.record("transaction.id", id);
+        let span_context = span.context().cloned();
+        actix::spawn(within(span_context, async move {
+            let command = Command::Deliver { held: held.clone() };
+            let result = parts.commands.execute(id, command).await.map(drop);
+            drop(span);
+            tell(&pool, ClaimAnswered { id, held, result });
+        }));
     }
 
     /// Has it sent, and has it stored how that went, whatever becomes of the pool meanwhile.
-    fn give(
-        &mut self,
-        worker: Mailbox<WebhookWorkerActor>,
-        receiver: String,
-        (delivery, span): (Deliver, Span),
-        context: &mut Context<Self>,
-    ) {
-        let (pool, commands, key) = (context.address(), Arc::clone(&self.commands), delivery.key());
-        let span_context = span.context().cloned();
+    fn send(&mut self, delivery: Deliver, mut place: Place, span: Option<Span>, context: &mut Context<Self>) {
+        self.queue.weigh(&mut place, weight_of(&delivery.payment));
+        self.last_number = self.last_number.wrapping_add(1);
+        let (number, id, index) = (self.last_number, delivery.payment.id, delivery.index);
+        self.exchanges.insert(number, place);
+        self.begun.push_back((Instant::now(), number));
+        self.under_way.entry(id).or_default().push(index);
+        let worker = self.idle.pop().unwrap_or_else(|| (self.hire)());
+        let (pool, parts) = (context.address(), Arc::clone(&self.parts));
+        let span_context = span.as_ref().and_then(|span| span.context().cloned());
         let work = async move {
-            let answer = worker.ask(SendWebhook(delivery.clone())).await;
+            let answer = worker.ask(SendWebhook(delivery)).await;
             let has_died = answer == Err(NoAnswer::Died) || !worker.is_alive();
             let attempt = answer.ok().flatten();
+            let ended = attempt.as_ref().map_or(Ended::Unused, |attempt| ended(attempt, parts.limits.prompt));
             let is_over = attempt.is_none();
-            tell(&pool, Sent { worker, has_died, receiver, key, is_over });
+            tell(&pool, Sent { worker, has_died, number, id, index, ended, is_over });
+            drop(span);
             if let Some(attempt) = attempt {
-                store(&commands, delivery, attempt).await;
-                tell(&pool, Stored(key));
+                store(&parts.commands, id, index, attempt).await;
+                tell(&pool, Stored { id, index });
             }
         };
         actix::spawn(within(span_context, work));
+    }
+
+    /// It is neither sent nor stored any more.
+    fn is_over(&mut self, id: TransactionId, index: u32) {
+        if let Some(indexes) = self.under_way.get_mut(&id) {
+            indexes.retain(|other| *other != index);
+            if indexes.is_empty() {
+                self.under_way.remove(&id);
+            }
+        }
+    }
+
+    fn tick(&mut self, context: &mut Context<Self>) {
+        let (now, limits) = (Instant::now(), &self.parts.limits);
+        while let Some((_, number)) =
+            self.begun.pop_front_if(|(at, _)| now.duration_since(*at) >= limits.prompt)
+        {
+            if let Some(place) = self.exchanges.get_mut(&number) {
+                self.queue.slow(place);
+            }
+        }
+        while let Some(failed) =
+            self.failed.pop_front_if(|failed| now.duration_since(failed.at) >= limits.retry)
+        {
+            self.queue.put_back(&failed.receiver, failed.id, failed.waiting);
+        }
+        self.pump(context);
+        self.pages = 0;
+        self.read_on(context);
+    }
+
+    /// Reads a page of what became due since the last one.
+    fn read_on(&mut self, context: &mut Context<Self>) {
+        let Some(after) = self.backlog.begin() else { return };
+        let parts = Arc::clone(&self.parts);
+        let reading = async move {
+            let reading = parts.store.outbox_due(after, parts.clock.now(), parts.limits.page);
+            timeout(READ_TIME_OUT, reading).await
+        };
+        let then = reading.into_actor(self).map(|found, pool, context| match found {
+            Ok(Ok(found)) => pool.found(found, context),
+            Ok(Err(error)) => pool.could_not_read(&error.to_string()),
+            Err(_) => pool.could_not_read("it took too long"),
+        });
+        context.spawn(then);
+    }
+
+    fn could_not_read(&mut self, why: &str) {
+        tracing::warn!(why, "the webhook pool could not read what is due; it tries again");
+        self.backlog.failed();
+    }
+
+    fn found(&mut self, found: Vec<DueDelivery>, context: &mut Context<Self>) {
+        let (last, is_last) = (found.last().map(|due| due.place), found.len() < self.parts.limits.page);
+        for DueDelivery { place, receiver } in found {
+            let is_begun = self.under_way.contains_key(&place.id) || self.claiming.contains_key(&place.id);
+            if !is_begun && !self.queue.put_due(receiver, place) {
+                self.meter.refused.inc();
+            }
+        }
+        self.backlog.read(last, is_last);
+        self.pump(context);
+        self.pages = self.pages.saturating_add(1);
+        if !is_last && self.pages < PAGES_AT_ONCE {
+            self.read_on(context);
+        }
+    }
+}
+
+/// How an exchange ended for its receiver.
+fn ended(attempt: &DeliveryAttempt, prompt: Duration) -> Ended {
+    if attempt.status.is_some() {
+        Ended::Answered
+    } else if Duration::from_millis(attempt.duration_ms) < prompt {
+        Ended::Unreachable
+    } else {
+        Ended::Silent
     }
 }
 
@@ -195,17 +284,31 @@ impl WebhookPoolActor {
 struct Sent {
     worker: Mailbox<WebhookWorkerActor>,
     has_died: bool,
-    receiver: String,
-    key: Key,
+    number: u64,
+    id: TransactionId,
+    index: u32,
+    ended: Ended,
     is_over: bool,
 }
 
 /// How an attempt went is stored, or could not be.
 #[derive(Message)]
 #[rtype(result = "()")]
-struct Stored(Key);
+struct Stored {
+    id: TransactionId,
+    index: u32,
+}
 
-/// Tells the pool, which knows of no more than its workers and a bounded number of outcomes.
+/// What is due of a payment was claimed, or could not be.
+#[derive(Message)]
+#[rtype(result = "()")]
+struct ClaimAnswered {
+    id: TransactionId,
+    held: Vec<Lease>,
+    result: Result<(), Denied>,
+}
+
+/// Tells the pool, which knows of no more than its places and a bounded number of outcomes.
 fn tell<M: Message<Result = ()> + Send + 'static>(pool: &Addr<WebhookPoolActor>, news: M)
 where
     WebhookPoolActor: Handler<M>,
@@ -215,10 +318,10 @@ where
     }
 }
 
-async fn store(commands: &Commands, Deliver { payment, index }: Deliver, attempt: DeliveryAttempt) {
+async fn store(commands: &Commands, id: TransactionId, index: u32, attempt: DeliveryAttempt) {
     let command = Command::DeliveryAnswered { delivery: index, attempt };
-    if let Err(denied) = commands.insist(payment.id, command).await {
-        tracing::warn!(transaction.id = %payment.id, %denied, "a delivery's outcome could not be stored; it is sent again");
+    if let Err(denied) = commands.insist(id, command).await {
+        tracing::warn!(transaction.id = %id, %denied, "a delivery's outcome could not be stored; it is sent again");
     }
 }
 
@@ -226,25 +329,22 @@ impl Handler<Sent> for WebhookPoolActor {
     type Result = ();
 
     fn handle(&mut self, sent: Sent, context: &mut Self::Context) {
-        let worker = if sent.has_died {
+        if sent.has_died {
             tracing::error!(
                 "a webhook worker died and was replaced; its delivery is due when its lease ends"
             );
             self.workers.restarted();
-            (self.hire)()
-        } else {
-            sent.worker
-        };
-        self.idle.push(worker);
+        } else if self.idle.len() < self.parts.limits.idle_workers {
+            self.idle.push(sent.worker);
+        }
         if sent.is_over {
-            self.claimed.remove(&sent.key);
+            self.is_over(sent.id, sent.index);
         } else {
             self.unstored = self.unstored.saturating_add(1);
         }
-        if let Some(receiver) = self.receivers.get_mut(&sent.receiver) {
-            receiver.in_flight = receiver.in_flight.saturating_sub(1);
+        if let Some(place) = self.exchanges.remove(&sent.number) {
+            self.queue.free(place, sent.ended);
         }
-        self.forget_if_idle(&sent.receiver);
         self.pump(context);
     }
 }
@@ -252,23 +352,41 @@ impl Handler<Sent> for WebhookPoolActor {
 impl Handler<Stored> for WebhookPoolActor {
     type Result = ();
 
-    fn handle(&mut self, Stored(key): Stored, context: &mut Self::Context) {
+    fn handle(&mut self, Stored { id, index }: Stored, context: &mut Self::Context) {
         self.unstored = self.unstored.saturating_sub(1);
-        self.claimed.remove(&key);
+        self.is_over(id, index);
         self.pump(context);
     }
 }
 
-/// Who receives: host and port of the address.
-fn receiver_of(url: &str) -> String {
-    let parsed = Url::parse(url).ok();
-    let host = parsed.as_ref().and_then(Url::host_str).unwrap_or_default();
-    let port = parsed.as_ref().and_then(Url::port_or_known_default).unwrap_or_default();
-    format!("{host}:{port}")
+impl Handler<ClaimAnswered> for WebhookPoolActor {
+    type Result = ();
+
+    fn handle(&mut self, ClaimAnswered { id, held, result }: ClaimAnswered, context: &mut Self::Context) {
+        // If it is still there, nothing was claimed: somebody else was faster, or it failed.
+        let Some(place) = self.claiming.remove(&id) else { return };
+        if let Err(denied) = result {
+            tracing::warn!(transaction.id = %id, %denied, "a delivery could not be claimed");
+            if let Denied::StoreUnavailable(StoreError::Unreadable(_)) = denied {
+                let exception = unreadable(id, self.parts.clock.now());
+                self.parts.exceptions.report_until_stored(exception);
+            } else if denied.is_transient() {
+                let waiting = Waiting { leases: held.into(), ..Waiting::default() };
+                let receiver = Arc::clone(&place.receiver);
+                self.failed.push_back(Failed { at: Instant::now(), receiver, id, waiting });
+            }
+        }
+        self.queue.free(place, Ended::Unused);
+        self.pump(context);
+    }
 }
 
 impl Actor for WebhookPoolActor {
     type Context = Context<Self>;
+
+    fn started(&mut self, context: &mut Self::Context) {
+        context.run_interval(self.parts.limits.interval, Self::tick);
+    }
 }
 
 impl Handler<Ask<Deliver>> for WebhookPoolActor {
@@ -276,8 +394,7 @@ impl Handler<Ask<Deliver>> for WebhookPoolActor {
 
     fn handle(&mut self, ask: Ask<Deliver>, context: &mut Self::Context) {
         let (delivery, reply, mut handling) = ask.open();
-        self.enqueue(delivery, handling.hand_over());
+        self.claimed(delivery, handling.hand_over(), context);
         reply.send(());
-        self.pump(context);
     }
 }

@@ -69,8 +69,7 @@ fn a_webhook_sender_that_panics_delays_one_delivery_until_its_lease_ends() {
         node.settle().await;
         assert_eq!(answered(&world), 2);
         assert!(world.receivers.received()[2].at_ms >= 20_000, "after the lease");
-        let workers = world.limits.webhook_workers;
-        assert_eq!(usize::try_from(node.live("webhook_worker")).unwrap(), workers);
+        assert_eq!(node.live("webhook_worker"), 1, "the one that died is gone");
     });
 }
 
@@ -187,11 +186,25 @@ fn a_timer_that_dies_is_made_anew() {
     world.live(async {
         let node = world.node();
         world.store.once(Op::Due, Fault::Panic);
+        world.bank.next([Answer::TakesSilently]);
+        node.created(pix(1)).await;
+        node.settle().await;
+        assert_eq!(node.stored(id(1)).status(), Status::Pending, "asking for it needed the timer");
+        assert_eq!(node.restarts("timer"), 1);
+    });
+}
+
+#[test]
+fn a_webhook_pool_that_dies_while_it_reads_what_is_due_is_recreated() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        world.store.once(Op::OutboxDue, Fault::Panic);
         world.receivers.next(SHOP, [Reply::Status(500)]);
         node.created(pix(1)).await;
         node.settle().await;
-        assert_eq!(world.receivers.received().len(), 2, "the second attempt needed the timer");
-        assert_eq!(node.restarts("timer"), 1);
+        assert_eq!(world.receivers.received().len(), 2, "the second attempt needed the store");
+        assert_eq!(node.restarts("webhook_pool"), 1);
     });
 }
 
@@ -242,7 +255,7 @@ fn a_front_that_dies_is_made_anew_and_every_transaction_comes_back() {
 
 #[test]
 fn a_webhook_pool_that_dies_is_made_anew_and_what_it_held_is_delivered_when_the_leases_end() {
-    let world = World::new().with_limits(|limits| limits.webhook_workers = 2);
+    let world = World::new().with_limits(|limits| limits.webhooks.idle_workers = 2);
     world.live(async {
         let node = world.node();
         world.receivers.next(SHOP, [Reply::Panic]);

@@ -37,7 +37,8 @@ macro_rules! ops {
 ops! {
     Commit = "commit",
     Load = "load" | "ping",
-    Due = "due" | "outbox_due",
+    Due = "due",
+    OutboxDue = "outbox_due",
     PutNotices = "put_notices",
     DueNotices = "due_notices",
     FinishNotices = "finish_notices",

@@ -15,8 +15,16 @@ use crate::store::{Fault, Op};
 use crate::trace::Mark::{Asked, Charged};
 use crate::world::{World, pass_ms};
 
-const EVERYTHING: [Op; 7] =
-    [Op::Commit, Op::Load, Op::Due, Op::PutNotices, Op::DueNotices, Op::FinishNotices, Op::PutException];
+const EVERYTHING: [Op; 8] = [
+    Op::Commit,
+    Op::Load,
+    Op::Due,
+    Op::OutboxDue,
+    Op::PutNotices,
+    Op::DueNotices,
+    Op::FinishNotices,
+    Op::PutException,
+];
 
 #[test]
 fn a_store_out_of_reach_refuses_and_nothing_is_sent_and_it_recovers_by_itself() {

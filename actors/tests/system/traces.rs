@@ -170,10 +170,10 @@ fn what_the_store_says_is_due_begins_a_trace_of_its_own() {
         assert_eq!(recorder.count(), 0);
         node.settle().await;
     });
-    let wakes = recorder.named("wake");
-    let delivering = wakes.iter().find(|wake| recorder.tree(wake.position.trace).contains("webhook\n"));
-    let wake = delivering.expect("the second attempt");
-    assert_eq!((wake.parent, told(wake, "transaction.id")), (Parent::None, Some(id(1).to_string())));
+    let claims = recorder.named("deliver").into_iter().filter(|span| span.parent == Parent::None);
+    let delivering = claims.filter(|span| recorder.tree(span.position.trace).contains("webhook\n"));
+    let [claim] = delivering.collect::<Vec<_>>().try_into().ok().expect("the second attempt");
+    assert_eq!(told(&claim, "transaction.id"), Some(id(1).to_string()));
     assert_eq!(told(&recorder.named("webhook")[0], "attempt").as_deref(), Some("2"));
 }
 

@@ -39,26 +39,126 @@ fn an_event_waits_until_the_one_before_it_is_confirmed() {
     });
 }
 
+/// Creates payments for this many receivers, some for each.
+async fn create_for(node: &Node<'_>, receivers: usize, of_each: usize, url: impl Fn(usize) -> String) {
+    for receiver in 0..receivers {
+        let first = u128::try_from(receiver * of_each).unwrap() + 1_000;
+        create_all(node, first..first + u128::try_from(of_each).unwrap(), &url(receiver)).await;
+    }
+}
+
+fn hanging(receiver: usize) -> String {
+    format!("https://hanging-{receiver}.example/")
+}
+
 #[test]
-fn a_receiver_that_hangs_takes_its_share_of_the_workers_and_no_more() {
-    let (hanging, well) = ("https://hanging.example/", "https://well.example/");
+fn a_hundred_receivers_that_hang_delay_nobody() {
+    let well = "https://well.example/";
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        (0..100).for_each(|receiver| world.receivers.usually(&hanging(receiver), Reply::TimesOut));
+        create_for(&node, 100, 10, hanging).await;
+        for number in 0..60 {
+            let asked_ms = world.clock.elapsed_ms();
+            create_all(&node, number..=number, well).await;
+            pass_ms(1_000).await;
+            let received = world.receivers.received_at(well);
+            let last = received.last().map(|request| request.at_ms);
+            assert_eq!(received.len(), usize::try_from(number).unwrap() + 1, "after {asked_ms} ms");
+            assert!(last.is_some_and(|at_ms| at_ms < asked_ms + 1_000));
+        }
+    });
+}
+
+#[test]
+fn receivers_that_answered_and_then_hang_delay_others_for_a_moment_only() {
+    let well = "https://well.example/";
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        // Each may have many exchanges at once.
+        create_for(&node, 30, 20, hanging).await;
+        pass_ms(5_000).await;
+        (0..30).for_each(|receiver| world.receivers.usually(&hanging(receiver), Reply::TimesOut));
+        for receiver in 0..30 {
+            let first = 10_000 + 100 * receiver;
+            create_all(&node, first..first + 40, &hanging(usize::try_from(receiver).unwrap())).await;
+        }
+        pass_ms(2_000).await;
+        let asked_ms = world.clock.elapsed_ms();
+        create_all(&node, 1..=20, well).await;
+        pass_ms(1_000).await;
+        let received = world.receivers.received_at(well);
+        assert_eq!(received.len(), 20);
+        assert!(received.iter().all(|request| request.at_ms < asked_ms + 1_000));
+    });
+}
+
+#[test]
+fn a_receiver_that_answers_gets_many_events_at_once_and_one_that_hangs_one() {
+    let world = World::new().with_limits(|limits| limits.webhooks.places_per_receiver = 16);
+    world.live(async {
+        let node = world.node();
+        world.receivers.usually(&hanging(0), Reply::TimesOut);
+        world.receivers.usually(SHOP, Reply::Slow(Duration::from_millis(300), 200));
+        create_all(&node, 1..=100, &hanging(0)).await;
+        create_all(&node, 101..=200, SHOP).await;
+        pass_ms(10_000).await;
+        assert_eq!(world.receivers.received_at(SHOP).len(), 100);
+        assert_eq!(world.receivers.most_under_way(SHOP), 16);
+        assert_eq!(world.receivers.most_under_way(&hanging(0)), 1);
+    });
+}
+
+#[test]
+fn what_waits_for_receivers_that_hang_is_not_written() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        (0..10).for_each(|receiver| world.receivers.usually(&hanging(receiver), Reply::TimesOut));
+        create_for(&node, 10, 100, hanging).await;
+        pass_ms(25_000).await;
+        let (stored, sent) = (world.trace.stored(), world.receivers.received().len());
+        // Until the charges themselves are checked.
+        pass_ms(30_000).await;
+        let (written, attempts) = (world.trace.stored() - stored, world.receivers.received().len() - sent);
+        assert!(attempts >= 10, "they are tried in turn: {attempts}");
+        assert!(written <= 3 * attempts, "{written} writes for {attempts} attempts");
+    });
+}
+
+#[test]
+fn a_retry_of_a_receiver_that_is_well_does_not_queue_behind_those_that_hang() {
+    let world = World::new().with_limits(|limits| limits.webhooks.page = 16);
+    world.live(async {
+        let node = world.node();
+        (0..10).for_each(|receiver| world.receivers.usually(&hanging(receiver), Reply::TimesOut));
+        create_for(&node, 10, 100, hanging).await;
+        pass_ms(60_000).await;
+        world.receivers.next(SHOP, [Reply::Status(503)]);
+        node.created(pix(1)).await;
+        pass_ms(7_500).await;
+        assert_eq!(world.receivers.received_at(SHOP).len(), 2, "5 s later, and a little");
+    });
+}
+
+#[test]
+fn a_receiver_that_is_back_gets_all_that_waited_in_the_store() {
     let world = World::new().with_limits(|limits| {
-        limits.webhook_workers = 8;
-        limits.webhook_workers_per_receiver = 3;
+        limits.webhooks.waiting_per_receiver = 10;
+        limits.webhooks.page = 16;
     });
     world.live(async {
         let node = world.node();
-        world.receivers.usually(hanging, Reply::TimesOut);
-        create_all(&node, 1..=50, hanging).await;
-        let began_ms = world.clock.elapsed_ms();
-        create_all(&node, 101..=150, well).await;
-        pass_ms(1_000).await;
-        let delivered = world.receivers.received_at(well);
-        assert_eq!(delivered.len(), 50);
-        assert!(delivered.iter().all(|request| request.at_ms < began_ms + 600));
-        world.receivers.usually(hanging, Reply::Status(204));
-        node.settle().await;
-        assert_eq!(world.receivers.most_under_way(hanging), 3);
+        world.receivers.usually(SHOP, Reply::TimesOut);
+        create_all(&node, 1..=300, SHOP).await;
+        pass_ms(40_000).await;
+        world.receivers.usually(SHOP, Reply::Status(204));
+        pass_ms(40_000).await;
+        let received = world.receivers.received();
+        let confirmed = received.iter().filter(|request| request.status == Some(204)).count();
+        assert!(confirmed > 290, "but for what was tried before and waits for its next attempt: {confirmed}");
     });
 }
 
@@ -76,7 +176,7 @@ async fn tell_slowly(world: &World, node: &Node<'_>, events: u128, answer_s: u64
 
 #[test]
 fn a_slow_receiver_with_a_long_queue_gets_every_event_once() {
-    let world = World::new().with_limits(|limits| limits.webhook_workers_per_receiver = 2);
+    let world = World::new().with_limits(|limits| limits.webhooks.places_per_receiver = 2);
     world.live(async {
         let node = world.node();
         let (events, sent, last_ms) = tell_slowly(&world, &node, 60, 2).await;
@@ -87,7 +187,7 @@ fn a_slow_receiver_with_a_long_queue_gets_every_event_once() {
 
 #[test]
 fn an_event_whose_lease_ends_while_it_is_sent_is_not_sent_again() {
-    let world = World::new().with_limits(|limits| limits.webhook_workers_per_receiver = 2);
+    let world = World::new().with_limits(|limits| limits.webhooks.places_per_receiver = 2);
     world.live(async {
         let node = world.node();
         // The third is sent from 14 s to 28 s; its lease ends at 20 s, when half of the share is idle.
@@ -98,7 +198,7 @@ fn an_event_whose_lease_ends_while_it_is_sent_is_not_sent_again() {
 
 #[test]
 fn what_another_node_claimed_meanwhile_is_not_sent_here_too() {
-    let world = World::new().with_limits(|limits| limits.webhook_workers_per_receiver = 2);
+    let world = World::new().with_limits(|limits| limits.webhooks.places_per_receiver = 2);
     world.live(async {
         let node = world.node();
         // The other node's timer ticks between this one's, and first after the leases end.
@@ -134,6 +234,7 @@ fn the_schedule_survives_a_restart_in_its_middle() {
         // Days go by here: what looks often would take the test's time.
         limits.supervision_interval = Duration::from_secs(60);
         limits.timer_interval = Duration::from_secs(2);
+        limits.webhooks.interval = Duration::from_secs(2);
     });
     world.bank.next([Answer::Pays]);
     world.receivers.usually(SHOP, Reply::Status(500));
@@ -196,10 +297,10 @@ fn a_receiver_that_is_gone_is_told_nothing_more() {
 }
 
 #[test]
-fn what_does_not_fit_into_the_pool_is_delivered_later_by_the_timer() {
+fn what_does_not_fit_into_the_pool_is_read_from_the_store_later() {
     let world = World::new().with_limits(|limits| {
-        limits.webhook_workers = 2;
-        limits.webhook_queue = 5;
+        limits.webhooks.places = 2;
+        limits.webhooks.waiting_per_receiver = 5;
     });
     world.live(async {
         let node = world.node();
@@ -215,8 +316,8 @@ fn what_does_not_fit_into_the_pool_is_delivered_later_by_the_timer() {
 #[test]
 fn while_outcomes_can_not_be_stored_little_more_is_sent_and_later_all_of_it() {
     let world = World::new().with_limits(|limits| {
-        limits.webhook_workers = 2;
-        limits.webhook_outcomes = 4;
+        limits.webhooks.places = 4;
+        limits.webhooks.outcomes = 4;
     });
     world.live(async {
         let node = world.node();

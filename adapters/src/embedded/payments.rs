@@ -2,11 +2,12 @@
 
 use async_trait::async_trait;
 use futures_util::future::try_join_all;
-use quita_domain::identity::TransactionId;
+use quita_domain::delivery::Receiver;
+use quita_domain::identity::{MerchantId, Mode, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
-use quita_ports::{PaymentStore, StoreError, Write, WriteError};
+use quita_ports::{DueDelivery, OutboxPlace, PaymentStore, StoreError, Write, WriteError};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Transaction, named_params, params_from_iter};
 use uuid::Uuid;
@@ -19,14 +20,15 @@ use crate::payment_row::PaymentRow;
 use crate::stored_form::{decode, encode, signed, signed_limit};
 
 const INSERT: &str = "INSERT INTO payments (id, revision, last_op, merchant, mode, method, document, email, \
-    external_reference, created_at, amount, status, paid_at, due_at, outbox_at, delivery_states, payment) \
+    external_reference, created_at, amount, status, paid_at, due_at, outbox_at, outbox_to, delivery_states, payment) \
     VALUES (:id, :revision, :last_op, :merchant, :mode, :method, :document, :email, \
-    :external_reference, :created_at, :amount, :status, :paid_at, :due_at, :outbox_at, :delivery_states, :payment) \
+    :external_reference, :created_at, :amount, :status, :paid_at, :due_at, :outbox_at, :outbox_to, :delivery_states, :payment) \
     ON CONFLICT (id) DO NOTHING";
 
 /// Only what may change: an index is not touched if none of its columns is set, whatever it is set to.
 const REPLACE: &str = "UPDATE payments SET revision = :revision, last_op = :last_op, status = :status, \
-    paid_at = :paid_at, due_at = :due_at, outbox_at = :outbox_at, delivery_states = :delivery_states, payment = :payment \
+    paid_at = :paid_at, due_at = :due_at, outbox_at = :outbox_at, outbox_to = :outbox_to, \
+    delivery_states = :delivery_states, payment = :payment \
     WHERE id = :id AND revision = :expected";
 
 /// Ids that are not worth waking another thread for.
@@ -82,9 +84,24 @@ impl PaymentStore for EmbeddedStore {
         self.waiting("SELECT id FROM payments WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2", now, limit).await
     }
 
-    async fn outbox_due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError> {
-        let sql = "SELECT id FROM payments WHERE outbox_at <= ?1 ORDER BY outbox_at LIMIT ?2";
-        self.waiting(sql, now, limit).await
+    async fn outbox_due(
+        &self,
+        after: Option<OutboxPlace>,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<DueDelivery>, StoreError> {
+        self.read(move |transaction| {
+            let mut statement = transaction.prepare_cached(
+                "SELECT outbox_at, id, mode, merchant, outbox_to FROM payments \
+                WHERE outbox_at <= ?1 AND (outbox_at, id) > (?2, ?3) ORDER BY outbox_at, id LIMIT ?4",
+            )?;
+            let (after_at, after_id) =
+                after.map_or((i64::MIN, Uuid::nil()), |place| (place.at.millis(), place.id.uuid()));
+            let bounds = (now.millis(), after_at, after_id.into_bytes(), signed_limit(limit));
+            let rows = statement.query_map(bounds, |row| WaitingRow::try_from(row))?;
+            rows.map(|row| Ok(due_delivery(row?)?)).collect()
+        })
+        .await
     }
 }
 
@@ -128,6 +145,23 @@ impl EmbeddedStore {
         })
         .await
     }
+}
+
+/// Its time, its id, its mode, whose it is, where it goes.
+type WaitingRow = (i64, [u8; 16], String, String, Option<String>);
+
+fn due_delivery((at, id, mode, merchant, address): WaitingRow) -> Result<DueDelivery, StoreError> {
+    let id = TransactionId::new(Uuid::from_bytes(id));
+    let unreadable = || StoreError::Unreadable(format!("the mode of payment {id}"));
+    let mode = Mode::parse(&mode).ok_or_else(unreadable)?;
+    Ok(DueDelivery {
+        place: OutboxPlace { at: Timestamp::from_millis(at), id },
+        receiver: Receiver {
+            mode,
+            merchant: MerchantId::new(merchant),
+            address: address.unwrap_or_default(),
+        },
+    })
 }
 
 /// Id and document as they are stored.
@@ -181,7 +215,7 @@ fn write_one(transaction: &Transaction<'_>, write: &Write, document: &[u8]) -> r
         return transaction.prepare_cached(REPLACE)?.execute(named_params! {
             ":id": row.id.as_bytes(), ":expected": signed(write.expected_revision),
             ":revision": row.revision, ":last_op": row.last_op.as_bytes(), ":status": row.status,
-            ":paid_at": row.paid_at, ":due_at": row.due_at, ":outbox_at": row.outbox_at,
+            ":paid_at": row.paid_at, ":due_at": row.due_at, ":outbox_at": row.outbox_at, ":outbox_to": row.outbox_to,
             ":delivery_states": delivery_states, ":payment": document,
         });
     }
@@ -190,7 +224,7 @@ fn write_one(transaction: &Transaction<'_>, write: &Write, document: &[u8]) -> r
         ":merchant": row.merchant, ":mode": row.mode, ":method": row.method,
         ":document": row.document, ":email": row.email, ":external_reference": row.external_reference,
         ":created_at": row.created_at, ":amount": row.amount, ":status": row.status,
-        ":paid_at": row.paid_at, ":due_at": row.due_at, ":outbox_at": row.outbox_at,
+        ":paid_at": row.paid_at, ":due_at": row.due_at, ":outbox_at": row.outbox_at, ":outbox_to": row.outbox_to,
         ":delivery_states": delivery_states, ":payment": document,
     })
 }

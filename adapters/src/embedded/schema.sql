@@ -16,6 +16,8 @@ CREATE TABLE payments (
     paid_at            INTEGER,
     due_at             INTEGER,
     outbox_at          INTEGER,
+    -- host and port; there while outbox_at is
+    outbox_to          TEXT,
     -- 1 pending, 2 delivered, 4 exhausted
     delivery_states    INTEGER NOT NULL,
     payment            BLOB    NOT NULL

@@ -5,12 +5,12 @@ use bson::{Bson, Document, RawDocument, doc};
 use futures_util::future::join;
 use mongodb::Database;
 use mongodb::options::FindOptions;
-use quita_domain::delivery::DeliveryState;
-use quita_domain::identity::TransactionId;
+use quita_domain::delivery::{DeliveryState, Receiver};
+use quita_domain::identity::{MerchantId, Mode, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
-use quita_ports::{PaymentStore, StoreError, Write, WriteError};
+use quita_ports::{DueDelivery, OutboxPlace, PaymentStore, StoreError, Write, WriteError};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -48,6 +48,8 @@ struct Envelope<'a> {
     due_at: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     outbox_at: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outbox_to: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     delivery_states: Vec<DeliveryState>,
     payment: &'a Payment,
@@ -70,6 +72,7 @@ impl<'a> Envelope<'a> {
             status: row.status,
             due_at: row.due_at,
             outbox_at: row.outbox_at,
+            outbox_to: row.outbox_to,
             delivery_states: row.delivery_states,
             payment,
         }
@@ -139,11 +142,41 @@ impl PaymentStore for MongoStore {
     }
 
     async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError> {
-        self.waiting("dueAt", DUE, now, limit).await
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        // Along a partial index that holds nothing else, so that no document is read.
+        let options = FindOptions::builder()
+            .projection(doc! { "_id": 1 })
+            .sort(doc! { "dueAt": 1 })
+            .limit(signed_limit(limit))
+            .hint(named(DUE));
+        let filter = doc! { "dueAt": { "$lte": now.millis() } };
+        find_all(&self.collection(PAYMENTS), filter, options.build(), read_id).await
     }
 
-    async fn outbox_due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError> {
-        self.waiting("outboxAt", OUTBOX, now, limit).await
+    async fn outbox_due(
+        &self,
+        after: Option<OutboxPlace>,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<DueDelivery>, StoreError> {
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let options = FindOptions::builder()
+            .projection(doc! { "outboxAt": 1, "mode": 1, "merchant": 1, "outboxTo": 1 })
+            .sort(doc! { "outboxAt": 1, "_id": 1 })
+            .limit(signed_limit(limit))
+            .hint(named(OUTBOX));
+        let mut filter = doc! { "outboxAt": { "$lte": now.millis() } };
+        if let Some(OutboxPlace { at, id }) = after {
+            let at_once = doc! { "outboxAt": at.millis(), "_id": { "$gt": binary(id.uuid()) } };
+            let later = doc! { "outboxAt": { "$gt": at.millis() } };
+            filter =
+                doc! { "outboxAt": { "$gte": at.millis(), "$lte": now.millis() }, "$or": [at_once, later] };
+        }
+        find_all(&self.collection(PAYMENTS), filter, options.build(), read_due_delivery).await
     }
 }
 
@@ -181,26 +214,6 @@ impl MongoStore {
             .hint(named(listing.index));
         self.find(listing.filter, options.build()).await
     }
-
-    /// Ids along a partial index that holds nothing else, so that no document is read.
-    async fn waiting(
-        &self,
-        field: &str,
-        index: &str,
-        now: Timestamp,
-        limit: usize,
-    ) -> Result<Vec<TransactionId>, StoreError> {
-        if limit == 0 {
-            return Ok(Vec::new());
-        }
-        let options = FindOptions::builder()
-            .projection(doc! { "_id": 1 })
-            .sort(doc! { field: 1 })
-            .limit(signed_limit(limit))
-            .hint(named(index));
-        let filter = doc! { field: { "$lte": now.millis() } };
-        find_all(&self.collection(PAYMENTS), filter, options.build(), read_id).await
-    }
 }
 
 /// New payments go by `insert`, which the server works through three times as fast, beside those that are replaced.
@@ -220,6 +233,21 @@ async fn commit(database: &Database, writes: &[Write]) -> Vec<Outcome> {
     let missing = || Err(WriteError::Unknown(StoreError::Unavailable("a write has no outcome".into())));
     let outcome = |write: &Write| if write.expected_revision == 0 { new.next() } else { known.next() };
     writes.iter().map(outcome).map(|outcome| outcome.unwrap_or_else(missing)).collect()
+}
+
+fn read_due_delivery(found: &RawDocument) -> Result<DueDelivery, StoreError> {
+    let id = read_id(found)?;
+    let text = |field| found.get_str(field).unwrap_or_default();
+    let unreadable = |field| StoreError::Unreadable(format!("the {field} of payment {id}"));
+    let at = found.get_i64("outboxAt").map_err(|_| unreadable("outboxAt"))?;
+    Ok(DueDelivery {
+        place: OutboxPlace { at: Timestamp::from_millis(at), id },
+        receiver: Receiver {
+            mode: Mode::parse(text("mode")).ok_or_else(|| unreadable("mode"))?,
+            merchant: MerchantId::new(text("merchant")),
+            address: text("outboxTo").to_owned(),
+        },
+    })
 }
 
 fn read_id(found: &RawDocument) -> Result<TransactionId, StoreError> {

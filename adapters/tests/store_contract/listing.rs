@@ -264,7 +264,7 @@ pub async fn an_ended_refund_is_told_and_leaves_the_payment_where_it_is_found(st
                 "{state:?} {revision}"
             );
         }
-        let waiting = store.outbox_due(Timestamp::from_millis(1_000_000), 10).await.unwrap();
+        let waiting = store.outbox_due(None, Timestamp::from_millis(1_000_000), 10).await.unwrap();
         assert_eq!(!waiting.is_empty(), newest == DeliveryState::Pending, "{revision}");
         figures.push(store.figures(&crate::figures::between(0, 10)).await.unwrap());
     }

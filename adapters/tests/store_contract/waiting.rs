@@ -5,7 +5,7 @@ use std::sync::Arc;
 use quita_domain::identity::TransactionId;
 use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
-use quita_ports::{Backlog, Store};
+use quita_ports::{Backlog, DueDelivery, OutboxPlace, Store};
 
 use crate::samples::{Sample, answered, created_at, insert, notice, pending, replace};
 
@@ -23,6 +23,11 @@ async fn made_pending(store: &Arc<dyn Store>, payments: &[Payment]) -> Vec<Payme
     next
 }
 
+/// Where its delivery stands among those that wait.
+fn place(payment: &Payment) -> OutboxPlace {
+    OutboxPlace { at: payment.outbox_at().unwrap(), id: payment.id }
+}
+
 fn ids<const N: usize>(payments: [&Payment; N]) -> Vec<TransactionId> {
     payments.iter().map(|payment| payment.id).collect()
 }
@@ -36,7 +41,7 @@ pub async fn what_is_due_comes_in_the_order_of_its_time(store: Arc<dyn Store>) {
     assert_eq!(store.due(at, 10).await, Ok(ids([first, second])), "at its very time");
     let before = Timestamp::from_millis(first.due_at().unwrap().millis() - 1);
     assert_eq!(store.due(before, 10).await, Ok(Vec::new()));
-    assert_eq!(store.outbox_due(LONG_AFTER, 10).await, Ok(Vec::new()));
+    assert_eq!(store.outbox_due(None, LONG_AFTER, 10).await, Ok(Vec::new()));
 }
 
 pub async fn what_is_no_longer_due_is_gone(store: Arc<dyn Store>) {
@@ -53,11 +58,34 @@ pub async fn deliveries_wait_in_the_order_of_their_time(store: Arc<dyn Store>) {
     let opened = stored(&store, &[300, 100, 200]).await;
     let payments = made_pending(&store, &opened).await;
     let [third, first, second] = [&payments[0], &payments[1], &payments[2]];
-    assert_eq!(store.outbox_due(LONG_AFTER, 10).await, Ok(ids([first, second, third])));
-    assert_eq!(store.outbox_due(LONG_AFTER, 1).await, Ok(ids([first])));
-    assert_eq!(store.outbox_due(second.outbox_at().unwrap(), 10).await, Ok(ids([first, second])));
+    let read = async |after: Option<&Payment>, now, limit| {
+        let after = after.map(|payment| place(payment));
+        let due = store.outbox_due(after, now, limit).await.unwrap();
+        due.into_iter().map(|due| due.place.id).collect::<Vec<_>>()
+    };
+    assert_eq!(read(None, LONG_AFTER, 10).await, ids([first, second, third]));
+    assert_eq!(read(None, LONG_AFTER, 1).await, ids([first]));
+    assert_eq!(read(None, second.outbox_at().unwrap(), 10).await, ids([first, second]));
+    assert_eq!(read(Some(first), LONG_AFTER, 1).await, ids([second]), "a page follows a page");
+    assert_eq!(read(Some(third), LONG_AFTER, 1).await, ids([]));
+    let expected = DueDelivery { place: place(first), receiver: first.receiver().unwrap() };
+    assert_eq!(store.outbox_due(None, LONG_AFTER, 1).await, Ok(vec![expected]));
     store.commit(&[replace(&answered(first, 0, 204, 400))]).await;
-    assert_eq!(store.outbox_due(LONG_AFTER, 10).await, Ok(ids([second, third])));
+    assert_eq!(read(None, LONG_AFTER, 10).await, ids([second, third]));
+}
+
+pub async fn deliveries_of_one_moment_are_read_page_by_page(store: Arc<dyn Store>) {
+    let opened = stored(&store, &[100; 5]).await;
+    let mut expected: Vec<_> = made_pending(&store, &opened).await.iter().map(place).collect();
+    expected.sort_unstable();
+    let (mut found, mut after) = (Vec::new(), None);
+    loop {
+        let page = store.outbox_due(after, LONG_AFTER, 2).await.unwrap();
+        let Some(last) = page.last() else { break };
+        after = Some(last.place);
+        found.extend(page.into_iter().map(|due| due.place));
+    }
+    assert_eq!(found, expected);
 }
 
 pub async fn the_backlog_counts_what_waits(store: Arc<dyn Store>) {

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::{Change, Discrepancy, Payment, Refusal};
 use crate::acquiring::{ChargeAnswer, Fact, OperationAnswer};
-use crate::delivery::DeliveryAttempt;
+use crate::delivery::{DeliveryAttempt, Lease};
 use crate::identity::AcquirerName;
 use crate::operation::OperationRequest;
 use crate::time::Timestamp;
@@ -68,6 +68,11 @@ pub enum Command {
         /// How it went.
         attempt: DeliveryAttempt,
     },
+    /// What is due for delivery can be sent now.
+    Deliver {
+        /// Leases that the caller holds itself, and that may still run.
+        held: Vec<Lease>,
+    },
     /// The merchant wants an event again.
     Redeliver {
         /// Place in the outbox.
@@ -92,6 +97,7 @@ impl Command {
             Self::OperationInquired { .. } => "operation_inquired",
             Self::DeliveryAnswered { .. } => "delivery_answered",
             Self::Redeliver { .. } => "redeliver",
+            Self::Deliver { .. } => "deliver",
             Self::Wake => "wake",
             Self::InquireNow => "inquire_now",
         }
@@ -167,6 +173,7 @@ impl Payment {
             }
             Command::DeliveryAnswered { delivery, attempt } => draft.delivery_answered(delivery, attempt),
             Command::Redeliver { delivery } => draft.redeliver(delivery)?,
+            Command::Deliver { held } => draft.claim_due_deliveries(&held),
             Command::Wake => draft.wake(),
             Command::InquireNow => draft.inquire_now(),
         }
@@ -240,7 +247,7 @@ impl Draft {
     /// Puts the draft in order for its write: claims what is to be delivered, counts the versions.
     pub(super) fn finish(mut self) -> Decision {
         if self.has_changed {
-            self.claim_due_deliveries();
+            self.claim_due_deliveries(&[]);
             if self.has_unversioned_changes {
                 self.count_version();
             }

@@ -76,7 +76,7 @@ impl Draft {
         self.continue_operations(|operation| operation.due_at.is_some_and(|at| at <= now));
         let is_due = self.payment.outbox_at().is_some_and(|at| at <= now);
         if is_due {
-            self.claim_due_deliveries();
+            self.claim_due_deliveries(&[]);
         }
     }
 

@@ -2,20 +2,24 @@
 
 use super::decide::Draft;
 use super::{Change, Effect, Refusal};
-use crate::delivery::{DeliveryAttempt, DeliveryState};
+use crate::delivery::{DeliveryAttempt, DeliveryState, Lease};
+use crate::time::Timestamp;
 use crate::webhook::schedule;
 
 /// Deliveries that one payment may hold, redeliveries included.
 const MAX_DELIVERIES: usize = 200;
 
 impl Draft {
-    /// Claims every delivery that may go out now, until the end of its lease.
-    pub(super) fn claim_due_deliveries(&mut self) {
+    /// Claims every delivery that may go out now, until the end of its lease. `held` are leases of the caller's own, which
+    /// may still run: nobody else counts on them.
+    pub(super) fn claim_due_deliveries(&mut self, held: &[Lease]) {
         let now = self.clock();
+        let may_go =
+            |index: u32, at: Timestamp| at <= now || held.contains(&Lease { delivery: index, ends_at: at });
         let due: Vec<_> = self
             .payment
             .deliverable()
-            .filter(|(_, delivery)| delivery.next_attempt_at.is_some_and(|at| at <= now))
+            .filter(|(index, delivery)| delivery.next_attempt_at.is_some_and(|at| may_go(*index, at)))
             .map(|(index, _)| index)
             .collect();
         for index in due {

@@ -69,3 +69,20 @@ fn a_receiver_that_is_gone_is_not_back_because_a_redelivery_timed_out() {
     let paid = after(&tried, notice(settled("s1", 10_000)), 2_000);
     assert_eq!(paid.outbox[2].state, DeliveryState::Exhausted);
 }
+
+#[test]
+fn a_delivery_is_claimed_while_its_lease_runs_by_the_one_who_holds_it_alone() {
+    let waiting = pending();
+    let ends_at = waiting.outbox_at().unwrap();
+    let deliver = |lease: Lease, ms| waiting.decide(Command::Deliver { held: vec![lease] }, &at(ms)).unwrap();
+    let held = Lease { delivery: 0, ends_at };
+    let claimed = deliver(held, 3_000);
+    assert_eq!(claimed.effects, [Effect::Deliver(0)]);
+    assert_eq!(claimed.next.unwrap().outbox_at(), Some(START.plus_ms(3_000 + LEASE_MS)), "renewed");
+    let somebody_elses = Lease { ends_at: ends_at.plus_ms(1), ..held };
+    for other in [somebody_elses, Lease { delivery: 1, ..held }] {
+        assert!(deliver(other, 3_000).next.is_none(), "nothing is written");
+    }
+    let after_its_end = ends_at.ms_since(START);
+    assert_eq!(deliver(somebody_elses, after_its_end).effects, [Effect::Deliver(0)]);
+}

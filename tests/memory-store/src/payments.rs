@@ -5,7 +5,7 @@ use quita_domain::identity::TransactionId;
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
-use quita_ports::{Backlog, PaymentStore, Store, StoreError, Write, WriteError};
+use quita_ports::{Backlog, DueDelivery, OutboxPlace, PaymentStore, Store, StoreError, Write, WriteError};
 
 use crate::MemoryStore;
 use crate::connection::Connection;
@@ -42,11 +42,16 @@ impl<C: Connection> PaymentStore for MemoryStore<C> {
     }
 
     async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError> {
-        self.0.read("due", |records| Ok(due_by(records, Payment::due_at, now, limit))).await
+        self.0.read("due", |records| Ok(due(records, now, limit))).await
     }
 
-    async fn outbox_due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError> {
-        self.0.read("outbox_due", |records| Ok(due_by(records, Payment::outbox_at, now, limit))).await
+    async fn outbox_due(
+        &self,
+        after: Option<OutboxPlace>,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<DueDelivery>, StoreError> {
+        self.0.read("outbox_due", |records| Ok(outbox_due(records, after, now, limit))).await
     }
 }
 
@@ -97,13 +102,25 @@ fn has_delivery(payment: &Payment, filter: &DeliveryFilter) -> bool {
         && payment.outbox.iter().any(|delivery| filter.state.is_none_or(|state| delivery.state == state))
 }
 
-fn due_by(
+fn outbox_due(
     records: &Records,
-    time: impl Fn(&Payment) -> Option<Timestamp>,
+    after: Option<OutboxPlace>,
     now: Timestamp,
     limit: usize,
-) -> Vec<TransactionId> {
-    let timed = records.payments.values().filter_map(|payment| Some((time(payment)?, payment.id)));
+) -> Vec<DueDelivery> {
+    let waiting = records.payments.values().filter_map(|payment| {
+        let place = OutboxPlace { at: payment.outbox_at()?, id: payment.id };
+        Some(DueDelivery { place, receiver: payment.receiver()? })
+    });
+    let is_after = |place| after.is_none_or(|after| place > after);
+    let mut due: Vec<_> = waiting.filter(|due| due.place.at <= now && is_after(due.place)).collect();
+    due.sort_unstable_by_key(|due| due.place);
+    due.truncate(limit);
+    due
+}
+
+fn due(records: &Records, now: Timestamp, limit: usize) -> Vec<TransactionId> {
+    let timed = records.payments.values().filter_map(|payment| Some((payment.due_at()?, payment.id)));
     let mut due: Vec<_> = timed.filter(|(at, _)| *at <= now).collect();
     due.sort_unstable();
     due.into_iter().take(limit).map(|(_, id)| id).collect()

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use prometheus::Registry;
-use quita_actors::{ActorSystem, Limits, NodeIdentity, Operators, Payments, Placement, Ports};
+use quita_actors::{ActorSystem, Limits, NodeIdentity, Operators, Payments, Placement, Ports, WebhookLimits};
 use quita_domain::time::Timestamp;
 use quita_ports::{AcquirerFactory, Clock, Dice, Ids};
 use tokio::sync::Notify;
@@ -98,8 +98,17 @@ impl Node {
 /// Small pools, so that they are full now and then; and ticks that are no shorter than a simulated day can bear.
 fn limits() -> Limits {
     Limits {
-        webhook_workers: 6,
-        webhook_workers_per_receiver: 2,
+        webhooks: WebhookLimits {
+            places: 4,
+            places_per_receiver: 2,
+            waiting_per_receiver: 8,
+            waiting_per_merchant: 16,
+            idle_workers: 2,
+            page: 8,
+            interval: Duration::from_secs(2),
+            review: Duration::from_secs(60),
+            ..WebhookLimits::default()
+        },
         timer_interval: Duration::from_secs(2),
         supervision_interval: Duration::from_secs(3),
         directives_interval: Duration::from_secs(3),

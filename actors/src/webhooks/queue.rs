@@ -1,0 +1,638 @@
+//! What waits to be delivered, and who may send next.
+//!
+//! Places are shared by test and live first, then by merchant, then by receiver. Receivers are of three standings, and
+//! each standing has places of its own, so that those that don't answer take none from those that do. Whoever can't send
+//! stands in no line: choosing costs the same with one receiver and with a hundred thousand.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use quita_domain::delivery::{Lease, Receiver};
+use quita_domain::identity::{MerchantId, Mode, TransactionId};
+use quita_domain::payment::Payment;
+use quita_ports::OutboxPlace;
+use quita_ports::trace::Span;
+
+use crate::limits::WebhookLimits;
+use crate::webhooks::deliver::weight_of;
+
+/// How a receiver did lately.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    /// Nothing is known of it yet.
+    New,
+    /// It answers promptly.
+    Prompt,
+    /// It takes its time, or does not answer at all.
+    Slow,
+}
+
+/// The lines: of each mode one for each standing.
+const LINES: usize = 6;
+
+const fn line_of(mode: Mode, standing: Standing) -> usize {
+    match (mode, standing) {
+        (Mode::Live, Standing::Prompt) => 0,
+        (Mode::Test, Standing::Prompt) => 1,
+        (Mode::Live, Standing::New) => 2,
+        (Mode::Test, Standing::New) => 3,
+        (Mode::Live, Standing::Slow) => 4,
+        (Mode::Test, Standing::Slow) => 5,
+    }
+}
+
+/// How an exchange with a receiver ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// It answered, whatever it said.
+    Answered,
+    /// There was no answer in time.
+    Silent,
+    /// It could not be reached, which did not take long.
+    Unreachable,
+    /// Nothing was sent.
+    Unused,
+}
+
+/// A place that is taken: one exchange with a receiver, and the bytes that it holds.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) receiver: Arc<Receiver>,
+    line: usize,
+    bytes: usize,
+    is_slow: bool,
+}
+
+/// A payment that waits, with what is known of its deliveries here.
+#[derive(Default)]
+pub(super) struct Waiting {
+    /// The claims on its deliveries that this process holds.
+    pub(super) leases: VecDeque<Lease>,
+    /// As it was when it was claimed last; not kept if that would take too much memory.
+    pub(super) payment: Option<Arc<Payment>>,
+    /// Lasts as long as that.
+    pub(super) span: Option<Span>,
+}
+
+/// Whose turn it is.
+pub(super) struct Turn {
+    pub(super) id: TransactionId,
+    pub(super) waiting: Waiting,
+    pub(super) place: Place,
+}
+
+/// What is under way, and who is next.
+#[derive(Default)]
+struct Line {
+    under_way: usize,
+    bytes: usize,
+    shares: HashMap<MerchantId, Share>,
+    turns: VecDeque<MerchantId>,
+}
+
+/// A merchant's share of a line.
+#[derive(Default)]
+struct Share {
+    under_way: usize,
+    bytes: usize,
+    /// Receivers, each with the ticket that it has for this turn; another one is no longer valid.
+    turns: VecDeque<(Arc<Receiver>, u64)>,
+    is_in_line: bool,
+}
+
+/// What is known of a receiver.
+struct Record {
+    standing: Standing,
+    /// Exchanges that it may have at once: more with each answer.
+    allowed: usize,
+    under_way: usize,
+    waiting: VecDeque<TransactionId>,
+    /// Of its turn; none if it waits for none.
+    ticket: Option<u64>,
+    /// Where the first delivery stands that found no room here; the store has it.
+    more_from: Option<OutboxPlace>,
+    idle_since: u64,
+}
+
+impl Default for Record {
+    fn default() -> Self {
+        Self {
+            standing: Standing::New,
+            allowed: 1,
+            under_way: 0,
+            waiting: VecDeque::new(),
+            ticket: None,
+            more_from: None,
+            idle_since: 0,
+        }
+    }
+}
+
+/// Deliveries that wait, and the places that are taken.
+pub(super) struct Queue {
+    limits: WebhookLimits,
+    lines: [Line; LINES],
+    next_line: usize,
+    receivers: HashMap<Arc<Receiver>, Record>,
+    waiting: HashMap<TransactionId, Waiting>,
+    /// How many wait for each merchant.
+    merchants: HashMap<(Mode, MerchantId), usize>,
+    /// Receivers that had nothing to do, the longest idle first.
+    idle: VecDeque<(Arc<Receiver>, u64)>,
+    held_bytes: usize,
+    tickets: u64,
+    refill: Option<OutboxPlace>,
+}
+
+impl Queue {
+    pub(super) fn new(limits: WebhookLimits) -> Self {
+        Self {
+            limits,
+            lines: Default::default(),
+            next_line: 0,
+            receivers: HashMap::new(),
+            waiting: HashMap::new(),
+            merchants: HashMap::new(),
+            idle: VecDeque::new(),
+            held_bytes: 0,
+            tickets: 0,
+            refill: None,
+        }
+    }
+
+    /// How many payments wait.
+    pub(super) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    pub(super) fn holds(&self, id: &TransactionId) -> bool {
+        self.waiting.contains_key(id)
+    }
+
+    /// Takes in a delivery that this process claimed. Says whether there was room; if not, the store has it, and it is
+    /// due when its lease ends.
+    pub(super) fn put_claimed(
+        &mut self,
+        receiver: Receiver,
+        payment: &Arc<Payment>,
+        lease: Lease,
+        span: Span,
+    ) -> bool {
+        let has_room = self.holds(&payment.id) || self.put(receiver, payment.id, None);
+        if let Some(waiting) = self.waiting.get_mut(&payment.id) {
+            waiting.leases.retain(|held| held.delivery != lease.delivery);
+            waiting.leases.push_back(lease);
+            waiting.span = Some(span);
+            let before = waiting.payment.replace(Arc::clone(payment));
+            self.held_bytes = self.held_bytes.saturating_sub(before.as_deref().map_or(0, weight_of));
+            self.held_bytes = self.held_bytes.saturating_add(weight_of(payment));
+        }
+        has_room
+    }
+
+    /// Takes in a payment of which the store says that a delivery is due. Says whether there was room; if not, it is
+    /// asked for again when there is.
+    pub(super) fn put_due(&mut self, receiver: Receiver, place: OutboxPlace) -> bool {
+        self.holds(&place.id) || self.put(receiver, place.id, Some(place))
+    }
+
+    /// Takes back in a payment whose turn could not be used.
+    pub(super) fn put_back(&mut self, receiver: &Receiver, id: TransactionId, waiting: Waiting) {
+        if !self.holds(&id) && self.put(receiver.clone(), id, None) {
+            self.held_bytes = self.held_bytes.saturating_add(waiting.payment.as_deref().map_or(0, weight_of));
+            self.waiting.insert(id, waiting);
+        }
+    }
+
+    /// Lets go of the content of what has to wait, unless its receiver will soon be ready for it.
+    pub(super) fn lighten(&mut self, id: &TransactionId) {
+        let Some(waiting) = self.waiting.get_mut(id) else { return };
+        let Some(payment) = &waiting.payment else { return };
+        let receiver = payment.receiver();
+        let record = receiver.and_then(|receiver| self.receivers.get(&receiver));
+        let is_prompt = record.is_some_and(|record| record.standing == Standing::Prompt);
+        if !is_prompt || self.held_bytes > self.limits.bytes_held {
+            self.held_bytes = self.held_bytes.saturating_sub(weight_of(payment));
+            (waiting.payment, waiting.span) = (None, None);
+        }
+    }
+
+    /// The next one that may be sent.
+    pub(super) fn next(&mut self) -> Option<Turn> {
+        for _ in 0..LINES {
+            let line = self.next_line;
+            self.next_line = line.saturating_add(1) % LINES;
+            if let Some(turn) = self.next_in(line) {
+                return Some(turn);
+            }
+        }
+        None
+    }
+
+    /// Counts the bytes that an exchange holds.
+    pub(super) fn weigh(&mut self, place: &mut Place, bytes: usize) {
+        place.bytes = place.bytes.saturating_add(bytes);
+        if let Some(line) = self.lines.get_mut(place.line) {
+            line.bytes = line.bytes.saturating_add(bytes);
+            let share = line.shares.entry(place.receiver.merchant.clone()).or_default();
+            share.bytes = share.bytes.saturating_add(bytes);
+        }
+    }
+
+    /// An exchange lasts long: its receiver is slow, and its place one of those for slow ones if there is room.
+    pub(super) fn slow(&mut self, place: &mut Place) {
+        place.is_slow = true;
+        self.change_standing(&place.receiver, Standing::Slow);
+        let line = line_of(place.receiver.mode, Standing::Slow);
+        if line == place.line || !self.has_room(line) {
+            return;
+        }
+        self.leave_line(place);
+        place.line = line;
+        if let Some(line) = self.lines.get_mut(line) {
+            line.under_way = line.under_way.saturating_add(1);
+            line.bytes = line.bytes.saturating_add(place.bytes);
+            let share = line.shares.entry(place.receiver.merchant.clone()).or_default();
+            share.under_way = share.under_way.saturating_add(1);
+            share.bytes = share.bytes.saturating_add(place.bytes);
+        }
+    }
+
+    /// An exchange has ended, and its place is free.
+    pub(super) fn free(&mut self, place: Place, ended: Ended) {
+        self.leave_line(&place);
+        let most = self.limits.places_per_receiver;
+        let Some(record) = self.receivers.get_mut(&place.receiver) else { return };
+        record.under_way = record.under_way.saturating_sub(1);
+        let mut standing = record.standing;
+        match ended {
+            Ended::Answered => {
+                record.allowed = record.allowed.saturating_mul(2).min(most);
+                standing = if place.is_slow { Standing::Slow } else { Standing::Prompt };
+            }
+            Ended::Silent => {
+                record.allowed = 1;
+                standing = Standing::Slow;
+            }
+            Ended::Unreachable => record.allowed = 1,
+            Ended::Unused => {}
+        }
+        self.change_standing(&place.receiver, standing);
+        self.line_up(&place.receiver);
+        self.rest_if_idle(&place.receiver);
+    }
+
+    /// From where the store has to be read again, because there is room now for what found none.
+    pub(super) const fn take_refill(&mut self) -> Option<OutboxPlace> {
+        self.refill.take()
+    }
+
+    fn put(&mut self, receiver: Receiver, id: TransactionId, due: Option<OutboxPlace>) -> bool {
+        let WebhookLimits { waiting_per_receiver, waiting_per_merchant, .. } = self.limits;
+        let of_merchant = self.merchants.entry((receiver.mode, receiver.merchant.clone())).or_default();
+        let receiver = Arc::new(receiver);
+        let is_first = self.receivers.get(&receiver).is_none_or(|record| record.waiting.is_empty());
+        // Nobody who has nothing waiting is refused, but for a merchant with thousands of receivers.
+        let most = if is_first { waiting_per_merchant.saturating_mul(2) } else { waiting_per_merchant };
+        let fits = *of_merchant < most;
+        if is_first && !fits {
+            return false;
+        }
+        let record = self.receivers.entry(Arc::clone(&receiver)).or_default();
+        if !fits || record.waiting.len() >= waiting_per_receiver {
+            record.more_from = record.more_from.into_iter().chain(due).min();
+            return false;
+        }
+        *of_merchant = of_merchant.saturating_add(1);
+        record.waiting.push_back(id);
+        self.waiting.insert(id, Waiting::default());
+        self.line_up(&receiver);
+        true
+    }
+
+    fn has_room(&self, line: usize) -> bool {
+        let WebhookLimits { places, bytes, .. } = self.limits;
+        self.lines.get(line).is_some_and(|line| line.under_way < places && line.bytes < bytes)
+    }
+
+    fn next_in(&mut self, number: usize) -> Option<Turn> {
+        while self.has_room(number) {
+            let line = self.lines.get_mut(number)?;
+            let merchant = line.turns.pop_front()?;
+            let Some(share) = line.shares.get_mut(&merchant) else { continue };
+            share.is_in_line = false;
+            if !share.has_room(&self.limits) {
+                continue;
+            }
+            let Some((receiver, ticket)) = share.turns.pop_front() else { continue };
+            let record = self.receivers.get_mut(&receiver).filter(|record| record.ticket == Some(ticket));
+            let next = record.and_then(|record| {
+                record.ticket = None;
+                // It may be allowed less than when it got its turn.
+                let id = record.waiting.pop_front_if(|_| record.under_way < record.allowed)?;
+                record.under_way = record.under_way.saturating_add(1);
+                Some(id)
+            });
+            if next.is_some() {
+                share.under_way = share.under_way.saturating_add(1);
+                line.under_way = line.under_way.saturating_add(1);
+            }
+            self.line_up(&receiver);
+            self.line_up_merchant(number, &merchant);
+            if let Some(id) = next {
+                return Some(self.turn_of(id, receiver, number));
+            }
+        }
+        None
+    }
+
+    fn turn_of(&mut self, id: TransactionId, receiver: Arc<Receiver>, line: usize) -> Turn {
+        let waiting = self.waiting.remove(&id).unwrap_or_default();
+        self.held_bytes = self.held_bytes.saturating_sub(waiting.payment.as_deref().map_or(0, weight_of));
+        let merchant = (receiver.mode, receiver.merchant.clone());
+        let of_merchant = self.merchants.get_mut(&merchant).map_or(0, |count| {
+            *count = count.saturating_sub(1);
+            *count
+        });
+        if of_merchant == 0 {
+            self.merchants.remove(&merchant);
+        }
+        self.ask_for_more(&receiver, of_merchant);
+        Turn { id, waiting, place: Place { receiver, line, bytes: 0, is_slow: false } }
+    }
+
+    /// Has the store read again from where there was no room, once half of it is free.
+    fn ask_for_more(&mut self, receiver: &Arc<Receiver>, of_merchant: usize) {
+        let WebhookLimits { waiting_per_receiver, waiting_per_merchant, .. } = self.limits;
+        let Some(record) = self.receivers.get_mut(receiver) else { return };
+        if record.waiting.len() <= waiting_per_receiver / 2 && of_merchant <= waiting_per_merchant / 2 {
+            self.refill = self.refill.into_iter().chain(record.more_from.take()).min();
+        }
+    }
+
+    /// Gives a receiver a turn if it may send and waits for none.
+    fn line_up(&mut self, receiver: &Arc<Receiver>) {
+        let Some(record) = self.receivers.get_mut(receiver) else { return };
+        let may_send = record.under_way < record.allowed && !record.waiting.is_empty();
+        if !may_send || record.ticket.is_some() {
+            return;
+        }
+        self.tickets = self.tickets.wrapping_add(1);
+        record.ticket = Some(self.tickets);
+        let line = line_of(receiver.mode, record.standing);
+        if let Some(in_line) = self.lines.get_mut(line) {
+            let share = in_line.shares.entry(receiver.merchant.clone()).or_default();
+            share.turns.push_back((Arc::clone(receiver), self.tickets));
+        }
+        self.line_up_merchant(line, &receiver.merchant);
+    }
+
+    /// Gives a merchant a turn if it may send and waits for none; forgets it if it has nothing to do with the line.
+    fn line_up_merchant(&mut self, line: usize, merchant: &MerchantId) {
+        let Some(line) = self.lines.get_mut(line) else { return };
+        let Some(share) = line.shares.get_mut(merchant) else { return };
+        if share.turns.is_empty() {
+            if share.under_way == 0 && !share.is_in_line {
+                line.shares.remove(merchant);
+            }
+        } else if !share.is_in_line && share.has_room(&self.limits) {
+            share.is_in_line = true;
+            line.turns.push_back(merchant.clone());
+        }
+    }
+
+    fn leave_line(&mut self, place: &Place) {
+        let Some(line) = self.lines.get_mut(place.line) else { return };
+        line.under_way = line.under_way.saturating_sub(1);
+        line.bytes = line.bytes.saturating_sub(place.bytes);
+        if let Some(share) = line.shares.get_mut(&place.receiver.merchant) {
+            share.under_way = share.under_way.saturating_sub(1);
+            share.bytes = share.bytes.saturating_sub(place.bytes);
+        }
+        self.line_up_merchant(place.line, &place.receiver.merchant);
+    }
+
+    /// Moves a receiver to another line; the turn that it had in the old one is void.
+    fn change_standing(&mut self, receiver: &Arc<Receiver>, standing: Standing) {
+        let Some(record) = self.receivers.get_mut(receiver) else { return };
+        if record.standing != standing {
+            record.standing = standing;
+            record.ticket = None;
+            self.line_up(receiver);
+        }
+    }
+
+    /// Remembers how a receiver did; of many that have nothing to do, the longest idle are forgotten.
+    fn rest_if_idle(&mut self, receiver: &Arc<Receiver>) {
+        let Some(record) = self.receivers.get_mut(receiver) else { return };
+        if record.under_way > 0 || !record.waiting.is_empty() {
+            return;
+        }
+        self.tickets = self.tickets.wrapping_add(1);
+        record.idle_since = self.tickets;
+        self.idle.push_back((Arc::clone(receiver), self.tickets));
+        while self.idle.len() > self.limits.receivers_remembered {
+            let Some((oldest, idle_since)) = self.idle.pop_front() else { break };
+            let is_idle = |record: &Record| {
+                record.idle_since == idle_since && record.under_way == 0 && record.waiting.is_empty()
+            };
+            if self.receivers.get(&oldest).is_some_and(is_idle) {
+                self.receivers.remove(&oldest);
+            }
+        }
+    }
+}
+
+impl Share {
+    /// A merchant may take half of a line.
+    const fn has_room(&self, limits: &WebhookLimits) -> bool {
+        self.under_way < limits.places.div_ceil(2) && self.bytes < limits.bytes.div_ceil(2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quita_domain::time::Timestamp;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn receiver(mode: Mode, merchant: usize, address: usize) -> Receiver {
+        let merchant = MerchantId::new(format!("merchant-{merchant}"));
+        Receiver { mode, merchant, address: format!("receiver-{address}:443") }
+    }
+
+    fn place(number: usize) -> OutboxPlace {
+        let number = u32::try_from(number).unwrap();
+        OutboxPlace {
+            at: Timestamp::from_millis(i64::from(number)),
+            id: TransactionId::new(Uuid::from_u128(number.into())),
+        }
+    }
+
+    fn queue(change: impl FnOnce(&mut WebhookLimits)) -> Queue {
+        let mut limits = WebhookLimits::default();
+        change(&mut limits);
+        Queue::new(limits)
+    }
+
+    fn turns(queue: &mut Queue) -> Vec<Turn> {
+        std::iter::from_fn(|| queue.next()).collect()
+    }
+
+    /// Receivers that have answered promptly before.
+    fn make_prompt(queue: &mut Queue, receivers: impl Iterator<Item = Receiver>) {
+        for (number, receiver) in receivers.enumerate() {
+            assert!(queue.put_due(receiver, place(1_000_000 + number)));
+            for turn in turns(queue) {
+                queue.free(turn.place, Ended::Answered);
+            }
+        }
+    }
+
+    #[test]
+    fn a_merchant_has_half_of_a_line_and_others_the_rest() {
+        let mut queue = queue(|limits| limits.places = 10);
+        for number in 0..100 {
+            assert!(queue.put_due(receiver(Mode::Test, 0, number), place(number)));
+        }
+        let first = turns(&mut queue);
+        assert_eq!(first.len(), 5);
+        assert!(queue.put_due(receiver(Mode::Test, 1, 0), place(100)));
+        assert!(queue.put_due(receiver(Mode::Live, 0, 0), place(101)));
+        let others: Vec<_> = turns(&mut queue).iter().map(|turn| turn.id).collect();
+        assert_eq!(others.len(), 2, "of another merchant, and of another mode");
+        assert!(others.contains(&place(100).id) && others.contains(&place(101).id));
+    }
+
+    #[test]
+    fn a_receiver_gets_twice_as_many_places_with_each_answer_and_one_after_a_time_out() {
+        let mut queue = queue(|limits| limits.places_per_receiver = 6);
+        for number in 0..40 {
+            assert!(queue.put_due(receiver(Mode::Test, 0, 0), place(number)));
+        }
+        let mut held = turns(&mut queue);
+        for allowed in [1, 2, 4, 6] {
+            assert_eq!(held.len(), allowed);
+            for turn in held.drain(..1).collect::<Vec<_>>() {
+                queue.free(turn.place, Ended::Answered);
+            }
+            for turn in held.drain(..) {
+                queue.free(turn.place, Ended::Unused);
+            }
+            held = turns(&mut queue);
+        }
+        for turn in held.drain(..) {
+            queue.free(turn.place, Ended::Silent);
+        }
+        assert_eq!(turns(&mut queue).len(), 1);
+    }
+
+    #[test]
+    fn exchanges_that_last_long_make_room_for_those_of_prompt_receivers() {
+        let mut queue = queue(|limits| (limits.places, limits.places_per_receiver) = (8, 4));
+        let hanging = |number| receiver(Mode::Live, number, 0);
+        make_prompt(&mut queue, (0..8).map(hanging).chain([receiver(Mode::Live, 9, 9)]));
+        (0..8).for_each(|number| assert!(queue.put_due(hanging(number), place(number))));
+        let mut held = turns(&mut queue);
+        assert_eq!(held.len(), 8);
+        assert!(queue.put_due(receiver(Mode::Live, 9, 9), place(50)));
+        assert!(queue.next().is_none(), "the line is full");
+        held.iter_mut().for_each(|turn| queue.slow(&mut turn.place));
+        assert_eq!(queue.next().map(|turn| turn.id), Some(place(50).id));
+        (0..8).for_each(|number| assert!(queue.put_due(hanging(number), place(10 + number))));
+        assert!(queue.next().is_none(), "slow ones wait for places of slow ones");
+    }
+
+    #[test]
+    fn bytes_are_bounded_as_places_are() {
+        let mut queue = queue(|limits| limits.bytes = 100);
+        (0..3).for_each(|number| assert!(queue.put_due(receiver(Mode::Test, 0, number), place(number))));
+        let mut heavy = queue.next().unwrap();
+        queue.weigh(&mut heavy.place, 60);
+        assert!(queue.next().is_none(), "the merchant has more than half of them");
+        queue.free(heavy.place, Ended::Silent);
+        assert_eq!(turns(&mut queue).len(), 2);
+    }
+
+    #[test]
+    fn nobody_who_has_nothing_waiting_is_refused_and_the_store_is_read_again_for_the_others() {
+        let mut queue = queue(|limits| {
+            (limits.waiting_per_receiver, limits.waiting_per_merchant) = (4, 100);
+        });
+        let taken: Vec<_> =
+            (0..6).map(|number| queue.put_due(receiver(Mode::Test, 0, 0), place(number))).collect();
+        assert_eq!(taken, [true, true, true, true, false, false]);
+        assert!(queue.put_due(receiver(Mode::Test, 0, 1), place(10)));
+        assert_eq!(queue.take_refill(), None);
+        let mut asked = Vec::new();
+        while let Some(turn) = queue.next() {
+            queue.free(turn.place, Ended::Silent);
+            asked.extend(queue.take_refill());
+        }
+        assert_eq!(asked, [place(4)], "from the first that found no room, and once");
+    }
+
+    #[test]
+    fn whatever_happens_nothing_is_lost_and_every_place_is_given_back() {
+        let mut queue = queue(|limits| {
+            (limits.places, limits.places_per_receiver, limits.receivers_remembered) = (6, 3, 4);
+        });
+        let (mut dice, mut held, mut waiting, mut sent) = (7_u64, Vec::new(), 0, 0);
+        for number in 0..20_000 {
+            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let pick = |of: u64| usize::try_from((dice >> 33) % of).unwrap();
+            match pick(4) {
+                0 => {
+                    let mode = if pick(14) < 7 { Mode::Test } else { Mode::Live };
+                    waiting += usize::from(queue.put_due(receiver(mode, pick(3), pick(11)), place(number)));
+                }
+                1 => held.extend(queue.next()),
+                2 if !held.is_empty() => {
+                    let place = pick(1_000) % held.len();
+                    let turn: &mut Turn = &mut held[place];
+                    queue.slow(&mut turn.place);
+                }
+                _ if !held.is_empty() => {
+                    let turn: Turn = held.swap_remove(pick(500) % held.len());
+                    let ended = [Ended::Answered, Ended::Silent, Ended::Unreachable, Ended::Unused];
+                    queue.free(turn.place, ended[pick(4)]);
+                    sent += 1;
+                }
+                _ => {}
+            }
+            assert_eq!(queue.len() + held.len() + sent, waiting);
+        }
+        loop {
+            for turn in held.drain(..) {
+                queue.free(turn.place, Ended::Answered);
+                sent += 1;
+            }
+            held = turns(&mut queue);
+            if held.is_empty() {
+                break;
+            }
+        }
+        assert_eq!((sent, queue.len()), (waiting, 0));
+        assert!(queue.lines.iter().all(|line| line.under_way == 0 && line.bytes == 0));
+        assert!(queue.merchants.is_empty() && queue.receivers.len() <= 5);
+    }
+
+    #[test]
+    fn a_hundred_thousand_receivers_take_turns() {
+        let mut queue = queue(|_| {});
+        for number in 0..100_000 {
+            assert!(queue.put_due(receiver(Mode::Live, number % 100, number), place(number)));
+        }
+        let mut sent = 0;
+        loop {
+            let turns = turns(&mut queue);
+            if turns.is_empty() {
+                break;
+            }
+            sent += turns.len();
+            turns.into_iter().for_each(|turn| queue.free(turn.place, Ended::Answered));
+        }
+        assert_eq!((sent, queue.len()), (100_000, 0));
+    }
+}
