@@ -76,6 +76,7 @@ macro_rules! for_each_case {
             waiting::what_is_due_comes_in_the_order_of_its_time,
             waiting::what_is_no_longer_due_is_gone,
             waiting::deliveries_wait_in_the_order_of_their_time,
+            waiting::deliveries_of_one_moment_are_read_page_by_page,
             waiting::the_backlog_counts_what_waits,
             inbox::a_repeated_notice_is_known,
             inbox::notices_come_the_longest_waiting_first,

@@ -6,7 +6,7 @@ use quita_domain::acquiring::{
     Approval, CallFailure, ChargeAnswer, Decline, DeclineKind, Fact, Issued, OperationAnswer, Reference,
     Settlement, Statement,
 };
-use quita_domain::delivery::DeliveryAttempt;
+use quita_domain::delivery::{DeliveryAttempt, Lease};
 use quita_domain::identity::AcquirerName;
 use quita_domain::money::Money;
 use quita_domain::operation::{Operation, OperationKind, OperationRequest, RequestedOperation};
@@ -33,6 +33,7 @@ pub fn command(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Comman
         6 | 7 => Command::Operate(request(input, payment)?),
         8 => operation_answered(input, payment)?,
         9 => Command::DeliveryAnswered { delivery: place(input, payment)?, attempt: delivered(input)? },
+        10 if input.arbitrary()? => Command::Deliver { held: held(input, payment)? },
         10 => Command::Redeliver { delivery: place(input, payment)? },
         11 => Command::InquireNow,
         12 | 13 => Command::Wake,
@@ -263,6 +264,18 @@ fn operation_answer(input: &mut Unstructured<'_>) -> Result<OperationAnswer> {
 fn place(input: &mut Unstructured<'_>, payment: &Payment) -> Result<u32> {
     let length = u32::try_from(payment.outbox.len()).unwrap_or(u32::MAX);
     if input.ratio(15, 16)? { input.int_in_range(0..=length) } else { input.arbitrary() }
+}
+
+/// Leases that run, and others.
+fn held(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Vec<Lease>> {
+    let lease = |input: &mut Unstructured<'_>| {
+        let delivery = place(input, payment)?;
+        let known = usize::try_from(delivery).ok().and_then(|place| payment.outbox.get(place));
+        let ends_at =
+            known.and_then(|delivery| delivery.next_attempt_at).filter(|_| input.ratio(3, 4) == Ok(true));
+        Ok(Lease { delivery, ends_at: ends_at.unwrap_or(START) })
+    };
+    (0..input.int_in_range(0..=2_u8)?).map(|_| lease(input)).collect()
 }
 
 fn delivered(input: &mut Unstructured<'_>) -> Result<DeliveryAttempt> {

@@ -130,6 +130,7 @@ fn check_told(before: &Payment, next: &Payment, decision: &Decision, command: &C
         | Command::OperationInquired { .. }
         | Command::DeliveryAnswered { .. }
         | Command::Redeliver { .. }
+        | Command::Deliver { .. }
         | Command::Wake
         | Command::InquireNow => false,
     };

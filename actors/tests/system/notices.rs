@@ -293,6 +293,7 @@ fn money_that_came_after_the_expiry_and_whose_notice_was_lost_is_found_within_da
         // Days go by here: what looks often would take the test's time.
         limits.supervision_interval = std::time::Duration::from_secs(300);
         limits.timer_interval = std::time::Duration::from_secs(60);
+        limits.webhooks.interval = limits.timer_interval;
         limits.idle_after = std::time::Duration::from_secs(1_200);
     });
     world.live(async {

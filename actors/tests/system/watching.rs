@@ -75,6 +75,7 @@ fn fifteen_minutes_are_kept_in_samples_of_five_seconds() {
     let world = sampled().with_limits(|limits| {
         limits.supervision_interval = Duration::from_secs(5);
         limits.timer_interval = Duration::from_secs(5);
+        limits.webhooks.interval = limits.timer_interval;
     });
     world.live(async {
         let node = world.node();

@@ -17,7 +17,7 @@ use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 use quita_ports::{
     AccessStore, AuditStore, ExceptionStore, FiguresStore, InboxStore, KeyringStore, OperatorStore,
-    PaymentStore, PeopleStore, Store, StoreError, WriteError,
+    OutboxPlace, PaymentStore, PeopleStore, Store, StoreError, WriteError,
 };
 use uuid::Uuid;
 

@@ -59,7 +59,7 @@ pub async fn deliveries_wait_in_the_order_of_their_time(store: Arc<dyn Store>) {
     let payments = made_pending(&store, &opened).await;
     let [third, first, second] = [&payments[0], &payments[1], &payments[2]];
     let read = async |after: Option<&Payment>, now, limit| {
-        let after = after.map(|payment| place(payment));
+        let after = after.map(place);
         let due = store.outbox_due(after, now, limit).await.unwrap();
         due.into_iter().map(|due| due.place.id).collect::<Vec<_>>()
     };

@@ -61,6 +61,7 @@ fn shows_no_effect(open: &Attempt, command: &Command) -> bool {
         | Command::OperationInquired { .. }
         | Command::DeliveryAnswered { .. }
         | Command::Redeliver { .. }
+        | Command::Deliver { .. }
         | Command::Wake
         | Command::InquireNow => false,
     }

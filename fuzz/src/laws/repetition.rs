@@ -31,6 +31,7 @@ pub(super) fn check(next: &Payment, first: &Decision, command: Command, context:
         Command::Hinted(_)
         | Command::DeliveryAnswered { .. }
         | Command::Redeliver { .. }
+        | Command::Deliver { .. }
         | Command::Wake
         | Command::InquireNow => {}
     }
