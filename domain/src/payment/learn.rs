@@ -17,7 +17,13 @@ impl Draft {
     /// can't end the present one.
     pub(super) fn notified(&mut self, acquirer: &AcquirerName, fact: Fact) {
         if self.payment.acquirer() == Some(acquirer) {
+            let known = self.discrepancies.len();
             self.learn_and_keep_discrepancy(fact);
+            let is_early = |discrepancy: &Discrepancy| discrepancy.kind == DiscrepancyKind::TooEarly;
+            // What must precede it may be money that nobody reported. An answer to an inquiry is no reason to ask again.
+            if self.payment.check.is_some() && self.discrepancies.iter().skip(known).any(is_early) {
+                self.bring_check_forward(self.clock());
+            }
             return;
         }
         let attempts = &self.payment.state.attempts;
@@ -283,12 +289,8 @@ impl Draft {
         }
     }
 
-    /// A fact that another one must precede. If that is money which nobody reported, the acquirer is asked about it.
-    fn too_early(&mut self, what: &str) -> Discrepancy {
-        let clock = self.clock();
-        if self.payment.check.is_some() {
-            self.bring_check_forward(clock);
-        }
+    /// A fact that another one must precede.
+    fn too_early(&self, what: &str) -> Discrepancy {
         let detail = format!("{what}, but the payment is still {}", self.payment.status());
         Discrepancy { kind: DiscrepancyKind::TooEarly, detail, about: None }
     }

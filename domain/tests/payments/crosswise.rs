@@ -212,3 +212,24 @@ fn what_a_new_payment_cannot_become_leaves_its_charge_open_and_asked_for() {
         assert!(opened.due_at().is_some(), "it is asked for again");
     }
 }
+
+#[test]
+fn an_inquiry_that_finds_what_can_not_be_yet_is_not_made_again_at_once() {
+    let asked = after(&paid(), requested(RequestedOperation::Refund(None), None, 1), 3_000);
+    let hinted = after(&asked, Command::Hinted(AcquirerName::new("first")), 4_000);
+    let woken = after(&hinted, Command::Wake, 4_000);
+    let desk = Fact::Refunded { refund_id: "desk".into(), amount: Some(Money::from_cents(500)) };
+    let answer = Command::Inquired {
+        attempt: 1,
+        asked_at: woken.inquired_at,
+        inquiring_for_ms: None,
+        answer: ChargeAnswer::known(desk),
+    };
+    let decision = woken.decide(answer, &at(4_100)).unwrap();
+    assert_eq!(decision.discrepancies[0].kind, DiscrepancyKind::TooEarly, "our refund is under way");
+    assert_eq!(
+        decision.next.unwrap().check,
+        None,
+        "an operator knows; refused, ours would have it asked again"
+    );
+}
