@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 
+import hanging
 import machine
 import nodes
 import plots
@@ -13,6 +14,7 @@ import report
 from bench import Bench
 from cells import Rounds
 from figures import Measured, long_figures, main_figures
+from hanging import Hanging
 from long_runs import Growth, Memory
 from nodes import Nodes
 from verify import check_everything
@@ -34,6 +36,7 @@ def options_of(arguments):
     parser.add_argument("--growth", type=int, default=0)
     parser.add_argument("--memory", type=int, default=0)
     parser.add_argument("--nodes", type=int, default=0)
+    parser.add_argument("--hanging", type=int, default=0)
     parser.add_argument("--json")
     parser.add_argument("--write", action="store_true")
     return parser.parse_args(arguments)
@@ -58,6 +61,8 @@ def run(bench, options):
         Memory(bench, options.memory).run(results)
     if options.nodes:
         Nodes(bench, MOST_NODES, options.nodes).run(results)
+    if options.hanging:
+        Hanging(bench, options.hanging).run(results)
     return results
 
 
@@ -73,6 +78,8 @@ def tables(bench, options, results, about):
         texts["measured, long"] = [about, report.figures_table(long_figures(results))]
     if options.nodes:
         texts["measured, nodes"] = [about, report.table(nodes.HEAD, nodes.table_rows(results))]
+    if options.hanging:
+        texts["measured, hanging"] = [about, report.table(hanging.HEAD, hanging.table_rows(results))]
     return texts, measured
 
 
