@@ -63,25 +63,47 @@ pub(super) fn update<S: Serialize>(
 }
 
 /// Makes these writes with as few commands as they fit in; one outcome for each, in order.
+///
+/// A `Conflict` tells that the id is taken, not that a majority has what took it: whoever answers for that reads it
+/// first, or uses [`insert_unread`].
 pub(super) async fn run<W>(
     database: &Database,
     writes: &[W],
     command: impl Fn(&[W]) -> bson::error::Result<RawDocumentBuf>,
+) -> Vec<Outcome> {
+    run_judged(database, writes, command, judge).await
+}
+
+/// Inserts documents, and reads none of those that were there before: whether each was inserted (`true`) or its id was
+/// taken (`false`). Either way a majority has it, or it is an error.
+pub(super) async fn insert_unread<W>(
+    database: &Database,
+    writes: &[W],
+    command: impl Fn(&[W]) -> bson::error::Result<RawDocumentBuf>,
+) -> Vec<Result<bool, StoreError>> {
+    let outcomes = run_judged(database, writes, command, judge_unread).await;
+    outcomes.into_iter().map(is_new).collect()
+}
+
+async fn run_judged<W>(
+    database: &Database,
+    writes: &[W],
+    command: impl Fn(&[W]) -> bson::error::Result<RawDocumentBuf>,
+    judge: fn(&Document, usize) -> Vec<Outcome>,
 ) -> Vec<Outcome> {
     let mut parts = Vec::new();
     split(writes, &command, &mut parts);
     let mut outcomes = Vec::with_capacity(writes.len());
     for (count, part) in parts {
         match part {
-            Ok(command) => outcomes.extend(run_one(database, command, count).await),
+            Ok(command) => outcomes.extend(run_one(database, command, count, judge).await),
             Err(error) => outcomes.extend(vec![Err(WriteError::NotWritten(error)); count]),
         }
     }
     outcomes
 }
 
-/// Whether an insert was made (`true`) or its id was taken (`false`).
-pub(super) fn is_new(outcome: Outcome) -> Result<bool, StoreError> {
+fn is_new(outcome: Outcome) -> Result<bool, StoreError> {
     match outcome {
         Ok(()) => Ok(true),
         Err(WriteError::Conflict) => Ok(false),
@@ -89,14 +111,15 @@ pub(super) fn is_new(outcome: Outcome) -> Result<bool, StoreError> {
     }
 }
 
-/// Inserts one document; `false` if its id was taken.
+/// As [`insert_unread`], of one document.
 pub(super) async fn insert_one(
     database: &Database,
     collection: &str,
     document: &(impl Serialize + Sync),
 ) -> Result<bool, StoreError> {
-    let outcomes = run(database, &[document], |only| insert(collection, only.to_vec())).await;
-    outcomes.into_iter().next().map_or(Ok(false), is_new)
+    let command = |only: &[_]| insert(collection, only.to_vec());
+    let outcomes = insert_unread(database, &[document], command).await;
+    outcomes.into_iter().next().unwrap_or(Ok(false))
 }
 
 /// Runs a command of updates whose number tells nothing, because what they look for may be gone.
@@ -136,7 +159,12 @@ fn split<W>(
     }
 }
 
-async fn run_one(database: &Database, command: RawDocumentBuf, count: usize) -> Vec<Outcome> {
+async fn run_one(
+    database: &Database,
+    command: RawDocumentBuf,
+    count: usize,
+    judge: fn(&Document, usize) -> Vec<Outcome>,
+) -> Vec<Outcome> {
     match answer_within_time(database.run_raw_command(command)).await {
         Some(Ok(reply)) => judge(&reply, count),
         Some(Err(error)) => vec![Err(write_error(&error)); count],
@@ -156,6 +184,17 @@ fn judge(reply: &Document, count: usize) -> Vec<Outcome> {
                 code => WriteError::NotWritten(StoreError::Unavailable(refusal(code.unwrap_or(0)))),
             });
         }
+    }
+    outcomes
+}
+
+/// The same for inserts whose ids nobody reads if they are taken. Without a majority for the command there need not be
+/// one for what took an id, which may be gone after the next election: that is as unknown as what was inserted.
+fn judge_unread(reply: &Document, count: usize) -> Vec<Outcome> {
+    let mut outcomes = judge(reply, count);
+    if let Ok(error) = reply.get_document("writeConcernError") {
+        let taken = outcomes.iter_mut().filter(|outcome| **outcome == Err(WriteError::Conflict));
+        taken.for_each(|outcome| *outcome = Err(WriteError::Unknown(no_majority(error))));
     }
     outcomes
 }
@@ -202,14 +241,25 @@ mod tests {
     }
 
     #[test]
-    fn without_a_majority_only_the_refused_are_certain() {
+    fn without_a_majority_a_taken_id_is_certain_only_to_those_who_read_what_took_it() {
+        let errors = [doc! { "index": 0, "code": 11000 }, doc! { "index": 1, "code": 10334 }];
         let reply = doc! {
-            "ok": 1, "n": 1, "writeErrors": [{ "index": 0, "code": 11000 }],
+            "ok": 1, "n": 1, "writeErrors": errors.to_vec(),
             "writeConcernError": { "code": 64, "errmsg": "waiting for replication timed out" },
         };
-        let outcomes = judge(&reply, 2);
-        assert_eq!(outcomes[0], Err(WriteError::Conflict));
-        assert!(is_unknown(&outcomes[1]));
+        let (read, unread) = (judge(&reply, 3), judge_unread(&reply, 3));
+        assert_eq!(read[0], Err(WriteError::Conflict));
+        assert!(is_unknown(&unread[0]));
+        for outcomes in [read, unread] {
+            assert!(matches!(outcomes[1], Err(WriteError::NotWritten(_))), "refused is refused");
+            assert!(is_unknown(&outcomes[2]));
+        }
+    }
+
+    #[test]
+    fn a_taken_id_is_an_answer_once_a_majority_confirmed_the_command() {
+        let reply = doc! { "ok": 1, "n": 1, "writeErrors": [{ "index": 0, "code": 11000 }] };
+        assert_eq!(judge_unread(&reply, 2), [Err(WriteError::Conflict), Ok(())]);
     }
 
     #[test]

@@ -35,8 +35,7 @@ impl<'a> Envelope<'a> {
 impl InboxStore for MongoStore {
     async fn put_notices(&self, notices: &[Notice]) -> Result<Vec<bool>, StoreError> {
         let command = |part: &[Notice]| batch::insert(INBOX, part.iter().map(Envelope::of).collect());
-        let outcomes = batch::run(&self.database, notices, command).await;
-        outcomes.into_iter().map(batch::is_new).collect()
+        batch::insert_unread(&self.database, notices, command).await.into_iter().collect()
     }
 
     async fn due_notices(&self, now: Timestamp, limit: usize) -> Result<Vec<(Notice, u32)>, StoreError> {
