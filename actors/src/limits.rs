@@ -83,6 +83,10 @@ pub struct Limits {
     /// Payments that could not be woken, and notices that could not be worked, that are remembered so that they are
     /// left alone for a while.
     pub failed_lately: usize,
+    /// How often it is counted how much waits, which is for metrics only.
+    pub backlog_interval: Duration,
+    /// As far as it is counted: then it costs the same however much waits.
+    pub backlog_counted: u32,
     /// Exceptions that may wait until the store takes them; one more is only logged.
     pub exceptions_waiting: usize,
     /// How often the operators' directives, which every node follows, are read from the store.
@@ -190,6 +194,8 @@ impl Default for Limits {
             timer_batch: 512,
             timer_in_flight: 64,
             failed_lately: 4_096,
+            backlog_interval: Duration::from_secs(2),
+            backlog_counted: 10_000,
             exceptions_waiting: 1_024,
             directives_interval: Duration::from_secs(1),
             directives_time_out: Duration::from_secs(5),

@@ -123,18 +123,19 @@ impl Store for EmbeddedStore {
         self.read(|transaction| Ok(transaction.query_row("SELECT 1", [], |_| Ok(()))?)).await
     }
 
-    async fn backlog(&self, now: Timestamp) -> Result<Backlog, StoreError> {
+    async fn backlog(&self, now: Timestamp, limit: u32) -> Result<Backlog, StoreError> {
         self.read(move |transaction| {
-            let now = [now.millis()];
-            let count = |sql: &str, bound: &[i64]| -> Result<u64, Failure> {
-                let mut statement = transaction.prepare_cached(sql)?;
+            let limit = i64::from(limit);
+            let count = |what: &str, bound: &[i64]| -> Result<u64, Failure> {
+                let sql = format!("SELECT count(*) FROM (SELECT 1 FROM {what})");
+                let mut statement = transaction.prepare_cached(&sql)?;
                 let bound = rusqlite::params_from_iter(bound);
                 Ok(unsigned(statement.query_row(bound, |row| row.get(0))?))
             };
             Ok(Backlog {
-                webhooks: count("SELECT count(*) FROM payments WHERE outbox_at IS NOT NULL", &[])?,
-                due: count("SELECT count(*) FROM payments WHERE due_at <= ?1", &now)?,
-                inbox: count("SELECT count(*) FROM inbox WHERE due_at IS NOT NULL", &[])?,
+                webhooks: count("payments WHERE outbox_at IS NOT NULL LIMIT ?1", &[limit])?,
+                due: count("payments WHERE due_at <= ?2 LIMIT ?1", &[limit, now.millis()])?,
+                inbox: count("inbox WHERE due_at IS NOT NULL LIMIT ?1", &[limit])?,
             })
         })
         .await

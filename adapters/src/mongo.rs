@@ -65,17 +65,22 @@ impl Store for MongoStore {
         within_time(self.database.run_command(doc! { "ping": 1 })).await.map(drop)
     }
 
-    async fn backlog(&self, now: Timestamp) -> Result<Backlog, StoreError> {
+    async fn backlog(&self, now: Timestamp, limit: u32) -> Result<Backlog, StoreError> {
+        // To MongoDB a limit of zero means none.
+        if limit == 0 {
+            return Ok(Backlog::default());
+        }
         // A bound rather than `$exists`, so that counting the index is enough.
-        let until = |limit: i64| doc! { "$lte": limit };
+        let until = |bound: i64| doc! { "$lte": bound };
+        let limit = u64::from(limit);
         let (payments, inbox) = (self.collection(indexes::PAYMENTS), self.collection(indexes::INBOX));
         let webhooks = payments.count_documents(doc! { "outboxAt": until(i64::MAX) });
         let due = payments.count_documents(doc! { "dueAt": until(now.millis()) });
         let notices = inbox.count_documents(doc! { "dueAt": until(i64::MAX) });
         Ok(Backlog {
-            webhooks: within_time(webhooks.hint(indexes::named(indexes::OUTBOX))).await?,
-            due: within_time(due.hint(indexes::named(indexes::DUE))).await?,
-            inbox: within_time(notices.hint(indexes::named(indexes::DUE))).await?,
+            webhooks: within_time(webhooks.limit(limit).hint(indexes::named(indexes::OUTBOX))).await?,
+            due: within_time(due.limit(limit).hint(indexes::named(indexes::DUE))).await?,
+            inbox: within_time(notices.limit(limit).hint(indexes::named(indexes::DUE))).await?,
         })
     }
 

@@ -78,6 +78,7 @@ macro_rules! for_each_case {
             waiting::deliveries_wait_in_the_order_of_their_time,
             waiting::deliveries_of_one_moment_are_read_page_by_page,
             waiting::the_backlog_counts_what_waits,
+            waiting::the_backlog_is_counted_as_far_as_it_is_asked_for,
             inbox::a_repeated_notice_is_known,
             inbox::notices_come_the_longest_waiting_first,
             inbox::a_postponed_notice_comes_back_and_counts_its_tries,

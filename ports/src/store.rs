@@ -170,7 +170,8 @@ pub trait AccessStore: Send + Sync + 'static {
     async fn revoke_key(&self, id: &str, now: Timestamp) -> Result<bool, StoreError>;
 }
 
-/// What waits in the store, for metrics.
+/// What waits in the store, for metrics. Each is counted up to a limit, so that counting costs the same however much
+/// waits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Payments with a delivery that is due or waits for its next attempt.
@@ -187,8 +188,8 @@ pub trait Store: PaymentStore + InboxStore + ExceptionStore + AccessStore + Oper
     /// Whether the store answers now.
     async fn ping(&self) -> Result<(), StoreError>;
 
-    /// What waits.
-    async fn backlog(&self, now: Timestamp) -> Result<Backlog, StoreError>;
+    /// What waits: of each kind so many at most.
+    async fn backlog(&self, now: Timestamp, limit: u32) -> Result<Backlog, StoreError>;
 
     /// Whether this process is the only writer, so that a live actor may answer by itself.
     fn is_sole_writer(&self) -> bool;

@@ -116,7 +116,7 @@ in_time! {
 in_time! {
     Store {
         fn ping() -> ();
-        fn backlog(now: Timestamp) -> Backlog;
+        fn backlog(now: Timestamp, limit: u32) -> Backlog;
     }
     fn is_sole_writer(&self) -> bool {
         self.0.is_sole_writer()

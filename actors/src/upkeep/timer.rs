@@ -27,10 +27,7 @@ use crate::upkeep::backoff::Backoff;
 use crate::upkeep::reporting::{Exceptions, unreadable};
 use crate::watch::meter::Meter;
 
-/// Ticks between two looks at how much waits, which is for metrics only.
-const TICKS_PER_COUNT: u32 = 8;
-
-/// How long one round may take before the next one begins.
+/// How long one round, or one count, may take before the next one begins.
 const ROUND_TIME_OUT: Duration = Duration::from_secs(30);
 
 /// What the timer is made of.
@@ -54,13 +51,13 @@ pub(crate) struct TimerParts {
 pub(crate) struct TimerActor {
     parts: Arc<TimerParts>,
     is_busy: bool,
-    ticks: u32,
+    is_counting: bool,
     _alive: Alive,
 }
 
 impl TimerActor {
     pub(crate) const fn new(parts: Arc<TimerParts>, alive: Alive) -> Self {
-        Self { parts, is_busy: false, ticks: 0, _alive: alive }
+        Self { parts, is_busy: false, is_counting: false, _alive: alive }
     }
 
     fn tick(&mut self, context: &mut Context<Self>) {
@@ -68,19 +65,29 @@ impl TimerActor {
             return;
         }
         self.is_busy = true;
-        self.ticks = self.ticks.wrapping_add(1);
-        let counts = self.ticks.is_multiple_of(TICKS_PER_COUNT);
         let parts = Arc::clone(&self.parts);
         let work = async move {
             match timeout(ROUND_TIME_OUT, wake_all(&parts)).await {
                 Ok(()) => {}
                 Err(_) => tracing::warn!("what is due took too long to wake; the timer tries again"),
             }
-            if counts && timeout(ROUND_TIME_OUT, count(&parts)).await.is_err() {
+        };
+        context.spawn(work.into_actor(self).map(|(), timer, _| timer.is_busy = false));
+    }
+
+    /// Counts what waits, in a task of its own: nothing that is due waits for that.
+    fn count(&mut self, context: &mut Context<Self>) {
+        if self.is_counting {
+            return;
+        }
+        self.is_counting = true;
+        let parts = Arc::clone(&self.parts);
+        let work = async move {
+            if timeout(ROUND_TIME_OUT, count(&parts)).await.is_err() {
                 tracing::warn!("what waits could not be counted in time");
             }
         };
-        context.spawn(work.into_actor(self).map(|(), timer, _| timer.is_busy = false));
+        context.spawn(work.into_actor(self).map(|(), timer, _| timer.is_counting = false));
     }
 }
 
@@ -89,6 +96,7 @@ impl Actor for TimerActor {
 
     fn started(&mut self, context: &mut Self::Context) {
         context.run_interval(self.parts.limits.timer_interval, Self::tick);
+        context.run_interval(self.parts.limits.backlog_interval, Self::count);
     }
 }
 
@@ -136,7 +144,8 @@ async fn wake(parts: &TimerParts, id: TransactionId) {
 }
 
 async fn count(parts: &TimerParts) {
-    let Ok(backlog) = parts.store.backlog(parts.clock.now()).await else { return };
+    let counted = parts.store.backlog(parts.clock.now(), parts.limits.backlog_counted).await;
+    let Ok(backlog) = counted else { return };
     let count = |number| i64::try_from(number).unwrap_or(i64::MAX);
     parts.meter.webhook_backlog.set(count(backlog.webhooks));
     parts.meter.due_backlog.set(count(backlog.due));

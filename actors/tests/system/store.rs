@@ -46,6 +46,7 @@ ops! {
     RouteControls = "route_controls",
     PutRouteControl = "put_route_control",
     PutNode = "put_node",
+    Backlog = "backlog",
 }
 
 /// What goes wrong with it.

@@ -255,7 +255,7 @@ async fn every_query(store: &MongoStore) {
     store.put_notices(&[notice("a:1", 1)]).await.unwrap();
     store.due_notices(now, 10).await.unwrap();
     store.finish_notices(&[String::from("a:1")], now).await.unwrap();
-    store.backlog(now).await.unwrap();
+    store.backlog(now, 10).await.unwrap();
     store.exceptions(10).await.unwrap();
     store.keys().await.unwrap();
     every_query_of_the_consoles(store).await;

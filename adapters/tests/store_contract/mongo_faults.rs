@@ -8,9 +8,10 @@ use mongodb::{Client, Database};
 use quita_adapters::mongo::MongoStore;
 use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
-use quita_ports::{Backlog, InboxStore, PaymentStore, Store, StoreError, Write, WriteError};
+use quita_ports::{Backlog, ExceptionStore, InboxStore, PaymentStore, Store, StoreError, Write, WriteError};
 use uuid::Uuid;
 
+use crate::exceptions::exception;
 use crate::fail_point::{
     BAD_VALUE, EXCEEDED_TIME_LIMIT, FailPoint, INTERRUPTED_AT_SHUTDOWN, MAX_TIME_EXPIRED,
     NOT_WRITABLE_PRIMARY, PRIMARY_STEPPED_DOWN, SHUTDOWN_IN_PROGRESS, UNKNOWN_ERROR, WRITE_CONCERN_FAILED,
@@ -186,7 +187,7 @@ async fn a_write_that_is_made_after_nobody_waits_any_more_was_reported_as_unknow
         world.store.commit(&new),
         world.store.commit(&next),
         world.store.load(&ids),
-        world.store.backlog(Timestamp::default()),
+        world.store.backlog(Timestamp::default(), 10),
     );
     assert!(begun.elapsed() < TOO_LONG, "{:?}", begun.elapsed());
     for outcome in [&inserted[0], &replaced[0]] {
@@ -233,7 +234,7 @@ async fn a_read_is_whole_or_an_error() {
             );
             let due = world.store.due(later, 500).await;
             assert!(due.as_ref().map_or(true, |due| due.len() == 154), "{}: {due:?}", fault.name);
-            let waits = world.store.backlog(later).await;
+            let waits = world.store.backlog(later, 1_000).await;
             let all = Backlog { webhooks: 0, due: 154, inbox: 0 };
             assert!(waits.as_ref().map_or(true, |waits| *waits == all), "{}: {waits:?}", fault.name);
             drop(world.store.ping().await);
@@ -265,9 +266,11 @@ async fn a_notice_is_stored_or_its_sender_has_to_send_it_again() {
     let now = Timestamp::from_millis(10);
     for (place, fault) in faults().iter().enumerate() {
         let id = format!("a:{place}");
-        world.point.fail(1, &["insert"], &fault.how).await;
-        let told = world.store.put_notices(&[notice(&id, 1)]).await;
-        assert!(matches!(told, Err(StoreError::Unavailable(_))), "{}: {told:?}", fault.name);
+        world.point.fail(2, &["insert"], &fault.how).await;
+        for time in ["first", "second"] {
+            let told = world.store.put_notices(&[notice(&id, 1)]).await;
+            assert!(matches!(told, Err(StoreError::Unavailable(_))), "{}, {time}: {told:?}", fault.name);
+        }
         let again = world.store.put_notices(&[notice(&id, 1)]).await;
         assert_eq!(again, Ok(vec![!fault.is_done]), "{}", fault.name);
         let waiting = world.store.due_notices(now, 10).await.unwrap();
@@ -279,6 +282,38 @@ async fn a_notice_is_stored_or_its_sender_has_to_send_it_again() {
         world.point.heal().await;
         world.store.finish_notices(&[id], now).await.unwrap();
         assert_eq!(world.witness.due_notices(now, 10).await, Ok(Vec::new()), "{}", fault.name);
+    }
+    world.close().await;
+}
+
+#[tokio::test]
+async fn a_notice_that_was_there_before_is_not_confirmed_before_a_majority_has_it() {
+    let Some(world) = World::open().await else { return };
+    let (known, fresh) = (notice("a:known", 1), notice("a:fresh", 1));
+    assert_eq!(world.witness.put_notices(std::slice::from_ref(&known)).await, Ok(vec![true]));
+    for fault in faults().into_iter().filter(|fault| fault.is_done) {
+        world.point.fail(1, &["insert"], &fault.how).await;
+        let told = world.store.put_notices(&[known.clone(), fresh.clone()]).await;
+        assert!(matches!(told, Err(StoreError::Unavailable(_))), "{}: {told:?}", fault.name);
+    }
+    assert_eq!(world.store.put_notices(&[known, fresh]).await, Ok(vec![false, false]));
+    world.close().await;
+}
+
+#[tokio::test]
+async fn an_exception_is_stored_or_has_to_be_reported_again() {
+    let Some(world) = World::open().await else { return };
+    for (place, fault) in (1..).zip(faults()) {
+        let reported = exception(&format!("a:{place}"), place);
+        world.point.fail(2, &["insert"], &fault.how).await;
+        for time in ["first", "second"] {
+            let told = world.store.put_exception(&reported).await;
+            assert!(matches!(told, Err(StoreError::Unavailable(_))), "{}, {time}: {told:?}", fault.name);
+        }
+        assert_eq!(world.store.put_exception(&reported).await, Ok(()), "{} healed", fault.name);
+        let stored = world.witness.exceptions(100).await.unwrap();
+        let copies = stored.iter().filter(|stored| stored.id == reported.id).count();
+        assert_eq!(copies, 1, "{}: once", fault.name);
     }
     world.close().await;
 }

@@ -90,15 +90,28 @@ pub async fn deliveries_of_one_moment_are_read_page_by_page(store: Arc<dyn Store
 
 pub async fn the_backlog_counts_what_waits(store: Arc<dyn Store>) {
     let now = Timestamp::from_millis(500_000);
-    assert_eq!(store.backlog(now).await, Ok(Backlog::default()));
+    assert_eq!(store.backlog(now, 100).await, Ok(Backlog::default()));
     let opened = stored(&store, &[1, 2, 499_999]).await;
     let silent = Sample { at: 3, postback: false, ..Sample::default() }.open();
     store.commit(&[insert(&silent)]).await;
-    assert_eq!(store.backlog(now).await, Ok(Backlog { webhooks: 0, due: 3, inbox: 0 }));
+    assert_eq!(store.backlog(now, 100).await, Ok(Backlog { webhooks: 0, due: 3, inbox: 0 }));
     made_pending(&store, &opened).await;
     store.put_notices(&[notice("a:1", 1), notice("a:2", 2)]).await.unwrap();
     store.finish_notices(&[String::from("a:1")], now).await.unwrap();
-    assert_eq!(store.backlog(now).await, Ok(Backlog { webhooks: 3, due: 3, inbox: 1 }));
+    assert_eq!(store.backlog(now, 100).await, Ok(Backlog { webhooks: 3, due: 3, inbox: 1 }));
+}
+
+pub async fn the_backlog_is_counted_as_far_as_it_is_asked_for(store: Arc<dyn Store>) {
+    let now = Timestamp::from_millis(500_000);
+    let opened = stored(&store, &[1, 2, 3, 499_997, 499_998, 499_999]).await;
+    made_pending(&store, &opened).await;
+    store.put_notices(&["a:1", "a:2", "a:3"].map(|id| notice(id, 1))).await.unwrap();
+    let all = Backlog { webhooks: 6, due: 3, inbox: 3 };
+    for limit in [0, 1, 2, 3, 5, 6, 7, u32::MAX] {
+        let [webhooks, due, inbox] =
+            [all.webhooks, all.due, all.inbox].map(|count| count.min(u64::from(limit)));
+        assert_eq!(store.backlog(now, limit).await, Ok(Backlog { webhooks, due, inbox }), "{limit}");
+    }
 }
 
 pub async fn the_store_answers_a_ping(store: Arc<dyn Store>) {

@@ -61,8 +61,8 @@ impl<C: Connection> Store for MemoryStore<C> {
         self.0.read("ping", |_| Ok(())).await
     }
 
-    async fn backlog(&self, now: Timestamp) -> Result<Backlog, StoreError> {
-        self.0.read("backlog", |records| Ok(backlog(records, now))).await
+    async fn backlog(&self, now: Timestamp, limit: u32) -> Result<Backlog, StoreError> {
+        self.0.read("backlog", |records| Ok(backlog(records, now, limit.into()))).await
     }
 
     fn is_sole_writer(&self) -> bool {
@@ -126,12 +126,12 @@ fn due(records: &Records, now: Timestamp, limit: usize) -> Vec<TransactionId> {
     due.into_iter().take(limit).map(|(_, id)| id).collect()
 }
 
-fn backlog(records: &Records, now: Timestamp) -> Backlog {
+fn backlog(records: &Records, now: Timestamp, limit: u64) -> Backlog {
     let mut backlog = Backlog::default();
     for payment in records.payments.values() {
         backlog.webhooks += u64::from(payment.outbox_at().is_some());
         backlog.due += u64::from(payment.due_at().is_some_and(|at| at <= now));
     }
-    backlog.inbox = records.notices.values().map(|stored| u64::from(!stored.is_done)).sum();
-    backlog
+    let inbox: u64 = records.notices.values().map(|stored| u64::from(!stored.is_done)).sum();
+    Backlog { webhooks: backlog.webhooks.min(limit), due: backlog.due.min(limit), inbox: inbox.min(limit) }
 }
