@@ -8,6 +8,7 @@ pub(crate) mod health;
 pub(crate) mod inbox;
 pub(crate) mod inbox_sink;
 pub(crate) mod inquiry_clock;
+mod line;
 pub(crate) mod notices;
 pub(crate) mod pace;
 pub(crate) mod recent_calls;

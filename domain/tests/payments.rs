@@ -7,6 +7,7 @@ mod payments {
     pub(crate) mod hints;
     pub(crate) mod operations;
     pub(crate) mod order_of_notices;
+    pub(crate) mod spread;
     pub(crate) mod time;
     pub(crate) mod unknown_outcomes;
     pub(crate) mod withheld;

@@ -2,10 +2,9 @@
 //!
 //! Owns the bound on calls under way and their time-out. Turns what the provider answered into a fact, and everything
 //! else into "not delivered" or "unknown"; never guesses, never retries. Sends nothing that an operator's directive
-//! withholds, and nothing faster than the provider allows. Recreated by the supervisor when it dies: a caller that
-//! waited then counts the call as unknown.
+//! withholds, and nothing faster than the provider allows. However many inquiries wait, charges and operations go
+//! first (`line.rs`). Recreated by the supervisor when it dies: a caller that waited then counts the call as unknown.
 
-use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -23,13 +22,11 @@ use tokio::time::{Instant, sleep_until};
 use super::call::{Call, Held};
 use super::call_outcome::Ended;
 use super::health::Health;
+use super::line::Line;
 use super::pace::Pace;
 use crate::actor::mailbox::Ask;
 use crate::actor::meter::{Alive, Level};
 use crate::watch::meter::Meter;
-
-/// Calls that may wait for each one that may be under way.
-const QUEUED_PER_CALL: usize = 8;
 
 type Queued = Pin<Box<dyn Future<Output = ()>>>;
 
@@ -49,8 +46,7 @@ pub(crate) struct AcquirerParts {
 /// Bounds and times the calls to one acquirer.
 pub(crate) struct AcquirerActor {
     parts: Rc<AcquirerParts>,
-    waiting: VecDeque<Queued>,
-    in_flight: usize,
+    line: Line<Queued>,
     level: Level,
     alive: Alive,
 }
@@ -58,37 +54,40 @@ pub(crate) struct AcquirerActor {
 impl AcquirerActor {
     pub(crate) fn new(parts: AcquirerParts, alive: Alive) -> Self {
         parts.health.set_load(0, 0, false);
-        Self { parts: Rc::new(parts), waiting: VecDeque::new(), in_flight: 0, level: alive.level(), alive }
+        let line = Line::new(parts.concurrency);
+        Self { parts: Rc::new(parts), line, level: alive.level(), alive }
     }
 
     /// Why a call is not even queued.
-    fn turns_away(&self, call: &impl Call) -> Option<CallFailure> {
-        let has_room = self.waiting.len() < self.parts.concurrency.saturating_mul(QUEUED_PER_CALL);
-        let too_busy = || {
-            self.alive.refused();
-            CallFailure::NotDelivered("too many calls are waiting".into())
-        };
-        self.parts.withholds(call).or_else(|| (!has_room).then(too_busy))
+    fn turns_away(&mut self, call: &impl Call) -> Option<CallFailure> {
+        if let Some(withheld) = self.parts.withholds(call) {
+            return Some(withheld);
+        }
+        if self.line.has_room(call.held().class()) {
+            return None;
+        }
+        self.alive.refused();
+        Some(match call.held() {
+            Held::NewCharge { .. } | Held::Operation => {
+                CallFailure::NotDelivered("too many calls are waiting".into())
+            }
+            // Nobody was asked. It comes back when those before it are done.
+            Held::Inquiry => put_off(self.line.next_place(Instant::now())),
+        })
     }
 
-    fn enqueue(&mut self, call: impl Future<Output = ()> + 'static, context: &mut Context<Self>) {
-        self.waiting.push_back(Box::pin(call));
-        self.pump(context);
-    }
-
-    /// New payments are routed elsewhere, or refused before anything is written, while half of the room is taken.
+    /// New payments are routed elsewhere, or refused before anything is written, while charges and operations take half
+    /// of their room. Inquiries never shut them out.
     fn report_load(&mut self) {
-        self.level.set(self.waiting.len());
-        let half = self.parts.concurrency.saturating_mul(QUEUED_PER_CALL / 2);
-        self.parts.health.set_load(self.in_flight, self.waiting.len(), self.waiting.len() > half);
+        self.level.set(self.line.waiting());
+        self.parts.health.set_load(self.line.under_way(), self.line.waiting(), self.line.is_busy());
     }
 
     fn pump(&mut self, context: &mut Context<Self>) {
-        while self.in_flight < self.parts.concurrency {
-            let Some(call) = self.waiting.pop_front() else { break };
-            self.in_flight = self.in_flight.saturating_add(1);
-            context.spawn(call.into_actor(self).map(|(), actor, context| {
-                actor.in_flight = actor.in_flight.saturating_sub(1);
+        while let Some((class, call)) = self.line.begin_next() {
+            let begun = Instant::now();
+            context.spawn(call.into_actor(self).map(move |(), actor, context| {
+                actor.line.ended(class, begun.elapsed());
                 actor.pump(context);
             }));
         }
@@ -109,8 +108,9 @@ impl<C: Call> Handler<Ask<C>> for AcquirerActor {
             reply.send(C::failed(why));
             return;
         }
-        let (parts, span) = (Rc::clone(&self.parts), handling.hand_over());
-        self.enqueue(async move { reply.send(parts.make(&call, &span).await) }, context);
+        let (parts, span, class) = (Rc::clone(&self.parts), handling.hand_over(), call.held().class());
+        self.line.push(class, Box::pin(async move { reply.send(parts.make(&call, &span).await) }));
+        self.pump(context);
     }
 }
 
@@ -144,8 +144,11 @@ impl AcquirerParts {
             Some(_) => return Err(CallFailure::NotDelivered("it waited too long to be sent".into())),
         };
         loop {
-            let at = self.pace.take_turn(latest).map_err(|wait| held.failure(wait))?;
-            sleep_until(at).await;
+            let turn = match held {
+                Held::NewCharge { .. } | Held::Operation => self.pace.take_turn(latest),
+                Held::Inquiry => self.pace.take_inquiry_turn(latest).await,
+            };
+            sleep_until(turn.map_err(|wait| held.failure(wait))?).await;
             // Meanwhile a call that was under way may have heard that the acquirer wants fewer.
             if self.pace.throttled_for().is_none() {
                 return Ok(());
@@ -175,7 +178,12 @@ impl AcquirerParts {
         if failure.is_some() {
             span.fail(outcome.label());
         }
-        self.health.ended(outcome, took, self.clock.now(), failure);
+        match call.held() {
+            Held::NewCharge { .. } | Held::Operation => {
+                self.health.ended(outcome, took, self.clock.now(), failure);
+            }
+            Held::Inquiry => self.health.inquired(outcome, took, self.clock.now(), failure),
+        }
         let seconds = self.meter.acquirer_requests.with_label_values(&[self.name.as_str(), outcome.label()]);
         seconds.observe(took.as_secs_f64());
         answer
@@ -195,9 +203,12 @@ impl Held {
     fn failure(self, wait: Duration) -> CallFailure {
         match self {
             Self::NewCharge { .. } | Self::Operation => CallFailure::Withheld,
-            Self::Inquiry => {
-                CallFailure::Throttled { after_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX) }
-            }
+            Self::Inquiry => put_off(wait),
         }
     }
+}
+
+/// An inquiry that did not leave is made after this time, and does not count.
+fn put_off(wait: Duration) -> CallFailure {
+    CallFailure::Throttled { after_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX) }
 }

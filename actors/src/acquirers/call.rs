@@ -11,6 +11,7 @@ use quita_ports::trace::Span;
 use tokio::time::Instant;
 
 use super::call_outcome::{Answered, Ended};
+use super::line::Class;
 use crate::actor::mailbox::Question;
 
 /// A call to the provider.
@@ -58,6 +59,26 @@ pub(crate) enum Held {
     Operation,
     /// It is asked later.
     Inquiry,
+}
+
+impl Held {
+    /// Whom it goes before.
+    pub(super) const fn class(self) -> Class {
+        match self {
+            Self::NewCharge { .. } | Self::Operation => Class::Urgent,
+            Self::Inquiry => Class::Inquiry,
+        }
+    }
+
+    /// What it means that its acquirer's mailbox had no room for it: an inquiry that never left asked nobody.
+    pub(crate) fn without_room(self) -> CallFailure {
+        match self {
+            Self::NewCharge { .. } | Self::Operation => {
+                CallFailure::NotDelivered("the acquirer's mailbox is full".into())
+            }
+            Self::Inquiry => CallFailure::Withheld,
+        }
+    }
 }
 
 /// Send this charge, if its call can end before its lease does.

@@ -99,25 +99,42 @@ impl Health {
         directive != of_code(before).unwrap_or(RouteDirective::Open)
     }
 
-    /// A call ended with this outcome, after this time. `why` says what went wrong if it brought no answer.
+    /// A charge or an operation ended with this outcome, after this time. `why` says what went wrong if it brought no
+    /// answer.
     pub(crate) fn ended(&self, outcome: CallOutcome, took: Duration, now: Timestamp, why: Option<&str>) {
-        let mut past = self.past();
-        past.recent.add(outcome, took, Instant::now());
         match outcome {
             CallOutcome::Answered | CallOutcome::Refused => {
-                past.last_answer_at = Some(now);
                 self.failures.store(0, Ordering::Relaxed);
                 self.open_until_ms.store(0, Ordering::Relaxed);
             }
             // Neither an answer nor a failure.
             CallOutcome::Throttled => {}
             CallOutcome::NotDelivered | CallOutcome::Unknown => {
-                let what = why.unwrap_or_default().chars().take(CAUSE_LENGTH).collect();
-                past.last_failure = Some(RouteFailure { at: now, what });
                 let failures = self.failures.fetch_add(1, Ordering::Relaxed).saturating_add(1);
                 if failures >= self.failures_to_open {
                     self.open_until_ms.store(now.plus_ms(self.open_for_ms).millis(), Ordering::Relaxed);
                 }
+            }
+        }
+        self.note(outcome, took, now, why);
+    }
+
+    /// The same of an inquiry. It tells nothing of how new payments fare: after an outage of ours there are thousands of
+    /// them, and an acquirer may answer them while it can't charge.
+    pub(crate) fn inquired(&self, outcome: CallOutcome, took: Duration, now: Timestamp, why: Option<&str>) {
+        self.note(outcome, took, now, why);
+    }
+
+    /// Keeps what is shown of a call.
+    fn note(&self, outcome: CallOutcome, took: Duration, now: Timestamp, why: Option<&str>) {
+        let mut past = self.past();
+        past.recent.add(outcome, took, Instant::now());
+        match outcome {
+            CallOutcome::Answered | CallOutcome::Refused => past.last_answer_at = Some(now),
+            CallOutcome::Throttled => {}
+            CallOutcome::NotDelivered | CallOutcome::Unknown => {
+                let what = why.unwrap_or_default().chars().take(CAUSE_LENGTH).collect();
+                past.last_failure = Some(RouteFailure { at: now, what });
             }
         }
     }
@@ -242,5 +259,21 @@ mod tests {
         assert_eq!((what, health.state(NOW.plus_ms(10_001))), (CAUSE_LENGTH, RouteState::Healthy));
         health.ended(CallOutcome::Refused, Duration::ZERO, NOW, None);
         assert_eq!((health.state(NOW), health.past().last_answer_at), (RouteState::Healthy, Some(NOW)));
+    }
+
+    #[test]
+    fn inquiries_make_it_neither_fail_nor_well() {
+        let health = health();
+        health.follow(RouteDirective::Open, None);
+        for _ in 0..100 {
+            health.inquired(CallOutcome::Unknown, Duration::ZERO, NOW, Some("502"));
+        }
+        assert_eq!(health.state(NOW), RouteState::Healthy);
+        assert_eq!(health.past().last_failure.as_ref().unwrap().what, "502", "it is shown all the same");
+        for _ in 0..2 {
+            health.ended(CallOutcome::Unknown, Duration::ZERO, NOW, Some("502"));
+        }
+        health.inquired(CallOutcome::Answered, Duration::ZERO, NOW, None);
+        assert_eq!(health.state(NOW), RouteState::Failing);
     }
 }

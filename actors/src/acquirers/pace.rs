@@ -4,7 +4,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use quita_ports::AcquirerSpec;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until};
+
+use super::line::INQUIRY_SHARE;
 
 /// The longest that an acquirer which wants fewer calls is believed.
 const LONGEST_THROTTLE: Duration = Duration::from_secs(300);
@@ -15,6 +17,8 @@ pub(crate) struct Pace {
     /// Between two calls; none if there is no limit.
     gap: Duration,
     turns: Mutex<Turns>,
+    /// Held by the inquiry that is next: they wait for their turns one behind the other.
+    inquiries: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug, Default)]
@@ -23,12 +27,14 @@ struct Turns {
     next: Option<Instant>,
     /// Until when the acquirer wants none.
     throttled_until: Option<Instant>,
+    /// From when on an inquiry may take a turn that a charge or an operation could have.
+    inquiry_due: Option<Instant>,
 }
 
 impl Pace {
     pub(crate) fn of(spec: &AcquirerSpec) -> Self {
         let gap = spec.rate.map_or(Duration::ZERO, |rate| Duration::from_secs(1) / rate.get());
-        Self { gap, turns: Mutex::default() }
+        Self { gap, turns: Mutex::default(), inquiries: tokio::sync::Mutex::default() }
     }
 
     fn turns(&self) -> MutexGuard<'_, Turns> {
@@ -57,13 +63,62 @@ impl Pace {
     /// have to wait: nothing is taken.
     pub(crate) fn take_turn(&self, latest: Instant) -> Result<Instant, Duration> {
         let (now, mut turns) = (Instant::now(), self.turns());
-        let at = [turns.next, turns.throttled_until].into_iter().flatten().fold(now, Instant::max);
+        let at = turns.first(now);
         if at > latest {
             return Err(at.saturating_duration_since(now));
         }
         turns.next = (!self.gap.is_zero()).then(|| at + self.gap);
         Ok(at)
     }
+
+    /// As much for an inquiry. It takes a turn that nobody else wants, and one of so many that others want.
+    pub(crate) async fn take_inquiry_turn(&self, latest: Instant) -> Result<Instant, Duration> {
+        let came = Instant::now();
+        let waits = || latest.saturating_duration_since(came) + self.gap;
+        let Ok(_line) = tokio::time::timeout_at(latest, self.inquiries.lock()).await else {
+            return Err(waits());
+        };
+        loop {
+            match self.try_inquiry_turn(latest)? {
+                Turn::At(at) => return Ok(at),
+                Turn::NotBefore(at) if at > latest => return Err(waits()),
+                Turn::NotBefore(at) => sleep_until(at).await,
+            }
+        }
+    }
+
+    fn try_inquiry_turn(&self, latest: Instant) -> Result<Turn, Duration> {
+        let (now, mut turns) = (Instant::now(), self.turns());
+        let at = turns.first(now);
+        let due = turns.inquiry_due.unwrap_or(now);
+        if turns.next.is_some_and(|next| next > now) && due > now {
+            return Ok(Turn::NotBefore(at.min(due)));
+        }
+        if at > latest {
+            return Err(at.saturating_duration_since(now));
+        }
+        if !self.gap.is_zero() {
+            turns.next = Some(at + self.gap);
+            turns.inquiry_due = Some(now + self.gap.saturating_mul(INQUIRY_SHARE));
+        }
+        Ok(Turn::At(at))
+    }
+}
+
+impl Turns {
+    /// When the next call may leave.
+    fn first(&self, now: Instant) -> Instant {
+        [self.next, self.throttled_until].into_iter().flatten().fold(now, Instant::max)
+    }
+}
+
+/// What an inquiry that is next finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// It leaves then.
+    At(Instant),
+    /// Others want every turn before.
+    NotBefore(Instant),
 }
 
 #[cfg(test)]
@@ -101,6 +156,42 @@ mod tests {
         assert_eq!(pace.backlog(), Duration::from_millis(300));
         tokio::time::sleep(Duration::from_secs(1)).await;
         assert_eq!(pace.take_turn(Instant::now()), Ok(Instant::now()), "what was not used is not saved up");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn inquiries_take_the_turns_that_are_left_and_a_quarter_of_those_that_others_want() {
+        let (pace, now) = (std::sync::Arc::new(pace(Some(10))), Instant::now());
+        let far = now + Duration::from_secs(60);
+        let alone = pace.take_inquiry_turn(far).await;
+        assert_eq!(alone, Ok(now), "nobody else is there");
+        for place in 1..=20 {
+            let turn = pace.take_turn(far).unwrap();
+            assert_eq!(
+                turn,
+                now + Duration::from_millis(place * 100),
+                "the line is as long as charges make it"
+            );
+        }
+        let mut inquiries = Vec::new();
+        for _ in 0..3 {
+            inquiries.push(pace.take_inquiry_turn(far).await.unwrap().duration_since(now).as_millis());
+        }
+        assert_eq!(inquiries, [2_100, 2_200, 2_300]);
+        assert_eq!(now.elapsed(), Duration::from_millis(1_200), "one for each four turns that went by");
+        let urgent = pace.take_turn(far).unwrap().duration_since(now).as_millis();
+        assert_eq!(urgent, 2_400);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_inquiry_that_gets_no_turn_in_time_took_none() {
+        let (pace, now) = (pace(Some(1)), Instant::now());
+        let far = now + Duration::from_secs(60);
+        for _ in 0..30 {
+            pace.take_turn(far).unwrap();
+        }
+        pace.turns().inquiry_due = Some(far);
+        assert!(pace.take_inquiry_turn(now + Duration::from_secs(5)).await.is_err());
+        assert_eq!(pace.take_turn(far), Ok(now + Duration::from_secs(30)), "nothing was taken");
     }
 
     #[tokio::test(start_paused = true)]

@@ -132,13 +132,13 @@ impl Calls {
 
     /// An acquirer actor that is full, or not there any more, did nothing; one that died may have sent the call.
     async fn make<C: Call>(&self, call: C) -> C::Answer {
-        let answer = match &self.mailbox {
-            Some(mailbox) => mailbox.ask(call).await,
-            None => Err(NoAnswer::Full),
+        let Some(mailbox) = &self.mailbox else {
+            return C::failed(CallFailure::NotDelivered("the acquirer is not configured any more".into()));
         };
-        answer.unwrap_or_else(|why| {
+        let held = call.held();
+        mailbox.ask(call).await.unwrap_or_else(|why| {
             C::failed(match why {
-                NoAnswer::Full => CallFailure::NotDelivered("the acquirer's mailbox is full".into()),
+                NoAnswer::Full => held.without_room(),
                 NoAnswer::Died => CallFailure::Unknown("the acquirer's actor died".into()),
             })
         })

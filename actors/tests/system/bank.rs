@@ -6,6 +6,7 @@ mod notices;
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroU32;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -79,6 +80,10 @@ pub(crate) struct Bank {
     /// What was answered to each operation last.
     operated: Mutex<BTreeMap<Uuid, OperationAnswer>>,
     held: Mutex<BTreeMap<TransactionId, Fact>>,
+    /// How long it takes for an answer to a question, in milliseconds.
+    finds_take_ms: AtomicU64,
+    /// Whether nobody gets an answer.
+    is_away: AtomicBool,
     /// Charges under way: now, and at most.
     under_way: Mutex<(usize, usize)>,
     calls: Calls,
@@ -117,6 +122,8 @@ impl Bank {
             operation_inquiries: Mutex::default(),
             operated: Mutex::default(),
             held: Mutex::default(),
+            finds_take_ms: AtomicU64::new(0),
+            is_away: AtomicBool::new(false),
             under_way: Mutex::default(),
             calls: Calls::new(clock),
             trace,
@@ -136,6 +143,16 @@ impl Bank {
     /// It allows this many calls a second.
     pub(crate) const fn limit_rate(&mut self, per_second: u32) {
         self.spec.rate = NonZeroU32::new(per_second);
+    }
+
+    /// It takes so long for each answer to a question.
+    pub(crate) fn finds_take_ms(&self, ms: u64) {
+        self.finds_take_ms.store(ms, Ordering::SeqCst);
+    }
+
+    /// From now on, or until now, nobody gets an answer.
+    pub(crate) fn is_away(&self, is_away: bool) {
+        self.is_away.store(is_away, Ordering::SeqCst);
     }
 
     /// It knows operations by its sums alone.
@@ -339,6 +356,13 @@ impl Acquirer for Teller {
         let bank = &self.0;
         bank.trace.note(Mark::Asked(bank.name, query.id));
         bank.calls.note(Call::Inquire);
+        if bank.is_away.load(Ordering::SeqCst) {
+            return std::future::pending().await;
+        }
+        match bank.finds_take_ms.load(Ordering::SeqCst) {
+            0 => {}
+            ms => sleep(Duration::from_millis(ms)).await,
+        }
         let planned = bank.finds.lock().unwrap().pop_front();
         match planned {
             Some(answer) => bank.answer(answer, query).await,

@@ -31,6 +31,11 @@ impl TestClock {
         *self.begun.lock().unwrap() = None;
     }
 
+    /// Time goes by between two lives.
+    pub(crate) fn skip_ms(&self, ms: u64) {
+        self.before_ms.fetch_add(ms, Ordering::SeqCst);
+    }
+
     /// Milliseconds since the world began.
     pub(crate) fn elapsed_ms(&self) -> u64 {
         let begun = *self.begun.lock().unwrap();

@@ -32,6 +32,7 @@ mod grouping;
 mod hints;
 mod notices;
 mod operating;
+mod outage;
 mod overload;
 mod pacing;
 mod passivation;

@@ -3,7 +3,7 @@
 use super::change::AttemptChange;
 use super::decide::Draft;
 use super::inquire::NotFound;
-use super::schedule::{WITHHELD_WAIT_MS, accepted_wait_ms};
+use super::schedule::{WITHHELD_CHECK_WAIT_MS, WITHHELD_WAIT_MS, accepted_wait_ms};
 use super::{Change, Discrepancy};
 use crate::acquiring::{CallFailure, ChargeAnswer, Decline, Fact, Reference, Statement};
 use crate::event::Cause;
@@ -106,9 +106,11 @@ impl Draft {
                     self.check_answered(is_newest);
                 }
             }
-            ChargeAnswer::Failed(CallFailure::Withheld) => self.charge_inquiry_postponed(WITHHELD_WAIT_MS),
+            ChargeAnswer::Failed(CallFailure::Withheld) => {
+                self.charge_inquiry_postponed(WITHHELD_WAIT_MS, WITHHELD_CHECK_WAIT_MS);
+            }
             ChargeAnswer::Failed(CallFailure::Throttled { after_ms }) => {
-                self.charge_inquiry_postponed(after_ms);
+                self.charge_inquiry_postponed(after_ms, WITHHELD_WAIT_MS);
             }
             // The next inquiry is scheduled already.
             ChargeAnswer::Failed(CallFailure::NotDelivered(_) | CallFailure::Unknown(_)) => {}
@@ -162,7 +164,7 @@ impl Draft {
     fn charge_accepted(&mut self, attempt: u32, reference: Reference) {
         self.learn_reference(attempt, reference);
         if self.last_outcome_is_open() && !self.last_outcome_is(AttemptOutcome::Registering) {
-            let inquire_at = self.clock().plus_ms(accepted_wait_ms(0));
+            let inquire_at = self.after(accepted_wait_ms(0));
             self.make(Change::Attempt(AttemptChange::Registering(inquire_at)));
         }
     }

@@ -2,6 +2,7 @@
 
 use uuid::Uuid;
 
+use super::schedule::{spread, spread_upwards};
 use super::{Change, Discrepancy, Payment, Refusal};
 use crate::acquiring::{ChargeAnswer, Fact, OperationAnswer};
 use crate::delivery::{DeliveryAttempt, Lease};
@@ -211,6 +212,16 @@ impl Draft {
     /// The time by the clock, which may have jumped: what is due is computed from it and compared with it.
     pub(super) const fn clock(&self) -> Timestamp {
         self.context.now
+    }
+
+    /// After a step of a schedule, by the clock.
+    pub(super) fn after(&self, step_ms: u64) -> Timestamp {
+        self.context.now.plus_ms(spread(step_ms, self.context.dice))
+    }
+
+    /// After a step of a schedule, but not before somebody's wait is over.
+    pub(super) fn after_at_least(&self, step_ms: u64, at_least_ms: u64) -> Timestamp {
+        self.after(step_ms).max(self.clock().plus_ms(spread_upwards(at_least_ms, self.context.dice)))
     }
 
     /// The time of record, never earlier than the payment's last change, whatever the clock did. Nothing is scheduled

@@ -3,7 +3,8 @@
 use super::change::{AttemptChange, CheckChange, OperationChange};
 use super::decide::Draft;
 use super::schedule::{
-    CALL_LEASE_MS, CLOCK_TOLERANCE_MS, LATE_CHECKS, MANY_INQUIRIES, MANY_SENDINGS, OVERDUE_MS, hint_wait_ms,
+    CALL_LEASE_MS, CLOCK_TOLERANCE_MS, HINT_GAP_MS, LATE_CHECKS, MANY_INQUIRIES, MANY_SENDINGS, OVERDUE_MS,
+    hint_wait_ms, longest_spread,
 };
 use super::{Change, Discrepancy, DiscrepancyKind, Payment, Planned};
 use crate::event::Cause;
@@ -57,9 +58,9 @@ impl Draft {
     pub(super) fn pull_due_times_in(&mut self) {
         let (clock, mut has_jumped) = (self.clock(), false);
         self.payment.each_due_time(|at, longest| {
-            let latest = clock.plus_ms(longest);
+            let latest = clock.plus_ms(longest_spread(longest));
             if *at > latest.plus_ms(CLOCK_TOLERANCE_MS) {
-                *at = latest;
+                *at = clock.plus_ms(longest);
                 has_jumped = true;
             }
         });
@@ -118,8 +119,8 @@ impl Draft {
         }
         self.make(Change::Check(match check.planned {
             // Only an answer ends what a hint asked for.
-            Some(_) => CheckChange::Asked(now.plus_ms(hint_wait_ms(check.asked))),
-            None => CheckChange::Scheduled(Some(self.payment.next_check(now))),
+            Some(_) => CheckChange::Asked(self.after_at_least(hint_wait_ms(check.asked), HINT_GAP_MS)),
+            None => CheckChange::Scheduled(Some(self.payment.next_check(now, self.context.dice))),
         }));
         self.push_inquiry();
     }
@@ -177,7 +178,7 @@ impl Draft {
     /// Schedules the first check of a charge that has just begun to wait.
     pub(super) fn schedule_first_check(&mut self, news_at: Option<Timestamp>) {
         let now = self.clock();
-        let next = self.payment.next_check(now);
+        let next = self.payment.next_check(now, self.context.dice);
         let at = news_at.filter(|at| *at > now).map_or(next, |at| at.min(next));
         self.make(Change::Check(CheckChange::Scheduled(Some(at))));
     }

@@ -64,7 +64,7 @@ impl Draft {
             self.outcome_is_unknown(detail, None);
         }
         let wait_ms = self.attempt_wait_ms(inquiries.saturating_add(1));
-        self.make(Change::Attempt(AttemptChange::InquiryScheduled(self.clock().plus_ms(wait_ms))));
+        self.make(Change::Attempt(AttemptChange::InquiryScheduled(self.after(wait_ms))));
         self.push_inquiry();
     }
 
@@ -72,20 +72,23 @@ impl Draft {
     /// at work.
     pub(super) fn inquire_soon(&mut self, at_least_ms: u64) {
         let inquiries = self.payment.state.attempts.last().map_or(0, |attempt| attempt.inquiries);
-        let inquire_at = self.clock().plus_ms(inquiry_wait_ms(inquiries).max(at_least_ms));
+        let inquire_at = self.after_at_least(inquiry_wait_ms(inquiries), at_least_ms);
         self.make(Change::Attempt(AttemptChange::Unknown { call_is_over: true, inquire_at }));
     }
 
     /// The inquiry about the last charge had no answer by nobody's fault, and does not count: it was withheld, or the
-    /// acquirer wants fewer. A check of a waiting charge counts, but it is not reported that it brought no answer.
-    pub(super) fn charge_inquiry_postponed(&mut self, at_least_ms: u64) {
+    /// acquirer wants fewer. A check of a charge that is answered waits for so long.
+    pub(super) fn charge_inquiry_postponed(&mut self, at_least_ms: u64, check_waits_ms: u64) {
         let open = self.payment.state.attempts.last().filter(|attempt| attempt.outcome.is_open());
         if let Some(inquiries) = open.map(|attempt| attempt.inquiries.saturating_sub(1)) {
-            let wait_ms = self.attempt_wait_ms(inquiries).max(at_least_ms);
-            self.make(Change::Attempt(AttemptChange::InquiryPostponed(self.clock().plus_ms(wait_ms))));
+            let at = self.after_at_least(self.attempt_wait_ms(inquiries), at_least_ms);
+            self.make(Change::Attempt(AttemptChange::InquiryPostponed(at)));
         } else if let Some(check) = self.payment.check {
-            let wait_ms = hint_wait_ms(check.asked.saturating_sub(1)).max(at_least_ms);
-            self.make(Change::Check(CheckChange::Withheld(self.clock().plus_ms(wait_ms))));
+            let wait_ms = match check.planned {
+                Some(_) => hint_wait_ms(check.asked.saturating_sub(1)),
+                None => check_waits_ms,
+            };
+            self.make(Change::Check(CheckChange::Withheld(self.after_at_least(wait_ms, at_least_ms))));
         }
     }
 
@@ -99,7 +102,7 @@ impl Draft {
     pub(super) fn inquire_about_operation(&mut self, operation: &Operation) {
         let (id, asked) = (operation.id, operation.inquiries.saturating_add(1));
         let wait_ms = Operation { inquiries: asked, ..operation.clone() }.wait_ms();
-        self.make(Change::Operation(id, OperationChange::InquiryScheduled(self.clock().plus_ms(wait_ms))));
+        self.make(Change::Operation(id, OperationChange::InquiryScheduled(self.after(wait_ms))));
         if let Some(acquirer) = self.payment.acquirer().cloned() {
             self.effects.push(Effect::InquireOperation(acquirer, id));
         }
@@ -108,10 +111,8 @@ impl Draft {
     /// As much as [`Draft::charge_inquiry_postponed`], for an operation.
     pub(super) fn operation_inquiry_postponed(&mut self, operation: &Operation, at_least_ms: u64) {
         let asked = operation.inquiries.saturating_sub(1);
-        let wait_ms = Operation { inquiries: asked, ..operation.clone() }.wait_ms().max(at_least_ms);
-        self.make(Change::Operation(
-            operation.id,
-            OperationChange::InquiryPostponed(self.clock().plus_ms(wait_ms)),
-        ));
+        let wait_ms = Operation { inquiries: asked, ..operation.clone() }.wait_ms();
+        let at = self.after_at_least(wait_ms, at_least_ms);
+        self.make(Change::Operation(operation.id, OperationChange::InquiryPostponed(at)));
     }
 }

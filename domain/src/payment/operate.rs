@@ -193,12 +193,12 @@ impl Draft {
                 self.operation_is_unknown(&operation, after_ms);
             }
             OperationAnswer::Failed(CallFailure::NotDelivered(_)) => {
-                let due_at = self.clock().plus_ms(resend_wait_ms(sending));
+                let due_at = self.after(resend_wait_ms(sending));
                 self.make(Change::Operation(id, OperationChange::NotSent { counts: true, due_at }));
             }
             OperationAnswer::Failed(CallFailure::Withheld) => {
                 let wait_ms = WITHHELD_WAIT_MS.max(resend_wait_ms(sending.saturating_sub(1)));
-                let due_at = self.clock().plus_ms(wait_ms);
+                let due_at = self.after(wait_ms);
                 self.make(Change::Operation(id, OperationChange::NotSent { counts: false, due_at }));
             }
         }
@@ -233,7 +233,7 @@ impl Draft {
 
     /// It may have had an effect: it is asked for.
     fn operation_is_unknown(&mut self, operation: &Operation, at_least_ms: u64) {
-        let due_at = self.clock().plus_ms(inquiry_wait_ms(operation.inquiries).max(at_least_ms));
+        let due_at = self.after_at_least(inquiry_wait_ms(operation.inquiries), at_least_ms);
         let unknown = OperationChange::Unknown { call_is_over: true, due_at };
         self.make(Change::Operation(operation.id, unknown));
     }
@@ -253,7 +253,7 @@ impl Draft {
                 self.bring_check_forward(self.clock());
             }
             OperationAnswer::Accepted if operation.call != OperationCall::Accepted => {
-                let due_at = self.clock().plus_ms(accepted_wait_ms(0));
+                let due_at = self.after(accepted_wait_ms(0));
                 self.make(Change::Operation(id, OperationChange::Accepted(due_at)));
             }
             OperationAnswer::Accepted | OperationAnswer::NotFound | OperationAnswer::Failed(_) => {}

@@ -25,6 +25,9 @@ const ACCEPTED_STEPS_MS: [u64; 5] = [10_000, MINUTE_MS, 3 * MINUTE_MS, 10 * MINU
 /// before keeps its longer step, so that it is not reported more often. None of it counts as a try.
 pub(super) const WITHHELD_WAIT_MS: u64 = 30_000;
 
+/// As much for a check, which is in no hurry: there is one for every charge that waits for its payer.
+pub(super) const WITHHELD_CHECK_WAIT_MS: u64 = 5 * MINUTE_MS;
+
 /// Inquiries after which an unknown outcome is reported, which is after 6 minutes; inquiring goes on.
 pub(super) const MANY_INQUIRIES: u32 = 5;
 
@@ -78,7 +81,7 @@ impl Payment {
         match status {
             Status::Pending => self.check,
             Status::Expired | Status::Cancelled => {
-                let at = clock.plus_ms(step(&LATE_CHECK_STEPS_MS, 0));
+                let at = clock.plus_ms(spread(step(&LATE_CHECK_STEPS_MS, 0), self.dice));
                 self.order.method.may_settle_late().then_some(Check {
                     at,
                     made: 0,
@@ -97,21 +100,20 @@ impl Payment {
     }
 
     /// The next check: by the schedule of its status, but of a waiting charge not after the moment it expires.
-    pub(super) fn next_check(&self, now: Timestamp) -> Timestamp {
+    pub(super) fn next_check(&self, now: Timestamp, dice: u64) -> Timestamp {
         let made = self.check.map_or(0, |check| check.made);
-        let unanswered = now.plus_ms(inquiry_wait_ms(made));
+        let after = |step_ms| now.plus_ms(spread(step_ms, dice));
+        let unanswered = after(inquiry_wait_ms(made));
         match self.state.status {
             Status::Pending => {
-                let by_schedule = now.plus_ms(step(&CHECK_STEPS_MS, made));
+                let by_schedule = after(step(&CHECK_STEPS_MS, made));
                 match self.expires_at() {
                     Some(expiry) if expiry > now => by_schedule.min(expiry),
                     Some(_) => unanswered,
                     None => by_schedule,
                 }
             }
-            Status::Expired | Status::Cancelled => {
-                now.plus_ms(step(&LATE_CHECK_STEPS_MS, made.saturating_add(1)))
-            }
+            Status::Expired | Status::Cancelled => after(step(&LATE_CHECK_STEPS_MS, made.saturating_add(1))),
             Status::Initial
             | Status::Approved
             | Status::Declined
@@ -121,7 +123,7 @@ impl Payment {
         }
     }
 
-    /// Every time that is due, with the longest wait that its schedule has for it.
+    /// Every time that is due, with the longest wait that its schedule has for it, before it is spread.
     pub(super) fn each_due_time(&mut self, mut visit: impl FnMut(&mut Timestamp, u64)) {
         let is_asked = self.state.attempts.last().is_some_and(|attempt| attempt.inquire_at.is_some());
         if is_asked && let Some(attempt) = self.state_mut().attempts.last_mut() {
@@ -208,6 +210,21 @@ pub(super) const fn accepted_wait_ms(inquiries: u32) -> u64 {
 /// How long after this many sendings without an effect an operation is sent again.
 pub(super) const fn resend_wait_ms(sent: u32) -> u64 {
     step(&INQUIRY_STEPS_MS, sent.saturating_sub(1))
+}
+
+/// Spreads a wait over ±20 %: what came due at once does not come due at once again.
+pub(super) const fn spread(wait_ms: u64, dice: u64) -> u64 {
+    (wait_ms / 100).saturating_mul(80_u64.saturating_add(dice % 41))
+}
+
+/// Spreads a wait that somebody asked for over the 20 % above it.
+pub(super) const fn spread_upwards(wait_ms: u64, dice: u64) -> u64 {
+    wait_ms.saturating_add((wait_ms / 100).saturating_mul((dice % 41).saturating_sub(20)))
+}
+
+/// The longest that a wait becomes when it is spread.
+pub(super) const fn longest_spread(wait_ms: u64) -> u64 {
+    spread_upwards(wait_ms, 40)
 }
 
 /// The step for the count, or the last step.

@@ -14,7 +14,8 @@ pub(in crate::payment) enum CheckChange {
     Asked(Timestamp),
     /// What a hint asked for was answered: the schedule goes on at this time.
     Resumed(Timestamp),
-    /// The last one was not sent: that it brought no answer tells nothing. What a hint asked for is asked at this time.
+    /// The last one was not sent: that it brought no answer tells nothing, and it does not count. It is made at this
+    /// time.
     Withheld(Timestamp),
 }
 
@@ -38,11 +39,9 @@ impl Check {
             (CheckChange::Resumed(at), check) => {
                 check.map(|check| Self { at, planned: None, asked: 0, ..check })
             }
-            (CheckChange::Withheld(hint_at), check) => check.map(|check| match check.planned {
-                Some(_) => {
-                    Self { at: hint_at, withheld: true, asked: check.asked.saturating_sub(1), ..check }
-                }
-                None => Self { withheld: true, ..check },
+            (CheckChange::Withheld(at), check) => check.map(|check| match check.planned {
+                Some(_) => Self { at, withheld: true, asked: check.asked.saturating_sub(1), ..check },
+                None => Self { at, withheld: true, made: check.made.saturating_sub(1), ..check },
             }),
         }
     }
