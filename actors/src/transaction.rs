@@ -9,9 +9,11 @@ pub(crate) mod commands;
 mod core;
 mod effects;
 pub(crate) mod front;
+mod hold;
 mod memory;
 pub(crate) mod messages;
 pub(crate) mod published;
+mod unsent;
 mod wheel;
 
 use std::sync::Arc;
@@ -21,8 +23,8 @@ use quita_domain::identity::TransactionId;
 use quita_domain::payment::Payment;
 use quita_ports::trace::{Span, within};
 
-pub(crate) use self::card_in_hand::CardHold;
 use self::core::Core;
+pub(crate) use self::hold::Hold;
 use self::messages::{Await, Create, Execute, Read, Until};
 use crate::actor::kind::ActorKind;
 use crate::actor::mailbox::{Ask, Mailbox, Reply, leave_bound_to_mailbox};
@@ -44,7 +46,7 @@ pub(crate) struct TransactionActor {
 }
 
 impl TransactionActor {
-    fn new(id: TransactionId, system: Arc<SystemParts>, hold: CardHold, alive: Alive) -> Self {
+    fn new(id: TransactionId, system: Arc<SystemParts>, hold: Hold, alive: Alive) -> Self {
         Self { core: Some(Core::new(id, system, hold)), waiters: Vec::new(), _alive: alive }
     }
 
@@ -53,7 +55,7 @@ impl TransactionActor {
         id: TransactionId,
         system: &Arc<SystemParts>,
         meter: &Arc<ActorMeter>,
-        hold: CardHold,
+        hold: Hold,
     ) -> Mailbox<Self> {
         let actor = Self::new(id, Arc::clone(system), hold, meter.alive_for(id));
         let address = Self::create(|context| {

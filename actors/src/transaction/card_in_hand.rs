@@ -1,46 +1,31 @@
 //! The card that may still have to be charged, and how long it may stay in memory.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
 use quita_domain::card::CardData;
 use tokio::time::Instant;
 
-/// Tells a front until when one of its transactions needs its card, and may not leave the memory.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct CardHold(Arc<Mutex<Option<Instant>>>);
-
-impl CardHold {
-    /// Whether the card is needed now.
-    pub(crate) fn is_held(&self, now: Instant) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|until| now < until)
-    }
-
-    fn set(&self, until: Option<Instant>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = until;
-    }
-}
+use super::hold::Hold;
 
 /// Holds a card while its charge is under way, and never for longer than the limit.
 #[derive(Default)]
 pub(super) struct CardInHand {
     card: Option<CardData>,
-    hold: CardHold,
+    hold: Hold,
 }
 
 impl CardInHand {
-    pub(super) const fn new(hold: CardHold) -> Self {
+    pub(super) const fn new(hold: Hold) -> Self {
         Self { card: None, hold }
     }
 
     /// Takes a card, until this time at most.
     pub(super) fn take(&mut self, card: Option<CardData>, until: Instant) {
-        self.hold.set(card.is_some().then_some(until));
+        self.hold.for_card(card.is_some().then_some(until));
         self.card = card;
     }
 
     /// The card, if it is still there; one that was held for too long is gone.
     pub(super) fn get(&mut self) -> Option<&CardData> {
-        if self.card.is_some() && !self.hold.is_held(Instant::now()) {
+        if self.card.is_some() && !self.hold.is_held_for_card(Instant::now()) {
             self.release();
         }
         self.card.as_ref()
@@ -49,7 +34,7 @@ impl CardInHand {
     /// It is not needed any more.
     pub(super) fn release(&mut self) {
         self.card = None;
-        self.hold.set(None);
+        self.hold.for_card(None);
     }
 }
 

@@ -3,18 +3,22 @@
 use std::sync::Arc;
 
 use quita_domain::acquiring::ChargeAnswer;
+use quita_domain::card::CardData;
 use quita_domain::delivery::DeliveryState;
 use quita_domain::identity::{AcquirerName, TransactionId};
+use quita_domain::order::Purchase;
 use quita_domain::payment::{Command, Context, Decision, Effect, NewPayment, Payment};
 use quita_domain::routing::NoRoute;
 use quita_domain::status::Status;
 use quita_ports::{StoreError, WriteError};
 use tokio::time::Instant;
 
-use super::card_in_hand::{CardHold, CardInHand};
+use super::card_in_hand::CardInHand;
 use super::effects;
+use super::hold::Hold;
 use super::memory::Memory;
 use super::messages::{Asker, CreatePayment, Created, Executed};
+use super::unsent::Unsent;
 use crate::acquirers::routing::Route;
 use crate::denied::Denied;
 use crate::system::parts::SystemParts;
@@ -31,12 +35,14 @@ pub(super) struct Core {
     system: Arc<SystemParts>,
     memory: Memory,
     card: CardInHand,
+    unsent: Unsent,
 }
 
 impl Core {
-    pub(super) fn new(id: TransactionId, system: Arc<SystemParts>, hold: CardHold) -> Self {
+    pub(super) fn new(id: TransactionId, system: Arc<SystemParts>, hold: Hold) -> Self {
         let memory = Memory::new(id, Arc::clone(&system.books), Arc::clone(&system.published));
-        Self { id, system, memory, card: CardInHand::new(hold) }
+        let unsent = Unsent::new(hold.clone());
+        Self { id, system, memory, card: CardInHand::new(hold), unsent }
     }
 
     /// What is known without asking the store.
@@ -59,20 +65,19 @@ impl Core {
     pub(super) async fn create(&mut self, new: CreatePayment) -> Result<Created, Denied> {
         if self.memory.payment().is_some() {
             self.forget_if_others_write();
-            return replay(&self.taken().await?, new.fingerprint.as_deref());
+            return self.was_there(new.fingerprint.as_deref(), new.purchase.card).await;
         }
         if !self.system.directives.are_known_within(self.system.limits.write_time_out).await {
             return Err(Denied::StoreUnavailable(StoreError::Unavailable(NO_DIRECTIVES.into())));
         }
-        let (context, decided_at) = (self.system.context(new.purchase.card.is_some()), Instant::now());
+        let Purchase { order, card } = new.purchase;
+        let (context, decided_at) = (self.system.context(card.is_some()), Instant::now());
         let routes = self.system.routes.get().ok_or(Denied::Stopping)?;
-        let order = new.purchase.order;
         let considered = match routes.plan(&order, new.owner.mode, &context, self.system.limits.answer_within)
         {
             Ok(considered) => considered,
             Err(no_route) => return self.known_without_route(new.fingerprint, no_route).await,
         };
-        self.card.take(new.purchase.card, Instant::now() + self.system.limits.card_held_for);
         let fingerprint = new.fingerprint;
         let opened = Payment::open(
             NewPayment {
@@ -89,6 +94,8 @@ impl Core {
         let Some(next) = decision.next else { return Err(Denied::Defect("an opened payment is a change")) };
         match self.persist(next, 0).await {
             Ok(payment) => {
+                self.unsent.forget();
+                self.hold_card(card);
                 self.count_created(&payment);
                 self.count_events(&payment, 0);
                 if is_local {
@@ -97,23 +104,70 @@ impl Core {
                 self.run(&payment, decision.effects, decided_at);
                 Ok(Created { payment, is_replay: false })
             }
-            Err(WriteError::Conflict) => {
-                self.card.release();
-                let known = self.taken().await?;
-                match fingerprint {
-                    // The id was fresh: the write that seemed to be lost was ours.
-                    None => {
-                        self.count_created(&known);
-                        Ok(Created { payment: known, is_replay: false })
-                    }
-                    Some(fingerprint) => replay(&known, Some(&fingerprint)),
-                }
+            Err(WriteError::Conflict) if fingerprint.is_some() => {
+                self.was_there(fingerprint.as_deref(), card).await
             }
-            Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) => {
-                self.card.release();
+            Err(WriteError::Conflict) => {
+                // The id was fresh: the write that seemed to be lost was ours.
+                let known = self.taken().await?;
+                self.count_created(&known);
+                Ok(Created { payment: known, is_replay: false })
+            }
+            Err(WriteError::NotWritten(error)) => Err(Denied::StoreUnavailable(error)),
+            Err(WriteError::Unknown(error)) => {
+                self.unsent.remember(context.op);
                 Err(Denied::StoreUnavailable(error))
             }
         }
+    }
+
+    /// The payment was there before: the same request gets it, another one is refused.
+    async fn was_there(
+        &mut self,
+        fingerprint: Option<&str>,
+        card: Option<CardData>,
+    ) -> Result<Created, Denied> {
+        let known = self.taken().await?;
+        let replayed = replay(&known, fingerprint)?;
+        if self.unsent.is(&known) { self.go_on(&known, card).await } else { Ok(replayed) }
+    }
+
+    /// A creation of ours was stored, and nobody knew: its charge leaves now, with the card that this request brings.
+    /// Who was faster than this write has gone on with it by other ways.
+    async fn go_on(&mut self, known: &Arc<Payment>, card: Option<CardData>) -> Result<Created, Denied> {
+        let (context, decided_at) = (self.system.context(card.is_some()), Instant::now());
+        let decision = known.decide(Command::ChargeNeverLeft, &context).map_err(Denied::Refused)?;
+        let Some(next) = decision.next else {
+            return Ok(Created { payment: Arc::clone(known), is_replay: true });
+        };
+        match self.persist(next, known.revision).await {
+            Ok(payment) => {
+                self.unsent.forget();
+                self.hold_card(card);
+                self.count_created(&payment);
+                self.run(&payment, decision.effects, decided_at);
+                Ok(Created { payment, is_replay: false })
+            }
+            Err(WriteError::Conflict) => {
+                self.memory.forget();
+                Ok(Created { payment: self.taken().await?, is_replay: true })
+            }
+            Err(WriteError::NotWritten(error)) => Err(self.store_is_away(error)),
+            Err(WriteError::Unknown(error)) => {
+                self.unsent.remember(context.op);
+                Err(self.store_is_away(error))
+            }
+        }
+    }
+
+    fn store_is_away(&mut self, error: StoreError) -> Denied {
+        self.memory.forget();
+        Denied::StoreUnavailable(error)
+    }
+
+    /// Holds the card of a charge that leaves now.
+    fn hold_card(&mut self, card: Option<CardData>) {
+        self.card.take(card, Instant::now() + self.system.limits.card_held_for);
     }
 
     /// The payment that took the id. A replica set refuses to store twice what a reader may not be shown yet: the

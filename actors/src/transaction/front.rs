@@ -1,8 +1,8 @@
 //! The front: the door to the transactions of one shard.
 //!
 //! Owns the addresses of its live transactions: finds or starts them, passes questions on, and drops the addresses
-//! of those that were idle for a while and hold no card. Never reads or decides itself. One per thread; recreated by
-//! the supervisor, after which every transaction comes back from the store.
+//! of those that were idle for a while and hold nothing that no store has. Never reads or decides itself. One per
+//! thread; recreated by the supervisor, after which every transaction comes back from the store.
 
 pub(crate) mod look;
 
@@ -23,7 +23,7 @@ use crate::denied::Denied;
 use crate::system::parts::SystemParts;
 use crate::transaction::messages::{Addressed, Await, Create, Execute, Read};
 use crate::transaction::wheel::Wheel;
-use crate::transaction::{CardHold, TransactionActor};
+use crate::transaction::{Hold, TransactionActor};
 
 /// How often a question is passed on to a transaction that turns out to be dead.
 const PASSES: u32 = 3;
@@ -35,12 +35,12 @@ struct Live {
     mailbox: Mailbox<TransactionActor>,
     since: Instant,
     used_at: Instant,
-    hold: CardHold,
+    hold: Hold,
 }
 
 impl Live {
     fn launch(id: TransactionId, system: &Arc<SystemParts>, meter: &Arc<ActorMeter>) -> Self {
-        let hold = CardHold::default();
+        let hold = Hold::default();
         let mailbox = TransactionActor::launch(id, system, meter, hold.clone());
         let now = Instant::now();
         Self { mailbox, since: now, used_at: now, hold }

@@ -15,7 +15,7 @@ const MINUTE_MS: u64 = 60_000;
 
 /// Payments that wait for their payers: more than the bank's whole queue may hold. `QUITA_TEST_PENDING` overrides it.
 fn pending() -> u128 {
-    std::env::var("QUITA_TEST_PENDING").ok().and_then(|count| count.parse().ok()).unwrap_or(1_000)
+    std::env::var("QUITA_TEST_PENDING").ok().and_then(|count| count.parse().ok()).unwrap_or(500)
 }
 
 /// A bank that takes eight calls at once, and half a second for each inquiry.
@@ -24,6 +24,7 @@ fn world() -> World {
         // Hours go by here: what looks often would take the test's time.
         limits.supervision_interval = Duration::from_secs(60);
         limits.backlog_interval = Duration::from_secs(600);
+        limits.timer_interval = Duration::from_secs(1);
     });
     world.bank.finds_take_ms(500);
     world

@@ -2,18 +2,19 @@
 
 use std::time::Duration;
 
-use quita_actors::Denied;
+use futures_util::future::join_all;
+use quita_actors::{CreatePayment, Denied};
 use quita_domain::operation::{OperationRequest, OperationState, RequestedOperation};
 use quita_domain::status::Status;
 use quita_ports::{SinkError, StoreError};
 use uuid::Uuid;
 
 use crate::access::owner;
-use crate::bank::{notified, settled};
-use crate::orders::{CENTS, id, keyed, pix};
+use crate::bank::{Answer, notified, settled};
+use crate::orders::{CENTS, card, id, keyed, pix};
 use crate::store::{Fault, Op};
 use crate::trace::Mark::{Asked, Charged};
-use crate::world::{World, pass_ms};
+use crate::world::{Node, World, pass_ms};
 
 const EVERYTHING: [Op; 8] = [
     Op::Commit,
@@ -167,18 +168,108 @@ fn a_commit_that_never_arrived_is_refused_before_and_repeated_after_the_charge()
     });
 }
 
+/// Creates a payment whose insert lands, and which is answered 503 because nobody can tell.
+async fn created_unknown(world: &World, node: &Node<'_>, new: CreatePayment) {
+    world.store.once(Op::Commit, Fault::LostReply);
+    world.store.always(Op::Load, Fault::Unavailable);
+    assert!(matches!(node.create(new).await, Err(Denied::StoreUnavailable(_))));
+    world.store.heal();
+    assert_eq!((world.store.payments().len(), world.trace.charges()), (1, 0));
+}
+
+fn keyed_card() -> CreatePayment {
+    CreatePayment { fingerprint: Some("f".into()), ..card(1, true) }
+}
+
 #[test]
-fn a_lost_reply_that_can_not_be_read_back_either_says_so_and_the_same_key_tells() {
+fn a_creation_that_was_stored_and_answered_503_goes_on_at_once_when_it_is_asked_again() {
+    for (is_card, status) in [(false, Status::Pending), (true, Status::Paid)] {
+        let world = World::new();
+        let new = || if is_card { keyed_card() } else { keyed(1, "f") };
+        world.live(async {
+            let node = world.node();
+            created_unknown(&world, &node, new()).await;
+            let another = CreatePayment { fingerprint: Some("g".into()), ..new() };
+            assert_eq!(node.create(another).await.unwrap_err(), Denied::KeyReused);
+            let begun_ms = world.clock.elapsed_ms();
+            let again = node.create(new()).await.unwrap();
+            assert_eq!((again.payment.status(), again.is_replay), (status, false));
+            assert!(world.clock.elapsed_ms() - begun_ms < 200, "it waits for no lease");
+            assert_eq!((world.trace.asked(), world.trace.charges()), (0, 1));
+            let replayed = node.create(new()).await.unwrap();
+            assert_eq!((replayed.payment.status(), replayed.is_replay), (status, true));
+            node.settle().await;
+            assert_eq!(world.trace.charges(), 1);
+        });
+    }
+}
+
+#[test]
+fn what_is_read_meanwhile_and_asked_again_later_still_goes_on_with_a_lease_of_its_own() {
+    for is_sole_writer in [false, true] {
+        let world = if is_sole_writer { World::with_sole_writer() } else { World::new() };
+        world.bank.usually(Answer::after_ms(4_500, Answer::Takes));
+        world.live(async {
+            let node = world.node();
+            created_unknown(&world, &node, keyed_card()).await;
+            pass_ms(8_000).await;
+            let read = node.payments.read(id(1)).await.unwrap().unwrap();
+            assert_eq!((read.status(), read.revision), (Status::Initial, 1));
+            // Of the first lease there is less left than the call may take.
+            pass_ms(27_000 - world.clock.elapsed_ms()).await;
+            let again = node.create(keyed_card()).await.unwrap();
+            assert_eq!((again.payment.status(), world.trace.charges()), (Status::Paid, 1));
+            node.settle().await;
+            assert_eq!((world.trace.asked(), world.trace.charges()), (0, 1));
+        });
+    }
+}
+
+#[test]
+fn a_creation_that_goes_on_and_whose_reply_is_lost_again_goes_on_after_that() {
     let world = World::new();
     world.live(async {
         let node = world.node();
+        created_unknown(&world, &node, keyed_card()).await;
+        // The insert, which finds the id taken, and what goes on with it.
+        world.store.once(Op::Commit, Fault::Slow(Duration::ZERO));
         world.store.once(Op::Commit, Fault::LostReply);
+        world.store.once(Op::Load, Fault::Slow(Duration::ZERO));
         world.store.always(Op::Load, Fault::Unavailable);
-        assert!(matches!(node.create(keyed(1, "f")).await, Err(Denied::StoreUnavailable(_))));
-        assert_eq!(world.trace.charges(), 0);
+        let lost = node.create(keyed_card()).await;
+        assert!(matches!(lost, Err(Denied::StoreUnavailable(_))), "{lost:?}");
         world.store.heal();
-        let again = node.create(keyed(1, "f")).await.unwrap();
-        assert!(again.is_replay);
+        assert_eq!((node.stored(id(1)).revision, world.trace.charges()), (2, 0));
+        assert_eq!(node.created(keyed_card()).await.status(), Status::Paid);
+        node.settle().await;
+        assert_eq!(world.trace.charges(), 1);
+    });
+}
+
+#[test]
+fn twins_that_ask_again_have_one_payment_charged_once() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        created_unknown(&world, &node, keyed_card()).await;
+        let answers = join_all((0..20).map(|_| node.create(keyed_card()))).await;
+        let answers: Vec<_> = answers.into_iter().map(Result::unwrap).collect();
+        assert!(answers.iter().all(|answer| answer.payment.status() == Status::Paid));
+        assert_eq!(answers.iter().filter(|answer| !answer.is_replay).count(), 1);
+        node.settle().await;
+        assert_eq!(world.trace.charges(), 1);
+    });
+}
+
+#[test]
+fn elsewhere_it_waits_for_the_lease_because_nobody_there_knows_that_nothing_left() {
+    let world = World::new();
+    world.live(async {
+        let (node, other) = (world.node(), world.node());
+        created_unknown(&world, &node, keyed(1, "f")).await;
+        let again = other.create(keyed(1, "f")).await.unwrap();
+        assert_eq!((again.payment.status(), again.is_replay), (Status::Initial, true));
+        assert_eq!(world.trace.charges(), 0);
         node.settle().await;
         let outside = world.trace.of_outside(id(1));
         let asked = outside.iter().position(|mark| *mark == Asked("first", id(1)));
@@ -189,7 +280,39 @@ fn a_lost_reply_that_can_not_be_read_back_either_says_so_and_the_same_key_tells(
 }
 
 #[test]
-fn a_write_that_takes_too_long_counts_as_unknown_and_is_found_later() {
+fn what_somebody_else_went_on_with_is_not_sent_beside_that() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        created_unknown(&world, &node, keyed_card()).await;
+        world.store.forestall(id(1), notified(settled(id(1), CENTS)));
+        let again = node.create(keyed_card()).await.unwrap();
+        assert_eq!((again.payment.status(), again.is_replay), (Status::Paid, true));
+        assert_eq!(world.trace.charges(), 0);
+        node.settle().await;
+        assert_eq!(world.trace.charges(), 0);
+    });
+}
+
+#[test]
+fn once_it_is_declined_it_stays_so() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        created_unknown(&world, &node, keyed_card()).await;
+        pass_ms(120_000).await;
+        let declined = node.stored(id(1));
+        assert_eq!((declined.status(), world.trace.charges()), (Status::Declined, 0));
+        assert_eq!(declined.state.status_reason.as_deref(), Some("interrupted"));
+        let again = node.create(keyed_card()).await.unwrap();
+        assert_eq!((again.payment.status(), again.is_replay), (Status::Declined, true));
+        node.settle().await;
+        assert_eq!(world.trace.charges(), 0);
+    });
+}
+
+#[test]
+fn a_write_that_takes_too_long_counts_as_unknown_and_goes_on_when_it_is_asked_again() {
     let world = World::new();
     world.live(async {
         let node = world.node();
@@ -198,10 +321,10 @@ fn a_write_that_takes_too_long_counts_as_unknown_and_is_found_later() {
         assert!(matches!(node.create(keyed(1, "f")).await, Err(Denied::StoreUnavailable(_))));
         assert!(world.clock.elapsed_ms() - began_ms < 10_100);
         pass_ms(5_000).await;
-        assert!(node.create(keyed(1, "f")).await.unwrap().is_replay);
+        let again = node.create(keyed(1, "f")).await.unwrap();
+        assert_eq!((again.payment.status(), again.is_replay), (Status::Pending, false));
         node.settle().await;
-        assert_eq!(node.stored(id(1)).status(), Status::Pending);
-        assert_eq!(world.trace.charges(), 1);
+        assert_eq!((world.trace.asked(), world.trace.charges()), (0, 1));
     });
 }
 

@@ -284,7 +284,7 @@ impl Draft {
     }
 
     /// Whether another charge could be sent: a card's number must still be there.
-    fn can_charge(&self) -> bool {
+    pub(super) fn can_charge(&self) -> bool {
         let has_means = self.context.card_at_hand || !self.payment.method().needs_card_number();
         has_means && self.payment.state.attempts.len() < MAX_ATTEMPTS
     }

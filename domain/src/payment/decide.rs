@@ -83,6 +83,8 @@ pub enum Command {
     Wake,
     /// An operator wants the acquirer asked now what became of whatever is open.
     InquireNow,
+    /// The first charge is stored, and certainly never left: its creator did not learn that it is stored.
+    ChargeNeverLeft,
 }
 
 impl Command {
@@ -101,6 +103,7 @@ impl Command {
             Self::Deliver { .. } => "deliver",
             Self::Wake => "wake",
             Self::InquireNow => "inquire_now",
+            Self::ChargeNeverLeft => "charge_never_left",
         }
     }
 }
@@ -177,6 +180,7 @@ impl Payment {
             Command::Deliver { held } => draft.claim_due_deliveries(&held),
             Command::Wake => draft.wake(),
             Command::InquireNow => draft.inquire_now(),
+            Command::ChargeNeverLeft => draft.send_first_charge(),
         }
         draft.send_operation_in_turn();
         Ok(draft.finish())

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use super::change::AttemptChange;
 use super::decide::Draft;
 use super::schedule::CALL_LEASE_MS;
 use super::{Change, Context, Decision, Payment};
 use crate::identity::{AcquirerName, Owner, TransactionId};
 use crate::order::Order;
-use crate::routing::Considered;
+use crate::routing::{AttemptOutcome, Considered};
 use crate::state::State;
+use crate::status::Status;
 
 /// What a payment is opened with.
 #[derive(Debug, Clone)]
@@ -65,6 +67,18 @@ impl Payment {
 }
 
 impl Draft {
+    /// Sends the first charge, which never left, with a lease of its own. What anybody else may have looked at meanwhile
+    /// stays theirs.
+    pub(super) fn send_first_charge(&mut self) {
+        let is_first = self.payment.state.attempts.len() == 1 && self.last_outcome_is(AttemptOutcome::Sent);
+        let Some(acquirer) = self.payment.acquirer().cloned() else { return };
+        if is_first && self.payment.status() == Status::Initial && self.can_charge() {
+            let inquire_at = self.clock().plus_ms(CALL_LEASE_MS);
+            self.make(Change::Attempt(AttemptChange::LeaseRenewed(inquire_at)));
+            self.effects.push(super::Effect::Charge(acquirer));
+        }
+    }
+
     /// Begins a charge at this acquirer.
     pub(super) fn start_attempt(&mut self, acquirer: AcquirerName) {
         let inquire_at = self.clock().plus_ms(CALL_LEASE_MS);

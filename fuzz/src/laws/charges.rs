@@ -63,6 +63,8 @@ fn shows_no_effect(open: &Attempt, command: &Command) -> bool {
         | Command::Redeliver { .. }
         | Command::Deliver { .. }
         | Command::Wake
-        | Command::InquireNow => false,
+        | Command::InquireNow
+        // Only its creator knows that, who makes no mistake about it.
+        | Command::ChargeNeverLeft => false,
     }
 }

@@ -33,7 +33,8 @@ pub(super) fn check(next: &Payment, first: &Decision, command: Command, context:
         | Command::Redeliver { .. }
         | Command::Deliver { .. }
         | Command::Wake
-        | Command::InquireNow => {}
+        | Command::InquireNow
+        | Command::ChargeNeverLeft => {}
     }
 }
 

@@ -23,6 +23,8 @@ pub(in crate::payment) enum AttemptChange {
     InquiryScheduled(Timestamp),
     /// The last inquiry does not count. It is made again at this time.
     InquiryPostponed(Timestamp),
+    /// It leaves only now: it is asked for at this time if no answer comes.
+    LeaseRenewed(Timestamp),
     /// The next inquiry is made at this time already.
     InquiryBroughtForward(Timestamp),
     /// It has this outcome.
@@ -38,6 +40,7 @@ impl AttemptChange {
             | Self::NotFound(_)
             | Self::InquiryScheduled(_)
             | Self::InquiryPostponed(_)
+            | Self::LeaseRenewed(_)
             | Self::InquiryBroughtForward(_) => false,
         }
     }
@@ -71,7 +74,9 @@ impl Attempt {
                 self.inquire_at = Some(at);
                 self.inquiries = self.inquiries.saturating_sub(1);
             }
-            AttemptChange::InquiryBroughtForward(at) => self.inquire_at = Some(at),
+            AttemptChange::InquiryBroughtForward(at) | AttemptChange::LeaseRenewed(at) => {
+                self.inquire_at = Some(at);
+            }
             AttemptChange::Ended(outcome) => {
                 self.outcome = outcome;
                 self.inquire_at = None;
