@@ -86,15 +86,22 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         amount: Option<Money>,
     },
-    /// The payment was disputed and the money taken back.
+    /// The payment was disputed and the money taken back. There may be several, one for each instalment or item.
     ChargedBack {
         /// The acquirer's id of this one movement; a notice that repeats carries the same.
         id: String,
+        /// How much; all of it when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        amount: Option<Money>,
     },
-    /// The dispute was won: the money is the merchant's again.
+    /// A dispute was won: the money of its chargeback is the merchant's again.
+    #[serde(rename_all = "camelCase")]
     DisputeWon {
         /// The acquirer's id of this one movement; a notice that repeats carries the same.
         id: String,
+        /// Which chargeback it was about; the oldest open one when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        chargeback_id: Option<String>,
     },
 }
 

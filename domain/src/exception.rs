@@ -81,14 +81,18 @@ pub fn possible_actions(kind: &str) -> &'static [ExceptionAction] {
     match DiscrepancyKind::parse(kind) {
         // Something is open, and an answer may settle it.
         Some(
-            DiscrepancyKind::UnknownOutcome | DiscrepancyKind::TooEarly | DiscrepancyKind::Contradiction,
+            DiscrepancyKind::UnknownOutcome
+            | DiscrepancyKind::TooEarly
+            | DiscrepancyKind::Contradiction
+            | DiscrepancyKind::LateAuthorization,
         ) => &[AskAcquirer, Resolve],
         // The acquirer has said what happened.
         Some(
             DiscrepancyKind::AmountMismatch
             | DiscrepancyKind::PaidTwice
             | DiscrepancyKind::PaidAfterDeclined
-            | DiscrepancyKind::RefundExceedsPaid,
+            | DiscrepancyKind::RefundExceedsPaid
+            | DiscrepancyKind::RefundedAndChargedBack,
         ) => &[Resolve],
         // There is no payment that could be asked for: unknown here, unreadable, or a kind of another version.
         None => &[Resolve],

@@ -7,6 +7,7 @@ mod answer;
 mod apply;
 mod change;
 mod decide;
+mod dispute;
 mod due;
 mod hint;
 mod inquire;
@@ -36,7 +37,9 @@ use crate::time::Timestamp;
 
 use change::Change;
 pub use decide::{Command, Context, Decision, Effect};
+pub use dispute::{Chargeback, WonDispute};
 pub use open::NewPayment;
+pub use operate::STATUS_CHANGED;
 pub use refusal::{Discrepancy, DiscrepancyKind, Refusal};
 pub use schedule::CALL_LEASE_MS;
 
@@ -78,10 +81,10 @@ pub struct Payment {
     /// as soon as that is known, for what was hinted may be newer than the answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hinted: bool,
-    /// Ids of the chargebacks and won disputes that were learnt, oldest first: what repeats changes nothing, whatever
-    /// came in between.
+    /// The chargebacks that were learnt, oldest first, with the disputes that were won: what repeats changes nothing,
+    /// whatever came in between.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub disputes: Vec<String>,
+    pub chargebacks: Vec<Chargeback>,
     /// Cancellations, captures and refunds, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<Operation>,
@@ -152,6 +155,11 @@ impl Payment {
     /// The method.
     pub fn method(&self) -> Method {
         self.order.method
+    }
+
+    /// Whether it is a card that no issuer is known to have approved.
+    pub(crate) fn was_never_approved(&self) -> bool {
+        self.method().can_be_captured() && self.state.authorization_code.is_none()
     }
 
     /// What it was right after an event of its history: the webhook shows this in every attempt.

@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
 
 mod payments {
+    pub(crate) mod captures;
     pub(crate) mod crosswise;
     pub(crate) mod deliveries;
+    pub(crate) mod disputes;
     pub(crate) mod hints;
     pub(crate) mod operations;
     pub(crate) mod order_of_notices;
@@ -23,11 +25,11 @@ use quita_domain::acquiring::{
 use quita_domain::card::{CardData, CardNumber, Cvv, Expiry};
 use quita_domain::delivery::{DeliveryAttempt, DeliveryState, Lease};
 use quita_domain::document::{Document, DocumentType};
-use quita_domain::event::Event;
+use quita_domain::event::{Cause, Event};
 use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
-use quita_domain::operation::{OperationCall, OperationRequest, RequestedOperation};
+use quita_domain::operation::{OperationCall, OperationRequest, OperationState, RequestedOperation};
 use quita_domain::order::{Address, Order, Payer, Terms, Utm};
 use quita_domain::payment::{
     Command, Context, Decision, DiscrepancyKind, Effect, NewPayment, Payment, Refusal,
@@ -122,11 +124,25 @@ fn pending_fact() -> Fact {
 }
 
 fn charged_back(id: &str) -> Fact {
-    Fact::ChargedBack { id: id.into() }
+    Fact::ChargedBack { id: id.into(), amount: None }
 }
 
 fn dispute_won(id: &str) -> Fact {
-    Fact::DisputeWon { id: id.into() }
+    Fact::DisputeWon { id: id.into(), chargeback_id: None }
+}
+
+/// A dispute that was won, about this chargeback.
+fn dispute_won_of(id: &str, chargeback_id: &str) -> Fact {
+    Fact::DisputeWon { id: id.into(), chargeback_id: Some(chargeback_id.into()) }
+}
+
+fn authorised() -> Fact {
+    Fact::Authorized(Approval { authorization_code: "123456".into() })
+}
+
+/// A card payment that has just been opened.
+fn opened_card(capture: bool) -> Payment {
+    Payment { order: Arc::new(card_order(capture)), ..open(pix_order()).next.unwrap() }
 }
 
 fn settled(id: &str, cents: u64) -> Fact {
@@ -276,33 +292,6 @@ fn an_acquirer_that_was_certainly_not_reached_makes_room_for_the_next_until_none
     let over = after(&payment, Command::ChargeAnswered { attempt: 2, answer: down() }, 7);
     assert_eq!(over.status(), Status::Declined);
     assert_eq!(over.state.status_reason.as_deref(), Some("no_acquirer_available"));
-}
-
-#[test]
-fn a_payment_expires_only_after_one_more_look() {
-    let pending = pending();
-    let due = pending.due_at().unwrap();
-    assert_eq!(due, START.plus_ms(60_010), "the first look is after a minute");
-    let hour = 3_600_000;
-    let decision = pending.decide(Command::Wake, &at(hour + 1)).unwrap();
-    assert_eq!(decision.effects.first(), Some(&Effect::Inquire(AcquirerName::new("first"), 1)));
-    let asked = decision.next.unwrap();
-    assert_eq!(asked.status(), Status::Pending);
-    let unpaid = Command::Inquired {
-        attempt: 1,
-        asked_at: None,
-        inquiring_for_ms: None,
-        answer: ChargeAnswer::known(pending_fact()),
-    };
-    assert_eq!(after(&asked, unpaid.clone(), hour - 1).status(), Status::Pending);
-    assert_eq!(after(&asked, unpaid, hour + 2).status(), Status::Expired);
-    let settled = Command::Inquired {
-        attempt: 1,
-        asked_at: None,
-        inquiring_for_ms: None,
-        answer: ChargeAnswer::known(settled("s1", 10_000)),
-    };
-    assert_eq!(after(&asked, settled, hour + 2).status(), Status::Paid);
 }
 
 #[test]

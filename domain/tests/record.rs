@@ -70,7 +70,7 @@ fn payment(order: Order) -> Payment {
         check: None,
         inquired_at: None,
         hinted: false,
-        disputes: Vec::new(),
+        chargebacks: Vec::new(),
         operations: Vec::new(),
         history: Vec::new(),
         outbox: Vec::new(),

@@ -5,6 +5,7 @@ use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use quita_actors::Operated;
 use quita_domain::identity::TransactionId;
 use quita_domain::operation::{OperationKind, OperationRequest, OperationState, RequestedOperation};
+use quita_domain::payment::STATUS_CHANGED;
 use quita_domain::request::operation::parse_amount;
 use quita_domain::status::Status;
 use uuid::Uuid;
@@ -84,6 +85,11 @@ fn ended(operated: &Operated) -> Result<(), ApiError> {
             Err(ApiError::conflict("status_conflict", message))
         }
         OperationState::Done => Ok(()),
+        OperationState::Refused if operated.operation.refusal.as_deref() == Some(STATUS_CHANGED) => {
+            let status = operated.payment.status();
+            let message = format!("the {verb} was not sent: the payment became {status} before it could be");
+            Err(ApiError::conflict("status_conflict", message))
+        }
         OperationState::Refused => {
             let why = operated.operation.refusal.as_deref().unwrap_or("no reason told");
             Err(ApiError::conflict("refused_by_acquirer", format!("the acquirer refused to {verb}: {why}")))

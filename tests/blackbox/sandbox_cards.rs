@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::{Edit, PATIENCE, TestApp, TestReceiver, card};
+use crate::support::{Edit, PATIENCE, TestApp, TestReceiver, card, eventually};
 
 #[test]
 fn every_brands_card_is_approved_and_paid() {
@@ -70,6 +70,30 @@ fn a_disputed_card_is_paid_and_then_charged_back() {
     let record = client.wait_for_status(id, "chargeback");
     assert!(record["chargebackAt"].is_string(), "{record:#}");
     assert_eq!(client.history(id), ["approved", "paid", "chargeback"]);
+}
+
+#[test]
+fn a_card_whose_capture_is_refused_stays_approved_and_can_be_cancelled() {
+    let app = TestApp::new();
+    let client = app.client();
+    let held = json!({ "capture": false });
+    for (is_held, more) in [(true, held), (false, json!({}))] {
+        let mut body = card("4000000000000341", 10_000);
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let record = client.create(&body);
+        assert_eq!(record["status"], "approved", "{record:#}");
+        let path = format!("/pay/payments/{}", record["transactionId"].as_str().unwrap());
+        if is_held {
+            assert_eq!(record["statusReason"], json!(null));
+            client.post(&format!("{path}/capture"), &json!({})).expect(409);
+        }
+        let reason = || client.get(&path).expect(200)["statusReason"].as_str().map(String::from);
+        assert_eq!(eventually(PATIENCE, "why it is not paid", reason), "capture_refused");
+        client.post(&format!("{path}/capture"), &json!({})).expect(409);
+        let cancelled = client.post(&format!("{path}/cancel"), &json!({})).expect(200);
+        assert_eq!(cancelled["status"], "cancelled", "{cancelled:#}");
+    }
+    assert_eq!(app.ops().get("/ops/exceptions").expect(200)["data"], json!([]));
 }
 
 #[test]

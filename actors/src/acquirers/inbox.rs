@@ -253,20 +253,26 @@ async fn bring(parts: &InboxParts, notice: &Notice, tried: u32) -> Worked {
     let executed = parts.commands.execute_for(asker, notice.transaction_id, command).await;
     match executed {
         Ok(Executed { discrepancies, payment, .. }) => {
-            // One fact does not fit for one reason.
-            let Some(discrepancy) = discrepancies.into_iter().next() else { return Worked::Done };
-            let exception = parts.exceptions.of(&payment, &discrepancy, &notice.id);
-            match discrepancy.kind {
-                DiscrepancyKind::TooEarly => put_off(parts, notice, tried, exception).await,
-                DiscrepancyKind::Contradiction
-                | DiscrepancyKind::AmountMismatch
-                | DiscrepancyKind::PaidTwice
-                | DiscrepancyKind::PaidAfterDeclined
-                | DiscrepancyKind::RefundExceedsPaid
-                | DiscrepancyKind::UnknownOutcome => {
-                    once_stored(parts.exceptions.report(exception).await, notice, Worked::Done)
+            for discrepancy in &discrepancies {
+                let exception = parts.exceptions.of(&payment, discrepancy, &notice.id);
+                match discrepancy.kind {
+                    // A fact that is too early has changed nothing, and is odd in no other way.
+                    DiscrepancyKind::TooEarly => return put_off(parts, notice, tried, exception).await,
+                    DiscrepancyKind::Contradiction
+                    | DiscrepancyKind::AmountMismatch
+                    | DiscrepancyKind::PaidTwice
+                    | DiscrepancyKind::PaidAfterDeclined
+                    | DiscrepancyKind::RefundExceedsPaid
+                    | DiscrepancyKind::RefundedAndChargedBack
+                    | DiscrepancyKind::LateAuthorization
+                    | DiscrepancyKind::UnknownOutcome => {
+                        if let Err(error) = parts.exceptions.report(exception).await {
+                            return once_stored(Err(error), notice, Worked::Done);
+                        }
+                    }
                 }
             }
+            Worked::Done
         }
         Err(Denied::NotFound) => put_off(parts, notice, tried, unknown_payment(parts, notice)).await,
         Err(denied) => {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use quita_domain::exception::{Exception, UNREADABLE};
 use quita_domain::identity::TransactionId;
-use quita_domain::payment::{Discrepancy, DiscrepancyKind, Payment};
+use quita_domain::payment::{Discrepancy, Payment};
 use quita_domain::time::Timestamp;
 use quita_ports::{Clock, ExceptionStore, StoreError};
 use tokio::time::{sleep, timeout};
@@ -45,16 +45,14 @@ impl Exceptions {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The exception for a discrepancy of a payment. What it is about tells its cause from others, whatever stated it
-    /// and however often; where nothing does, `source` tells apart what may happen to one payment more than once.
-    ///
-    /// An outcome can be unknown again after the payment has moved on. That is another exception: the first one may be
-    /// resolved, and would hide it.
+    /// The exception for a discrepancy of a payment. What it is about, and what was stated of that, tells its cause from
+    /// others, whatever stated it and however often; where it is about the payment as a whole, `source` tells apart what
+    /// may happen more than once: the first one may be resolved, and would hide the next.
     pub(crate) fn of(&self, payment: &Payment, discrepancy: &Discrepancy, source: &str) -> Exception {
-        let cause = match (&discrepancy.about, discrepancy.kind == DiscrepancyKind::UnknownOutcome) {
-            (Some(about), _) => about.clone(),
-            (None, false) => source.to_owned(),
-            (None, true) => format!("{source} {}", payment.state.version),
+        let about = discrepancy.about.as_deref().unwrap_or(source);
+        let cause = match discrepancy.stated {
+            "" => about.to_owned(),
+            stated => format!("{about} {stated}"),
         };
         Exception {
             id: format!("{}:{}:{cause}", payment.id, discrepancy.kind.as_str()),
@@ -68,10 +66,12 @@ impl Exceptions {
         }
     }
 
-    /// Stores, until each is stored, what an operator has to see of a command.
+    /// Stores, until each is stored, what an operator has to see of a command. What it leads to after the payment has
+    /// moved on is another exception.
     pub(crate) fn report_all(self: &Arc<Self>, executed: &Executed, source: &str) {
+        let source = format!("{source} {}", executed.payment.state.version);
         for discrepancy in &executed.discrepancies {
-            self.report_until_stored(self.of(&executed.payment, discrepancy, source));
+            self.report_until_stored(self.of(&executed.payment, discrepancy, &source));
         }
     }
 

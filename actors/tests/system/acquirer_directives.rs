@@ -1,7 +1,7 @@
 //! What operators order for acquirers: paused ones get nothing new, drained ones get nothing at all, and nothing is lost.
 
 use quita_actors::{Denied, RouteState};
-use quita_domain::acquiring::OperationAnswer;
+use quita_domain::acquiring::{Fact, OperationAnswer};
 use quita_domain::control::{RouteControl, RouteDirective};
 use quita_domain::identity::AcquirerName;
 use quita_domain::method::Method;
@@ -163,6 +163,54 @@ fn a_refund_at_a_drained_acquirer_is_processing_and_is_done_soon_after_it_is_ope
         assert_eq!(node.stored(id(1)).status(), Status::Refund);
         assert_eq!(world.store.kinds_of_exceptions(), Vec::<String>::new());
         node.settle().await;
+    });
+}
+
+/// Has something asked of the first payment at an acquirer that is drained.
+async fn asked_while_drained(node: &Node<'_>, wanted: RequestedOperation) {
+    order(node, "first", RouteDirective::Drained).await;
+    let asked = node.payments.operate(id(1), owner(), requested(wanted, 70)).await.unwrap();
+    assert_eq!(asked.operation.state, OperationState::Processing);
+}
+
+/// Opens the acquirer: nothing of what waited is sent, and it has ended as refused.
+async fn opened_too_late(world: &World, node: &Node<'_>) {
+    order(node, "first", RouteDirective::Open).await;
+    node.settle().await;
+    assert!(!world.trace.of(id(1)).contains(&Mark::Operated("first", id(1))), "it must not be sent any more");
+    assert_eq!(node.stored(id(1)).operations[0].refusal.as_deref(), Some("status_changed"));
+    assert_eq!(world.store.kinds_of_exceptions(), Vec::<String>::new());
+}
+
+#[test]
+fn a_refund_at_a_drained_acquirer_is_not_sent_after_a_chargeback() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
+        node.settle().await;
+        asked_while_drained(&node, RequestedOperation::Refund(None)).await;
+        let disputed = Fact::ChargedBack { id: "c1".into(), amount: None };
+        node.payments.submit(node.notice("e2", id(1), disputed)).await.unwrap();
+        opened_too_late(&world, &node).await;
+        let stored = node.stored(id(1));
+        assert_eq!(stored.status(), Status::Chargeback);
+        assert_eq!(stored.state.refunds[0].failure_reason.as_deref(), Some("status_changed"));
+        assert_eq!(stored.history.last().unwrap().name(), "payment.refund_failed");
+    });
+}
+
+#[test]
+fn a_cancellation_at_a_drained_acquirer_is_not_sent_after_the_payment_was_paid() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        asked_while_drained(&node, RequestedOperation::Cancel).await;
+        node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
+        opened_too_late(&world, &node).await;
+        assert_eq!(node.stored(id(1)).status(), Status::Paid);
     });
 }
 

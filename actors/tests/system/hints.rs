@@ -1,7 +1,7 @@
 //! Notices over HTTP that say that something changed and not what: the acquirer is asked, and only its answer counts.
 
 use quita_actors::{Denied, NoticeDenied};
-use quita_domain::acquiring::Fact;
+use quita_domain::acquiring::{Decline, Fact};
 use quita_domain::control::RouteDirective;
 use quita_domain::identity::AcquirerName;
 use quita_domain::method::Method;
@@ -107,7 +107,7 @@ fn a_hint_about_a_payment_that_was_paid_finds_its_chargeback() {
         let node = world.node();
         node.created(card(1, true)).await;
         node.settle().await;
-        world.bank.states(id(1), Fact::ChargedBack { id: "c1".into() });
+        world.bank.states(id(1), Fact::ChargedBack { id: "c1".into(), amount: None });
         hint(&node, 1).await;
         pass_ms(500).await;
         assert_eq!((node.stored(id(1)).status(), world.trace.asked()), (Status::Chargeback, 1));
@@ -143,7 +143,7 @@ fn a_hint_by_reference_finds_its_payment_while_another_method_of_the_acquirer_is
         node.settle().await;
         let first = AcquirerName::new("first");
         node.operators.direct(&first, Method::Pix, RouteDirective::Drained).await.unwrap();
-        world.bank.states(id(1), Fact::ChargedBack { id: "c1".into() });
+        world.bank.states(id(1), Fact::ChargedBack { id: "c1".into(), amount: None });
         node.hear(&format!("bank-{}", id(1))).await.unwrap();
         pass_ms(500).await;
         assert_eq!(node.stored(id(1)).status(), Status::Chargeback);
@@ -368,5 +368,22 @@ fn what_a_hint_finds_and_a_notice_tells_is_one_event() {
         let stored = node.stored(id(1));
         assert_eq!((stored.status(), stored.history.len()), (Status::Paid, 2));
         assert_eq!(world.store.kinds_of_exceptions(), Vec::<String>::new());
+    });
+}
+
+#[test]
+fn what_contradicts_one_payment_in_several_ways_is_shown_in_each() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
+        node.settle().await;
+        for fact in [Fact::Cancelled, Fact::Declined(Decline::of("x")), Fact::Cancelled] {
+            world.bank.states(id(1), fact);
+            hint(&node, 1).await;
+            node.settle().await;
+        }
+        assert_eq!(world.store.kinds_of_exceptions(), ["contradiction"; 2], "the same one once");
     });
 }

@@ -1,13 +1,14 @@
 //! What acquirers tell us: once, twice, too early, about strangers, while the store is away.
 
 use futures_util::future::join_all;
-use quita_domain::acquiring::{Fact, Notice};
+use quita_domain::acquiring::{Approval, Fact, Notice, OperationAnswer};
 use quita_domain::identity::AcquirerName;
+use quita_domain::operation::OperationKind;
 use quita_domain::status::Status;
 use quita_ports::SinkError;
 
 use crate::bank::{Answer, settled};
-use crate::orders::{CENTS, id, pix};
+use crate::orders::{CENTS, card, id, pix};
 use crate::store::{Fault, Op};
 use crate::world::{World, pass_ms};
 
@@ -110,7 +111,10 @@ fn a_notice_that_comes_too_early_is_learnt_later() {
     world.live(async {
         let node = world.node();
         node.created(pix(1)).await;
-        node.payments.submit(node.notice("e2", id(1), Fact::ChargedBack { id: "c1".into() })).await.unwrap();
+        node.payments
+            .submit(node.notice("e2", id(1), Fact::ChargedBack { id: "c1".into(), amount: None }))
+            .await
+            .unwrap();
         pass_ms(10_000).await;
         assert_eq!(node.stored(id(1)).status(), Status::Pending);
         node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
@@ -126,7 +130,10 @@ fn a_notice_that_stays_too_early_is_shown_to_an_operator_and_still_tried() {
     world.live(async {
         let node = world.node();
         node.created(pix(1)).await;
-        node.payments.submit(node.notice("e2", id(1), Fact::ChargedBack { id: "c1".into() })).await.unwrap();
+        node.payments
+            .submit(node.notice("e2", id(1), Fact::ChargedBack { id: "c1".into(), amount: None }))
+            .await
+            .unwrap();
         pass_ms(350_000).await;
         assert_eq!(world.store.kinds_of_exceptions(), ["too_early"]);
         node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
@@ -225,14 +232,77 @@ fn a_payment_nobody_pays_is_looked_at_and_expires() {
     world.live(async {
         let node = world.node();
         node.created(pix(1)).await;
-        pass_ms(3_590_000).await;
-        assert_eq!(node.stored(id(1)).status(), Status::Pending);
+        pass_ms(3_680_000).await;
+        assert_eq!(
+            node.stored(id(1)).status(),
+            Status::Pending,
+            "what was paid in time may not be known yet"
+        );
         pass_ms(20_000).await;
         assert_eq!(node.stored(id(1)).status(), Status::Expired);
         node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
         node.settle().await;
         let paid = node.stored(id(1));
         assert_eq!(paid.state.status_reason.as_deref(), Some("late_settlement"));
+    });
+}
+
+#[test]
+fn money_that_was_paid_in_the_last_second_and_came_in_a_minute_later_is_not_late() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        pass_ms(3_660_000).await;
+        node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
+        node.settle().await;
+        let paid = node.stored(id(1));
+        assert_eq!((paid.status(), paid.state.status_reason.as_deref()), (Status::Paid, None));
+    });
+}
+
+#[test]
+fn an_authorisation_of_a_payment_that_was_given_up_is_voided_and_shown_to_an_operator() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        world.bank.next([Answer::Unreachable]);
+        assert_eq!(node.created(card(1, false)).await.status(), Status::Declined);
+        world.bank.next_operations([OperationAnswer::Done]);
+        let authorised = || Fact::Authorized(Approval { authorization_code: "123456".into() });
+        for event in ["e1", "e2"] {
+            node.payments.submit(node.notice(event, id(1), authorised())).await.unwrap();
+            node.settle().await;
+        }
+        let voided = world.bank.sent_operations();
+        assert_eq!(voided.iter().map(|one| one.kind).collect::<Vec<_>>(), [OperationKind::Cancel], "once");
+        assert_eq!(node.stored(id(1)).status(), Status::Declined);
+        assert_eq!(world.store.kinds_of_exceptions(), ["late_authorization"]);
+    });
+}
+
+#[test]
+fn several_chargebacks_are_closed_one_by_one() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        let disputed = |name: &str| Fact::ChargedBack { id: name.into(), amount: None };
+        let won =
+            |name: &str| Fact::DisputeWon { id: format!("won {name}"), chargeback_id: Some(name.into()) };
+        // The second chargeback is told last.
+        let facts = [settled(id(1), CENTS), disputed("c1"), won("c2"), won("c1"), disputed("c2")];
+        let mut statuses = Vec::new();
+        for (place, fact) in facts.into_iter().enumerate() {
+            node.payments.submit(node.notice(&format!("e{place}"), id(1), fact)).await.unwrap();
+            pass_ms(200).await;
+            statuses.push(node.stored(id(1)).status());
+        }
+        let (paid, disputed) = (Status::Paid, Status::Chargeback);
+        assert_eq!(statuses, [paid, disputed, disputed, paid, disputed]);
+        node.settle().await;
+        assert_eq!(node.stored(id(1)).status(), paid);
+        assert_eq!(world.store.kinds_of_exceptions(), Vec::<String>::new());
     });
 }
 

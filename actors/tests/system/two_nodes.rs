@@ -151,7 +151,7 @@ fn a_notice_that_is_too_early_has_its_whole_time_on_however_many_nodes() {
     world.live(async {
         let nodes = [world.node(), world.node(), world.node()];
         nodes[0].created(pix(1)).await;
-        let disputed = Fact::ChargedBack { id: "c1".into() };
+        let disputed = Fact::ChargedBack { id: "c1".into(), amount: None };
         nodes[0].payments.submit(nodes[0].notice("e1", id(1), disputed)).await.unwrap();
         pass_ms(120_000).await;
         assert_eq!(nodes[0].operators.exceptions(10).await.unwrap(), [], "it is tried for minutes");

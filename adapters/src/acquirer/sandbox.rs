@@ -196,6 +196,9 @@ impl Acquirer for Sandbox {
                 self.courier.recall(query.id);
                 OperationAnswer::Done
             }
+            OperationKind::Capture(_) if query.card.as_ref().is_some_and(card::refuses_capture) => {
+                OperationAnswer::Refused("refused_by_issuer".into())
+            }
             OperationKind::Capture(_) | OperationKind::Refund(_) => OperationAnswer::Done,
         }
     }

@@ -103,6 +103,7 @@ async fn a_card_does_what_its_number_says() {
         ("4111111111111111", paid, None),
         ("4000000000000119", paid, None),
         ("4000000000000259", &[Initial, Approved, Paid, Chargeback], None),
+        ("4000000000000341", &[Initial, Approved], None),
         ("4000000000000002", &[Initial, Declined], Some("generic_decline")),
         ("4000000000009995", &[Initial, Declined], Some("insufficient_funds")),
         ("4000000000009987", &[Initial, Declined], Some("lost_card")),

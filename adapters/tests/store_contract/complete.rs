@@ -11,7 +11,7 @@ use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::operation::{Operation, OperationCall, OperationKind, OperationState};
 use quita_domain::order::{Address, Order, Payer, Share, Split, Terms, Utm};
-use quita_domain::payment::{Check, Payment, Planned};
+use quita_domain::payment::{Chargeback, Check, Payment, Planned, WonDispute};
 use quita_domain::routing::{Attempt, AttemptOutcome, Considered};
 use quita_domain::slip::IssuedBoleto;
 use quita_domain::state::{Refund, RefundStatus, State};
@@ -32,6 +32,10 @@ pub fn payments() -> Vec<Payment> {
         payment(i64::MAX.cast_unsigned(), Planned::At(at(i64::MAX)), (Cancel, Unknown), (card(), slip())),
         payment(1, Planned::At(at(-1)), (Cancel, Accepted), (Terms::Pix { expires_in_s: 60 }, pix())),
     ]
+}
+
+fn won(names_chargeback: bool) -> WonDispute {
+    WonDispute { id: String::from("w-1"), names_chargeback }
 }
 
 fn payment(
@@ -58,7 +62,10 @@ fn payment(
         check: Some(Check { at: at(60), made: 3, withheld: true, planned: Some(planned), asked: 2 }),
         inquired_at: Some(at(61)),
         hinted: true,
-        disputes: vec![String::from("d-1"), String::from("d-2")],
+        chargebacks: vec![
+            Chargeback { id: String::from("c-1"), amount: Some(cents(300)), won: Some(won(true)) },
+            Chargeback { id: String::from("c-2"), amount: None, won: Some(won(false)) },
+        ],
         operations: vec![operation(kind, call)],
         history: vec![event(1, Some(state.clone())), event(2, None)],
         outbox: vec![delivery(1, DeliveryState::Exhausted), delivery(2, DeliveryState::Pending)],

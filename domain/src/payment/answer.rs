@@ -4,7 +4,7 @@ use super::change::AttemptChange;
 use super::decide::Draft;
 use super::inquire::NotFound;
 use super::schedule::{WITHHELD_CHECK_WAIT_MS, WITHHELD_WAIT_MS, accepted_wait_ms};
-use super::{Change, Discrepancy};
+use super::{Change, Discrepancy, DiscrepancyKind};
 use crate::acquiring::{CallFailure, ChargeAnswer, Decline, Fact, Reference, Statement};
 use crate::event::Cause;
 use crate::routing::AttemptOutcome;
@@ -13,6 +13,9 @@ use crate::time::Timestamp;
 
 /// Charges after which a payment is given up although acquirers are left.
 const MAX_ATTEMPTS: usize = 8;
+
+/// Why a payment ended that another amount came in for.
+pub(super) const AMOUNT_MISMATCH: &str = "amount_mismatch";
 
 /// Why a payment ends without an acquirer that took it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +105,7 @@ impl Draft {
                 // A hint may come sooner than what it is about can be read at the acquirer.
                 let may_lag = self.payment.check.is_some_and(|check| check.may_lag());
                 if was_a_check && !may_lag {
-                    self.contradicted("the acquirer does not know the payment", None);
+                    self.contradicted("the acquirer does not know the payment", ("unknown there", None));
                     self.check_answered(is_newest);
                 }
             }
@@ -193,7 +196,7 @@ impl Draft {
     /// The charge had an effect, or no notice could tell of it: another one would charge the payer twice.
     fn keep_that_notice_was_right(&mut self) {
         self.make(Change::Attempt(AttemptChange::Ended(AttemptOutcome::Accepted)));
-        self.contradicted("the acquirer does not know the payment", None);
+        self.contradicted("the acquirer does not know the payment", ("unknown there", None));
     }
 
     /// The acquirer states what happened to the charge.
@@ -226,7 +229,7 @@ impl Draft {
         self.learn_and_keep_discrepancy(fact);
         if self.payment.status() == Status::Initial && is_settled {
             // Another amount came in. It can't be paid any more, and an operator knows of the money.
-            self.become_status(Status::Cancelled, Some("amount_mismatch"), Cause::Acquirer);
+            self.become_status(Status::Cancelled, Some(AMOUNT_MISMATCH), Cause::Acquirer);
         }
     }
 
@@ -250,7 +253,7 @@ impl Draft {
 
     pub(super) fn earlier_charge_was_accepted(&mut self, attempt: u32) {
         let what = format!("charge {attempt} was accepted although another one followed it");
-        self.contradicted(&what, Some(format!("charge {attempt}")));
+        self.contradicted(&what, ("accepted", Some(format!("charge {attempt}"))));
     }
 
     /// The acquirer does not know the charge. The call may still be under way there, so this is believed only when it
@@ -265,7 +268,10 @@ impl Draft {
                 self.make(Change::Attempt(AttemptChange::NotFound(again_at)));
             }
             NotFound::Believed if was_taken => {
-                self.contradicted("the acquirer took the charge, and does not know it", None);
+                self.contradicted(
+                    "the acquirer took the charge, and does not know it",
+                    ("taken, and unknown there", None),
+                );
             }
             NotFound::Believed if was_refused => self.charge_had_no_effect(GivenUp::Refused),
             NotFound::Believed if self.was_told_by_notice() => self.keep_that_notice_was_right(),
@@ -316,10 +322,11 @@ impl Draft {
         self.become_status(Status::Declined, Some(why.reason()), cause);
     }
 
-    /// An operator has to see that what an acquirer states does not fit.
-    pub(super) fn contradicted(&mut self, what: &str, about: Option<String>) {
-        let contradiction = self.contradiction(what);
-        self.discrepancies.push(Discrepancy { about, ..contradiction });
+    /// An operator has to see that what an acquirer states does not fit: what, in few words, and about what.
+    pub(super) fn contradicted(&mut self, what: &str, (stated, about): (&'static str, Option<String>)) {
+        let detail = format!("{what}, but the payment is {}", self.payment.status());
+        let kind = DiscrepancyKind::Contradiction;
+        self.discrepancies.push(Discrepancy { kind, detail, stated, about });
     }
 }
 

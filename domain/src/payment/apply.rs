@@ -42,6 +42,7 @@ impl Payment {
             Change::Declined(decline) => self.state_mut().decline = Some(decline),
             Change::StatusChanged { to, reason, cause } => self.apply_status(to, reason, cause, (now, clock)),
             Change::Captured(amount) => self.state_mut().captured_amount = Some(amount),
+            Change::CaptureRefused => self.state_mut().status_reason = Some("capture_refused".into()),
             Change::RefundAdded(refund) => self.state_mut().refunds.push(refund),
             Change::RefundSucceeded(id) => self.with_refund(&id, |refund| {
                 refund.status = RefundStatus::Succeeded;
@@ -52,7 +53,12 @@ impl Payment {
                 refund.failure_reason = Some(why);
             }),
             Change::RefundReported(id, cause) => self.apply_refund_event(&id, cause, (now, clock)),
-            Change::DisputeLearnt(id) => self.disputes.push(id),
+            Change::ChargedBack(chargeback) => self.chargebacks.push(chargeback),
+            Change::DisputeWon(id, won) => {
+                if let Some(chargeback) = self.chargebacks.iter_mut().find(|chargeback| chargeback.id == id) {
+                    chargeback.won = Some(won);
+                }
+            }
             Change::OperationRequested(operation) => self.operations.push(operation),
             Change::Operation(id, change) => self.apply_to_operation(id, change),
             Change::DeliveryClaimed(index, until) => {

@@ -4,6 +4,7 @@ mod attempt;
 mod check;
 mod operation;
 
+use super::{Chargeback, WonDispute};
 use crate::acquiring::{Approval, Decline, Issued, Reference, Settlement};
 use crate::delivery::DeliveryAttempt;
 use crate::event::Cause;
@@ -39,8 +40,10 @@ pub(super) enum Change {
     Hinted,
     /// The next check of the charge changes.
     Check(CheckChange),
-    /// A chargeback or a won dispute with this id was learnt.
-    DisputeLearnt(String),
+    /// A chargeback was learnt.
+    ChargedBack(Chargeback),
+    /// The dispute about the chargeback with this id was won.
+    DisputeWon(String, WonDispute),
     /// The acquirer issued the code to pay with.
     Issued(Issued),
     /// The issuer approved.
@@ -64,6 +67,8 @@ pub(super) enum Change {
     Operation(Uuid, OperationChange),
     /// A capture was done for this much.
     Captured(Money),
+    /// A capture was refused, and the authorisation stays.
+    CaptureRefused,
     /// A refund came to be.
     RefundAdded(Refund),
     /// A refund was given back.
@@ -95,6 +100,7 @@ impl Change {
             | Self::Declined(_)
             | Self::StatusChanged { .. }
             | Self::Captured(_)
+            | Self::CaptureRefused
             | Self::RefundAdded(_)
             | Self::RefundSucceeded(_)
             | Self::RefundFailed(..)
@@ -102,7 +108,8 @@ impl Change {
             Self::Inquired
             | Self::Hinted
             | Self::Check(_)
-            | Self::DisputeLearnt(_)
+            | Self::ChargedBack(_)
+            | Self::DisputeWon(..)
             | Self::OperationRequested(_)
             | Self::Operation(..)
             | Self::DeliveryClaimed(..)

@@ -128,7 +128,7 @@ impl Draft {
     /// A check is made although those before brought no answer, for long.
     fn report_overdue_check(&mut self) {
         let Some(check) = self.payment.check.filter(|check| !check.withheld) else { return };
-        let overdue_at = self.payment.expires_at().map(|expiry| expiry.plus_ms(OVERDUE_MS));
+        let overdue_at = self.payment.expiry_check_at().map(|expiry| expiry.plus_ms(OVERDUE_MS));
         // By the time for which the check was planned: after an outage of ours the acquirer is given a chance first.
         let is_overdue = overdue_at.is_some_and(|overdue_at| overdue_at <= check.at);
         if self.payment.status() == Status::Pending && is_overdue {
@@ -185,7 +185,7 @@ impl Draft {
 
     /// A check of a waiting charge found it unpaid: if its time is over, it has expired.
     pub(super) fn expire_if_over(&mut self) {
-        let is_over = self.payment.expires_at().is_some_and(|at| at <= self.clock());
+        let is_over = self.payment.expiry_check_at().is_some_and(|at| at <= self.clock());
         if is_over && self.payment.status() == Status::Pending {
             self.make(Change::StatusChanged { to: Status::Expired, reason: None, cause: Cause::Service });
         }
@@ -233,6 +233,7 @@ impl Draft {
     }
 
     pub(super) fn outcome_is_unknown(&mut self, detail: String, about: Option<String>) {
-        self.discrepancies.push(Discrepancy { kind: DiscrepancyKind::UnknownOutcome, detail, about });
+        let kind = DiscrepancyKind::UnknownOutcome;
+        self.discrepancies.push(Discrepancy { kind, detail, stated: "", about });
     }
 }

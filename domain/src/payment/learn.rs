@@ -1,5 +1,6 @@
 //! What an acquirer states, held against the table.
 
+use super::answer::AMOUNT_MISMATCH;
 use super::change::OperationChange;
 use super::decide::Draft;
 use super::{Change, Discrepancy, DiscrepancyKind};
@@ -31,9 +32,11 @@ impl Draft {
         let number = place.and_then(|place| u32::try_from(place.saturating_add(1)).ok()).unwrap_or_default();
         match fact {
             Fact::Authorized(_) | Fact::Settled(_) => self.earlier_charge_was_accepted(number),
-            Fact::Refunded { refund_id: id, .. } | Fact::ChargedBack { id } | Fact::DisputeWon { id } => {
+            Fact::Refunded { refund_id: id, .. }
+            | Fact::ChargedBack { id, .. }
+            | Fact::DisputeWon { id, .. } => {
                 let what = format!("money of charge {number} was moved although another one followed it");
-                self.contradicted(&what, Some(id));
+                self.contradicted(&what, ("moved", Some(id)));
             }
             // That is over, and known to be.
             Fact::Pending { .. } | Fact::Declined(_) | Fact::Expired | Fact::Cancelled => {}
@@ -50,25 +53,65 @@ impl Draft {
     fn learn(&mut self, fact: Fact) -> Result<(), Discrepancy> {
         match fact {
             Fact::Pending { issued, news_at } => self.learn_pending(issued, news_at),
-            Fact::Authorized(approval) => self.learn_authorized(approval),
+            Fact::Authorized(approval) => self.learn_authorized(approval)?,
             Fact::Settled(settlement) => self.learn_settled(settlement)?,
             Fact::Declined(decline) => self.learn_declined(decline)?,
             Fact::Expired => self.learn_expired()?,
             Fact::Cancelled => self.learn_cancelled(Cause::Acquirer)?,
             Fact::Refunded { refund_id, amount } => self.learn_refunded(refund_id, amount)?,
-            Fact::ChargedBack { id } => self.learn_dispute(id, Self::learn_charged_back)?,
-            Fact::DisputeWon { id } => self.learn_dispute(id, Self::learn_dispute_won)?,
+            Fact::ChargedBack { id, amount } => self.learn_charged_back(id, amount)?,
+            Fact::DisputeWon { id, chargeback_id } => self.learn_dispute_won(id, chargeback_id)?,
         }
         Ok(())
     }
 
-    fn learn_authorized(&mut self, approval: Approval) {
-        if self.payment.status().allows(Status::Approved) {
+    fn learn_authorized(&mut self, approval: Approval) -> Result<(), Discrepancy> {
+        let status = self.payment.status();
+        if status.allows(Status::Approved) {
             self.make(Change::Approved(approval));
             self.become_status(Status::Approved, None, Cause::Acquirer);
             if self.payment.order.captures_at_once() {
                 self.capture_at_once();
             }
+            return Ok(());
+        }
+        match status {
+            Status::Declined | Status::Expired | Status::Cancelled
+                if self.payment.was_never_approved() || !self.payment.method().can_be_captured() =>
+            {
+                Err(self.late_authorization(&approval))
+            }
+            // It was approved, and this repeats it.
+            Status::Declined
+            | Status::Expired
+            | Status::Cancelled
+            | Status::Initial
+            | Status::Pending
+            | Status::Approved
+            | Status::Paid
+            | Status::Refund
+            | Status::Chargeback => Ok(()),
+        }
+    }
+
+    /// The issuer approved what had been given up: nobody will capture it, so the card's limit is set free, once. Unless
+    /// it was given up because another amount came in: that money is an operator's to give back.
+    fn late_authorization(&mut self, approval: &Approval) -> Discrepancy {
+        let status = self.payment.status();
+        let ended_at = self.payment.history.last().map(|event| event.occurred_at);
+        let is_void = |operation: &Operation| {
+            operation.kind == OperationKind::Cancel && Some(operation.requested_at) >= ended_at
+        };
+        let was_voided = self.payment.operations.iter().any(is_void);
+        let has_odd_money = self.payment.state.status_reason.as_deref() == Some(AMOUNT_MISMATCH);
+        if self.payment.was_never_approved() && !was_voided && !has_odd_money {
+            self.void_authorization();
+        }
+        Discrepancy {
+            kind: DiscrepancyKind::LateAuthorization,
+            detail: format!("authorised under {}, but the payment is {status}", approval.authorization_code),
+            stated: "",
+            about: Some(approval.authorization_code.clone()),
         }
     }
 
@@ -79,62 +122,19 @@ impl Draft {
             self.make(Change::Declined(decline));
             self.become_status(Status::Declined, Some(&code), Cause::Acquirer);
         } else if status != Status::Declined {
-            return Err(self.contradiction("declined"));
+            return Err(self.contradiction("declined", None));
         }
         Ok(())
     }
 
-    /// An expiry that is reported after the money came, or after it was over already, changes nothing.
+    /// An expiry that is reported after the money came, or after it was over already, changes nothing. Nor does one that
+    /// only says that the time is over: whether it was paid in time is asked when its money must have arrived.
     fn learn_expired(&mut self) -> Result<(), Discrepancy> {
         if self.payment.status() == Status::Initial {
-            return Err(self.too_early("expired"));
+            return Err(self.too_early("expired", None));
         }
-        self.become_status(Status::Expired, None, Cause::Acquirer);
-        Ok(())
-    }
-
-    /// Learns a movement of a dispute once: a chargeback reported again after the dispute was won is not another.
-    fn learn_dispute(
-        &mut self,
-        id: String,
-        learn: impl FnOnce(&mut Self) -> Result<(), Discrepancy>,
-    ) -> Result<(), Discrepancy> {
-        if self.payment.disputes.contains(&id) {
-            return Ok(());
-        }
-        learn(self)?;
-        self.make(Change::DisputeLearnt(id));
-        Ok(())
-    }
-
-    fn learn_charged_back(&mut self) -> Result<(), Discrepancy> {
-        match self.payment.status() {
-            Status::Paid | Status::Approved => self.become_status(Status::Chargeback, None, Cause::Acquirer),
-            Status::Chargeback => {}
-            Status::Initial | Status::Pending | Status::Expired | Status::Cancelled => {
-                return Err(self.too_early("charged back"));
-            }
-            Status::Declined | Status::Refund => return Err(self.contradiction("charged back")),
-        }
-        Ok(())
-    }
-
-    fn learn_dispute_won(&mut self) -> Result<(), Discrepancy> {
-        match self.payment.status() {
-            Status::Chargeback => {
-                // A capture that was on its way when the dispute began has not been answered, or was lost.
-                if self.payment.state.captured_amount.is_none() {
-                    self.make(Change::Captured(self.expected_settlement()));
-                }
-                self.become_status(Status::Paid, Some("dispute_won"), Cause::Acquirer);
-            }
-            Status::Initial
-            | Status::Pending
-            | Status::Approved
-            | Status::Paid
-            | Status::Expired
-            | Status::Cancelled => return Err(self.too_early("dispute won")),
-            Status::Declined | Status::Refund => return Err(self.contradiction("dispute won")),
+        if !self.payment.may_have_been_paid_in_time(self.clock()) {
+            self.become_status(Status::Expired, None, Cause::Acquirer);
         }
         Ok(())
     }
@@ -156,7 +156,7 @@ impl Draft {
             if settlement.amount != expected {
                 let detail = format!("{} came in for a payment of {expected}", settlement.amount);
                 let about = Some(settlement.id);
-                return Err(Discrepancy { kind: DiscrepancyKind::AmountMismatch, detail, about });
+                return Err(Discrepancy { kind: DiscrepancyKind::AmountMismatch, detail, stated: "", about });
             }
             if let Some(approval) = settlement.approval.clone().filter(|_| status == Status::Initial) {
                 self.make(Change::Approved(approval));
@@ -187,11 +187,11 @@ impl Draft {
         };
         let detail =
             format!("settlement {} of {} for a payment that is {status}", settlement.id, settlement.amount);
-        Err(Discrepancy { kind, detail, about: Some(settlement.id) })
+        Err(Discrepancy { kind, detail, stated: "", about: Some(settlement.id) })
     }
 
     /// How much is to come in: what is being captured, or else all of it.
-    fn expected_settlement(&self) -> Money {
+    pub(super) fn expected_settlement(&self) -> Money {
         let processing = |operation: &&Operation| operation.is_processing();
         let captured =
             self.payment.operations.iter().filter(processing).find_map(|operation| match operation.kind {
@@ -205,16 +205,30 @@ impl Draft {
         let status = self.payment.status();
         if status.allows(Status::Cancelled) {
             self.become_status(Status::Cancelled, None, cause);
-        } else if !matches!(status, Status::Cancelled | Status::Expired) {
-            return Err(self.contradiction("cancelled"));
+            return Ok(());
         }
-        Ok(())
+        let voids = |operation: &Operation| operation.kind == OperationKind::Cancel;
+        match status {
+            Status::Cancelled | Status::Expired => Ok(()),
+            // Of what was declined only an authorisation is withdrawn that came late.
+            Status::Declined if self.payment.operations.iter().any(voids) => Ok(()),
+            Status::Declined
+            | Status::Initial
+            | Status::Pending
+            | Status::Approved
+            | Status::Paid
+            | Status::Refund
+            | Status::Chargeback => Err(self.contradiction("cancelled", None)),
+        }
     }
 
     fn learn_refunded(&mut self, id: String, amount: Option<Money>) -> Result<(), Discrepancy> {
         let state = &self.payment.state;
         match state.refunds.iter().find(|refund| refund.id == id).map(|refund| refund.status) {
-            Some(RefundStatus::Succeeded) => return Ok(()),
+            Some(RefundStatus::Succeeded) => {
+                self.report_refunds_beside_chargebacks(|refund, _| refund.id == id);
+                return Ok(());
+            }
             Some(RefundStatus::Processing) => {
                 self.end_refund(&id);
                 return Ok(());
@@ -225,20 +239,21 @@ impl Draft {
         match state.status {
             Status::Paid | Status::Chargeback => {}
             Status::Initial | Status::Pending | Status::Approved | Status::Expired | Status::Cancelled => {
-                return Err(self.too_early("refunded"));
+                return Err(self.too_early("refunded", Some(id)));
             }
-            Status::Declined | Status::Refund => return Err(self.contradiction("refunded")),
+            Status::Declined | Status::Refund => return Err(self.contradiction("refunded", Some(id))),
         }
         let left = state.refundable_amount();
         let amount = amount.unwrap_or(left);
         let is_under_way = state.refunds.iter().any(|refund| refund.status == RefundStatus::Processing);
         if amount > left && is_under_way {
             // The acquirer will refuse the one that is under way, or this one was a mistake.
-            return Err(self.too_early("refunded"));
+            return Err(self.too_early("refunded", Some(id)));
         }
         if amount > left || amount == Money::ZERO {
             let detail = format!("refund {id} of {amount}, but {left} is left");
-            return Err(Discrepancy { kind: DiscrepancyKind::RefundExceedsPaid, detail, about: Some(id) });
+            let (kind, about) = (DiscrepancyKind::RefundExceedsPaid, Some(id));
+            return Err(Discrepancy { kind, detail, stated: "", about });
         }
         let status = RefundStatus::Succeeded;
         let refund = Refund { id: id.clone(), amount, status, created_at: self.now(), failure_reason: None };
@@ -254,8 +269,8 @@ impl Draft {
         let amount = state.refunds.iter().find(|refund| refund.id == id).map(|refund| refund.amount);
         if amount.is_some_and(|amount| amount > left) {
             let detail = format!("refund {id} was done after it was refused, but {left} is left");
-            let about = Some(id.to_owned());
-            return Err(Discrepancy { kind: DiscrepancyKind::RefundExceedsPaid, detail, about });
+            let (kind, about) = (DiscrepancyKind::RefundExceedsPaid, Some(id.to_owned()));
+            return Err(Discrepancy { kind, detail, stated: "after all", about });
         }
         self.end_refund(id);
         Ok(())
@@ -278,8 +293,9 @@ impl Draft {
         if Some(state.refunded_amount()) == state.captured_amount && state.status.allows(Status::Refund) {
             self.become_status(Status::Refund, None, cause);
         } else {
-            self.make(Change::RefundReported(id, cause));
+            self.make(Change::RefundReported(id.clone(), cause));
         }
+        self.report_refunds_beside_chargebacks(|refund, _| refund.id == id);
     }
 
     /// Changes the status along an edge of the table; anything else would be a defect and changes nothing.
@@ -290,13 +306,13 @@ impl Draft {
     }
 
     /// A fact that another one must precede.
-    fn too_early(&self, what: &str) -> Discrepancy {
-        let detail = format!("{what}, but the payment is still {}", self.payment.status());
-        Discrepancy { kind: DiscrepancyKind::TooEarly, detail, about: None }
+    pub(super) fn too_early(&self, stated: &'static str, about: Option<String>) -> Discrepancy {
+        let detail = format!("{stated}, but the payment is still {}", self.payment.status());
+        Discrepancy { kind: DiscrepancyKind::TooEarly, detail, stated, about }
     }
 
-    pub(super) fn contradiction(&self, what: &str) -> Discrepancy {
-        let detail = format!("{what}, but the payment is {}", self.payment.status());
-        Discrepancy { kind: DiscrepancyKind::Contradiction, detail, about: None }
+    pub(super) fn contradiction(&self, stated: &'static str, about: Option<String>) -> Discrepancy {
+        let detail = format!("{stated}, but the payment is {}", self.payment.status());
+        Discrepancy { kind: DiscrepancyKind::Contradiction, detail, stated, about }
     }
 }

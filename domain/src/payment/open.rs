@@ -47,7 +47,7 @@ impl Payment {
             check: None,
             inquired_at: None,
             hinted: false,
-            disputes: Vec::new(),
+            chargebacks: Vec::new(),
             operations: Vec::new(),
             history: Vec::new(),
             outbox: Vec::new(),

@@ -5,7 +5,7 @@ use super::decide::Draft;
 use super::inquire::NotFound;
 use super::schedule::{CALL_LEASE_MS, WITHHELD_WAIT_MS, accepted_wait_ms, inquiry_wait_ms, resend_wait_ms};
 use super::{Change, Command, Context, Effect, Payment, Refusal};
-use crate::acquiring::{CallFailure, OperationAnswer};
+use crate::acquiring::{CallFailure, Fact, OperationAnswer};
 use crate::event::Cause;
 use crate::money::Money;
 use crate::operation::{
@@ -17,6 +17,9 @@ use uuid::Uuid;
 
 /// Operations that one payment may hold.
 const MAX_OPERATIONS: usize = 100;
+
+/// Why an operation that never left is sent no more: the payment became something else meanwhile.
+pub const STATUS_CHANGED: &str = "status_changed";
 
 impl Payment {
     /// Whether this could be asked of the payment as it is now; nothing is decided by that.
@@ -86,7 +89,10 @@ impl Draft {
             RequestedOperation::Capture(_) if !self.payment.method().can_be_captured() => {
                 Err(Refusal::NotCapturable)
             }
-            RequestedOperation::Capture(_) if self.payment.order.captures_at_once() => {
+            // The capture of a card that is captured at once is ours, unless the acquirer refused it.
+            RequestedOperation::Capture(_)
+                if self.payment.order.captures_at_once() && !self.was_capture_refused() =>
+            {
                 Err(Refusal::NotCapturable)
             }
             RequestedOperation::Capture(_) if status != Status::Approved => refuse("be captured", "approved"),
@@ -106,6 +112,12 @@ impl Draft {
         }
     }
 
+    fn was_capture_refused(&self) -> bool {
+        self.payment.operations.iter().any(|operation| {
+            matches!(operation.kind, OperationKind::Capture(_)) && operation.state == OperationState::Refused
+        })
+    }
+
     /// A cancellation or capture that is on its way, which stands in the way of another.
     fn processing_verb(&self, requested: RequestedOperation) -> Option<&'static str> {
         let is_refund = |verb: &str| verb == "refund";
@@ -113,6 +125,12 @@ impl Draft {
         processing
             .map(|operation| operation.kind.verb())
             .find(|verb| !is_refund(verb) && !is_refund(requested.verb()))
+    }
+
+    /// An authorisation that nobody wants any more is withdrawn.
+    pub(super) fn void_authorization(&mut self) {
+        let requested = RequestedOperation::Cancel;
+        self.begin(OperationRequest { id: self.context.op, requested, key: None }, OperationKind::Cancel);
     }
 
     /// An authorisation that should have been captured in one go is captured now.
@@ -153,9 +171,14 @@ impl Draft {
         }
     }
 
-    /// Sends an operation; if nothing is heard of it until the lease ends, it is asked for.
+    /// Sends an operation that certainly had no effect yet, if the payment still is what allowed it. If nothing is heard
+    /// of it until the lease ends, it is asked for.
     pub(super) fn send_operation(&mut self, id: Uuid) {
         let Some(kind) = self.operation_of(id).map(|operation| operation.kind) else { return };
+        if !self.may_be_sent(kind) {
+            self.end_unsent(id, kind);
+            return;
+        }
         let before = match kind {
             OperationKind::Cancel => Money::ZERO,
             OperationKind::Capture(_) => self.payment.state.captured_amount.unwrap_or_default(),
@@ -166,6 +189,36 @@ impl Draft {
         if let Some(acquirer) = self.payment.acquirer().cloned() {
             self.effects.push(Effect::Operate(acquirer, id));
         }
+    }
+
+    /// Whether the status still allows it: a refund after a chargeback gives the money back twice, and the cancellation of
+    /// what was paid meanwhile is a refund that nobody asked for.
+    fn may_be_sent(&self, kind: OperationKind) -> bool {
+        let status = self.payment.status();
+        match kind {
+            OperationKind::Cancel => match status {
+                Status::Initial | Status::Pending | Status::Approved | Status::Expired => true,
+                Status::Declined | Status::Cancelled => self.payment.was_never_approved(),
+                Status::Paid | Status::Refund | Status::Chargeback => false,
+            },
+            OperationKind::Capture(_) => status == Status::Approved,
+            OperationKind::Refund(_) => status == Status::Paid,
+        }
+    }
+
+    /// It is not sent any more: what it was for came about without it, or can't come about.
+    fn end_unsent(&mut self, id: Uuid, kind: OperationKind) {
+        let is_done = match kind {
+            OperationKind::Cancel => self.payment.status() == Status::Cancelled,
+            OperationKind::Capture(amount) => self.payment.state.captured_amount == Some(amount),
+            OperationKind::Refund(_) => false,
+        };
+        if is_done {
+            self.make(Change::Operation(id, OperationChange::Done));
+            return;
+        }
+        self.make(Change::Operation(id, OperationChange::Refused(STATUS_CHANGED.into())));
+        self.operation_refused(id, kind, (STATUS_CHANGED.into(), Cause::Service));
     }
 
     fn operation_of(&self, id: Uuid) -> Option<&Operation> {
@@ -179,7 +232,12 @@ impl Draft {
 
     /// The acquirer answered an operation that was sent. A failure counts only for the last sending.
     pub(super) fn operation_answered(&mut self, id: Uuid, sending: u32, answer: OperationAnswer) {
-        let Some(operation) = self.awaited(id) else { return };
+        let Some(operation) = self.awaited(id) else {
+            if answer == OperationAnswer::Done {
+                self.done_after_it_was_refused(id);
+            }
+            return;
+        };
         let is_last = operation.sent == sending && operation.call != OperationCall::Accepted;
         match answer {
             OperationAnswer::Done | OperationAnswer::Accepted | OperationAnswer::Refused(_) => {
@@ -211,7 +269,12 @@ impl Draft {
         inquiring_for_ms: Option<u64>,
         answer: OperationAnswer,
     ) {
-        let Some(operation) = self.awaited(id) else { return };
+        let Some(operation) = self.awaited(id) else {
+            if answer == OperationAnswer::Done {
+                self.done_after_it_was_refused(id);
+            }
+            return;
+        };
         match answer {
             OperationAnswer::Done | OperationAnswer::Accepted | OperationAnswer::Refused(_) => {
                 self.operation_learnt(&operation, answer);
@@ -248,7 +311,7 @@ impl Draft {
             }
             OperationAnswer::Refused(why) => {
                 self.make(Change::Operation(id, OperationChange::Refused(why.clone())));
-                self.operation_refused(id, kind, why);
+                self.operation_refused(id, kind, (why, Cause::Acquirer));
                 // It differs from what we believed about the charge: another refund at the acquirer's desk came first.
                 self.bring_check_forward(self.clock());
             }
@@ -271,7 +334,7 @@ impl Draft {
             }
             NotFound::Believed if operation.call == OperationCall::Accepted => {
                 let what = format!("the acquirer took a {}, and does not know it", operation.kind.verb());
-                self.contradicted(&what, Some(id.to_string()));
+                self.contradicted(&what, ("taken, and unknown there", Some(id.to_string())));
             }
             NotFound::Believed => self.send_operation(id),
         }
@@ -279,9 +342,27 @@ impl Draft {
 
     /// Sends the operation that waited for those before it, if they have ended.
     pub(super) fn send_operation_in_turn(&mut self) {
-        let mut processing = self.payment.operations.iter().filter(|operation| operation.is_processing());
-        if let Some(id) = processing.next().filter(|first| first.due_at.is_none()).map(|first| first.id) {
+        let next = |draft: &Self| {
+            let mut processing =
+                draft.payment.operations.iter().filter(|operation| operation.is_processing());
+            processing.next().filter(|first| first.due_at.is_none()).map(|first| first.id)
+        };
+        // One that is not sent any more makes way for the one behind it.
+        while let Some(id) = next(self) {
             self.send_operation(id);
+        }
+    }
+
+    /// An operation that ended as refused was done all the same: an answer that came very late.
+    fn done_after_it_was_refused(&mut self, id: Uuid) {
+        let refused = self.operation_of(id).filter(|operation| operation.state == OperationState::Refused);
+        match refused.map(|operation| operation.kind) {
+            Some(OperationKind::Refund(amount)) => {
+                let refund_id = id.to_string();
+                self.learn_and_keep_discrepancy(Fact::Refunded { refund_id, amount: Some(amount) });
+            }
+            Some(kind @ (OperationKind::Cancel | OperationKind::Capture(_))) => self.operation_done(id, kind),
+            None => {}
         }
     }
 
@@ -301,7 +382,7 @@ impl Draft {
                 {
                     self.make(Change::Captured(amount));
                 } else if self.payment.state.captured_amount != Some(amount) {
-                    self.contradicted("captured", Some(id.to_string()));
+                    self.contradicted("captured", ("captured", Some(id.to_string())));
                 }
             }
             OperationKind::Refund(_) => {
@@ -311,15 +392,17 @@ impl Draft {
         }
     }
 
-    fn operation_refused(&mut self, id: Uuid, kind: OperationKind, why: String) {
+    fn operation_refused(&mut self, id: Uuid, kind: OperationKind, (why, cause): (String, Cause)) {
         match kind {
             OperationKind::Cancel => {}
-            OperationKind::Capture(_) => {
-                self.become_status(Status::Declined, Some("capture_refused"), Cause::Acquirer);
+            // The card's limit is still held: it can be captured anew, or set free.
+            OperationKind::Capture(_) if self.payment.status() == Status::Approved => {
+                self.make(Change::CaptureRefused);
             }
+            OperationKind::Capture(_) => {}
             OperationKind::Refund(_) => {
                 self.make(Change::RefundFailed(id.to_string(), why));
-                self.make(Change::RefundReported(id.to_string(), Cause::Acquirer));
+                self.make(Change::RefundReported(id.to_string(), cause));
             }
         }
     }

@@ -18,7 +18,7 @@ pub enum Refusal {
         /// What the status would have to be.
         allowed: &'static str,
     },
-    /// Only a card created with `"capture": false` can be captured.
+    /// Only a card created with `"capture": false` can be captured, or one whose capture at once was refused.
     #[error("only a credit card created with \"capture\": false can be captured")]
     NotCapturable,
     /// A capture of more than was authorised, or of nothing.
@@ -48,7 +48,11 @@ pub struct Discrepancy {
     pub kind: DiscrepancyKind,
     /// What was stated and what stood against it, without personal data.
     pub detail: String,
-    /// What of the payment it is about, where there may be several: an operation, a settlement.
+    /// What was stated, in few words that are always the same: of one kind there may be several contradictions, and none
+    /// may hide another. Empty where the kind says it all.
+    pub stated: &'static str,
+    /// What of the payment it is about, where there may be several: an operation, a settlement. The same is reported
+    /// once, whoever states it. Without it, what is stated again after the payment has moved on is reported again.
     pub about: Option<String>,
 }
 
@@ -65,6 +69,10 @@ pub enum DiscrepancyKind {
     PaidAfterDeclined,
     /// More was refunded than came in.
     RefundExceedsPaid,
+    /// A refund was done although a chargeback is open.
+    RefundedAndChargedBack,
+    /// A card was authorised after its payment had been given up.
+    LateAuthorization,
     /// Anything else that the status does not allow.
     Contradiction,
     /// The outcome of a call is still unknown after a long time.
@@ -73,12 +81,14 @@ pub enum DiscrepancyKind {
 
 impl DiscrepancyKind {
     /// Every kind.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::TooEarly,
         Self::AmountMismatch,
         Self::PaidTwice,
         Self::PaidAfterDeclined,
         Self::RefundExceedsPaid,
+        Self::RefundedAndChargedBack,
+        Self::LateAuthorization,
         Self::Contradiction,
         Self::UnknownOutcome,
     ];
@@ -96,6 +106,8 @@ impl DiscrepancyKind {
             Self::PaidTwice => "paid_twice",
             Self::PaidAfterDeclined => "paid_after_declined",
             Self::RefundExceedsPaid => "refund_exceeds_paid",
+            Self::RefundedAndChargedBack => "refunded_and_charged_back",
+            Self::LateAuthorization => "late_authorization",
             Self::Contradiction => "contradiction",
             Self::UnknownOutcome => "unknown_outcome",
         }
@@ -111,6 +123,12 @@ impl DiscrepancyKind {
             Self::PaidTwice => "refund the second settlement at the acquirer",
             Self::PaidAfterDeclined => "refund the settlement at the acquirer; the payment was declined",
             Self::RefundExceedsPaid => "compare with the acquirer's statement",
+            Self::RefundedAndChargedBack => {
+                "contest the chargeback at the acquirer with the proof of the refund: the payer may have the money twice"
+            }
+            Self::LateAuthorization => {
+                "it is voided; verify at the acquirer that nothing of the card's limit is held any more"
+            }
             Self::Contradiction => "compare with the acquirer's record of the payment",
             Self::UnknownOutcome => {
                 "look the payment up at the acquirer by its transactionId; it is still being asked"

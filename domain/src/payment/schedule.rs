@@ -57,6 +57,10 @@ pub(super) const HINT_GAP_MS: u64 = 2_000;
 /// several nodes may differ a little, and a lease must not be cut because of that.
 pub(super) const CLOCK_TOLERANCE_MS: u64 = 10 * MINUTE_MS;
 
+/// How long after the end of its time a PIX may still turn out to have been paid in time: banks tell each other of it
+/// tens of seconds later.
+const PIX_GRACE_MS: u64 = 90_000;
+
 /// Business days after the due date until a boleto counts as expired: settlement takes up to three.
 const BOLETO_TOLERANCE_DAYS: u32 = 3;
 
@@ -74,6 +78,20 @@ impl Payment {
                 Some(Timestamp::end_of_sao_paulo_day(last))
             }
         }
+    }
+
+    /// When the acquirer is asked whether it was paid in time: only from then on it may expire.
+    pub(super) fn expiry_check_at(&self) -> Option<Timestamp> {
+        let expires_at = self.expires_at()?;
+        match self.state.issued.as_deref()? {
+            Issued::Pix { .. } => Some(expires_at.plus_ms(PIX_GRACE_MS)),
+            Issued::Boleto(_) => Some(expires_at),
+        }
+    }
+
+    /// Whether its time is over, and what was paid in time may not be known yet.
+    pub(super) fn may_have_been_paid_in_time(&self, now: Timestamp) -> bool {
+        self.expires_at().is_some_and(|at| at <= now) && self.expiry_check_at().is_some_and(|at| now < at)
     }
 
     /// The check that is scheduled when it gets this status.
@@ -99,7 +117,7 @@ impl Payment {
         }
     }
 
-    /// The next check: by the schedule of its status, but of a waiting charge not after the moment it expires.
+    /// The next check: by the schedule of its status, but of a waiting charge not after the moment it may expire.
     pub(super) fn next_check(&self, now: Timestamp, dice: u64) -> Timestamp {
         let made = self.check.map_or(0, |check| check.made);
         let after = |step_ms| now.plus_ms(spread(step_ms, dice));
@@ -107,7 +125,7 @@ impl Payment {
         match self.state.status {
             Status::Pending => {
                 let by_schedule = after(step(&CHECK_STEPS_MS, made));
-                match self.expires_at() {
+                match self.expiry_check_at() {
                     Some(expiry) if expiry > now => by_schedule.min(expiry),
                     Some(_) => unanswered,
                     None => by_schedule,

@@ -117,3 +117,49 @@ fn a_charge_that_ended_before_its_code_was_known_is_cancelled_and_may_still_be_p
     }
     assert_eq!(discrepancy(&opened, notice(Fact::Expired)), DiscrepancyKind::TooEarly);
 }
+
+const HOUR: u64 = 3_600_000;
+
+/// The answer to the newest inquiry of a payment.
+fn looked(payment: &Payment, answer: ChargeAnswer) -> Command {
+    let asked_at = payment.inquired_at;
+    Command::Inquired { attempt: 1, asked_at, inquiring_for_ms: None, answer }
+}
+
+/// Woken whenever something is due; every inquiry finds it unpaid. Says when the last one was before it expired.
+fn expires_at(unpaid: &Fact) -> u64 {
+    let mut payment = pending();
+    loop {
+        let due_ms = payment.due_at().unwrap().ms_since(START);
+        payment = after(&payment, Command::Wake, due_ms);
+        payment = after(&payment, looked(&payment, ChargeAnswer::known(unpaid.clone())), due_ms + 1);
+        if payment.status() == Status::Expired {
+            return due_ms;
+        }
+        assert_eq!(payment.status(), Status::Pending);
+    }
+}
+
+#[test]
+fn a_pix_expires_only_after_the_acquirer_was_asked_90_seconds_after_its_time() {
+    assert_eq!(expires_at(&pending_fact()), HOUR + 90_000);
+}
+
+#[test]
+fn a_pix_that_was_paid_in_its_last_seconds_is_paid_and_not_late() {
+    let asked = after(&pending(), Command::Wake, HOUR + 1_000);
+    for unpaid in [pending_fact(), Fact::Expired] {
+        let answered = after(&asked, looked(&asked, ChargeAnswer::known(unpaid.clone())), HOUR + 1_100);
+        assert_eq!(answered.status(), Status::Pending, "{unpaid:?}");
+        assert!(answered.due_at() <= Some(START.plus_ms(HOUR + 90_000)), "it is asked when it may be known");
+        assert_eq!(after(&answered, notice(Fact::Expired), HOUR + 2_000).status(), Status::Pending);
+        let paid = after(&answered, notice(settled("s1", 10_000)), HOUR + 30_000);
+        assert_eq!((paid.status(), paid.state.status_reason.as_deref()), (Status::Paid, None));
+    }
+}
+
+#[test]
+fn a_charge_that_its_acquirer_ends_before_its_time_expires_at_once() {
+    assert_eq!(after(&pending(), notice(Fact::Expired), 1_000).status(), Status::Expired);
+    assert_eq!(after(&pending(), notice(Fact::Expired), HOUR + 90_000).status(), Status::Expired);
+}

@@ -221,3 +221,74 @@ fn a_waiting_charge_is_not_called_overdue_while_its_looks_are_withheld() {
     };
     assert!(told_at > 2 * DAY && answers >= 1, "{told_at} after {answers}");
 }
+
+fn withheld_operation() -> Command {
+    operated(Uuid::from_u128(1), OperationAnswer::Failed(CallFailure::Withheld))
+}
+
+/// What acquirers are asked to do.
+fn calls(decision: &Decision) -> Vec<Effect> {
+    decision.effects.iter().filter(|effect| !matches!(effect, Effect::Deliver(_))).cloned().collect()
+}
+
+#[test]
+fn a_refund_that_never_left_is_not_sent_after_a_chargeback_and_fails() {
+    let held = after(&after(&paid(), requested(refund(4_000), None, 1), 3_000), withheld_operation(), 3_010);
+    let disputed = after(&held, notice(charged_back("c1")), 4_000);
+    let woken = disputed.decide(Command::Wake, &at(33_010)).unwrap();
+    assert_eq!((calls(&woken), woken.discrepancies.len()), (vec![], 0), "the holder has the money already");
+    let refused = woken.next.unwrap();
+    assert_eq!((refused.status(), refused.due_at()), (Status::Chargeback, None));
+    assert_eq!(refused.operations[0].refusal.as_deref(), Some("status_changed"));
+    assert_eq!(refused.state.refunds[0].failure_reason.as_deref(), Some("status_changed"));
+    let told = refused.history.last().unwrap();
+    assert_eq!((told.name().as_str(), told.actor), ("payment.refund_failed", Cause::Service));
+}
+
+#[test]
+fn a_refund_that_never_left_is_sent_if_the_dispute_was_won_before_it_could_leave() {
+    let held = after(&after(&paid(), requested(refund(4_000), None, 1), 3_000), withheld_operation(), 3_010);
+    let disputed = after(&held, notice(charged_back("c1")), 4_000);
+    let won = after(&disputed, notice(dispute_won("w1")), 5_000);
+    let sent = Effect::Operate(AcquirerName::new("first"), Uuid::from_u128(1));
+    assert_eq!(calls(&won.decide(Command::Wake, &at(33_010)).unwrap()), [sent]);
+}
+
+#[test]
+fn a_cancellation_that_never_left_is_not_sent_after_the_payment_was_paid_and_changes_nothing() {
+    let cancelling = after(&pending(), requested(RequestedOperation::Cancel, None, 1), 1_000);
+    let paid = after(&after(&cancelling, withheld_operation(), 1_010), notice(settled("s1", 10_000)), 2_000);
+    let woken = paid.decide(Command::Wake, &at(31_010)).unwrap();
+    assert_eq!((calls(&woken), woken.discrepancies.len()), (vec![], 0), "a void would give the money back");
+    let refused = woken.next.unwrap();
+    assert_eq!((refused.status(), &refused.history), (Status::Paid, &paid.history));
+    assert_eq!(refused.operations[0].refusal.as_deref(), Some("status_changed"));
+}
+
+#[test]
+fn what_never_left_and_was_done_without_us_is_done() {
+    let cancelling = after(&pending(), requested(RequestedOperation::Cancel, None, 1), 1_000);
+    let cancelled = after(&after(&cancelling, withheld_operation(), 1_010), notice(Fact::Cancelled), 2_000);
+    let woken = cancelled.decide(Command::Wake, &at(31_010)).unwrap();
+    assert_eq!(calls(&woken), []);
+    assert_eq!(woken.next.unwrap().operations[0].state, OperationState::Done);
+}
+
+#[test]
+fn a_refund_that_the_acquirer_does_not_know_is_not_sent_again_after_a_chargeback() {
+    let unknown = operated(Uuid::from_u128(1), OperationAnswer::Failed(CallFailure::Unknown("502".into())));
+    let mut payment = after(&after(&paid(), requested(refund(4_000), None, 1), 3_000), unknown, 3_010);
+    payment = after(&payment, notice(charged_back("c1")), 4_000);
+    for ms in [5_000, 30_000] {
+        let (operation, answer) = (Uuid::from_u128(1), OperationAnswer::NotFound);
+        let asked = Command::OperationInquired { operation, inquiring_for_ms: Some(ms), answer };
+        let decision = payment.decide(asked, &at(ms)).unwrap();
+        assert_eq!(calls(&decision), []);
+        payment = decision.next.unwrap();
+    }
+    assert_eq!(payment.state.refunds[0].failure_reason.as_deref(), Some("status_changed"));
+    let late = payment.decide(operated(Uuid::from_u128(1), OperationAnswer::Done), &at(40_000)).unwrap();
+    let kinds: Vec<_> = late.discrepancies.iter().map(|discrepancy| discrepancy.kind).collect();
+    assert_eq!(kinds, [DiscrepancyKind::RefundedAndChargedBack], "an answer that comes after all counts");
+    assert_eq!(late.next.unwrap().state.refunded_amount().cents(), 4_000);
+}

@@ -51,6 +51,8 @@ pub(super) fn kind(kind: &str, language: Language) -> &str {
         "paid_twice" => language.pick("Pago duas vezes", "Paid twice"),
         "paid_after_declined" => language.pick("Pago depois de recusado", "Paid after it was declined"),
         "refund_exceeds_paid" => language.pick("Devolvido mais que o pago", "More refunded than paid"),
+        "refunded_and_charged_back" => language.pick("Devolvido e contestado", "Refunded and charged back"),
+        "late_authorization" => language.pick("Autorização tardia", "A late authorisation"),
         "contradiction" => language.pick("Contradição do adquirente", "The acquirer contradicts itself"),
         "unknown_outcome" => language.pick("Desfecho desconhecido", "Unknown outcome"),
         "unknown_payment" => {
@@ -74,6 +76,12 @@ pub(super) fn advice<'a>(kind: &str, stored: &'a str, language: Language) -> &'a
         "paid_twice" => "Devolva a segunda liquidação no adquirente.",
         "paid_after_declined" => "Devolva a liquidação no adquirente; o pagamento foi recusado.",
         "refund_exceeds_paid" => "Compare com o extrato do adquirente.",
+        "refunded_and_charged_back" => {
+            "Conteste o chargeback no adquirente com a prova da devolução: o pagador pode ter recebido duas vezes."
+        }
+        "late_authorization" => {
+            "Está sendo desfeita; verifique no adquirente que nada do limite do cartão continua reservado."
+        }
         "contradiction" => "Compare com o que o adquirente tem do pagamento.",
         "unknown_outcome" => {
             "Procure o pagamento no adquirente pelo id da transação; o serviço continua perguntando."

@@ -1,8 +1,10 @@
 //! What no write may do to a payment.
 
 use quita_domain::event::Event;
+use quita_domain::operation::OperationKind;
 use quita_domain::payment::Payment;
 use quita_domain::state::{RefundStatus, State};
+use quita_domain::status::Status;
 
 /// What is wrong with a write of `next` in the place of `known`.
 pub fn violations(known: Option<&Payment>, next: &Payment) -> Vec<String> {
@@ -63,6 +65,10 @@ fn check_as_successor(known: &Payment, next: &Payment, wrong: &mut Vec<String>) 
         status = event.status;
     }
     must(status == next.status(), "the status is not its last event's");
+    must(
+        sent_against_the_status(known, next).is_none(),
+        "an operation was sent that the status does not allow",
+    );
     let (before, after) = (&known.state, &next.state);
     let times = [
         (before.paid_at, after.paid_at),
@@ -76,6 +82,21 @@ fn check_as_successor(known: &Payment, next: &Payment, wrong: &mut Vec<String>) 
         before.captured_amount.is_none() || before.captured_amount == after.captured_amount,
         "what was paid has changed",
     );
+}
+
+/// An operation that this write sends, although the payment was in no status that allows it since the write before.
+fn sent_against_the_status(known: &Payment, next: &Payment) -> Option<OperationKind> {
+    let was_sent = |id| known.operations.iter().find(|one| one.id == id).map_or(0, |one| one.sent);
+    let sent = next.operations.iter().filter(|operation| operation.sent > was_sent(operation.id));
+    let events = next.history.iter().skip(known.history.len());
+    let statuses: Vec<_> = events.map(|event| event.status).chain([known.status()]).collect();
+    let is_allowed = |kind: OperationKind, status| match kind {
+        OperationKind::Cancel => !matches!(status, Status::Paid | Status::Refund | Status::Chargeback),
+        OperationKind::Capture(_) => status == Status::Approved,
+        OperationKind::Refund(_) => status == Status::Paid,
+    };
+    let mut kinds = sent.map(|operation| operation.kind);
+    kinds.find(|kind| !statuses.iter().any(|status| is_allowed(*kind, *status)))
 }
 
 /// Every event with the state that it reports, wherever that is held.

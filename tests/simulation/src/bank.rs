@@ -65,6 +65,13 @@ impl Bank {
         Reference::none().with("id", &format!("{}-{}", self.name(), id.uuid().simple()))
     }
 
+    /// A charge as it comes into the books.
+    pub(crate) fn entry(&self, query: &ChargeQuery, holding: Holding) -> Entry {
+        let mut entry = Entry::new(query, holding, self.reference(query.id));
+        entry.gives_back_disputed = self.manner.gives_back_disputed;
+        entry
+    }
+
     /// The charge that the bank calls so.
     pub(crate) fn identify(&self, reference: &Reference) -> Option<TransactionId> {
         self.books().keys().copied().find(|id| self.reference(*id) == *reference)

@@ -86,6 +86,10 @@ faults! {
     RefundFails = 300,
     /// A charge can't be found at once after it was made.
     BankLags = 100,
+    /// A card's charge is authorised minutes after everybody gave it up.
+    CardIsVeryLate = 60,
+    /// The bank does not charge a card whose limit it holds.
+    CaptureRefused = 200,
     /// The bank's adapter panics.
     BankPanic = 10,
     /// The issuer refuses.
@@ -100,6 +104,8 @@ faults! {
     NoticeUnknown = 30,
     /// The payer pays before the bank's answer arrives here.
     PayerIsFast = 150,
+    /// The payer pays in the last seconds, and the money comes in after them.
+    PayerIsInTime = 100,
     /// The payer pays after the time to pay.
     PayerIsLate = 100,
     /// The payer pays although the charge was withdrawn.
@@ -107,7 +113,9 @@ faults! {
     /// The payer pays another amount.
     PayerErrs = 40,
     /// The holder takes the money back.
-    Chargeback = 80,
+    Chargeback = 150,
+    /// And another part of it.
+    ChargebackAgain = 500,
     /// The bank gives money back by itself.
     DeskRefund = 60,
     /// A receiver answers with an error.

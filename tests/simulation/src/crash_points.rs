@@ -34,6 +34,8 @@ const REMOTE: Manner = Manner {
     takes_time_for_refunds: false,
     only_hints: false,
     registers_later: false,
+    gives_back_disputed: false,
+    names_disputes: false,
 };
 const PART: Step = Step::Operate(RequestedOperation::Refund(Some(Money::from_cents(CENTS / 4))));
 const REST: Step = Step::Operate(RequestedOperation::Refund(None));
@@ -90,6 +92,12 @@ const WAYS: &[Way] = &[
         manner: Manner { registers_later: true, ..REMOTE },
         steps: &[UNTIL_PAID],
     },
+    Way {
+        name: "pix, refunds that overlap at a bank that gives back what was taken back",
+        kind: Kind::Pix,
+        manner: Manner { takes_time_for_refunds: true, gives_back_disputed: true, ..REMOTE },
+        steps: &[UNTIL_PAID, PART, PART, REST],
+    },
     Way { name: "card, held and captured", kind: Kind::HeldCard, manner: REMOTE, steps: &[CAPTURE, REST] },
     Way { name: "card, held and voided", kind: Kind::HeldCard, manner: REMOTE, steps: &[CANCEL] },
 ];
@@ -119,6 +127,10 @@ const FAULTS: &[&[Fault]] = &[
     &[Fault::PayerIsFast],
     &[Fault::PayerIsLate],
     &[Fault::Chargeback],
+    &[Fault::Chargeback, Fault::ChargebackAgain],
+    &[Fault::CaptureRefused],
+    &[Fault::CardIsVeryLate],
+    &[Fault::PayerIsInTime],
     &[Fault::DeskRefund],
     &[Fault::ReceiverFails],
     &[Fault::ReceiverHangs],

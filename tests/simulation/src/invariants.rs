@@ -88,26 +88,33 @@ fn check_history(world: &World, payment: &Payment) {
     }
 }
 
-/// The end of each refund is an event: of its own, or the change of the status to `refund`.
+/// The end of each refund is exactly one event: of its own, or the change of the status to `refund`. One that was done
+/// after it had failed was told twice, once as what.
 fn check_refunds(world: &World, payment: &Payment) {
-    let told = |id: &str, status| {
-        let of_refund = payment.history.iter().filter_map(|event| event.refund.as_ref());
-        of_refund.filter(|told| told.refund_id == id && told.status == status).count()
+    let told = |refund: &Refund, status| {
+        let of_refunds = payment.history.iter().filter_map(|event| event.refund.as_ref());
+        of_refunds.filter(|told| told.refund_id == refund.id && told.status == status).count()
     };
-    let of_status = |status| payment.state.refunds.iter().filter(move |refund| refund.status == status);
-    let untold = of_status(RefundStatus::Succeeded)
-        .filter(|refund| told(&refund.id, RefundStatus::Succeeded) == 0)
-        .count();
-    if untold != usize::from(payment.status() == Status::Refund) {
-        world.violation(format!("{}: {untold} refunds that succeeded were not told", payment.id));
+    let mut untold = 0;
+    for refund in &payment.state.refunds {
+        let ends = (told(refund, RefundStatus::Failed), told(refund, RefundStatus::Succeeded));
+        let is_right = match (refund.status, ends) {
+            (RefundStatus::Processing, (0, 0)) | (RefundStatus::Failed, (1, 0)) => true,
+            (RefundStatus::Succeeded, (0 | 1, 0)) => {
+                untold += 1;
+                true
+            }
+            (RefundStatus::Succeeded, (0 | 1, 1)) => true,
+            _ => false,
+        };
+        if !is_right {
+            world.violation(format!("{}: {refund:?} was told {ends:?} times", payment.id));
+        }
     }
-    let is_told_once = |refund: &Refund| {
-        told(&refund.id, RefundStatus::Succeeded) <= 1 && told(&refund.id, RefundStatus::Failed) <= 1
-    };
-    let failed_untold =
-        of_status(RefundStatus::Failed).any(|refund| told(&refund.id, RefundStatus::Failed) == 0);
-    if failed_untold || !payment.state.refunds.iter().all(is_told_once) {
-        world.violation(format!("{}: a refund was told twice, or a failed one was not", payment.id));
+    let by_status =
+        payment.history.iter().filter(|event| event.status == Status::Refund && event.refund.is_none());
+    if untold != by_status.count() || untold > 1 {
+        world.violation(format!("{}: {untold} refunds that succeeded were not told", payment.id));
     }
 }
 
@@ -152,6 +159,9 @@ fn check_books(world: &World, payment: &Payment) {
     if holds_card != (payment.status() == Status::Approved) {
         world.violation(format!("{id} is {}, but a card is held: {holds_card}", payment.status()));
     }
+    if entries.iter().any(|entry| entry.is_late) {
+        check_reported(world, id, "late_authorization");
+    }
     match captured.first() {
         Some(entry) if entry.is_odd => check_told_to_operator(world, id),
         Some(entry) => check_captured(world, payment, entry),
@@ -176,14 +186,36 @@ fn check_captured(world: &World, payment: &Payment, entry: &Entry) {
         let ours = payment.state.refunded_amount();
         world.violation(format!("{id}: {ours} is refunded, a bank gave back {}", entry.given_back()));
     }
+    let was_closed = payment.history.iter().any(|event| event.status == Status::Expired);
+    if entry.came_after_its_time && was_closed && !world.faults.has_struck(Fault::ClockJumps) {
+        world.violation(format!("{id} expired although it was paid in time"));
+    }
+    if entry.is_charged_back() && entry.given_back() > Money::ZERO {
+        check_reported(world, id, "refunded_and_charged_back");
+    }
     let is_all_back = entry.given_back() == entry.captured && entry.captured > Money::ZERO;
-    let expected = match (is_all_back, entry.is_charged_back) {
+    let expected = match (is_all_back, entry.is_charged_back()) {
         (true, _) => Status::Refund,
         (false, true) => Status::Chargeback,
         (false, false) => Status::Paid,
     };
     if status != expected {
         world.violation(format!("{id} is {status}, by a bank's books it is {expected}"));
+    }
+}
+
+/// An exception that was on its way to the store is lost with its process, which is known.
+fn check_reported(world: &World, id: TransactionId, kind: &str) {
+    let is_reported = world
+        .store
+        .lock()
+        .exceptions
+        .iter()
+        .any(|exception| exception.transaction_id == id && exception.kind == kind);
+    let has_panicked =
+        [Fault::StorePanic, Fault::BankPanic].into_iter().any(|fault| world.faults.has_struck(fault));
+    if !is_reported && !has_panicked && !world.has_seen_death() {
+        world.violation(format!("{id}: {kind} was reported to no operator"));
     }
 }
 
@@ -233,6 +265,10 @@ fn check_exceptions(world: &World) {
                     || was_crossed_by_refund(world, id)
             }
             "unknown_payment" => is_strange,
+            "refunded_and_charged_back" => {
+                has(|entry| entry.chargebacks > 0 && entry.given_back() > Money::ZERO)
+            }
+            "late_authorization" => has(|entry| entry.is_late),
             "contradiction" => is_odd || is_plausible(world, exception) || has(Entry::may_be_contradicted),
             _ => is_odd,
         };
@@ -261,10 +297,6 @@ fn was_crossed_by_refund(world: &World, id: TransactionId) -> bool {
 fn is_plausible(world: &World, exception: &Exception) -> bool {
     let id = exception.transaction_id;
     let Some(payment) = world.store.payment(id) else { return false };
-    let was_disputed =
-        world.banks.iter().any(|bank| bank.books().get(&id).is_some_and(|entry| entry.was_disputed));
-    // A dispute that is reported only after all was refunded; the same charge found by a question from before it was
-    // sent once more.
-    (was_disputed && payment.status() == Status::Refund)
-        || (exception.detail.starts_with("charge ") && payment.state.attempts.len() > 1)
+    // The same charge found by a question from before it was sent once more.
+    exception.detail.starts_with("charge ") && payment.state.attempts.len() > 1
 }

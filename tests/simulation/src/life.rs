@@ -89,6 +89,8 @@ fn manner(chance: &Chance) -> Manner {
         takes_time_for_refunds: chance.per_mille(300),
         only_hints: chance.per_mille(400),
         registers_later: chance.per_mille(300),
+        gives_back_disputed: chance.per_mille(300),
+        names_disputes: chance.per_mille(500),
     }
 }
 
@@ -222,8 +224,9 @@ fn restart_fallen(world: &Arc<World>) {
 /// Time goes by, up to what is due next if nothing is due now. No notice is on its way for hours: it arrives first.
 async fn step(world: &Arc<World>) {
     restart_fallen(world);
-    if let Some(due) = world.store.next_due().filter(|_| !world.has_notices_on_the_way()) {
-        world.clock.put_forward_to(due.plus_ms(1));
+    let next = world.store.next_due().into_iter().chain(world.next_appointment()).min();
+    if let Some(next) = next.filter(|_| !world.has_notices_on_the_way()) {
+        world.clock.put_forward_to(next.plus_ms(1));
     }
     sleep(STEP).await;
 }

@@ -78,6 +78,8 @@ mistakes! {
     DropHints,
     /// What the acquirer calls a charge is not given back.
     ForgetReference,
+    /// Several chargebacks count as one.
+    ChargebacksAreOne,
     /// A refund that is reported has no id by which a repetition is known.
     RefundHasNoId,
     /// Whatever a receiver answers, or nothing, confirms.
@@ -216,6 +218,11 @@ pub(crate) fn taken(world: &World, mut notice: Notice) -> Notice {
         (world.mistake, &mut notice.fact)
     {
         *refund_id = world.fresh_id().to_string();
+    }
+    if let (Some(Mistake::ChargebacksAreOne), Fact::ChargedBack { id, .. }) =
+        (world.mistake, &mut notice.fact)
+    {
+        *id = "the chargeback".to_owned();
     }
     notice
 }

@@ -1,11 +1,12 @@
 //! Everything outside of the nodes, which outlives them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use quita_domain::identity::TransactionId;
+use quita_domain::time::Timestamp;
 use tokio::time::sleep;
 use uuid::Uuid;
 
@@ -49,6 +50,10 @@ pub(crate) struct Manner {
     pub(crate) only_hints: bool,
     /// A boleto is taken at once and has its code later.
     pub(crate) registers_later: bool,
+    /// It gives money back although it was taken back before.
+    pub(crate) gives_back_disputed: bool,
+    /// It says which chargeback a won dispute was about.
+    pub(crate) names_disputes: bool,
 }
 
 /// One world.
@@ -70,6 +75,10 @@ pub(crate) struct World {
     /// What banks and payers still have to do.
     errands: AtomicU64,
     notices_on_the_way: AtomicU64,
+    /// Nodes that died.
+    deaths: AtomicU64,
+    /// Moments at which something happens outside: time is not skipped beyond them.
+    appointments: Mutex<BTreeSet<Timestamp>>,
 }
 
 /// What clients were told.
@@ -103,6 +112,8 @@ impl World {
             ids: AtomicU64::new(0),
             errands: AtomicU64::new(0),
             notices_on_the_way: AtomicU64::new(0),
+            deaths: AtomicU64::new(0),
+            appointments: Mutex::default(),
         })
     }
 
@@ -209,6 +220,28 @@ impl World {
 
     pub(crate) fn has_notices_on_the_way(&self) -> bool {
         self.notices_on_the_way.load(Ordering::Relaxed) > 0
+    }
+
+    pub(crate) fn note_death(&self) {
+        self.deaths.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether any node ever died.
+    pub(crate) fn has_seen_death(&self) -> bool {
+        self.deaths.load(Ordering::Relaxed) > 0
+    }
+
+    /// Somebody outside waits for this moment.
+    pub(crate) fn appoint(&self, at: Timestamp) {
+        self.appointments.lock().unwrap().insert(at);
+    }
+
+    /// The next moment for which somebody outside waits.
+    pub(crate) fn next_appointment(&self) -> Option<Timestamp> {
+        let now = self.clock.now();
+        let mut appointments = self.appointments.lock().unwrap();
+        appointments.retain(|at| *at >= now);
+        appointments.first().copied()
     }
 
     pub(crate) fn has_errands(&self) -> bool {

@@ -14,7 +14,7 @@ pub(super) fn verdict(query: &ChargeQuery, card: &MaskedCard) -> Fact {
     if let Some((code, kind)) = decline(card) {
         return Fact::Declined(Decline::of_kind(code, kind));
     }
-    if query.captures_at_once {
+    if query.captures_at_once && !refuses_capture(card) {
         Fact::Settled(movement::settlement(query, query.amount))
     } else {
         Fact::Authorized(movement::approval(query.id))
@@ -29,6 +29,11 @@ pub(super) fn reception(card: &MaskedCard) -> Reception {
 /// Whether the holder disputes the charge.
 pub(super) fn is_disputed(card: &MaskedCard) -> bool {
     special_digits(card) == Some("0259")
+}
+
+/// Whether the card's limit is held and can't be captured.
+pub(super) fn refuses_capture(card: &MaskedCard) -> bool {
+    special_digits(card) == Some("0341")
 }
 
 fn decline(card: &MaskedCard) -> Option<(&'static str, DeclineKind)> {

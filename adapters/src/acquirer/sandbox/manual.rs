@@ -43,19 +43,25 @@ impl SandboxAction {
 
 /// The notice that the sandbox would send if this happened now.
 ///
-/// Its id holds the payment's version: a double click is one notice, the same click after a change another.
-/// `Pay` tells the settlement that would come by itself, so that the payment is never paid twice.
+/// Its id holds the payment's version, or the chargeback that it is about: a double click is one notice, the same click
+/// after a change another. `Pay` tells the settlement that would come by itself, so that the payment is never paid twice.
 pub fn manual_notice(action: SandboxAction, payment: &Payment, now: Timestamp) -> Notice {
     let acquirer = payment.acquirer().cloned().unwrap_or_else(|| AcquirerName::new("sandbox"));
     let (id, version) = (payment.id, payment.state.version);
+    let mut event = format!("{}-v{version}", action.as_str());
     let movement_id = format!("{}-{}-v{version}", action.as_str(), id.uuid().simple());
     let fact = match action {
-        SandboxAction::Pay if payment.status() == Status::Chargeback => Fact::DisputeWon { id: movement_id },
+        SandboxAction::Pay if payment.status() == Status::Chargeback => {
+            let oldest = payment.open_chargebacks().next().map(|chargeback| chargeback.id.clone());
+            // Of several open ones each is won by a click of its own, and all but the last leave the version as it was.
+            event = format!("won-{}", oldest.as_deref().unwrap_or_default());
+            Fact::DisputeWon { id: event.clone(), chargeback_id: oldest }
+        }
         SandboxAction::Pay => Fact::Settled(movement::settlement(&payment.query(), payment.order.amount)),
         SandboxAction::Expire => Fact::Expired,
         SandboxAction::Refund => Fact::Refunded { refund_id: movement_id, amount: None },
-        SandboxAction::Chargeback => Fact::ChargedBack { id: movement_id },
+        SandboxAction::Chargeback => Fact::ChargedBack { id: movement_id, amount: None },
     };
-    let notice_id = format!("{acquirer}:{id}:manual-{}-v{version}", action.as_str());
+    let notice_id = format!("{acquirer}:{id}:manual-{event}");
     Notice { id: notice_id, acquirer, transaction_id: id, fact, received_at: now }
 }

@@ -152,7 +152,7 @@ const fn expired(at: Timestamp) -> Step {
 
 fn charged_back(at: Timestamp, query: &ChargeQuery) -> Step {
     let id = format!("chargeback-{}", query.id.uuid().simple());
-    Step { at, event: "charged-back", fact: Fact::ChargedBack { id } }
+    Step { at, event: "charged-back", fact: Fact::ChargedBack { id, amount: None } }
 }
 
 fn refunded(at: Timestamp, query: &ChargeQuery) -> Step {

@@ -59,9 +59,16 @@ pub(crate) struct Entry {
     pub(crate) is_crossed: bool,
     /// Whether it could not be found for a while.
     pub(crate) has_lagged: bool,
-    pub(crate) is_charged_back: bool,
-    /// Whether it was charged back at any time.
-    pub(crate) was_disputed: bool,
+    /// Whether money is given back although it was taken back.
+    pub(crate) gives_back_disputed: bool,
+    /// How often it was charged back.
+    pub(crate) chargebacks: u32,
+    /// Whether the payer's money is on its way here, sent before the time to pay was over.
+    pub(crate) is_in_transit: bool,
+    /// Whether it was paid in time, and came in after that.
+    pub(crate) came_after_its_time: bool,
+    /// Whether it was authorised long after its caller had given it up.
+    pub(crate) is_late: bool,
     pub(crate) issued: Option<Issued>,
     /// From when it can be found.
     pub(crate) visible_at: Timestamp,
@@ -73,6 +80,8 @@ pub(crate) struct Entry {
     pub(crate) reference: Reference,
     /// Money that was taken back or given back, in the order in which it happened, as far as the bank lists it.
     moved: Vec<Fact>,
+    /// Chargebacks of which no dispute was won, oldest first.
+    open_chargebacks: Vec<String>,
     /// What goes back, by an id of the bank's, or of ours where the bank knows those.
     returned: BTreeMap<String, Returned>,
     expires_at: Timestamp,
@@ -92,8 +101,12 @@ impl Entry {
             is_odd: false,
             is_crossed: false,
             has_lagged: false,
-            is_charged_back: false,
-            was_disputed: false,
+            gives_back_disputed: false,
+            chargebacks: 0,
+            is_in_transit: false,
+            came_after_its_time: false,
+            is_late: false,
+            open_chargebacks: Vec::new(),
             issued,
             visible_at: Timestamp::default(),
             operations_visible_at: Timestamp::default(),
@@ -131,13 +144,14 @@ impl Entry {
 
     /// Time has gone by: what was under way ends. Nothing goes back of what was taken back.
     pub(crate) fn pass_to(&mut self, now: Timestamp) {
-        if self.holding == Holding::Awaited && now > self.expires_at {
+        if self.holding == Holding::Awaited && now > self.expires_at && !self.is_in_transit {
             self.holding = Holding::Expired;
         }
+        let gives_back = !self.is_charged_back() || self.gives_back_disputed;
         for (id, one) in &mut self.returned {
             let Return::UnderWay { until, fails } = one.state else { continue };
             if until <= now {
-                one.state = if fails || self.is_charged_back { Return::Failed } else { Return::Done };
+                one.state = if fails || !gives_back { Return::Failed } else { Return::Done };
                 if one.state == Return::Done {
                     self.moved.push(Fact::Refunded { refund_id: id.clone(), amount: Some(one.amount) });
                 }
@@ -172,11 +186,27 @@ impl Entry {
         Statement { facts, reference: self.reference.clone() }
     }
 
-    /// Money is taken back, or the dispute is won.
-    pub(crate) fn dispute(&mut self, fact: Fact) {
-        self.is_charged_back = matches!(fact, Fact::ChargedBack { .. });
-        self.was_disputed = true;
-        self.moved.push(fact);
+    /// Whether money that was taken back is still away.
+    pub(crate) const fn is_charged_back(&self) -> bool {
+        !self.open_chargebacks.is_empty()
+    }
+
+    /// Money is taken back.
+    pub(crate) fn charge_back(&mut self, id: &str, amount: Option<Money>) -> Fact {
+        self.open_chargebacks.push(id.to_owned());
+        self.dispute(Fact::ChargedBack { id: id.to_owned(), amount })
+    }
+
+    /// A dispute is won: about this chargeback, or about the oldest one if the bank does not say.
+    pub(crate) fn win(&mut self, id: String, chargeback: &str, is_named: bool) -> Fact {
+        let place = self.open_chargebacks.iter().position(|open| !is_named || open == chargeback);
+        self.open_chargebacks.remove(place.unwrap());
+        self.dispute(Fact::DisputeWon { id, chargeback_id: is_named.then(|| chargeback.to_owned()) })
+    }
+
+    fn dispute(&mut self, fact: Fact) -> Fact {
+        self.moved.push(fact.clone());
+        fact
     }
 
     /// The bank gives money back without our asking.
@@ -197,6 +227,20 @@ impl Entry {
             self.answered.insert(operation.id, answer);
         }
         self.became_by_id(operation)
+    }
+
+    /// Does not charge a card whose limit is held; where it knows ids, it says so of this one ever after.
+    pub(crate) fn refuse_capture(&mut self, operation: &Operation, knows_ids: bool) -> OperationAnswer {
+        let answer = refused("over_the_limit");
+        if knows_ids {
+            self.answered.insert(operation.id, answer.clone());
+        }
+        answer
+    }
+
+    /// Whether it was asked for this before.
+    pub(crate) fn has_answered(&self, operation: &Operation) -> bool {
+        self.answered.contains_key(&operation.id)
     }
 
     /// What became of an operation of this id.
@@ -257,7 +301,7 @@ impl Entry {
                 OperationAnswer::Done
             }
             (OperationKind::Refund(amount), Holding::Captured)
-                if !self.is_charged_back && amount <= self.left() =>
+                if (!self.is_charged_back() || self.gives_back_disputed) && amount <= self.left() =>
             {
                 let state = match refund_ends {
                     Some((until, fails)) => Return::UnderWay { until, fails },

@@ -125,5 +125,5 @@ pub(super) fn after_operation(
 /// A notice of a payment that nobody here knows.
 pub(crate) fn strange_notice(world: &Arc<World>, bank: &Bank) {
     let id = TransactionId::new(Uuid::from_u128(u128::from(world.chance.any())));
-    notify(world, bank, id, "strange", (Fact::ChargedBack { id: "strange".into() }, true));
+    notify(world, bank, id, "strange", (Fact::ChargedBack { id: "strange".into(), amount: None }, true));
 }

@@ -6,14 +6,24 @@ use std::time::Duration;
 use quita_domain::acquiring::{ChargeQuery, Fact};
 use quita_domain::identity::TransactionId;
 use quita_domain::money::Money;
+use quita_domain::time::Timestamp;
 use tokio::time::sleep;
 
-use super::{Bank, Entry, Holding, notify};
+use super::{Bank, Holding, notify};
 use crate::chance::Fault;
 use crate::world::World;
 
 /// Payers of a thousand who never pay.
 const NEVER: u64 = 150;
+
+/// How long before the end of its time a payer pays who is just in time.
+const LAST_MOMENT_MS: u64 = 5_000;
+
+/// How long what was paid in time may be on its way.
+const LONGEST_TRANSIT_MS: u64 = 80_000;
+
+/// Chargebacks of one payment after the first, at most.
+const MOST_CHARGEBACKS: u32 = 2;
 
 /// A charge was made: the payer may pay from now on.
 pub(super) fn after_charge(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
@@ -21,7 +31,11 @@ pub(super) fn after_charge(world: &Arc<World>, bank: &Arc<Bank>, id: Transaction
     match holding {
         Holding::Awaited => send_payer(world, bank, id),
         Holding::Captured => captured(world, bank, id, false),
-        Holding::Authorised | Holding::Declined | Holding::Expired | Holding::Cancelled => {}
+        Holding::Authorised => {
+            let fact = bank.books().get_mut(&id).unwrap().fact(id.uuid(), world.clock.now());
+            notify::notify(world, bank, id, "authorised", (fact, false));
+        }
+        Holding::Declined | Holding::Expired | Holding::Cancelled => {}
     }
 }
 
@@ -30,7 +44,7 @@ pub(super) fn issued_locally(world: &Arc<World>, bank: &Arc<Bank>, query: &Charg
     if bank.books().contains_key(&query.id) {
         return;
     }
-    bank.books().insert(query.id, Entry::new(query, Holding::Awaited, bank.reference(query.id)));
+    bank.books().insert(query.id, bank.entry(query, Holding::Awaited));
     send_payer(world, bank, query.id);
 }
 
@@ -38,6 +52,14 @@ fn send_payer(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     let is_registered = bank.books()[&id].registered_at <= world.clock.now();
     if is_registered && world.strikes(Fault::PayerIsFast) {
         pay(world, bank, id);
+        return;
+    }
+    if is_registered && world.strikes(Fault::PayerIsInTime) {
+        let expires_at = bank.books()[&id].expires_at();
+        let last_moment = i64::try_from(LAST_MOMENT_MS).unwrap();
+        world.appoint(Timestamp::from_millis(expires_at.millis() - last_moment));
+        let (world, bank) = (Arc::clone(world), Arc::clone(bank));
+        Arc::clone(&world).errand(async move { pay_in_the_last_moment(&world, &bank, id).await });
         return;
     }
     let is_late = world.strikes(Fault::PayerIsLate);
@@ -55,6 +77,28 @@ fn send_payer(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
         }
         pay(&world, &bank, id);
     });
+}
+
+/// Pays before the time to pay is over; the payer's bank takes its time to tell this one.
+async fn pay_in_the_last_moment(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
+    let expires_at = bank.books()[&id].expires_at();
+    for _ in 0..600 {
+        let left_ms = expires_at.ms_since(world.clock.now());
+        if left_ms == 0 {
+            return;
+        }
+        if left_ms <= LAST_MOMENT_MS {
+            bank.books().get_mut(&id).unwrap().is_in_transit = true;
+            let transit_ms = world.chance.between(1, LONGEST_TRANSIT_MS);
+            let (own, bank) = (Arc::clone(world), Arc::clone(bank));
+            world.errand_of_notice(async move {
+                sleep(Duration::from_millis(transit_ms)).await;
+                pay(&own, &bank, id);
+            });
+            return;
+        }
+        sleep(Duration::from_millis(250)).await;
+    }
 }
 
 /// The time to pay goes by, and the bank knows it.
@@ -79,6 +123,7 @@ fn pay(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     if entry.holding != Holding::Awaited && !is_late {
         return;
     }
+    entry.came_after_its_time = entry.is_in_transit && world.clock.now() > entry.expires_at();
     entry.holding = Holding::Captured;
     entry.is_crossed = crosses;
     let asked = world.store.payment(id).map_or(Money::ZERO, |payment| payment.order.amount);
@@ -120,33 +165,44 @@ fn later(
     });
 }
 
+/// Takes money back: all of it, or the first part, and the others later.
 fn charge_back(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     let mut books = bank.books();
     let entry = books.get_mut(&id).unwrap();
     entry.pass_to(world.clock.now());
-    if entry.given_back() > Money::ZERO {
-        return;
-    }
-    let fact = Fact::ChargedBack { id: format!("chargeback-{id}") };
-    entry.dispute(fact.clone());
+    let place = entry.chargebacks;
+    entry.chargebacks += 1;
+    let chargeback = format!("chargeback-{place}-{id}");
+    let is_part = world.chance.per_mille(500);
+    let amount = is_part.then(|| Money::from_cents(world.chance.between(1, entry.captured.cents())));
+    let fact = entry.charge_back(&chargeback, amount);
     drop(books);
-    notify::notify(world, bank, id, "charged-back", (fact, true));
+    notify::notify(world, bank, id, &chargeback, (fact, true));
+    if place < MOST_CHARGEBACKS && world.strikes(Fault::ChargebackAgain) {
+        later(world, bank, id, charge_back);
+    }
     if world.chance.per_mille(500) {
-        later(world, bank, id, win_dispute);
+        let (own, own_bank) = (Arc::clone(world), Arc::clone(bank));
+        let wait_ms = world.chance.between(10, 15_000);
+        world.errand(async move {
+            sleep(Duration::from_millis(wait_ms)).await;
+            win_dispute(&own, &own_bank, id, &chargeback);
+        });
     }
 }
 
-fn win_dispute(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
-    let fact = Fact::DisputeWon { id: format!("won-{id}") };
-    bank.books().get_mut(&id).unwrap().dispute(fact.clone());
-    notify::notify(world, bank, id, "dispute-won", (fact, true));
+fn win_dispute(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId, chargeback: &str) {
+    let won = format!("won-{chargeback}");
+    let is_named = bank.manner.names_disputes;
+    let fact = bank.books().get_mut(&id).unwrap().win(won.clone(), chargeback, is_named);
+    notify::notify(world, bank, id, &won, (fact, true));
 }
 
 fn refund_at_the_desk(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     let mut books = bank.books();
     let entry = books.get_mut(&id).unwrap();
     let left = entry.left();
-    if entry.is_charged_back || left == Money::ZERO {
+    if entry.is_charged_back() || left == Money::ZERO {
         return;
     }
     let amount = Money::from_cents(world.chance.between(1, left.cents()));

@@ -12,7 +12,8 @@ use quita_domain::acquiring::{
 };
 use quita_domain::identity::TransactionId;
 use quita_domain::method::Method;
-use quita_domain::operation::Operation;
+use quita_domain::operation::{Operation, OperationKind};
+use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 use quita_ports::{
     Acquirer, AcquirerFactory, AcquirerSpec, LocalIssue, NoticeReader, NoticeRefused, NoticeSink, RawNotice,
@@ -30,6 +31,8 @@ use crate::world::World;
 const LATE_MS: u64 = 8_000;
 /// How long a charge, or an operation, may be invisible after it was made, in milliseconds.
 const LAG_MS: u64 = 8_000;
+/// How long after everybody gave it up a charge may still arrive, in milliseconds.
+const VERY_LATE_MS: u64 = 120_000;
 /// How long a boleto may be without a code, in milliseconds.
 const REGISTRATION_MS: u64 = 60_000;
 /// How long a refund may take, in milliseconds; some take hours.
@@ -80,7 +83,7 @@ impl LocalIssue for NodeBank {
     fn issue(&self, query: &ChargeQuery) -> Option<Fact> {
         let is_local = self.bank.manner.issues_locally && query.method == Method::Pix;
         is_local.then(|| {
-            let mut entry = Entry::new(query, Holding::Awaited, self.bank.reference(query.id));
+            let mut entry = self.bank.entry(query, Holding::Awaited);
             entry.fact(query.id.uuid(), self.world.clock.now())
         })
     }
@@ -190,7 +193,7 @@ impl NodeBank {
             }
             Method::CreditCard => Holding::Authorised,
         };
-        let mut entry = Entry::new(query, holding, self.bank.reference(id));
+        let mut entry = self.bank.entry(query, holding);
         if world.strikes(Fault::BankLags) {
             entry.has_lagged = true;
             entry.visible_at = now.plus_ms(world.chance.between(1, LAG_MS));
@@ -207,6 +210,31 @@ impl NodeBank {
         answer
     }
 
+    /// Whether a charge holds a card's limit and no more, once: one that is made twice charges twice.
+    fn is_only_authorised(&self, charge: &Charge) -> bool {
+        let is_card = charge.query.method == Method::CreditCard;
+        let captures = charge.query.captures_at_once && !self.bank.manner.authorises_only;
+        is_card && !captures && !self.bank.manner.forgets_keys
+    }
+
+    /// A request for a charge arrives after its payment was given up. While it was not, it is lost.
+    async fn take_very_late(&self, charge: &Charge) {
+        let (world, id) = (&self.world, charge.query.id);
+        sleep(Duration::from_millis(world.chance.between(VERY_LATE_MS, 2 * VERY_LATE_MS))).await;
+        let is_given_up = world.store.payment(id).is_some_and(|payment| {
+            payment.status() == Status::Declined && payment.acquirer() == Some(self.bank.name())
+        });
+        if !is_given_up || self.bank.books().contains_key(&id) {
+            return;
+        }
+        let mut entry = self.bank.entry(&charge.query, Holding::Authorised);
+        entry.is_late = true;
+        let fact = entry.fact(id.uuid(), world.clock.now());
+        world.note(|| format!("{} holds {id} very late", self.bank.name()));
+        self.bank.books().insert(id, entry);
+        notify::notify(world, &self.bank, id, "authorised", (fact, true));
+    }
+
     /// A charge that is sent, and what is answered to it, if that is in time.
     async fn send(&self, charge: &Charge) -> ChargeAnswer {
         self.fuse.gate("charge").await;
@@ -215,6 +243,11 @@ impl NodeBank {
             return ChargeAnswer::Failed(failure);
         }
         self.bank.check_intent(&self.world, charge);
+        if self.is_only_authorised(charge) && self.world.strikes(Fault::CardIsVeryLate) {
+            let (teller, charge) = (self.clone(), charge.clone());
+            self.world.errand(async move { teller.take_very_late(&charge).await });
+            pending::<()>().await;
+        }
         if self.world.strikes(Fault::BankLateArrival) {
             let (teller, charge, wait_ms) = (self.clone(), charge.clone(), self.late_ms());
             self.world.errand(async move {
@@ -250,7 +283,12 @@ impl NodeBank {
         let mut books = self.bank.books();
         let Some(entry) = books.get_mut(&id) else { return OperationAnswer::Refused("unknown".into()) };
         entry.pass_to(now);
+        let is_capture = matches!(operation.kind, OperationKind::Capture(_));
+        let may_refuse = is_capture && entry.holding == Holding::Authorised && !entry.has_answered(operation);
         let answer = match manner.knows_sums_only {
+            _ if may_refuse && world.strikes(Fault::CaptureRefused) => {
+                entry.refuse_capture(operation, !manner.knows_sums_only)
+            }
             true => entry.operate_once_more(operation),
             false => entry.operate_by_id(operation, refund_ends),
         };

@@ -1,0 +1,150 @@
+//! Chargebacks and disputes that were won: each is counted once, in whatever order they are told.
+
+use serde::{Deserialize, Serialize};
+
+use super::decide::Draft;
+use super::{Change, Discrepancy, DiscrepancyKind, Payment};
+use crate::event::Cause;
+use crate::money::Money;
+use crate::state::{Refund, RefundStatus};
+use crate::status::Status;
+
+/// Money that was taken back: all of it, an instalment, an item.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Chargeback {
+    /// The acquirer's id of it.
+    pub id: String,
+    /// How much; everything that came in when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amount: Option<Money>,
+    /// The dispute that was won about it. It is open while this is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub won: Option<WonDispute>,
+}
+
+impl Chargeback {
+    /// Whether the money is still with the payer.
+    pub const fn is_open(&self) -> bool {
+        self.won.is_none()
+    }
+}
+
+/// A dispute that was won.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WonDispute {
+    /// The acquirer's id of this movement.
+    pub id: String,
+    /// Whether it named the chargeback. One that did not closed the oldest open one, and makes way for one that does.
+    pub names_chargeback: bool,
+}
+
+impl Payment {
+    /// The chargebacks that no won dispute has closed, oldest first.
+    pub fn open_chargebacks(&self) -> impl Iterator<Item = &Chargeback> {
+        self.chargebacks.iter().filter(|chargeback| chargeback.is_open())
+    }
+
+    fn chargeback(&self, id: &str) -> Option<&Chargeback> {
+        self.chargebacks.iter().find(|chargeback| chargeback.id == id)
+    }
+}
+
+impl Draft {
+    /// Learns a chargeback once: reported again after its dispute was won it is not another one.
+    pub(super) fn learn_charged_back(
+        &mut self,
+        id: String,
+        amount: Option<Money>,
+    ) -> Result<(), Discrepancy> {
+        if self.payment.chargeback(&id).is_none() {
+            match self.payment.status() {
+                // Of what was given back already, an operator hears.
+                Status::Paid | Status::Approved | Status::Chargeback | Status::Refund => {}
+                Status::Initial | Status::Pending | Status::Expired | Status::Cancelled => {
+                    return Err(self.too_early("charged back", Some(id)));
+                }
+                Status::Declined => return Err(self.contradiction("charged back", Some(id))),
+            }
+            self.make(Change::ChargedBack(Chargeback { id: id.clone(), amount, won: None }));
+            self.become_status(Status::Chargeback, None, Cause::Acquirer);
+        }
+        self.report_refunds_beside_chargebacks(|_, chargeback| chargeback.id == id);
+        Ok(())
+    }
+
+    /// Learns once that a dispute was won: the payment is paid again when no other chargeback is open.
+    pub(super) fn learn_dispute_won(
+        &mut self,
+        id: String,
+        chargeback_id: Option<String>,
+    ) -> Result<(), Discrepancy> {
+        if self.payment.chargebacks.iter().filter_map(|one| one.won.as_ref()).any(|won| won.id == id) {
+            return Ok(());
+        }
+        if self.payment.status() == Status::Declined {
+            return Err(self.contradiction("dispute won", Some(id)));
+        }
+        let names_chargeback = chargeback_id.is_some();
+        let closed = match chargeback_id {
+            Some(named) => {
+                let before = self.payment.chargeback(&named).map(|chargeback| chargeback.won.clone());
+                match before {
+                    // Another one has won this dispute already.
+                    Some(Some(won)) if won.names_chargeback => return Ok(()),
+                    // It was only taken for the one that was meant: there must be another one for it.
+                    Some(Some(won)) => {
+                        let Some(other) = self.oldest_open_chargeback() else {
+                            return Err(self.too_early("dispute won", Some(id)));
+                        };
+                        self.make(Change::DisputeWon(other, won));
+                        named
+                    }
+                    Some(None) => named,
+                    None => return Err(self.too_early("dispute won", Some(id))),
+                }
+            }
+            None => match self.oldest_open_chargeback() {
+                Some(oldest) => oldest,
+                None => return Err(self.too_early("dispute won", Some(id))),
+            },
+        };
+        self.make(Change::DisputeWon(closed, WonDispute { id, names_chargeback }));
+        if self.payment.status() == Status::Chargeback && self.oldest_open_chargeback().is_none() {
+            // A capture that was on its way when the dispute began has not been answered, or was lost.
+            if self.payment.state.captured_amount.is_none() {
+                self.make(Change::Captured(self.expected_settlement()));
+            }
+            self.become_status(Status::Paid, Some("dispute_won"), Cause::Acquirer);
+        }
+        Ok(())
+    }
+
+    fn oldest_open_chargeback(&self) -> Option<String> {
+        self.payment.open_chargebacks().next().map(|chargeback| chargeback.id.clone())
+    }
+
+    /// Whoever got a refund and has a chargeback open may have the money twice. It is reported for each of these, and
+    /// again whenever one of the two is stated again: a report that was lost in a crash is made then.
+    pub(super) fn report_refunds_beside_chargebacks(&mut self, which: impl Fn(&Refund, &Chargeback) -> bool) {
+        let refunds = self.payment.state.refunds.iter();
+        let done = refunds.filter(|refund| refund.status == RefundStatus::Succeeded);
+        let pairs = done
+            .flat_map(|refund| self.payment.open_chargebacks().map(move |chargeback| (refund, chargeback)));
+        let of = |(refund, chargeback): (&Refund, &Chargeback)| {
+            let taken_back = chargeback.amount.map_or_else(|| "all".to_owned(), |amount| amount.to_string());
+            Discrepancy {
+                kind: DiscrepancyKind::RefundedAndChargedBack,
+                detail: format!(
+                    "refund {} of {} was done, and chargeback {} took {taken_back} back",
+                    refund.id, refund.amount, chargeback.id
+                ),
+                stated: "",
+                about: Some(format!("{} {}", refund.id, chargeback.id)),
+            }
+        };
+        let found: Vec<_> = pairs.filter(|(refund, chargeback)| which(refund, chargeback)).map(of).collect();
+        self.discrepancies.extend(found);
+    }
+}

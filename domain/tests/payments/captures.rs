@@ -1,0 +1,114 @@
+//! Captures that are refused, and authorisations that come when nobody wants them any more.
+
+use crate::payments::unknown_outcomes::{charge_answered, found};
+use crate::*;
+
+/// The answer to the first operation of a payment.
+fn answered(payment: &Payment, answer: OperationAnswer) -> Command {
+    operated(payment.operations[0].id, answer)
+}
+
+fn refused() -> OperationAnswer {
+    OperationAnswer::Refused("over the limit".into())
+}
+
+fn approved(capture: bool) -> Payment {
+    after(&opened_card(capture), charge_answered(ChargeAnswer::known(authorised())), 10)
+}
+
+/// A card that is held, and whose capture the acquirer refused.
+fn not_captured() -> Payment {
+    let capturing = after(&approved(false), requested(RequestedOperation::Capture(None), None, 1), 1_000);
+    after(&capturing, answered(&capturing, refused()), 1_100)
+}
+
+#[test]
+fn a_refused_capture_leaves_the_payment_approved_and_says_why() {
+    let held = not_captured();
+    assert_eq!(held.status(), Status::Approved, "the card's limit is still held");
+    assert_eq!(held.state.status_reason.as_deref(), Some("capture_refused"));
+    assert_eq!(held.history.len(), 1, "its status has not changed");
+    assert_eq!(held.state.version, approved(false).state.version + 1, "but the record has");
+}
+
+#[test]
+fn after_a_refused_capture_another_amount_can_be_captured_or_the_card_be_set_free() {
+    let part = RequestedOperation::Capture(Some(Money::from_cents(6_000)));
+    let again = after(&not_captured(), requested(part, None, 2), 2_000);
+    let paid = after(&again, operated(Uuid::from_u128(2), OperationAnswer::Done), 2_100);
+    assert_eq!((paid.status(), paid.state.captured_amount), (Status::Paid, Some(Money::from_cents(6_000))));
+    assert_eq!(paid.state.status_reason, None);
+    let freed = after(&not_captured(), requested(RequestedOperation::Cancel, None, 2), 2_000);
+    let freed = after(&freed, operated(Uuid::from_u128(2), OperationAnswer::Done), 2_100);
+    assert_eq!(freed.status(), Status::Cancelled);
+}
+
+#[test]
+fn a_card_whose_capture_at_once_was_refused_is_approved_and_can_be_captured_by_the_merchant() {
+    let capturing = approved(true);
+    let by_merchant = |payment: &Payment, id| {
+        payment.decide(requested(RequestedOperation::Capture(None), None, id), &at(2_000))
+    };
+    assert!(by_merchant(&capturing, 2).is_err(), "ours is on its way");
+    let held = after(&capturing, answered(&capturing, refused()), 100);
+    assert_eq!((held.status(), held.due_at().is_some()), (Status::Approved, true), "the books are compared");
+    let again = by_merchant(&held, 2).unwrap().next.unwrap();
+    let paid = after(&again, operated(Uuid::from_u128(2), OperationAnswer::Done), 2_100);
+    assert_eq!(paid.status(), Status::Paid);
+    assert!(by_merchant(&paid, 3).unwrap_err().to_string().contains("paid"));
+}
+
+/// A card payment that was given up in this way.
+fn given_up(fact: Fact) -> Payment {
+    after(&opened_card(false), charge_answered(ChargeAnswer::known(fact)), 10)
+}
+
+#[test]
+fn an_authorisation_of_a_payment_that_was_given_up_is_reported_and_set_free() {
+    let declined = given_up(Fact::Declined(Decline::of("interrupted")));
+    let cancelled = given_up(Fact::Expired);
+    let answer = found(ChargeAnswer::known(authorised()));
+    for (payment, command) in
+        [(&declined, notice(authorised())), (&cancelled, notice(authorised())), (&declined, answer)]
+    {
+        let decision = payment.decide(command, &at(60_000)).unwrap();
+        assert_eq!(decision.discrepancies[0].kind, DiscrepancyKind::LateAuthorization);
+        let voiding = decision.next.unwrap();
+        let void = voiding.operations[0].clone();
+        assert!(decision.effects.contains(&Effect::Operate(AcquirerName::new("first"), void.id)));
+        assert_eq!(
+            (voiding.status(), &voiding.history),
+            (payment.status(), &payment.history),
+            "it stays over"
+        );
+        let again = voiding.decide(notice(authorised()), &at(61_000)).unwrap();
+        assert!(again.next.is_none(), "it is set free once");
+        assert_eq!(again.discrepancies[0].about, decision.discrepancies[0].about, "and reported once");
+        let told = after(&voiding, notice(Fact::Cancelled), 61_000);
+        for voided in [&voiding, &told] {
+            let done = voided.decide(operated(void.id, OperationAnswer::Done), &at(62_000)).unwrap();
+            assert_eq!(done.discrepancies, []);
+            assert_eq!(done.next.unwrap().operations[0].state, OperationState::Done);
+        }
+    }
+}
+
+#[test]
+fn an_authorisation_that_is_reported_again_after_the_payment_went_on_changes_nothing() {
+    let voided = after(&approved(false), notice(Fact::Cancelled), 1_000);
+    let withdrawn = after(&approved(false), notice(Fact::Declined(Decline::of("withdrawn"))), 1_000);
+    let paid = after(&approved(true), notice(settled("s1", 10_000)), 1_000);
+    for payment in [voided, withdrawn, paid, not_captured()] {
+        let decision = payment.decide(notice(authorised()), &at(2_000)).unwrap();
+        assert!(decision.next.is_none() && decision.discrepancies.is_empty(), "{}", payment.status());
+    }
+}
+
+#[test]
+fn nothing_is_voided_where_another_amount_came_in() {
+    let odd = given_up(settled("s1", 9_999));
+    assert_eq!(odd.status(), Status::Cancelled);
+    let decision = odd.decide(notice(authorised()), &at(2_000)).unwrap();
+    assert_eq!(decision.discrepancies[0].kind, DiscrepancyKind::LateAuthorization);
+    assert!(decision.next.is_none(), "an operator settles that money");
+}
