@@ -135,9 +135,16 @@ pub fn fact(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Fact> {
         7 => {
             Fact::Refunded { refund_id: refund_id(input, payment)?, amount: perhaps_amount(input, payment)? }
         }
-        8 => Fact::ChargedBack { id: format!("c{}", input.int_in_range(0..=1_u8)?) },
-        _ => Fact::DisputeWon { id: format!("w{}", input.int_in_range(0..=1_u8)?) },
+        8 => Fact::ChargedBack { id: chargeback_id(input)?, amount: perhaps_amount(input, payment)? },
+        _ => Fact::DisputeWon {
+            id: format!("w{}", input.int_in_range(0..=2_u8)?),
+            chargeback_id: if input.arbitrary()? { Some(chargeback_id(input)?) } else { None },
+        },
     })
+}
+
+fn chargeback_id(input: &mut Unstructured<'_>) -> Result<String> {
+    Ok(format!("c{}", input.int_in_range(0..=2_u8)?))
 }
 
 fn approval() -> Approval {

@@ -1,5 +1,6 @@
 //! What holds for every payment, whatever it is told and when.
 
+mod chargebacks;
 mod charges;
 mod operations;
 mod repetition;
@@ -7,7 +8,7 @@ mod repetition;
 use quita_domain::delivery::{Delivery, DeliveryState};
 use quita_domain::event::Event;
 use quita_domain::money::Money;
-use quita_domain::operation::{Operation, OperationKind};
+use quita_domain::operation::{Operation, OperationKind, OperationState};
 use quita_domain::payment::{Command, Context, Decision, Effect, Payment};
 use quita_domain::record::PaymentRecord;
 use quita_domain::state::{RefundStatus, State};
@@ -32,6 +33,7 @@ pub fn step(before: &Payment, command: Command, context: &Context) -> Payment {
     check_told(before, next, &decision, &command);
     check_effects(next, &decision);
     check_nothing_is_forgotten(next);
+    chargebacks::check(before, next, &command, context);
     charges::check(before, &decision, next, &command);
     operations::check(before, &decision, next, &command, context);
     check_outbox(next);
@@ -240,10 +242,11 @@ fn check_nothing_is_forgotten(next: &Payment) {
         ),
         Status::Pending => assert!(next.check.is_some(), "nobody looks at a pending payment"),
         Status::Approved if next.order.captures_at_once() => {
-            let is_capturing = next.operations.iter().any(|operation| {
-                matches!(operation.kind, OperationKind::Capture(_)) && operation.is_processing()
+            let is_captured_or_refused = next.operations.iter().any(|operation| {
+                matches!(operation.kind, OperationKind::Capture(_))
+                    && (operation.is_processing() || operation.state == OperationState::Refused)
             });
-            assert!(is_capturing, "an authorisation that nobody captures");
+            assert!(is_captured_or_refused, "an authorisation that nobody captures");
         }
         Status::Approved
         | Status::Declined

@@ -5,6 +5,7 @@ use quita_domain::money::Money;
 use quita_domain::operation::{Operation, OperationCall, OperationKind};
 use quita_domain::payment::{CALL_LEASE_MS, Command, Context, Decision, Effect, Payment};
 use quita_domain::state::RefundStatus;
+use quita_domain::status::Status;
 
 use super::BELIEVED_AFTER_MS;
 
@@ -25,6 +26,7 @@ pub(super) fn check(
         }
         if sent > 0 {
             check_sending(before, next, operation);
+            check_status_allows(before, next, operation);
         }
         for effect in &decision.effects {
             if matches!(effect, Effect::InquireOperation(_, id) if *id == operation.id) {
@@ -75,6 +77,26 @@ fn is_believed_not_found(known: &Operation, command: &Command) -> bool {
     *operation == known.id
         && known.not_found >= 1
         && inquiring_for_ms.is_some_and(|ms| ms >= BELIEVED_AFTER_MS + lease_ms)
+}
+
+/// It is sent while the payment is what allows it, or was before a later part of this decision.
+fn check_status_allows(before: &Payment, next: &Payment, operation: &Operation) {
+    let events = next.history.iter().skip(before.history.len());
+    let mut statuses = events.map(|event| event.status).chain([before.status()]);
+    let is_allowed = |status| match operation.kind {
+        OperationKind::Cancel => match status {
+            Status::Paid | Status::Refund | Status::Chargeback => false,
+            Status::Initial
+            | Status::Pending
+            | Status::Approved
+            | Status::Declined
+            | Status::Expired
+            | Status::Cancelled => true,
+        },
+        OperationKind::Capture(_) => status == Status::Approved,
+        OperationKind::Refund(_) => status == Status::Paid,
+    };
+    assert!(statuses.any(is_allowed), "{operation:?} is sent for what is {}", next.status());
 }
 
 /// It is stored as sent, with what there was for certain before it: before this decision, or after a part of it.
