@@ -4,7 +4,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, PATIENCE, TestApp, boleto, eventually, pix, sign};
+use crate::support::{Answer, PATIENCE, TestApp, boleto, card, eventually, pix, sign};
 
 /// An acquirer that sends notices.
 struct Acquirer<'a> {
@@ -66,6 +66,45 @@ fn a_signed_notice_moves_its_payment_once() {
     client.wait_for_status(id, "paid");
     assert_eq!(client.history(id), ["pending", "expired", "paid"]);
     assert_eq!(exceptions(&app), Vec::<Value>::new());
+}
+
+#[test]
+fn a_payment_with_several_chargebacks_is_paid_again_when_none_is_open() {
+    let app = TestApp::new();
+    let client = app.client();
+    let record = client.create(&pix(10_027));
+    let acquirer = Acquirer::new(&app, "sandbox");
+    let facts = [
+        json!({"fact": "settled", "id": "s1", "amount": 10_027}),
+        json!({"fact": "chargedBack", "id": "c1", "amount": 3_000}),
+        json!({"fact": "chargedBack", "id": "c2"}),
+        json!({"fact": "disputeWon", "id": "w2", "chargebackId": "c2"}),
+        json!({"fact": "chargedBack", "id": "c3", "amount": 27}),
+        json!({"fact": "disputeWon", "id": "w3", "chargebackId": "c3"}),
+        json!({"fact": "disputeWon", "id": "w1"}),
+    ];
+    for (place, fact) in facts.iter().enumerate() {
+        let told = acquirer.tell(&record["createdAt"], &notice(&format!("e{place}"), &record, fact));
+        assert_eq!(told.status, 200, "{told}");
+    }
+    let id = record["transactionId"].as_str().unwrap();
+    let is_over = || (client.history(id).len() >= 4).then_some(());
+    eventually(PATIENCE, "no chargeback is open", is_over);
+    assert_eq!(client.history(id), ["pending", "paid", "chargeback", "paid"]);
+    assert_eq!(exceptions(&app), Vec::<Value>::new());
+}
+
+#[test]
+fn an_authorisation_that_comes_after_the_card_was_declined_is_shown_to_an_operator() {
+    let app = TestApp::new();
+    let record = app.client().create(&card("4000000000000002", 10_000));
+    let acquirer = Acquirer::new(&app, record["acquirer"].as_str().unwrap());
+    let authorised = json!({"fact": "authorized", "authorizationCode": "123456"});
+    acquirer.tell(&record["createdAt"], &notice("e1", &record, &authorised)).expect(200);
+    let told = eventually(PATIENCE, "an exception", || exceptions(&app).into_iter().next());
+    assert_eq!(told["kind"], "late_authorization", "{told:#}");
+    let id = record["transactionId"].as_str().unwrap();
+    assert_eq!(app.client().payment(id)["status"], "declined");
 }
 
 #[test]
