@@ -14,6 +14,7 @@ pub mod store_url;
 
 mod file;
 pub mod operator_password;
+mod ops_hosts;
 pub mod otlp;
 mod safety;
 mod secret_text;
@@ -39,6 +40,8 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Where operators are served.
     pub ops_listen: SocketAddr,
+    /// Names under which the operator's pages are shown besides those of this machine: small letters, no port.
+    pub ops_hosts: Vec<String>,
     /// How the outside reaches this service, if that was said; see [`Config::public_url_at`].
     pub public_url: Option<Url>,
     /// Where the payments are kept.
@@ -137,6 +140,7 @@ impl Config {
         let mut config = Self {
             listen: address(&mut settings, "listen", 8080),
             ops_listen,
+            ops_hosts: ops_hosts::read(&mut settings),
             public_url: settings.read("public-url", PUBLIC_URL_FORM, parse_plain_url),
             store: store(&mut settings),
             environment,

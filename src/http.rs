@@ -11,7 +11,6 @@ mod docs;
 mod edge;
 mod errors;
 mod idempotency;
-mod listener;
 mod notifications;
 mod operations;
 mod page_routes;
@@ -27,7 +26,7 @@ mod traceparent;
 pub use edge::{Edge, Keys};
 pub use routes::configure;
 
+pub(crate) use body::BODY_TIME_OUT;
 pub(crate) use errors::ApiError;
-pub(crate) use listener::cannot_listen;
 pub(crate) use request_id::{not_found, with_request_id};
 pub(crate) use traced::traced;

@@ -6,6 +6,7 @@ pub mod config;
 mod console;
 mod first_run;
 pub mod http;
+mod listener;
 mod ops;
 mod sample_request;
 pub mod serve;

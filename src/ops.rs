@@ -1,35 +1,42 @@
 //! The operators' listener: health, metrics, exceptions, and the operator's console. Loopback by default.
 
 mod health;
+mod known_hosts;
 
 use std::io;
-use std::net::SocketAddr;
 
 use actix_web::dev::Server;
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data};
-use actix_web::{App, HttpResponse, HttpServer};
+use actix_web::{App, HttpResponse};
 use prometheus::{Encoder, Registry, TextEncoder};
 use quita_actors::Payments;
 use quita_domain::exception::Exception;
 use serde::Serialize;
 
 use crate::console::operator::{self, OperatorConsole};
-use crate::http::{ApiError, cannot_listen, with_request_id};
+use crate::http::{ApiError, with_request_id};
+use crate::listener::Listener;
+pub(crate) use known_hosts::{KnownHosts, name_of};
 
 /// Exceptions shown at once.
 const EXCEPTIONS: usize = 500;
 
-/// Binds the listener.
+/// Serves it.
+///
+/// # Errors
+/// If the socket can't be used.
 pub(crate) fn listen(
-    address: SocketAddr,
+    listener: Listener,
     payments: Payments,
     registry: Registry,
-    console: Data<OperatorConsole>,
-) -> anyhow::Result<(Server, SocketAddr)> {
+    (console, hosts): (Data<OperatorConsole>, KnownHosts),
+) -> io::Result<Server> {
     let (payments, registry) = (Data::new(payments), Data::new(registry));
-    let server = HttpServer::new(move || {
+    listener.serve(move || {
+        let hosts = hosts.clone();
         App::new()
+            .wrap(from_fn(move |request, next| known_hosts::only(hosts.clone(), request, next)))
             .wrap(from_fn(with_request_id))
             .app_data(payments.clone())
             .app_data(registry.clone())
@@ -39,15 +46,7 @@ pub(crate) fn listen(
             .route("/metrics", web::get().to(metrics))
             .route("/ops/exceptions", web::get().to(exceptions))
             .configure(operator::configure)
-    });
-    let server = server
-        .workers(1)
-        .disable_signals()
-        .bind(address)
-        .map_err(|error| cannot_listen("--ops-listen", address, &error))?;
-    let bound = server.addrs().first().copied();
-    let bound = bound.ok_or_else(|| io::Error::other("no address was bound"))?;
-    Ok((server.run(), bound))
+    })
 }
 
 /// `GET /metrics`, in Prometheus text.

@@ -2,13 +2,14 @@
 
 use std::io;
 use std::net::TcpListener;
+use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
+use actix_web::App;
 use actix_web::dev::Server;
 use actix_web::middleware::{Condition, from_fn};
 use actix_web::web::Data;
-use actix_web::{App, HttpServer};
 use prometheus::Registry;
 use quita_actors::{ActorSystem, Limits, NodeIdentity, Placement, Ports};
 use quita_adapters::system::{SystemClock, SystemDice, SystemIds};
@@ -20,19 +21,14 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::config::{Config, Environment};
 use crate::console::merchant::{self, MerchantConsole};
 use crate::console::operator::OperatorConsole;
-use crate::http::{self, Edge, cannot_listen, traced, with_request_id};
+use crate::http::{self, Edge, traced, with_request_id};
+use crate::listener::{ConnectionLimits, ConnectionMetrics, Listener, Places, cannot_listen, open_files};
+use crate::ops::KnownHosts;
 use crate::service::access::{Access, KeyVerifier};
 use crate::service::people::People;
 use crate::store::Purpose;
 use crate::traces::Traces;
 use crate::{acquirers, first_run, ops, store};
-
-/// How long a client may take to send the head of a request.
-const HEAD_TIME_OUT: Duration = Duration::from_secs(10);
-/// How long a connection may be idle.
-const KEEP_ALIVE: Duration = Duration::from_secs(30);
-/// Connections that one worker serves at once.
-const CONNECTIONS: usize = 25_000;
 
 /// How often it is stored when API keys were last used.
 const LAST_USES_EVERY: Duration = Duration::from_secs(15);
@@ -69,14 +65,18 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
 /// # Errors
 /// When it can't start; the message says what to do.
 pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
+    let open_files = allow_open_files();
     let store = store::open(&config.store, Purpose::Serve).await?;
     let clock = Arc::clone(&outside.clock);
     let registry = Registry::new();
     let traces = Traces::start(&config, &registry)?;
     // Bound first: the addresses of payers' pages name the port.
-    let listener =
-        TcpListener::bind(config.listen).map_err(|error| cannot_listen("--listen", config.listen, &error))?;
-    let api_address = listener.local_addr()?;
+    let [api_socket, ops_socket] =
+        [("--listen", config.listen), ("--ops-listen", config.ops_listen)].map(|(option, address)| {
+            TcpListener::bind(address).map_err(|error| cannot_listen(option, address, &error))
+        });
+    let (api_socket, ops_socket) = (api_socket?, ops_socket?);
+    let (api_address, ops_address) = (api_socket.local_addr()?, ops_socket.local_addr()?);
     let public_url = config.public_url_at(api_address);
     let webhooks = webhooks(&config, &clock);
     let identity = NodeIdentity {
@@ -92,12 +92,26 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let console = Data::new(MerchantConsole::new(edge.clone(), store.clone(), webhooks, &config));
     let streams = Arc::clone(&console.streams);
     let uses = actix_web::rt::spawn(store_last_uses(edge.clone()));
-    let api = listen(&config, listener, (edge.clone(), console), traces.tracer())?;
+    let connections = ConnectionMetrics::register(&registry)?;
+    let limits = ConnectionLimits::of_api(open_files, config.behind_proxy);
+    let listener = Listener {
+        socket: api_socket,
+        places: Places::new("api", limits, &connections),
+        workers: std::thread::available_parallelism().map_or(2, NonZero::get),
+        shutdown_time: config.shutdown_time,
+    };
+    let api = listen(listener, (edge.clone(), console), traces.tracer())?;
     let (access, people) =
         (Access::new(store.clone(), clock.clone()), People::new(store.clone(), clock.clone()));
     let operators = OperatorConsole::new(system.operators(), system.payments(), store, clock, &config);
-    let (ops, ops_address) =
-        ops::listen(config.ops_listen, system.payments(), registry, Data::new(operators))?;
+    let listener = Listener {
+        socket: ops_socket,
+        places: Places::new("ops", ConnectionLimits::of_ops(open_files), &connections),
+        workers: 1,
+        shutdown_time: config.shutdown_time,
+    };
+    let hosts = KnownHosts::new(&config.ops_hosts);
+    let ops = ops::listen(listener, system.payments(), registry, (Data::new(operators), hosts))?;
     // Last of all that can fail: a password that was made and not printed would be lost.
     let welcome = first_run::prepare(&config, &access, &people).await?;
     tracing::info!(listen = %api_address, ops_listen = %ops_address, store = %config.store, "the service is ready");
@@ -152,28 +166,33 @@ fn threads() -> Placement {
 }
 
 fn listen(
-    config: &Config,
-    listener: TcpListener,
+    listener: Listener,
     (edge, console): (Data<Edge>, Data<MerchantConsole>),
     tracer: Option<Arc<dyn Tracer>>,
 ) -> io::Result<Server> {
-    let server = HttpServer::new(move || {
+    listener.serve(move || {
         let (is_traced, tracer) = (tracer.is_some(), tracer.clone());
+        let (edge, console) = (edge.clone(), console.clone());
         let traced = from_fn(move |request, next| traced(tracer.clone(), request, next));
         App::new()
             .wrap(Condition::new(is_traced, traced))
             .wrap(from_fn(with_request_id))
-            .configure(|config| merchant::configure(config, console.clone()))
-            .configure(|config| http::configure(config, edge.clone()))
-    });
-    let server = server
-        .client_request_timeout(HEAD_TIME_OUT)
-        .keep_alive(KEEP_ALIVE)
-        .max_connections(CONNECTIONS)
-        .shutdown_timeout(config.shutdown_time.as_secs())
-        .disable_signals()
-        .listen(listener)?;
-    Ok(server.run())
+            .configure(|config| merchant::configure(config, console))
+            .configure(|config| http::configure(config, edge))
+    })
+}
+
+/// Lets this process have as many files and sockets open as the system grants without being asked.
+fn allow_open_files() -> u64 {
+    let allowed = open_files::raise();
+    if allowed < open_files::ENOUGH {
+        tracing::warn!(
+            allowed,
+            enough = open_files::ENOUGH,
+            "few files may be open: many clients at once are refused"
+        );
+    }
+    allowed
 }
 
 /// Serves until a signal; then stops accepting and finishes what was accepted.

@@ -6,6 +6,7 @@ pub mod audit;
 pub mod people;
 
 pub(crate) mod limiter;
+pub(crate) mod network;
 
 #[cfg(test)]
 mod hand_clock;

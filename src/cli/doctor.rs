@@ -16,6 +16,7 @@ use super::output;
 use crate::config::Config;
 use crate::config::settings::Settings;
 use crate::config::store_url::StoreUrl;
+use crate::listener::open_files;
 use crate::store::{self, Purpose};
 use finding::{Finding, Level};
 
@@ -30,6 +31,7 @@ pub(super) async fn run(settings: Settings) -> Result<(), Failure> {
             findings.extend(checks::configuration(&config));
             findings.extend(checks::acquirers(&config));
             findings.push(checks::secret_key(&config));
+            findings.push(checks::open_files(open_files::most()));
             findings.extend(stored(&config).await);
         }
     }

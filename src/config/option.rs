@@ -30,12 +30,17 @@ pub const CONFIG_FILE: ConfigOption =
     option("config", "FILE", "TOML file with any of the other options [default: none]");
 
 /// Every option of the service.
-pub const OPTIONS: [ConfigOption; 21] = [
+pub const OPTIONS: [ConfigOption; 22] = [
     option("listen", "ADDRESS", "Where merchants and payers are served [default: 127.0.0.1:8080]"),
     option(
         "ops-listen",
         "ADDRESS",
         "Where operators are served: health, metrics, console [default: 127.0.0.1:9090]",
+    ),
+    option(
+        "ops-hosts",
+        "NAMES",
+        "Host names under which the operator's pages are shown, besides loopback [default: none]",
     ),
     option("public-url", "URL", "How the outside reaches this service [default: http://LISTEN]"),
     ConfigOption {

@@ -6,7 +6,8 @@ use super::problem::{Problem, Severity};
 use super::secret_key::MIN_SECRET_KEY_CHARACTERS;
 use super::{Config, Environment};
 
-/// What production refuses to start on. Development takes everything but a short key of its own.
+/// What production refuses to start on. Development takes everything but a short key of its own, and serves nobody else
+/// under the key that everybody knows.
 pub(super) fn problems(config: &Config) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut refuse = |option: &str, message: String| {
@@ -19,6 +20,16 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
         );
     }
     if config.environment == Environment::Development {
+        let is_open = [config.listen, config.ops_listen].into_iter().find(|address| !is_loopback(*address));
+        if let Some(address) = is_open.filter(|_| config.secret_key.is_default()) {
+            refuse(
+                "secret-key",
+                format!(
+                    "it is the one that everybody knows, so only this machine may be served, not {address}: listen on \
+                     a loopback address, or {MAKE_A_KEY}"
+                ),
+            );
+        }
         return problems;
     }
     if config.secret_key.is_default() {
@@ -49,6 +60,13 @@ pub(super) fn warnings(config: &Config, store_is_flag: bool) -> Vec<String> {
              use a loopback address, or a network of your own",
             config.ops_listen
         ));
+    }
+    if !is_loopback(config.ops_listen) && config.ops_hosts.is_empty() {
+        warnings.push(
+            "ops-hosts: none is set, so the operator's pages are shown under loopback names only; set the name under \
+             which operators reach them"
+                .into(),
+        );
     }
     if config.operator_password.is_none() {
         warnings.push(

@@ -68,6 +68,7 @@ fn every_option_can_be_set_in_all_three_places() {
     let values = [
         ("listen", "127.0.0.1:1"),
         ("ops-listen", "127.0.0.1:2"),
+        ("ops-hosts", "ops.example.com, 10.0.0.1"),
         ("public-url", "https://pay.example.com/base"),
         ("store", "mongodb://h/quita?replicaSet=rs"),
         ("environment", "production"),
@@ -165,10 +166,47 @@ fn production_names_everything_that_is_unsafe() {
 #[test]
 fn an_operators_listener_that_others_reach_is_worth_a_warning() {
     let password = [("QUITA_OPERATOR_PASSWORD", "fifteen letters")];
-    for (listen, warnings) in [("127.0.0.1:1", 0), ("[::1]:1", 0), ("0.0.0.0:1", 1), ("10.0.0.1:1", 1)] {
+    for (listen, warnings) in [("127.0.0.1:1", 0), ("[::1]:1", 0), ("0.0.0.0:1", 2), ("10.0.0.1:1", 2)] {
         let config = load(&[("ops-listen", listen)], &password, None).unwrap();
         assert_eq!(config.warnings.len(), warnings, "{listen}");
     }
+    let named = [("ops-listen", "10.0.0.1:1"), ("ops-hosts", "ops.example.com")];
+    assert_eq!(load(&named, &password, None).unwrap().warnings.len(), 1);
+}
+
+#[test]
+fn development_with_the_key_that_everybody_knows_serves_this_machine_only() {
+    for name in ["listen", "ops-listen"] {
+        for (address, is_safe) in [
+            ("127.0.0.1:1", true),
+            ("127.8.8.8:1", true),
+            ("[::1]:1", true),
+            ("0.0.0.0:1", false),
+            ("[::]:1", false),
+        ] {
+            let config = load(&[(name, address)], &[], None).unwrap();
+            let expected: &[&str] = if is_safe { &[] } else { &["secret-key"] };
+            assert_eq!(unsafe_parts(&config), expected, "{name} {address}");
+            let config = load(&[(name, address)], &[("QUITA_SECRET_KEY", SECRET)], None).unwrap();
+            assert_eq!(unsafe_parts(&config), Vec::<String>::new(), "{name} {address}");
+        }
+    }
+}
+
+#[test]
+fn names_of_the_operators_pages_are_a_list_or_a_text_without_ports() {
+    let expected = ["ops.example.com", "10.0.0.1", "[fd00::1]"];
+    let text = [("ops-hosts", "OPS.example.com:9090, 10.0.0.1 ,[fd00::1]:80")];
+    assert_eq!(load(&text, &[], None).unwrap().ops_hosts, expected);
+    let file = "ops-hosts = ['OPS.example.com', '10.0.0.1:1', '[fd00::1]']";
+    assert_eq!(load(&[], &[], Some(file)).unwrap().ops_hosts, expected);
+    for wrong in ["", ",", "a,,b", "http://ops.example.com", "a b", "*"] {
+        assert!(
+            refusals(load(&[("ops-hosts", wrong)], &[], None))[0].contains("with commas between"),
+            "{wrong}"
+        );
+    }
+    assert!(refusals(load(&[], &[], Some("ops-hosts = [1]")))[0].contains("key ops-hosts"));
 }
 
 #[test]

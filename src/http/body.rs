@@ -14,7 +14,7 @@ use super::errors::ApiError;
 /// The largest body (contract §1.1).
 const MAX_BYTES: usize = 256 * 1024;
 /// How long a caller may take to send it.
-const TIME_OUT: Duration = Duration::from_secs(10);
+pub(crate) const BODY_TIME_OUT: Duration = Duration::from_secs(10);
 
 /// Reads a JSON body.
 pub(crate) async fn read_json(request: &HttpRequest, payload: Payload) -> Result<Bytes, ApiError> {
@@ -46,10 +46,10 @@ pub(crate) async fn read(request: &HttpRequest, payload: Payload) -> Result<Byte
     if announced.is_some_and(|length: usize| length > MAX_BYTES) {
         return Err(too_large());
     }
-    match timeout(TIME_OUT, collect(payload)).await {
+    match timeout(BODY_TIME_OUT, collect(payload)).await {
         Ok(body) => body,
         Err(_) => {
-            let message = format!("the body must arrive within {} s", TIME_OUT.as_secs());
+            let message = format!("the body must arrive within {} s", BODY_TIME_OUT.as_secs());
             Err(ApiError::new(StatusCode::REQUEST_TIMEOUT, "request_timeout", message))
         }
     }

@@ -3,7 +3,7 @@
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::StatusCode;
-use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::http::header::{CACHE_CONTROL, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpRequest, HttpResponse};
 use uuid::Uuid;
@@ -28,7 +28,7 @@ pub(crate) fn carry<W: Future>(work: W) -> impl Future<Output = W::Output> {
     CURRENT.scope(current(), work)
 }
 
-/// Gives a request its id, and every response too.
+/// Gives a request its id, and every response too; and keeps answers out of caches.
 pub(crate) async fn with_request_id<B: MessageBody + 'static>(
     request: ServiceRequest,
     next: Next<B>,
@@ -38,8 +38,13 @@ pub(crate) async fn with_request_id<B: MessageBody + 'static>(
     CURRENT
         .scope(id, async move {
             let mut response = next.call(request).await?;
+            let headers = response.headers_mut();
             if let Ok(header) = header {
-                response.headers_mut().insert(HEADER, header);
+                headers.insert(HEADER, header);
+            }
+            // Whoever is between must not keep what it sees, unless the answer itself says so.
+            if !headers.contains_key(CACHE_CONTROL) {
+                headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
             }
             Ok(response)
         })

@@ -212,3 +212,31 @@ fn a_refused_card_is_no_error() {
         (&json!("declined"), &json!("generic_decline"))
     );
 }
+
+#[test]
+fn no_answer_of_the_api_is_kept_by_anybody_in_between() {
+    let app = TestApp::new();
+    let (client, stranger) = (app.client(), app.client_without_key());
+    let created = client.post("/pay/payments", &pix(10_027));
+    let id = created.json()["transactionId"].as_str().unwrap().to_owned();
+    let path = format!("/pay/payments/{id}");
+    for answer in [
+        created,
+        client.get(&path),
+        client.get(&format!("{path}/events")),
+        client.get("/pay/payments"),
+        client.get("/pay/webhooks/deliveries"),
+        client.post("/pay/payments", &json!({})),
+        client.post_empty(&format!("{path}/cancel")),
+        client.get("/pay/payments/7"),
+        client.send("PUT", "/pay/payments", &[], b""),
+        client.get("/nowhere"),
+        stranger.get(&path),
+        stranger.post("/acquirers/sandbox/notifications", &json!({})),
+        app.ops().get("/ops/exceptions"),
+        app.ops().get("/health/ready"),
+        app.ops().get("/metrics"),
+    ] {
+        assert_eq!(answer.header("cache-control"), Some("no-store"), "{answer}");
+    }
+}

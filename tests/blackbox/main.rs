@@ -51,6 +51,7 @@ mod refunds;
 mod routing;
 mod sandbox_cards;
 mod sandbox_codes;
+mod slow_clients;
 mod start_and_stop;
 mod store_faults;
 mod support;

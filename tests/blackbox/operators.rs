@@ -17,6 +17,47 @@ fn a_service_that_runs_is_live_and_ready() {
 }
 
 #[test]
+fn pages_and_exceptions_are_shown_under_known_names_and_health_under_any() {
+    let app = TestApp::builder().arg("--ops-hosts", "ops.example.com, Quita.internal:9090").start();
+    let port = app.ops_url().rsplit(':').next().unwrap().to_owned();
+    let get = |path: &str, host: &str| app.ops().send("GET", path, &[("Host", host)], b"");
+    for host in [
+        "localhost",
+        &format!("LOCALHOST:{port}"),
+        "127.0.0.1",
+        &format!("127.9.9.9:{port}"),
+        &format!("[::1]:{port}"),
+        "ops.example.com",
+        "OPS.example.com:80",
+        "quita.internal",
+    ] {
+        for path in ["/ops/exceptions", "/sign-in", "/console/assets/console.css"] {
+            assert_eq!(get(path, host).status, 200, "{path} of {host}");
+        }
+    }
+    for host in [
+        "evil.example",
+        "evil.example:9090",
+        "127.0.0.1.evil.example",
+        "localhost.evil.example",
+        "ops.example.com.evil.example",
+        "xops.example.com",
+        "10.0.0.1",
+        "127.0.0.1@evil.example",
+        "",
+    ] {
+        for path in ["/ops/exceptions", "/sign-in", "/", "/live", "/nowhere"] {
+            get(path, host).expect_error(421, "misdirected_request");
+        }
+        let sent = app.ops().send("POST", "/sign-in", &[("Host", host)], b"");
+        sent.expect_error(421, "misdirected_request");
+        for path in ["/health/live", "/health/ready", "/metrics"] {
+            assert_eq!(get(path, host).status, 200, "{path} of {host}");
+        }
+    }
+}
+
+#[test]
 fn operators_and_merchants_have_listeners_of_their_own() {
     let app = TestApp::new();
     for path in ["/metrics", "/health/ready", "/ops/exceptions"] {

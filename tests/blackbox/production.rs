@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::json;
 
-use crate::support::{Edit, TestApp, pix};
+use crate::support::{Edit, Program, TestApp, pix};
 
 const SECRET_KEY: &str = "a-key-for-tests-that-is-long-enough-to-be-taken";
 const SANDBOX: &str = "[{ name = \"sandbox\", adapter = \"sandbox\" }]";
@@ -104,4 +104,19 @@ fn a_key_may_send_two_hundred_requests_a_second() {
     crate::support::eventually(crate::support::PATIENCE, "the limit is past", || {
         (client.get("/pay/payments").status == 200).then_some(())
     });
+}
+
+#[test]
+fn the_key_that_everybody_knows_serves_this_machine_only() {
+    let folder = tempfile::tempdir().unwrap();
+    for option in ["--listen", "--ops-listen"] {
+        let refused = Program::new(folder.path(), ["serve", option, "0.0.0.0:0"]).run();
+        assert_eq!(refused.code, Some(1), "{}", refused.said());
+        assert!(
+            refused.stderr.contains("secret-key: ") && refused.stderr.contains("loopback"),
+            "{}",
+            refused.stderr
+        );
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was made");
 }

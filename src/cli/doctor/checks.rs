@@ -16,6 +16,7 @@ use crate::config::acquirer::{AcquirerConfig, AdapterConfig};
 use crate::config::problem::ConfigError;
 use crate::config::store_url::StoreUrl;
 use crate::config::{Config, Environment};
+use crate::listener::open_files;
 
 /// How much earlier than the newest entry of the store the clock may be: other nodes' clocks differ a little.
 const CLOCK_TOLERANCE_MS: u64 = 5_000;
@@ -88,6 +89,19 @@ pub(super) fn secret_key(config: &Config) -> Finding {
         return Finding::warn("secret key", "it is the one of development, which everybody knows", mend);
     }
     Finding::ok("secret key", "set")
+}
+
+/// Whether as many files and sockets may be open as many clients and receivers need.
+pub(super) fn open_files(most: u64) -> Finding {
+    if most >= open_files::ENOUGH {
+        return Finding::ok("open files", format!("{most} may be open at once"));
+    }
+    let text = format!("only {most} may be open at once, and half of that is for who connects");
+    let mend = format!(
+        "allow {} or more: `ulimit -Hn`, LimitNOFILE= of systemd, --ulimit nofile= of a container",
+        open_files::ENOUGH
+    );
+    Finding::warn("open files", text, mend)
 }
 
 /// An embedded store that was not made yet.
@@ -228,6 +242,14 @@ mod tests {
             let found = clock(at(0), made_at.map(at), newest.map(at));
             assert_eq!(found.level, level, "{found}");
         }
+    }
+
+    #[test]
+    fn few_open_files_are_worth_a_word_with_where_to_allow_more() {
+        assert_eq!(open_files(8_192).level, Level::Ok);
+        let few = open_files(1_024);
+        assert_eq!(few.level, Level::Warn);
+        assert!(few.text.contains("1024") && few.mend.is_some_and(|mend| mend.contains("LimitNOFILE")));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use crate::service::limiter::{Limiter, Pace};
+use crate::service::network::network_of;
 
 /// Attempts in a row from one address on one account, and how long until there is one more.
 const PAIR: Pace = Pace { burst: 8, period: Duration::from_secs(60) };
@@ -30,19 +31,11 @@ impl Attempts {
     /// Counts one attempt, or tells how many seconds to wait.
     pub(crate) fn count(&self, account: &str, address: IpAddr) -> Result<(), u64> {
         let account: String = account.to_lowercase().chars().take(ACCOUNT_CHARACTERS).collect();
-        let network = network(address);
+        let network = network_of(address);
         // What one address may not do counts on nobody's account.
         self.addresses.count(&network)?;
         self.pairs.count(&(account.clone(), network))?;
         self.accounts.count(&account)
-    }
-}
-
-/// Who has one IPv6 address has the other 2^64 of its network too.
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => IpAddr::V6((u128::from(address) >> 64 << 64).into()),
-        IpAddr::V4(address) => IpAddr::V4(address),
     }
 }
 

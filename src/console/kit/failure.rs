@@ -31,6 +31,9 @@ pub(crate) enum Failure {
     /// The form is too large.
     #[error("the form is too large")]
     TooLarge,
+    /// The form did not come in time.
+    #[error("the form did not come in time")]
+    TooSlow,
     /// There is nothing at this address for this visitor.
     #[error("there is nothing here")]
     NotFound,
@@ -80,6 +83,7 @@ impl Failure {
             Self::SignedOut(_) => StatusCode::SEE_OTHER,
             Self::Forbidden | Self::ForeignForm => StatusCode::FORBIDDEN,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::WrongMethod(_) => StatusCode::METHOD_NOT_ALLOWED,
             Self::Refused(_) | Self::Refusal(_) => StatusCode::CONFLICT,
@@ -98,6 +102,7 @@ impl Failure {
             Self::Forbidden => (texts.forbidden, texts.forbidden_sentence.into()),
             Self::ForeignForm => (texts.foreign_form, texts.foreign_form_sentence.into()),
             Self::TooLarge => (texts.unreadable, texts.too_large.into()),
+            Self::TooSlow => (texts.too_slow, texts.too_slow_sentence.into()),
             Self::NotFound => (texts.not_found, texts.not_found_sentence.into()),
             Self::WrongMethod(_) => (texts.wrong_method, texts.wrong_method_sentence.into()),
             Self::Refused(words) => (texts.refused, words.clone()),
@@ -147,6 +152,7 @@ impl ResponseError for Failure {
             Self::Forbidden
             | Self::ForeignForm
             | Self::TooLarge
+            | Self::TooSlow
             | Self::NotFound
             | Self::Refused(_)
             | Self::Refusal(_)

@@ -7,10 +7,12 @@ use actix_web::web::Payload;
 use actix_web::{FromRequest, HttpRequest, dev};
 use quita_domain::secret::Secret;
 use subtle::ConstantTimeEq;
+use tokio::time::timeout;
 use url::form_urlencoded;
 
 use super::cookies::form_token;
 use super::failure::Failure;
+use crate::http::BODY_TIME_OUT;
 
 /// The field that carries the token of the form.
 const TOKEN_FIELD: &str = "formToken";
@@ -24,7 +26,8 @@ impl Form {
     /// Reads a form that must belong to the visitor's cookie, or to one of them.
     ///
     /// # Errors
-    /// [`Failure::ForeignForm`] if it does not, and if it is no form at all.
+    /// [`Failure::ForeignForm`] if it does not, and if it is no form at all; [`Failure::TooSlow`] and
+    /// [`Failure::TooLarge`] if it does not come in time or is no form of ours.
     pub(crate) async fn read<'a>(
         request: &HttpRequest,
         payload: Payload,
@@ -35,7 +38,8 @@ impl Form {
         if !kind.starts_with("application/x-www-form-urlencoded") {
             return Err(Failure::ForeignForm);
         }
-        let body = payload.to_bytes_limited(MAX_BYTES).await.map_err(|_| Failure::TooLarge)?;
+        let body = timeout(BODY_TIME_OUT, payload.to_bytes_limited(MAX_BYTES)).await;
+        let body = body.map_err(|_| Failure::TooSlow)?.map_err(|_| Failure::TooLarge)?;
         let body = body.map_err(|_| Failure::ForeignForm)?;
         let form = Self(form_urlencoded::parse(&body).into_owned().collect());
         let given = form.text(TOKEN_FIELD).as_bytes();
@@ -99,5 +103,27 @@ impl<V: SignedIn> FromRequest for SignedForm<V> {
             let form = Form::read(&request, body, Some(visitor.token())).await?;
             Ok(Self { visitor, form })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::test::TestRequest;
+    use futures_util::stream;
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_form_that_does_not_come_is_waited_for_no_longer_than_any_body() {
+        let kind = (CONTENT_TYPE, "application/x-www-form-urlencoded");
+        let request = TestRequest::post().insert_header(kind).to_http_request();
+        let never = stream::pending::<Result<actix_web::web::Bytes, actix_web::error::PayloadError>>();
+        let mut body: dev::Payload = dev::Payload::Stream { payload: Box::pin(never) };
+        let payload = Payload::from_request(&request, &mut body).await.unwrap();
+        let begun = Instant::now();
+        let refused = Form::read(&request, payload, None).await.err().unwrap();
+        assert!(matches!(refused, Failure::TooSlow), "{refused}");
+        assert_eq!(begun.elapsed(), BODY_TIME_OUT);
     }
 }

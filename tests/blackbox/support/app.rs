@@ -192,6 +192,9 @@ fn launch(settings: &TestAppBuilder, directory: &Path, store: &TestStore) -> (Ru
     for (name, value) in &settings.environment {
         program = program.env(name, value);
     }
+    if let Some(most) = settings.open_files {
+        program = program.open_files(most);
+    }
     let logged_before = fs::metadata(directory.join("serve.err")).map_or(0, |file| file.len() as usize);
     let mut running = program.start("serve");
     let addresses = eventually(READY_WITHIN, "the service is ready", || {

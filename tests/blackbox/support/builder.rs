@@ -13,6 +13,7 @@ pub(crate) struct TestAppBuilder {
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) store: Option<TestStore>,
     pub(crate) expects_errors: bool,
+    pub(crate) open_files: Option<u32>,
 }
 
 impl TestAppBuilder {
@@ -25,7 +26,7 @@ impl TestAppBuilder {
             ("--sandbox-time-out", "500ms"),
         ];
         let options = options.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-        Self { options, environment: Vec::new(), store: None, expects_errors: false }
+        Self { options, environment: Vec::new(), store: None, expects_errors: false, open_files: None }
     }
 
     /// Sets an option of `quita serve`, or another value for one of the defaults above.
@@ -61,6 +62,12 @@ impl TestAppBuilder {
     /// Lets the log hold errors, which otherwise fail the test when it is over.
     pub(crate) fn expects_errors(mut self) -> Self {
         self.expects_errors = true;
+        self
+    }
+
+    /// Lets it have no more open files than this.
+    pub(crate) fn open_files(mut self, most: u32) -> Self {
+        self.open_files = Some(most);
         self
     }
 

@@ -45,6 +45,21 @@ impl Program {
         self
     }
 
+    /// Lets it have no more open files than this, nor raise that by itself.
+    pub(crate) fn open_files(mut self, most: u32) -> Self {
+        let mut limited = Command::new("sh");
+        limited.args(["-c", "ulimit -n \"$0\" && exec \"$@\"", &most.to_string()]);
+        limited.arg(self.command.get_program()).args(self.command.get_args()).current_dir(&self.directory);
+        for (name, value) in self.command.get_envs() {
+            match value {
+                Some(value) => limited.env(name, value),
+                None => limited.env_remove(name),
+            };
+        }
+        self.command = limited;
+        self
+    }
+
     /// Lets it run beside the test.
     pub(crate) fn start(self, name: &str) -> Running {
         Running::start(self.command, &self.directory, name)

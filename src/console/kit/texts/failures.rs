@@ -13,6 +13,8 @@ group! {
             "The session has changed, or another site sent this. Nothing was changed: go back, reload the page and try again.";
         unreadable: "Algo não foi entendido", "Something was not understood";
         too_large: "O formulário é grande demais.", "The form is too large.";
+        too_slow: "O formulário não chegou a tempo", "The form did not arrive in time";
+        too_slow_sentence: "Nada foi alterado: tente de novo.", "Nothing was changed: try again.";
         not_found: "Não há nada aqui", "There is nothing here";
         not_found_sentence: "O endereço está errado, ou o que havia nele não é da sua conta.",
             "The address is wrong, or what it names is not your account's.";

@@ -1,0 +1,103 @@
+//! What holds for every connection of a listener, before and whatever is spoken on it: how many there are, from one
+//! address and altogether, and how long a client may take.
+
+mod connection;
+pub(crate) mod open_files;
+mod places;
+
+use std::fmt;
+use std::future::{Ready, ready};
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::time::Duration;
+
+use actix_http::error::DispatchError;
+use actix_http::{HttpService, Protocol, Request, Response};
+use actix_server::ServerBuilder;
+use actix_service::{IntoServiceFactory, Service, ServiceFactory, ServiceFactoryExt, fn_service, map_config};
+use actix_web::body::MessageBody;
+use actix_web::dev::{AppConfig, Server};
+use tokio::net::TcpStream;
+
+use connection::Connection;
+pub(crate) use places::{ConnectionLimits, ConnectionMetrics, Places};
+
+/// How long a client may take to send the head of its first request.
+const HEAD_TIME_OUT: Duration = Duration::from_secs(10);
+/// How long a connection may be idle.
+const KEEP_ALIVE: Duration = Duration::from_secs(30);
+/// How long a client that is told to go may take to do so.
+const DISCONNECT_TIME_OUT: Duration = Duration::from_secs(1);
+/// Where connections come in, and how they are served.
+pub(crate) struct Listener {
+    /// Bound already.
+    pub(crate) socket: TcpListener,
+    /// Who may connect.
+    pub(crate) places: Places,
+    /// Threads that read and write.
+    pub(crate) workers: usize,
+    /// How long what was accepted may take to finish in the end.
+    pub(crate) shutdown_time: Duration,
+}
+
+impl Listener {
+    /// Serves an application; signals are the caller's business.
+    ///
+    /// # Errors
+    /// If the socket can't be used.
+    pub(crate) fn serve<F, I, S, B>(self, app: F) -> io::Result<Server>
+    where
+        F: Fn() -> I + Send + Clone + 'static,
+        I: IntoServiceFactory<S, Request>,
+        S: ServiceFactory<Request, Config = AppConfig> + 'static,
+        S::Error: Into<actix_web::Error> + 'static,
+        S::InitError: fmt::Debug,
+        S::Response: Into<Response<B>> + 'static,
+        <S::Service as Service<Request>>::Future: 'static,
+        S::Service: 'static,
+        B: MessageBody + 'static,
+    {
+        let Self { socket, places, workers, shutdown_time } = self;
+        let server = ServerBuilder::new()
+            .workers(workers)
+            .max_concurrent_connections(places.share_of(workers))
+            .shutdown_timeout(shutdown_time.as_secs())
+            .disable_signals();
+        let stopping = server.graceful_shutdown_signal();
+        let name = places.listener();
+        let server = server.listen(name, socket, move || {
+            let (places, stopping) = (places.clone(), stopping.clone());
+            let app = app().into_factory().map_err(|error: S::Error| error.into().error_response());
+            let http = HttpService::build()
+                .graceful_shutdown_signal(move || {
+                    let stopping = stopping.clone();
+                    async move { stopping.notified().await }
+                })
+                .keep_alive(KEEP_ALIVE)
+                .client_request_timeout(HEAD_TIME_OUT)
+                .client_disconnect_timeout(DISCONNECT_TIME_OUT)
+                .finish(map_config(app, |()| AppConfig::default()));
+            fn_service(move |stream| admit(stream, &places)).and_then(http)
+        })?;
+        Ok(server.run())
+    }
+}
+
+type Admitted = (Connection<TcpStream>, Protocol, Option<SocketAddr>);
+
+/// Takes a connection in, or cuts it if there is no place for it.
+fn admit(stream: TcpStream, places: &Places) -> Ready<Result<Admitted, DispatchError>> {
+    let admitted = stream.peer_addr().and_then(|peer| {
+        let Some(place) = places.take(peer.ip()) else {
+            connection::cut(&stream);
+            return Err(io::ErrorKind::ConnectionRefused.into());
+        };
+        Ok((Connection::new(stream, place), Protocol::Http1, Some(peer)))
+    });
+    ready(admitted.map_err(DispatchError::Io))
+}
+
+/// Says what is wrong with an address, and which option names it.
+pub(crate) fn cannot_listen(option: &str, address: SocketAddr, error: &io::Error) -> anyhow::Error {
+    anyhow::anyhow!("cannot listen on {address}: {error}; choose another address with {option}")
+}

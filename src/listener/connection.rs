@@ -1,0 +1,208 @@
+//! One connection that was taken in, with deadlines that hold whatever is spoken on it.
+//!
+//! HTTP's own deadlines are of the first head and of a connection that is idle. What is left: a client that takes nothing
+//! of its answer, and one that goes on sending and never asks for anything (a head that never ends, a body that nobody
+//! reads).
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, Sleep, sleep, sleep_until};
+
+use super::places::Place;
+
+/// How long a client may take nothing of what waits for it.
+const TAKE_TIME_OUT: Duration = Duration::from_secs(30);
+/// How long a connection may live without anything to send: longer than any request takes, and than the pause between
+/// two signs of life of a live page.
+const SILENCE_TIME_OUT: Duration = Duration::from_secs(120);
+
+/// What can be cut instead of closed.
+pub(super) trait Cut {
+    /// Lets the end of the stream be a cut: what was not sent yet is dropped.
+    fn cut(&self);
+}
+
+impl Cut for TcpStream {
+    fn cut(&self) {
+        cut(self);
+    }
+}
+
+/// Lets the end of a stream be a cut. If that fails it is closed as usual, and the system holds on to what was not sent.
+pub(super) fn cut(stream: &TcpStream) {
+    drop(stream.set_zero_linger());
+}
+
+/// A stream that ends if its client takes too long.
+pub(super) struct Connection<S> {
+    stream: S,
+    /// Runs out if the client takes nothing; absent while it does.
+    untaken: Option<Pin<Box<Sleep>>>,
+    sent_at: Instant,
+    /// When to look at `sent_at` again.
+    silence: Pin<Box<Sleep>>,
+    _place: Place,
+}
+
+impl<S: Cut> Connection<S> {
+    pub(super) fn new(stream: S, place: Place) -> Self {
+        let silence = Box::pin(sleep(SILENCE_TIME_OUT));
+        Self { stream, untaken: None, sent_at: Instant::now(), silence, _place: place }
+    }
+
+    fn check_silence(&mut self, context: &mut Context<'_>) -> io::Result<()> {
+        while self.silence.as_mut().poll(context).is_ready() {
+            let Some(end) = self.sent_at.checked_add(SILENCE_TIME_OUT).filter(|end| *end > Instant::now())
+            else {
+                return Err(self.time_out());
+            };
+            self.silence.set(sleep_until(end));
+        }
+        Ok(())
+    }
+
+    fn time_out(&self) -> io::Error {
+        self.stream.cut();
+        io::ErrorKind::TimedOut.into()
+    }
+}
+
+impl<S: AsyncRead + Cut + Unpin> AsyncRead for Connection<S> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        this.check_silence(context)?;
+        Pin::new(&mut this.stream).poll_read(context, buffer)
+    }
+}
+
+impl<S: AsyncWrite + Cut + Unpin> AsyncWrite for Connection<S> {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        match Pin::new(&mut this.stream).poll_write(context, bytes) {
+            Poll::Ready(written) => {
+                (this.untaken, this.sent_at) = (None, Instant::now());
+                Poll::Ready(written)
+            }
+            Poll::Pending => {
+                let untaken = this.untaken.get_or_insert_with(|| Box::pin(sleep(TAKE_TIME_OUT)));
+                ready!(untaken.as_mut().poll(context));
+                Poll::Ready(Err(this.time_out()))
+            }
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        this.check_silence(context)?;
+        Pin::new(&mut this.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+
+    use super::super::places::{ConnectionLimits, Places};
+    use super::*;
+
+    impl Cut for DuplexStream {
+        fn cut(&self) {}
+    }
+
+    /// A connection and its client, with room for ten bytes between them.
+    fn connected() -> (Connection<DuplexStream>, DuplexStream, Places) {
+        let places = Places::uncounted(ConnectionLimits { all: 1, of_one: 1 });
+        let place = places.take(IpAddr::V4(Ipv4Addr::LOCALHOST)).unwrap();
+        let (stream, client) = duplex(10);
+        (Connection::new(stream, place), client, places)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_takes_nothing_of_its_answer_is_cut_and_its_place_is_free() {
+        let (mut connection, client, places) = connected();
+        let begun = Instant::now();
+        let error = connection.write_all(&[7; 100]).await.unwrap_err();
+        assert_eq!((error.kind(), begun.elapsed()), (io::ErrorKind::TimedOut, TAKE_TIME_OUT));
+        assert!(places.take(IpAddr::V4(Ipv4Addr::LOCALHOST)).is_none());
+        drop((connection, client));
+        assert!(places.take(IpAddr::V4(Ipv4Addr::LOCALHOST)).is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_takes_its_answer_slowly_gets_all_of_it() {
+        let (mut connection, mut client, _places) = connected();
+        let begun = Instant::now();
+        let sending = tokio::spawn(async move { connection.write_all(&[7; 100]).await });
+        let mut taken = [0; 10];
+        for _ in 0..10 {
+            tokio::time::sleep(TAKE_TIME_OUT - Duration::from_secs(1)).await;
+            client.read_exact(&mut taken).await.unwrap();
+        }
+        assert!(sending.await.unwrap().is_ok());
+        assert!(begun.elapsed() > TAKE_TIME_OUT * 9);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_only_sends_is_cut_however_much_it_sends() {
+        let (mut connection, mut client, _places) = connected();
+        let begun = Instant::now();
+        tokio::spawn(async move {
+            while client.write_all(b"x").await.is_ok() {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+        });
+        let (mut read, mut buffer) = (0, [0; 10]);
+        let error = loop {
+            match connection.read(&mut buffer).await {
+                Ok(length) => read += length,
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert!(read > 100 && begun.elapsed() <= SILENCE_TIME_OUT + Duration::from_secs(1), "{read}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_with_signs_of_life_goes_on_for_as_long_as_it_is_read() {
+        let (mut connection, mut client, _places) = connected();
+        let watching = tokio::spawn(async move {
+            let (mut read, mut buffer) = (0, [0; 10]);
+            while let Ok(length @ 1..) = client.read(&mut buffer).await {
+                read += length;
+            }
+            read
+        });
+        for _ in 0..100 {
+            let quiet = Duration::from_secs(40);
+            let nothing = tokio::time::timeout(quiet, connection.read(&mut [0; 1])).await;
+            assert!(nothing.is_err(), "{nothing:?}");
+            connection.write_all(b": alive\n\n").await.unwrap();
+            connection.flush().await.unwrap();
+        }
+        drop(connection);
+        assert_eq!(watching.await.unwrap(), 900);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_on_which_nothing_happens_ends_too() {
+        let (mut connection, _client, _places) = connected();
+        let begun = Instant::now();
+        let error = connection.read(&mut [0; 1]).await.unwrap_err();
+        assert_eq!((error.kind(), begun.elapsed()), (io::ErrorKind::TimedOut, SILENCE_TIME_OUT));
+    }
+}

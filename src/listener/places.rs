@@ -1,0 +1,232 @@
+//! How many connections a listener has at once: altogether, and from one address, so that nobody takes all.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use prometheus::{IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry};
+
+use crate::service::network::network_of;
+
+/// One address has this part of a listener's connections at most.
+const PART_OF_ONE: usize = 4;
+/// The most of one address, however many there are.
+const MOST_OF_ONE: usize = 2_000;
+/// The most of the public listener, and of the operators'.
+const MOST_OF_API: usize = 50_000;
+const MOST_OF_OPS: usize = 512;
+/// The least of a listener, and of one address: without these nothing can be served at all.
+const LEAST: usize = 16;
+const LEAST_OF_ONE: usize = 8;
+/// How often at most it is logged that connections are refused.
+const LOGGED_EVERY: Duration = Duration::from_secs(60);
+
+/// How many connections a listener has at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ConnectionLimits {
+    /// Altogether.
+    pub(crate) all: usize,
+    /// From one address.
+    pub(crate) of_one: usize,
+}
+
+impl ConnectionLimits {
+    /// Those of the public listener, when so many files may be open. Half of the files are for what connects, an eighth
+    /// of these for operators; the other half is for receivers of webhooks, acquirers and the store. A proxy, through
+    /// which everybody comes, has as many as there are.
+    pub(crate) fn of_api(open_files: u64, is_behind_proxy: bool) -> Self {
+        let incoming = incoming(open_files);
+        let all = incoming.saturating_sub(incoming / 8).clamp(LEAST, MOST_OF_API);
+        Self { of_one: if is_behind_proxy { all } else { of_one(all) }, all }
+    }
+
+    /// Those of the operators' listener.
+    pub(crate) fn of_ops(open_files: u64) -> Self {
+        let all = (incoming(open_files) / 8).clamp(LEAST, MOST_OF_OPS);
+        Self { of_one: of_one(all), all }
+    }
+}
+
+fn incoming(open_files: u64) -> usize {
+    usize::try_from(open_files / 2).unwrap_or(usize::MAX)
+}
+
+fn of_one(all: usize) -> usize {
+    (all / PART_OF_ONE).clamp(LEAST_OF_ONE, MOST_OF_ONE)
+}
+
+/// What is told of the connections of every listener.
+pub(crate) struct ConnectionMetrics {
+    open: IntGaugeVec,
+    refused: IntCounterVec,
+}
+
+impl ConnectionMetrics {
+    /// Registers them.
+    ///
+    /// # Errors
+    /// If they are registered already.
+    pub(crate) fn register(registry: &Registry) -> prometheus::Result<Self> {
+        let open = Opts::new("quita_connections", "Connections that are open");
+        let refused =
+            Opts::new("quita_connections_refused_total", "Connections that were cut: there were too many");
+        let metrics = Self {
+            open: IntGaugeVec::new(open, &["listener"])?,
+            refused: IntCounterVec::new(refused, &["listener"])?,
+        };
+        registry.register(Box::new(metrics.open.clone()))?;
+        registry.register(Box::new(metrics.refused.clone()))?;
+        Ok(metrics)
+    }
+}
+
+/// The places that a listener has for connections.
+#[derive(Clone)]
+pub(crate) struct Places(Arc<Shared>);
+
+struct Shared {
+    listener: &'static str,
+    limits: ConnectionLimits,
+    taken: Mutex<Taken>,
+    open: IntGauge,
+    refused: IntCounter,
+}
+
+#[derive(Default)]
+struct Taken {
+    all: usize,
+    by_network: HashMap<IpAddr, usize>,
+    logged_at: Option<Instant>,
+}
+
+impl Places {
+    /// The places of a listener.
+    pub(crate) fn new(listener: &'static str, limits: ConnectionLimits, metrics: &ConnectionMetrics) -> Self {
+        let (open, refused) =
+            (metrics.open.with_label_values(&[listener]), metrics.refused.with_label_values(&[listener]));
+        Self(Arc::new(Shared { listener, limits, taken: Mutex::default(), open, refused }))
+    }
+
+    /// Places that are told nobody of.
+    #[cfg(test)]
+    pub(super) fn uncounted(limits: ConnectionLimits) -> Self {
+        Self::new("test", limits, &ConnectionMetrics::register(&Registry::new()).unwrap())
+    }
+
+    /// The name of the listener.
+    pub(super) fn listener(&self) -> &'static str {
+        self.0.listener
+    }
+
+    /// As many as each of so many workers may have, with some to spare for those that are about to be refused: what is
+    /// not taken in at all would wait.
+    pub(super) fn share_of(&self, workers: usize) -> usize {
+        let all = self.0.limits.all;
+        all.saturating_add(all / 8).div_ceil(workers.max(1))
+    }
+
+    /// A place for a connection from there, if there is one.
+    pub(super) fn take(&self, from: IpAddr) -> Option<Place> {
+        let network = network_of(from);
+        let mut taken = self.0.lock();
+        let own = taken.by_network.get(&network).copied().unwrap_or_default();
+        let ConnectionLimits { all, of_one } = self.0.limits;
+        if own >= of_one || taken.all >= all {
+            self.0.refused.inc();
+            self.0.log_refusal(&mut taken, from, own);
+            return None;
+        }
+        taken.all = taken.all.saturating_add(1);
+        taken.by_network.insert(network, own.saturating_add(1));
+        self.0.open.inc();
+        Some(Place { network, shared: Arc::clone(&self.0) })
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn log_refusal(&self, taken: &mut Taken, from: IpAddr, own: usize) {
+        if taken.logged_at.is_some_and(|at| at.elapsed() < LOGGED_EVERY) {
+            return;
+        }
+        taken.logged_at = Some(Instant::now());
+        let (listener, all) = (self.listener, taken.all);
+        tracing::warn!(
+            listener, %from, connections.of_address = own, connections.all = all,
+            "connections are refused: there are too many; a proxy wants behind-proxy"
+        );
+    }
+}
+
+/// A place for one connection, given back when it is dropped.
+pub(super) struct Place {
+    network: IpAddr,
+    shared: Arc<Shared>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut taken = self.shared.lock();
+        taken.all = taken.all.saturating_sub(1);
+        if let Entry::Occupied(mut own) = taken.by_network.entry(self.network) {
+            if *own.get() > 1 {
+                *own.get_mut() = own.get().saturating_sub(1);
+            } else {
+                own.remove();
+            }
+        }
+        self.shared.open.dec();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn one_address_cannot_take_all_places_and_returns_its_own() {
+        let places = Places::uncounted(ConnectionLimits { all: 5, of_one: 3 });
+        let own: Vec<_> = (0..3).map(|_| places.take(address("10.0.0.1")).unwrap()).collect();
+        assert!(places.take(address("10.0.0.1")).is_none());
+        assert!(places.take(address("::ffff:10.0.0.1")).is_none(), "the same in other words");
+        let other = places.take(address("10.0.0.2")).unwrap();
+        let third = places.take(address("10.0.0.3")).unwrap();
+        assert!(places.take(address("10.0.0.4")).is_none(), "altogether there are five");
+        drop((own, other, third));
+        assert!(places.take(address("10.0.0.1")).is_some());
+        assert!(places.0.lock().by_network.is_empty() && places.0.lock().all == 0, "nobody is left over");
+        assert_eq!((places.0.open.get(), places.0.refused.get()), (0, 3));
+    }
+
+    #[test]
+    fn a_network_that_one_person_has_counts_as_one_address() {
+        let places = Places::uncounted(ConnectionLimits { all: 5, of_one: 1 });
+        let first = places.take(address("2001:db8::1"));
+        assert!(first.is_some() && places.take(address("2001:db8::2")).is_none());
+        assert!(places.take(address("2001:db8:0:1::1")).is_some());
+    }
+
+    #[test]
+    fn limits_follow_from_the_files_that_may_be_open() {
+        let limits = |all, of_one| ConnectionLimits { all, of_one };
+        for (open_files, api, ops) in [
+            (0, limits(16, 8), limits(16, 8)),
+            (1_024, limits(448, 112), limits(64, 16)),
+            (20_000, limits(8_750, 2_000), limits(512, 128)),
+            (u64::MAX, limits(50_000, 2_000), limits(512, 128)),
+        ] {
+            assert_eq!(ConnectionLimits::of_api(open_files, false), api, "{open_files}");
+            assert_eq!(ConnectionLimits::of_ops(open_files), ops, "{open_files}");
+            assert_eq!(ConnectionLimits::of_api(open_files, true), limits(api.all, api.all), "{open_files}");
+        }
+    }
+}

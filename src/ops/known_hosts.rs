@@ -1,0 +1,103 @@
+//! Under which names operators look at their pages.
+//!
+//! Another site could let its own name lead here (DNS rebinding), and a browser would then show it what operators see. So
+//! the pages and what is below `/ops` answer only to names of this machine itself, and to those that are configured.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use actix_web::Error;
+use actix_web::ResponseError;
+use actix_web::body::{EitherBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::StatusCode;
+use actix_web::http::header::HOST;
+use actix_web::middleware::Next;
+
+use crate::http::ApiError;
+
+/// What answers under any name: programs ask for it, by whatever address they have.
+const FOR_ANYBODY: [&str; 3] = ["/health/live", "/health/ready", "/metrics"];
+
+/// The names under which the pages are shown, besides those of this machine.
+#[derive(Clone)]
+pub(crate) struct KnownHosts(Arc<[String]>);
+
+impl KnownHosts {
+    /// Those that are configured, in small letters and without a port.
+    pub(crate) fn new(hosts: &[String]) -> Self {
+        Self(hosts.into())
+    }
+
+    fn has(&self, host: &str) -> bool {
+        let name = name_of(host).to_ascii_lowercase();
+        let bare = name.trim_start_matches('[').trim_end_matches(']');
+        let is_loopback = bare.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
+        name == "localhost" || is_loopback || self.0.contains(&name)
+    }
+}
+
+/// A host without its port.
+pub(crate) fn name_of(host: &str) -> &str {
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    match host.rsplit_once(':') {
+        Some((name, port)) if is_port(port) && (name.ends_with(']') || !name.contains(':')) => name,
+        Some(_) | None => host,
+    }
+}
+
+/// Lets requests through that came under a known name, and those for anybody.
+pub(super) async fn only<B: MessageBody + 'static>(
+    hosts: KnownHosts,
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<EitherBody<B>>, Error> {
+    let mut sent = request.headers().get_all(HOST);
+    let host = sent.next().filter(|_| sent.next().is_none()).and_then(|host| host.to_str().ok());
+    if host.is_some_and(|host| hosts.has(host)) || FOR_ANYBODY.contains(&request.path()) {
+        return Ok(next.call(request).await?.map_into_left_body());
+    }
+    let message =
+        "this page is not shown under that name; add it to ops-hosts, or come by a loopback address";
+    let refused = ApiError::new(StatusCode::MISDIRECTED_REQUEST, "misdirected_request", message);
+    Ok(request.into_response(refused.error_response()).map_into_right_body())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_this_machine_and_configured_ones_are_known() {
+        let hosts = KnownHosts::new(&["ops.example.com".into(), "10.0.0.1".into()]);
+        for host in ["localhost", "Localhost:9090", "127.0.0.1:1", "127.1.2.3", "[::1]", "[::1]:9090", "::1"]
+        {
+            assert!(hosts.has(host), "{host}");
+        }
+        for host in ["ops.example.com", "OPS.example.com:9090", "10.0.0.1:9090"] {
+            assert!(hosts.has(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn no_other_name_is_known_however_it_looks() {
+        let hosts = KnownHosts::new(&["ops.example.com".into()]);
+        for host in [
+            "",
+            ":9090",
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "10.0.0.1",
+            "127.0.0.1@evil",
+            "ops.example.com.evil.example",
+            "evil.ops.example.com",
+            "localhost:x",
+            "[::2]",
+            "0.0.0.0",
+            "localhost.",
+        ] {
+            assert!(!hosts.has(host), "{host}");
+        }
+    }
+}
