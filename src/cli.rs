@@ -7,6 +7,7 @@ pub mod failure;
 pub mod flags;
 
 mod audited;
+mod backup;
 mod doctor;
 mod http_client;
 mod keys;
@@ -57,6 +58,8 @@ enum Command {
     Listen(listen::ListenCommand),
     /// Put load on a running service, and verify every payment and every event
     Load(load::LoadCommand),
+    /// Copy the embedded store while it is written
+    Backup(backup::BackupCommand),
     /// Check configuration, store, clock, acquirers and secrets, and tell how to mend them
     Doctor(ServiceFlags),
 }
@@ -91,6 +94,7 @@ async fn run(command: Command) -> Result<(), Failure> {
         Command::Sandbox(command) => sandbox::run(command).await,
         Command::Listen(command) => listen::run(command).await,
         Command::Load(command) => load::run(command).await,
+        Command::Backup(command) => backup::run(command).await,
         Command::Doctor(flags) => doctor::run(flags.settings()).await,
     }
 }
@@ -121,6 +125,8 @@ mod tests {
         for line in [
             "quita",
             "quita fly",
+            "quita backup",
+            "quita backup a b",
             "quita keys",
             "quita keys create",
             "quita keys create --merchant a --mode prod",

@@ -5,6 +5,7 @@
 
 mod access;
 mod audit;
+mod backup;
 mod exceptions;
 mod failure;
 mod figures;
@@ -30,6 +31,7 @@ use quita_ports::{Backlog, Store, StoreError};
 use rusqlite::{Connection, Transaction};
 
 use crate::stored_form::unsigned;
+pub use backup::BackupError;
 use failure::Failure;
 use sole_writer::SoleWriter;
 use workers::Workers;
@@ -67,6 +69,15 @@ impl EmbeddedStore {
         let path = path.as_ref();
         let lock = SoleWriter::lock(path)?;
         Self::open_with(path, Some(lock))
+    }
+
+    /// Copies the store in the file to another one, which must not exist, while others write: of one moment, readable
+    /// by its owner only, checked, and on the disk. Gives its size in bytes.
+    ///
+    /// # Errors
+    /// Why there is no copy. Nothing of it is left then, and what was there before stays.
+    pub fn back_up(path: impl AsRef<Path>, copy: impl AsRef<Path>) -> Result<u64, BackupError> {
+        backup::back_up(path.as_ref(), copy.as_ref())
     }
 
     fn open_with(path: &Path, sole_writer: Option<SoleWriter>) -> Result<Self, StoreError> {

@@ -1,6 +1,7 @@
 //! Opening the file: folder, schema, connections.
 
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,14 +18,34 @@ pub(super) const READERS: usize = 3;
 /// Prepared statements that a connection keeps.
 const PREPARED_STATEMENTS: usize = 64;
 
+/// What its owner may do with a file of the store, and with a folder that is made for it: nobody else may anything.
+#[cfg(unix)]
+pub(super) const PRIVATE_FILE: u32 = 0o600;
+#[cfg(unix)]
+const PRIVATE_FOLDER: u32 = 0o700;
+
+/// Where SQLite keeps what is not in the file itself.
+const BESIDE: [&str; 2] = ["-wal", "-shm"];
+
 /// The connection that writes; makes file and schema if they are missing.
 pub(super) fn writer(path: &Path) -> Result<Connection, StoreError> {
     make_folder(path)?;
-    make_private_file(path)?;
+    let made = private_file(path).map(drop);
+    made.map_err(|error| StoreError::Unavailable(format!("{} can't be opened: {error}", path.display())))?;
+    for beside in BESIDE {
+        let mut name = path.as_os_str().to_owned();
+        name.push(beside);
+        keep_private(Path::new(&name));
+    }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = connect(path, flags)?;
     prepare(&mut connection).map_err(|failure| in_file(path, failure))?;
     Ok(connection)
+}
+
+/// A connection to a store that is there.
+pub(super) fn existing(path: &Path) -> Result<Connection, StoreError> {
+    connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
 }
 
 /// Brings what a crash left in the write-ahead log into the file, synced.
@@ -57,18 +78,36 @@ pub(super) fn readers(path: &Path) -> Result<Vec<Connection>, StoreError> {
 /// Makes the folder that a file is to be in.
 pub(super) fn make_folder(path: &Path) -> Result<(), StoreError> {
     let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
-    let made = DirBuilder::new().recursive(true).create(folder);
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, PRIVATE_FOLDER);
+    let made = builder.create(folder);
     made.map_err(|error| StoreError::Unavailable(format!("{} can't be made: {error}", folder.display())))
 }
 
-/// Makes the file if it is missing, for its owner's eyes only: it holds personal data.
-fn make_private_file(path: &Path) -> Result<(), StoreError> {
+/// Opens a file, for its owner's eyes only: it holds personal data, or lets one serve it. Makes it if it is missing.
+pub(super) fn private_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.create(true).truncate(false).write(true);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let made = options.open(path).map(drop);
-    made.map_err(|error| StoreError::Unavailable(format!("{} can't be opened: {error}", path.display())))
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, PRIVATE_FILE);
+    let file = options.open(path)?;
+    keep_private(path);
+    Ok(file)
+}
+
+/// Takes a file from the eyes of others, which somebody may have let in since.
+fn keep_private(path: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let is_open =
+            fs::metadata(path).is_ok_and(|file| file.permissions().mode() & 0o777 & !PRIVATE_FILE != 0);
+        if is_open && let Err(error) = fs::set_permissions(path, fs::Permissions::from_mode(PRIVATE_FILE)) {
+            tracing::warn!(file = %path.display(), %error, "others may open a file of the store");
+        }
+    }
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {

@@ -1,9 +1,11 @@
 //! The lock that lets one process at a time serve a file.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::path::Path;
 
 use quita_ports::StoreError;
+
+use super::open::private_file;
 
 /// Held while this process is the only one that writes payments; the system gives it up when the process ends.
 #[derive(Debug)]
@@ -20,8 +22,7 @@ impl SoleWriter {
         let unavailable = |error| {
             StoreError::Unavailable(format!("{} can't be locked: {error}", Path::new(&path).display()))
         };
-        let file =
-            OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(unavailable)?;
+        let file = private_file(Path::new(&path)).map_err(unavailable)?;
         match file.try_lock() {
             Ok(()) => Ok(Self { _file: file }),
             Err(TryLockError::WouldBlock) => Err(StoreError::Unavailable(format!(

@@ -68,6 +68,31 @@ async fn what_a_crash_left_in_the_log_is_in_the_file_once_it_is_served_again() {
     assert_eq!(again.load(&[payment.id]).await, Ok(vec![payment]));
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn every_file_is_for_its_owner_alone_and_so_is_a_folder_that_was_made() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let (_folder, path) = file();
+    let folder = path.parent().unwrap();
+    let files = || std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    for _ in 0..2 {
+        let store = EmbeddedStore::open_sole_writer(&path).unwrap();
+        assert_eq!(store.commit(&[insert(&created_at(1))]).await, [Ok(())]);
+        let modes: Vec<_> = files().map(|file| (mode(&file), file)).collect();
+        assert_eq!(modes.len(), 4, "file, log, its index, lock: {modes:?}");
+        assert!(modes.iter().all(|(mode, _)| *mode == 0o600), "{modes:?}");
+        assert_eq!(mode(folder), 0o700);
+        // What an earlier version or a person has opened is closed again, also what a crash left behind.
+        for file in files() {
+            std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o644)).unwrap();
+        }
+        std::mem::forget(store);
+        std::fs::remove_file(path.with_extension("db.lock")).unwrap();
+    }
+}
+
 #[tokio::test]
 async fn one_process_serves_a_file_and_others_may_open_it() {
     let (_folder, path) = file();

@@ -1,0 +1,103 @@
+//! A copy of the file that is of one moment, made while it is written.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use quita_ports::StoreError;
+use rusqlite::{Connection, OpenFlags};
+use thiserror::Error;
+
+use super::failure::Failure;
+use super::open;
+
+/// Why there is no copy.
+#[derive(Debug, Error)]
+pub enum BackupError {
+    /// Something is there already, and stays as it was.
+    #[error("{0} exists already: name a file that does not")]
+    Exists(PathBuf),
+    /// The store can't be read.
+    #[error("{0}")]
+    Store(StoreError),
+    /// The copy can't be written.
+    #[error("{0} can't be made: {1}")]
+    Copy(PathBuf, io::Error),
+    /// What was written does not read back whole.
+    #[error("the copy is damaged: {0}; check the disk, and the store itself")]
+    Damaged(String),
+}
+
+impl BackupError {
+    fn store(failure: impl Into<Failure>) -> Self {
+        Self::Store(failure.into().into())
+    }
+}
+
+/// Copies the store in this file; gives the size of the copy, which was checked and is on the disk. If that fails there
+/// is none.
+pub(super) fn back_up(database: &Path, copy: &Path) -> Result<u64, BackupError> {
+    let cannot = |error| BackupError::Copy(copy.into(), error);
+    let source = open::existing(database).map_err(BackupError::Store)?;
+    let form = form_of(&source).map_err(BackupError::store)?;
+    if form == 0 {
+        let why = format!("{} holds no store", database.display());
+        return Err(BackupError::Store(StoreError::Unreadable(why)));
+    }
+    // SQLite takes a relative path as it likes, and some names for more than a name.
+    let absolute = std::path::absolute(copy).map_err(cannot)?;
+    let reserved = reserve(&absolute).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => BackupError::Exists(copy.into()),
+        _ => cannot(error),
+    })?;
+    let made = fill(&source, &absolute)
+        .and_then(|()| check(&absolute, form))
+        .and_then(|()| settle(&reserved, &absolute).map_err(cannot));
+    if made.is_err() {
+        // Nobody must take what there is of it for a copy.
+        drop(fs::remove_file(&absolute));
+    }
+    made
+}
+
+/// Makes the file, for its owner's eyes only, if there is nothing of that name.
+fn reserve(copy: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, open::PRIVATE_FILE);
+    options.open(copy)
+}
+
+/// One statement is one read transaction: it sees one moment, and holds up nobody who writes.
+fn fill(source: &Connection, copy: &Path) -> Result<(), BackupError> {
+    let path =
+        copy.to_str().ok_or_else(|| BackupError::Copy(copy.into(), io::ErrorKind::InvalidFilename.into()))?;
+    source.execute("VACUUM INTO ?1", [path]).map(drop).map_err(BackupError::store)
+}
+
+fn check(copy: &Path, form: i64) -> Result<(), BackupError> {
+    let read = || -> rusqlite::Result<(String, i64)> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let copy = Connection::open_with_flags(copy, flags)?;
+        Ok((copy.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?, form_of(&copy)?))
+    };
+    match read() {
+        Ok((verdict, found)) if verdict == "ok" && found == form => Ok(()),
+        Ok((verdict, found)) => Err(BackupError::Damaged(format!("{verdict}, form {found}"))),
+        Err(error) => Err(BackupError::Damaged(error.to_string())),
+    }
+}
+
+/// Syncs the file and its name.
+fn settle(file: &File, path: &Path) -> io::Result<u64> {
+    file.sync_all()?;
+    if let Some(folder) = path.parent() {
+        File::open(folder)?.sync_all()?;
+    }
+    Ok(file.metadata()?.len())
+}
+
+fn form_of(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
+}

@@ -1,0 +1,37 @@
+//! `quita backup`: a copy of the embedded store, made beside the service.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use quita_adapters::embedded::EmbeddedStore;
+
+use super::failure::Failure;
+use super::flags::StoreFlags;
+use super::output;
+use crate::config::store_url::StoreUrl;
+
+/// Where to, and of which store.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The copy is of one moment, checked, and readable by its owner only. To restore it, stop the \
+                        service, move its store away, and put the copy in its place."
+)]
+pub(super) struct BackupCommand {
+    /// The file to make; there must be none of that name
+    path: PathBuf,
+    #[command(flatten)]
+    store: StoreFlags,
+}
+
+pub(super) async fn run(command: BackupCommand) -> Result<(), Failure> {
+    let BackupCommand { path, store } = command;
+    let database = match StoreUrl::from_settings(store.settings())? {
+        StoreUrl::Embedded(database) => database,
+        url @ StoreUrl::Mongo(_) => {
+            let why = format!("{url} has backups of its own: a snapshot of its volume, or mongodump --oplog");
+            return Err(Failure::failed(why));
+        }
+    };
+    let bytes = EmbeddedStore::back_up(&database, &path).map_err(Failure::failed)?;
+    output::result(&format!("{}: {bytes} bytes, checked", path.display()))
+}
