@@ -9,7 +9,7 @@ use quita_domain::identity::{Owner, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use quita_domain::operation::{Operation, OperationRequest};
 use quita_domain::payment::{Command, Payment};
-use quita_ports::{NoticeSink, RawNotice, SinkError, StoreError};
+use quita_ports::{Listed, NoticeSink, RawNotice, SinkError, StoreError};
 use tokio::time::{sleep, timeout};
 
 use crate::acquirers::inbox_sink::InboxSink;
@@ -134,7 +134,7 @@ impl Payments {
         filter: &PaymentFilter,
         after: Option<Cursor>,
         limit: usize,
-    ) -> Result<Vec<Payment>, Denied> {
+    ) -> Result<Vec<Listed>, Denied> {
         Ok(self.system.books.store.list(filter, after, limit).await?)
     }
 
@@ -147,7 +147,7 @@ impl Payments {
         filter: &DeliveryFilter,
         after: Option<Cursor>,
         limit: usize,
-    ) -> Result<Vec<Payment>, Denied> {
+    ) -> Result<Vec<Listed>, Denied> {
         Ok(self.system.books.store.list_with_deliveries(filter, after, limit).await?)
     }
 

@@ -24,6 +24,7 @@ mod workers;
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use quita_domain::time::Timestamp;
@@ -33,11 +34,19 @@ use rusqlite::{Connection, Transaction};
 use crate::stored_form::unsigned;
 pub use backup::BackupError;
 use failure::Failure;
+use open::READERS;
 use sole_writer::SoleWriter;
 use workers::Workers;
 
 /// Old notices, or ended sessions, that go with one call at most, so that no call takes long.
 const MAX_FORGOTTEN_AT_ONCE: i64 = 500;
+
+/// Threads for what may take long: lists and figures. They hold up no lookup, and each other only if there are many.
+const LISTERS: usize = 2;
+/// How long such a query may take, with its time in the queue; then it ends itself.
+const LIST_TIME_OUT: Duration = Duration::from_secs(10);
+/// Steps of a query between two looks at the time: some ten thousand a millisecond.
+const STEPS_PER_LOOK: i32 = 10_000;
 
 /// A store in one SQLite file.
 ///
@@ -47,6 +56,7 @@ pub struct EmbeddedStore {
     // In the order in which they end: the lock is given up last.
     writer: Workers,
     readers: Workers,
+    listers: Workers,
     broken: Arc<OnceLock<String>>,
     sole_writer: Option<SoleWriter>,
 }
@@ -85,10 +95,11 @@ impl EmbeddedStore {
         if sole_writer.is_some() {
             open::settle_log(&writer, path)?;
         }
-        let readers = open::readers(path)?;
+        let readers = open::readers(path, READERS)?;
         Ok(Self {
             writer: Workers::start("quita-store-writer", vec![writer])?,
             readers: Workers::start("quita-store-reader", readers)?,
+            listers: Workers::start("quita-store-lister", open::readers(path, LISTERS)?)?,
             broken: Arc::default(),
             sole_writer,
         })
@@ -124,6 +135,35 @@ impl EmbeddedStore {
         let job =
             move |connection: &mut Connection| -> Result<T, Failure> { work(&connection.transaction()?) };
         Ok(self.readers.run(job).await??)
+    }
+}
+
+impl EmbeddedStore {
+    /// Runs a query that may take long apart from others, and ends it when its time is over.
+    async fn list<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.list_within(LIST_TIME_OUT, work).await
+    }
+
+    async fn list_within<T: Send + 'static>(
+        &self,
+        time: Duration,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let begun = Instant::now();
+        let job = move |connection: &mut Connection| -> Result<T, Failure> {
+            if begun.elapsed() >= time {
+                let why = "a list waited too long for those before it";
+                return Err(StoreError::Unavailable(why.into()).into());
+            }
+            connection.progress_handler(STEPS_PER_LOOK, Some(move || begun.elapsed() >= time))?;
+            let result = work(&connection.transaction()?);
+            connection.progress_handler(0, None::<fn() -> bool>)?;
+            result
+        };
+        Ok(self.listers.run(job).await??)
     }
 }
 
@@ -211,6 +251,35 @@ mod tests {
         let late = application("late");
         assert_eq!(store.application(&late.merchant, &late.name).await, Ok(None));
         assert_eq!(store.load(&[]).await, Ok(Vec::new()));
+    }
+
+    /// Counts without end.
+    const ENDLESS: &str =
+        "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n";
+
+    #[tokio::test]
+    async fn a_list_that_takes_too_long_ends_itself_and_holds_up_no_lookup() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = EmbeddedStore::open(folder.path().join("quita.db")).unwrap();
+        let time = Duration::from_secs(2);
+        let count = |transaction: &Transaction<'_>| Ok(transaction.query_row(ENDLESS, [], |row| row.get(0))?);
+        let endless = (0..4).map(|_| store.list_within::<i64>(time, count));
+        let endless = futures_util::future::join_all(endless);
+        let lookups = async {
+            let begun = Instant::now();
+            for _ in 0..100 {
+                assert_eq!(store.load(&[]).await, Ok(Vec::new()));
+                assert_eq!(store.ping().await, Ok(()));
+            }
+            begun.elapsed()
+        };
+        let begun = Instant::now();
+        let (ended, lookups) = tokio::join!(endless, lookups);
+        assert!(ended.iter().all(|ended| matches!(ended, Err(StoreError::Unavailable(_)))), "{ended:?}");
+        assert!(lookups < time && begun.elapsed() < time * 3, "{lookups:?} of {:?}", begun.elapsed());
+        let after =
+            store.list(|transaction| Ok(transaction.query_row("SELECT 7", [], |row| row.get(0))?)).await;
+        assert_eq!(after, Ok(7));
     }
 
     #[tokio::test]

@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use quita_ports::StoreError;
+use quita_domain::listing::Cursor;
+use quita_domain::payment::Payment;
+use quita_ports::{Listed, StoreError, Unreadable};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -30,13 +32,27 @@ pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T,
     })
 }
 
+/// An entry of a list, with what can't be read in its place; that is logged, though not each time.
+pub(crate) fn listed(read: Result<Payment, StoreError>, place: Cursor) -> Listed {
+    read.map_err(|error| {
+        log_unreadable(&error);
+        Unreadable(place)
+    })
+}
+
+fn log_unreadable(error: &StoreError) {
+    static FOUND: AtomicU64 = AtomicU64::new(0);
+    if FOUND.fetch_add(1, Ordering::Relaxed).saturating_add(1).is_power_of_two() {
+        tracing::error!(%error, "something unreadable is left out; restore it from the backup");
+    }
+}
+
 /// Keeps what could be read, and leaves out what could not: it must not keep the others waiting. What was left out is
 /// logged, though not each time, because it is found again and again.
 ///
 /// # Errors
 /// Why nothing could be read, if nothing could.
 pub(crate) fn readable<T>(found: Vec<Result<T, StoreError>>) -> Result<Vec<T>, StoreError> {
-    static LEFT_OUT: AtomicU64 = AtomicU64::new(0);
     let (mut kept, mut why) = (Vec::with_capacity(found.len()), None);
     for one in found {
         match one {
@@ -47,9 +63,7 @@ pub(crate) fn readable<T>(found: Vec<Result<T, StoreError>>) -> Result<Vec<T>, S
     match why {
         Some(error) if kept.is_empty() => Err(error),
         Some(error) => {
-            if LEFT_OUT.fetch_add(1, Ordering::Relaxed).saturating_add(1).is_power_of_two() {
-                tracing::error!(%error, "something unreadable is left out; restore it from the backup");
-            }
+            log_unreadable(&error);
             Ok(kept)
         }
         None => Ok(kept),

@@ -72,6 +72,7 @@ macro_rules! for_each_case {
             listing::time_bounds_include_the_start_and_not_the_end,
             listing::a_list_follows_a_changed_status,
             listing::deliveries_are_found_by_state_and_payment,
+            listing::pages_of_deliveries_neither_skip_nor_repeat_whatever_their_states,
             listing::an_ended_refund_is_told_and_leaves_the_payment_where_it_is_found,
             waiting::what_is_due_comes_in_the_order_of_its_time,
             waiting::what_is_no_longer_due_is_gone,

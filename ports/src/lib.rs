@@ -16,7 +16,7 @@ pub use chance::{Clock, Dice, Ids};
 pub use console::{AuditStore, FiguresStore, KeyringStore, PeopleStore, WholeStore};
 pub use operator::OperatorStore;
 pub use store::{
-    AccessStore, Backlog, DueDelivery, ExceptionStore, InboxStore, OutboxPlace, PaymentStore, Store,
-    StoreError, Write, WriteError,
+    AccessStore, Backlog, DueDelivery, ExceptionStore, InboxStore, Listed, OutboxPlace, PaymentStore, Store,
+    StoreError, Unreadable, Write, WriteError, place_of,
 };
 pub use webhook::{WebhookRequest, WebhookSender, WebhookSenderFactory};

@@ -29,6 +29,21 @@ pub enum StoreError {
     Unreadable(String),
 }
 
+/// A payment of a list that can't be read, and where it stands in the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unreadable(pub Cursor);
+
+/// One entry of a list: what can't be read keeps its place, and keeps nobody from what else is there.
+pub type Listed = Result<Payment, Unreadable>;
+
+/// Where an entry stands in its list.
+pub fn place_of(listed: &Listed) -> Cursor {
+    match listed {
+        Ok(payment) => Cursor { created_at: payment.created_at, id: payment.id },
+        Err(Unreadable(place)) => *place,
+    }
+}
+
 /// One guarded write of a whole payment.
 #[derive(Debug, Clone)]
 pub struct Write {
@@ -87,7 +102,7 @@ pub trait PaymentStore: Send + Sync + 'static {
         filter: &PaymentFilter,
         after: Option<Cursor>,
         limit: usize,
-    ) -> Result<Vec<Payment>, StoreError>;
+    ) -> Result<Vec<Listed>, StoreError>;
 
     /// Payments that hold a delivery that matches, newest first, after the cursor, at most `limit`.
     async fn list_with_deliveries(
@@ -95,7 +110,7 @@ pub trait PaymentStore: Send + Sync + 'static {
         filter: &DeliveryFilter,
         after: Option<Cursor>,
         limit: usize,
-    ) -> Result<Vec<Payment>, StoreError>;
+    ) -> Result<Vec<Listed>, StoreError>;
 
     /// Payments whose `due_at` is at or before `now`, the longest waiting first, at most `limit`.
     async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError>;

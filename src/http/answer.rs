@@ -3,9 +3,9 @@
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use quita_actors::Operated;
 use quita_domain::event::Event;
-use quita_domain::listing::Cursor;
 use quita_domain::payment::Payment;
 use quita_domain::record::{PaymentRecord, RefundRecord};
+use quita_ports::{Listed, Unreadable, place_of};
 use serde::Serialize;
 
 use super::edge::Edge;
@@ -18,6 +18,9 @@ pub(crate) struct Page<T> {
     pub(crate) data: Vec<T>,
     pub(crate) has_more: bool,
     pub(crate) next_cursor: Option<String>,
+    /// Payments of this page that can't be read; only if there are any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) unreadable: Vec<String>,
 }
 
 /// The payment record.
@@ -26,16 +29,20 @@ pub(crate) fn record(response: &mut HttpResponseBuilder, edge: &Edge, payment: &
 }
 
 /// A page of records; one more than `limit` payments were read if there are more.
-pub(crate) fn page_of_records(edge: &Edge, mut payments: Vec<Payment>, limit: usize) -> HttpResponse {
-    let has_more = payments.len() > limit;
-    payments.truncate(limit);
-    let next_cursor = payments.last().filter(|_| has_more).map(cursor_after);
-    let data: Vec<_> = payments.iter().map(|payment| PaymentRecord::now(payment, &edge.public_url)).collect();
-    HttpResponse::Ok().json(Page { data, has_more, next_cursor })
+pub(crate) fn page_of_records(edge: &Edge, mut listed: Vec<Listed>, limit: usize) -> HttpResponse {
+    let has_more = listed.len() > limit;
+    listed.truncate(limit);
+    let next_cursor = listed.last().filter(|_| has_more).map(|last| place_of(last).to_string());
+    let unreadable = ids_of_unreadable(&listed);
+    let payments = listed.iter().flatten();
+    let data: Vec<_> = payments.map(|payment| PaymentRecord::now(payment, &edge.public_url)).collect();
+    HttpResponse::Ok().json(Page { data, has_more, next_cursor, unreadable })
 }
 
-fn cursor_after(payment: &Payment) -> String {
-    Cursor { created_at: payment.created_at, id: payment.id }.to_string()
+/// The ids of what can't be read.
+fn ids_of_unreadable(listed: &[Listed]) -> Vec<String> {
+    let unreadable = listed.iter().filter_map(|listed| listed.as_ref().err());
+    unreadable.map(|Unreadable(place)| place.id.to_string()).collect()
 }
 
 #[derive(Serialize)]

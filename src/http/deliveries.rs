@@ -4,9 +4,11 @@ use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use quita_actors::Denied;
 use quita_domain::delivery::{Delivery, DeliveryId, DeliveryState, webhook_id};
+use quita_domain::identity::Owner;
 use quita_domain::listing::query::DeliveryQuery;
 use quita_domain::listing::{Cursor, DeliveryCursor};
 use quita_domain::payment::{Payment, Refusal};
+use quita_ports::{Listed, StoreError, Unreadable, place_of};
 use serde::Serialize;
 
 use super::answer::{Page, read_query};
@@ -52,18 +54,13 @@ pub(crate) async fn list(
 ) -> Result<HttpResponse, ApiError> {
     let query = DeliveryQuery::parse(&caller.0.owner, &read_query(&request)?)?;
     let limit = query.limit.get();
-    let mut found: Vec<(DeliveryCursor, DeliveryView)> = Vec::new();
-    // The payment of the cursor may hold more deliveries; it is read again, and then what comes after it.
-    if let Some(after) = query.cursor {
-        let payment = edge.payments.read_own(after.payment.id, &caller.0.owner).await?;
-        found.extend(views(&payment, &query).filter(|(cursor, _)| cursor.index < after.index));
-    }
+    let mut found = rest_of_cursor(&edge, &caller.0.owner, &query).await?;
     let mut after = query.cursor.map(|after| after.payment);
     while found.len() <= limit {
-        let payments = edge.payments.list_with_deliveries(&query.filter, after, limit).await?;
-        let Some(last) = payments.last() else { break };
-        after = Some(Cursor { created_at: last.created_at, id: last.id });
-        found.extend(payments.iter().flat_map(|payment| views(payment, &query)));
+        let listed = edge.payments.list_with_deliveries(&query.filter, after, limit).await?;
+        let Some(last) = listed.last() else { break };
+        after = Some(place_of(last));
+        found.extend(listed.iter().flat_map(|listed| entries(listed, &query)));
         if query.filter.transaction_id.is_some() {
             break;
         }
@@ -71,8 +68,37 @@ pub(crate) async fn list(
     let has_more = found.len() > limit;
     found.truncate(limit);
     let next_cursor = found.last().filter(|_| has_more).map(|(cursor, _)| cursor.to_string());
-    let data: Vec<_> = found.into_iter().map(|(_, view)| view).collect();
-    Ok(HttpResponse::Ok().json(Page { data, has_more, next_cursor }))
+    let (mut data, mut unreadable) = (Vec::new(), Vec::new());
+    for (cursor, view) in found {
+        match view {
+            Some(view) => data.push(view),
+            None => unreadable.push(cursor.payment.id.to_string()),
+        }
+    }
+    Ok(HttpResponse::Ok().json(Page { data, has_more, next_cursor, unreadable }))
+}
+
+/// An entry of the list: a delivery, or nothing but the place of a payment that can't be read.
+type Entry = (DeliveryCursor, Option<DeliveryView>);
+
+/// What the payment of the cursor holds besides, if it may hold more: it is read again.
+async fn rest_of_cursor(edge: &Edge, owner: &Owner, query: &DeliveryQuery) -> Result<Vec<Entry>, ApiError> {
+    let Some(after) = query.cursor.filter(|after| after.index > 0) else { return Ok(Vec::new()) };
+    let listed = match edge.payments.read_own(after.payment.id, owner).await {
+        Ok(payment) => Ok(Payment::clone(&payment)),
+        Err(Denied::StoreUnavailable(StoreError::Unreadable(_))) => Err(Unreadable(after.payment)),
+        Err(denied) => return Err(denied.into()),
+    };
+    Ok(entries(&listed, query).into_iter().filter(|(cursor, _)| cursor.index < after.index).collect())
+}
+
+/// What a payment adds to the list.
+fn entries(listed: &Listed, query: &DeliveryQuery) -> Vec<Entry> {
+    match listed {
+        Ok(payment) => views(payment, query).map(|(cursor, view)| (cursor, Some(view))).collect(),
+        // Nothing follows in it, so that a list which ends here goes on with the next payment.
+        Err(Unreadable(payment)) => vec![(DeliveryCursor { payment: *payment, index: 0 }, None)],
+    }
 }
 
 /// The deliveries of a payment that match, newest first.

@@ -17,8 +17,8 @@ use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
 use quita_ports::{
-    AccessStore, Backlog, DueDelivery, ExceptionStore, InboxStore, OperatorStore, OutboxPlace, PaymentStore,
-    Store, StoreError, Write, WriteError,
+    AccessStore, Backlog, DueDelivery, ExceptionStore, InboxStore, Listed, OperatorStore, OutboxPlace,
+    PaymentStore, Store, StoreError, Write, WriteError,
 };
 use tokio::time::timeout;
 
@@ -60,8 +60,8 @@ macro_rules! in_time {
 in_time! {
     PaymentStore {
         fn load(ids: &[TransactionId]) -> Vec<Payment>;
-        fn list(filter: &PaymentFilter, after: Option<Cursor>, limit: usize) -> Vec<Payment>;
-        fn list_with_deliveries(filter: &DeliveryFilter, after: Option<Cursor>, limit: usize) -> Vec<Payment>;
+        fn list(filter: &PaymentFilter, after: Option<Cursor>, limit: usize) -> Vec<Listed>;
+        fn list_with_deliveries(filter: &DeliveryFilter, after: Option<Cursor>, limit: usize) -> Vec<Listed>;
         fn due(now: Timestamp, limit: usize) -> Vec<TransactionId>;
         fn outbox_due(after: Option<OutboxPlace>, now: Timestamp, limit: usize) -> Vec<DueDelivery>;
     }

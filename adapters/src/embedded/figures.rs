@@ -26,7 +26,7 @@ type Kind = (Method, Status, Option<u8>);
 impl FiguresStore for EmbeddedStore {
     async fn figures(&self, filter: &FiguresFilter) -> Result<Vec<Figure>, StoreError> {
         let filter = filter.clone();
-        self.read(move |transaction| count(transaction, &filter)).await
+        self.list(move |transaction| count(transaction, &filter)).await
     }
 }
 

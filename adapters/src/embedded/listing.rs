@@ -8,6 +8,9 @@ use rusqlite::types::Value;
 use crate::payment_index::PaymentIndex;
 use crate::stored_form::{signed, signed_limit};
 
+/// What is read of each payment.
+const COLUMNS: &str = "id, created_at, payment";
+
 /// A query that grows by conditions.
 struct Query {
     sql: String,
@@ -15,10 +18,10 @@ struct Query {
 }
 
 impl Query {
-    /// One merchant's payments in one mode, along this index if it is left to no choice: id and document.
+    /// One merchant's payments in one mode, along this index if it is left to no choice.
     fn of(merchant: &MerchantId, mode: Mode, index: Option<&str>) -> Self {
         let index = index.map(|index| format!(" INDEXED BY {index}")).unwrap_or_default();
-        let sql = format!("SELECT id, payment FROM payments{index} WHERE merchant = ? AND mode = ?");
+        let sql = format!("SELECT {COLUMNS} FROM payments{index} WHERE merchant = ? AND mode = ?");
         Self { sql, values: vec![merchant.as_str().to_owned().into(), mode.as_str().to_owned().into()] }
     }
 
@@ -91,18 +94,46 @@ pub(super) fn of_deliveries(
     after: Option<Cursor>,
     limit: usize,
 ) -> (String, Vec<Value>) {
-    let mut query = Query::of(&filter.merchant, filter.mode, None);
-    query.and("id = ?", filter.transaction_id.map(|id| id.uuid().as_bytes().to_vec()));
-    // Spelt as in the partial indexes, which are only taken for the same words.
-    let has_state = filter.state.map_or_else(
-        || String::from("delivery_states <> 0"),
-        |state| format!("(delivery_states & {}) <> 0", delivery_bit(state)),
-    );
-    query.and_all(&has_state, []);
-    query.newest_first(after, limit)
+    let wanted = filter.state.map_or(ANY_DELIVERY, delivery_bit);
+    match filter.transaction_id {
+        Some(id) => {
+            let mut query = Query::of(&filter.merchant, filter.mode, None);
+            query.and("id = ?", Some(id.uuid().as_bytes().to_vec()));
+            query.and("(delivery_states & ?) <> 0", Some(wanted));
+            query.newest_first(after, limit)
+        }
+        None => merged(filter, wanted, after, limit),
+    }
 }
 
-/// The bit of a state in `delivery_states`; the schema's indexes name them.
+/// Each combination of states has a part of the index that is in order, and SQLite merges the parts as far as the limit
+/// wants: nothing is sorted, and nothing read that is not shown.
+fn merged(filter: &DeliveryFilter, wanted: i64, after: Option<Cursor>, limit: usize) -> (String, Vec<Value>) {
+    let goes_on = if after.is_some() { " AND (created_at, id) < (?4, ?5)" } else { "" };
+    let part = |states: i64| {
+        // The last condition is spelt as that of the partial index, which is only taken for the same words.
+        format!(
+            "SELECT {COLUMNS} FROM payments INDEXED BY payments_by_deliveries WHERE merchant = ?1 AND mode = ?2 \
+             AND delivery_states = {states} AND delivery_states <> 0{goes_on}"
+        )
+    };
+    let parts: Vec<_> = (1..=ANY_DELIVERY).filter(|states| states & wanted != 0).map(part).collect();
+    let sql = format!("{} ORDER BY created_at DESC, id DESC LIMIT ?3", parts.join(" UNION ALL "));
+    let mut values: Vec<Value> = vec![
+        filter.merchant.as_str().to_owned().into(),
+        filter.mode.as_str().to_owned().into(),
+        signed_limit(limit).into(),
+    ];
+    if let Some(Cursor { created_at, id }) = after {
+        values.extend([created_at.millis().into(), id.uuid().as_bytes().to_vec().into()]);
+    }
+    (sql, values)
+}
+
+/// Every bit of `delivery_states`.
+const ANY_DELIVERY: i64 = 7;
+
+/// The bit of a state in `delivery_states`.
 pub(super) const fn delivery_bit(state: DeliveryState) -> i64 {
     match state {
         DeliveryState::Pending => 1,
@@ -185,17 +216,25 @@ mod tests {
     }
 
     #[test]
-    fn deliveries_that_are_rare_have_an_index_of_their_own() {
-        let filter = |state| DeliveryFilter {
+    fn lists_of_deliveries_merge_parts_of_their_index_and_never_sort() {
+        let id = TransactionId::new(uuid::Uuid::nil());
+        let after = Some(Cursor { created_at: Timestamp::from_millis(9), id });
+        let filter = |state, transaction_id| DeliveryFilter {
             merchant: MerchantId::new("loja"),
             mode: Mode::Test,
-            transaction_id: None,
+            transaction_id,
             state,
         };
-        let check = |state, index| check(of_deliveries(&filter(state), None, 10), index);
-        check(None, "payments_newest ");
-        check(Some(DeliveryState::Delivered), "payments_newest ");
-        check(Some(DeliveryState::Pending), "payments_undelivered ");
-        check(Some(DeliveryState::Exhausted), "payments_exhausted ");
+        for (state, parts) in [None].into_iter().chain(DeliveryState::ALL.map(Some)).zip([7, 4, 4, 4]) {
+            for after in [None, after] {
+                let (sql, values) = of_deliveries(&filter(state, None), after, 10);
+                let index = "USING INDEX payments_by_deliveries (merchant=? AND mode=? AND delivery_states=?";
+                plan::check_merged(&sql, rusqlite::params_from_iter(values), (index, parts));
+                check(
+                    of_deliveries(&filter(state, Some(id)), after, 10),
+                    "sqlite_autoindex_payments_1 (id=?)",
+                );
+            }
+        }
     }
 }

@@ -13,7 +13,7 @@ use super::schema;
 
 /// How long a write waits for another process, such as a command that makes a key.
 const BUSY_WAIT: Duration = Duration::from_secs(5);
-/// Threads that read: enough that a long list does not hold up a lookup.
+/// Threads that look up.
 pub(super) const READERS: usize = 3;
 /// Prepared statements that a connection keeps.
 const PREPARED_STATEMENTS: usize = 64;
@@ -70,9 +70,9 @@ pub(super) fn settle_log(connection: &Connection, path: &Path) -> Result<(), Sto
 }
 
 /// The connections that read.
-pub(super) fn readers(path: &Path) -> Result<Vec<Connection>, StoreError> {
+pub(super) fn readers(path: &Path, count: usize) -> Result<Vec<Connection>, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    (0..READERS).map(|_| connect(path, flags)).collect()
+    (0..count).map(|_| connect(path, flags)).collect()
 }
 
 /// Makes the folder that a file is to be in.

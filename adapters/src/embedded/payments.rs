@@ -7,7 +7,7 @@ use quita_domain::identity::{MerchantId, Mode, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
-use quita_ports::{DueDelivery, OutboxPlace, PaymentStore, StoreError, Write, WriteError};
+use quita_ports::{DueDelivery, Listed, OutboxPlace, PaymentStore, StoreError, Write, WriteError};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Transaction, named_params, params_from_iter};
 use uuid::Uuid;
@@ -17,7 +17,7 @@ use super::open::READERS;
 use super::transaction::{self, Failed};
 use super::{EmbeddedStore, listing};
 use crate::payment_row::PaymentRow;
-use crate::stored_form::{decode, encode, signed, signed_limit};
+use crate::stored_form::{decode, encode, listed, signed, signed_limit};
 
 const INSERT: &str = "INSERT INTO payments (id, revision, last_op, merchant, mode, method, document, email, \
     external_reference, created_at, amount, status, paid_at, due_at, outbox_at, outbox_to, delivery_states, payment) \
@@ -67,7 +67,7 @@ impl PaymentStore for EmbeddedStore {
         filter: &PaymentFilter,
         after: Option<Cursor>,
         limit: usize,
-    ) -> Result<Vec<Payment>, StoreError> {
+    ) -> Result<Vec<Listed>, StoreError> {
         self.page(listing::of_payments(filter, after, limit)).await
     }
 
@@ -76,7 +76,7 @@ impl PaymentStore for EmbeddedStore {
         filter: &DeliveryFilter,
         after: Option<Cursor>,
         limit: usize,
-    ) -> Result<Vec<Payment>, StoreError> {
+    ) -> Result<Vec<Listed>, StoreError> {
         self.page(listing::of_deliveries(filter, after, limit)).await
     }
 
@@ -122,11 +122,19 @@ impl EmbeddedStore {
         .await
     }
 
-    async fn page(&self, (sql, values): (String, Vec<Value>)) -> Result<Vec<Payment>, StoreError> {
-        self.read(move |transaction| {
+    async fn page(&self, (sql, values): (String, Vec<Value>)) -> Result<Vec<Listed>, StoreError> {
+        self.list(move |transaction| {
             let mut statement = transaction.prepare_cached(&sql)?;
-            let rows = statement.query_map(params_from_iter(values), stored)?;
-            rows.map(|stored| read_payment(&stored?)).collect()
+            let rows = statement.query_map(params_from_iter(values), |row| {
+                Ok(((Uuid::from_bytes(row.get(0)?), row.get(2)?), row.get(1)?))
+            })?;
+            rows.map(|row| {
+                let (stored, created_at) = row?;
+                let created_at = Timestamp::from_millis(created_at);
+                let place = Cursor { created_at, id: TransactionId::new(stored.0) };
+                Ok(listed(read_payment(&stored), place))
+            })
+            .collect()
         })
         .await
     }
@@ -169,8 +177,8 @@ fn stored(row: &rusqlite::Row<'_>) -> rusqlite::Result<(Uuid, Vec<u8>)> {
     Ok((Uuid::from_bytes(row.get(0)?), row.get(1)?))
 }
 
-fn read_payment((id, document): &(Uuid, Vec<u8>)) -> Result<Payment, Failure> {
-    Ok(decode(document, &format!("payment {id}"))?)
+fn read_payment((id, document): &(Uuid, Vec<u8>)) -> Result<Payment, StoreError> {
+    decode(document, &format!("payment {id}"))
 }
 
 /// One outcome for each write, and why the store can't be trusted any more if that showed.

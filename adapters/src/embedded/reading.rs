@@ -49,6 +49,22 @@ pub(super) mod plan {
         assert!(plan[0].starts_with("SEARCH") && plan[0].contains(index), "{sql}: {plan:?}");
     }
 
+    /// The query must merge this many parts of an index, each by a search, and sort nothing.
+    #[track_caller]
+    pub(in super::super) fn check_merged(sql: &str, bounds: impl Params, (index, parts): (&str, usize)) {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = super::super::open::writer(&folder.path().join("quita.db")).unwrap();
+        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let plan = steps(&mut statement, bounds);
+        let (searches, others): (Vec<_>, Vec<_>) = plan.iter().partition(|step| step.starts_with("SEARCH"));
+        assert!(
+            searches.len() == parts && searches.iter().all(|step| step.contains(index)),
+            "{sql}: {plan:?}"
+        );
+        let merges = ["MERGE (UNION ALL)", "LEFT", "RIGHT"];
+        assert!(others.iter().all(|step| merges.contains(&step.as_str())), "{sql}: {plan:?}");
+    }
+
     fn steps(statement: &mut Statement<'_>, bounds: impl Params) -> Vec<String> {
         statement.query_map(bounds, |row| row.get(3)).unwrap().map(Result::unwrap).collect()
     }

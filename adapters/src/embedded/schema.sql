@@ -35,13 +35,10 @@ CREATE INDEX payments_by_external_reference
     WHERE external_reference IS NOT NULL;
 CREATE INDEX payments_due ON payments (due_at, id) WHERE due_at IS NOT NULL;
 CREATE INDEX payments_outbox ON payments (outbox_at, id) WHERE outbox_at IS NOT NULL;
--- Delivered ones are so many that the list itself is the shortest way to them.
-CREATE INDEX payments_undelivered
-    ON payments (merchant, mode, created_at DESC, id DESC)
-    WHERE (delivery_states & 1) <> 0;
-CREATE INDEX payments_exhausted
-    ON payments (merchant, mode, created_at DESC, id DESC)
-    WHERE (delivery_states & 4) <> 0;
+-- Lists of deliveries merge those of each combination of states that they show.
+CREATE INDEX payments_by_deliveries
+    ON payments (merchant, mode, delivery_states, created_at DESC, id DESC)
+    WHERE delivery_states <> 0;
 
 CREATE TABLE inbox (
     id          TEXT    NOT NULL PRIMARY KEY,

@@ -8,6 +8,9 @@ use quita_ports::{StoreError, WriteError};
 /// How long one operation may take altogether; longer than the wait for a majority.
 const OPERATION_TIME_OUT: Duration = Duration::from_secs(15);
 
+/// How long the server works on a list or on figures before it ends that itself: less than they are waited for.
+pub(super) const LIST_TIME_OUT: Duration = Duration::from_secs(10);
+
 /// How far a command came that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {

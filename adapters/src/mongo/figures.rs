@@ -10,7 +10,7 @@ use quita_domain::status::Status;
 use quita_ports::{FiguresStore, StoreError};
 
 use super::MongoStore;
-use super::failure::within_time;
+use super::failure::{LIST_TIME_OUT, within_time};
 use super::indexes::{AMOUNT, BY_KIND, PAID_AT, PAYMENTS, named};
 use super::listing::{any_method, any_status};
 use crate::store_rules::unknown_word;
@@ -22,7 +22,8 @@ impl FiguresStore for MongoStore {
         let payments: Collection<Document> = self.database.collection(PAYMENTS);
         let pipeline = [matching(filter), doc! { "$group": grouped() }];
         let query = async {
-            let mut cursor = payments.aggregate(pipeline).hint(named(BY_KIND)).await?;
+            let mut cursor =
+                payments.aggregate(pipeline).max_time(LIST_TIME_OUT).hint(named(BY_KIND)).await?;
             let mut found = Vec::new();
             while cursor.advance().await? {
                 found.push(cursor.deserialize_current()?);

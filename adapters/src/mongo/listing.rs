@@ -1,6 +1,7 @@
 //! Lists as queries: always along an index that yields the newest first.
 
 use bson::{Bson, Document, doc};
+use quita_domain::delivery::DeliveryState;
 use quita_domain::identity::{MerchantId, Mode};
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use quita_domain::method::Method;
@@ -81,10 +82,11 @@ pub(super) fn any_method(method: Option<Method>) -> Document {
 /// Payments that hold a delivery that matches.
 pub(super) fn of_deliveries(filter: &DeliveryFilter, after: Option<Cursor>) -> Listing {
     let mut query = of_merchant(&filter.merchant, filter.mode);
-    let state =
-        filter.state.map_or_else(|| doc! { "$exists": true }.into(), |state| Bson::from(state.as_str()));
-    query.insert("deliveryStates", state);
-    let mut index = if filter.state.is_some() { BY_DELIVERY_STATE } else { NEWEST };
+    // What the index holds of each state is merged by the server, so each has to be named.
+    let states = filter.state.map_or_else(|| DeliveryState::ALL.to_vec(), |state| vec![state]);
+    let states: Vec<_> = states.iter().map(|state| state.as_str()).collect();
+    query.insert("deliveryStates", doc! { "$in": states });
+    let mut index = BY_DELIVERY_STATE;
     if let Some(id) = filter.transaction_id {
         query.insert("_id", binary(id.uuid()));
         index = BY_ID;

@@ -10,19 +10,20 @@ use quita_domain::identity::{MerchantId, Mode, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
-use quita_ports::{DueDelivery, OutboxPlace, PaymentStore, StoreError, Write, WriteError};
+use quita_ports::{DueDelivery, Listed, OutboxPlace, PaymentStore, StoreError, Write, WriteError};
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::MongoStore;
 use super::batch::{self, Outcome};
-use super::failure::within_time;
+use super::failure::{LIST_TIME_OUT, within_time};
 use super::indexes::{BY_AMOUNT, DUE, OUTBOX, PAYMENTS, named};
 use super::listing::{self, Listing};
 use super::reading::{binary, find_all, value_in};
 use crate::payment_index::PaymentIndex;
 use crate::payment_row::PaymentRow;
-use crate::stored_form::{signed, signed_limit};
+use crate::store_rules::unknown_word;
+use crate::stored_form::{listed, signed, signed_limit};
 
 /// This many payments or more are not read to find those that match among them.
 const MANY: u64 = 2_000;
@@ -127,7 +128,7 @@ impl PaymentStore for MongoStore {
         filter: &PaymentFilter,
         after: Option<Cursor>,
         limit: usize,
-    ) -> Result<Vec<Payment>, StoreError> {
+    ) -> Result<Vec<Listed>, StoreError> {
         let index = self.index_for(filter).await?;
         self.page(listing::of_payments(filter, after, index), limit).await
     }
@@ -137,7 +138,7 @@ impl PaymentStore for MongoStore {
         filter: &DeliveryFilter,
         after: Option<Cursor>,
         limit: usize,
-    ) -> Result<Vec<Payment>, StoreError> {
+    ) -> Result<Vec<Listed>, StoreError> {
         self.page(listing::of_deliveries(filter, after), limit).await
     }
 
@@ -194,7 +195,8 @@ impl MongoStore {
         match (PaymentIndex::of(filter), listing::of_amount(filter)) {
             (PaymentIndex::Amount, Some(of_amount)) => {
                 let payments = self.collection(PAYMENTS);
-                let count = payments.count_documents(of_amount).limit(MANY).hint(named(BY_AMOUNT));
+                let count = payments.count_documents(of_amount).limit(MANY).max_time(LIST_TIME_OUT);
+                let count = count.hint(named(BY_AMOUNT));
                 let is_rare = within_time(count).await? < MANY;
                 Ok(if is_rare { PaymentIndex::Amount } else { PaymentIndex::Kind })
             }
@@ -202,17 +204,21 @@ impl MongoStore {
         }
     }
 
-    async fn page(&self, listing: Listing, limit: usize) -> Result<Vec<Payment>, StoreError> {
+    async fn page(&self, listing: Listing, limit: usize) -> Result<Vec<Listed>, StoreError> {
         // To MongoDB a limit of zero means none.
         if limit == 0 {
             return Ok(Vec::new());
         }
         let options = FindOptions::builder()
-            .projection(doc! { "payment": 1 })
+            .projection(doc! { "createdAt": 1, "payment": 1 })
             .sort(doc! { "createdAt": -1, "_id": -1 })
             .limit(signed_limit(limit))
-            .hint(named(listing.index));
-        self.find(listing.filter, options.build()).await
+            .max_time(LIST_TIME_OUT)
+            .hint(named(listing.index))
+            .build();
+        let payments = self.collection(PAYMENTS);
+        let work = async move { find_all(&payments, listing.filter, options, read_listed).await };
+        self.threads.run(work).await?
     }
 }
 
@@ -248,6 +254,13 @@ fn read_due_delivery(found: &RawDocument) -> Result<DueDelivery, StoreError> {
             address: text("outboxTo").to_owned(),
         },
     })
+}
+
+/// An entry of a list; its place is in what is indexed, which is there even if the payment can't be read.
+fn read_listed(found: &RawDocument) -> Result<Listed, StoreError> {
+    let created_at = found.get_i64("createdAt").map_err(|_| unknown_word("time of creation"))?;
+    let place = Cursor { created_at: Timestamp::from_millis(created_at), id: read_id(found)? };
+    Ok(listed(value_in(found, "payment"), place))
 }
 
 fn read_id(found: &RawDocument) -> Result<TransactionId, StoreError> {

@@ -11,7 +11,7 @@ use quita_domain::money::Money;
 use quita_domain::payment::Payment;
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
-use quita_ports::{Store, WholeStore};
+use quita_ports::{Listed, Store, Unreadable, WholeStore, place_of};
 
 use crate::samples::{OTHER_CPF, Sample, answered, created_at, insert, paid, pending, refunded, replace};
 
@@ -73,8 +73,8 @@ async fn store_all(store: &Arc<dyn Store>, payments: &[&Payment]) {
     assert!(store.commit(&batch).await.iter().all(Result::is_ok));
 }
 
-fn ids(payments: &[Payment]) -> Vec<TransactionId> {
-    payments.iter().map(|payment| payment.id).collect()
+fn ids(listed: &[Listed]) -> Vec<TransactionId> {
+    listed.iter().map(|listed| listed.as_ref().unwrap().id).collect()
 }
 
 /// The place right after this payment.
@@ -98,8 +98,8 @@ pub async fn the_newest_come_first_and_pages_neither_skip_nor_repeat(store: Arc<
         let page = store.list(&everything(), after, 4).await.unwrap();
         assert!(page.len() <= 4);
         let Some(last) = page.last() else { break };
-        after = Some(place(last));
-        seen.extend(page);
+        after = Some(place_of(last));
+        seen.extend(page.into_iter().map(Result::unwrap));
     }
     assert_eq!(seen, payments);
 }
@@ -232,6 +232,65 @@ pub async fn deliveries_are_found_by_state_and_payment(store: Arc<dyn Store>) {
     assert_eq!(ids(&page), [gone.id]);
 }
 
+/// Deliveries of many payments in every combination of states that one can have, page by page and in order.
+pub async fn pages_of_deliveries_neither_skip_nor_repeat_whatever_their_states(store: Arc<dyn Store>) {
+    let mut all = Vec::new();
+    for index in 0..24_i64 {
+        // Two at each moment, so that the id decides at the edges of pages.
+        let opened = Sample { at: index / 2, postback: index % 8 != 7, ..Sample::default() }.open();
+        let mut steps = vec![opened.clone(), pending(&opened, 100)];
+        if index % 2 == 1 {
+            let status = if index % 4 == 1 { 200 } else { 410 };
+            steps.extend((index % 8 != 7).then(|| answered(&steps[1], 0, status, 101)));
+        }
+        if index % 3 == 0 {
+            steps.extend(steps.last().map(|last| paid(last, 102)));
+        }
+        assert_eq!(store.commit(&[insert(&steps[0])]).await, [Ok(())]);
+        for step in &steps[1..] {
+            assert_eq!(store.commit(&[replace(step)]).await, [Ok(())]);
+        }
+        all.extend(steps.pop());
+    }
+    all.sort_by_key(|payment| std::cmp::Reverse((payment.created_at, payment.id)));
+    for state in [None].into_iter().chain(DeliveryState::ALL.map(Some)) {
+        let holds = |payment: &&Payment| {
+            payment.outbox.iter().any(|delivery| state.is_none_or(|state| delivery.state == state))
+        };
+        let expected: Vec<_> = all.iter().filter(holds).map(|payment| payment.id).collect();
+        assert!(expected.len() >= 3, "{state:?}");
+        let (mut seen, mut after) = (Vec::new(), None);
+        loop {
+            let page = store.list_with_deliveries(&deliveries(state), after, 3).await.unwrap();
+            let Some(last) = page.last() else { break };
+            after = Some(place_of(last));
+            seen.extend(ids(&page));
+        }
+        assert_eq!(seen, expected, "{state:?}");
+    }
+}
+
+/// One that can't be read keeps its place, and hides nothing else. How it was damaged is the store's.
+pub async fn check_that_one_unreadable_hides_no_other<D: Future<Output = ()>>(
+    store: Arc<dyn Store>,
+    damage: impl FnOnce(TransactionId) -> D,
+) {
+    let [first, second, third] = [created_at(1), created_at(2), created_at(3)];
+    store_all(&store, &[&first, &second, &third]).await;
+    let told: Vec<_> = [&first, &second, &third].map(|opened| pending(opened, 10)).into();
+    store.commit(&told.iter().map(replace).collect::<Vec<_>>()).await;
+    damage(second.id).await;
+    let gap = || Err(Unreadable(place(&second)));
+    let expected = Ok(vec![Ok(told[2].clone()), gap(), Ok(told[0].clone())]);
+    assert_eq!(store.list(&everything(), None, 10).await, expected);
+    assert_eq!(store.list_with_deliveries(&deliveries(None), None, 10).await, expected);
+    assert_eq!(store.list(&everything(), Some(place(&third)), 1).await, Ok(vec![gap()]), "it has its place");
+    let rest = store.list(&everything(), Some(place(&second)), 10).await;
+    assert_eq!(rest, Ok(vec![Ok(told[0].clone())]), "and a list goes on after it");
+    let of_it = PaymentFilter { id: Some(second.id), ..everything() };
+    assert_eq!(store.list(&of_it, None, 10).await, Ok(vec![gap()]));
+}
+
 pub async fn an_ended_refund_is_told_and_leaves_the_payment_where_it_is_found(store: Arc<dyn WholeStore>) {
     let paid = paid(&pending(&created_at(1), 2), 3);
     let paid = answered(&answered(&paid, 0, 200, 4), 1, 200, 5);
@@ -254,7 +313,7 @@ pub async fn an_ended_refund_is_told_and_leaves_the_payment_where_it_is_found(st
             [Ok(())]
         );
         let by_status = PaymentFilter { statuses: vec![Status::Paid], ..everything() };
-        assert_eq!(store.list(&by_status, None, 10).await, Ok(vec![payment.clone()]));
+        assert_eq!(store.list(&by_status, None, 10).await, Ok(vec![Ok(payment.clone())]));
         for state in DeliveryState::ALL {
             let found = store.list_with_deliveries(&deliveries(Some(state)), None, 10).await.unwrap();
             let is_held = state == newest || state == DeliveryState::Delivered;

@@ -14,3 +14,19 @@ macro_rules! run {
     };
 }
 crate::for_each_case!(run);
+
+#[tokio::test]
+async fn one_payment_that_cannot_be_read_hides_no_other_of_its_list() {
+    use quita_memory_store::{Connection, Direct, MemoryStore};
+
+    let records = std::sync::Arc::new(Direct::default());
+    let store = std::sync::Arc::new(MemoryStore::over(std::sync::Arc::clone(&records)));
+    let damage = async |id| {
+        let damaged = records.change("damage", |records| {
+            records.unreadable.insert(id);
+            Ok(())
+        });
+        damaged.await.unwrap();
+    };
+    crate::listing::check_that_one_unreadable_hides_no_other(store, damage).await;
+}

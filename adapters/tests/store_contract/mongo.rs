@@ -167,6 +167,51 @@ async fn a_document_that_cannot_be_decoded_is_named() {
 }
 
 #[tokio::test]
+async fn one_payment_that_cannot_be_decoded_hides_no_other_of_its_list() {
+    let Some(server) = Server::connect().await else { return };
+    server
+        .run(|store, database| async move {
+            let damage = async |id: quita_domain::identity::TransactionId| {
+                let id = bson::Uuid::from_bytes(id.uuid().into_bytes());
+                let change = doc! { "$set": { "payment.revision": "one" } };
+                let payments = database.collection::<Document>("payments");
+                let changed = payments.update_one(doc! { "_id": id }, change).await.unwrap();
+                assert_eq!(changed.modified_count, 1);
+            };
+            crate::listing::check_that_one_unreadable_hides_no_other(store, damage).await;
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn lists_and_figures_are_ended_by_the_server_if_they_take_too_long() {
+    let Some(server) = Server::connect().await else { return };
+    server
+        .run(|store, database| async move {
+            database.run_command(doc! { "profile": 2 }).await.unwrap();
+            every_query(store.as_ref()).await;
+            database.run_command(doc! { "profile": 0 }).await.unwrap();
+            let profile = database.collection::<Document>("system.profile");
+            let of_payments = doc! { "ns": { "$regex": "[.]payments$" }, "planSummary": { "$exists": true } };
+            let mut seen = profile.find(of_payments).await.unwrap();
+            let mut limited = 0;
+            while seen.advance().await.unwrap() {
+                let query: Document = seen.deserialize_current().unwrap();
+                let command = query.get_document("command").unwrap();
+                let is_list = command.contains_key("pipeline") || command.contains_key("sort");
+                let is_waiting =
+                    ["{ dueAt: ", "{ outboxAt: "].iter().any(|plan| query.to_string().contains(plan));
+                if is_list && !is_waiting {
+                    assert!(command.contains_key("maxTimeMS"), "{query}");
+                    limited += 1;
+                }
+            }
+            assert!(limited >= 10, "{limited}");
+        })
+        .await;
+}
+
+#[tokio::test]
 async fn an_oversized_payment_does_not_hold_up_the_others() {
     let Some(server) = Server::connect().await else { return };
     server
@@ -276,7 +321,7 @@ async fn a_rare_status_among_many_of_an_amount_is_found_without_reading_them() {
             let statuses = vec![Status::Pending];
             let filter = PaymentFilter { amount, statuses, ..crate::listing::everything() };
             database.run_command(doc! { "profile": 2 }).await.unwrap();
-            assert_eq!(store.list(&filter, None, 10).await, Ok(vec![waiting]));
+            assert_eq!(store.list(&filter, None, 10).await, Ok(vec![Ok(waiting)]));
             let few = PaymentFilter { amount: Some(Money::from_cents(7)), ..filter };
             assert_eq!(store.list(&few, None, 10).await, Ok(Vec::new()));
             database.run_command(doc! { "profile": 0 }).await.unwrap();

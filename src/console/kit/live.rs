@@ -10,12 +10,11 @@ use actix_web::HttpResponse;
 use actix_web::http::header::{CACHE_CONTROL, HeaderName};
 use actix_web::web::Bytes;
 use futures_util::stream;
-use quita_domain::secret::Secret;
 use tokio::sync::watch;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval};
 
 use super::failure::Failure;
-use super::stream_permits::{STREAMS, StreamPermit, StreamPermits};
+use super::stream_permits::{STREAMS, StreamPermit, StreamPermits, Watcher};
 
 /// How often a stream ticks, and looks unless it is busy.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -55,8 +54,8 @@ pub(crate) trait Look {
     /// The HTML of the part, now.
     fn look(&self) -> impl Future<Output = Result<String, Failure>>;
 
-    /// The session of the visitor who watches.
-    fn token(&self) -> &Secret<String>;
+    /// Who watches.
+    fn watcher(&self) -> Watcher;
 
     /// Whether that visitor still may.
     fn may_watch(&self) -> impl Future<Output = bool>;
@@ -78,7 +77,7 @@ impl Streams {
     /// # Errors
     /// [`Failure::Unavailable`] when too many streams are open.
     pub(crate) fn open<L: Look + 'static>(self: &Arc<Self>, look: L) -> Result<HttpResponse, Failure> {
-        let permit = self.take_permit(look.token())?;
+        let permit = self.take_permit(&look.watcher())?;
         let watching = Watching {
             look,
             opened_at: Instant::now(),
@@ -93,12 +92,12 @@ impl Streams {
         Ok(event_stream(stream::unfold(watching, |watching| watching.next())))
     }
 
-    /// A permit for one stream of a session.
+    /// A permit for one stream.
     ///
     /// # Errors
     /// [`Failure::Unavailable`] when there is none.
-    pub(crate) fn take_permit(&self, token: &Secret<String>) -> Result<StreamPermit, Failure> {
-        self.permits.take(token).ok_or_else(|| Failure::Unavailable("too many live pages are open".into()))
+    pub(crate) fn take_permit(&self, watcher: &Watcher) -> Result<StreamPermit, Failure> {
+        self.permits.take(watcher).ok_or_else(|| Failure::Unavailable("too many live pages are open".into()))
     }
 
     /// Looks, or takes what another saw a moment ago; never something from before `since`.
@@ -231,7 +230,6 @@ mod tests {
 
     #[derive(Clone)]
     struct Counted {
-        token: Secret<String>,
         looks: Arc<AtomicU32>,
         shown: Arc<Mutex<String>>,
         is_out: Arc<AtomicU32>,
@@ -241,9 +239,8 @@ mod tests {
 
     impl Counted {
         fn new() -> Self {
-            let token = Secret::new(String::from("token"));
             let takes = Duration::ZERO;
-            Self { token, looks: Arc::default(), shown: Arc::default(), is_out: Arc::default(), takes }
+            Self { looks: Arc::default(), shown: Arc::default(), is_out: Arc::default(), takes }
         }
 
         fn show(&self, text: &str) {
@@ -264,8 +261,8 @@ mod tests {
             Ok(self.shown.lock().unwrap().clone())
         }
 
-        fn token(&self) -> &Secret<String> {
-            &self.token
+        fn watcher(&self) -> Watcher {
+            Watcher { merchant: None, login: "ana@loja.com.br".into() }
         }
 
         async fn may_watch(&self) -> bool {

@@ -1,60 +1,84 @@
-//! How many streams may be open: in this process, and of one session, so that nobody takes all.
+//! How many streams may be open: in this process, of one merchant, and of one person, so that nobody takes all.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use quita_domain::people::Session;
-use quita_domain::secret::Secret;
+use quita_domain::identity::MerchantId;
 
 /// Streams open at once in this process.
 pub(super) const STREAMS: usize = 512;
-/// Streams of one session.
+/// Streams of the people of one merchant.
+const STREAMS_OF_MERCHANT: usize = 128;
+/// Streams of one person, whatever the sessions.
 const STREAMS_OF_ONE: usize = 24;
 
-/// Streams of each session, by a hash of its token.
-type Open = Arc<Mutex<HashMap<String, usize>>>;
+/// Who watches.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Watcher {
+    /// Whose people the watcher is one of; an operator is nobody's.
+    pub(crate) merchant: Option<MerchantId>,
+    /// The person's login.
+    pub(crate) login: String,
+}
 
 /// The permits that there are.
 #[derive(Default)]
-pub(super) struct StreamPermits(Open);
+pub(super) struct StreamPermits(Arc<Mutex<Open>>);
+
+/// Streams that are open.
+#[derive(Default)]
+struct Open {
+    all: usize,
+    by_merchant: HashMap<Option<MerchantId>, usize>,
+    by_watcher: HashMap<Watcher, usize>,
+}
 
 impl StreamPermits {
     pub(super) fn new() -> Self {
         Self::default()
     }
 
-    /// A permit, if there is one left for this session.
-    pub(super) fn take(&self, token: &Secret<String>) -> Option<StreamPermit> {
-        let session = Session::id_of(token.expose());
+    /// A permit, if there is one left for this watcher.
+    pub(super) fn take(&self, watcher: &Watcher) -> Option<StreamPermit> {
         let mut open = lock(&self.0);
-        let own = open.get(&session).copied().unwrap_or_default();
-        if own >= STREAMS_OF_ONE || open.values().sum::<usize>() >= STREAMS {
+        let of_merchant = open.by_merchant.get(&watcher.merchant).copied().unwrap_or_default();
+        let own = open.by_watcher.get(watcher).copied().unwrap_or_default();
+        if own >= STREAMS_OF_ONE || of_merchant >= STREAMS_OF_MERCHANT || open.all >= STREAMS {
             return None;
         }
-        open.insert(session.clone(), own.saturating_add(1));
-        Some(StreamPermit { session, open: Arc::clone(&self.0) })
+        open.all = open.all.saturating_add(1);
+        open.by_merchant.insert(watcher.merchant.clone(), of_merchant.saturating_add(1));
+        open.by_watcher.insert(watcher.clone(), own.saturating_add(1));
+        Some(StreamPermit { watcher: watcher.clone(), open: Arc::clone(&self.0) })
     }
 }
 
 /// A permit for one stream, given back when it is dropped.
 pub(crate) struct StreamPermit {
-    session: String,
-    open: Open,
+    watcher: Watcher,
+    open: Arc<Mutex<Open>>,
 }
 
 impl Drop for StreamPermit {
     fn drop(&mut self) {
         let mut open = lock(&self.open);
-        let left = open.get(&self.session).map_or(0, |count| count.saturating_sub(1));
-        if left == 0 {
-            open.remove(&self.session);
-        } else if let Some(count) = open.get_mut(&self.session) {
-            *count = left;
-        }
+        open.all = open.all.saturating_sub(1);
+        one_less(&mut open.by_merchant, &self.watcher.merchant);
+        one_less(&mut open.by_watcher, &self.watcher);
     }
 }
 
-fn lock(open: &Open) -> MutexGuard<'_, HashMap<String, usize>> {
+/// Counts one less, and forgets those that have none.
+fn one_less<K: Eq + Hash>(counts: &mut HashMap<K, usize>, key: &K) {
+    if let Some(count) = counts.get_mut(key).filter(|count| **count > 1) {
+        *count = count.saturating_sub(1);
+    } else {
+        counts.remove(key);
+    }
+}
+
+fn lock(open: &Mutex<Open>) -> MutexGuard<'_, Open> {
     open.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -62,26 +86,42 @@ fn lock(open: &Open) -> MutexGuard<'_, HashMap<String, usize>> {
 mod tests {
     use super::*;
 
-    fn token(number: usize) -> Secret<String> {
-        Secret::new(format!("token {number}"))
+    fn watcher(merchant: usize, person: usize) -> Watcher {
+        let merchant = Some(MerchantId::new(format!("merchant-{merchant}")));
+        Watcher { merchant, login: format!("{person}@example.com") }
     }
 
     #[test]
-    fn one_session_cannot_take_all_permits_and_returns_its_own() {
+    fn one_person_cannot_take_all_permits_however_many_sessions_there_are() {
         let permits = StreamPermits::new();
-        let own: Vec<_> = (0..STREAMS_OF_ONE).map(|_| permits.take(&token(1)).unwrap()).collect();
-        assert!(permits.take(&token(1)).is_none() && permits.take(&token(2)).is_some());
+        let own: Vec<_> = (0..STREAMS_OF_ONE).map(|_| permits.take(&watcher(1, 1)).unwrap()).collect();
+        assert!(permits.take(&watcher(1, 1)).is_none() && permits.take(&watcher(1, 2)).is_some());
         drop(own);
-        assert!(permits.take(&token(1)).is_some());
-        assert!(lock(&permits.0).is_empty(), "nobody is left over");
+        assert!(permits.take(&watcher(1, 1)).is_some());
+        let open = lock(&permits.0);
+        assert!(
+            open.all == 0 && open.by_merchant.is_empty() && open.by_watcher.is_empty(),
+            "nobody is left over"
+        );
     }
 
     #[test]
-    fn all_sessions_together_are_bounded() {
+    fn the_people_of_one_merchant_cannot_take_all_permits() {
         let permits = StreamPermits::new();
-        let taken: Vec<_> = (0..STREAMS).map(|number| permits.take(&token(number)).unwrap()).collect();
-        assert!(permits.take(&token(STREAMS)).is_none());
+        let people = (0..STREAMS_OF_MERCHANT).map(|number| watcher(1, number / 2));
+        let taken: Vec<_> = people.map(|person| permits.take(&person).unwrap()).collect();
+        assert!(permits.take(&watcher(1, STREAMS)).is_none() && permits.take(&watcher(2, 1)).is_some());
         drop(taken);
-        assert!(permits.take(&token(STREAMS)).is_some());
+        assert!(permits.take(&watcher(1, STREAMS)).is_some());
+    }
+
+    #[test]
+    fn all_watchers_together_are_bounded() {
+        let permits = StreamPermits::new();
+        let taken: Vec<_> =
+            (0..STREAMS).map(|number| permits.take(&watcher(number / 100, number)).unwrap()).collect();
+        assert!(permits.take(&watcher(STREAMS, STREAMS)).is_none());
+        drop(taken);
+        assert!(permits.take(&watcher(STREAMS, STREAMS)).is_some());
     }
 }

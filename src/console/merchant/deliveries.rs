@@ -12,6 +12,7 @@ use quita_domain::identity::Mode;
 use quita_domain::listing::{Cursor, DeliveryFilter};
 use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
+use quita_ports::{Unreadable, place_of};
 use serde::Deserialize;
 use url::form_urlencoded;
 
@@ -116,6 +117,8 @@ struct DeliveriesPage {
     frame: Frame,
     tab: Tab,
     rows: Vec<Row>,
+    /// The ids of payments that can't be read.
+    unreadable: String,
     older: Option<String>,
     is_first: bool,
     receivers: Vec<ReceiverHealth>,
@@ -189,13 +192,14 @@ pub(crate) async fn show(
     wanted: Query<Wanted>,
 ) -> Result<HttpResponse, Failure> {
     let (tab, cursor) = (Tab::parse(&wanted.state), Cursor::parse(&wanted.cursor));
-    let (rows, more) = find(&visitor, mode, &console, tab, cursor).await?;
+    let Found { rows, unreadable, older } = find(&visitor, mode, &console, tab, cursor).await?;
     let (receivers, looked_at) = health::read(&filter(&visitor, mode, None), &console).await?;
     let frame = visitor.frame(mode, Section::Deliveries);
     let page = DeliveriesPage {
         redelivered: wanted.redelivered.map(|count| redeliver::notice(&frame, count)),
         rest: rest_of(&frame, &wanted),
-        older: more.map(|at| format!("{}/deliveries?state={}&cursor={at}", frame.base, tab.as_str())),
+        unreadable: unreadable.join(", "),
+        older: older.map(|at| format!("{}/deliveries?state={}&cursor={at}", frame.base, tab.as_str())),
         frame,
         tab,
         rows,
@@ -217,6 +221,15 @@ fn filter(visitor: &Visitor, mode: Mode, state: Option<DeliveryState>) -> Delive
     DeliveryFilter { merchant: visitor.user.merchant.clone(), mode, transaction_id: None, state }
 }
 
+/// What a page shows.
+struct Found {
+    rows: Vec<Row>,
+    /// The ids of payments that can't be read.
+    unreadable: Vec<String>,
+    /// Where there may be more.
+    older: Option<Cursor>,
+}
+
 /// Deliveries of a tab, newest payments first, and where there may be more. What is pending is told apart here, so
 /// a page may end before it is full.
 async fn find(
@@ -225,25 +238,30 @@ async fn find(
     console: &MerchantConsole,
     tab: Tab,
     mut after: Option<Cursor>,
-) -> Result<(Vec<Row>, Option<Cursor>), Failure> {
+) -> Result<Found, Failure> {
     let filter = filter(visitor, mode, Some(tab.state()));
     let (at_once, times) = READ;
-    let mut rows = Vec::new();
+    let (mut rows, mut unreadable) = (Vec::new(), Vec::new());
     for _ in 0..times {
         let payments = console.edge.payments.list_with_deliveries(&filter, after, at_once).await?;
-        for (place, payment) in payments.iter().enumerate() {
-            let outbox = payment.outbox.iter().enumerate().rev();
-            let shown = outbox.filter(|(_, delivery)| tab.shows(delivery));
-            rows.extend(shown.map(|(index, delivery)| Row::of(payment, index, delivery)));
-            after = Some(Cursor { created_at: payment.created_at, id: payment.id });
+        for (place, listed) in payments.iter().enumerate() {
+            match listed {
+                Ok(payment) => {
+                    let outbox = payment.outbox.iter().enumerate().rev();
+                    let shown = outbox.filter(|(_, delivery)| tab.shows(delivery));
+                    rows.extend(shown.map(|(index, delivery)| Row::of(payment, index, delivery)));
+                }
+                Err(Unreadable(place)) => unreadable.push(place.id.to_string()),
+            }
+            after = Some(place_of(listed));
             let is_last = payments.len() < at_once && place.saturating_add(1) == payments.len();
             if rows.len() >= PAGE && !is_last {
-                return Ok((rows, after));
+                return Ok(Found { rows, unreadable, older: after });
             }
         }
         if payments.len() < at_once {
-            return Ok((rows, None));
+            return Ok(Found { rows, unreadable, older: None });
         }
     }
-    Ok((rows, after))
+    Ok(Found { rows, unreadable, older: after })
 }

@@ -17,7 +17,6 @@ use quita_domain::operation::RequestedOperation;
 use quita_domain::order::Share;
 use quita_domain::payment::Payment;
 use quita_domain::people::Permission;
-use quita_domain::secret::Secret;
 
 use super::MerchantConsole;
 use super::deliveries::state_of;
@@ -30,6 +29,7 @@ use crate::console::kit::answer::{Done, html};
 use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
 use crate::console::kit::live::Look;
+use crate::console::kit::stream_permits::Watcher;
 use timeline::Moment;
 
 #[derive(Template)]
@@ -244,8 +244,8 @@ impl Look for PaymentLook {
         self.wanted.body(&self.console, payment)
     }
 
-    fn token(&self) -> &Secret<String> {
-        self.session.token()
+    fn watcher(&self) -> Watcher {
+        self.session.watcher()
     }
 
     async fn may_watch(&self) -> bool {

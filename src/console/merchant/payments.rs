@@ -9,12 +9,11 @@ use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 use quita_domain::identity::Owner;
-use quita_domain::listing::Cursor;
 use quita_domain::method::Method;
 use quita_domain::payment::Payment;
-use quita_domain::secret::Secret;
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
+use quita_ports::{Unreadable, place_of};
 
 use super::MerchantConsole;
 use super::frame::{Frame, Section};
@@ -26,6 +25,7 @@ use crate::console::kit::answer::html;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
 use crate::console::kit::live::Look;
+use crate::console::kit::stream_permits::Watcher;
 use search::{Field, MAX_TEXT_CHARACTERS, Search, names_of};
 
 /// Payments on a page.
@@ -51,6 +51,8 @@ struct PaymentsList {
     language: Language,
     base: String,
     rows: Vec<Row>,
+    /// The ids of those that can't be read.
+    unreadable: String,
     is_first: bool,
     newest: String,
     older: Option<String>,
@@ -152,14 +154,16 @@ impl Wanted {
         }
         let has_more = payments.len() > PAGE;
         payments.truncate(PAGE);
+        let unreadable = payments.iter().filter_map(|listed| listed.as_ref().err());
+        let unreadable: Vec<_> = unreadable.map(|Unreadable(place)| place.id.to_string()).collect();
         let base = format!("/console/{}", self.owner.mode.as_str());
         let at = |cursor: Option<&str>| format!("{base}/payments?{}", self.search.query(cursor));
-        let last = payments.last().filter(|_| has_more);
-        let older = last.map(|last| Cursor { created_at: last.created_at, id: last.id }.to_string());
+        let older = payments.last().filter(|_| has_more).map(|last| place_of(last).to_string());
         let list = PaymentsList {
             texts: Texts::of(self.language),
             language: self.language,
-            rows: payments.iter().map(|payment| Row::of(payment, self.language)).collect(),
+            unreadable: unreadable.join(", "),
+            rows: payments.iter().flatten().map(|payment| Row::of(payment, self.language)).collect(),
             is_first: understood.cursor.is_none(),
             newest: at(None),
             older: older.map(|cursor| at(Some(&cursor))),
@@ -188,8 +192,8 @@ impl Look for PaymentsLook {
         self.wanted.list(&self.console).await
     }
 
-    fn token(&self) -> &Secret<String> {
-        self.session.token()
+    fn watcher(&self) -> Watcher {
+        self.session.watcher()
     }
 
     async fn may_watch(&self) -> bool {

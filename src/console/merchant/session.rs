@@ -6,6 +6,7 @@ use quita_domain::secret::Secret;
 
 use super::MerchantConsole;
 use super::visitor::Visitor;
+use crate::console::kit::stream_permits::Watcher;
 use crate::service::people::People;
 
 /// A session as it was when somebody began to watch.
@@ -20,9 +21,9 @@ impl StillIn {
         Self { people: console.people.clone(), token: visitor.token.clone(), user: visitor.user.clone() }
     }
 
-    /// The token of the session.
-    pub(crate) const fn token(&self) -> &Secret<String> {
-        &self.token
+    /// Who watches.
+    pub(crate) fn watcher(&self) -> Watcher {
+        Watcher { merchant: Some(self.user.merchant.clone()), login: self.user.login.to_string() }
     }
 
     /// Whether the session goes on, of the same user in the same role. A store out of reach ends nothing.

@@ -15,12 +15,13 @@ use quita_domain::secret::Secret;
 use super::OperatorConsole;
 use super::frame::{Frame, Section};
 use super::texts::Texts;
-use super::visitor::{Operator, OperatorForm, is_operator};
+use super::visitor::{Operator, OperatorForm, is_operator, watcher_of};
 use super::words;
 use crate::console::kit::answer::{html, see_other};
 use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
 use crate::console::kit::live::Look;
+use crate::console::kit::stream_permits::Watcher;
 use crate::service::audit::AuditDraft;
 
 #[derive(Template)]
@@ -132,8 +133,8 @@ impl Look for AcquirersLook {
         body(&self.console, self.language)
     }
 
-    fn token(&self) -> &Secret<String> {
-        &self.token
+    fn watcher(&self) -> Watcher {
+        watcher_of(&self.token)
     }
 
     async fn may_watch(&self) -> bool {

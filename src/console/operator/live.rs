@@ -11,7 +11,7 @@ use quita_domain::time::Timestamp;
 use tokio::sync::watch;
 
 use super::OperatorConsole;
-use super::visitor::{Operator, is_operator};
+use super::visitor::{Operator, is_operator, watcher_of};
 use crate::console::kit::failure::Failure;
 use crate::console::kit::live::{event, event_stream};
 use crate::console::kit::stream_permits::StreamPermit;
@@ -46,7 +46,7 @@ pub(super) async fn samples(
     operator: Operator,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
-    let permit = console.streams.take_permit(&operator.token)?;
+    let permit = console.streams.take_permit(&watcher_of(&operator.token))?;
     let samples = console.operators.samples();
     let watching =
         Watching { console: console.into_inner(), token: operator.token, samples, seen: 0, _permit: permit };

@@ -14,12 +14,13 @@ use serde::Deserialize;
 use super::OperatorConsole;
 use super::frame::{Frame, Section};
 use super::texts::Texts;
-use super::visitor::{Operator, is_operator};
+use super::visitor::{Operator, is_operator, watcher_of};
 use super::words;
 use crate::console::kit::answer::{html, see_other};
 use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
 use crate::console::kit::live::Look;
+use crate::console::kit::stream_permits::Watcher;
 
 #[derive(Template)]
 #[template(path = "console/operator/transactions.html")]
@@ -137,8 +138,8 @@ impl Look for ActorLook {
         body(&self.console, self.id, self.language).await
     }
 
-    fn token(&self) -> &Secret<String> {
-        &self.token
+    fn watcher(&self) -> Watcher {
+        watcher_of(&self.token)
     }
 
     async fn may_watch(&self) -> bool {

@@ -7,12 +7,14 @@ use std::net::IpAddr;
 use actix_web::dev::Payload;
 use actix_web::web::Data;
 use actix_web::{FromRequest, HttpRequest};
+use quita_domain::people::Session;
 use quita_domain::secret::Secret;
 
 use super::OperatorConsole;
 use crate::console::kit::client_address::peer_of;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::{Extracted, SignedForm, SignedIn};
+use crate::console::kit::stream_permits::Watcher;
 use crate::service::audit::Initiator;
 
 /// How the audit log names the operator.
@@ -55,6 +57,11 @@ impl FromRequest for Operator {
             is_operator.then(|| Self { token, from: peer_of(&request) }).ok_or_else(signed_out)
         })
     }
+}
+
+/// Who watches in a session: operators share one password, so each session counts as a person.
+pub(super) fn watcher_of(token: &Secret<String>) -> Watcher {
+    Watcher { merchant: None, login: Session::id_of(token.expose()) }
 }
 
 /// Whether a session with this token goes on. While the store is out of reach, what it confirmed here is believed.

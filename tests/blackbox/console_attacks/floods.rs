@@ -1,6 +1,6 @@
 //! Visitors that do more than a person can.
 
-use crate::support::{Account, TestApp, Visitor};
+use crate::support::{Account, EventStream, TestApp, Visitor};
 
 /// More than a user may do in a row, however fast.
 const MANY: usize = 400;
@@ -33,4 +33,37 @@ fn a_program_that_downloads_without_end_waits() {
     assert!((5..50).contains(&answers.len()), "{}", answers.len());
     assert!(answers.iter().all(|answer| answer.status == 200));
     assert_eq!(viewer.get("/console/test/payments").status, 200);
+}
+
+#[test]
+fn live_pages_of_one_person_are_bounded_whatever_the_sessions() {
+    let app = TestApp::new();
+    let ana = Account::create(&app, "shop", "ana@shop.example", "viewer");
+    let [here, there] = [(); 2].map(|()| Visitor::signed_in(&app, &ana));
+    let bia = Account::create(&app, "shop", "bia@shop.example", "viewer");
+    let bia = Visitor::signed_in(&app, &bia);
+    let path = "/console/test/payments/stream";
+    let open: Vec<_> = (0..24).map(|_| EventStream::open(&app, &here, path)).collect();
+    for visitor in [&here, &there] {
+        assert_eq!(visitor.get(path).status, 503);
+    }
+    assert!(EventStream::open(&app, &bia, path).next().is_some(), "somebody else's are not theirs");
+    drop(open);
+    crate::support::eventually(crate::support::PATIENCE, "there is room again", || {
+        is_open(&app, &there, path).then_some(())
+    });
+}
+
+/// Whether a stream can be opened, which is closed again.
+fn is_open(app: &TestApp, visitor: &Visitor, path: &str) -> bool {
+    let request = format!(
+        "GET {path} HTTP/1.0\r\nHost: {}\r\nCookie: {}\r\n\r\n",
+        app.address(),
+        visitor.cookie_header()
+    );
+    let mut stream = std::net::TcpStream::connect(app.address()).unwrap();
+    std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
+    let mut status = [0; 12];
+    std::io::Read::read_exact(&mut stream, &mut status).unwrap();
+    status.ends_with(b"200")
 }

@@ -5,7 +5,9 @@ use quita_domain::identity::TransactionId;
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
-use quita_ports::{Backlog, DueDelivery, OutboxPlace, PaymentStore, Store, StoreError, Write, WriteError};
+use quita_ports::{
+    Backlog, DueDelivery, Listed, OutboxPlace, PaymentStore, Store, StoreError, Unreadable, Write, WriteError,
+};
 
 use crate::MemoryStore;
 use crate::connection::Connection;
@@ -26,7 +28,7 @@ impl<C: Connection> PaymentStore for MemoryStore<C> {
         filter: &PaymentFilter,
         after: Option<Cursor>,
         limit: usize,
-    ) -> Result<Vec<Payment>, StoreError> {
+    ) -> Result<Vec<Listed>, StoreError> {
         let shows = |payment: &Payment| is_listed(payment, filter);
         self.0.read("list", |records| Ok(page(records, shows, after, limit))).await
     }
@@ -36,7 +38,7 @@ impl<C: Connection> PaymentStore for MemoryStore<C> {
         filter: &DeliveryFilter,
         after: Option<Cursor>,
         limit: usize,
-    ) -> Result<Vec<Payment>, StoreError> {
+    ) -> Result<Vec<Listed>, StoreError> {
         let shows = |payment: &Payment| has_delivery(payment, filter);
         self.0.read("list_with_deliveries", |records| Ok(page(records, shows, after, limit))).await
     }
@@ -75,11 +77,16 @@ fn page(
     shows: impl Fn(&Payment) -> bool,
     after: Option<Cursor>,
     limit: usize,
-) -> Vec<Payment> {
+) -> Vec<Listed> {
     let place = |payment: &Payment| (payment.created_at, payment.id);
     let is_after = |payment: &Payment| after.is_none_or(|last| place(payment) < (last.created_at, last.id));
     let found = records.payments.values().map(AsRef::as_ref);
-    last_by(found.filter(|payment| is_after(payment) && shows(payment)), place, limit)
+    let found = last_by(found.filter(|payment| is_after(payment) && shows(payment)), place, limit);
+    let listed = |payment: Payment| {
+        let place = Cursor { created_at: payment.created_at, id: payment.id };
+        if records.unreadable.contains(&payment.id) { Err(Unreadable(place)) } else { Ok(payment) }
+    };
+    found.into_iter().map(listed).collect()
 }
 
 fn is_listed(payment: &Payment, filter: &PaymentFilter) -> bool {

@@ -1,8 +1,8 @@
 //! What a store holds.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -24,6 +24,8 @@ use uuid::Uuid;
 pub struct Records {
     /// Payments by their ids.
     pub payments: BTreeMap<TransactionId, Arc<Payment>>,
+    /// Payments that lists can't read.
+    pub unreadable: BTreeSet<TransactionId>,
     /// Notices by their ids, finished ones too.
     pub notices: BTreeMap<String, StoredNotice>,
     /// Exceptions, open and resolved, in the order in which they were stored.

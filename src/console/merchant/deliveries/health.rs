@@ -41,7 +41,8 @@ pub(super) async fn read(
     filter: &DeliveryFilter,
     console: &MerchantConsole,
 ) -> Result<(Vec<ReceiverHealth>, usize), Failure> {
-    let payments = console.edge.payments.list_with_deliveries(filter, None, LOOK_AT).await?;
+    let listed = console.edge.payments.list_with_deliveries(filter, None, LOOK_AT).await?;
+    let payments: Vec<_> = listed.into_iter().flatten().collect();
     let looked_at = payments.iter().map(|payment| payment.outbox.len()).sum();
     Ok((of(&payments), looked_at))
 }

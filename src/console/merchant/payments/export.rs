@@ -11,6 +11,7 @@ use quita_domain::audit::AuditAction;
 use quita_domain::listing::{Cursor, PaymentFilter};
 use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
+use quita_ports::{Listed, Unreadable, place_of};
 
 use super::search::{Search, names_of};
 use crate::console::kit::failure::Failure;
@@ -117,8 +118,8 @@ impl Export {
         let lines = match page {
             Ok(payments) => {
                 self.is_over = payments.len() < PAGE;
-                self.after = payments.last().map(|last| Cursor { created_at: last.created_at, id: last.id });
-                Ok(Bytes::from(payments.iter().map(|payment| line(cells(payment))).collect::<String>()))
+                self.after = payments.last().map(place_of);
+                Ok(Bytes::from(payments.iter().map(|listed| line(cells_of(listed))).collect::<String>()))
             }
             Err(denied) => {
                 self.is_over = true;
@@ -127,6 +128,23 @@ impl Export {
             }
         };
         Some((lines, self))
+    }
+}
+
+/// A payment that can't be read has its id, its time, and a word in the place of its status.
+fn cells_of(listed: &Listed) -> [String; 15] {
+    match listed {
+        Ok(payment) => cells(payment),
+        Err(Unreadable(place)) => {
+            let known = [
+                ("transactionId", place.id.to_string()),
+                ("status", "unreadable".into()),
+                ("createdAt", place.created_at.to_string()),
+            ];
+            HEAD.map(|column| {
+                known.iter().find(|(name, _)| *name == column).map_or(String::new(), |(_, cell)| cell.clone())
+            })
+        }
     }
 }
 

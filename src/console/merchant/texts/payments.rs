@@ -25,6 +25,8 @@ group! {
         payer: "Pagador", "Payer";
         empty: "Nenhum pagamento", "No payment";
         empty_sentence: "Crie um pela API, ou mude o filtro.", "Create one by the API, or change the filter.";
+        unreadable: "Guardados, mas ilegíveis; fale com quem opera o serviço:",
+            "Stored, but unreadable; ask whoever runs the service:";
         per_page: "20 por página", "20 a page";
         summary: "Resumo", "Summary";
         transaction_id: "Id da transação", "Transaction id";

@@ -8,6 +8,7 @@ use quita_domain::identity::{Owner, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter};
 use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
+use quita_ports::place_of;
 
 use crate::console::kit::failure::Failure;
 use crate::console::merchant::MerchantConsole;
@@ -45,13 +46,17 @@ impl Chosen {
                 // What was done is reported; the next click goes on from there.
                 Err(_) => return Ok(done),
             };
-            for payment in &payments {
-                if done.count >= MOST_AT_ONCE
-                    || self.redeliver_of(payment, console, &mut done).await.is_break()
+            for listed in &payments {
+                if done.count >= MOST_AT_ONCE {
+                    return Ok(done);
+                }
+                // Nobody's click waits for one that can't be read.
+                if let Ok(payment) = listed
+                    && self.redeliver_of(payment, console, &mut done).await.is_break()
                 {
                     return Ok(done);
                 }
-                done.after = Some(Cursor { created_at: payment.created_at, id: payment.id });
+                done.after = Some(place_of(listed));
             }
             if payments.len() < READ {
                 done.has_more = false;
