@@ -88,28 +88,11 @@ impl Draft {
         }
         let names_chargeback = chargeback_id.is_some();
         let closed = match chargeback_id {
-            Some(named) => {
-                let before = self.payment.chargeback(&named).map(|chargeback| chargeback.won.clone());
-                match before {
-                    // Another one has won this dispute already.
-                    Some(Some(won)) if won.names_chargeback => return Ok(()),
-                    // It was only taken for the one that was meant: there must be another one for it.
-                    Some(Some(won)) => {
-                        let Some(other) = self.oldest_open_chargeback() else {
-                            return Err(self.too_early("dispute won", Some(id)));
-                        };
-                        self.make(Change::DisputeWon(other, won));
-                        named
-                    }
-                    Some(None) => named,
-                    None => return Err(self.too_early("dispute won", Some(id))),
-                }
-            }
-            None => match self.oldest_open_chargeback() {
-                Some(oldest) => oldest,
-                None => return Err(self.too_early("dispute won", Some(id))),
-            },
+            None => self.oldest_open_chargeback(),
+            Some(named) if self.was_won_by_name(&named) => return Ok(()),
+            Some(named) => self.make_way_for(named),
         };
+        let Some(closed) = closed else { return Err(self.too_early("dispute won", Some(id))) };
         self.make(Change::DisputeWon(closed, WonDispute { id, names_chargeback }));
         if self.payment.status() == Status::Chargeback && self.oldest_open_chargeback().is_none() {
             // A capture that was on its way when the dispute began has not been answered, or was lost.
@@ -119,6 +102,22 @@ impl Draft {
             self.become_status(Status::Paid, Some("dispute_won"), Cause::Acquirer);
         }
         Ok(())
+    }
+
+    fn was_won_by_name(&self, chargeback: &str) -> bool {
+        let won = self.payment.chargeback(chargeback).and_then(|chargeback| chargeback.won.as_ref());
+        won.is_some_and(|won| won.names_chargeback)
+    }
+
+    /// The chargeback that a dispute names, if it is known. Another one that was only taken for it closes the oldest open
+    /// one instead; while there is none, that one's own chargeback is still to be told.
+    fn make_way_for(&mut self, named: String) -> Option<String> {
+        let guessed = self.payment.chargeback(&named)?.won.clone();
+        if let Some(guessed) = guessed {
+            let other = self.oldest_open_chargeback()?;
+            self.make(Change::DisputeWon(other, guessed));
+        }
+        Some(named)
     }
 
     fn oldest_open_chargeback(&self) -> Option<String> {
