@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
 use crate::card::{CardData, MaskedCard};
@@ -46,6 +47,10 @@ pub struct Settlement {
     pub id: String,
     /// How much came in.
     pub amount: Money,
+    /// The day in Brasília on which the payer paid, if the acquirer says: a boleto that is paid after its due date costs
+    /// fine and interest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paid_on: Option<NaiveDate>,
     /// PIX only: the end-to-end id of the transfer, 32 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_to_end_id: Option<String>,

@@ -41,9 +41,12 @@ pub struct State {
     /// What the payer pays with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issued: Option<Arc<Issued>>,
-    /// What came in.
+    /// What came in, without fine and interest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub captured_amount: Option<Money>,
+    /// Boleto: what the payer paid, which is more than what came in for the payment if it came late.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paid_amount: Option<Money>,
     /// The settlement that paid it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settlement_id: Option<String>,
@@ -79,6 +82,7 @@ impl State {
             expired_at: None,
             issued: None,
             captured_amount: None,
+            paid_amount: None,
             settlement_id: None,
             end_to_end_id: None,
             authorization_code: None,

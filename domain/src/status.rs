@@ -50,7 +50,8 @@ impl Status {
             Self::Approved => &[Self::Paid, Self::Declined, Self::Cancelled, Self::Refund, Self::Chargeback],
             Self::Paid => &[Self::Refund, Self::Chargeback],
             Self::Chargeback => &[Self::Paid, Self::Refund],
-            Self::Expired | Self::Cancelled => &[Self::Paid],
+            Self::Expired => &[Self::Paid, Self::Cancelled],
+            Self::Cancelled => &[Self::Paid],
             Self::Declined | Self::Refund => &[],
         }
     }
@@ -69,7 +70,9 @@ impl Status {
             Self::Declined => "refused by the issuer, or by every acquirer",
             Self::Refund => "all that was paid was given back",
             Self::Chargeback => "the holder or the payer's bank took the money back",
-            Self::Expired => "the time to pay went by; money that still arrives is accepted",
+            Self::Expired => {
+                "the time to pay went by; money that still arrives is accepted, and a boleto can be withdrawn"
+            }
             Self::Paid => "paid",
             Self::Cancelled => "withdrawn before it was paid, or an authorisation that was voided",
         }
@@ -129,7 +132,7 @@ mod tests {
             ("declined", ""),
             ("refund", ""),
             ("chargeback", "paid refund"),
-            ("expired", "paid"),
+            ("expired", "paid cancelled"),
             ("paid", "refund chargeback"),
             ("cancelled", "paid"),
         ];

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
 
 mod payments {
+    pub(crate) mod boletos;
     pub(crate) mod captures;
     pub(crate) mod crosswise;
     pub(crate) mod deliveries;
@@ -147,7 +148,7 @@ fn opened_card(capture: bool) -> Payment {
 
 fn settled(id: &str, cents: u64) -> Fact {
     let amount = Money::from_cents(cents);
-    Fact::Settled(Settlement { id: id.into(), amount, end_to_end_id: None, approval: None })
+    Fact::Settled(Settlement { id: id.into(), amount, paid_on: None, end_to_end_id: None, approval: None })
 }
 
 /// Decides at this time; what does not change stays as it was.
@@ -237,6 +238,7 @@ fn a_captured_card_becomes_approved_and_paid_in_one_write_with_two_events() {
     let settlement = Settlement {
         id: "s".into(),
         amount: Money::from_cents(10_000),
+        paid_on: None,
         end_to_end_id: None,
         approval: Some(approval),
     };

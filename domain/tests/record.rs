@@ -235,7 +235,7 @@ fn a_boleto_shows_its_codes_and_its_page() {
     Arc::make_mut(&mut payment.state).issued = Some(Arc::new(boleto));
     let record = text(&PaymentRecord::now(&payment, URL));
     let expected = format!(
-        r#""pix":null,"boleto":{{"code":"{}","url":"https://pay.example.com/boletos/t0ken","digitableLine":"{}","dueDate":"2026-07-15"}}"#,
+        r#""pix":null,"boleto":{{"code":"{}","url":"https://pay.example.com/boletos/t0ken","digitableLine":"{}","dueDate":"2026-07-15","paidAmount":null}}"#,
         "1".repeat(44),
         "2".repeat(47),
     );

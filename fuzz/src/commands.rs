@@ -123,6 +123,7 @@ pub fn fact(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Fact> {
         2 | 3 => Fact::Settled(Settlement {
             id: name(input, "settlement")?,
             amount: amount(input, payment.order.amount)?,
+            paid_on: input.arbitrary::<bool>()?.then(|| START.plus_ms(10 * 86_400_000).sao_paulo_date()),
             end_to_end_id: None,
             approval: input.arbitrary::<bool>()?.then(approval),
         }),

@@ -38,6 +38,21 @@ fn what_waits_for_its_payer_can_be_cancelled() {
 }
 
 #[test]
+fn a_boleto_that_expired_can_be_withdrawn() {
+    let app = TestApp::new();
+    let client = app.client();
+    let id = id_of(&client.create(&boleto(10_017)));
+    client.wait_for_status(&id, "expired");
+    let record = client.post_empty(&format!("/pay/payments/{id}/cancel")).expect(200);
+    assert_eq!(record["status"], "cancelled");
+    assert!(record["expiredAt"].is_string() && record["cancelledAt"].is_string(), "{record:#}");
+    assert_eq!(client.history(&id), ["pending", "expired", "cancelled"]);
+    let again = client.post_empty(&format!("/pay/payments/{id}/cancel"));
+    let message = again.expect_error(409, "status_conflict")["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("pending, expired"), "names what is allowed: {message}");
+}
+
+#[test]
 fn an_authorised_card_can_be_voided() {
     let app = TestApp::new();
     let client = app.client();

@@ -120,7 +120,7 @@ fn a_boleto_is_created_pending_with_bar_code_line_and_page() {
     let record = app.client().create(&boleto(12_327));
     check_record_names(&record);
     let boleto = &record["boleto"];
-    assert_eq!(names(boleto), ["code", "digitableLine", "dueDate", "url"]);
+    assert_eq!(names(boleto), ["code", "digitableLine", "dueDate", "paidAmount", "url"]);
     let digits = |value: &Value, count| {
         value
             .as_str()

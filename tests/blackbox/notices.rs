@@ -108,6 +108,29 @@ fn an_authorisation_that_comes_after_the_card_was_declined_is_shown_to_an_operat
 }
 
 #[test]
+fn a_boleto_that_is_paid_late_with_fine_and_interest_shows_both_amounts() {
+    let app = TestApp::new();
+    let client = app.client();
+    let record = client.create(&boleto(10_027));
+    assert_eq!(record["boleto"]["paidAmount"], Value::Null);
+    let id = record["transactionId"].as_str().unwrap();
+    let acquirer = Acquirer::new(&app, "sandbox");
+    let settled = |paid_on: &str, amount: u64| json!({"fact": "settled", "id": format!("s{paid_on}"), "amount": amount, "paidOn": paid_on});
+    let due_date = record["boleto"]["dueDate"].as_str().unwrap();
+    let on_time = notice("e1", &record, &settled(due_date, 10_260));
+    assert_eq!(acquirer.tell(&record["createdAt"], &on_time).status, 200);
+    let told = eventually(PATIENCE, "the exception", || exceptions(&app).pop());
+    assert_eq!(told["kind"], "amount_mismatch");
+    let late = notice("e2", &record, &settled("2099-01-01", 10_260));
+    assert_eq!(acquirer.tell(&record["createdAt"], &late).status, 200);
+    client.wait_for_status(id, "paid");
+    let paid = client.get(&format!("/pay/payments/{id}")).expect(200);
+    assert_eq!((&paid["amount"], &paid["boleto"]["paidAmount"]), (&json!("100.27"), &json!("102.60")));
+    let refund = client.post(&format!("/pay/payments/{id}/refunds"), &json!({"amount": 10_028}));
+    refund.expect_error(422, "refund_exceeds_paid");
+}
+
+#[test]
 fn a_notice_that_is_not_signed_by_its_acquirer_is_401_and_changes_nothing() {
     let app = TestApp::new();
     let client = app.client();

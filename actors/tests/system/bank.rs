@@ -289,7 +289,7 @@ pub(crate) fn settled(id: TransactionId, cents: u64) -> Fact {
 
 fn settled_with(id: TransactionId, cents: u64, approval: Option<Approval>) -> Fact {
     let (id, amount) = (format!("settlement-{id}"), Money::from_cents(cents));
-    Fact::Settled(Settlement { id, amount, end_to_end_id: None, approval })
+    Fact::Settled(Settlement { id, amount, paid_on: None, end_to_end_id: None, approval })
 }
 
 /// Makes the bank's adapter.

@@ -190,7 +190,9 @@ impl Acquirer for Sandbox {
         match operation.kind {
             OperationKind::Cancel => {
                 let script = Script::of(query, self.timing);
-                if script.is_settled(self.clock.now()) {
+                // The payer who had not paid by its expiry does not any more, unless the script says so.
+                let paid_by = query.expired_at.filter(|_| !script.expires_by_itself());
+                if script.is_settled(paid_by.unwrap_or_else(|| self.clock.now())) {
                     return OperationAnswer::Refused("already_paid".into());
                 }
                 self.courier.recall(query.id);

@@ -61,6 +61,19 @@ async fn a_payment_that_was_cancelled_in_time_is_not_paid_afterwards() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_boleto_that_expired_is_withdrawn() {
+    for (cents, first_ms) in [(17, 60_000), (71, 3_000)] {
+        let mut world = World::open(&["sandbox"], Boleto, 10_000 + cents, None, true);
+        world.run_for(first_ms).await;
+        assert_eq!(world.payment.status(), Status::Expired, "{cents}");
+        world.decide(requested(RequestedOperation::Cancel));
+        world.run_for(60_000).await;
+        assert_eq!(world.payment.status(), Status::Cancelled, "{cents}");
+        assert!(world.discrepancies.is_empty(), "{cents}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_payment_that_was_just_paid_can_no_longer_be_cancelled() {
     let mut world = World::open(&["sandbox"], Pix, 10_000, None, true);
     // The notice of the settlement is still on its way.

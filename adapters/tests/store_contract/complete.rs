@@ -128,6 +128,7 @@ fn state(status: Status, issued: Issued) -> State {
         expired_at: Some(at(44)),
         issued: Some(Arc::new(issued)),
         captured_amount: Some(cents(10_000)),
+        paid_amount: Some(cents(10_233)),
         settlement_id: Some(String::from("s-1")),
         end_to_end_id: Some("E".repeat(32)),
         authorization_code: Some(String::from("A1")),

@@ -159,6 +159,7 @@ fn settled(payment: &Payment) -> Fact {
     Fact::Settled(Settlement {
         id: String::from("s-1"),
         amount: payment.order.amount,
+        paid_on: None,
         end_to_end_id: Some("E".repeat(32)),
         approval: None,
     })

@@ -7,6 +7,7 @@ use super::{Change, Check, Payment};
 use crate::acquiring::Settlement;
 use crate::delivery::{Delivery, DeliveryState};
 use crate::event::{Cause, EndedRefund, Event};
+use crate::method::Method;
 use crate::routing::Attempt;
 use crate::state::{Refund, RefundStatus, State};
 use crate::status::Status;
@@ -102,8 +103,13 @@ impl Payment {
     }
 
     fn apply_settlement(&mut self, settlement: Settlement) {
+        let is_boleto = self.method() == Method::Boleto;
+        let asked_for = self.order.amount;
         let state = self.state_mut();
-        state.captured_amount = Some(settlement.amount);
+        // Fine and interest are the beneficiary's, and never refunded with the payment.
+        state.captured_amount =
+            Some(if is_boleto { asked_for.min(settlement.amount) } else { settlement.amount });
+        state.paid_amount = is_boleto.then_some(settlement.amount);
         state.settlement_id = Some(settlement.id);
         state.end_to_end_id = settlement.end_to_end_id;
     }

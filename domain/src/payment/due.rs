@@ -9,6 +9,7 @@ use super::schedule::{
 use super::{Change, Discrepancy, DiscrepancyKind, Payment, Planned};
 use crate::event::Cause;
 use crate::identity::AcquirerName;
+use crate::method::Method;
 use crate::operation::{Operation, OperationCall};
 use crate::routing::AttemptOutcome;
 use crate::status::Status;
@@ -45,6 +46,20 @@ impl Payment {
     /// The acquirer of the charge before the last one.
     fn charge_before(&self) -> Option<&AcquirerName> {
         self.state.attempts.iter().rev().nth(1).map(|attempt| &attempt.acquirer)
+    }
+
+    /// Whether it can be withdrawn at its acquirer. A boleto can still be paid, late, when it has expired.
+    pub(super) fn is_withdrawable(&self) -> bool {
+        match self.state.status {
+            Status::Pending | Status::Approved => true,
+            Status::Expired => self.order.method == Method::Boleto,
+            Status::Initial
+            | Status::Declined
+            | Status::Refund
+            | Status::Chargeback
+            | Status::Paid
+            | Status::Cancelled => false,
+        }
     }
 
     /// Whether the payer may still have paid although the payment is over.

@@ -153,7 +153,7 @@ impl Draft {
         let status = self.payment.status();
         if status.allows(Status::Paid) && status != Status::Chargeback {
             let expected = self.expected_settlement();
-            if settlement.amount != expected {
+            if settlement.amount != expected && !self.has_interest(&settlement) {
                 let detail = format!("{} came in for a payment of {expected}", settlement.amount);
                 let about = Some(settlement.id);
                 return Err(Discrepancy { kind: DiscrepancyKind::AmountMismatch, detail, stated: "", about });
@@ -190,6 +190,12 @@ impl Draft {
         Err(Discrepancy { kind, detail, stated: "", about: Some(settlement.id) })
     }
 
+    /// Whether more came in because it came after the due date, with fine and interest.
+    fn has_interest(&self, settlement: &Settlement) -> bool {
+        let paid_on = settlement.paid_on.unwrap_or_else(|| self.clock().sao_paulo_date());
+        settlement.amount > self.payment.order.amount && self.payment.is_late_on(paid_on)
+    }
+
     /// How much is to come in: what is being captured, or else all of it.
     pub(super) fn expected_settlement(&self) -> Money {
         let processing = |operation: &&Operation| operation.is_processing();
@@ -203,7 +209,10 @@ impl Draft {
 
     pub(super) fn learn_cancelled(&mut self, cause: Cause) -> Result<(), Discrepancy> {
         let status = self.payment.status();
-        if status.allows(Status::Cancelled) {
+        // What expired and is withdrawn by its acquirer stays expired; its merchant's withdrawal is a change.
+        let is_change =
+            status != Status::Expired || cause == Cause::Merchant && self.payment.is_withdrawable();
+        if status.allows(Status::Cancelled) && is_change {
             self.become_status(Status::Cancelled, None, cause);
             return Ok(());
         }

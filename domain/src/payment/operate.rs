@@ -7,6 +7,7 @@ use super::schedule::{CALL_LEASE_MS, WITHHELD_WAIT_MS, accepted_wait_ms, inquiry
 use super::{Change, Command, Context, Effect, Payment, Refusal};
 use crate::acquiring::{CallFailure, Fact, OperationAnswer};
 use crate::event::Cause;
+use crate::method::Method;
 use crate::money::Money;
 use crate::operation::{
     Operation, OperationCall, OperationKind, OperationRequest, OperationState, RequestedOperation,
@@ -82,8 +83,9 @@ impl Draft {
             return Err(Refusal::Busy(verb));
         }
         match requested {
-            RequestedOperation::Cancel if matches!(status, Status::Pending | Status::Approved) => {
-                Ok(OperationKind::Cancel)
+            RequestedOperation::Cancel if self.payment.is_withdrawable() => Ok(OperationKind::Cancel),
+            RequestedOperation::Cancel if self.payment.method() == Method::Boleto => {
+                refuse("be cancelled", "pending, expired")
             }
             RequestedOperation::Cancel => refuse("be cancelled", "pending, approved"),
             RequestedOperation::Capture(_) if !self.payment.method().can_be_captured() => {

@@ -1,9 +1,12 @@
 //! How long everything waits: calls, inquiries, checks, expiry.
 
+use chrono::NaiveDate;
+
 use super::{Check, Payment, Planned};
 use crate::acquiring::Issued;
 use crate::boleto::business_day;
 use crate::operation::{Operation, OperationCall, OperationKind};
+use crate::order::Terms;
 use crate::status::Status;
 use crate::time::{DAY_MS, Timestamp};
 use crate::webhook::schedule;
@@ -92,6 +95,15 @@ impl Payment {
     /// Whether its time is over, and what was paid in time may not be known yet.
     pub(super) fn may_have_been_paid_in_time(&self, now: Timestamp) -> bool {
         self.expires_at().is_some_and(|at| at <= now) && self.expiry_check_at().is_some_and(|at| now < at)
+    }
+
+    /// Whether a payer who paid on this day owed fine and interest: a boleto that is due on a holiday is payable without
+    /// them on the next business day.
+    pub(super) fn is_late_on(&self, day: NaiveDate) -> bool {
+        match self.order.terms {
+            Terms::Boleto { due_date } => business_day::roll(due_date) < day,
+            Terms::Pix { .. } | Terms::CreditCard { .. } => false,
+        }
     }
 
     /// The check that is scheduled when it gets this status.

@@ -63,6 +63,7 @@ pub(super) struct Boleto<'a> {
     url: String,
     digitable_line: &'a str,
     due_date: Printed<NaiveDate>,
+    paid_amount: Option<Printed<Money>>,
 }
 
 impl<'a> Boleto<'a> {
@@ -73,6 +74,7 @@ impl<'a> Boleto<'a> {
             url: format!("{}/boletos/{}", public_url.trim_end_matches('/'), payment.page_token),
             digitable_line: &slip.digitable_line,
             due_date: Printed(slip.due_date),
+            paid_amount: state.paid_amount.map(Printed),
         })
     }
 }

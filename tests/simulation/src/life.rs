@@ -4,6 +4,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use quita_domain::method::Method;
+use quita_domain::operation::{OperationRequest, RequestedOperation};
+use quita_domain::status::Status;
 use tokio::time::sleep;
 
 use crate::bank::strange_notice;
@@ -14,6 +17,7 @@ use crate::node::Node;
 use crate::operator;
 use crate::orders::{Kind, Request};
 use crate::planted::Mistake;
+use crate::store::owner;
 use crate::world::{Manner, Setting, World};
 
 /// How long the nodes may take until all is quiet, in steps.
@@ -231,17 +235,31 @@ async fn step(world: &Arc<World>) {
     sleep(STEP).await;
 }
 
+/// Some merchants withdraw boletos that expired.
+async fn withdraw_expired(world: &Arc<World>) {
+    for payment in world.store.payments() {
+        let has_expired = payment.status() == Status::Expired && payment.method() == Method::Boleto;
+        if has_expired && payment.operations.is_empty() && world.chance.per_mille(200) {
+            let (id, requested) = (payment.id, RequestedOperation::Cancel);
+            let request = OperationRequest { id: world.fresh_id(), requested, key: None };
+            let Some(node) = world.any_node() else { return };
+            drop(node.call(|payments| async move { payments.operate(id, owner(), request).await }).await);
+        }
+    }
+}
+
 /// Time goes by until nothing is due any more: what waits for a payer is paid, or has expired.
 pub(crate) async fn grow_old(world: &Arc<World>) {
     for _ in 0..STEPS {
         if world.store.next_due().is_none() && !world.has_errands() {
             break;
         }
+        withdraw_expired(world).await;
         step(world).await;
     }
     settle(world).await;
     for payment in world.store.payments() {
-        if payment.status().allows(quita_domain::status::Status::Expired) || payment.history.is_empty() {
+        if payment.status().allows(Status::Expired) || payment.history.is_empty() {
             world.violation(format!("{} is {} for ever", payment.id, payment.status()));
         }
     }

@@ -57,7 +57,9 @@ pub fn manual_notice(action: SandboxAction, payment: &Payment, now: Timestamp) -
             event = format!("won-{}", oldest.as_deref().unwrap_or_default());
             Fact::DisputeWon { id: event.clone(), chargeback_id: oldest }
         }
-        SandboxAction::Pay => Fact::Settled(movement::settlement(&payment.query(), payment.order.amount)),
+        SandboxAction::Pay => {
+            Fact::Settled(movement::settlement(&payment.query(), payment.order.amount, now))
+        }
         SandboxAction::Expire => Fact::Expired,
         SandboxAction::Refund => Fact::Refunded { refund_id: movement_id, amount: None },
         SandboxAction::Chargeback => Fact::ChargedBack { id: movement_id, amount: None },

@@ -12,21 +12,23 @@ const PAYER_ISPB: &str = "99999999";
 
 /// The payment's one settlement: however it is reported, and however often, it has the same id.
 ///
-/// Nothing but the payment's id is in it: a charge that is made once more for a repeated request, before the
+/// Nothing but the payment's id is in that: a charge that is made once more for a repeated request, before the
 /// insert finds the payment there, has another time of creation.
-pub(super) fn settlement(query: &ChargeQuery, amount: Money) -> Settlement {
+pub(super) fn settlement(query: &ChargeQuery, amount: Money, paid_at: Timestamp) -> Settlement {
     let plain = query.id.uuid().simple();
+    let paid_on = None;
     match query.method {
         Method::Pix => {
             let end_to_end_id = Some(end_to_end_id(query.id, query.created_at));
-            Settlement { id: format!("pix-{plain}"), amount, end_to_end_id, approval: None }
+            Settlement { id: format!("pix-{plain}"), amount, paid_on, end_to_end_id, approval: None }
         }
         Method::Boleto => {
-            Settlement { id: format!("boleto-{plain}"), amount, end_to_end_id: None, approval: None }
+            let paid_on = Some(paid_at.sao_paulo_date());
+            Settlement { id: format!("boleto-{plain}"), amount, paid_on, end_to_end_id: None, approval: None }
         }
         Method::CreditCard => {
             let approval = Some(approval(query.id));
-            Settlement { id: format!("card-{plain}"), amount, end_to_end_id: None, approval }
+            Settlement { id: format!("card-{plain}"), amount, paid_on, end_to_end_id: None, approval }
         }
     }
 }

@@ -143,7 +143,7 @@ fn steps_of_code(query: &ChargeQuery, reception: Reception, timing: Timing) -> V
 }
 
 fn settled(at: Timestamp, query: &ChargeQuery, amount: Money) -> Step {
-    Step { at, event: "settled", fact: Fact::Settled(movement::settlement(query, amount)) }
+    Step { at, event: "settled", fact: Fact::Settled(movement::settlement(query, amount, at)) }
 }
 
 const fn expired(at: Timestamp) -> Step {

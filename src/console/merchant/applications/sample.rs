@@ -43,7 +43,8 @@ pub(super) fn paid_payment(
     };
     let answer = ChargeAnswer::known(Fact::Pending { issued, news_at: None });
     let pending = opened.decide(Command::ChargeAnswered { attempt: 1, answer }, &context).ok()?.next?;
-    let settlement = Settlement { id: "example".into(), amount, end_to_end_id: None, approval: None };
+    let settlement =
+        Settlement { id: "example".into(), amount, paid_on: None, end_to_end_id: None, approval: None };
     let (acquirer, fact) = (AcquirerName::new(ACQUIRER), Fact::Settled(settlement));
     pending.decide(Command::Notified { acquirer, fact }, &context).ok()?.next
 }

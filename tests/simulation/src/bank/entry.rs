@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use chrono::NaiveDate;
 use quita_domain::acquiring::{
     Approval, CallFailure, ChargeQuery, Decline, Fact, Issued, OperationAnswer, Reference, Settlement,
     Statement,
 };
+use quita_domain::boleto::business_day;
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::operation::{Operation, OperationKind};
@@ -53,6 +55,10 @@ pub(crate) struct Entry {
     /// How often a card was authorised; more than once is a payer who was charged twice.
     pub(crate) authorised: u32,
     pub(crate) captured: Money,
+    /// What came in beside it because a boleto was paid late.
+    pub(crate) interest: Money,
+    /// The day on which a boleto was paid.
+    pub(crate) paid_on: Option<NaiveDate>,
     /// Whether what came in was not what was asked for.
     pub(crate) is_odd: bool,
     /// Whether the payer paid although the charge was withdrawn.
@@ -98,6 +104,8 @@ impl Entry {
             holding,
             authorised: u32::from(is_card && takes_money),
             captured: if holding == Holding::Captured { query.amount } else { Money::ZERO },
+            interest: Money::ZERO,
+            paid_on: None,
             is_odd: false,
             is_crossed: false,
             has_lagged: false,
@@ -123,6 +131,14 @@ impl Entry {
     /// When the time to pay ends.
     pub(crate) const fn expires_at(&self) -> Timestamp {
         self.expires_at
+    }
+
+    /// Whether a payer who pays now owes fine and interest.
+    pub(crate) fn costs_interest(&self, now: Timestamp) -> bool {
+        match &self.issued {
+            Some(Issued::Boleto(slip)) => business_day::roll(slip.due_date) < now.sao_paulo_date(),
+            Some(Issued::Pix { .. }) | None => false,
+        }
     }
 
     /// What went back for certain.
@@ -167,7 +183,8 @@ impl Entry {
             Holding::Authorised => Fact::Authorized(approval()),
             Holding::Captured => Fact::Settled(Settlement {
                 id: format!("settlement-{id}"),
-                amount: self.captured,
+                amount: self.captured.plus(self.interest),
+                paid_on: self.paid_on,
                 end_to_end_id: None,
                 approval: (self.method == Method::CreditCard).then(approval),
             }),
@@ -266,6 +283,9 @@ impl Entry {
         match (operation.kind, self.holding) {
             (OperationKind::Cancel, Holding::Cancelled) => OperationAnswer::Done,
             (OperationKind::Cancel, Holding::Awaited | Holding::Authorised) => OperationAnswer::NotFound,
+            (OperationKind::Cancel, Holding::Expired) if self.method == Method::Boleto => {
+                OperationAnswer::NotFound
+            }
             (OperationKind::Capture(amount), Holding::Captured) if amount == self.captured => {
                 OperationAnswer::Done
             }
@@ -296,6 +316,10 @@ impl Entry {
                 OperationAnswer::Done
             }
             (OperationKind::Cancel, Holding::Cancelled) => OperationAnswer::Done,
+            (OperationKind::Cancel, Holding::Expired) if self.method == Method::Boleto => {
+                self.holding = Holding::Cancelled;
+                OperationAnswer::Done
+            }
             (OperationKind::Capture(amount), Holding::Authorised) => {
                 (self.holding, self.captured) = (Holding::Captured, amount);
                 OperationAnswer::Done

@@ -128,7 +128,17 @@ fn pay(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     entry.is_crossed = crosses;
     let asked = world.store.payment(id).map_or(Money::ZERO, |payment| payment.order.amount);
     entry.is_odd = asked != Money::ZERO && world.strikes(Fault::PayerErrs);
-    entry.captured = if entry.is_odd { asked.minus(Money::from_cents(1)) } else { asked };
+    let (now, cent) = (world.clock.now(), Money::from_cents(1));
+    let costs_interest = entry.costs_interest(now);
+    entry.paid_on = Some(now.sao_paulo_date());
+    entry.captured = match entry.is_odd {
+        true if !costs_interest && world.chance.per_mille(500) => asked.plus(cent),
+        true => asked.minus(cent),
+        false => asked,
+    };
+    let pays_interest = costs_interest && !entry.is_odd && world.chance.per_mille(700);
+    entry.interest =
+        if pays_interest { Money::from_cents(world.chance.between(1, 500)) } else { Money::ZERO };
     let is_odd = entry.is_odd;
     drop(books);
     world.note(|| format!("{} is paid {id}", bank.name()));

@@ -1,0 +1,145 @@
+//! Boletos are paid late: with fine and interest, after they expired, or never, and then they are withdrawn.
+
+use chrono::NaiveDate;
+use quita_domain::record::PaymentRecord;
+use quita_domain::slip::IssuedBoleto;
+
+use crate::payments::time::DAY;
+use crate::payments::unknown_outcomes::charge_answered;
+use crate::*;
+
+fn date(text: &str) -> NaiveDate {
+    text.parse().unwrap()
+}
+
+/// A Saturday: payable until Monday, 2026-11-23.
+const DUE: &str = "2026-11-21";
+
+/// A boleto of 100.00 that waits for its payer.
+fn waiting() -> Payment {
+    let terms = Terms::Boleto { due_date: date(DUE) };
+    let order = Order { method: Method::Boleto, terms, ..pix_order() };
+    let issued = Issued::Boleto(IssuedBoleto {
+        barcode: "0".repeat(44),
+        digitable_line: "0".repeat(47),
+        due_date: date(DUE),
+        our_number: "1".into(),
+        portfolio: "17".into(),
+        agency_and_account: "1/1".into(),
+        bank_code: "001-9".into(),
+        bank_name: "Banco".into(),
+        beneficiary_name: "Loja".into(),
+        beneficiary_document: "1".into(),
+        beneficiary_address: "Rua".into(),
+    });
+    let fact = Fact::Pending { issued, news_at: None };
+    after(&open(order).next.unwrap(), charge_answered(ChargeAnswer::known(fact)), 500)
+}
+
+fn settled_on(day: Option<&str>, cents: u64) -> Fact {
+    let (id, amount, paid_on) = ("s1".into(), Money::from_cents(cents), day.map(date));
+    Fact::Settled(Settlement { id, amount, paid_on, end_to_end_id: None, approval: None })
+}
+
+fn amounts(payment: &Payment) -> (Status, Option<u64>, Option<u64>) {
+    let state = &payment.state;
+    (payment.status(), state.captured_amount.map(Money::cents), state.paid_amount.map(Money::cents))
+}
+
+fn expired() -> Payment {
+    let expired = after(&waiting(), notice(Fact::Expired), 6 * DAY);
+    assert_eq!(expired.status(), Status::Expired);
+    expired
+}
+
+#[test]
+fn paid_late_with_fine_and_interest_it_is_paid_and_both_amounts_are_shown() {
+    let learnt = 5 * DAY;
+    let paid = after(&waiting(), notice(settled_on(Some("2026-11-24"), 10_233)), learnt);
+    assert_eq!(amounts(&paid), (Status::Paid, Some(10_000), Some(10_233)));
+    let record = serde_json::to_value(PaymentRecord::now(&paid, "https://pay.example")).unwrap();
+    assert_eq!(record["boleto"]["paidAmount"], "102.33");
+    assert_eq!([&record["amount"], &record["capturedAmount"]], ["100.00", "100.00"]);
+    let again = after(&paid, notice(settled_on(Some("2026-11-24"), 10_233)), learnt + 1);
+    assert_eq!(again, paid, "a notice that repeats changes nothing");
+    let exact = after(&waiting(), notice(settled_on(Some("2026-11-24"), 10_000)), learnt);
+    assert_eq!(amounts(&exact), (Status::Paid, Some(10_000), Some(10_000)), "a bank may waive the interest");
+}
+
+#[test]
+fn without_the_day_from_the_acquirer_the_day_on_which_it_is_learnt_counts() {
+    for (ms, status) in [(DAY, Status::Pending), (4 * DAY, Status::Paid)] {
+        assert_eq!(after(&waiting(), notice(settled_on(None, 10_233)), ms).status(), status);
+    }
+}
+
+#[test]
+fn on_time_another_amount_is_an_exception_however_late_it_is_learnt() {
+    // A boleto that is due on a Saturday is payable without interest on the Monday.
+    for (day, cents) in [(DUE, 9_999), (DUE, 10_001), ("2026-11-23", 10_001), ("2026-11-23", 9_999)] {
+        for ms in [DAY, 20 * DAY] {
+            let told = notice(settled_on(Some(day), cents));
+            assert_eq!(discrepancy(&waiting(), told), DiscrepancyKind::AmountMismatch, "{day} {cents}");
+            let told = notice(settled_on(Some(day), cents));
+            assert_eq!(after(&waiting(), told, ms).status(), Status::Pending);
+        }
+    }
+}
+
+#[test]
+fn late_and_too_little_is_an_exception() {
+    let told = notice(settled_on(Some("2026-11-30"), 9_999));
+    assert_eq!(discrepancy(&waiting(), told), DiscrepancyKind::AmountMismatch);
+}
+
+#[test]
+fn a_pix_with_another_amount_is_an_exception_whenever_it_comes() {
+    let expired = after(&pending(), notice(Fact::Expired), DAY);
+    for payment in [pending(), expired] {
+        let told = notice(settled_on(Some("2027-01-01"), 10_233));
+        assert_eq!(discrepancy(&payment, told), DiscrepancyKind::AmountMismatch);
+    }
+}
+
+#[test]
+fn refunds_are_of_the_amount_without_interest_and_all_of_it_is_a_refund() {
+    let paid = after(&waiting(), notice(settled_on(Some("2026-11-24"), 10_233)), 5 * DAY);
+    assert_eq!(
+        paid.permits(RequestedOperation::Refund(Some(Money::from_cents(10_001)))),
+        Err(Refusal::RefundExceedsPaid(Money::from_cents(10_000)))
+    );
+    let refunding = after(&paid, requested(RequestedOperation::Refund(None), None, 1), 6 * DAY);
+    let refunded = after(&refunding, operated(Uuid::from_u128(1), OperationAnswer::Done), 6 * DAY + 1);
+    assert_eq!(amounts(&refunded), (Status::Refund, Some(10_000), Some(10_233)));
+}
+
+#[test]
+fn an_expired_one_can_be_withdrawn_and_a_pix_cannot() {
+    let withdrawing = after(&expired(), requested(RequestedOperation::Cancel, None, 1), 7 * DAY);
+    let withdrawn = after(&withdrawing, operated(Uuid::from_u128(1), OperationAnswer::Done), 7 * DAY + 1);
+    assert_eq!(withdrawn.status(), Status::Cancelled);
+    assert!(withdrawn.state.expired_at < withdrawn.state.cancelled_at);
+    assert!(withdrawn.check.is_some(), "late money is looked for as after any cancellation");
+    let late = after(&withdrawn, notice(settled_on(Some("2026-11-29"), 10_400)), 8 * DAY);
+    assert_eq!(amounts(&late), (Status::Paid, Some(10_000), Some(10_400)));
+    assert_eq!(late.state.status_reason.as_deref(), Some("late_settlement"));
+    let pix = after(&pending(), notice(Fact::Expired), DAY);
+    let (status, verb, allowed) = (Status::Expired, "be cancelled", "pending, approved");
+    let refused = Err(Refusal::NotAllowed { status, verb, allowed });
+    assert_eq!(pix.permits(RequestedOperation::Cancel), refused);
+}
+
+#[test]
+fn a_withdrawal_that_is_refused_because_it_was_paid_leaves_it_expired_until_the_money_is_learnt() {
+    let withdrawing = after(&expired(), requested(RequestedOperation::Cancel, None, 1), 7 * DAY);
+    let refused = OperationAnswer::Refused("already_paid".into());
+    let refused = after(&withdrawing, operated(Uuid::from_u128(1), refused), 7 * DAY + 1);
+    assert_eq!(refused.status(), Status::Expired);
+    let paid = after(&refused, notice(settled_on(Some("2026-11-27"), 10_300)), 7 * DAY + 2);
+    assert_eq!(amounts(&paid), (Status::Paid, Some(10_000), Some(10_300)));
+}
+
+#[test]
+fn what_its_acquirer_writes_off_after_it_expired_stays_expired() {
+    assert_eq!(after(&expired(), notice(Fact::Cancelled), 7 * DAY).status(), Status::Expired);
+}
