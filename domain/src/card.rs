@@ -7,6 +7,7 @@ pub mod brand;
 pub mod cvv;
 pub mod error;
 pub mod expiry;
+pub mod free_text;
 pub mod masked;
 pub mod number;
 
@@ -16,6 +17,7 @@ pub use brand::Brand;
 pub use cvv::Cvv;
 pub use error::CardError;
 pub use expiry::Expiry;
+pub use free_text::holds_card_number;
 pub use masked::MaskedCard;
 pub use number::CardNumber;
 

@@ -28,6 +28,9 @@ use violation::Broken;
 pub use postback::PostbackPolicy;
 pub use violation::{Rejection, RejectionKind, Violation, code};
 
+/// Where card data belongs. No other text may hold a card number.
+const CARD_DATA: [&str; 2] = ["creditCard.number", "creditCard.cvv"];
+
 /// A CNPJ has fewer digits than the shortest card number.
 const SHORTEST_CARD_NUMBER: usize = 13;
 
@@ -74,6 +77,7 @@ pub fn parse(body: &[u8], now: Timestamp, limits: &RequestLimits) -> Result<Pars
     let findings = Findings::with_card_number(sent_card_number(&object));
     let root = Fields::of_body(&object, &findings);
     let read = read_body(&root, now, limits);
+    root.refuse_card_numbers(&CARD_DATA);
     let (mut request, clock_violations) = findings.conclude(read)?;
     request.clock_violations = clock_violations;
     Ok(request)

@@ -12,6 +12,7 @@ mod request {
     pub(crate) mod bodies;
     pub(crate) mod card;
     pub(crate) mod fingerprint;
+    pub(crate) mod free_text;
     pub(crate) mod lists;
     pub(crate) mod payer;
     pub(crate) mod properties;

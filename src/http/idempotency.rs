@@ -2,6 +2,8 @@
 
 use actix_web::HttpRequest;
 use actix_web::http::header::HeaderName;
+use quita_domain::card::holds_card_number;
+use quita_domain::request::Rejection;
 
 use super::errors::ApiError;
 
@@ -19,6 +21,9 @@ pub(crate) fn key_of(request: &HttpRequest) -> Result<Option<String>, ApiError> 
         (1..=MAX_LENGTH).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
     });
     match (text, sent.next()) {
+        (Some(text), None) if holds_card_number(text) => {
+            Err(Rejection::card_number_in("Idempotency-Key").into())
+        }
         (Some(text), None) => Ok(Some(text.to_owned())),
         _ => Err(ApiError::bad_request(
             "invalid_idempotency_key",

@@ -1,11 +1,13 @@
 //! The id of a request: the caller's own if it is sane, otherwise a fresh one. In every response and in the log.
 
-use actix_web::body::MessageBody;
+use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
-use actix_web::{Error, HttpRequest, HttpResponse};
+use actix_web::{Error, HttpRequest, HttpResponse, ResponseError};
+use quita_domain::card::free_text;
+use quita_domain::request::Rejection;
 use uuid::Uuid;
 
 use super::errors::ApiError;
@@ -28,16 +30,23 @@ pub(crate) fn carry<W: Future>(work: W) -> impl Future<Output = W::Output> {
     CURRENT.scope(current(), work)
 }
 
-/// Gives a request its id, and every response too; and keeps answers out of caches.
+/// Gives a request its id, and every response too; keeps answers out of caches. An id that holds a card number is
+/// refused, and goes nowhere.
 pub(crate) async fn with_request_id<B: MessageBody + 'static>(
     request: ServiceRequest,
     next: Next<B>,
-) -> Result<ServiceResponse<B>, Error> {
-    let id = of(request.request());
+) -> Result<ServiceResponse<EitherBody<B>>, Error> {
+    let sent = sent_id(request.request());
+    let id = sent.id;
     let header = HeaderValue::from_str(&id);
     CURRENT
         .scope(id, async move {
-            let mut response = next.call(request).await?;
+            let mut response = if sent.holds_card_number {
+                let refusal = ApiError::from(Rejection::card_number_in("X-Request-Id"));
+                request.into_response(refusal.error_response()).map_into_right_body()
+            } else {
+                next.call(request).await?.map_into_left_body()
+            };
             let headers = response.headers_mut();
             if let Ok(header) = header {
                 headers.insert(HEADER, header);
@@ -51,11 +60,25 @@ pub(crate) async fn with_request_id<B: MessageBody + 'static>(
         .await
 }
 
-fn of(request: &HttpRequest) -> String {
-    let sent = request.headers().get(HEADER).and_then(|value| value.to_str().ok());
-    let is_sane =
-        |id: &&str| (1..=MAX_LENGTH).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic());
-    sent.filter(is_sane).map_or_else(|| Uuid::now_v7().to_string(), String::from)
+/// What a request says of its id.
+struct SentId {
+    /// Its own, or a fresh one.
+    id: String,
+    holds_card_number: bool,
+}
+
+fn sent_id(request: &HttpRequest) -> SentId {
+    let all = || request.headers().get_all(HEADER);
+    // Bytes that are no text may still stand around a number.
+    let holds_card_number =
+        all().any(|value| free_text::holds_card_number(&String::from_utf8_lossy(value.as_bytes())));
+    let sent = all().next().and_then(|value| value.to_str().ok());
+    let is_sane = |id: &&str| {
+        let fits = (1..=MAX_LENGTH).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic());
+        fits && !holds_card_number
+    };
+    let id = sent.filter(is_sane).map_or_else(|| Uuid::now_v7().to_string(), String::from);
+    SentId { id, holds_card_number }
 }
 
 /// For addresses that are none.

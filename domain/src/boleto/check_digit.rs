@@ -15,6 +15,14 @@ pub(super) fn general(digits: &str) -> u32 {
     }
 }
 
+/// The digit of a field of a utility's slip: modulo 11 with weights 2 to 9; 0 where 10 or 11 would come out.
+pub(super) fn collection_11(digits: &str) -> u32 {
+    match 11 - remainder_11(digits, 9) {
+        digit @ 0..=9 => digit,
+        _ => 0,
+    }
+}
+
 /// The remainder of division by 11, with weights 2 to `top` and again from right to left.
 pub(super) fn remainder_11(digits: &str, top: u32) -> u32 {
     let products = from_right(digits).zip((2..=top).cycle()).map(|(value, weight)| value * weight);

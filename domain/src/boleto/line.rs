@@ -4,12 +4,34 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::check_digit::modulo_10;
+use super::check_digit::{collection_11, modulo_10};
 use super::{Barcode, BoletoError};
 use crate::text::is_digits;
 
 /// How many digits a line has.
 pub const LENGTH: usize = 47;
+
+/// How many digits the line of a utility's slip (conta de consumo, arrecadação) has.
+pub const UTILITY_LENGTH: usize = 48;
+
+/// Whether these are the 48 digits of a utility's slip: four fields of eleven digits, each with its check digit by
+/// modulo 10 or modulo 11, as the third digit says (FEBRABAN, "Layout padrão de arrecadação", version 7).
+pub(crate) fn is_utility_line(digits: &str) -> bool {
+    let by_modulo_10 = matches!(digits.get(2..3), Some("6" | "7"));
+    let by_modulo_11 = matches!(digits.get(2..3), Some("8" | "9"));
+    let is_right = |start: usize| {
+        let (Some(field), Some(given)) = (digits.get(start..start + 11), digits.get(start + 11..start + 12))
+        else {
+            return false;
+        };
+        let digit = if by_modulo_10 { modulo_10(field) } else { collection_11(field) };
+        given == digit.to_string()
+    };
+    digits.len() == UTILITY_LENGTH
+        && digits.starts_with('8')
+        && (by_modulo_10 || by_modulo_11)
+        && [0, 12, 24, 36].into_iter().all(is_right)
+}
 
 /// A line whose field digits and general digit were verified. Serialized as 47 digits.
 ///

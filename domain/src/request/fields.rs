@@ -5,6 +5,8 @@ use std::ops::RangeInclusive;
 
 use super::json::{Node, Object, shown};
 use super::violation::{Broken, Rejection, Violation, code};
+use crate::card::free_text::holds_number;
+use crate::card::holds_card_number;
 
 /// What was found wrong so far, in three groups; shared by all who read one request.
 #[derive(Default)]
@@ -68,6 +70,45 @@ impl<'n> Fields<'n> {
         self.object.keys().map(AsRef::as_ref)
     }
 
+    /// Tells of every text that holds a card number and was not told of yet: those in fields that nobody knows, too.
+    /// What is in `places` is where card data belongs.
+    pub(super) fn refuse_card_numbers(&self, places: &[&str]) {
+        let mut found = Vec::new();
+        self.find_in_members(self.object, &self.path, places, &mut found);
+        let mut rules = self.findings.rules.borrow_mut();
+        found.retain(|new| !rules.iter().any(|known| known.field == new.field && known.code == new.code));
+        rules.append(&mut found);
+    }
+
+    fn find_in_members(&self, object: &Object<'_>, path: &str, places: &[&str], found: &mut Vec<Violation>) {
+        for (name, node) in object.iter().filter(|(_, node)| !matches!(node, Node::Null)) {
+            let path =
+                if path.is_empty() { shown(name).to_owned() } else { format!("{path}.{}", shown(name)) };
+            if !places.contains(&path.as_str()) {
+                found.extend(self.violation_of(name, &path));
+                self.find_in(node, &path, places, found);
+            }
+        }
+    }
+
+    fn find_in(&self, node: &Node<'_>, path: &str, places: &[&str], found: &mut Vec<Violation>) {
+        match node {
+            Node::Text(text) => found.extend(self.violation_of(text, path)),
+            Node::List(entries) => {
+                for (index, entry) in entries.iter().enumerate() {
+                    self.find_in(entry, &format!("{path}[{index}]"), places, found);
+                }
+            }
+            Node::Object(object) => self.find_in_members(object, path, places, found),
+            Node::Null | Node::Bool(_) | Node::Number(_) => {}
+        }
+    }
+
+    fn violation_of(&self, text: &str, path: &str) -> Option<Violation> {
+        let Broken { code, message } = self.check_card(text).err()?;
+        Some(Violation { field: path.to_owned(), code, message })
+    }
+
     /// Tells that a field breaks a rule.
     pub(super) fn refuse(&self, name: &str, broken: Broken) {
         self.note(&self.findings.rules, name, broken);
@@ -91,11 +132,14 @@ impl<'n> Fields<'n> {
         self.keep(name, value.ok_or_else(broken))
     }
 
-    /// Whether a text that is to be kept is free of the card's number.
+    /// Whether a text is free of card numbers: of the card's own, and of any other.
     pub(super) fn check_card(&self, text: &str) -> Result<(), Broken> {
         match self.findings.card_number {
-            Some(number) if text.contains(number) => {
+            Some(number) if holds_number(text, number) => {
                 Err(Broken::new(code::CARD_NUMBER, "must not hold the card's number"))
+            }
+            Some(_) | None if holds_card_number(text) => {
+                Err(Broken::new(code::CARD_NUMBER, "must not hold a card number"))
             }
             Some(_) | None => Ok(()),
         }

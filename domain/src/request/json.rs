@@ -11,6 +11,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::violation::{Rejection, code};
+use crate::card::holds_card_number;
 
 /// How deep objects and arrays may be nested; the requests need 3.
 const MAX_DEPTH: usize = 16;
@@ -51,7 +52,8 @@ pub(super) fn shown(name: &str) -> &str {
     let is_plain =
         |character: char| character.is_ascii_alphanumeric() || character == '_' || character == '-';
     let begins_well = name.starts_with(|first: char| first.is_ascii_alphabetic());
-    if begins_well && name.len() <= 40 && name.chars().all(is_plain) { name } else { "…" }
+    let is_path = begins_well && name.len() <= 40 && name.chars().all(is_plain);
+    if is_path && !holds_card_number(name) { name } else { "…" }
 }
 
 /// Why a value could not be read, and where: the steps from the inside to the outside.

@@ -5,9 +5,13 @@ use std::collections::BTreeMap;
 use super::fields::{Fields, check_text};
 use super::violation::{Broken, code};
 use crate::order::Utm;
+use crate::text::fold_ascii;
 
 /// The most entries of the metadata.
 const MAX_METADATA: usize = 20;
+
+/// Names of metadata, without punctuation and in lower case, that hold card data.
+const CARD_DATA: [&str; 6] = ["cvv", "cvv2", "cvc", "cvc2", "pan", "cardnumber"];
 
 /// Reads the campaign parameters.
 pub(super) fn utm(root: &Fields<'_>) -> Utm {
@@ -30,12 +34,22 @@ pub(super) fn metadata(root: &Fields<'_>) -> BTreeMap<String, String> {
         field.refuse(Broken::new(code::TOO_MANY, format!("has at most {MAX_METADATA} entries")));
     }
     let read = |name: &&str| {
-        let is_good = check_text(name, 1..=40).map_err(of_the_name).and_then(|()| entries.check_card(name));
+        let is_good = check_text(name, 1..=40).map_err(of_the_name);
+        let is_good = is_good.and_then(|()| entries.check_card(name)).and_then(|()| check_name(name));
         let value = entries.optional(name).text_of(0..=500);
         let is_good = entries.keep(name, is_good);
         is_good.and(value).map(|value| ((*name).to_owned(), value))
     };
     names.iter().take(MAX_METADATA).filter_map(read).collect()
+}
+
+/// Refuses names under which card data is kept, in any spelling: `card_number`, `Card-Number`, `CVV`.
+fn check_name(name: &str) -> Result<(), Broken> {
+    let plain: String = fold_ascii(name, name.len()).chars().filter(char::is_ascii_alphanumeric).collect();
+    if CARD_DATA.contains(&plain.to_ascii_lowercase().as_str()) {
+        return Err(Broken::new(code::CARD_NUMBER, "is a name of card data, which belongs into creditCard"));
+    }
+    Ok(())
 }
 
 fn of_the_name(broken: Broken) -> Broken {

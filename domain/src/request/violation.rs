@@ -39,7 +39,7 @@ pub mod code {
     pub const EXCEEDS_AMOUNT: &str = "exceeds_amount";
     /// Belongs to another payment method.
     pub const NOT_APPLICABLE: &str = "not_applicable";
-    /// The card's number, in a field that is kept.
+    /// A card number, or a name of card data, where none belongs.
     pub const CARD_NUMBER: &str = "card_number";
     /// The card's last month has passed.
     pub const EXPIRED: &str = "expired";
@@ -133,6 +133,12 @@ impl Rejection {
     pub(super) fn unprocessable(violations: Vec<Violation>) -> Self {
         let message = String::from("the request breaks rules; see details");
         Self { kind: RejectionKind::Unprocessable, violations, message }
+    }
+
+    /// A refusal of a request whose header holds a card number.
+    pub fn card_number_in(header: &str) -> Self {
+        let message = String::from("must not hold a card number");
+        Self::unprocessable(vec![Violation { field: header.to_owned(), code: code::CARD_NUMBER, message }])
     }
 
     /// A refusal of a body that could not be read at all.
