@@ -199,7 +199,7 @@ impl Store for EmbeddedStore {
 
 #[cfg(test)]
 mod tests {
-    use quita_domain::access::Application;
+    use quita_domain::access::{Application, SigningSecrets};
     use quita_domain::identity::{ApplicationName, MerchantId};
     use quita_ports::{AccessStore, PaymentStore};
     use rusqlite::ffi;
@@ -210,7 +210,7 @@ mod tests {
         Application {
             merchant: MerchantId::new("loja"),
             name: ApplicationName::new(name),
-            secrets: Vec::new(),
+            secrets: SigningSecrets::default(),
             title: None,
             created_at: Timestamp::default(),
         }

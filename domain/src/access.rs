@@ -1,5 +1,7 @@
 //! Who may call: applications, API keys and their scopes.
 
+mod signing;
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
@@ -11,8 +13,7 @@ use crate::secret::Secret;
 use crate::text::hex;
 use crate::time::Timestamp;
 
-/// How long an old webhook secret still signs after a new one was made.
-pub const SECRET_OVERLAP_MS: u64 = 24 * 3_600_000;
+pub use signing::{MAX_LIVE_SECRETS, SECRET_OVERLAP_MS, SigningSecret, SigningSecrets, TooManySecrets};
 
 /// A program of a merchant: it has API keys, and secrets that sign its webhooks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,8 +23,8 @@ pub struct Application {
     pub merchant: MerchantId,
     /// Its name, unique within the merchant.
     pub name: ApplicationName,
-    /// Its webhook secrets, newest first.
-    pub secrets: Vec<SigningSecret>,
+    /// Its webhook secrets.
+    pub secrets: SigningSecrets,
     /// What people call it, if not by its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
@@ -31,43 +32,10 @@ pub struct Application {
     pub created_at: Timestamp,
 }
 
-/// A webhook secret and how long it signs.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SigningSecret {
-    /// `whsec_…`
-    pub secret: String,
-    /// Until when it signs; for ever when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expires_at: Option<Timestamp>,
-}
-
-impl std::fmt::Debug for SigningSecret {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SigningSecret").field("expires_at", &self.expires_at).finish_non_exhaustive()
-    }
-}
-
 impl Application {
     /// What people call it.
     pub fn title(&self) -> &str {
         self.title.as_deref().unwrap_or(self.name.as_str())
-    }
-
-    /// The secrets that sign at this time, newest first.
-    pub fn live_secrets(&self, now: Timestamp) -> impl Iterator<Item = &SigningSecret> {
-        let is_live = move |secret: &&SigningSecret| secret.expires_at.is_none_or(|at| at > now);
-        self.secrets.iter().filter(is_live)
-    }
-
-    /// Makes `fresh` the newest secret; the one before signs for another day, older ones no longer.
-    pub fn rotate_secret(&mut self, fresh: String, now: Timestamp) {
-        let overlap = now.plus_ms(SECRET_OVERLAP_MS);
-        self.secrets.retain(|secret| secret.expires_at.is_none());
-        for old in &mut self.secrets {
-            old.expires_at = Some(overlap);
-        }
-        self.secrets.insert(0, SigningSecret { secret: fresh, expires_at: None });
     }
 }
 
@@ -243,23 +211,5 @@ mod tests {
         key.expires_at = None;
         key.revoked_at = Some(at);
         assert!(!key.is_live(at));
-    }
-
-    #[test]
-    fn a_rotated_secret_signs_for_another_day() {
-        let now = Timestamp::from_millis(0);
-        let mut application = Application {
-            merchant: MerchantId::new("demo"),
-            name: ApplicationName::new("default"),
-            secrets: Vec::new(),
-            title: None,
-            created_at: now,
-        };
-        for fresh in ["whsec_a", "whsec_b", "whsec_c"] {
-            application.rotate_secret(fresh.into(), now);
-        }
-        let live = |at| application.live_secrets(at).map(|secret| &*secret.secret).collect::<Vec<_>>();
-        assert_eq!(live(now), ["whsec_c", "whsec_b"]);
-        assert_eq!(live(now.plus_ms(SECRET_OVERLAP_MS)), ["whsec_c"]);
     }
 }

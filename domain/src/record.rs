@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::acquiring::Reference;
 use crate::event::Event;
-use crate::identity::{AcquirerName, TransactionId};
+use crate::identity::{AcquirerName, Mode, TransactionId};
 use crate::method::Method;
 use crate::money::Money;
 use crate::order::Utm;
@@ -30,6 +30,7 @@ pub use parts::RefundRecord;
 #[serde(rename_all = "camelCase")]
 pub struct PaymentRecord<'a> {
     transaction_id: Printed<TransactionId>,
+    mode: Mode,
     status: Status,
     amount: Printed<Money>,
     currency: &'static str,
@@ -78,6 +79,7 @@ impl<'a> PaymentRecord<'a> {
         let Utm { source, medium, campaign, term, content } = &order.utm;
         Self {
             transaction_id: Printed(payment.id),
+            mode: payment.owner.mode,
             status: state.status,
             amount: Printed(order.amount),
             currency: "BRL",
@@ -85,7 +87,7 @@ impl<'a> PaymentRecord<'a> {
             customer: Customer::of(&order.payer),
             pix: Pix::of(payment, state, public_url),
             boleto: Boleto::of(payment, state, public_url),
-            products: order.items.iter().map(Product::of).collect(),
+            products: Product::all_of(payment),
             utm: UtmRecord { source, medium, campaign, term, content },
             created_at: Printed(payment.created_at),
             paid_at: state.paid_at.map(Printed),

@@ -97,7 +97,7 @@ fn text(record: &PaymentRecord<'_>) -> String {
 
 /// The least record: what is not known yet is `null` or empty, never missing.
 const INITIAL: &str = concat!(
-    r#"{"transactionId":"018f3b1a-7c00-7000-8000-000000000007","status":"initial","amount":"100.00","#,
+    r#"{"transactionId":"018f3b1a-7c00-7000-8000-000000000007","mode":"test","status":"initial","amount":"100.00","#,
     r#""currency":"BRL","paymentMethod":"PIX","customer":{"name":"Maria da Silva","email":"maria@example.com","#,
     r#""document":"11144477735","phone":"5511987654321"},"pix":null,"boleto":null,"products":[],"#,
     r#""utm":{"source":null,"medium":null,"campaign":null,"term":null,"content":null},"#,
@@ -163,11 +163,11 @@ fn full() -> Payment {
 }
 
 const FULL: &str = concat!(
-    r#"{"transactionId":"018f3b1a-7c00-7000-8000-000000000007","status":"refund","amount":"100.00","#,
+    r#"{"transactionId":"018f3b1a-7c00-7000-8000-000000000007","mode":"test","status":"refund","amount":"100.00","#,
     r#""currency":"BRL","paymentMethod":"CREDIT_CARD","customer":{"name":"Maria da Silva","#,
     r#""email":"maria@example.com","document":"11144477735","phone":"5511987654321"},"pix":null,"#,
     r#""boleto":null,"products":[{"id":"018f3b1a-7c00-7000-8000-000000000001","name":"Camiseta \"G\"","#,
-    r#""quantity":2,"price":"50.00","total":100.00},{"id":null,"name":"Brinde","quantity":1,"#,
+    r#""quantity":2,"price":"50.00","total":100.00},{"id":"3e4ab3b3-b181-8f64-a5fc-20f54d121ec2","name":"Brinde","quantity":1,"#,
     r#""price":"0.00","total":0.00}],"utm":{"source":"news","medium":null,"campaign":null,"term":null,"#,
     r#""content":""},"createdAt":"2026-07-10T15:00:00.000Z","paidAt":"2026-07-10T15:00:02.000Z","#,
     r#""refundedAt":"2026-07-10T15:00:09.000Z","chargebackAt":"2026-07-10T15:00:03.000Z","#,
@@ -278,7 +278,7 @@ fn a_webhook_shows_the_payment_as_of_its_event_however_late_it_is_sent() {
     let record = text(&PaymentRecord::as_of(&payment, &event, URL));
     let head = concat!(
         r#"{"transactionId":"018f3b1a-7c00-7000-8000-000000000007","status":"pending","previousStatus":"initial","#,
-        r#""event":"payment.pending","sequence":1,"occurredAt":"2026-07-10T15:00:01.000Z","reason":null,"data":"#,
+        r#""event":"payment.pending","sequence":1,"occurredAt":"2026-07-10T15:00:01.000Z","reason":null,"mode":"test","data":"#,
     );
     assert_eq!(told, format!("{head}{record}}}"));
     assert!(record.contains(r#""status":"pending""#) && record.contains(r#""paidAt":null"#), "{record}");
@@ -310,7 +310,7 @@ fn a_webhook_of_a_refund_that_ended_says_which_and_why_it_failed() {
     let told = body(&payment, &failed, URL).unwrap();
     let expected = concat!(
         r#""status":"paid","previousStatus":"paid","event":"payment.refund_failed","sequence":1,"#,
-        r#""occurredAt":"2026-07-10T15:00:01.000Z","reason":null,"#,
+        r#""occurredAt":"2026-07-10T15:00:01.000Z","reason":null,"mode":"test","#,
         r#""refund":{"refundId":"f1","amount":"99.98","status":"failed","failureReason":"no balance"},"data":{"#,
     );
     assert!(told.contains(expected), "{told}");
@@ -321,4 +321,27 @@ fn a_list_of_records_keeps_their_decimals() {
     let payment = full();
     let page = BTreeMap::from([("data", vec![PaymentRecord::now(&payment, URL)])]);
     assert_eq!(serde_json::to_string(&page).unwrap(), format!(r#"{{"data":[{FULL}]}}"#));
+}
+
+#[test]
+fn every_product_has_an_id_that_stays_as_it_is() {
+    let ids = |payment: &Payment| {
+        let record: serde_json::Value =
+            serde_json::from_str(&text(&PaymentRecord::now(payment, URL))).unwrap();
+        let products = record["products"].as_array().unwrap().clone();
+        products.iter().map(|product| product["id"].as_str().unwrap().parse().unwrap()).collect::<Vec<Uuid>>()
+    };
+    let mut payment = full();
+    let gift = payment.order.items[1].clone();
+    let items = vec![payment.order.items[0].clone(), gift.clone(), gift.clone(), gift];
+    Arc::make_mut(&mut payment.order).items = items;
+    let first = ids(&payment);
+    assert_eq!(first[0].to_string(), "018f3b1a-7c00-7000-8000-000000000001", "its own");
+    let distinct: std::collections::BTreeSet<_> = first.iter().collect();
+    assert_eq!(distinct.len(), 4, "one for each place: {first:?}");
+    assert!(first.iter().all(|id| id.get_variant() == uuid::Variant::RFC4122), "{first:?}");
+    let read_again: Payment = serde_json::from_str(&serde_json::to_string(&payment).unwrap()).unwrap();
+    assert_eq!(ids(&read_again), first);
+    payment.id = TransactionId::new(Uuid::from_u128(9));
+    assert!(ids(&payment)[1..].iter().all(|id| !first.contains(id)), "another payment's are others");
 }

@@ -136,7 +136,10 @@ mod tests {
         store.insert_key(&orphan).await.unwrap();
         let expected = [&HEALTHY[..], &[(Level::Ok, "keys"), (Level::Fail, "secrets")]].concat();
         let text = check(&config, &expected).await;
-        assert!(text.contains("`quita keys create --merchant \"acme\" --application \"gone\"`"), "{text}");
+        assert!(
+            text.contains("`quita keys create --merchant \"acme\" --application \"gone\" --mode test`"),
+            "{text}"
+        );
     }
 
     #[actix_web::test]

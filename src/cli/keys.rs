@@ -159,7 +159,7 @@ pub(super) fn name(text: &str) -> Result<String, String> {
     if fits { Ok(text.into()) } else { Err("1 to 60 printable characters are allowed".into()) }
 }
 
-fn mode(text: &str) -> Result<Mode, String> {
+pub(super) fn mode(text: &str) -> Result<Mode, String> {
     Mode::parse(text).ok_or_else(|| "test or live is allowed".into())
 }
 

@@ -30,7 +30,10 @@ const SHUTDOWN_S: u64 = 1;
 
 /// Where to listen, and what to answer.
 #[derive(Debug, Args)]
-#[command(after_help = "Set QUITA_SECRET to what `quita secrets show` prints, and signatures are checked.")]
+#[command(
+    after_help = "Set QUITA_SECRET to what `quita secrets show` prints (--mode live for live events), \
+    and signatures are checked."
+)]
 pub(super) struct ListenCommand {
     /// Where to listen
     #[arg(long, value_name = "ADDRESS", env = "QUITA_RECEIVER_LISTEN", default_value = "127.0.0.1:8090")]

@@ -1,12 +1,13 @@
-//! `quita secrets`: show and rotate the webhook secret of an application.
+//! `quita secrets`: show and rotate the webhook secrets of an application, of one mode.
 
 use clap::{Args, Subcommand};
 use quita_domain::audit::AuditAction;
+use quita_domain::identity::Mode;
 
 use super::audited;
 use super::failure::Failure;
 use super::flags::{ServiceFlags, StoreFlags};
-use super::keys::{ApplicationArgs, office};
+use super::keys::{ApplicationArgs, mode, office};
 use super::output;
 use crate::config::Config;
 use crate::http::Keys;
@@ -15,9 +16,9 @@ use crate::service::audit::AuditDraft;
 /// What is done with secrets.
 #[derive(Debug, Subcommand)]
 pub(super) enum SecretsCommand {
-    /// Print the secret, alone; the newest first when two are live
+    /// Print the secret of a mode, alone; the newest first when several are valid
     Show(SecretArgs),
-    /// Make a new secret and print it; the one before still signs for 24 hours, and follows it
+    /// Make a new secret and print it; those before follow, each valid for 24 hours after it was replaced
     Rotate(SecretArgs),
     /// Print the secret with which an acquirer signs its notices to POST /acquirers/NAME/notifications
     Notification(NotificationArgs),
@@ -38,6 +39,9 @@ pub(super) struct NotificationArgs {
 pub(super) struct SecretArgs {
     #[command(flatten)]
     application: ApplicationArgs,
+    /// test or live: what one signs never verifies with the secret of the other
+    #[arg(long, default_value = "test", value_parser = mode)]
+    mode: Mode,
     #[command(flatten)]
     store: StoreFlags,
 }
@@ -47,19 +51,21 @@ pub(super) async fn run(command: SecretsCommand) -> Result<(), Failure> {
         SecretsCommand::Notification(NotificationArgs { acquirer, service }) => {
             vec![notification_secret(&acquirer, &Config::from_settings(service.settings())?)?]
         }
-        SecretsCommand::Show(SecretArgs { application, store }) => {
+        SecretsCommand::Show(SecretArgs { application, mode, store }) => {
             let (merchant, application) = application.names();
             let (access, audit) = office(store).await?;
-            let secrets = access.secrets(&merchant, &application).await?;
-            let draft = AuditDraft::of(&merchant, AuditAction::SecretShown, &application);
+            let secrets = access.secrets(&merchant, &application, mode).await?;
+            let draft =
+                AuditDraft::of(&merchant, AuditAction::SecretShown, &application).after(mode.as_str());
             audited::note(&audit, draft).await;
             secrets
         }
-        SecretsCommand::Rotate(SecretArgs { application, store }) => {
+        SecretsCommand::Rotate(SecretArgs { application, mode, store }) => {
             let (merchant, application) = application.names();
             let (access, audit) = office(store).await?;
-            let secrets = access.rotate_secret(&merchant, &application).await?;
-            let draft = AuditDraft::of(&merchant, AuditAction::SecretRotated, &application);
+            let secrets = access.rotate_secret(&merchant, &application, mode).await?;
+            let draft =
+                AuditDraft::of(&merchant, AuditAction::SecretRotated, &application).after(mode.as_str());
             audited::note(&audit, draft).await;
             secrets
         }

@@ -9,11 +9,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quita_adapters::system::{NoRandomness, random_bytes};
-use quita_domain::access::{ApiKey, Application, PresentedKey, Scope, SigningSecret};
+use quita_domain::access::{ApiKey, Application, PresentedKey, Scope, SigningSecrets, TooManySecrets};
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
+use quita_domain::text::hex;
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_domain::webhook::signature::WebhookSecret;
 use quita_ports::{Clock, KeyringStore, StoreError};
+use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 pub use verifier::{AccessError, Caller, KeyVerifier};
@@ -63,9 +65,12 @@ pub enum ManageError {
     /// The key ends within the time that it would work beside a successor.
     #[error("the key {0:?} ends within a day; make a new one instead")]
     EndsSoon(String),
-    /// The secret before the newest still signs, for those who have not changed over yet.
-    #[error("the secret was rotated, and the one before signs until {0}; rotating again would end that")]
-    StillSigns(Timestamp),
+    /// As many secrets of that mode sign as may.
+    #[error("{0}")]
+    TooManySecrets(#[from] TooManySecrets),
+    /// The newest secret is no longer the one that was to be replaced.
+    #[error("the secret was rotated meanwhile")]
+    RotatedMeanwhile,
     /// The merchant has no such application.
     #[error(
         "merchant {merchant:?} has no application {application:?}; `quita keys create --merchant …` makes it"
@@ -87,7 +92,7 @@ impl Access {
         Self { store, clock }
     }
 
-    /// Makes a key, and the application with its first webhook secret if it is missing.
+    /// Makes a key, and the application with its first webhook secrets if it is missing.
     ///
     /// # Errors
     /// [`ManageError::Store`], [`ManageError::NoRandomness`].
@@ -184,7 +189,7 @@ impl Access {
         Ok(self.store.applications(merchant).await?)
     }
 
-    /// Makes an application with its first webhook secret; `false` if there is one of this name.
+    /// Makes an application with its first webhook secret of each mode; `false` if there is one of this name.
     ///
     /// # Errors
     /// [`ManageError::Store`], [`ManageError::NoRandomness`].
@@ -193,7 +198,7 @@ impl Access {
         merchant: MerchantId,
         name: ApplicationName,
     ) -> Result<bool, ManageError> {
-        let secrets = vec![SigningSecret { secret: fresh_secret()?, expires_at: None }];
+        let secrets = SigningSecrets::new(fresh_secret()?, fresh_secret()?);
         let created_at = self.clock.now();
         let application = Application { merchant, name, secrets, title: None, created_at };
         Ok(self.store.insert_application(&application).await?)
@@ -230,7 +235,7 @@ impl Access {
         key.ok_or_else(|| ManageError::NoSuchKey(id.into()))
     }
 
-    /// The webhook secrets that sign now, newest first.
+    /// The webhook secrets that sign in this mode now, newest first.
     ///
     /// # Errors
     /// [`ManageError::Store`], [`ManageError::NoSuchApplication`].
@@ -238,58 +243,58 @@ impl Access {
         &self,
         merchant: &MerchantId,
         name: &ApplicationName,
+        mode: Mode,
     ) -> Result<Vec<String>, ManageError> {
         let application = self.application(merchant, name).await?;
-        Ok(live_secrets(&application, self.clock.now()))
+        Ok(live_secrets(&application, mode, self.clock.now()))
     }
 
-    /// Makes a new webhook secret; the one before signs for another day. Returns those that sign, newest first.
+    /// Makes a new webhook secret of this mode; each before it signs for a day after it was replaced. Returns those
+    /// that sign, newest first.
     ///
     /// # Errors
     /// [`ManageError::Store`], [`ManageError::NoSuchApplication`], [`ManageError::NoRandomness`],
-    /// [`ManageError::Raced`].
+    /// [`ManageError::TooManySecrets`], [`ManageError::Raced`].
     pub async fn rotate_secret(
         &self,
         merchant: &MerchantId,
         name: &ApplicationName,
+        mode: Mode,
     ) -> Result<Vec<String>, ManageError> {
-        self.replace_secret(merchant, name, |_, _| Ok(())).await
+        self.replace_secret(merchant, name, mode, |_| Ok(())).await
     }
 
-    /// The same, but not while the secret before still signs: a form that is sent again ends nobody's day.
+    /// The same, but only while `newest` is the newest: a form that is sent again replaces nothing.
     ///
     /// # Errors
-    /// As [`Access::rotate_secret`], and [`ManageError::StillSigns`].
-    pub async fn rotate_secret_after_overlap(
+    /// As [`Access::rotate_secret`], and [`ManageError::RotatedMeanwhile`].
+    pub async fn rotate_secret_after(
         &self,
         merchant: &MerchantId,
         name: &ApplicationName,
+        mode: Mode,
+        newest: &str,
     ) -> Result<Vec<String>, ManageError> {
-        self.replace_secret(merchant, name, check_overlap).await
-    }
-
-    /// Whether no secret before the newest signs any more.
-    ///
-    /// # Errors
-    /// [`ManageError::StillSigns`].
-    pub fn check_overlap_is_over(&self, application: &Application) -> Result<(), ManageError> {
-        check_overlap(application, self.clock.now())
+        let is_newest = |live: &[String]| live.first().is_some_and(|secret| fingerprint(secret) == newest);
+        let check = |live: &[String]| is_newest(live).then_some(()).ok_or(ManageError::RotatedMeanwhile);
+        self.replace_secret(merchant, name, mode, check).await
     }
 
     async fn replace_secret(
         &self,
         merchant: &MerchantId,
         name: &ApplicationName,
-        check: impl Fn(&Application, Timestamp) -> Result<(), ManageError>,
+        mode: Mode,
+        check: impl Fn(&[String]) -> Result<(), ManageError>,
     ) -> Result<Vec<String>, ManageError> {
         for _ in 0..MAX_RACES {
             let before = self.application(merchant, name).await?;
             let now = self.clock.now();
-            check(&before, now)?;
+            check(&live_secrets(&before, mode, now))?;
             let mut after = before.clone();
-            after.rotate_secret(fresh_secret()?, now);
+            after.secrets.rotate(mode, fresh_secret()?, now)?;
             if self.store.replace_application(&before, &after).await? {
-                return Ok(live_secrets(&after, now));
+                return Ok(live_secrets(&after, mode, now));
             }
         }
         Err(ManageError::Raced)
@@ -321,13 +326,13 @@ impl Access {
     }
 }
 
-fn live_secrets(application: &Application, now: Timestamp) -> Vec<String> {
-    application.live_secrets(now).map(|secret| secret.secret.clone()).collect()
+/// Tells a secret from another, and tells nothing of it.
+pub(crate) fn fingerprint(secret: &str) -> String {
+    hex(&Sha256::digest(secret.as_bytes()))
 }
 
-fn check_overlap(application: &Application, now: Timestamp) -> Result<(), ManageError> {
-    let ending = application.live_secrets(now).find_map(|secret| secret.expires_at);
-    ending.map_or(Ok(()), |until| Err(ManageError::StillSigns(until)))
+fn live_secrets(application: &Application, mode: Mode, now: Timestamp) -> Vec<String> {
+    application.secrets.live(mode, now).map(|secret| secret.secret.clone()).collect()
 }
 
 fn fresh_secret() -> Result<String, NoRandomness> {

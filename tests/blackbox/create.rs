@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Edit, TestApp, boleto, card, pix};
 
-const RECORD: [&str; 31] = [
+const RECORD: [&str; 32] = [
     "acquirer",
     "acquirerReference",
     "amount",
@@ -20,6 +20,7 @@ const RECORD: [&str; 31] = [
     "externalReference",
     "installments",
     "metadata",
+    "mode",
     "paidAt",
     "paymentMethod",
     "pix",
@@ -200,6 +201,10 @@ fn everything_that_the_merchant_sends_along_is_in_the_record() {
     assert_eq!(first, (&json!(item), &json!("Camiseta"), &json!(2), &json!("50.00")));
     assert!(answer.text().contains("\"total\":100.00"), "a number with two decimals: {answer}");
     assert_eq!(products.len(), 2);
+    let own = products[1]["id"].as_str().unwrap();
+    assert!(uuid::Uuid::try_parse(own).is_ok() && own.len() == 36, "one follows from its place: {own}");
+    let read = app.client().payment(record["transactionId"].as_str().unwrap());
+    assert_eq!(&read["products"], &record["products"], "and stays the same");
     assert_eq!(record["splits"][0]["recipientId"], "a");
     assert_eq!(record["splits"][1]["amount"], "0.01");
     let utm = json!({"source": "news", "medium": "email", "campaign": "natal", "term": "camiseta", "content": "botão"});

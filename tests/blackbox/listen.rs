@@ -34,7 +34,10 @@ fn each_event_is_printed_with_its_signature_checked() {
     let lines: Vec<_> = printed.lines().filter(|line| line.contains(&id)).collect();
     assert_eq!(lines.len(), 2, "{printed}");
     assert!(lines[0].contains("payment.pending") && lines[1].contains("payment.paid"), "{printed}");
-    assert!(lines.iter().all(|line| line.contains("signature good")), "{printed}");
+    assert!(
+        lines.iter().all(|line| line.contains("signature good") && line.contains("  test  ")),
+        "{printed}"
+    );
     eventually(PATIENCE, "both deliveries are confirmed", || {
         client.deliveries(&id).iter().all(|delivery| delivery["state"] == "delivered").then_some(())
     });

@@ -63,6 +63,39 @@ fn a_secret_is_shown_alone_and_rotated_with_the_newest_first() {
 }
 
 #[test]
+fn each_mode_has_secrets_of_its_own() {
+    let app = TestApp::new();
+    let secrets =
+        |verb: &str, mode: &str| app.quita(&["secrets", verb, "--merchant", "shop", "--mode", mode]).output();
+    let (test, live) = (secrets("show", "test"), secrets("show", "live"));
+    assert_eq!(test, app.secret(), "test is the default");
+    assert!(live.starts_with("whsec_") && live != test, "{live}");
+    let rotated = secrets("rotate", "live");
+    let rotated: Vec<_> = rotated.lines().collect();
+    assert_eq!((rotated.len(), rotated[1]), (2, &*live));
+    assert_eq!((secrets("show", "live"), app.secret()), (rotated.join("\n"), test));
+    let refused = app.quita(&["secrets", "show", "--merchant", "shop", "--mode", "prod"]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{refused:?}");
+}
+
+#[test]
+fn a_rotation_keeps_every_older_secret_and_a_sixth_is_refused() {
+    let app = TestApp::new();
+    let mut secrets = vec![app.secret()];
+    for _ in 0..4 {
+        app.quita(&["secrets", "rotate", "--merchant", "shop"]).output();
+        let shown = app.secret();
+        let shown: Vec<_> = shown.lines().map(str::to_owned).collect();
+        assert_eq!(shown[1..], secrets[..]);
+        secrets = shown;
+    }
+    let refused = app.quita(&["secrets", "rotate", "--merchant", "shop"]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{refused:?}");
+    assert!(refused.stderr.contains('5'), "it says how many there may be: {refused:?}");
+    assert_eq!(app.secret().lines().collect::<Vec<_>>(), secrets);
+}
+
+#[test]
 fn keys_can_be_made_before_the_first_serve() {
     let directory = tempfile::tempdir().unwrap();
     let url = format!("sqlite:{}/a/b/q.db", directory.path().display());

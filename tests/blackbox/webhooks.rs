@@ -52,6 +52,7 @@ fn the_body_is_the_record_as_of_the_event() {
         let expected = [
             "data",
             "event",
+            "mode",
             "occurredAt",
             "previousStatus",
             "reason",
@@ -67,6 +68,7 @@ fn the_body_is_the_record_as_of_the_event() {
         let data: Vec<_> = body["data"].as_object().unwrap().keys().collect();
         assert_eq!(data, created.as_object().unwrap().keys().collect::<Vec<_>>(), "the whole record");
         assert_eq!(body["data"]["updatedAt"], event["occurredAt"]);
+        assert_eq!((&body["mode"], &body["data"]["mode"]), (&json!("test"), &json!("test")));
     }
     let (first, second) = (requests[0].json(), requests[1].json());
     assert!(first["data"]["paidAt"].is_null() && second["data"]["paidAt"].is_string());
@@ -104,6 +106,21 @@ fn another_secret_does_not_fit() {
     let received = receiver.wait_for(1, PATIENCE);
     check_signed(&received[0], &other_secret);
     assert_ne!(received[0].header("webhook-signature"), Some(&*signature_of(&received[0], &app.secret())));
+}
+
+#[test]
+fn what_a_test_key_brings_about_never_verifies_as_live() {
+    let app = TestApp::new();
+    let receiver = TestReceiver::start();
+    let live_key = app.create_key(&["--merchant", "shop", "--mode", "live"]);
+    assert!(live_key.starts_with("qk_live_"));
+    let show_live = ["secrets", "show", "--merchant", "shop", "--mode", "live"];
+    let live_secret = app.quita(&show_live).output();
+    app.client().create(&pix(10_027).with("postbackUrl", json!(receiver.url())));
+    let request = receiver.wait_for(1, PATIENCE).remove(0);
+    check_signed(&request, &app.secret());
+    assert_ne!(signature_of(&request, &live_secret), request.header("webhook-signature").unwrap());
+    assert_eq!(request.json()["mode"], "test");
 }
 
 #[test]

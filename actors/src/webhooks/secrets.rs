@@ -12,9 +12,9 @@ use tokio::time::Instant;
 /// How long secrets are kept before they are read again.
 const KEPT_FOR: Duration = Duration::from_secs(2);
 
-type Kept = HashMap<(String, String), (Instant, Arc<[WebhookSecret]>)>;
+type Kept = HashMap<Owner, (Instant, Arc<[WebhookSecret]>)>;
 
-/// Reads secrets, at most once in a while for each application.
+/// Reads secrets, at most once in a while for each application and mode.
 pub(crate) struct Secrets {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
@@ -26,10 +26,9 @@ impl Secrets {
         Self { store, clock, kept: Mutex::default() }
     }
 
-    /// The secrets that sign for this owner now, newest first.
+    /// The secrets that sign for this owner now, in the owner's mode, newest first.
     pub(crate) async fn of(&self, owner: &Owner) -> Result<Arc<[WebhookSecret]>, StoreError> {
-        let name = (owner.merchant.as_str().to_owned(), owner.application.as_str().to_owned());
-        if let Some((read_at, secrets)) = self.lock().get(&name)
+        if let Some((read_at, secrets)) = self.lock().get(owner)
             && read_at.elapsed() < KEPT_FOR
         {
             return Ok(Arc::clone(secrets));
@@ -38,10 +37,10 @@ impl Secrets {
         let now = self.clock.now();
         let secrets: Arc<[_]> = application
             .iter()
-            .flat_map(|application| application.live_secrets(now))
+            .flat_map(|application| application.secrets.live(owner.mode, now))
             .filter_map(|secret| WebhookSecret::parse(&secret.secret))
             .collect();
-        self.lock().insert(name, (Instant::now(), Arc::clone(&secrets)));
+        self.lock().insert(owner.clone(), (Instant::now(), Arc::clone(&secrets)));
         Ok(secrets)
     }
 

@@ -2,26 +2,24 @@
 
 use std::sync::Arc;
 
-use quita_domain::access::{ApiKey, Application, Scope};
+use quita_domain::access::{ApiKey, Application, Scope, SigningSecrets};
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
 use quita_domain::time::Timestamp;
 use quita_ports::Store;
 
 pub fn application(secret: &str) -> Application {
-    let mut application = Application {
+    Application {
         merchant: MerchantId::new("loja"),
         name: ApplicationName::new("default"),
-        secrets: Vec::new(),
+        secrets: SigningSecrets::new(secret.into(), "whsec_live".into()),
         title: None,
         created_at: Timestamp::from_millis(1),
-    };
-    application.rotate_secret(secret.into(), Timestamp::from_millis(1));
-    application
+    }
 }
 
 fn rotated(before: &Application, secret: &str) -> Application {
     let mut after = before.clone();
-    after.rotate_secret(secret.into(), Timestamp::from_millis(2));
+    after.secrets.rotate(Mode::Test, secret.into(), Timestamp::from_millis(2)).unwrap();
     after
 }
 

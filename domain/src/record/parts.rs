@@ -2,12 +2,13 @@
 
 use chrono::NaiveDate;
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::wire::{DecimalNumber, Percentage, Printed};
 use crate::acquiring::{DeclineKind, Issued};
 use crate::card::Brand;
-use crate::identity::AcquirerName;
+use crate::identity::{AcquirerName, TransactionId};
 use crate::money::Money;
 use crate::order::{Item, Payer, Share, Split, Terms};
 use crate::payment::Payment;
@@ -115,7 +116,7 @@ impl<'a> CreditCard<'a> {
 /// One line of what is bought.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Product<'a> {
-    id: Option<Printed<Uuid>>,
+    id: Printed<Uuid>,
     name: &'a str,
     quantity: u64,
     price: Printed<Money>,
@@ -123,15 +124,31 @@ pub(super) struct Product<'a> {
 }
 
 impl<'a> Product<'a> {
-    pub(super) fn of(item: &'a Item) -> Self {
+    pub(super) fn all_of(payment: &'a Payment) -> Vec<Self> {
+        let items = payment.order.items.iter().enumerate();
+        items.map(|(place, item)| Self::of(payment.id, place, item)).collect()
+    }
+
+    fn of(transaction: TransactionId, place: usize, item: &'a Item) -> Self {
         Self {
-            id: item.id.map(Printed),
+            id: Printed(item.id.unwrap_or_else(|| product_id(transaction, place))),
             name: &item.name,
             quantity: item.quantity,
             price: Printed(item.price),
             total: DecimalNumber(item.total()),
         }
     }
+}
+
+/// The id of a product that the merchant gave none: it follows from the transaction and the item's place, so that every
+/// reading has the same one (UUIDv8: RFC 9562, section 5.8).
+fn product_id(transaction: TransactionId, place: usize) -> Uuid {
+    let mut hash = Sha256::new_with_prefix("quita product 1");
+    hash.update(transaction.uuid().as_bytes());
+    hash.update(u64::try_from(place).unwrap_or(u64::MAX).to_be_bytes());
+    let mut bytes = [0; 16];
+    bytes.iter_mut().zip(hash.finalize()).for_each(|(byte, hashed)| *byte = hashed);
+    Uuid::new_v8(bytes)
 }
 
 /// Campaign parameters, `null` where none was supplied.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::event::{EndedRefund, Event};
-use crate::identity::TransactionId;
+use crate::identity::{Mode, TransactionId};
 use crate::money::Money;
 use crate::payment::Payment;
 use crate::record::PaymentRecord;
@@ -17,17 +17,15 @@ use crate::time::Timestamp;
 /// # Errors
 /// None that is known: nothing in it lacks a JSON form.
 pub fn body(payment: &Payment, event: &Event, public_url: &str) -> Result<String, serde_json::Error> {
-    serde_json::to_string(&Body {
-        transaction_id: Printed(payment.id),
-        status: event.status,
-        previous_status: event.previous_status,
-        event: event.name(),
-        sequence: event.sequence,
-        occurred_at: Printed(event.occurred_at),
-        reason: event.reason.as_deref(),
-        refund: event.refund.as_ref().map(RefundBody::of),
-        data: PaymentRecord::as_of(payment, event, public_url),
-    })
+    serde_json::to_string(&Body::of(payment, event, public_url, false))
+}
+
+/// The same of an event that only tries a receiver out, and says so.
+///
+/// # Errors
+/// As [`body`].
+pub fn test_body(payment: &Payment, event: &Event, public_url: &str) -> Result<String, serde_json::Error> {
+    serde_json::to_string(&Body::of(payment, event, public_url, true))
 }
 
 #[derive(Serialize)]
@@ -40,9 +38,31 @@ struct Body<'a> {
     sequence: u32,
     occurred_at: Printed<Timestamp>,
     reason: Option<&'a str>,
+    mode: Mode,
+    /// Whether the event only tries a receiver out; not to be mixed up with the mode.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    test: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     refund: Option<RefundBody<'a>>,
     data: PaymentRecord<'a>,
+}
+
+impl<'a> Body<'a> {
+    fn of(payment: &'a Payment, event: &'a Event, public_url: &str, is_test_event: bool) -> Self {
+        Self {
+            transaction_id: Printed(payment.id),
+            status: event.status,
+            previous_status: event.previous_status,
+            event: event.name(),
+            sequence: event.sequence,
+            occurred_at: Printed(event.occurred_at),
+            reason: event.reason.as_deref(),
+            mode: payment.owner.mode,
+            test: is_test_event,
+            refund: event.refund.as_ref().map(RefundBody::of),
+            data: PaymentRecord::as_of(payment, event, public_url),
+        }
+    }
 }
 
 /// The refund of an event that is about one.

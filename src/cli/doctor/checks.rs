@@ -149,15 +149,15 @@ pub(super) fn keys(keys: &[ApiKey], environment: Environment, now: Timestamp) ->
     }
 }
 
-/// Each application that can't sign its webhooks.
+/// Each application that can't sign its webhooks in a mode that it has keys of.
 pub(super) async fn webhook_secrets(store: &dyn Store, keys: &[ApiKey], now: Timestamp) -> Vec<Finding> {
-    let applications: BTreeSet<_> =
-        keys.iter().map(|key| (key.owner.merchant.clone(), key.owner.application.clone())).collect();
+    let of_key = |key: &ApiKey| (key.owner.merchant.clone(), key.owner.application.clone(), key.owner.mode);
+    let applications: BTreeSet<_> = keys.iter().map(of_key).collect();
     let mut findings = Vec::new();
-    for (merchant, name) in &applications {
+    for (merchant, name, mode) in &applications {
         let what = match store.application(merchant, name).await {
             Ok(Some(application)) => {
-                let mut live = application.live_secrets(now);
+                let mut live = application.secrets.live(*mode, now);
                 if live.any(|secret| WebhookSecret::parse(&secret.secret).is_some()) {
                     continue;
                 }
@@ -170,11 +170,11 @@ pub(super) async fn webhook_secrets(store: &dyn Store, keys: &[ApiKey], now: Tim
                 return findings;
             }
         };
-        let (merchant, name) = (merchant.as_str(), name.as_str());
+        let (merchant, name, mode) = (merchant.as_str(), name.as_str(), mode.as_str());
         findings.push(Finding::fail(
             "secrets",
-            format!("application {name:?} of merchant {merchant:?} has none that signs"),
-            format!("`quita {what} --merchant {merchant:?} --application {name:?}`"),
+            format!("application {name:?} of merchant {merchant:?} has none that signs in mode {mode}"),
+            format!("`quita {what} --merchant {merchant:?} --application {name:?} --mode {mode}`"),
         ));
     }
     if findings.is_empty() {

@@ -15,13 +15,19 @@ struct Body {
     event: Option<String>,
     sequence: Option<u64>,
     transaction_id: Option<String>,
+    mode: Option<String>,
+    /// Whether the event only tries the receiver out.
+    test: bool,
 }
 
-/// Time, event, sequence, transaction and signature. What the body does not tell is a question mark.
+/// Time, event, sequence, mode, transaction and signature. What the body does not tell is a question mark.
 pub(super) fn event_line(body: &[u8], judgement: &Judgement, now: Timestamp) -> String {
-    let Body { event, sequence, transaction_id } = serde_json::from_slice(body).unwrap_or_default();
+    let Body { event, sequence, transaction_id, mode, test } =
+        serde_json::from_slice(body).unwrap_or_default();
     let sequence = sequence.map_or("#?".into(), |sequence| format!("#{sequence}"));
-    format!("{now}  {:<19}  {sequence:<3}  {}  {judgement}", shown(event), shown(transaction_id))
+    let (event, mode, id) = (shown(event), shown(mode), shown(transaction_id));
+    let note = if test { "  (a test event)" } else { "" };
+    format!("{now}  {event:<19}  {sequence:<3}  {mode:<4}  {id}  {judgement}{note}")
 }
 
 fn shown(text: Option<String>) -> String {
@@ -41,12 +47,18 @@ mod tests {
     #[test]
     fn an_event_is_one_line_whatever_its_body() {
         check(
-            r#"{"event":"payment.paid","sequence":2,"transactionId":"01890a5d","data":{}}"#,
-            "payment.paid         #2   01890a5d",
+            r#"{"event":"payment.paid","sequence":2,"transactionId":"01890a5d","mode":"live","data":{}}"#,
+            "payment.paid         #2   live  01890a5d",
         );
-        check("{}", "?                    #?   ?");
-        check("no JSON", "?                    #?   ?");
-        check(r#"{"event":"a\nb\u001b[2J"}"#, "a\\nb\\u{1b}[2J        #?   ?");
+        check("{}", "?                    #?   ?     ?");
+        check("no JSON", "?                    #?   ?     ?");
+        check(r#"{"event":"a\nb\u001b[2J"}"#, "a\\nb\\u{1b}[2J        #?   ?     ?");
+    }
+
+    #[test]
+    fn a_test_event_is_told_from_a_payments() {
+        let line = event_line(br#"{"mode":"live","test":true}"#, &Judgement::Good, Timestamp::default());
+        assert!(line.ends_with("signature good  (a test event)"), "{line}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use actix_web::dev::ServerHandle;
 use actix_web::web::{self, Bytes, Data};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
 use quita_adapters::system::SystemClock;
+use quita_domain::identity::Mode;
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 use quita_domain::webhook::signature::WebhookSecret;
@@ -42,6 +43,7 @@ struct Event<'a> {
     transaction_id: Uuid,
     sequence: u32,
     status: Status,
+    mode: Mode,
     #[serde(borrow)]
     occurred_at: &'a str,
 }
@@ -80,7 +82,8 @@ async fn receive(desk: Data<Desk>, request: HttpRequest, body: Bytes) -> HttpRes
     desk.board.measures().received();
     let header = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
     let headers = SignatureHeaders::new(header);
-    let event = serde_json::from_slice::<Event<'_>>(&body).ok();
+    // A run is made with a test key: an event that says otherwise is none of it.
+    let event = serde_json::from_slice::<Event<'_>>(&body).ok().filter(|event| event.mode == Mode::Test);
     let parts = event.and_then(|event| Some((Timestamp::parse(event.occurred_at)?, headers.id?, event)));
     let Some((occurred_at, webhook_id, event)) = parts else {
         desk.board.measures().webhooks.unreadable += 1;

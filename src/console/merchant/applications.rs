@@ -9,7 +9,7 @@ pub(crate) mod test_event;
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use askama::Template;
-use quita_domain::access::Application;
+use quita_domain::access::{Application, TooManySecrets};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::{ApplicationName, Mode};
 
@@ -62,7 +62,7 @@ pub(crate) async fn show(
     html(&page)
 }
 
-/// `POST /console/{mode}/applications`: the answer shows the webhook secret, which no page shows again.
+/// `POST /console/{mode}/applications`: the answer shows the webhook secrets, which no page shows again.
 pub(crate) async fn create(
     change: ApplicationChange,
     InMode(mode): InMode,
@@ -79,8 +79,7 @@ pub(crate) async fn create(
         return Err(Failure::Refused(texts.exists.into()));
     }
     console.audit.note(&visitor.initiator(), visitor.draft(AuditAction::ApplicationCreated, &name)).await;
-    let secrets = console.access.secrets(merchant, &name).await?;
-    secrets::show_once(&visitor, mode, &name, name.as_str(), secrets)
+    secrets::show_first(&visitor, mode, &name, &console).await
 }
 
 fn read_name(form: &Form, field: &str) -> Result<String, Failure> {
@@ -101,10 +100,11 @@ impl From<ManageError> for Failure {
             ManageError::Store(error) => error.into(),
             ManageError::NoSuchKey(_) | ManageError::NoSuchApplication { .. } => Self::NotFound,
             ManageError::EndsSoon(_) => Self::Refused(texts.ends_soon.into()),
-            ManageError::StillSigns(until) => {
+            ManageError::TooManySecrets(TooManySecrets { until }) => {
                 let until = Language::current().time(until);
-                Self::Refused(texts.still_signs.replace("{until}", &until))
+                Self::Refused(texts.too_many_secrets.replace("{until}", &until))
             }
+            ManageError::RotatedMeanwhile => Self::Refused(texts.rotated_meanwhile.into()),
             ManageError::Raced => Self::Unavailable(error.to_string()),
             ManageError::NoRandomness(_) => Self::Defect(error.to_string()),
         }

@@ -26,6 +26,8 @@ pub(super) struct AskPage {
     back: String,
     /// Whether there is no way back from it.
     pub(super) is_grave: bool,
+    /// What the form replaces, so that it does so once however often it is sent.
+    pub(super) replaces: Option<String>,
     /// The payment that it is about, if it is about one.
     pub(super) payment: Option<AskedPayment>,
 }
@@ -49,7 +51,17 @@ impl AskPage {
         step: &str,
     ) -> Self {
         let (question, action) = (question.into(), format!("{back}/{step}"));
-        Self { frame, question, sentence, button, action, back, is_grave: true, payment: None }
+        Self {
+            frame,
+            question,
+            sentence,
+            button,
+            action,
+            back,
+            is_grave: true,
+            replaces: None,
+            payment: None,
+        }
     }
 
     /// The answer that carries the page.

@@ -15,10 +15,18 @@ pub(crate) struct OncePage {
     pub(crate) title: String,
     pub(crate) sentence: &'static str,
     pub(crate) secret: String,
+    /// A second secret, and what tells it from the first.
+    pub(crate) second: Option<SecondSecret>,
     /// A line to paste, if it is a key that may create payments.
     pub(crate) curl: Option<String>,
     /// Where to go on.
     pub(crate) back: String,
+}
+
+/// A secret beside the first one of the page.
+pub(crate) struct SecondSecret {
+    pub(crate) label: &'static str,
+    pub(crate) secret: String,
 }
 
 impl OncePage {

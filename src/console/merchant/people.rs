@@ -119,6 +119,7 @@ fn show_password(
         title: texts.password_for.replace("{login}", login.as_str()),
         sentence: texts.password_shown_once,
         secret: password.expose().clone(),
+        second: None,
         curl: None,
         back: format!("{}/people", frame.base),
         frame,

@@ -21,7 +21,7 @@ fn access() -> (Access, Arc<HandClock>, TempDir) {
 async fn rotate_in_a_race(access: &Access, races: usize) -> Result<Vec<String>, ManageError> {
     let Owner { merchant, application, .. } = owner(Mode::Test);
     let left = Cell::new(races);
-    let rival = |_: &Application, _| {
+    let rival = |_: &[String]| {
         let Some(rest) = left.get().checked_sub(1) else { return Ok(()) };
         left.set(rest);
         let title = format!("renamed, {rest} to go");
@@ -29,7 +29,7 @@ async fn rotate_in_a_race(access: &Access, races: usize) -> Result<Vec<String>, 
         let renamed = || tokio::runtime::Runtime::new().unwrap().block_on(rename);
         std::thread::scope(|scope| scope.spawn(renamed).join().unwrap()).map(drop)
     };
-    access.replace_secret(&merchant, &application, rival).await
+    access.replace_secret(&merchant, &application, Mode::Test, rival).await
 }
 
 fn owner(mode: Mode) -> Owner {
@@ -58,10 +58,10 @@ async fn the_first_key_makes_the_application_and_the_second_keeps_its_secret() {
     let (access, _, _folder) = access();
     let owner = owner(Mode::Test);
     access.create_key(wanted(Mode::Test)).await.unwrap();
-    let first = access.secrets(&owner.merchant, &owner.application).await.unwrap();
+    let first = access.secrets(&owner.merchant, &owner.application, Mode::Test).await.unwrap();
     assert!(WebhookSecret::parse(&first[0]).is_some(), "{first:?}");
     access.create_key(wanted(Mode::Live)).await.unwrap();
-    assert_eq!(access.secrets(&owner.merchant, &owner.application).await.unwrap(), first);
+    assert_eq!(access.secrets(&owner.merchant, &owner.application, Mode::Test).await.unwrap(), first);
 }
 
 #[tokio::test]
@@ -109,37 +109,66 @@ async fn a_rotation_shows_the_newest_secret_first_even_if_another_was_faster() {
     let (access, _, _folder) = access();
     let owner = owner(Mode::Test);
     access.create_key(wanted(Mode::Test)).await.unwrap();
-    let first = access.secrets(&owner.merchant, &owner.application).await.unwrap();
+    let first = access.secrets(&owner.merchant, &owner.application, Mode::Test).await.unwrap();
     let both = rotate_in_a_race(&access, 3).await.unwrap();
     assert_eq!((both.len(), &both[1]), (2, &first[0]));
     assert_ne!(both[0], first[0]);
-    assert_eq!(access.secrets(&owner.merchant, &owner.application).await.unwrap(), both);
+    assert_eq!(access.secrets(&owner.merchant, &owner.application, Mode::Test).await.unwrap(), both);
     let raced = rotate_in_a_race(&access, MAX_RACES).await;
     assert!(matches!(raced, Err(ManageError::Raced)), "{raced:?}");
 }
 
 #[tokio::test]
-async fn a_form_that_is_sent_again_does_not_end_the_day_of_the_secret_before() {
+async fn each_mode_has_a_secret_of_its_own_and_is_rotated_alone() {
+    let (access, _, _folder) = access();
+    let Owner { merchant, application, .. } = owner(Mode::Test);
+    access.create_key(wanted(Mode::Test)).await.unwrap();
+    let of_mode = |mode| access.secrets(&merchant, &application, mode);
+    let [test, live] = [of_mode(Mode::Test).await.unwrap(), of_mode(Mode::Live).await.unwrap()];
+    assert!(test.len() == 1 && live.len() == 1 && test != live);
+    let both = access.rotate_secret(&merchant, &application, Mode::Live).await.unwrap();
+    assert_eq!((both.len(), &both[1]), (2, &live[0]));
+    assert_eq!(of_mode(Mode::Test).await.unwrap(), test);
+}
+
+#[tokio::test]
+async fn a_form_that_is_sent_again_replaces_nothing() {
+    let (access, _, _folder) = access();
+    let Owner { merchant, application, .. } = owner(Mode::Test);
+    access.create_key(wanted(Mode::Test)).await.unwrap();
+    let first = access.secrets(&merchant, &application, Mode::Test).await.unwrap();
+    let rotate = |newest: String| {
+        let (access, merchant, application) = (&access, &merchant, &application);
+        async move { access.rotate_secret_after(merchant, application, Mode::Test, &newest).await }
+    };
+    let both = rotate(fingerprint(&first[0])).await.unwrap();
+    assert_eq!((both.len(), &both[1]), (2, &first[0]));
+    for stale in [fingerprint(&first[0]), String::new()] {
+        let again = rotate(stale).await;
+        assert!(matches!(again, Err(ManageError::RotatedMeanwhile)), "{again:?}");
+    }
+    assert_eq!(access.secrets(&merchant, &application, Mode::Test).await.unwrap(), both);
+}
+
+#[tokio::test]
+async fn five_secrets_sign_at_most() {
     let (access, clock, _folder) = access();
     let Owner { merchant, application, .. } = owner(Mode::Test);
     access.create_key(wanted(Mode::Test)).await.unwrap();
-    clock.set(1_000);
-    let both = access.rotate_secret_after_overlap(&merchant, &application).await.unwrap();
-    clock.set(1_000 + 86_400_000 - 1);
-    let again = access.rotate_secret_after_overlap(&merchant, &application).await;
-    assert!(matches!(again, Err(ManageError::StillSigns(at)) if at.millis() == 1_000 + 86_400_000));
-    assert_eq!(access.secrets(&merchant, &application).await.unwrap(), both);
-    clock.set(1_000 + 86_400_000);
-    let next = access.rotate_secret_after_overlap(&merchant, &application).await.unwrap();
-    assert_eq!((next.len(), &next[1]), (2, &both[0]));
-    let at_once = access.rotate_secret(&merchant, &application).await.unwrap();
-    assert_eq!((at_once.len(), &at_once[1]), (2, &next[0]), "after a leak nobody waits");
+    let rotate = || access.rotate_secret(&merchant, &application, Mode::Test);
+    for count in 2..=5 {
+        assert_eq!(rotate().await.unwrap().len(), count);
+    }
+    let refused = rotate().await;
+    assert!(matches!(refused, Err(ManageError::TooManySecrets(_))), "{refused:?}");
+    clock.set(86_400_000);
+    assert_eq!(rotate().await.unwrap().len(), 2, "after a day only the newest was left");
 }
 
 #[tokio::test]
 async fn secrets_of_nobody_are_reported_as_such() {
     let (access, _, _folder) = access();
     let owner = owner(Mode::Test);
-    let error = access.secrets(&owner.merchant, &owner.application).await.unwrap_err();
+    let error = access.secrets(&owner.merchant, &owner.application, Mode::Test).await.unwrap_err();
     assert!(error.to_string().contains("has no application \"shop\""), "{error}");
 }

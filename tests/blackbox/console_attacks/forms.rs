@@ -147,24 +147,36 @@ fn check_redelivers_what_was_given_up(shops: &Shops, who: &Visitor) {
 
 /// The answer to a rotation shows a secret; reloading it sends the form again.
 #[test]
-fn a_secret_is_shown_once_and_a_repeated_rotation_ends_no_overlap() {
+fn a_secret_is_shown_once_and_a_repeated_form_rotates_nothing() {
     let shops = Shops::open();
     let base = format!("/console/test/applications/{}", shops.ids.application);
-    let rotate = || shops.owner.post(&format!("{base}/secret/rotate"), &[]);
-    let first = element(&rotate().text(), "secret");
+    let replaces = || {
+        let asked = shops.owner.page(&format!("{base}/secret/rotate"));
+        let (_, after) =
+            asked.split_once("name=\"replaces\" value=\"").expect("the form says what it replaces");
+        after.split('"').next().unwrap().to_owned()
+    };
+    let rotate = |what: &str| shops.owner.post(&format!("{base}/secret/rotate"), &[("replaces", what)]);
+    let asked = replaces();
+    let first = element(&rotate(&asked).text(), "secret");
     assert!(first.starts_with("whsec_"), "{first}");
     let page = shops.owner.page(&base);
-    let until = page.split(" · until ").nth(1).and_then(|rest| rest.split('<').next()).expect("two sign");
-    assert!(!page.contains(&first), "{page}");
-    for refused in [rotate(), shops.owner.get(&format!("{base}/secret/rotate"))] {
-        let told = format!("still signs until {until}");
-        assert!(refused.status == 409 && refused.text().contains(&told), "{refused}");
-        assert!(refused.text().contains("quita secrets rotate"), "it says what to do: {refused}");
+    assert!(page.contains(" · until ") && !page.contains(&first), "{page}");
+    let refused = rotate(&asked);
+    assert!(refused.status == 409 && refused.text().contains("rotated already"), "{refused}");
+    assert_eq!(shops.owner.page(&base), page, "nothing was rotated");
+    for _ in 0..3 {
+        assert_eq!(rotate(&replaces()).status, 200, "whoever asks anew rotates anew");
     }
-    assert_eq!(shops.owner.page(&base), page, "both sign on");
+    let refused = rotate(&replaces());
+    assert!(refused.status == 409 && refused.text().contains("Five secrets"), "{refused}");
+    let live = base.replace("/test/", "/live/");
+    assert!(!shops.owner.page(&live).contains(" · until "), "the other mode has its own");
     let made = shops.owner.post("/console/test/applications", &[("name", "second")]);
     let (secret, own) = (element(&made.text(), "secret"), way_back(&made));
     assert!(secret.starts_with("whsec_") && !shops.owner.page(&own).contains(&secret), "{made}");
+    let live_secret = element(&made.text(), "second-secret");
+    assert!(live_secret.starts_with("whsec_") && live_secret != secret, "{made}");
     assert_eq!(shops.owner.post("/console/test/applications", &[("name", "second")]).status, 409);
 }
 

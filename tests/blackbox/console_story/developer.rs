@@ -37,12 +37,14 @@ fn a_developer_rotates_a_key_and_a_secret_and_tries_a_webhook() {
     // A test event, signed with the new secret.
     browser.click("main p a.button");
     browser.wait_for_address("/applications/default");
-    assert_eq!(browser.count("a[href$=\"/secret/rotate\"]"), 0, "not while the old one signs");
+    assert_eq!(browser.count("a[href$=\"/secret/rotate\"]"), 1, "five may sign at once");
     browser.enter("#url", &receiver.url());
     browser.click("form[action$=\"/test-event\"] .button-primary");
     browser.wait_for_text(".exchange", "thank you");
     let received = receiver.wait_for(1, PATIENCE);
     assert_eq!((received.len(), received[0].text("event")), (1, "payment.paid".into()));
+    let body = received[0].json();
+    assert_eq!((&body["mode"], &body["test"]), (&"test".into(), &true.into()), "it says that it is none");
     let signatures: Vec<_> = received[0].header("webhook-signature").unwrap().split(' ').collect();
     let of_both: Vec<_> = app.secret().lines().map(|secret| signature_of(&received[0], secret)).collect();
     assert_eq!(signatures, of_both, "the old secret signs too for a while");

@@ -145,7 +145,7 @@ impl TestApp {
         self.quita(&[&["keys", "create"], arguments].concat()).output()
     }
 
-    /// The secret that signs the webhooks of `shop`.
+    /// The secret that signs the webhooks of `shop` in test mode.
     #[track_caller]
     pub(crate) fn secret(&self) -> String {
         self.quita(&["secrets", "show", "--merchant", MERCHANT]).output()

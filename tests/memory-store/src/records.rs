@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::sync::Arc;
 
-use quita_domain::access::{ApiKey, Application, SigningSecret};
+use quita_domain::access::{ApiKey, Application, SigningSecrets};
 use quita_domain::acquiring::Notice;
 use quita_domain::audit::AuditEntry;
 use quita_domain::control::{Node, RouteControl};
 use quita_domain::exception::Exception;
-use quita_domain::identity::{ApplicationName, MerchantId, Owner, TransactionId};
+use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner, TransactionId};
 use quita_domain::payment::Payment;
 use quita_domain::people::{Login, Session, User};
 use quita_domain::time::Timestamp;
@@ -77,10 +77,14 @@ impl Records {
         ids.iter().filter_map(|id| self.payments.get(id)).map(|payment| payment.as_ref().clone()).collect()
     }
 
-    /// Adds the application of this owner, which signs its webhooks with this secret.
+    /// Adds the application of this owner, which signs its webhooks with this secret, in its mode alone.
     pub fn add_application(&mut self, owner: &Owner, secret: &WebhookSecret) {
         let (merchant, name) = (owner.merchant.clone(), owner.application.clone());
-        let secrets = vec![SigningSecret { secret: secret.reveal(), expires_at: None }];
+        let none = String::new;
+        let secrets = match owner.mode {
+            Mode::Test => SigningSecrets::new(secret.reveal(), none()),
+            Mode::Live => SigningSecrets::new(none(), secret.reveal()),
+        };
         let key = (merchant.clone(), name.clone());
         let created_at = Timestamp::default();
         self.applications.insert(key, Application { merchant, name, secrets, title: None, created_at });

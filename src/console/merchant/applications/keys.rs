@@ -95,8 +95,8 @@ fn show_once(
     let (texts, secret) = (&frame.texts.applications, key.reveal());
     let writes = scopes.contains(&Scope::PaymentsWrite);
     let curl = writes.then(|| sample_request::curl(&console.edge.public_url, &secret, None));
-    OncePage { title: texts.new_key_title.into(), sentence: texts.key_shown_once, secret, curl, back, frame }
-        .show()
+    let (title, sentence, second) = (texts.new_key_title.into(), texts.key_shown_once, None);
+    OncePage { title, sentence, secret, second, curl, back, frame }.show()
 }
 
 /// `GET /console/{mode}/applications/{name}/keys/{id}/{rotate|revoke}`

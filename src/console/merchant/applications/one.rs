@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path, Query};
 use askama::Template;
-use quita_domain::access::{ApiKey, Application, Scope, SigningSecret};
+use quita_domain::access::{ApiKey, Application, MAX_LIVE_SECRETS, Scope, SigningSecret};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::{ApplicationName, Mode};
 use quita_domain::time::Timestamp;
@@ -26,6 +26,7 @@ struct ApplicationPage {
     /// The address of this page.
     base: String,
     keys: Vec<ApiKey>,
+    mode: Mode,
     now: Timestamp,
     exchange: Option<Exchange>,
     max_name_characters: usize,
@@ -46,9 +47,9 @@ impl ApplicationPage {
         self.keys.iter().filter(|key| key.is_live(self.now)).count()
     }
 
-    /// The secrets that sign now, newest first.
+    /// The secrets that sign in this mode now, newest first.
     fn secrets(&self) -> Vec<&SigningSecret> {
-        self.application.live_secrets(self.now).collect()
+        self.application.secrets.live(self.mode, self.now).collect()
     }
 
     /// Enough of a secret to tell it from another.
@@ -109,6 +110,7 @@ pub(super) async fn render(
         frame,
         application,
         keys,
+        mode,
         now,
         exchange,
         max_name_characters: MAX_NAME_CHARACTERS,

@@ -13,16 +13,17 @@ use crate::sample_request;
 /// Name of the acquirer that the made-up payment went to.
 const ACQUIRER: &str = "sandbox";
 
-/// A payment that was created and paid just now. `None` if the domain refused a step, which is a defect.
+/// A payment of this mode that was created and paid just now. `None` if the domain refused a step, which is a defect.
 pub(super) fn paid_payment(
     merchant: &MerchantId,
     application: &ApplicationName,
+    mode: Mode,
     limits: &RequestLimits,
     now: Timestamp,
 ) -> Option<Payment> {
     let purchase =
         request::parse(sample_request::body(None).as_bytes(), now, limits).ok()?.into_purchase().ok()?;
-    let owner = Owner { merchant: merchant.clone(), application: application.clone(), mode: Mode::Test };
+    let owner = Owner { merchant: merchant.clone(), application: application.clone(), mode };
     let (id, amount) = (TransactionId::new(Uuid::now_v7()), purchase.order.amount);
     let context = Context { now, dice: 0, op: Uuid::now_v7(), card_at_hand: false, operates_in_turn: false };
     let acquirer = AcquirerName::new(ACQUIRER);
@@ -60,8 +61,8 @@ mod tests {
         let limits = RequestLimits { max_installments: 12, postback: PostbackPolicy::HttpsPublicOnly };
         let now = Timestamp::parse("2026-11-21T12:00:00.000Z").unwrap();
         let (merchant, application) = (MerchantId::new("demo"), ApplicationName::new("shop"));
-        let payment = paid_payment(&merchant, &application, &limits, now).unwrap();
-        assert_eq!(payment.status(), Status::Paid);
+        let payment = paid_payment(&merchant, &application, Mode::Live, &limits, now).unwrap();
+        assert_eq!((payment.status(), payment.owner.mode), (Status::Paid, Mode::Live));
         let told: Vec<_> = payment.history.iter().map(|event| event.status).collect();
         assert_eq!(told, [Status::Pending, Status::Paid]);
         assert!(payment.outbox.is_empty(), "nothing of it is ever delivered");

@@ -1,4 +1,4 @@
-//! The webhook secret of an application: shown once when it is made, and rotated.
+//! The webhook secrets of an application, one for each mode: shown once when they are made, and rotated.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
@@ -14,23 +14,48 @@ use crate::console::merchant::MerchantConsole;
 use crate::console::merchant::ask::AskPage;
 use crate::console::merchant::frame::Section;
 use crate::console::merchant::mode::InMode;
-use crate::console::merchant::once::OncePage;
+use crate::console::merchant::once::{OncePage, SecondSecret};
+use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::{ApplicationChange, Visitor};
+use crate::service::access::fingerprint;
 
-/// Shows the first of these secrets, the one that was just made.
-pub(super) fn show_once(
+/// Shows the first secrets of a new application: of this mode and of the other one.
+pub(super) async fn show_first(
+    visitor: &Visitor,
+    mode: Mode,
+    name: &ApplicationName,
+    console: &MerchantConsole,
+) -> Result<HttpResponse, Failure> {
+    let merchant = &visitor.user.merchant;
+    let texts = &Texts::current().everywhere;
+    let (other, label) = match mode {
+        Mode::Test => (Mode::Live, texts.live),
+        Mode::Live => (Mode::Test, texts.test),
+    };
+    let secret = newest(console.access.secrets(merchant, name, mode).await?)?;
+    let second = newest(console.access.secrets(merchant, name, other).await?)?;
+    show_once(visitor, mode, name, name.as_str(), secret, Some(SecondSecret { label, secret: second }))
+}
+
+fn newest(secrets: Vec<String>) -> Result<String, Failure> {
+    secrets.into_iter().next().ok_or_else(|| Failure::Defect("no live secret".into()))
+}
+
+fn show_once(
     visitor: &Visitor,
     mode: Mode,
     name: &ApplicationName,
     title: &str,
-    secrets: Vec<String>,
+    secret: String,
+    second: Option<SecondSecret>,
 ) -> Result<HttpResponse, Failure> {
     let frame = visitor.frame(mode, Section::Applications);
     let texts = &frame.texts.applications;
     OncePage {
         title: texts.secret_title.replace("{title}", title),
         sentence: texts.secret_shown_once,
-        secret: secrets.into_iter().next().ok_or_else(|| Failure::Defect("no live secret".into()))?,
+        secret,
+        second,
         curl: None,
         back: address_of(mode, name),
         frame,
@@ -47,12 +72,14 @@ pub(crate) async fn ask(
 ) -> Result<HttpResponse, Failure> {
     visitor.must(Permission::ManageApplications)?;
     let application = own(&visitor, &path.1, &console).await?;
-    console.access.check_overlap_is_over(&application)?;
+    let newest = newest(console.access.secrets(&application.merchant, &application.name, mode).await?)?;
     let frame = visitor.frame(mode, Section::Applications);
     let texts = &frame.texts.applications;
     let question = texts.rotate_secret_question.replace("{title}", application.title());
     let words = (question, texts.rotate_secret_sentence, texts.rotate_secret);
-    AskPage::new(frame, words, address_of(mode, &application.name), "secret/rotate").show()
+    let mut page = AskPage::new(frame, words, address_of(mode, &application.name), "secret/rotate");
+    page.replaces = Some(fingerprint(&newest));
+    page.show()
 }
 
 /// `POST /console/{mode}/applications/{name}/secret/rotate`
@@ -62,10 +89,15 @@ pub(crate) async fn rotate(
     path: Path<(String, String)>,
     console: Data<MerchantConsole>,
 ) -> Result<HttpResponse, Failure> {
-    let ApplicationChange { visitor, .. } = change;
+    let ApplicationChange { visitor, form } = change;
     let application = own(&visitor, &path.1, &console).await?;
     let Application { merchant, name, .. } = &application;
-    let secrets = console.access.rotate_secret_after_overlap(merchant, name).await?;
-    console.audit.note(&visitor.initiator(), visitor.draft(AuditAction::SecretRotated, name)).await;
-    show_once(&visitor, mode, name, application.title(), secrets)
+    let replaces = form.text("replaces");
+    let secrets = match replaces {
+        "" => console.access.rotate_secret(merchant, name, mode).await?,
+        newest => console.access.rotate_secret_after(merchant, name, mode, newest).await?,
+    };
+    let draft = visitor.draft(AuditAction::SecretRotated, name).after(mode.as_str());
+    console.audit.note(&visitor.initiator(), draft).await;
+    show_once(&visitor, mode, name, application.title(), newest(secrets)?, None)
 }

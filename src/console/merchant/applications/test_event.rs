@@ -4,8 +4,8 @@ use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 use quita_domain::audit::AuditAction;
 use quita_domain::delivery::{DeliveryAttempt, webhook_id};
-use quita_domain::identity::ApplicationName;
-use quita_domain::webhook::body::body;
+use quita_domain::identity::{ApplicationName, Mode};
+use quita_domain::webhook::body::test_body;
 use quita_domain::webhook::signature::{WebhookSecret, sign};
 use quita_ports::WebhookRequest;
 
@@ -52,7 +52,7 @@ pub(crate) async fn send(
         let texts = &Texts::current().applications;
         return Err(Failure::Unreadable(texts.bad_url.into()));
     }
-    let request = request(&visitor, &application.name, &console, url.clone()).await?;
+    let request = request(&visitor, &application.name, mode, &console, url.clone()).await?;
     let shown = shown(&request);
     let attempt = console.webhooks.build().send(request).await;
     let draft = visitor.draft(AuditAction::TestEventSent, &application.name).after(&url);
@@ -64,16 +64,18 @@ pub(crate) async fn send(
 async fn request(
     visitor: &Visitor,
     application: &ApplicationName,
+    mode: Mode,
     console: &MerchantConsole,
     url: String,
 ) -> Result<WebhookRequest, Failure> {
     let (merchant, now) = (&visitor.user.merchant, console.clock.now());
     let defect = |what: &str| Failure::Defect(what.into());
-    let payment = paid_payment(merchant, application, &console.edge.limits, now)
+    let payment = paid_payment(merchant, application, mode, &console.edge.limits, now)
         .ok_or_else(|| defect("a made-up payment was refused"))?;
     let event = payment.history.last().ok_or_else(|| defect("a paid payment has events"))?;
-    let body = body(&payment, event, &console.edge.public_url).map_err(|error| defect(&error.to_string()))?;
-    let secrets = console.access.secrets(merchant, application).await?;
+    let body =
+        test_body(&payment, event, &console.edge.public_url).map_err(|error| defect(&error.to_string()))?;
+    let secrets = console.access.secrets(merchant, application, mode).await?;
     let secrets: Vec<_> = secrets.iter().filter_map(|secret| WebhookSecret::parse(secret)).collect();
     let id = webhook_id(payment.id, event.sequence);
     let timestamp_s = now.millis().div_euclid(1_000);

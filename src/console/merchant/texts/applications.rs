@@ -5,8 +5,8 @@ use crate::console::kit::texts::group;
 group! {
     /// Applications and what belongs to them.
     Applications {
-        lead: "Cada programa seu tem chaves próprias e um segredo que assina os webhooks.",
-            "Each program of yours has keys of its own and a secret that signs its webhooks.";
+        lead: "Cada programa seu tem chaves próprias e, em cada modo, um segredo que assina os webhooks.",
+            "Each program of yours has keys of its own and, in each mode, a secret that signs its webhooks.";
         empty: "Nenhuma aplicação ainda", "No application yet";
         new: "Nova aplicação", "New application";
         name: "Nome", "Name";
@@ -59,24 +59,26 @@ group! {
         try_it: "Experimente", "Try it";
         try_it_sentence: "Cria um PIX de R$ 100,00. Cole no terminal:", "Creates a PIX payment of R$ 100.00. Paste it into a terminal:";
         secret: "Segredo dos webhooks", "Webhook secret";
-        secret_sentence: "Assina cada evento. Na troca, o antigo ainda assina por 24 horas.",
-            "Signs every event. After a rotation the old one still signs for 24 hours.";
+        secret_sentence: "Assina cada evento deste modo; o outro modo tem o seu. Na troca, o antigo ainda assina por 24 horas.",
+            "Signs every event of this mode; the other mode has its own. After a rotation the old one still signs for 24 hours.";
         secret_current: "Atual", "Current";
         secret_previous: "Anterior", "Previous";
         until: "até", "until";
         secret_rotating: "Em troca", "Rotating";
         rotate_secret: "Trocar segredo", "Rotate secret";
         rotate_secret_question: "Trocar o segredo de {title}?", "Rotate the secret of {title}?";
-        rotate_secret_sentence: "Por 24 horas cada evento leva as duas assinaturas; depois só a nova.",
-            "For 24 hours every event carries both signatures; after that the new one only.";
-        still_signs: "O segredo anterior ainda assina até {until}, para quem não trocou. Espere até lá; se o segredo vazou, quem opera o serviço o troca já com «quita secrets rotate», e o anterior para de assinar.",
-            "The secret before still signs until {until}, for those who have not changed over. Wait until then; after a leak, whoever runs the service rotates at once with “quita secrets rotate”, and the secret before stops signing.";
+        rotate_secret_sentence: "Por 24 horas cada evento deste modo leva também a assinatura do segredo atual; depois só a nova.",
+            "For 24 hours every event of this mode carries the signature of the current secret too; after that the new one only.";
+        too_many_secrets: "Cinco segredos assinam já. O próximo pode ser criado depois de {until}, quando o mais antigo para.",
+            "Five secrets sign already. The next one can be made after {until}, when the oldest stops.";
+        rotated_meanwhile: "O segredo já foi trocado. Para trocá-lo de novo, volte à aplicação.",
+            "The secret was rotated already. To rotate it again, go back to the application.";
         secret_title: "Segredo dos webhooks de {title}", "Webhook secret of {title}";
         secret_shown_once: "Copie agora: ele não aparece de novo. Com ele seu sistema confere a assinatura de cada evento.",
             "Copy it now: it is not shown again. Your system checks the signature of every event with it.";
         test_event: "Evento de teste", "Test event";
-        test_event_sentence: "Manda agora um payment.paid de mentira, assinado com o segredo desta aplicação, e mostra a troca.",
-            "Sends a made-up payment.paid now, signed with the secret of this application, and shows the exchange.";
+        test_event_sentence: "Manda agora um payment.paid de mentira, assinado com o segredo desta aplicação e deste modo, e mostra a troca.",
+            "Sends a made-up payment.paid now, signed with the secret of this application and mode, and shows the exchange.";
         send_to: "Enviar para", "Send to";
         send: "Enviar", "Send";
         bad_url: "O endereço precisa ser https, de um lugar público.", "The address must be https, of a public place.";

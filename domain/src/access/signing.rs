@@ -1,0 +1,152 @@
+//! The secrets that sign an application's webhooks.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::identity::Mode;
+use crate::time::Timestamp;
+
+/// How long an old webhook secret still signs after a new one was made.
+pub const SECRET_OVERLAP_MS: u64 = 24 * 3_600_000;
+
+/// The most secrets of one mode that sign at once: each adds a signature to every webhook.
+pub const MAX_LIVE_SECRETS: usize = 5;
+
+/// A webhook secret and how long it signs.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SigningSecret {
+    /// `whsec_…`
+    pub secret: String,
+    /// Until when it signs; for ever when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+}
+
+impl SigningSecret {
+    fn is_live(&self, now: Timestamp) -> bool {
+        self.expires_at.is_none_or(|at| at > now)
+    }
+}
+
+impl std::fmt::Debug for SigningSecret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SigningSecret").field("expires_at", &self.expires_at).finish_non_exhaustive()
+    }
+}
+
+/// An application's webhook secrets. Each mode has its own: what a test key brings about never verifies as live.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SigningSecrets {
+    test: Vec<SigningSecret>,
+    live: Vec<SigningSecret>,
+}
+
+/// As many secrets sign as may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error(
+    "{MAX_LIVE_SECRETS} secrets sign already, the oldest until {until}; no further one is made before that"
+)]
+pub struct TooManySecrets {
+    /// When the first of them ends.
+    pub until: Timestamp,
+}
+
+impl SigningSecrets {
+    /// One secret for each mode.
+    pub fn new(test: String, live: String) -> Self {
+        let first = |secret| vec![SigningSecret { secret, expires_at: None }];
+        Self { test: first(test), live: first(live) }
+    }
+
+    /// Those of this mode that sign at this time, newest first.
+    pub fn live(&self, mode: Mode, now: Timestamp) -> impl Iterator<Item = &SigningSecret> {
+        let all = match mode {
+            Mode::Test => &self.test,
+            Mode::Live => &self.live,
+        };
+        all.iter().filter(move |secret| secret.is_live(now))
+    }
+
+    /// Makes `fresh` the newest of a mode. The one before signs for another day, and older ones as long as they were
+    /// told to.
+    ///
+    /// # Errors
+    /// [`TooManySecrets`], and nothing was changed.
+    pub fn rotate(&mut self, mode: Mode, fresh: String, now: Timestamp) -> Result<(), TooManySecrets> {
+        let all = match mode {
+            Mode::Test => &mut self.test,
+            Mode::Live => &mut self.live,
+        };
+        let live = || all.iter().filter(|secret| secret.is_live(now));
+        if live().count() >= MAX_LIVE_SECRETS {
+            let until = live().filter_map(|secret| secret.expires_at).min().unwrap_or(now);
+            return Err(TooManySecrets { until });
+        }
+        all.retain(|secret| secret.is_live(now));
+        for old in all.iter_mut() {
+            old.expires_at = old.expires_at.or(Some(now.plus_ms(SECRET_OVERLAP_MS)));
+        }
+        all.insert(0, SigningSecret { secret: fresh, expires_at: None });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR_MS: i64 = 3_600_000;
+
+    const fn at(hour: i64) -> Timestamp {
+        Timestamp::from_millis(hour * HOUR_MS)
+    }
+
+    fn live(secrets: &SigningSecrets, mode: Mode, hour: i64) -> Vec<&str> {
+        secrets.live(mode, at(hour)).map(|secret| &*secret.secret).collect()
+    }
+
+    #[test]
+    fn every_secret_signs_for_a_day_after_it_was_replaced() {
+        let mut secrets = SigningSecrets::new("a".into(), "z".into());
+        for (hour, fresh) in [(0, "b"), (1, "c"), (1, "d")] {
+            secrets.rotate(Mode::Test, fresh.into(), at(hour)).unwrap();
+        }
+        assert_eq!(live(&secrets, Mode::Test, 1), ["d", "c", "b", "a"]);
+        assert_eq!(live(&secrets, Mode::Test, 24), ["d", "c", "b"]);
+        assert_eq!(live(&secrets, Mode::Test, 25), ["d"]);
+        assert_eq!(live(&secrets, Mode::Test, 10_000), ["d"]);
+    }
+
+    #[test]
+    fn a_mode_has_nothing_of_the_other() {
+        let mut secrets = SigningSecrets::new("a".into(), "z".into());
+        secrets.rotate(Mode::Live, "y".into(), at(0)).unwrap();
+        assert_eq!(live(&secrets, Mode::Test, 0), ["a"]);
+        assert_eq!(live(&secrets, Mode::Live, 0), ["y", "z"]);
+    }
+
+    #[test]
+    fn a_sixth_secret_is_refused_until_the_oldest_has_ended() {
+        let mut secrets = SigningSecrets::new("a".into(), "z".into());
+        for (hour, fresh) in [(0, "b"), (2, "c"), (4, "d"), (6, "e")] {
+            secrets.rotate(Mode::Test, fresh.into(), at(hour)).unwrap();
+        }
+        let before = secrets.clone();
+        for hour in [6, 23] {
+            let refused = secrets.rotate(Mode::Test, "f".into(), at(hour));
+            assert_eq!(refused, Err(TooManySecrets { until: at(24) }));
+        }
+        assert_eq!(secrets, before);
+        secrets.rotate(Mode::Live, "y".into(), at(6)).expect("of the other mode");
+        secrets.rotate(Mode::Test, "f".into(), at(24)).unwrap();
+        assert_eq!(live(&secrets, Mode::Test, 24), ["f", "e", "d", "c", "b"]);
+    }
+
+    #[test]
+    fn a_secret_is_not_printed() {
+        let secrets = SigningSecrets::new("whsec_a".into(), "whsec_z".into());
+        assert!(!format!("{secrets:?}").contains("whsec"), "{secrets:?}");
+    }
+}
