@@ -8,8 +8,10 @@ use quita_domain::control::{Node, RouteControl, RouteDirective};
 use quita_domain::exception::{Exception, Resolution};
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::method::Method;
+use quita_domain::operation::Verdict;
 use quita_domain::payment::{Command, Payment};
 use tokio::sync::watch;
+use uuid::Uuid;
 
 use crate::acquirers::route_view::RouteView;
 use crate::acquirers::routing::Route;
@@ -162,6 +164,24 @@ impl Operators {
             true => Asked::Asked(executed.payment),
             false => Asked::NothingToAsk(executed.payment),
         })
+    }
+
+    /// Ends an operation that is stuck as a person found out that it ended. What the acquirer says later, and otherwise, is
+    /// reported.
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`] if there is no such payment, [`Denied::Refused`] if the operation is not stuck; or when the
+    /// store does not answer.
+    pub async fn resolve_operation(
+        &self,
+        id: TransactionId,
+        operation: Uuid,
+        verdict: Verdict,
+    ) -> Result<Arc<Payment>, Denied> {
+        let command = Command::OperationResolved { operation, verdict };
+        let executed = self.system.commands.execute(id, command).await?;
+        self.system.exceptions.report_all(&executed, "operator");
+        Ok(executed.payment)
     }
 
     /// The processes on this store that were seen during the last minute, the oldest start first.

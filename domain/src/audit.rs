@@ -103,6 +103,8 @@ actions! {
     RouteDirected = "acquirer.directed",
     /// Resolved an exception.
     ExceptionResolved = "exception.resolved",
+    /// Said what became of an operation that was stuck.
+    OperationResolved = "operation.resolved",
     /// Had an acquirer asked again what became of a payment.
     AcquirerAsked = "acquirer.asked",
 }

@@ -48,6 +48,9 @@ pub struct Operation {
     /// What the acquirer said when it refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
+    /// Whether it was a person who said how it ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub resolved_by_operator: bool,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
@@ -127,6 +130,33 @@ pub enum OperationState {
     Done,
     /// The acquirer refused it.
     Refused,
+}
+
+/// What became of an operation that was stuck, as a person found out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The acquirer did it.
+    Done,
+    /// The acquirer did not do it, and will not.
+    Refused,
+}
+
+impl Verdict {
+    /// Every verdict.
+    pub const ALL: [Self; 2] = [Self::Done, Self::Refused];
+
+    /// As forms and the audit log spell it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Refused => "refused",
+        }
+    }
+
+    /// Reads that spelling.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|verdict| verdict.as_str() == text)
+    }
 }
 
 /// A cancellation, capture or refund as a merchant asks for it.

@@ -15,6 +15,8 @@ mod learn;
 mod open;
 mod operate;
 mod refusal;
+mod resolve;
+mod room;
 mod schedule;
 mod tell;
 
@@ -41,6 +43,7 @@ pub use dispute::{Chargeback, WonDispute};
 pub use open::NewPayment;
 pub use operate::STATUS_CHANGED;
 pub use refusal::{Discrepancy, DiscrepancyKind, Refusal};
+pub use resolve::RESOLVED_BY_OPERATOR;
 pub use schedule::CALL_LEASE_MS;
 
 /// Everything about one payment. Cheap to copy: what is large is shared until it changes.

@@ -10,7 +10,9 @@ mod payments {
     pub(crate) mod hints;
     pub(crate) mod operations;
     pub(crate) mod order_of_notices;
+    pub(crate) mod room;
     pub(crate) mod spread;
+    pub(crate) mod stuck;
     pub(crate) mod time;
     pub(crate) mod unknown_outcomes;
     pub(crate) mod withheld;
@@ -339,7 +341,9 @@ fn what_a_status_does_not_allow_is_refused_by_name() {
     assert!(paid().decide(requested(RequestedOperation::Cancel, None, 1), &at(3_000)).is_err());
     let not_capturable =
         pending().decide(requested(RequestedOperation::Capture(None), None, 1), &at(1_000)).unwrap_err();
-    assert_eq!(not_capturable, Refusal::NotCapturable);
+    assert_eq!(not_capturable, Refusal::NotCapturable(Status::Pending));
+    let told = not_capturable.to_string();
+    assert!(told.contains("pending") && told.contains("approved") && told.contains("capture"), "{told}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use quita_domain::acquiring::{
 use quita_domain::delivery::{DeliveryAttempt, Lease};
 use quita_domain::identity::AcquirerName;
 use quita_domain::money::Money;
-use quita_domain::operation::{Operation, OperationKind, OperationRequest, RequestedOperation};
+use quita_domain::operation::{Operation, OperationKind, OperationRequest, RequestedOperation, Verdict};
 use quita_domain::payment::{Command, Context, Payment};
 use quita_domain::slip::IssuedBoleto;
 use quita_domain::time::Timestamp;
@@ -36,6 +36,7 @@ pub fn command(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Comman
         10 if input.arbitrary()? => Command::Deliver { held: held(input, payment)? },
         10 => Command::Redeliver { delivery: place(input, payment)? },
         11 => Command::InquireNow,
+        13 if !payment.operations.is_empty() => operation_resolved(input, payment)?,
         12 | 13 => Command::Wake,
         14 => operation_inquired(input, payment)?,
         _ => Command::Hinted(acquirer(input, payment)?),
@@ -252,6 +253,11 @@ fn operation_inquired(input: &mut Unstructured<'_>, payment: &Payment) -> Result
         inquiring_for_ms: inquiring_for_ms(input)?,
         answer: operation_answer(input)?,
     })
+}
+
+fn operation_resolved(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Command> {
+    let verdict = *input.choose(&Verdict::ALL)?;
+    Ok(Command::OperationResolved { operation: operation(input, payment)?, verdict })
 }
 
 fn operation(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Uuid> {

@@ -130,6 +130,7 @@ fn check_told(before: &Payment, next: &Payment, decision: &Decision, command: &C
         | Command::Operate(_)
         | Command::OperationAnswered { .. }
         | Command::OperationInquired { .. }
+        | Command::OperationResolved { .. }
         | Command::DeliveryAnswered { .. }
         | Command::Redeliver { .. }
         | Command::Deliver { .. }

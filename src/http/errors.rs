@@ -194,13 +194,15 @@ impl From<Refusal> for ApiError {
         let message = refusal.to_string();
         match refusal {
             Refusal::NotAllowed { .. } => Self::conflict("status_conflict", message),
-            Refusal::NotCapturable => Self::conflict("not_capturable", message),
+            Refusal::NotCapturable(_) => Self::conflict("not_capturable", message),
             Refusal::CaptureOutOfBounds(_) => Self::unprocessable("capture_exceeds_authorized", message),
             Refusal::RefundExceedsPaid(_) => Self::unprocessable("refund_exceeds_paid", message),
             Refusal::KeyReused => Self::unprocessable("idempotency_key_reused", message),
             Refusal::Busy(_) => Self::conflict("operation_in_progress", message),
             Refusal::NoSuchDelivery => Self::new(StatusCode::NOT_FOUND, "not_found", message),
             Refusal::TooManyOperations(_) => Self::conflict("too_many_operations", message),
+            Refusal::RefusedTooOften { .. } => Self::conflict("refused_too_often", message),
+            Refusal::NotStuck => Self::conflict("not_stuck", message),
         }
     }
 }

@@ -5,7 +5,7 @@ use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use quita_actors::Operated;
 use quita_domain::identity::TransactionId;
 use quita_domain::operation::{OperationKind, OperationRequest, OperationState, RequestedOperation};
-use quita_domain::payment::STATUS_CHANGED;
+use quita_domain::payment::{Payment, STATUS_CHANGED};
 use quita_domain::request::operation::parse_amount;
 use quita_domain::status::Status;
 use uuid::Uuid;
@@ -80,8 +80,11 @@ fn ended(operated: &Operated) -> Result<(), ApiError> {
     let was_cancelled = || operated.payment.history.iter().any(|event| event.status == Status::Cancelled);
     match operated.operation.state {
         OperationState::Done if operated.operation.kind == OperationKind::Cancel && !was_cancelled() => {
-            let message =
-                format!("the payment became {} while it was being cancelled", operated.payment.status());
+            let message = format!(
+                "the payment became {} while it was being cancelled; {}",
+                operated.payment.status(),
+                allowed(&operated.payment)
+            );
             Err(ApiError::conflict("status_conflict", message))
         }
         OperationState::Done => Ok(()),
@@ -92,13 +95,26 @@ fn ended(operated: &Operated) -> Result<(), ApiError> {
         }
         OperationState::Refused => {
             let why = operated.operation.refusal.as_deref().unwrap_or("no reason told");
-            Err(ApiError::conflict("refused_by_acquirer", format!("the acquirer refused to {verb}: {why}")))
+            let message = format!(
+                "the acquirer refused to {verb}: {why}; the payment is {}; {}",
+                operated.payment.status(),
+                allowed(&operated.payment)
+            );
+            Err(ApiError::conflict("refused_by_acquirer", message))
         }
         OperationState::Processing => {
             let message =
                 format!("the acquirer has not answered the {verb} yet; the same Idempotency-Key will tell");
             Err(ApiError::unavailable("outcome_unknown", message))
         }
+    }
+}
+
+/// What may be asked of the payment now.
+fn allowed(payment: &Payment) -> String {
+    match payment.allowed_operations().as_slice() {
+        [] => "no operation is allowed now".into(),
+        verbs => format!("allowed now: {}", verbs.join(", ")),
     }
 }
 

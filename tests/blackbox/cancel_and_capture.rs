@@ -150,10 +150,16 @@ fn only_a_card_that_waits_for_it_can_be_captured() {
     let waiting = id_of(&client.create(&pix(10_027)));
     let twice = authorised(&client, 10_000);
     client.post_empty(&format!("/pay/payments/{twice}/capture")).expect(200);
-    for id in [at_once, waiting, twice] {
+    let slip = id_of(&client.create(&boleto(10_027)));
+    for (id, status, code) in [
+        (at_once, "paid", "not_capturable"),
+        (waiting, "pending", "not_capturable"),
+        (slip, "pending", "not_capturable"),
+        (twice, "paid", "status_conflict"),
+    ] {
         let answer = client.post_empty(&format!("/pay/payments/{id}/capture"));
-        assert_eq!(answer.status, 409, "{answer}");
-        answer.expect_error_shape();
+        let message = answer.expect_error(409, code)["message"].as_str().unwrap().to_owned();
+        assert!(message.contains(status) && message.contains("approved"), "names both: {message}");
     }
 }
 

@@ -9,13 +9,17 @@ use crate::support::{
 const DECLARED: &str = include_str!("../../src/console/operator/routes.rs");
 
 /// Every page and stream of the console for who is signed in: as it is declared, and an address of it.
-const READ: [(&str, &str); 14] = [
+const READ: [(&str, &str); 15] = [
     ("/", "/"),
     ("/kinds/{kind}", "/kinds/front"),
     ("/live", "/live"),
     ("/live/history", "/live/history"),
     ("/transactions", "/transactions"),
     ("/transactions/{id}", "/transactions/01900000-0000-7000-8000-000000000000"),
+    (
+        "/transactions/{id}/operations/{operation}",
+        "/transactions/01900000-0000-7000-8000-000000000000/operations/01900000-0000-7000-8000-000000000000",
+    ),
     ("/transactions/{id}/stream", "/transactions/01900000-0000-7000-8000-000000000000/stream"),
     ("/acquirers", "/acquirers"),
     ("/acquirers/stream", "/acquirers/stream"),
@@ -26,8 +30,12 @@ const READ: [(&str, &str); 14] = [
     ("/audit", "/audit"),
 ];
 /// Every form of who is signed in.
-const CHANGED: [(&str, &str); 3] = [
+const CHANGED: [(&str, &str); 4] = [
     ("/acquirers/{name}/{method}/{directive}", "/acquirers/sandbox/pix/paused"),
+    (
+        "/transactions/{id}/operations/{operation}",
+        "/transactions/01900000-0000-7000-8000-000000000000/operations/01900000-0000-7000-8000-000000000000",
+    ),
     ("/exceptions/act", "/exceptions/act"),
     ("/sign-out", "/sign-out"),
 ];

@@ -169,6 +169,7 @@ fn operation(kind: OperationKind, call: OperationCall) -> Operation {
         not_found: 1,
         due_at: Some(at(90)),
         refusal: Some(String::from("sem saldo")),
+        resolved_by_operator: true,
     }
 }
 

@@ -7,7 +7,7 @@ use super::{Change, Discrepancy, Payment, Refusal};
 use crate::acquiring::{ChargeAnswer, Fact, OperationAnswer};
 use crate::delivery::{DeliveryAttempt, Lease};
 use crate::identity::AcquirerName;
-use crate::operation::OperationRequest;
+use crate::operation::{OperationRequest, Verdict};
 use crate::time::Timestamp;
 
 /// What a payment is told or asked.
@@ -62,6 +62,13 @@ pub enum Command {
         /// The answer.
         answer: OperationAnswer,
     },
+    /// A person says what became of an operation that is stuck.
+    OperationResolved {
+        /// Which.
+        operation: Uuid,
+        /// What became of it.
+        verdict: Verdict,
+    },
     /// An attempt to deliver ended.
     DeliveryAnswered {
         /// Place in the outbox.
@@ -98,6 +105,7 @@ impl Command {
             Self::Operate(_) => "operate",
             Self::OperationAnswered { .. } => "operation_answered",
             Self::OperationInquired { .. } => "operation_inquired",
+            Self::OperationResolved { .. } => "operation_resolved",
             Self::DeliveryAnswered { .. } => "delivery_answered",
             Self::Redeliver { .. } => "redeliver",
             Self::Deliver { .. } => "deliver",
@@ -174,6 +182,9 @@ impl Payment {
             }
             Command::OperationInquired { operation, inquiring_for_ms, answer } => {
                 draft.operation_inquired(operation, inquiring_for_ms, answer);
+            }
+            Command::OperationResolved { operation, verdict } => {
+                draft.operation_resolved(operation, verdict)?;
             }
             Command::DeliveryAnswered { delivery, attempt } => draft.delivery_answered(delivery, attempt),
             Command::Redeliver { delivery } => draft.redeliver(delivery)?,

@@ -4,7 +4,7 @@ use super::change::OperationChange;
 use super::decide::Draft;
 use super::inquire::NotFound;
 use super::schedule::{CALL_LEASE_MS, WITHHELD_WAIT_MS, accepted_wait_ms, inquiry_wait_ms, resend_wait_ms};
-use super::{Change, Command, Context, Effect, Payment, Refusal};
+use super::{Change, Context, Effect, Payment, Refusal};
 use crate::acquiring::{CallFailure, Fact, OperationAnswer};
 use crate::event::Cause;
 use crate::method::Method;
@@ -16,8 +16,8 @@ use crate::state::{Refund, RefundStatus};
 use crate::status::Status;
 use uuid::Uuid;
 
-/// Operations that one payment may hold.
-const MAX_OPERATIONS: usize = 100;
+/// The most characters of an acquirer's reason that are kept.
+const MAX_REASON_CHARACTERS: usize = 200;
 
 /// Why an operation that never left is sent no more: the payment became something else meanwhile.
 pub const STATUS_CHANGED: &str = "status_changed";
@@ -28,7 +28,6 @@ impl Payment {
     /// # Errors
     /// Why not.
     pub fn permits(&self, requested: RequestedOperation) -> Result<(), Refusal> {
-        let request = OperationRequest { id: Uuid::nil(), requested, key: None };
         let context = Context {
             now: self.state.updated_at,
             dice: 0,
@@ -36,7 +35,7 @@ impl Payment {
             card_at_hand: false,
             operates_in_turn: false,
         };
-        self.decide(Command::Operate(request), &context).map(drop)
+        Draft::new(self.clone(), context).permit(requested).map(drop)
     }
 }
 
@@ -48,10 +47,8 @@ impl Draft {
             self.is_replay = request.key.is_some();
             return Ok(());
         }
-        if self.payment.operations.len() >= MAX_OPERATIONS {
-            return Err(Refusal::TooManyOperations(MAX_OPERATIONS));
-        }
         let kind = self.permit(request.requested)?;
+        self.check_room(request.requested)?;
         self.begin(request, kind);
         Ok(())
     }
@@ -89,13 +86,13 @@ impl Draft {
             }
             RequestedOperation::Cancel => refuse("be cancelled", "pending, approved"),
             RequestedOperation::Capture(_) if !self.payment.method().can_be_captured() => {
-                Err(Refusal::NotCapturable)
+                Err(Refusal::NotCapturable(status))
             }
             // The capture of a card that is captured at once is ours, unless the acquirer refused it.
             RequestedOperation::Capture(_)
                 if self.payment.order.captures_at_once() && !self.was_capture_refused() =>
             {
-                Err(Refusal::NotCapturable)
+                Err(Refusal::NotCapturable(status))
             }
             RequestedOperation::Capture(_) if status != Status::Approved => refuse("be captured", "approved"),
             RequestedOperation::Capture(amount) => {
@@ -159,6 +156,7 @@ impl Draft {
             not_found: 0,
             due_at: None,
             refusal: None,
+            resolved_by_operator: false,
         }));
         if let OperationKind::Refund(amount) = kind {
             let (id, status) = (request.id.to_string(), RefundStatus::Processing);
@@ -234,12 +232,7 @@ impl Draft {
 
     /// The acquirer answered an operation that was sent. A failure counts only for the last sending.
     pub(super) fn operation_answered(&mut self, id: Uuid, sending: u32, answer: OperationAnswer) {
-        let Some(operation) = self.awaited(id) else {
-            if answer == OperationAnswer::Done {
-                self.done_after_it_was_refused(id);
-            }
-            return;
-        };
+        let Some(operation) = self.awaited(id) else { return self.answered_after_the_end(id, &answer) };
         let is_last = operation.sent == sending && operation.call != OperationCall::Accepted;
         match answer {
             OperationAnswer::Done | OperationAnswer::Accepted | OperationAnswer::Refused(_) => {
@@ -271,12 +264,7 @@ impl Draft {
         inquiring_for_ms: Option<u64>,
         answer: OperationAnswer,
     ) {
-        let Some(operation) = self.awaited(id) else {
-            if answer == OperationAnswer::Done {
-                self.done_after_it_was_refused(id);
-            }
-            return;
-        };
+        let Some(operation) = self.awaited(id) else { return self.answered_after_the_end(id, &answer) };
         match answer {
             OperationAnswer::Done | OperationAnswer::Accepted | OperationAnswer::Refused(_) => {
                 self.operation_learnt(&operation, answer);
@@ -312,6 +300,7 @@ impl Draft {
                 self.operation_done(id, kind);
             }
             OperationAnswer::Refused(why) => {
+                let why: String = why.chars().take(MAX_REASON_CHARACTERS).collect();
                 self.make(Change::Operation(id, OperationChange::Refused(why.clone())));
                 self.operation_refused(id, kind, (why, Cause::Acquirer));
                 // It differs from what we believed about the charge: another refund at the acquirer's desk came first.
@@ -356,7 +345,7 @@ impl Draft {
     }
 
     /// An operation that ended as refused was done all the same: an answer that came very late.
-    fn done_after_it_was_refused(&mut self, id: Uuid) {
+    pub(super) fn done_after_it_was_refused(&mut self, id: Uuid) {
         let refused = self.operation_of(id).filter(|operation| operation.state == OperationState::Refused);
         match refused.map(|operation| operation.kind) {
             Some(OperationKind::Refund(amount)) => {
@@ -368,7 +357,7 @@ impl Draft {
         }
     }
 
-    fn operation_done(&mut self, id: Uuid, kind: OperationKind) {
+    pub(super) fn operation_done(&mut self, id: Uuid, kind: OperationKind) {
         match kind {
             OperationKind::Cancel => {
                 if let Err(discrepancy) = self.learn_cancelled(Cause::Merchant) {
@@ -394,7 +383,7 @@ impl Draft {
         }
     }
 
-    fn operation_refused(&mut self, id: Uuid, kind: OperationKind, (why, cause): (String, Cause)) {
+    pub(super) fn operation_refused(&mut self, id: Uuid, kind: OperationKind, (why, cause): (String, Cause)) {
         match kind {
             OperationKind::Cancel => {}
             // The card's limit is still held: it can be captured anew, or set free.

@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use crate::money::Money;
 use crate::status::Status;
+use crate::time::Timestamp;
 
 /// Why a merchant's request is refused. The payment stays as it was.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -19,8 +20,11 @@ pub enum Refusal {
         allowed: &'static str,
     },
     /// Only a card created with `"capture": false` can be captured, or one whose capture at once was refused.
-    #[error("only a credit card created with \"capture\": false can be captured")]
-    NotCapturable,
+    #[error(
+        "a payment that is {0} cannot be captured; allowed for: a credit card created with \"capture\": false, while it is \
+         approved"
+    )]
+    NotCapturable(Status),
     /// A capture of more than was authorised, or of nothing.
     #[error("the capture must be between 0.01 and the authorised {0}")]
     CaptureOutOfBounds(Money),
@@ -39,6 +43,21 @@ pub enum Refusal {
     /// A payment holds a bounded number of operations.
     #[error("the payment has as many operations as it can hold ({0})")]
     TooManyOperations(usize),
+    /// The acquirer refused too many, so that the next one has to wait.
+    #[error(
+        "the acquirer refused {count} operations of this kind ({verb}); the next one is taken after {until}"
+    )]
+    RefusedTooOften {
+        /// `refund`, …
+        verb: &'static str,
+        /// How many.
+        count: usize,
+        /// When the next one may be asked for.
+        until: Timestamp,
+    },
+    /// A person wants to end an operation that has ended, that may still be on its way, or could not have ended so.
+    #[error("the operation is not stuck: it has ended, or its outcome may still come by itself")]
+    NotStuck,
 }
 
 /// Something an acquirer stated that the table refuses. An operator sees it; it is never dropped.

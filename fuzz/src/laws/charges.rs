@@ -59,6 +59,7 @@ fn shows_no_effect(open: &Attempt, command: &Command) -> bool {
         | Command::Operate(_)
         | Command::OperationAnswered { .. }
         | Command::OperationInquired { .. }
+        | Command::OperationResolved { .. }
         | Command::DeliveryAnswered { .. }
         | Command::Redeliver { .. }
         | Command::Deliver { .. }

@@ -29,6 +29,7 @@ pub(super) fn check(next: &Payment, first: &Decision, command: Command, context:
             assert_eq!(again.operation, first.operation);
         }
         Command::Hinted(_)
+        | Command::OperationResolved { .. }
         | Command::DeliveryAnswered { .. }
         | Command::Redeliver { .. }
         | Command::Deliver { .. }

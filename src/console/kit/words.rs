@@ -50,7 +50,7 @@ impl Language {
             Refusal::NotAllowed { status, .. } => {
                 format!("O pagamento está «{}», e isso não permite a operação.", self.status(*status))
             }
-            Refusal::NotCapturable => "Só se captura um cartão criado com \"capture\": false.".into(),
+            Refusal::NotCapturable(_) => "Só se captura um cartão criado com \"capture\": false.".into(),
             Refusal::CaptureOutOfBounds(most) => {
                 format!("A captura vai de R$ 0,01 até o autorizado, {}.", self.money(*most))
             }
@@ -64,6 +64,15 @@ impl Language {
             Refusal::NoSuchDelivery => "Esta entrega não existe.".into(),
             Refusal::TooManyOperations(most) => {
                 format!("O pagamento já tem {most} operações, o máximo que guarda.")
+            }
+            Refusal::RefusedTooOften { count, until, .. } => {
+                let until = self.time(*until);
+                format!(
+                    "O adquirente recusou {count} operações deste tipo; a próxima pode ser pedida depois de {until}."
+                )
+            }
+            Refusal::NotStuck => {
+                "A operação não está parada: já terminou, ou o adquirente ainda pode responder.".into()
             }
         }
     }
@@ -95,6 +104,9 @@ impl Language {
                 self.pick("deu uma diretiva ao adquirente", "directed the acquirer")
             }
             AuditAction::ExceptionResolved => self.pick("resolveu a exceção", "resolved the exception"),
+            AuditAction::OperationResolved => {
+                self.pick("encerrou a operação parada", "ended the stuck operation")
+            }
             AuditAction::AcquirerAsked => self.pick("mandou perguntar por", "had the acquirer asked about"),
         }
     }

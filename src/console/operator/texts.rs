@@ -140,6 +140,18 @@ group! {
         notice_nothing_to_ask: "Não há nada em aberto para perguntar agora.", "Nothing is open that could be asked for now.";
         notice_withheld: "Nada é enviado a este adquirente agora: está drenado, ou não está mais configurado.",
             "Nothing is sent to this acquirer now: it is drained, or no longer configured.";
+        open_operations: "Operações em aberto", "Open operations";
+        operation: "Operação", "Operation";
+        resolve_operation: "Encerrar operação", "End the operation";
+        resolve_operation_effect: "Encerra aqui uma operação da qual o adquirente não diz o fim. Confira antes no adquirente: nada é enviado, e o pagamento segue como se ele tivesse respondido.",
+            "Ends here an operation of which the acquirer does not say how it ended. Look at the acquirer's first: nothing is sent, and the payment goes on as if the acquirer had answered.";
+        what_became_of_it: "O que aconteceu com ela?", "What became of it?";
+        operation_done: "O adquirente a fez.", "The acquirer did it.";
+        operation_refused: "O adquirente não a fez, e não vai fazer.", "The acquirer did not do it, and will not.";
+        reason: "Motivo", "Reason";
+        reason_hint: "Como se sabe disso. Fica na auditoria; o lojista lê só que um operador encerrou a operação.",
+            "How that is known. It is kept in the audit log; the merchant reads only that an operator ended the operation.";
+        bad_verdict: "Escolha o que aconteceu com a operação.", "Choose what became of the operation.";
         already_resolved: "Esta exceção já foi resolvida.", "This exception is resolved already.";
         batch: "Escritas por lote, mediana", "Writes in a batch, median";
         conflicts: "Conflitos", "Conflicts";

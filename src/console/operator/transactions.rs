@@ -7,8 +7,10 @@ use actix_web::web::{Data, Path, Query};
 use askama::Template;
 use quita_actors::{ActorView, ShardView, Thousandths};
 use quita_domain::identity::TransactionId;
+use quita_domain::operation::Operation;
 use quita_domain::payment::Payment;
 use quita_domain::secret::Secret;
+use quita_domain::time::Timestamp;
 use serde::Deserialize;
 
 use super::OperatorConsole;
@@ -45,9 +47,16 @@ struct TransactionBody {
     language: Language,
     actor: Option<ActorView>,
     payment: Arc<Payment>,
+    now: Timestamp,
 }
 
 impl TransactionBody {
+    /// Operations that have not ended, and whether a person may end each.
+    fn open_operations(&self) -> Vec<(&Operation, bool)> {
+        let open = self.payment.operations.iter().filter(|operation| operation.is_processing());
+        open.map(|operation| (operation, !operation.possible_verdicts(self.now).is_empty())).collect()
+    }
+
     fn measured(&self, time: &Thousandths) -> String {
         words::measured(Some(time), self.language)
     }
@@ -107,7 +116,8 @@ pub(super) async fn show(
 async fn body(console: &OperatorConsole, id: TransactionId, language: Language) -> Result<String, Failure> {
     let actor = console.operators.inspect(id).await?;
     let payment = console.payments.read(id).await?.ok_or(Failure::NotFound)?;
-    Ok(TransactionBody { texts: Texts::of(language), language, actor, payment }.render()?)
+    let (texts, now) = (Texts::of(language), console.clock.now());
+    Ok(TransactionBody { texts, language, actor, payment, now }.render()?)
 }
 
 /// `GET /transactions/{id}/stream`

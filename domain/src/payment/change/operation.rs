@@ -1,7 +1,8 @@
 //! What may change in a cancellation, a capture or a refund.
 
 use crate::money::Money;
-use crate::operation::{Operation, OperationCall, OperationState};
+use crate::operation::{Operation, OperationCall, OperationState, Verdict};
+use crate::payment::RESOLVED_BY_OPERATOR;
 use crate::time::Timestamp;
 
 /// One change of an operation. The merchant sees none of them: what an operation brings about is a change of its own.
@@ -40,6 +41,8 @@ pub(in crate::payment) enum OperationChange {
     Done,
     /// It was refused for this reason.
     Refused(String),
+    /// A person said how it ended.
+    Resolved(Verdict),
 }
 
 impl Operation {
@@ -78,6 +81,13 @@ impl Operation {
             }
             OperationChange::Done => self.end(OperationState::Done, None),
             OperationChange::Refused(why) => self.end(OperationState::Refused, Some(why)),
+            OperationChange::Resolved(verdict) => {
+                self.resolved_by_operator = true;
+                match verdict {
+                    Verdict::Done => self.end(OperationState::Done, None),
+                    Verdict::Refused => self.end(OperationState::Refused, Some(RESOLVED_BY_OPERATOR.into())),
+                }
+            }
         }
     }
 

@@ -1,0 +1,91 @@
+//! An operation that is stuck: a person says what became of it.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path};
+use askama::Template;
+use quita_domain::audit::AuditAction;
+use quita_domain::identity::TransactionId;
+use quita_domain::operation::{Operation, OperationKind, Verdict};
+use quita_domain::payment::Refusal;
+use uuid::Uuid;
+
+use super::OperatorConsole;
+use super::frame::{Frame, Section};
+use super::texts::Texts;
+use super::visitor::{Operator, OperatorForm};
+use crate::console::kit::answer::{html, see_other};
+use crate::console::kit::failure::Failure;
+use crate::service::audit::AuditDraft;
+
+/// The most characters of a reason.
+const MAX_REASON_CHARACTERS: usize = 500;
+
+#[derive(Template)]
+#[template(path = "console/operator/ask_operation.html")]
+struct AskOperationPage {
+    frame: Frame,
+    id: TransactionId,
+    operation: Operation,
+    /// What may be said of it, each with its words.
+    choices: Vec<(&'static str, &'static str)>,
+    max_reason_characters: usize,
+}
+
+/// `GET /transactions/{id}/operations/{operation}`
+pub(super) async fn ask(
+    operator: Operator,
+    path: Path<(String, String)>,
+    console: Data<OperatorConsole>,
+) -> Result<HttpResponse, Failure> {
+    let (id, operation) = read(&path)?;
+    let payment = console.payments.read(id).await?.ok_or(Failure::NotFound)?;
+    let known = payment.operations.iter().find(|known| known.id == operation);
+    let operation = known.ok_or(Failure::NotFound)?.clone();
+    let frame = operator.frame(Section::Actors);
+    let texts = &frame.texts.operators;
+    let words = |verdict: &Verdict| match verdict {
+        Verdict::Done => (verdict.as_str(), texts.operation_done),
+        Verdict::Refused => (verdict.as_str(), texts.operation_refused),
+    };
+    let choices: Vec<_> = operation.possible_verdicts(console.clock.now()).iter().map(words).collect();
+    if choices.is_empty() {
+        return Err(Refusal::NotStuck.into());
+    }
+    let max_reason_characters = MAX_REASON_CHARACTERS;
+    html(&AskOperationPage { frame, id, operation, choices, max_reason_characters })
+}
+
+/// `POST /transactions/{id}/operations/{operation}`
+pub(super) async fn act(
+    sent: OperatorForm,
+    path: Path<(String, String)>,
+    console: Data<OperatorConsole>,
+) -> Result<HttpResponse, Failure> {
+    let (id, operation) = read(&path)?;
+    let texts = &Texts::current().operators;
+    let verdict = Verdict::parse(sent.form.text("verdict"));
+    let verdict = verdict.ok_or_else(|| Failure::Unreadable(texts.bad_verdict.into()))?;
+    let reason = sent.form.lines("reason", MAX_REASON_CHARACTERS);
+    let reason = reason.ok_or_else(|| Failure::Unreadable(texts.bad_note.into()))?;
+    let payment = console.operators.resolve_operation(id, operation, verdict).await?;
+    let ended = payment.operations.iter().find(|known| known.id == operation);
+    let verb = ended.map_or("operation", |known| known.kind.verb());
+    let draft = AuditDraft::of_operators(AuditAction::OperationResolved, id);
+    let draft = draft.before(format!("{verb} {operation}")).after(format!("{}: {reason}", verdict.as_str()));
+    console.audit.note(&sent.visitor.initiator(), draft).await;
+    Ok(see_other(format!("/transactions/{id}")))
+}
+
+fn read((id, operation): &(String, String)) -> Result<(TransactionId, Uuid), Failure> {
+    let id = TransactionId::parse(id).ok_or(Failure::NotFound)?;
+    let operation = Uuid::try_parse(operation).map_err(|_| Failure::NotFound)?;
+    Ok((id, operation))
+}
+
+/// The amount of an operation that has one.
+pub(super) const fn amount_of(operation: &Operation) -> Option<quita_domain::money::Money> {
+    match operation.kind {
+        OperationKind::Cancel => None,
+        OperationKind::Capture(amount) | OperationKind::Refund(amount) => Some(amount),
+    }
+}
