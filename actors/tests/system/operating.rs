@@ -1,11 +1,12 @@
 //! Refunds and cancellations that acquirers take their time for, or answer unclearly: asked for, never done twice.
 
-use quita_actors::Operated;
+use quita_actors::{Denied, Operated};
 use quita_domain::acquiring::{CallFailure, Fact, OperationAnswer};
 use quita_domain::money::Money;
 use quita_domain::operation::{
-    Operation, OperationCall, OperationRequest, OperationState, RequestedOperation,
+    Operation, OperationCall, OperationRequest, OperationState, RequestedOperation, Verdict,
 };
+use quita_domain::payment::Refusal;
 use quita_domain::state::RefundStatus;
 use quita_domain::status::Status;
 use uuid::Uuid;
@@ -293,5 +294,37 @@ fn a_charge_that_was_issued_in_this_process_waits_for_its_payer_at_once_and_is_n
         );
         assert_eq!(world.bank.called_ms(Call::Charge).len(), 1);
         node.settle().await;
+    });
+}
+
+#[test]
+fn an_operation_that_stays_unclear_is_ended_by_a_person_and_the_merchant_hears_of_it_once() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        paid(&node).await;
+        world.bank.next_operations([unclear()]);
+        world.bank.next_operation_inquiries(std::iter::repeat_n(unclear(), 40));
+        let payments = node.payments.clone();
+        let requested = RequestedOperation::Refund(Some(cents(3_000)));
+        let request = OperationRequest { id: uuid(70), requested, key: None };
+        drop(actix::spawn(async move { payments.operate(id(1), owner(), request).await }));
+        pass_ms(60_000).await;
+        let resolve = |verdict| node.operators.resolve_operation(id(1), uuid(70), verdict);
+        let early = resolve(Verdict::Refused).await;
+        assert!(matches!(early, Err(Denied::Refused(Refusal::NotStuck))), "{early:?}");
+        pass_ms(600_000).await;
+        resolve(Verdict::Refused).await.unwrap();
+        let again = resolve(Verdict::Done).await;
+        assert!(matches!(again, Err(Denied::Refused(Refusal::NotStuck))), "it has ended: {again:?}");
+        pass_ms(5_000).await;
+        assert_eq!(refund_status(&node, 70), RefundStatus::Failed);
+        assert_eq!(told(&world, "payment.refund_failed"), 1);
+        let asked = world.bank.called_ms(Call::InquireOperation).len();
+        pass_ms(7_200_000).await;
+        assert_eq!(world.bank.called_ms(Call::InquireOperation).len(), asked, "nobody is asked any more");
+        assert_eq!(refund(&node, 71, Some(CENTS)).await.operation.state, OperationState::Done);
+        node.settle().await;
+        assert_eq!(node.stored(id(1)).status(), Status::Refund, "its amount was free again");
     });
 }

@@ -43,7 +43,7 @@ struct Event<'a> {
     transaction_id: Uuid,
     sequence: u32,
     status: Status,
-    mode: Mode,
+    mode: Option<Mode>,
     #[serde(borrow)]
     occurred_at: &'a str,
 }
@@ -83,7 +83,8 @@ async fn receive(desk: Data<Desk>, request: HttpRequest, body: Bytes) -> HttpRes
     let header = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
     let headers = SignatureHeaders::new(header);
     // A run is made with a test key: an event that says otherwise is none of it.
-    let event = serde_json::from_slice::<Event<'_>>(&body).ok().filter(|event| event.mode == Mode::Test);
+    let event = serde_json::from_slice::<Event<'_>>(&body).ok();
+    let event = event.filter(|event| event.mode != Some(Mode::Live));
     let parts = event.and_then(|event| Some((Timestamp::parse(event.occurred_at)?, headers.id?, event)));
     let Some((occurred_at, webhook_id, event)) = parts else {
         desk.board.measures().webhooks.unreadable += 1;
