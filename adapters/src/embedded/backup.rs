@@ -46,9 +46,9 @@ pub(super) fn back_up(database: &Path, copy: &Path) -> Result<u64, BackupError> 
     }
     // SQLite takes a relative path as it likes, and some names for more than a name.
     let absolute = std::path::absolute(copy).map_err(cannot)?;
-    let reserved = reserve(&absolute).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => BackupError::Exists(copy.into()),
-        _ => cannot(error),
+    let reserved = reserve(&absolute).map_err(|error| {
+        let is_there = error.kind() == io::ErrorKind::AlreadyExists;
+        if is_there { BackupError::Exists(copy.into()) } else { cannot(error) }
     })?;
     let made = fill(&source, &absolute)
         .and_then(|()| check(&absolute, form))
