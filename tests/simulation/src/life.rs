@@ -138,7 +138,7 @@ async fn merchant(world: Arc<World>, number: u128) {
     merchant.create().await;
     twin.await.unwrap();
     let mut programs = Vec::new();
-    for _ in 0..chance.between(0, 2) {
+    for _ in 0..chance.between(0, 3) {
         let (merchant, steps) = (merchant.clone(), steps_by_chance(&world, request.cents));
         programs.push(actix::spawn(async move { merchant.act(steps).await }));
     }

@@ -179,10 +179,13 @@ pub(crate) fn steps_by_chance(world: &World, cents: u64) -> Vec<Step> {
     let mut steps = vec![Step::Wait(chance.between(0, 15_000))];
     for _ in 0..chance.between(1, 3) {
         let amount = chance.per_mille(500).then(|| Money::from_cents(chance.between(1, cents)));
+        // Several of these fit beside each other.
+        let a_part = Money::from_cents(cents.div_ceil(4));
         let requested_operations = [
             RequestedOperation::Cancel,
             RequestedOperation::Capture(amount),
             RequestedOperation::Refund(amount),
+            RequestedOperation::Refund(Some(a_part)),
             RequestedOperation::Refund(None),
         ];
         let operate = Step::Operate(chance.pick(&requested_operations));
