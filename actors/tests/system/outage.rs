@@ -94,8 +94,8 @@ fn money_whose_notice_was_lost_in_the_outage_is_found_soon_after_it_and_not_hour
     world.clock.skip_ms(9 * MINUTE_MS);
     world.live(async {
         let node = world.node();
-        // There are four inquiries a second.
-        pass_ms(u64::try_from(pending()).unwrap() * 500).await;
+        // There are four inquiries a second; who found no room comes back five minutes later at most.
+        pass_ms(u64::try_from(pending()).unwrap() * 500 + 300_000).await;
         let waiting = world.store.payments().into_iter().filter(|payment| payment.status() != Status::Paid);
         assert_eq!(waiting.count(), 0);
         assert_eq!(world.store.kinds_of_exceptions(), Vec::<String>::new());
