@@ -89,7 +89,7 @@ mistakes! {
 }
 
 /// Worlds in which a mistake must be caught.
-const WORLDS: u64 = 500;
+const WORLDS: u64 = 2_000;
 
 /// Makes every mistake in worlds of its own. Says whether each was caught.
 pub(crate) fn run() -> bool {
