@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Edit, TestApp, boleto, card, pix};
+use crate::support::{
+    Account, Client, Edit, PATIENCE, TestApp, TestReceiver, Visitor, boleto, card, eventually, is_mongodb,
+    pix,
+};
 
 fn ids(page: &Value) -> Vec<String> {
     page["data"].as_array().unwrap().iter().map(id_of).collect()
@@ -152,4 +155,55 @@ fn a_status_filter_follows_the_payment() {
     client.wait_for_status(&id, "paid");
     assert_eq!(ids(&list(&client, "status=paid")), [id]);
     assert_eq!(ids(&list(&client, "status=pending")), Vec::<String>::new());
+}
+
+/// Every entry of a list of pages of one: what was shown, and what was said to be unreadable.
+fn walk(client: &Client, path: &str) -> (Vec<String>, Vec<String>) {
+    let (mut shown, mut unreadable, mut next) = (Vec::new(), Vec::new(), String::from(path));
+    loop {
+        let page = client.get(&next).expect(200);
+        shown.extend(ids(&page));
+        let named = page["unreadable"].as_array().cloned().unwrap_or_default();
+        unreadable.extend(named.iter().map(|id| id.as_str().unwrap().to_owned()));
+        let Some(cursor) = page["nextCursor"].as_str() else { return (shown, unreadable) };
+        next = format!("{path}&cursor={cursor}");
+    }
+}
+
+#[test]
+fn one_payment_that_cannot_be_read_is_named_and_hides_no_other() {
+    if is_mongodb() {
+        println!("skipped: the tests of the store damage a document of MongoDB");
+        return;
+    }
+    let (app, receiver) = (TestApp::builder().expects_errors().start(), TestReceiver::start());
+    let client = app.client();
+    let request = pix(10_027).with("postbackUrl", json!(receiver.url()));
+    let [first, second, third] = [(); 3].map(|()| id_of(&client.create(&request)));
+    for id in [&first, &second, &third] {
+        eventually(PATIENCE, "it is told", || {
+            (client.deliveries(id)[0]["state"] == "delivered").then_some(())
+        });
+    }
+    let path = app.store_url().trim_start_matches("sqlite:").to_owned();
+    let meddler = rusqlite::Connection::open(path).unwrap();
+    let damaged = uuid::Uuid::parse_str(&second).unwrap();
+    let sql = "UPDATE payments SET payment = x'0500000000' WHERE id = ?1";
+    assert_eq!(meddler.execute(sql, [damaged.as_bytes()]), Ok(1));
+
+    let expected = (vec![third.clone(), first.clone()], vec![second.clone()]);
+    for path in ["/pay/payments?", "/pay/webhooks/deliveries?", "/pay/webhooks/deliveries?state=delivered&"] {
+        for limit in [1, 2, 100] {
+            assert_eq!(walk(&client, &format!("{path}limit={limit}")), expected, "{path} {limit}");
+        }
+    }
+    let visitor = Visitor::signed_in(&app, &Account::create(&app, "shop", "ana@shop.example", "developer"));
+    for path in
+        ["/console/test/payments", "/console/test/deliveries?state=delivered", "/console/test/payments.csv"]
+    {
+        let page = visitor.get(path).text();
+        for id in [&first, &second, &third] {
+            assert!(page.contains(id.as_str()), "{id} is not in {path}: {page}");
+        }
+    }
 }
