@@ -100,7 +100,7 @@ fn an_authorisation_that_comes_after_the_card_was_declined_is_shown_to_an_operat
     let record = app.client().create(&card("4000000000000002", 10_000));
     let acquirer = Acquirer::new(&app, record["acquirer"].as_str().unwrap());
     let authorised = json!({"fact": "authorized", "authorizationCode": "123456"});
-    acquirer.tell(&record["createdAt"], &notice("e1", &record, &authorised)).expect(200);
+    assert_eq!(acquirer.tell(&record["createdAt"], &notice("e1", &record, &authorised)).status, 200);
     let told = eventually(PATIENCE, "an exception", || exceptions(&app).into_iter().next());
     assert_eq!(told["kind"], "late_authorization", "{told:#}");
     let id = record["transactionId"].as_str().unwrap();
