@@ -11,7 +11,7 @@ use actix_web::dev::Server;
 use actix_web::middleware::{Condition, from_fn};
 use actix_web::web::Data;
 use prometheus::Registry;
-use quita_actors::{ActorSystem, Limits, NodeIdentity, Placement, Ports};
+use quita_actors::{ActorSystem, Limits, NodeIdentity, Placement, Ports, WebhookLimits};
 use quita_adapters::system::{SystemClock, SystemDice, SystemIds};
 use quita_adapters::webhook_http::{AddressPolicy, WebhookHttpFactory};
 use quita_ports::trace::Tracer;
@@ -85,7 +85,12 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
         version: env!("CARGO_PKG_VERSION").into(),
     };
     let ports = ports(store.clone(), outside, webhooks.clone(), traces.tracer());
-    let limits = Limits { idle_after: config.idle_after, ..Limits::default() };
+    // Clients have half of the files, the store and acquirers what is left.
+    let limits = Limits {
+        idle_after: config.idle_after,
+        webhooks: WebhookLimits::with_sockets(open_files / 4),
+        ..Limits::default()
+    };
     let system = ActorSystem::start(ports, limits, threads(), identity, &registry)?;
     let verifier = KeyVerifier::new(store.clone(), Arc::clone(&clock));
     let edge = Data::new(Edge::new(system.payments(), verifier, Arc::clone(&clock), public_url, &config));

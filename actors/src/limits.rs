@@ -107,6 +107,12 @@ pub struct Limits {
     pub samples_kept: usize,
 }
 
+/// The lines of the webhook pool: to new, to prompt and to slow receivers, each of test and of live.
+pub(crate) const LINES: usize = 6;
+
+/// Exchanges at once in one line, however few files may be open.
+const FEWEST_PLACES: usize = 8;
+
 /// What the webhook pool keeps to. A line is what goes to new, to prompt or to slow receivers, each of test and of live.
 #[derive(Debug, Clone)]
 pub struct WebhookLimits {
@@ -140,6 +146,16 @@ pub struct WebhookLimits {
     pub review: Duration,
     /// How long a payment that could not be claimed is left alone.
     pub retry: Duration,
+}
+
+impl WebhookLimits {
+    /// For a process that may have this many sockets for webhooks: all lines together keep to them.
+    #[must_use]
+    pub fn with_sockets(sockets: u64) -> Self {
+        let most = Self::default();
+        let of_each = usize::try_from(sockets).unwrap_or(usize::MAX) / LINES;
+        Self { places: of_each.clamp(FEWEST_PLACES, most.places), ..most }
+    }
 }
 
 impl Default for WebhookLimits {

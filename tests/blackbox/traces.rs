@@ -187,7 +187,10 @@ fn a_payment_that_the_service_takes_up_again_begins_a_trace_of_its_own() {
     let spans = collector.wait_until("the second attempt, five seconds later", again);
     let webhook = spans.iter().find(|span| span.told("attempt") == "2").unwrap();
     let path = path_to(webhook, &spans);
-    assert!(path.starts_with("deliver > front execute > transaction execute > webhook_pool deliver"), "{path}");
+    assert!(
+        path.starts_with("deliver > front execute > transaction execute > webhook_pool deliver"),
+        "{path}"
+    );
     let claim = spans.iter().find(|span| span.name == "deliver" && span.trace == webhook.trace).unwrap();
     assert_eq!((claim.parent.as_str(), claim.told("transaction.id")), ("", id.as_str()));
     assert!(webhook.is_failure);

@@ -13,7 +13,7 @@ use quita_domain::payment::Payment;
 use quita_ports::OutboxPlace;
 use quita_ports::trace::Span;
 
-use crate::limits::WebhookLimits;
+use crate::limits::{LINES, WebhookLimits};
 use crate::webhooks::deliver::weight_of;
 
 /// How a receiver did lately.
@@ -26,9 +26,6 @@ enum Standing {
     /// It takes its time, or does not answer at all.
     Slow,
 }
-
-/// The lines: of each mode one for each standing.
-const LINES: usize = 6;
 
 const fn line_of(mode: Mode, standing: Standing) -> usize {
     match (mode, standing) {
