@@ -160,7 +160,10 @@ impl WebhookPoolActor {
 
     /// Claims what is due of a payment. What follows comes back as deliveries, before the reply or after.
     fn claim(&mut self, id: TransactionId, held: Vec<Lease>, place: Place, context: &mut Context<Self>) {
-        self.claiming.insert(id, place);
+        // One that failed and was put back may have been found in the store again meanwhile: then it has two turns.
+        if let Some(other) = self.claiming.insert(id, place) {
+            self.queue.free(other, Ended::Unused);
+        }
         let (pool, parts) = (context.address(), Arc::clone(&self.parts));
         let mut span = Span::begin(parts.tracer.as_ref(), || "deliver".into());
         span.record("transaction.id", id);

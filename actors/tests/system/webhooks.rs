@@ -144,6 +144,31 @@ fn a_retry_of_a_receiver_that_is_well_does_not_queue_behind_those_that_hang() {
 }
 
 #[test]
+fn a_payment_that_gets_two_turns_because_its_claim_failed_takes_one_place() {
+    let world = World::new().with_limits(|limits| {
+        limits.webhooks.review = Duration::from_millis(500);
+        limits.webhooks.retry = Duration::from_secs(2);
+    });
+    world.live(async {
+        let node = world.node();
+        world.receivers.next(SHOP, [Reply::Status(500), Reply::Status(500), Reply::TimesOut]);
+        node.created(pix(1)).await;
+        pass_ms(240_000).await;
+        world.store.always(Op::Load, Fault::Unavailable);
+        pass_ms(130_000).await;
+        // The next claim lasts until the one that failed is put back.
+        world.store.always(Op::Load, Fault::Slow(Duration::from_secs(5)));
+        pass_ms(20_000).await;
+        world.store.heal();
+        pass_ms(30_000).await;
+        assert_eq!(world.receivers.received().len(), 3, "and it timed out: one place is left");
+        node.created(pix(2)).await;
+        pass_ms(60_000).await;
+        assert_eq!(node.stored(id(2)).outbox[0].state, DeliveryState::Delivered);
+    });
+}
+
+#[test]
 fn a_receiver_that_is_back_gets_all_that_waited_in_the_store() {
     let world = World::new().with_limits(|limits| {
         limits.webhooks.waiting_per_receiver = 10;
