@@ -19,7 +19,8 @@ from processes import Receiver
 STORES = ((MONGODB, "mongodb"), (EMBEDDED, "sqlite"))
 RECEIVERS = 100
 MERCHANTS = (1, 10)
-ITEMS, NAME_BYTES = 100, 1400
+# As much as a creation may hold, about 150 KB: in characters of four bytes.
+ITEMS, NAME_CHARACTERS, NOTES, NOTE_CHARACTERS = 100, 255, 20, 500
 PROBES_A_SECOND, SECONDS_AFTER = 10, 30
 ARRIVES_WITHIN_S = 60
 HEAD = ["", "merchants", "100 receivers", "payments", "event p50 ms", "p99 ms", "lost", "RSS + MiB", "busy"]
@@ -76,8 +77,10 @@ class Hanging:
         return made.stdout.decode().strip()
 
     def load(self, service, key, url, number):
-        items = [{"name": "x" * NAME_BYTES, "quantity": 1, "price": 1} for _ in range(ITEMS)]
-        body = self.bench.bodies.write(f"heavy-{number}", creation("pix", IS_PAID, {"postbackUrl": url, "items": items}))
+        items = [{"name": "\U0001f600" * NAME_CHARACTERS, "quantity": 1, "price": 1} for _ in range(ITEMS)]
+        notes = {f"note-{note}": "\U0001f600" * NOTE_CHARACTERS for note in range(NOTES)}
+        heavy = creation("pix", IS_PAID, {"postbackUrl": url, "items": items, "metadata": notes})
+        body = self.bench.bodies.write(f"heavy-{number}", heavy)
         command = [
             self.bench.generator, "load", "--target", f"127.0.0.1:{service.port}", "--key", key, "--create", body,
             "--count", str(self.of_each), "--connections", "4", "--seconds", "300",
@@ -86,7 +89,10 @@ class Hanging:
         if ran.returncode != 0:
             sys.exit(f"the generator failed against {service.name}: {ran.stderr.strip()}")
         os.remove(body)
-        return json.loads(ran.stdout)["created"]
+        report = json.loads(ran.stdout)
+        if report["created"] != self.of_each:
+            sys.exit(f"{service.name} created {report['created']} of {self.of_each}: {report['by_status']}")
+        return report["created"]
 
 
 class Answering:
