@@ -203,7 +203,7 @@ pub trait Store: PaymentStore + InboxStore + ExceptionStore + AccessStore + Oper
     /// Whether the store answers now.
     async fn ping(&self) -> Result<(), StoreError>;
 
-    /// What waits: of each kind so many at most.
+    /// What waits: of each kind at most `limit`.
     async fn backlog(&self, now: Timestamp, limit: u32) -> Result<Backlog, StoreError>;
 
     /// Whether this process is the only writer, so that a live actor may answer by itself.

@@ -33,7 +33,7 @@ pub(crate) struct ConnectionLimits {
 }
 
 impl ConnectionLimits {
-    /// Those of the public listener, when so many files may be open. Half of the files are for what connects, an eighth
+    /// Those of the public listener, for this many open files. Half of the files are for what connects, an eighth
     /// of these for operators; the other half is for receivers of webhooks, acquirers and the store. A proxy, through
     /// which everybody comes, has as many as there are.
     pub(crate) fn of_api(open_files: u64, is_behind_proxy: bool) -> Self {
@@ -120,7 +120,7 @@ impl Places {
         self.0.listener
     }
 
-    /// As many as each of so many workers may have, with some to spare for those that are about to be refused: what is
+    /// How many each of these workers may have, with some to spare for those that are about to be refused: what is
     /// not taken in at all would wait.
     pub(super) fn share_of(&self, workers: usize) -> usize {
         let all = self.0.limits.all;

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 /// Calls that may wait for each one that may be under way.
 const QUEUED_PER_CALL: usize = 8;
 
-/// The share of inquiries: one of so many places, and one of so many beginnings while charges and operations wait too.
+/// The share of inquiries: one place of this many, and one beginning of this many while charges and operations wait too.
 pub(super) const INQUIRY_SHARE: u32 = 4;
 
 /// The longest that an inquiry without a place is put off.
@@ -63,7 +63,7 @@ pub(super) struct Line<T> {
 }
 
 impl<T> Line<T> {
-    /// With so many places for calls under way.
+    /// With this many places for calls under way.
     pub(super) fn new(places: usize) -> Self {
         let share = usize::try_from(INQUIRY_SHARE).unwrap_or(1).max(1);
         Self {

@@ -71,7 +71,7 @@ impl Pace {
         Ok(at)
     }
 
-    /// As much for an inquiry. It takes a turn that nobody else wants, and one of so many that others want.
+    /// As much for an inquiry. It takes a turn that nobody else wants, and a share of those that others want.
     pub(crate) async fn take_inquiry_turn(&self, latest: Instant) -> Result<Instant, Duration> {
         let came = Instant::now();
         let waits = || latest.saturating_duration_since(came) + self.gap;
