@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quita_adapters::acquirer::sandbox::{SandboxFactory, SandboxSettings};
+use quita_acquirers::sandbox::{SandboxFactory, SandboxSettings};
 use quita_ports::{AcquirerFactory, Clock};
 
 use crate::config::Config;

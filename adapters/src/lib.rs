@@ -1,11 +1,10 @@
-//! How the outside is reached: stores, acquirers, the webhook sender, traces, documents for payers, the machine's clock.
+//! How the outside is reached: stores, the webhook sender, traces, documents for payers, the machine's clock.
 
 mod payment_index;
 mod payment_row;
 mod store_rules;
 mod stored_form;
 
-pub mod acquirer;
 pub mod embedded;
 pub mod mongo;
 pub mod otlp;

@@ -82,6 +82,15 @@ pub enum Fact {
     Expired,
     /// Withdrawn, or voided.
     Cancelled,
+    /// Withdrawn at the acquirer by somebody else than this service.
+    #[serde(rename_all = "camelCase")]
+    Removed {
+        /// By whom.
+        by: RemovedBy,
+    },
+    /// The acquirer takes no more money for the charge, because it holds what came in for its payment. What came in is
+    /// stated besides: if it is not what was asked for, only a person can end the payment.
+    Concluded,
     /// Money went back to the payer, without or with our asking.
     #[serde(rename_all = "camelCase")]
     Refunded {
@@ -108,6 +117,16 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         chargeback_id: Option<String>,
     },
+}
+
+/// Who withdrew a charge at the acquirer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum RemovedBy {
+    /// The receiver, at the desk of its bank; or this service, if it asked for it.
+    Receiver,
+    /// The acquirer itself.
+    Acquirer,
 }
 
 /// Why a card was declined.
@@ -234,6 +253,12 @@ pub enum ChargeAnswer {
     /// The acquirer took the charge and does not say yet what becomes of it: there is no code to pay with. It is asked
     /// until it does.
     Accepted(Reference),
+    /// The acquirer took the charge and answered in full, but without any code that a payer could use.
+    WithoutCode(Reference),
+    /// What the acquirer has under our name of the charge belongs to somebody else: another key receives its money.
+    Foreign(String),
+    /// The answer is about another charge, or another amount, than the one that was asked for.
+    Mismatched(String),
     /// The acquirer explicitly refused to take the charge, which is no word of the issuer: it has none, and never will.
     Refused(String),
     /// The acquirer certainly never saw the charge.
@@ -270,6 +295,8 @@ pub enum OperationAnswer {
     Refused(String),
     /// The acquirer does not know of it.
     NotFound,
+    /// The acquirer's sums moved by something else than this operation: whether it was done can't be told.
+    Contradicted(String),
     /// No answer that could be used.
     Failed(CallFailure),
 }
@@ -327,6 +354,8 @@ pub struct ChargeQuery {
     pub terms: Terms,
     /// What the acquirer calls it, as far as it said.
     pub reference: Reference,
+    /// Whether an operation may be under way whose effect the acquirer's sums show already.
+    pub operation_under_way: bool,
 }
 
 /// A notice from an acquirer, as it waits in the inbox.

@@ -192,6 +192,7 @@ impl Payment {
                 .last()
                 .map(|attempt| attempt.reference.clone())
                 .unwrap_or_default(),
+            operation_under_way: self.operations.iter().any(Operation::is_processing),
         }
     }
 

@@ -38,6 +38,10 @@ pub struct AcquirerSpec {
     pub time_out_ms: u64,
     /// Calls a second to this provider at most, over all methods.
     pub rate: Option<NonZeroU32>,
+    /// The longest time, in seconds, for which it can keep a PIX payable; none if there is no limit.
+    pub max_expiry_s: Option<u64>,
+    /// How long after an inquiry a hint may lead to the next one about the same charge, in milliseconds, at the earliest.
+    pub hint_gap_ms: u64,
 }
 
 /// A translation between a payment and one provider.

@@ -144,6 +144,8 @@ impl Reader<'_> {
             concurrency: concurrency.unwrap_or(DEFAULT_CONCURRENCY),
             time_out_ms: millis(time_out.unwrap_or_else(|| kind.default_time_out(self.sandbox))),
             rate,
+            max_expiry_s: kind.max_expiry_s(),
+            hint_gap_ms: kind.hint_gap_ms(),
         };
         Some(AcquirerConfig { adapter: adapter?, spec })
     }

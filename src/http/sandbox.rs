@@ -2,7 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
-use quita_adapters::acquirer::sandbox::{SandboxAction, manual_notice};
+use quita_acquirers::sandbox::{SandboxAction, manual_notice};
 use quita_domain::identity::Mode;
 use quita_domain::status::Status;
 

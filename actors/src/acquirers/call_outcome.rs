@@ -73,7 +73,10 @@ impl Answered for ChargeAnswer {
 
     fn ended(&self) -> Ended<'_> {
         match self {
-            Self::Known(_) | Self::Accepted(_) | Self::NotFound => Ended::well(CallOutcome::Answered),
+            Self::Known(_) | Self::Accepted(_) | Self::WithoutCode(_) | Self::NotFound => {
+                Ended::well(CallOutcome::Answered)
+            }
+            Self::Foreign(_) | Self::Mismatched(_) => Ended::well(CallOutcome::Unknown),
             Self::Refused(_) => Ended::well(CallOutcome::Refused),
             Self::Failed(failure) => failed(failure),
         }
@@ -87,7 +90,9 @@ impl Answered for OperationAnswer {
 
     fn ended(&self) -> Ended<'_> {
         match self {
-            Self::Done | Self::Accepted | Self::NotFound => Ended::well(CallOutcome::Answered),
+            Self::Done | Self::Accepted | Self::NotFound | Self::Contradicted(_) => {
+                Ended::well(CallOutcome::Answered)
+            }
             Self::Refused(_) => Ended::well(CallOutcome::Refused),
             Self::Failed(failure) => failed(failure),
         }

@@ -142,6 +142,8 @@ mod tests {
             concurrency: 1,
             time_out_ms: 1_000,
             rate: rate.and_then(NonZeroU32::new),
+            max_expiry_s: None,
+            hint_gap_ms: 2_000,
         })
     }
 

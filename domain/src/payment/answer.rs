@@ -48,7 +48,10 @@ impl Draft {
         }
         match answer {
             ChargeAnswer::Known(statement) => self.accept(attempt, statement),
-            ChargeAnswer::Accepted(reference) => self.charge_accepted(attempt, reference),
+            ChargeAnswer::Accepted(reference) | ChargeAnswer::WithoutCode(reference) => {
+                self.charge_accepted(attempt, reference);
+            }
+            ChargeAnswer::Foreign(_) | ChargeAnswer::Mismatched(_) => self.charge_is_unknown(0),
             ChargeAnswer::Refused(why) => self.charge_refused(why),
             // An inquiry learnt meanwhile that the acquirer took it: that the call failed tells nothing any more.
             ChargeAnswer::NotFound | ChargeAnswer::Failed(_)
@@ -85,10 +88,12 @@ impl Draft {
                 self.expire_if_over();
                 self.check_answered(is_newest);
             }
-            ChargeAnswer::Accepted(reference) => {
+            ChargeAnswer::Accepted(reference) | ChargeAnswer::WithoutCode(reference) => {
                 self.charge_accepted(attempt, reference);
                 self.check_answered(is_newest);
             }
+            // The next inquiry is scheduled already.
+            ChargeAnswer::Foreign(_) | ChargeAnswer::Mismatched(_) => {}
             ChargeAnswer::Refused(_) if self.last_outcome_is_open() => {
                 self.charge_had_no_effect(GivenUp::Refused);
             }
@@ -335,6 +340,8 @@ const fn can_begin_with(fact: &Fact) -> bool {
     match fact {
         Fact::Pending { .. } | Fact::Authorized(_) | Fact::Declined(_) => true,
         Fact::Cancelled | Fact::Expired | Fact::Settled(_) => true,
+        Fact::Removed { .. } => true,
+        Fact::Concluded => false,
         Fact::Refunded { .. } | Fact::ChargedBack { .. } | Fact::DisputeWon { .. } => false,
     }
 }

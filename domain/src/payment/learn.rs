@@ -40,6 +40,7 @@ impl Draft {
             }
             // That is over, and known to be.
             Fact::Pending { .. } | Fact::Declined(_) | Fact::Expired | Fact::Cancelled => {}
+            Fact::Removed { .. } | Fact::Concluded => {}
         }
     }
 
@@ -57,7 +58,8 @@ impl Draft {
             Fact::Settled(settlement) => self.learn_settled(settlement)?,
             Fact::Declined(decline) => self.learn_declined(decline)?,
             Fact::Expired => self.learn_expired()?,
-            Fact::Cancelled => self.learn_cancelled(Cause::Acquirer)?,
+            Fact::Cancelled | Fact::Removed { .. } => self.learn_cancelled(Cause::Acquirer)?,
+            Fact::Concluded => {}
             Fact::Refunded { refund_id, amount } => self.learn_refunded(refund_id, amount)?,
             Fact::ChargedBack { id, amount } => self.learn_charged_back(id, amount)?,
             Fact::DisputeWon { id, chargeback_id } => self.learn_dispute_won(id, chargeback_id)?,

@@ -238,8 +238,11 @@ impl Draft {
             OperationAnswer::Done | OperationAnswer::Accepted | OperationAnswer::Refused(_) => {
                 self.operation_learnt(&operation, answer);
             }
-            OperationAnswer::NotFound | OperationAnswer::Failed(_) if !is_last => {}
-            OperationAnswer::NotFound | OperationAnswer::Failed(CallFailure::Unknown(_)) => {
+            OperationAnswer::NotFound | OperationAnswer::Contradicted(_) | OperationAnswer::Failed(_)
+                if !is_last => {}
+            OperationAnswer::NotFound
+            | OperationAnswer::Contradicted(_)
+            | OperationAnswer::Failed(CallFailure::Unknown(_)) => {
                 self.operation_is_unknown(&operation, 0);
             }
             OperationAnswer::Failed(CallFailure::Throttled { after_ms }) => {
@@ -270,7 +273,11 @@ impl Draft {
                 self.operation_learnt(&operation, answer);
             }
             // The answer to a question from before it was sent again tells nothing.
-            OperationAnswer::NotFound | OperationAnswer::Failed(_) if !operation.call.is_inquired_about() => {
+            OperationAnswer::NotFound | OperationAnswer::Contradicted(_) | OperationAnswer::Failed(_)
+                if !operation.call.is_inquired_about() => {}
+            // It is asked on, and never sent again because of this; an operator sees it.
+            OperationAnswer::Contradicted(what) => {
+                self.contradicted(&what, ("sums that do not fit", Some(id.to_string())));
             }
             OperationAnswer::NotFound => self.operation_not_found(&operation, inquiring_for_ms),
             OperationAnswer::Failed(CallFailure::Withheld) => {
@@ -310,7 +317,10 @@ impl Draft {
                 let due_at = self.after(accepted_wait_ms(0));
                 self.make(Change::Operation(id, OperationChange::Accepted(due_at)));
             }
-            OperationAnswer::Accepted | OperationAnswer::NotFound | OperationAnswer::Failed(_) => {}
+            OperationAnswer::Accepted
+            | OperationAnswer::NotFound
+            | OperationAnswer::Contradicted(_)
+            | OperationAnswer::Failed(_) => {}
         }
     }
 

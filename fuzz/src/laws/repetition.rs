@@ -42,7 +42,7 @@ pub(super) fn check(next: &Payment, first: &Decision, command: Command, context:
 const fn states_something(answer: &OperationAnswer) -> bool {
     match answer {
         OperationAnswer::Done | OperationAnswer::Accepted | OperationAnswer::Refused(_) => true,
-        OperationAnswer::NotFound | OperationAnswer::Failed(_) => false,
+        OperationAnswer::NotFound | OperationAnswer::Contradicted(_) | OperationAnswer::Failed(_) => false,
     }
 }
 

@@ -50,6 +50,20 @@ impl AdapterKind {
         }
     }
 
+    /// The longest time, in seconds, for which it can keep a PIX payable, if there is a limit.
+    pub(super) const fn max_expiry_s(self) -> Option<u64> {
+        match self {
+            Self::Sandbox => None,
+        }
+    }
+
+    /// How long after an inquiry a hint may lead to the next one, in milliseconds.
+    pub(super) const fn hint_gap_ms(self) -> u64 {
+        match self {
+            Self::Sandbox => 2_000,
+        }
+    }
+
     pub(super) const fn default_time_out(self, sandbox: &SandboxDefaults) -> Duration {
         match self {
             Self::Sandbox => sandbox.time_out,

@@ -47,6 +47,8 @@ impl Bank {
             concurrency: 64,
             time_out_ms: TIME_OUT_MS,
             rate: None,
+            max_expiry_s: None,
+            hint_gap_ms: 2_000,
         };
         Self { spec, manner, books: Mutex::default(), sent: Mutex::default() }
     }

@@ -1,6 +1,6 @@
 //! What the banks tell by themselves: one sends facts as the sandbox does, the other one only hints.
 
-use quita_adapters::acquirer::sandbox::SandboxNotices;
+use quita_acquirers::sandbox::SandboxNotices;
 use quita_domain::acquiring::{NoticeContent, Reference, Subject};
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::time::Timestamp;

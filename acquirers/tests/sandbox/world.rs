@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use quita_adapters::acquirer::sandbox::{SandboxFactory, SandboxSettings};
+use quita_acquirers::sandbox::{SandboxFactory, SandboxSettings};
 use quita_domain::acquiring::{CallFailure, Charge, ChargeAnswer, Notice};
 use quita_domain::card::{CardData, CardNumber, Cvv, Expiry};
 use quita_domain::document::{Document, DocumentType};
@@ -95,6 +95,8 @@ pub(crate) fn factory(name: &str, clock: &Arc<TestClock>, sink: &Arc<RecordingSi
         concurrency: 8,
         time_out_ms: TIME_OUT_MS,
         rate: None,
+        max_expiry_s: None,
+        hint_gap_ms: 2_000,
     };
     let clock: Arc<dyn Clock> = Arc::<TestClock>::clone(clock);
     let secret = WebhookSecret::from_bytes(vec![7; WebhookSecret::BYTES]);

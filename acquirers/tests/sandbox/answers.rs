@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quita_adapters::acquirer::sandbox::{SandboxAction, manual_notice};
+use quita_acquirers::sandbox::{SandboxAction, manual_notice};
 use quita_domain::acquiring::{ChargeAnswer, ChargeQuery, Fact, Issued, Statement};
 use quita_domain::boleto::{Barcode, Line};
 use quita_domain::method::Method::{self, Boleto, CreditCard, Pix};

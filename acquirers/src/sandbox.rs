@@ -263,6 +263,8 @@ fn expired_if_over(fact: Fact, now: Timestamp) -> Fact {
         | Fact::Declined(_)
         | Fact::Expired
         | Fact::Cancelled
+        | Fact::Removed { .. }
+        | Fact::Concluded
         | Fact::Refunded { .. }
         | Fact::ChargedBack { .. }
         | Fact::DisputeWon { .. } => fact,

@@ -1,0 +1,3 @@
+//! API Pix, the Banco Central's standard (2.9.0) that every Brazilian PSP speaks in a dialect.
+
+pub mod settings;

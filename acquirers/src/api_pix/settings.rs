@@ -1,0 +1,101 @@
+//! What may be configured of an acquirer that speaks API Pix, with its dialect filled in.
+
+use quita_domain::secret::Secret;
+
+/// What an API Pix adapter needs to know. Addresses are whole, without a slash at the end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiPixSettings {
+    /// Where the calls go, with the version: `https://pix.bank.example/v2`.
+    pub base_url: String,
+    /// Where `PATCH` goes.
+    pub revision_base_url: String,
+    /// How a token of access is had.
+    pub token: TokenSettings,
+    /// The receiver's Pix key: what has another one is not ours.
+    pub pix_key: String,
+    /// Name and city of the receiver, for a code that is built from a location: ASCII, at most 25 and 15 characters.
+    pub receiver: Option<Receiver>,
+    /// Sent with every call. `{client-id}`, `{app-key}` and `{partner-id}` are filled in already; `{uuid}` is fresh for
+    /// each call.
+    pub headers: Vec<(String, Secret<String>)>,
+    /// Added to the query of every call, filled in likewise.
+    pub query: Vec<(String, Secret<String>)>,
+    /// Names under which the code to copy may be found in an answer, the first that is there counts.
+    pub code_fields: Vec<String>,
+    /// Whether `cob.devedor` takes nothing but document and name.
+    pub strict_payer: bool,
+    /// Whether the answer may carry another txid than the one that was asked for (a sandbox of a bank does).
+    pub ignores_txid_of_answer: bool,
+    /// What is done about the address of the bank's callbacks.
+    pub webhook: WebhookSettings,
+    /// Whether `GET /pix` by time is there.
+    pub lists: bool,
+}
+
+/// How a token of access is had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TokenSettings {
+    /// This one, for ever.
+    Static(Secret<String>),
+    /// From an address, by OAuth 2.0 client credentials.
+    ClientCredentials {
+        /// The address.
+        url: String,
+        /// How the request is made.
+        form: TokenForm,
+        /// The client's id.
+        client_id: String,
+        /// The client's secret, which one form can do without.
+        client_secret: Option<Secret<String>>,
+        /// What is asked for, separated by blanks; not sent if empty.
+        scope: String,
+    },
+}
+
+/// How a token is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenForm {
+    /// HTTP Basic, and a form.
+    BasicForm,
+    /// HTTP Basic, and a JSON body.
+    BasicJson,
+    /// A form with id and secret.
+    Form,
+    /// A form with the id alone: the certificate proves the rest.
+    FormNoSecret,
+    /// A form with id and secret, and `grant_type` in the query too.
+    FormAndQuery,
+}
+
+/// Whom a BR Code names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receiver {
+    /// Name, ASCII, at most 25 characters.
+    pub name: String,
+    /// City, ASCII, at most 15 characters.
+    pub city: String,
+}
+
+/// What is done about the address of the bank's callbacks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WebhookSettings {
+    /// Whether it is registered.
+    pub registration: Registration,
+    /// The address for callbacks as this bank wants it; none where nothing is registered.
+    pub address: Option<Secret<String>>,
+    /// The last part of that address: what proves that the bank was told it.
+    pub token: Secret<String>,
+    /// Sent with the registration alone.
+    pub headers: Vec<(String, String)>,
+}
+
+/// Whether the address for callbacks is registered at the bank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Registration {
+    /// If none, or ours, is registered.
+    Register,
+    /// In place of whatever is registered.
+    Replace,
+    /// Never.
+    Off,
+}

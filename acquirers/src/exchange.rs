@@ -1,0 +1,105 @@
+//! One HTTP request to a provider, and what came of it: all that an adapter needs of the network.
+
+use std::fmt;
+use std::rc::Rc;
+
+use async_trait::async_trait;
+use thiserror::Error;
+
+/// Sends requests to one provider. Lives on one thread; what it holds (kept connections) is its own.
+#[async_trait(?Send)]
+pub trait Exchange {
+    /// Sends a request and reads the whole answer, whatever its status. Limits the time and the size of the answer.
+    ///
+    /// # Errors
+    /// When there is no answer, or none that was read to its end.
+    async fn send(&self, request: Request) -> Result<Response, Failure>;
+}
+
+/// Makes an [`Exchange`] on the thread where it will live.
+pub trait ExchangeFactory: Send + Sync + 'static {
+    /// Makes one.
+    fn open(&self) -> Rc<dyn Exchange>;
+}
+
+/// The methods that providers want.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verb {
+    /// Reads.
+    Get,
+    /// Creates, or asks for a token.
+    Post,
+    /// Creates under a name of ours, or operates.
+    Put,
+    /// Changes.
+    Patch,
+    /// Removes.
+    Delete,
+}
+
+impl Verb {
+    /// As HTTP spells it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+/// A request. Headers and body may hold secrets and personal data: neither is ever printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Request {
+    /// What is done.
+    pub verb: Verb,
+    /// The whole address, with its query.
+    pub url: String,
+    /// Names with values.
+    pub headers: Vec<(String, String)>,
+    /// The body, empty if there is none.
+    pub body: Vec<u8>,
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request").field("verb", &self.verb).finish_non_exhaustive()
+    }
+}
+
+/// A whole answer. Its body may hold personal data: it is never printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Response {
+    /// The status.
+    pub status: u16,
+    /// Names in lower case with their values; what is no text is left out.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl Response {
+    /// The first header with this name, in lower case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+impl fmt::Debug for Response {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Response").field("status", &self.status).finish_non_exhaustive()
+    }
+}
+
+/// Why there is no answer. What is said is shown to operators: it holds no secret and no personal data.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Failure {
+    /// The request certainly did not leave: no address, no connection, no handshake.
+    #[error("{0}")]
+    NotSent(String),
+    /// It may have arrived: the connection broke, the time was over, the answer was too large or cut short.
+    #[error("{0}")]
+    Unknown(String),
+}

@@ -1,0 +1,10 @@
+//! The acquirers that this service can speak to. Each is a translation between a payment and one provider, and knows
+//! nothing of actors, stores or HTTP servers.
+//!
+//! A real provider is spoken to through [`exchange`]: one HTTP request and its answer. The service puts a client with
+//! mutual TLS behind it, tests put a bank.
+
+pub mod api_pix;
+pub mod cielo;
+pub mod exchange;
+pub mod sandbox;

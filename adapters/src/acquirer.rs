@@ -1,3 +1,0 @@
-//! The acquirers this service can speak to.
-
-pub mod sandbox;

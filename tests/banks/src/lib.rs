@@ -1,0 +1,76 @@
+//! Counterparties that stand in for real ones in tests: a bank that speaks API Pix and a Cielo, each with books of its
+//! own. They know nothing of the product, so that a mistake of its own can't hide in them.
+//!
+//! A [`Counterparty`] is plain state: a request and the time go in, a [`Reply`] comes out. The simulated world calls it
+//! in process; a server puts it behind HTTP with mutual TLS.
+
+/// A provider as it is seen over HTTP.
+pub trait Counterparty: Send {
+    /// Takes one request at this time, in milliseconds since 1970.
+    fn handle(&mut self, request: &Request, now_ms: i64) -> Reply;
+
+    /// Notices that it wants to send by now, each to be taken once.
+    fn notices(&mut self, now_ms: i64) -> Vec<Notice>;
+}
+
+/// A request as it came in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// `GET`, `PUT`, …
+    pub method: String,
+    /// Path without host and query.
+    pub path: String,
+    /// The query without its question mark, not decoded.
+    pub query: String,
+    /// Names in lower case with their values.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+    /// The SHA-256 of the client's certificate in hexadecimal, if it showed one.
+    pub certificate: Option<String>,
+}
+
+impl Request {
+    /// The first header with this name, in lower case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// An answer, or what becomes of the connection instead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// Answers after this many milliseconds.
+    Answer {
+        /// The answer.
+        response: Response,
+        /// How long it takes.
+        after_ms: u64,
+    },
+    /// The connection is cut without an answer.
+    Reset,
+    /// Nothing ever comes.
+    Silence,
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Response {
+    /// The status.
+    pub status: u16,
+    /// Names in lower case with their values.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+/// A notice to whoever registered for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// Where it goes: a whole address, or none where the counterparty was told none.
+    pub url: Option<String>,
+    /// Names with values.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
