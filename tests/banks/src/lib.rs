@@ -4,6 +4,8 @@
 //! A [`Counterparty`] is plain state: a request and the time go in, a [`Reply`] comes out. The simulated world calls it
 //! in process; a server puts it behind HTTP with mutual TLS.
 
+pub mod faults;
+
 /// A provider as it is seen over HTTP.
 pub trait Counterparty: Send {
     /// Takes one request at this time, in milliseconds since 1970.
