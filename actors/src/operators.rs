@@ -159,7 +159,7 @@ impl Operators {
             return Ok(Asked::Withheld(payment));
         }
         let executed = self.system.commands.execute(id, Command::InquireNow).await?;
-        self.system.exceptions.report_all(&executed, "timer");
+        self.system.exceptions.report_all(&executed);
         Ok(match executed.calls_acquirer {
             true => Asked::Asked(executed.payment),
             false => Asked::NothingToAsk(executed.payment),
@@ -180,7 +180,7 @@ impl Operators {
     ) -> Result<Arc<Payment>, Denied> {
         let command = Command::OperationResolved { operation, verdict };
         let executed = self.system.commands.execute(id, command).await?;
-        self.system.exceptions.report_all(&executed, "operator");
+        self.system.exceptions.report_all(&executed);
         Ok(executed.payment)
     }
 

@@ -15,6 +15,7 @@ mod learn;
 mod open;
 mod operate;
 mod refusal;
+mod report;
 mod resolve;
 mod room;
 mod schedule;
@@ -43,6 +44,7 @@ pub use dispute::{Chargeback, WonDispute};
 pub use open::NewPayment;
 pub use operate::STATUS_CHANGED;
 pub use refusal::{Discrepancy, DiscrepancyKind, Refusal};
+pub use report::{MAX_REPORTS, REPORT_LEASE_MS, Report, source_now};
 pub use resolve::RESOLVED_BY_OPERATOR;
 pub use schedule::CALL_LEASE_MS;
 
@@ -97,6 +99,9 @@ pub struct Payment {
     /// Deliveries of events, in the order in which they came to be.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outbox: Vec<Delivery>,
+    /// What an operator has to see and is not known to be stored as an exception yet, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reports: Vec<Report>,
 }
 
 /// The next inquiry about a charge that waits for its payer, that ended unpaid a short while ago, or of which the
@@ -207,8 +212,10 @@ impl Payment {
     pub fn due_at(&self) -> Option<Timestamp> {
         let attempt = self.state.attempts.last().filter(|attempt| attempt.outcome.is_open());
         let operations = self.operations.iter().filter_map(|operation| operation.due_at);
+        let reports = self.reports.iter().map(|report| report.due_at);
         let check = self.check.map(|check| check.at);
-        attempt.and_then(|attempt| attempt.inquire_at).into_iter().chain(check).chain(operations).min()
+        let inquiry = attempt.and_then(|attempt| attempt.inquire_at);
+        inquiry.into_iter().chain(check).chain(operations).chain(reports).min()
     }
 
     /// When the next delivery may be tried. `None` when nothing is left to deliver.

@@ -10,6 +10,7 @@ mod payments {
     pub(crate) mod hints;
     pub(crate) mod operations;
     pub(crate) mod order_of_notices;
+    pub(crate) mod reports;
     pub(crate) mod room;
     pub(crate) mod spread;
     pub(crate) mod stuck;
@@ -35,7 +36,7 @@ use quita_domain::money::Money;
 use quita_domain::operation::{OperationCall, OperationRequest, OperationState, RequestedOperation};
 use quita_domain::order::{Address, Order, Payer, Terms, Utm};
 use quita_domain::payment::{
-    Command, Context, Decision, DiscrepancyKind, Effect, NewPayment, Payment, Refusal,
+    Command, Context, Decision, DiscrepancyKind, Effect, NewPayment, Payment, Refusal, Report,
 };
 use quita_domain::phone::Phone;
 use quita_domain::postal::{Cep, Uf};
@@ -154,8 +155,21 @@ fn settled(id: &str, cents: u64) -> Fact {
 }
 
 /// Decides at this time; what does not change stays as it was.
+/// What it is after this, and after operators have whatever was found.
 fn after(payment: &Payment, command: Command, ms: u64) -> Payment {
-    payment.decide(command, &at(ms)).unwrap().next.unwrap_or_else(|| payment.clone())
+    reported(payment.decide(command, &at(ms)).unwrap().next.unwrap_or_else(|| payment.clone()), ms)
+}
+
+/// What it is once the exceptions of its reports are stored.
+fn reported(payment: Payment, ms: u64) -> Payment {
+    let keys = payment.reports.iter().map(Report::key).collect();
+    payment.decide(Command::Reported(keys), &at(ms)).unwrap().next.unwrap_or(payment)
+}
+
+/// What acquirers are asked to do.
+fn calls(decision: &Decision) -> Vec<Effect> {
+    let is_call = |effect: &&Effect| !matches!(effect, Effect::Deliver(_) | Effect::Report);
+    decision.effects.iter().filter(is_call).cloned().collect()
 }
 
 fn pending() -> Payment {

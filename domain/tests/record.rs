@@ -74,6 +74,7 @@ fn payment(order: Order) -> Payment {
         operations: Vec::new(),
         history: Vec::new(),
         outbox: Vec::new(),
+        reports: Vec::new(),
     }
 }
 

@@ -136,6 +136,7 @@ fn check_told(before: &Payment, next: &Payment, decision: &Decision, command: &C
         | Command::Deliver { .. }
         | Command::Wake
         | Command::InquireNow
+        | Command::Reported(_)
         | Command::ChargeNeverLeft => false,
     };
     if binds_nobody {

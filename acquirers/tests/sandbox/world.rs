@@ -14,7 +14,9 @@ use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Ow
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::order::{Address, Order, Payer, Terms, Utm};
-use quita_domain::payment::{Command, Context, Decision, DiscrepancyKind, Effect, NewPayment, Payment};
+use quita_domain::payment::{
+    Command, Context, Decision, DiscrepancyKind, Effect, NewPayment, Payment, Report,
+};
 use quita_domain::phone::Phone;
 use quita_domain::postal::{Cep, Uf};
 use quita_domain::routing::Considered;
@@ -270,6 +272,10 @@ impl World {
                 let operation = self.payment.operations.iter().find(|one| one.id == id).unwrap().clone();
                 let answer = self.acquirer(&name).inquire_operation(&query, &operation).await;
                 self.decide(Command::OperationInquired { operation: id, inquiring_for_ms: Some(0), answer });
+            }
+            Effect::Report => {
+                let keys = self.payment.reports.iter().map(Report::key).collect();
+                self.decide(Command::Reported(keys));
             }
             Effect::Deliver(_) => {}
         }

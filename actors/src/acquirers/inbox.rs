@@ -252,8 +252,8 @@ async fn bring(parts: &InboxParts, notice: &Notice, tried: u32) -> Worked {
     let command = Command::Notified { acquirer: notice.acquirer.clone(), fact: notice.fact.clone() };
     let executed = parts.commands.execute_for(asker, notice.transaction_id, command).await;
     match executed {
-        Ok(Executed { discrepancies, payment, .. }) => {
-            for discrepancy in &discrepancies {
+        Ok(Executed { unstored, payment, .. }) => {
+            for discrepancy in &unstored {
                 let exception = parts.exceptions.of(&payment, discrepancy, &notice.id);
                 match discrepancy.kind {
                     // A fact that is too early has changed nothing, and is odd in no other way.

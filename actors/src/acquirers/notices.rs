@@ -113,7 +113,7 @@ impl Notices {
         let command = Command::Hinted(acquirer.clone());
         match self.system.commands.execute_for(asker(acquirer), id, command).await {
             Ok(executed) => {
-                self.system.exceptions.report_all(&executed, "hint");
+                self.system.exceptions.report_all(&executed);
                 Ok(if executed.is_changed { Outcome::Taken } else { Outcome::Repeated })
             }
             Err(Denied::NotFound) => Ok(Outcome::Unknown),

@@ -259,13 +259,14 @@ impl Core {
                 }
             }
             let decision = decision?;
-            let (discrepancies, operation) = (decision.discrepancies, decision.operation);
-            let calls_acquirer = decision.effects.iter().any(|effect| !matches!(effect, Effect::Deliver(_)));
+            let (unstored, source, operation) = (decision.unstored, command.source(), decision.operation);
+            let calls_acquirer = decision.effects.iter().any(calls_acquirer);
             let is_replay = decision.is_replay;
             let is_changed = decision.next.is_some();
             let executed = |payment| Executed {
                 payment,
-                discrepancies,
+                unstored,
+                source,
                 operation,
                 is_replay,
                 is_changed,
@@ -342,10 +343,17 @@ fn exhausted(payment: &Payment) -> u64 {
     u64::try_from(given_up.count()).unwrap_or(u64::MAX)
 }
 
+const fn calls_acquirer(effect: &Effect) -> bool {
+    match effect {
+        Effect::Charge(_) | Effect::Inquire(..) | Effect::Operate(..) | Effect::InquireOperation(..) => true,
+        Effect::Deliver(_) | Effect::Report => false,
+    }
+}
+
 fn first_charge(effects: &[Effect]) -> Option<&AcquirerName> {
     effects.iter().find_map(|effect| match effect {
         Effect::Charge(name) => Some(name),
-        Effect::Inquire(..) | Effect::Operate(..) | Effect::InquireOperation(..) | Effect::Deliver(_) => None,
+        Effect::Inquire(..) | Effect::Operate(..) | Effect::InquireOperation(..) | Effect::Deliver(_) | Effect::Report => None,
     })
 }
 

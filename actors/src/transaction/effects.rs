@@ -57,7 +57,26 @@ pub(super) fn run(
                 pool.mailbox().offer(Deliver { payment: Arc::clone(payment), index });
             }
         }
+        Effect::Report => report(system, payment),
     }
+}
+
+/// Stores the exceptions of what an operator has to see of a payment, and then takes it off the payment.
+fn report(system: &Arc<SystemParts>, payment: &Payment) {
+    let on_their_way = system.exceptions.take_up(payment);
+    if on_their_way.is_empty() {
+        return;
+    }
+    let (system, id) = (Arc::clone(system), payment.id);
+    actix::spawn(trace::carry(async move {
+        for (_, exception) in &on_their_way {
+            exception.store().await;
+        }
+        let keys = on_their_way.iter().map(|(key, _)| key.clone()).collect();
+        if let Err(denied) = system.commands.insist(id, Command::Reported(keys)).await {
+            tracing::warn!(transaction.id = %id, %denied, "a report could not be taken off its payment; it is brought again");
+        }
+    }));
 }
 
 /// The charge as its acquirer gets it.
@@ -151,7 +170,7 @@ impl Calls {
     /// Keeps what the table refused for an operator, and logs what could not be executed.
     fn report(&self, result: Result<Executed, Denied>, source: &'static str) {
         match result {
-            Ok(executed) => self.system.exceptions.report_all(&executed, source),
+            Ok(executed) => self.system.exceptions.report_all(&executed),
             Err(denied) => {
                 tracing::warn!(%denied, source, "an acquirer's answer could not be stored; it will be asked again")
             }

@@ -110,7 +110,10 @@ impl Addressed for Execute {
 #[derive(Debug, Clone)]
 pub(crate) struct Executed {
     pub(crate) payment: Arc<Payment>,
-    pub(crate) discrepancies: Vec<Discrepancy>,
+    /// What an operator has to see and is not stored with the payment.
+    pub(crate) unstored: Vec<Discrepancy>,
+    /// Who said what that came of.
+    pub(crate) source: &'static str,
     pub(crate) operation: Option<Uuid>,
     pub(crate) is_replay: bool,
     /// Whether it made a write.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use quita_domain::exception::{Exception, UNREADABLE};
 use quita_domain::identity::TransactionId;
-use quita_domain::payment::{Discrepancy, Payment};
+use quita_domain::payment::{Discrepancy, Payment, Report, source_now};
 use quita_domain::time::Timestamp;
 use quita_ports::{Clock, ExceptionStore, StoreError};
 use tokio::time::{sleep, timeout};
@@ -45,34 +45,27 @@ impl Exceptions {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The exception for a discrepancy of a payment. What it is about, and what was stated of that, tells its cause from
-    /// others, whatever stated it and however often; where it is about the payment as a whole, `source` tells apart what
-    /// may happen more than once: the first one may be resolved, and would hide the next.
+    /// The exception for a discrepancy that is not stored with its payment.
     pub(crate) fn of(&self, payment: &Payment, discrepancy: &Discrepancy, source: &str) -> Exception {
-        let about = discrepancy.about.as_deref().unwrap_or(source);
-        let cause = match discrepancy.stated {
-            "" => about.to_owned(),
-            stated => format!("{about} {stated}"),
-        };
-        Exception {
-            id: format!("{}:{}:{cause}", payment.id, discrepancy.kind.as_str()),
-            kind: discrepancy.kind.as_str().into(),
-            transaction_id: payment.id,
-            acquirer: payment.acquirer().cloned(),
-            detail: discrepancy.detail.clone(),
-            advice: discrepancy.kind.advice().into(),
-            reported_at: self.clock.now(),
-            resolution: None,
+        Report::of(payment, discrepancy, source, self.clock.now()).exception(payment.id)
+    }
+
+    /// Stores, until each is stored, what an operator has to see of a command and is not stored with the payment: there
+    /// was no room. What it leads to after the payment has moved on is another exception.
+    pub(crate) fn report_all(self: &Arc<Self>, executed: &Executed) {
+        let source = source_now(executed.source, &executed.payment);
+        for discrepancy in &executed.unstored {
+            self.report_until_stored(self.of(&executed.payment, discrepancy, &source));
         }
     }
 
-    /// Stores, until each is stored, what an operator has to see of a command. What it leads to after the payment has
-    /// moved on is another exception.
-    pub(crate) fn report_all(self: &Arc<Self>, executed: &Executed, source: &str) {
-        let source = format!("{source} {}", executed.payment.state.version);
-        for discrepancy in &executed.discrepancies {
-            self.report_until_stored(self.of(&executed.payment, discrepancy, &source));
-        }
+    /// Takes up a payment's reports that are not on their way here already. One without room is due again by the store.
+    pub(crate) fn take_up(self: &Arc<Self>, payment: &Payment) -> Vec<(String, OnItsWay)> {
+        let take_up = |report: &Report| {
+            let begun = self.begin(report.exception(payment.id)).ok()?;
+            Some((report.key(), begun))
+        };
+        payment.reports.iter().filter_map(take_up).collect()
     }
 
     /// Stores something that an operator has to see; if that fails, the caller reports it again.
@@ -94,31 +87,27 @@ impl Exceptions {
     ///
     /// Lost with the process; the log has it.
     pub(crate) fn report_until_stored(self: &Arc<Self>, exception: Exception) {
-        let id = exception.id.clone();
-        {
-            let mut waiting = self.waiting();
-            if waiting.contains(&id) {
-                return;
-            }
-            if waiting.len() >= self.capacity {
-                tracing::error!(
-                    transaction.id = %exception.transaction_id, kind = exception.kind, detail = exception.detail,
-                    "an exception was given up: too many wait to be stored"
-                );
-                return;
-            }
-            waiting.insert(id.clone());
+        match self.begin(exception) {
+            Ok(on_its_way) => drop(actix::spawn(async move { on_its_way.store().await })),
+            Err(NotBegun::OnItsWay) => {}
+            Err(NotBegun::NoRoom(exception)) => tracing::error!(
+                transaction.id = %exception.transaction_id, kind = exception.kind, detail = exception.detail,
+                "an exception was given up: too many wait to be stored"
+            ),
         }
-        let on_its_way = OnItsWay { exceptions: Arc::clone(self), id };
-        actix::spawn(async move {
-            on_its_way.exceptions.announce(&exception);
-            let mut wait = FIRST_WAIT;
-            while let Err(error) = on_its_way.exceptions.put(&exception).await {
-                tracing::warn!(%error, exception.id = exception.id, "an exception could not be stored; it is tried again");
-                sleep(wait).await;
-                wait = wait.saturating_mul(2).min(LONGEST_WAIT);
-            }
-        });
+    }
+
+    /// Sees to it that the same exception is on its way once, and not too many are.
+    fn begin(self: &Arc<Self>, exception: Exception) -> Result<OnItsWay, NotBegun> {
+        let mut waiting = self.waiting();
+        if waiting.contains(&exception.id) {
+            return Err(NotBegun::OnItsWay);
+        }
+        if waiting.len() >= self.capacity {
+            return Err(NotBegun::NoRoom(Box::new(exception)));
+        }
+        waiting.insert(exception.id.clone());
+        Ok(OnItsWay { exceptions: Arc::clone(self), exception })
     }
 
     async fn put(&self, exception: &Exception) -> Result<(), StoreError> {
@@ -141,14 +130,34 @@ pub(crate) fn unreadable(id: TransactionId, now: Timestamp) -> Exception {
     }
 }
 
-/// Takes the id away again, however its task ends.
-struct OnItsWay {
+/// Why an exception is not on its way by this call.
+enum NotBegun {
+    OnItsWay,
+    NoRoom(Box<Exception>),
+}
+
+/// An exception that is on its way; no longer when this is dropped, however its task ends.
+pub(crate) struct OnItsWay {
     exceptions: Arc<Exceptions>,
-    id: String,
+    exception: Exception,
+}
+
+impl OnItsWay {
+    /// Stores it, again and again until it is stored.
+    pub(crate) async fn store(&self) {
+        let exception = &self.exception;
+        self.exceptions.announce(exception);
+        let mut wait = FIRST_WAIT;
+        while let Err(error) = self.exceptions.put(exception).await {
+            tracing::warn!(%error, exception.id = exception.id, "an exception could not be stored; it is tried again");
+            sleep(wait).await;
+            wait = wait.saturating_mul(2).min(LONGEST_WAIT);
+        }
+    }
 }
 
 impl Drop for OnItsWay {
     fn drop(&mut self) {
-        self.exceptions.waiting().remove(&self.id);
+        self.exceptions.waiting().remove(&self.exception.id);
     }
 }

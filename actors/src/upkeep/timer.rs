@@ -130,7 +130,7 @@ async fn wake(parts: &TimerParts, id: TransactionId) {
     match within(span.context().cloned(), parts.commands.execute(id, Command::Wake)).await {
         Ok(executed) => {
             parts.failed_payments.succeeded(&id);
-            parts.exceptions.report_all(&executed, "timer");
+            parts.exceptions.report_all(&executed);
         }
         Err(Denied::Overloaded) => {}
         Err(denied) => {

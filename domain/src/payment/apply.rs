@@ -89,6 +89,13 @@ impl Payment {
                     self.outbox.push(Delivery { repeats: Some(index), ..fresh_delivery(sequence, clock) });
                 }
             }
+            Change::Reporting(report) => self.reports.push(report),
+            Change::ReportsClaimed(until) => {
+                for report in &mut self.reports {
+                    report.due_at = until;
+                }
+            }
+            Change::Reported(keys) => self.reports.retain(|report| !keys.contains(&report.key())),
         }
     }
 

@@ -4,7 +4,7 @@ mod attempt;
 mod check;
 mod operation;
 
-use super::{Chargeback, WonDispute};
+use super::{Chargeback, Report, WonDispute};
 use crate::acquiring::{Approval, Decline, Issued, Reference, Settlement};
 use crate::delivery::DeliveryAttempt;
 use crate::event::Cause;
@@ -85,6 +85,12 @@ pub(super) enum Change {
     ReceiverGone,
     /// A delivery is repeated on demand.
     Redelivered(u32),
+    /// An operator has to see this.
+    Reporting(Report),
+    /// Every report that waits is on its way until this time at most.
+    ReportsClaimed(Timestamp),
+    /// The exceptions of the reports with these keys are stored.
+    Reported(Vec<String>),
 }
 
 impl Change {
@@ -115,7 +121,10 @@ impl Change {
             | Self::DeliveryClaimed(..)
             | Self::DeliveryAttempted(..)
             | Self::ReceiverGone
-            | Self::Redelivered(_) => false,
+            | Self::Redelivered(_)
+            | Self::Reporting(_)
+            | Self::ReportsClaimed(_)
+            | Self::Reported(_) => false,
         }
     }
 

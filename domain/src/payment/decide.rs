@@ -2,6 +2,7 @@
 
 use uuid::Uuid;
 
+use super::report::Origin;
 use super::schedule::{spread, spread_upwards};
 use super::{Change, Discrepancy, Payment, Refusal};
 use crate::acquiring::{ChargeAnswer, Fact, OperationAnswer};
@@ -90,6 +91,8 @@ pub enum Command {
     Wake,
     /// An operator wants the acquirer asked now what became of whatever is open.
     InquireNow,
+    /// The exceptions of the reports with these keys are stored.
+    Reported(Vec<String>),
     /// The first charge is stored, and certainly never left: its creator did not learn that it is stored.
     ChargeNeverLeft,
 }
@@ -111,7 +114,26 @@ impl Command {
             Self::Deliver { .. } => "deliver",
             Self::Wake => "wake",
             Self::InquireNow => "inquire_now",
+            Self::Reported(_) => "reported",
             Self::ChargeNeverLeft => "charge_never_left",
+        }
+    }
+
+    /// Who says it, in the ids of exceptions. An operator who asks early finds what the timer would have found.
+    pub const fn source(&self) -> &'static str {
+        match self {
+            Self::ChargeAnswered { .. } => "charge",
+            Self::Inquired { .. } => "inquiry",
+            Self::Notified { .. } => "notice",
+            Self::Hinted(_) => "hint",
+            Self::Operate(_) | Self::Redeliver { .. } => "merchant",
+            Self::OperationAnswered { .. } => "operation",
+            Self::OperationInquired { .. } => "operation inquiry",
+            Self::OperationResolved { .. } => "operator",
+            Self::DeliveryAnswered { .. } | Self::Deliver { .. } => "delivery",
+            Self::Wake | Self::InquireNow => "timer",
+            Self::Reported(_) => "report",
+            Self::ChargeNeverLeft => "creation",
         }
     }
 }
@@ -144,6 +166,8 @@ pub enum Effect {
     InquireOperation(AcquirerName, Uuid),
     /// Attempt a delivery that was claimed.
     Deliver(u32),
+    /// Store the exceptions of the payment's reports, and then take these off it.
+    Report,
 }
 
 /// What was decided.
@@ -155,6 +179,8 @@ pub struct Decision {
     pub effects: Vec<Effect>,
     /// What an operator has to see.
     pub discrepancies: Vec<Discrepancy>,
+    /// What of that is not stored with the payment: whoever executes this sees to it.
+    pub unstored: Vec<Discrepancy>,
     /// The operation that was begun or found, for an operation.
     pub operation: Option<Uuid>,
     /// Whether the operation was there before, under the same key.
@@ -169,6 +195,7 @@ impl Payment {
     pub fn decide(&self, command: Command, context: &Context) -> Result<Decision, Refusal> {
         let mut draft = Draft::new(self.clone(), *context);
         draft.pull_due_times_in();
+        let origin = Origin::of(&command);
         match command {
             Command::ChargeAnswered { attempt, answer } => draft.charge_answered(attempt, answer),
             Command::Inquired { attempt, asked_at, inquiring_for_ms, answer } => {
@@ -191,10 +218,11 @@ impl Payment {
             Command::Deliver { held } => draft.claim_due_deliveries(&held),
             Command::Wake => draft.wake(),
             Command::InquireNow => draft.inquire_now(),
+            Command::Reported(keys) => draft.reported(keys),
             Command::ChargeNeverLeft => draft.send_first_charge(),
         }
         draft.send_operation_in_turn();
-        Ok(draft.finish())
+        Ok(draft.finish(origin))
     }
 }
 
@@ -270,13 +298,19 @@ impl Draft {
         self.has_changed = true;
     }
 
-    /// Puts the draft in order for its write: claims what is to be delivered, counts the versions.
-    pub(super) fn finish(mut self) -> Decision {
+    pub(super) const fn has_changed(&self) -> bool {
+        self.has_changed
+    }
+
+    /// Puts the draft in order for its write: counts the versions, stores what an operator has to see, claims what is to
+    /// be delivered.
+    pub(super) fn finish(mut self, origin: Origin) -> Decision {
+        if self.has_unversioned_changes {
+            self.count_version();
+        }
+        let unstored = self.store_reports(origin);
         if self.has_changed {
             self.claim_due_deliveries(&[]);
-            if self.has_unversioned_changes {
-                self.count_version();
-            }
             self.payment.revision = self.payment.revision.saturating_add(1);
             self.payment.last_op = self.context.op;
         }
@@ -284,6 +318,7 @@ impl Draft {
             next: self.has_changed.then_some(self.payment),
             effects: self.effects,
             discrepancies: self.discrepancies,
+            unstored,
             operation: self.operation,
             is_replay: self.is_replay,
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::change::AttemptChange;
 use super::decide::Draft;
+use super::report::Origin;
 use super::schedule::CALL_LEASE_MS;
 use super::{Change, Context, Decision, Payment};
 use crate::identity::{AcquirerName, Owner, TransactionId};
@@ -51,10 +52,11 @@ impl Payment {
             operations: Vec::new(),
             history: Vec::new(),
             outbox: Vec::new(),
+            reports: Vec::new(),
         };
         let mut draft = Draft::new(payment, *context);
         draft.charge_first();
-        draft.finish()
+        draft.finish(Origin::CREATION)
     }
 
     /// The next acquirer to try: the first eligible one that no charge went to.

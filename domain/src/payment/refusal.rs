@@ -1,5 +1,6 @@
 //! Why a command was not followed.
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::money::Money;
@@ -76,7 +77,8 @@ pub struct Discrepancy {
 }
 
 /// The kinds of discrepancies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum DiscrepancyKind {
     /// It may become acceptable when what goes before it has arrived: work it again later.
     TooEarly,

@@ -2,7 +2,7 @@
 
 use chrono::NaiveDate;
 
-use super::{Check, Payment, Planned};
+use super::{Check, Payment, Planned, REPORT_LEASE_MS};
 use crate::acquiring::Issued;
 use crate::boleto::business_day;
 use crate::operation::{Operation, OperationCall, OperationKind};
@@ -185,6 +185,9 @@ impl Payment {
         for delivery in &mut self.outbox {
             let longest = schedule::longest_wait_ms(delivery.attempts.len());
             delivery.next_attempt_at.iter_mut().for_each(|at| visit(at, longest));
+        }
+        for report in &mut self.reports {
+            visit(&mut report.due_at, REPORT_LEASE_MS);
         }
     }
 }

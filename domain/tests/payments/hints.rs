@@ -91,7 +91,7 @@ fn what_a_hint_asked_for_is_asked_again_until_it_is_answered_although_the_status
         DiscrepancyKind::UnknownOutcome,
         "after six minutes at the latest"
     );
-    let asked = woken.next.unwrap();
+    let asked = reported(woken.next.unwrap(), 90_000);
     let stale = after(&asked, checked(&payment, vec![settled("s1", 10_000)]), 90_050);
     assert_eq!(stale.due_at(), asked.due_at(), "an answer to an older inquiry");
     let answered = after(&asked, checked(&asked, vec![settled("s1", 10_000)]), 90_100);
@@ -227,7 +227,7 @@ fn a_charge_that_is_taken_and_registered_later_waits_for_its_code() {
     let late = asked.decide(not_found(), &at(70_000)).unwrap();
     assert_eq!(late.discrepancies.len(), 0, "perhaps the answer to a question from before");
     let missing = late.next.unwrap().decide(not_found(), &at(75_000)).unwrap();
-    assert_eq!(missing.effects, [], "what was accepted is never sent again");
+    assert_eq!(calls(&missing), [], "what was accepted is never sent again");
     assert_eq!(missing.discrepancies[0].kind, DiscrepancyKind::Contradiction);
     assert_eq!(after(&asked, found(ChargeAnswer::known(pending_fact())), 11_000).status(), Status::Pending);
 }

@@ -11,6 +11,7 @@ fn with_dice(ms: u64, dice: u64) -> Context {
 fn dues(payment: &Payment, command: &Command, ms: u64) -> Vec<u64> {
     let due = |dice| {
         let next = payment.decide(command.clone(), &with_dice(ms, dice)).unwrap().next.unwrap();
+        let next = reported(next, ms);
         next.due_at().unwrap().ms_since(START.plus_ms(ms))
     };
     (0..41).map(due).collect()

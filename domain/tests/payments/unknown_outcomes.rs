@@ -127,7 +127,7 @@ fn another_amount_that_came_in_before_any_report_ends_the_payment_and_is_reporte
     for answer in [charge_answered, found] {
         let decision = opened.decide(answer(ChargeAnswer::known(other())), &at(40_000)).unwrap();
         assert_eq!(decision.discrepancies[0].kind, DiscrepancyKind::AmountMismatch);
-        let ended = decision.next.unwrap();
+        let ended = reported(decision.next.unwrap(), 40_000);
         assert_eq!(ended.status(), Status::Cancelled);
         assert_eq!(ended.state.status_reason.as_deref(), Some("amount_mismatch"));
         assert_eq!(

@@ -163,7 +163,7 @@ fn an_operator_who_asks_goes_on_with_an_operation_unless_its_call_may_be_under_w
     let refunding = after(&paid(), requested(refund(100), None, 1), 3_000);
     let effects = |payment: &Payment, ms| {
         let mut effects = payment.decide(Command::InquireNow, &at(ms)).unwrap().effects;
-        effects.retain(|effect| !matches!(effect, Effect::Deliver(_)));
+        effects.retain(|effect| !matches!(effect, Effect::Deliver(_) | Effect::Report));
         effects
     };
     let (first, id) = (AcquirerName::new("first"), Uuid::from_u128(1));
@@ -224,11 +224,6 @@ fn a_waiting_charge_is_not_called_overdue_while_its_looks_are_withheld() {
 
 fn withheld_operation() -> Command {
     operated(Uuid::from_u128(1), OperationAnswer::Failed(CallFailure::Withheld))
-}
-
-/// What acquirers are asked to do.
-fn calls(decision: &Decision) -> Vec<Effect> {
-    decision.effects.iter().filter(|effect| !matches!(effect, Effect::Deliver(_))).cloned().collect()
 }
 
 #[test]

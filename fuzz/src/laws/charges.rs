@@ -11,7 +11,7 @@ pub(super) fn check(before: &Payment, decision: &Decision, next: &Payment, comma
     let attempts = &next.state.attempts;
     let mut charged = decision.effects.iter().filter_map(|effect| match effect {
         Effect::Charge(name) => Some(name),
-        Effect::Inquire(..) | Effect::Operate(..) | Effect::InquireOperation(..) | Effect::Deliver(_) => None,
+        Effect::Inquire(..) | Effect::Operate(..) | Effect::InquireOperation(..) | Effect::Deliver(_) | Effect::Report => None,
     });
     let Some(name) = charged.next() else { return };
     assert_eq!(charged.next(), None, "two charges at once");
@@ -66,6 +66,7 @@ fn shows_no_effect(open: &Attempt, command: &Command) -> bool {
         | Command::Deliver { .. }
         | Command::Wake
         | Command::InquireNow
+        | Command::Reported(_)
         // Only its creator knows that, who makes no mistake about it.
         | Command::ChargeNeverLeft => false,
     }

@@ -35,6 +35,7 @@ pub(super) fn check(next: &Payment, first: &Decision, command: Command, context:
         | Command::Deliver { .. }
         | Command::Wake
         | Command::InquireNow
+        | Command::Reported(_)
         | Command::ChargeNeverLeft => {}
     }
 }

@@ -32,6 +32,9 @@ fn unrest(payment: &Payment) -> Option<&'static str> {
     if payment.operations.iter().any(Operation::is_processing) {
         return Some("an open operation");
     }
+    if !payment.reports.is_empty() {
+        return Some("a report that no operator has");
+    }
     payment.outbox.iter().any(|one| one.state == DeliveryState::Pending).then_some("an open delivery")
 }
 
@@ -204,7 +207,7 @@ fn check_captured(world: &World, payment: &Payment, entry: &Entry) {
     }
 }
 
-/// An exception that was on its way to the store is lost with its process, which is known.
+/// What an operator has to see is not lost, whatever died or panicked and whatever reply was lost.
 fn check_reported(world: &World, id: TransactionId, kind: &str) {
     let is_reported = world
         .store
@@ -212,9 +215,7 @@ fn check_reported(world: &World, id: TransactionId, kind: &str) {
         .exceptions
         .iter()
         .any(|exception| exception.transaction_id == id && exception.kind == kind);
-    let has_panicked =
-        [Fault::StorePanic, Fault::BankPanic].into_iter().any(|fault| world.faults.has_struck(fault));
-    if !is_reported && !has_panicked && !world.has_seen_death() {
+    if !is_reported {
         world.violation(format!("{id}: {kind} was reported to no operator"));
     }
 }
