@@ -10,7 +10,7 @@ use quita_domain::delivery::{DeliveryAttempt, Lease};
 use quita_domain::identity::AcquirerName;
 use quita_domain::money::Money;
 use quita_domain::operation::{Operation, OperationKind, OperationRequest, RequestedOperation, Verdict};
-use quita_domain::payment::{Command, Context, Payment};
+use quita_domain::payment::{Command, Context, Payment, Report};
 use quita_domain::slip::IssuedBoleto;
 use quita_domain::time::Timestamp;
 use uuid::Uuid;
@@ -37,6 +37,9 @@ pub fn command(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Comman
         10 => Command::Redeliver { delivery: place(input, payment)? },
         11 => Command::InquireNow,
         13 if !payment.operations.is_empty() => operation_resolved(input, payment)?,
+        12 if !payment.reports.is_empty() && input.arbitrary()? => {
+            Command::Reported(payment.reports.iter().take(1).map(Report::key).collect())
+        }
         12 | 13 => Command::Wake,
         14 => operation_inquired(input, payment)?,
         _ => Command::Hinted(acquirer(input, payment)?),

@@ -4,6 +4,7 @@ mod chargebacks;
 mod charges;
 mod operations;
 mod repetition;
+mod reports;
 
 use quita_domain::delivery::{Delivery, DeliveryState};
 use quita_domain::event::Event;
@@ -22,6 +23,7 @@ const BELIEVED_AFTER_MS: u64 = 20_000;
 /// Decides, checks every law, and gives the payment as it is then.
 pub fn step(before: &Payment, command: Command, context: &Context) -> Payment {
     let Ok(decision) = before.decide(command.clone(), context) else { return before.clone() };
+    reports::check(before, &decision, &command);
     let Some(next) = decision.next.as_ref() else {
         assert!(decision.effects.is_empty(), "nothing is sent without being stored first");
         return before.clone();
@@ -223,6 +225,7 @@ fn check_effects(next: &Payment, decision: &Decision) {
                 let are_over = earlier.all(|other| other.state != DeliveryState::Pending);
                 assert!(delivery.repeats.is_some() || are_over, "an event goes out before its time");
             }
+            Effect::Report => assert!(!next.reports.is_empty(), "nothing is brought on"),
         }
     }
 }

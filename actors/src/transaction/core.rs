@@ -353,7 +353,11 @@ const fn calls_acquirer(effect: &Effect) -> bool {
 fn first_charge(effects: &[Effect]) -> Option<&AcquirerName> {
     effects.iter().find_map(|effect| match effect {
         Effect::Charge(name) => Some(name),
-        Effect::Inquire(..) | Effect::Operate(..) | Effect::InquireOperation(..) | Effect::Deliver(_) | Effect::Report => None,
+        Effect::Inquire(..)
+        | Effect::Operate(..)
+        | Effect::InquireOperation(..)
+        | Effect::Deliver(_)
+        | Effect::Report => None,
     })
 }
 

@@ -5,6 +5,7 @@ use quita_domain::acquiring::{Decline, Fact};
 use quita_domain::control::RouteDirective;
 use quita_domain::identity::AcquirerName;
 use quita_domain::method::Method;
+use quita_domain::money::Money;
 use quita_domain::status::Status;
 use quita_ports::RawNotice;
 
@@ -385,5 +386,60 @@ fn what_contradicts_one_payment_in_several_ways_is_shown_in_each() {
             node.settle().await;
         }
         assert_eq!(world.store.kinds_of_exceptions(), ["contradiction"; 2], "the same one once");
+    });
+}
+
+/// A payment of which a part was given back at the bank's desk, and that was charged back, as an answer is about to tell.
+async fn taken_back(world: &World, node: &Node<'_>) {
+    node.created(pix(1)).await;
+    let desk = Fact::Refunded { refund_id: "desk".into(), amount: Some(Money::from_cents(500)) };
+    for (event, fact) in [("e1", settled(id(1), CENTS)), ("e2", desk)] {
+        node.payments.submit(node.notice(event, id(1), fact)).await.unwrap();
+        node.settle().await;
+    }
+    world.bank.states(id(1), Fact::ChargedBack { id: "c1".into(), amount: None });
+    world.bank.finds_take_ms(500);
+    hint(node, 1).await;
+    pass_ms(400).await;
+    assert_eq!(world.trace.asked(), 1);
+}
+
+#[test]
+fn what_an_operator_has_to_see_outlives_the_process_that_found_it() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        taken_back(&world, &node).await;
+        world.store.always(Op::PutException, Fault::Unavailable);
+        pass_ms(1_000).await;
+        assert_eq!(node.stored(id(1)).status(), Status::Chargeback);
+        assert_eq!(world.store.kinds_of_exceptions(), Vec::<String>::new());
+    });
+    world.store.heal();
+    world.live(async {
+        let node = world.node();
+        node.settle().await;
+        assert_eq!(world.store.kinds_of_exceptions(), ["refunded_and_charged_back"]);
+        let stored = node.stored(id(1));
+        assert_eq!((stored.reports.len(), stored.due_at()), (0, None), "and is done with");
+        assert_eq!(world.trace.asked(), 1, "nobody had to be asked again");
+    });
+}
+
+#[test]
+fn what_an_operator_has_to_see_outlives_a_write_whose_reply_was_lost() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        taken_back(&world, &node).await;
+        world.store.once(Op::Commit, Fault::LostReply);
+        world.store.always(Op::Load, Fault::Unavailable);
+        pass_ms(600).await;
+        assert_eq!(node.stored(id(1)).status(), Status::Chargeback, "it was written, and nobody knew");
+        pass_ms(5_000).await;
+        world.store.heal();
+        node.settle().await;
+        assert_eq!(world.store.kinds_of_exceptions(), ["refunded_and_charged_back"]);
+        assert_eq!(node.stored(id(1)).reports.len(), 0);
     });
 }

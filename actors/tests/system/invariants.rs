@@ -35,6 +35,9 @@ fn open_work(payment: &Payment) -> Vec<&'static str> {
     if payment.operations.iter().any(|operation| operation.state == OperationState::Processing) {
         open.push("an open operation");
     }
+    if !payment.reports.is_empty() {
+        open.push("a report that no operator has");
+    }
     if payment.outbox.iter().any(|delivery| delivery.state == DeliveryState::Pending) {
         open.push("an open delivery");
     }

@@ -11,7 +11,7 @@ use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::operation::{Operation, OperationCall, OperationKind, OperationState};
 use quita_domain::order::{Address, Order, Payer, Share, Split, Terms, Utm};
-use quita_domain::payment::{Chargeback, Check, Payment, Planned, WonDispute};
+use quita_domain::payment::{Chargeback, Check, DiscrepancyKind, Payment, Planned, Report, WonDispute};
 use quita_domain::routing::{Attempt, AttemptOutcome, Considered};
 use quita_domain::slip::IssuedBoleto;
 use quita_domain::state::{Refund, RefundStatus, State};
@@ -69,7 +69,19 @@ fn payment(
         operations: vec![operation(kind, call)],
         history: vec![event(1, Some(state.clone())), event(2, None)],
         outbox: vec![delivery(1, DeliveryState::Exhausted), delivery(2, DeliveryState::Pending)],
+        reports: vec![report()],
         state: Arc::new(state),
+    }
+}
+
+fn report() -> Report {
+    Report {
+        kind: DiscrepancyKind::RefundedAndChargedBack,
+        cause: String::from("r-1 c-1"),
+        detail: String::from("refund r-1 of 2.50 was done, and chargeback c-1 took 3.00 back"),
+        acquirer: Some(AcquirerName::new("sandbox")),
+        found_at: at(62),
+        due_at: at(122),
     }
 }
 

@@ -40,7 +40,8 @@ fn it_is_the_same_exception_whoever_brings_it_on_and_whenever() {
     // The reply to the write was lost, and the command comes again.
     let again = taken_back(&next, 5_000);
     assert!(again.next.is_none(), "it waits already");
-    let again = reported(next, 5_000).decide(found(ChargeAnswer::known(charged_back("c1"))), &at(6_000)).unwrap();
+    let again =
+        reported(next, 5_000).decide(found(ChargeAnswer::known(charged_back("c1"))), &at(6_000)).unwrap();
     for report in again.next.iter().flat_map(|next| &next.reports) {
         assert_eq!(report.exception(woken.id).id, first.id);
     }

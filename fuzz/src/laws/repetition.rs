@@ -56,11 +56,17 @@ fn is_story(command: &Command) -> bool {
     }
 }
 
+/// Whether nothing changed but what an operator has to see.
+fn is_only_reported(before: &Payment, after: &Payment) -> bool {
+    let Payment { revision, last_op, reports, .. } = before.clone();
+    Payment { revision, last_op, reports, ..after.clone() } == *before
+}
+
 fn changes_nothing(next: &Payment, first: &Decision, command: Command, context: &Context) {
     if first.discrepancies.is_empty() {
         let (shown, is_story) = (format!("{command:?}"), is_story(&command));
         let again = next.decide(command, context).expect("no refusal of facts");
-        if let Some(changed) = &again.next {
+        if let Some(changed) = again.next.as_ref().filter(|changed| !is_story || !is_only_reported(next, changed)) {
             let [before, after] = [next, changed].map(|payment| serde_json::to_string(payment).unwrap());
             panic!("what was stated again changed something: {shown}\nfrom {before}\nto   {after}");
         }

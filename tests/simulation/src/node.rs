@@ -177,7 +177,6 @@ impl Fuse {
     /// The process dies.
     pub(crate) fn blow(&self, why: &str) {
         self.world.note(|| format!("node {} dies: {why}", self.place));
-        self.world.note_death();
         self.is_dead.store(true, Ordering::Relaxed);
         self.death.notify_waiters();
     }

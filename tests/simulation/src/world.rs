@@ -75,8 +75,6 @@ pub(crate) struct World {
     /// What banks and payers still have to do.
     errands: AtomicU64,
     notices_on_the_way: AtomicU64,
-    /// Nodes that died.
-    deaths: AtomicU64,
     /// Moments at which something happens outside: time is not skipped beyond them.
     appointments: Mutex<BTreeSet<Timestamp>>,
 }
@@ -112,7 +110,6 @@ impl World {
             ids: AtomicU64::new(0),
             errands: AtomicU64::new(0),
             notices_on_the_way: AtomicU64::new(0),
-            deaths: AtomicU64::new(0),
             appointments: Mutex::default(),
         })
     }
@@ -220,15 +217,6 @@ impl World {
 
     pub(crate) fn has_notices_on_the_way(&self) -> bool {
         self.notices_on_the_way.load(Ordering::Relaxed) > 0
-    }
-
-    pub(crate) fn note_death(&self) {
-        self.deaths.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Whether any node ever died.
-    pub(crate) fn has_seen_death(&self) -> bool {
-        self.deaths.load(Ordering::Relaxed) > 0
     }
 
     /// Somebody outside waits for this moment.
