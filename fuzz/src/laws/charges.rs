@@ -11,7 +11,11 @@ pub(super) fn check(before: &Payment, decision: &Decision, next: &Payment, comma
     let attempts = &next.state.attempts;
     let mut charged = decision.effects.iter().filter_map(|effect| match effect {
         Effect::Charge(name) => Some(name),
-        Effect::Inquire(..) | Effect::Operate(..) | Effect::InquireOperation(..) | Effect::Deliver(_) | Effect::Report => None,
+        Effect::Inquire(..)
+        | Effect::Operate(..)
+        | Effect::InquireOperation(..)
+        | Effect::Deliver(_)
+        | Effect::Report => None,
     });
     let Some(name) = charged.next() else { return };
     assert_eq!(charged.next(), None, "two charges at once");

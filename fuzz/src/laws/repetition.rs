@@ -66,7 +66,9 @@ fn changes_nothing(next: &Payment, first: &Decision, command: Command, context: 
     if first.discrepancies.is_empty() {
         let (shown, is_story) = (format!("{command:?}"), is_story(&command));
         let again = next.decide(command, context).expect("no refusal of facts");
-        if let Some(changed) = again.next.as_ref().filter(|changed| !is_story || !is_only_reported(next, changed)) {
+        if let Some(changed) =
+            again.next.as_ref().filter(|changed| !is_story || !is_only_reported(next, changed))
+        {
             let [before, after] = [next, changed].map(|payment| serde_json::to_string(payment).unwrap());
             panic!("what was stated again changed something: {shown}\nfrom {before}\nto   {after}");
         }

@@ -17,8 +17,12 @@ pub(super) fn check(before: &Payment, decision: &Decision, command: &Command) {
         let is_new = before.reports.iter().all(|known| known.key() != report.key());
         assert!(!is_new || decision.effects.contains(&Effect::Report), "it waits for its lease");
     }
-    let taken_off = before.reports.iter().filter(|known| after.reports.iter().all(|one| one.key() != known.key()));
+    let taken_off =
+        before.reports.iter().filter(|known| after.reports.iter().all(|one| one.key() != known.key()));
     for report in taken_off {
-        assert!(matches!(command, Command::Reported(keys) if keys.contains(&report.key())), "it is forgotten");
+        assert!(
+            matches!(command, Command::Reported(keys) if keys.contains(&report.key())),
+            "it is forgotten"
+        );
     }
 }
