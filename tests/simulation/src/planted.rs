@@ -11,7 +11,6 @@ use quita_domain::acquiring::{
 };
 use quita_domain::delivery::{Delivery, DeliveryState};
 use quita_domain::operation::Operation;
-use quita_domain::time::DAY_MS;
 use quita_ports::{StoreError, Write, WriteError};
 
 use crate::bank::Bank;
@@ -61,10 +60,6 @@ mistakes! {
     DropEarlyNotice,
     /// What an operator has to see is dropped.
     DropException,
-    /// What an operator has to see is not stored with its cause.
-    ForgetReports,
-    /// What an operator has to see has no time at which it is brought on again.
-    ForgetReportLease,
     /// A charge without an answer counts as declined.
     TimeOutIsRefused,
     /// A charge without an answer counts as not delivered.
@@ -135,12 +130,6 @@ pub(crate) fn written(world: &World, place: usize, write: &Write) -> Write {
         Some(Mistake::ForgetDeliveryLease) => {
             for delivery in &mut payment.outbox {
                 delivery.next_attempt_at = None;
-            }
-        }
-        Some(Mistake::ForgetReports) => payment.reports.clear(),
-        Some(Mistake::ForgetReportLease) => {
-            for report in &mut payment.reports {
-                report.due_at = report.found_at.plus_ms(100 * 365 * DAY_MS);
             }
         }
         Some(Mistake::LoseEvent) => {
