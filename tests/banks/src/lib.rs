@@ -13,6 +13,13 @@ pub trait Counterparty: Send {
 
     /// Notices that it wants to send by now, each to be taken once.
     fn notices(&mut self, now_ms: i64) -> Vec<Notice>;
+
+    /// Does what people outside of the API do (payers, the provider's desk), sets knobs and faults, or tells the books.
+    ///
+    /// A command is `{"do": "pay", …}` with the arguments beside `do`; so a server's control path needs to know nothing
+    /// of the counterparty behind it. What can't be done is answered as `{"error": "…"}`. Every counterparty knows
+    /// `{"do": "books"}` and `{"do": "faults", …}` as [`faults::Planned`] reads it.
+    fn control(&mut self, command: &serde_json::Value, now_ms: i64) -> serde_json::Value;
 }
 
 /// A request as it came in.
