@@ -4,7 +4,10 @@
 //! A [`Counterparty`] is plain state: a request and the time go in, a [`Reply`] comes out. The simulated world calls it
 //! in process; a server puts it behind HTTP with mutual TLS.
 
+pub mod api_pix;
+pub mod certificates;
 pub mod faults;
+pub mod server;
 
 /// A provider as it is seen over HTTP.
 pub trait Counterparty: Send {

@@ -1,0 +1,136 @@
+//! Certificates of a test's own authority, as PEM files.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
+use rustls::RootCertStore;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+/// Years, month and day until which certificates are good, unless something else is asked for.
+const UNTIL: (i32, u8, u8) = (2099, 12, 31);
+
+/// An authority, and what it signed: `ca.pem`; `server`, `client` and `other-client` as `NAME.pem`, `NAME.key` and
+/// `NAME-with-key.pem`; and `foreign`, which another authority signed.
+pub struct Certificates {
+    directory: PathBuf,
+    authority: CertifiedIssuer<'static, KeyPair>,
+}
+
+/// A certificate and its private key, as files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pair {
+    /// The certificate.
+    pub certificate: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
+    /// Both in one file, as some clients want it.
+    pub both: PathBuf,
+}
+
+impl Certificates {
+    /// Makes all of them anew in this directory.
+    pub fn make(directory: &Path) -> io::Result<Self> {
+        std::fs::create_dir_all(directory)?;
+        let made = Self { directory: directory.to_owned(), authority: authority("The bank's authority")? };
+        std::fs::write(made.ca(), made.authority.pem())?;
+        for name in ["server", "client", "other-client"] {
+            made.issue(name, UNTIL)?;
+        }
+        let another = authority("Another authority")?;
+        made.sign("foreign", UNTIL, &another)?;
+        Ok(made)
+    }
+
+    /// Makes one more under this name, good until this year, month and day; one that is there is replaced.
+    pub fn issue(&self, name: &str, until: (i32, u8, u8)) -> io::Result<Pair> {
+        self.sign(name, until, &self.authority)
+    }
+
+    /// The authority's certificate.
+    pub fn ca(&self) -> PathBuf {
+        self.directory.join("ca.pem")
+    }
+
+    /// The client that the bank knows.
+    pub fn client(&self) -> Pair {
+        self.pair("client")
+    }
+
+    /// Another one that the bank knows, to be changed to.
+    pub fn other_client(&self) -> Pair {
+        self.pair("other-client")
+    }
+
+    /// A client that the bank does not know.
+    pub fn foreign(&self) -> Pair {
+        self.pair("foreign")
+    }
+
+    /// Where they are.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    pub(crate) fn server(&self) -> Pair {
+        self.pair("server")
+    }
+
+    /// The authority as the only one to be trusted.
+    pub(crate) fn roots(&self) -> io::Result<RootCertStore> {
+        let mut roots = RootCertStore::empty();
+        roots.add(self.authority.der().clone()).map_err(io::Error::other)?;
+        Ok(roots)
+    }
+
+    fn sign(
+        &self,
+        name: &str,
+        (year, month, day): (i32, u8, u8),
+        by: &CertifiedIssuer<'static, KeyPair>,
+    ) -> io::Result<Pair> {
+        let hosts = vec!["localhost".to_owned(), "127.0.0.1".to_owned(), format!("{name}.bank.example")];
+        let mut params = CertificateParams::new(hosts).map_err(io::Error::other)?;
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.not_before = date_time_ymd(2020, 1, 1);
+        params.not_after = date_time_ymd(year, month, day);
+        // Python's ssl refuses a chain without it since 3.13.
+        params.use_authority_key_identifier_extension = true;
+        let key = KeyPair::generate().map_err(io::Error::other)?;
+        let certificate = params.signed_by(&key, by).map_err(io::Error::other)?;
+        let pair = self.pair(name);
+        std::fs::write(&pair.certificate, certificate.pem())?;
+        std::fs::write(&pair.key, key.serialize_pem())?;
+        std::fs::write(&pair.both, certificate.pem() + &key.serialize_pem())?;
+        Ok(pair)
+    }
+
+    fn pair(&self, name: &str) -> Pair {
+        Pair {
+            certificate: self.directory.join(format!("{name}.pem")),
+            key: self.directory.join(format!("{name}.key")),
+            both: self.directory.join(format!("{name}-with-key.pem")),
+        }
+    }
+}
+
+impl Pair {
+    /// The certificate and the key, read from their files.
+    pub(crate) fn read(&self) -> io::Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>)> {
+        let certificate = CertificateDer::from_pem_file(&self.certificate).map_err(io::Error::other)?;
+        let key = PrivateKeyDer::from_pem_file(&self.key).map_err(io::Error::other)?;
+        Ok((vec![certificate], key))
+    }
+}
+
+fn authority(name: &str) -> io::Result<CertifiedIssuer<'static, KeyPair>> {
+    let mut params = CertificateParams::new(Vec::new()).map_err(io::Error::other)?;
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.key_usages = vec![rcgen::KeyUsagePurpose::KeyCertSign, rcgen::KeyUsagePurpose::CrlSign];
+    params.distinguished_name.push(DnType::CommonName, name);
+    params.not_before = date_time_ymd(2020, 1, 1);
+    params.not_after = date_time_ymd(UNTIL.0, UNTIL.1, UNTIL.2);
+    let key = KeyPair::generate().map_err(io::Error::other)?;
+    CertifiedIssuer::self_signed(params, key).map_err(io::Error::other)
+}

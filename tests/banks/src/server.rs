@@ -1,0 +1,274 @@
+//! A counterparty behind HTTP on loopback, plain or with (mutual) TLS, with a control path for those who are not its
+//! clients. It runs on a thread of its own and ends when it is dropped.
+
+mod control;
+mod exchange;
+mod notices;
+#[cfg(test)]
+mod tests;
+
+use std::convert::Infallible;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use rustls::server::WebPkiClientVerifier;
+use sha2::{Digest as _, Sha256};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Notify, oneshot};
+use tokio_rustls::TlsAcceptor;
+
+use crate::Counterparty;
+use crate::certificates::Certificates;
+
+/// How the counterparty is reached.
+#[derive(Debug, Clone, Default)]
+pub enum Tls {
+    /// Plain HTTP.
+    #[default]
+    Plain,
+    /// HTTPS that takes any client; certificates are made in this directory.
+    Server(PathBuf),
+    /// HTTPS that takes only clients with a certificate of its authority; certificates are made in this directory.
+    Mutual(PathBuf),
+}
+
+/// What may be set at the start.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// How the counterparty is reached.
+    pub tls: Tls,
+    /// The port of the counterparty; 0 for any that is free.
+    pub port: u16,
+    /// How long every answer takes.
+    pub delay_ms: u64,
+    /// Scheme, host and port that notices go to in place of their own, as if a proxy were before the receiver.
+    pub forward: Option<String>,
+    /// The whole address for notices of a counterparty that was told none.
+    pub notices_to: Option<String>,
+}
+
+/// A counterparty that is being served.
+pub struct Served<C> {
+    address: SocketAddr,
+    control: SocketAddr,
+    certificates: Option<Certificates>,
+    shared: Arc<Shared<C>>,
+    stop: Option<oneshot::Sender<Infallible>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What the tasks of one server have in common.
+struct Shared<C> {
+    counterparty: Mutex<C>,
+    ahead_ms: AtomicI64,
+    delay_ms: AtomicU64,
+    forward: Mutex<Option<String>>,
+    notices_to: Mutex<Option<String>>,
+    /// Something was done, so there may be notices.
+    done: Notify,
+    delivered: AtomicU64,
+    failed: AtomicU64,
+}
+
+struct Listeners {
+    api: std::net::TcpListener,
+    control: std::net::TcpListener,
+    acceptor: Option<TlsAcceptor>,
+    /// For notices to https addresses.
+    client: Option<Arc<rustls::ClientConfig>>,
+}
+
+impl<C: Counterparty + 'static> Served<C> {
+    /// Serves it on a free port.
+    pub fn start(counterparty: C, tls: Tls) -> io::Result<Self> {
+        Self::start_with(counterparty, Options { tls, ..Options::default() })
+    }
+
+    /// Serves it as the options say.
+    pub fn start_with(counterparty: C, options: Options) -> io::Result<Self> {
+        let (certificates, is_mutual) = match &options.tls {
+            Tls::Plain => (None, false),
+            Tls::Server(directory) => (Some(Certificates::make(directory)?), false),
+            Tls::Mutual(directory) => (Some(Certificates::make(directory)?), true),
+        };
+        let listeners = Listeners {
+            api: listen(options.port)?,
+            control: listen(0)?,
+            acceptor: certificates.as_ref().map(|made| acceptor(made, is_mutual)).transpose()?,
+            client: certificates.as_ref().map(notices::client).transpose()?,
+        };
+        let (address, control) = (listeners.api.local_addr()?, listeners.control.local_addr()?);
+        let shared = Arc::new(Shared {
+            counterparty: Mutex::new(counterparty),
+            ahead_ms: AtomicI64::new(0),
+            delay_ms: AtomicU64::new(options.delay_ms),
+            forward: Mutex::new(options.forward),
+            notices_to: Mutex::new(options.notices_to),
+            done: Notify::new(),
+            delivered: AtomicU64::new(0),
+            failed: AtomicU64::new(0),
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (stop, stopped) = oneshot::channel();
+        let for_thread = Arc::clone(&shared);
+        let thread = std::thread::Builder::new().name("counterparty".to_owned()).spawn(move || {
+            runtime.block_on(async move {
+                tokio::select! {
+                    () = serve(for_thread, listeners) => {}
+                    // Nothing is ever sent: the other end is dropped.
+                    _ = stopped => {}
+                }
+            });
+            // What is under way is cut.
+            runtime.shutdown_background();
+        })?;
+        Ok(Self { address, control, certificates, shared, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// Scheme, host and port.
+    pub fn url(&self) -> String {
+        let scheme = if self.certificates.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.address)
+    }
+
+    /// Scheme, host and port of the control path.
+    pub fn control_url(&self) -> String {
+        format!("http://{}", self.control)
+    }
+
+    /// Its certificates, with TLS.
+    pub fn certificates(&self) -> Option<&Certificates> {
+        self.certificates.as_ref()
+    }
+
+    /// Does something with the counterparty; notices that follow from it go out.
+    pub fn with<R>(&self, work: impl FnOnce(&mut C) -> R) -> R {
+        let result = work(&mut self.shared.counterparty());
+        self.shared.done.notify_one();
+        result
+    }
+
+    /// The counterparty's time.
+    pub fn now_ms(&self) -> i64 {
+        self.shared.now_ms()
+    }
+
+    /// Puts the counterparty's clock forward.
+    pub fn advance(&self, ms: i64) {
+        self.shared.ahead_ms.fetch_add(ms, Ordering::SeqCst);
+        self.shared.done.notify_one();
+    }
+
+    /// How many notices arrived and were answered with 2xx, and how many were not.
+    pub fn notices(&self) -> (u64, u64) {
+        (self.shared.delivered.load(Ordering::SeqCst), self.shared.failed.load(Ordering::SeqCst))
+    }
+}
+
+impl<C> Drop for Served<C> {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has told so.
+            thread.join().unwrap_or_default();
+        }
+    }
+}
+
+impl<C> Shared<C> {
+    fn counterparty(&self) -> MutexGuard<'_, C> {
+        self.counterparty.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[allow(clippy::disallowed_methods, reason = "a counterparty has a clock of its own")]
+    fn now_ms(&self) -> i64 {
+        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now_ms = i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX);
+        now_ms.saturating_add(self.ahead_ms.load(Ordering::SeqCst))
+    }
+}
+
+fn listen(port: u16) -> io::Result<std::net::TcpListener> {
+    let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+fn acceptor(certificates: &Certificates, is_mutual: bool) -> io::Result<TlsAcceptor> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = rustls::ServerConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .map_err(io::Error::other)?;
+    let builder = if is_mutual {
+        let roots = Arc::new(certificates.roots()?);
+        let verifier =
+            WebPkiClientVerifier::builder_with_provider(roots, provider).build().map_err(io::Error::other)?;
+        builder.with_client_cert_verifier(verifier)
+    } else {
+        builder.with_no_client_auth()
+    };
+    let (chain, key) = certificates.server().read()?;
+    let mut config = builder.with_single_cert(chain, key).map_err(io::Error::other)?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+async fn serve<C: Counterparty + 'static>(shared: Arc<Shared<C>>, listeners: Listeners) {
+    let Listeners { api, control, acceptor, client } = listeners;
+    let api = accept(api, |stream| {
+        tokio::spawn(connection(Arc::clone(&shared), acceptor.clone(), stream));
+    });
+    let controlled = accept(control, |stream| {
+        let shared = Arc::clone(&shared);
+        let service = service_fn(move |request| control::answer(Arc::clone(&shared), request));
+        tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+    });
+    tokio::join!(api, controlled, notices::send(Arc::clone(&shared), client));
+}
+
+/// Accepts as long as it is asked to.
+async fn accept(listener: std::net::TcpListener, take: impl Fn(TcpStream)) {
+    let Ok(listener) = TcpListener::from_std(listener) else { return };
+    loop {
+        // One that was gone before it was accepted concerns nobody.
+        if let Ok((stream, _)) = listener.accept().await {
+            stream.set_nodelay(true).unwrap_or_default();
+            take(stream);
+        }
+    }
+}
+
+async fn connection<C: Counterparty + 'static>(
+    shared: Arc<Shared<C>>,
+    acceptor: Option<TlsAcceptor>,
+    stream: TcpStream,
+) {
+    let Some(acceptor) = acceptor else { return requests(shared, None, stream).await };
+    // A client that is not let in is told so by TLS.
+    let Ok(stream) = acceptor.accept(stream).await else { return };
+    let shown = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
+    let certificate = shown.map(|der| Sha256::digest(der).iter().map(|byte| format!("{byte:02x}")).collect());
+    requests(shared, certificate, stream).await;
+}
+
+async fn requests<C: Counterparty + 'static>(
+    shared: Arc<Shared<C>>,
+    certificate: Option<String>,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+) {
+    let service = service_fn(move |request: hyper::Request<Incoming>| {
+        exchange::answer(Arc::clone(&shared), certificate.clone(), request)
+    });
+    // It ends with an error where the counterparty wants the connection cut.
+    http1::Builder::new().serve_connection(TokioIo::new(stream), service).await.unwrap_or_default();
+}

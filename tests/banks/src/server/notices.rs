@@ -1,0 +1,162 @@
+//! Sends the counterparty's notices to where they belong.
+
+use std::io;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use http_body_util::{BodyExt as _, Full};
+use hyper::Uri;
+use hyper::body::Bytes;
+use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper_util::rt::TokioIo;
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+use tokio::net::TcpStream;
+use tokio::sync::{Mutex, mpsc};
+use tokio_rustls::TlsConnector;
+
+use super::Shared;
+use crate::certificates::Certificates;
+use crate::{Counterparty, Notice};
+
+/// How many go out at once; each has a connection that it keeps.
+const SENDERS: usize = 8;
+/// Those that become due without anything being done are looked for so often.
+const EVERY: Duration = Duration::from_millis(20);
+const TIME_OUT: Duration = Duration::from_secs(10);
+
+/// A connection that is kept, and where it goes.
+struct Kept {
+    origin: String,
+    connection: SendRequest<Full<Bytes>>,
+}
+
+/// The bank as a client: it shows its own certificate and trusts its own authority.
+pub(super) fn client(certificates: &Certificates) -> io::Result<Arc<ClientConfig>> {
+    let (chain, key) = certificates.server().read()?;
+    let config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(io::Error::other)?
+        .with_root_certificates(certificates.roots()?)
+        .with_client_auth_cert(chain, key)
+        .map_err(io::Error::other)?;
+    Ok(Arc::new(config))
+}
+
+pub(super) async fn send<C: Counterparty + 'static>(
+    shared: Arc<Shared<C>>,
+    client: Option<Arc<ClientConfig>>,
+) {
+    let (queue, due) = mpsc::unbounded_channel();
+    let due = Arc::new(Mutex::new(due));
+    for _ in 0..SENDERS {
+        tokio::spawn(sender(Arc::clone(&shared), Arc::clone(&due), client.clone()));
+    }
+    loop {
+        let now_ms = shared.now_ms();
+        let notices = shared.counterparty().notices(now_ms);
+        for notice in notices {
+            // The senders end with the server.
+            queue.send(notice).unwrap_or_default();
+        }
+        tokio::select! {
+            () = shared.done.notified() => {}
+            () = tokio::time::sleep(EVERY) => {}
+        }
+    }
+}
+
+async fn sender<C>(
+    shared: Arc<Shared<C>>,
+    due: Arc<Mutex<mpsc::UnboundedReceiver<Notice>>>,
+    client: Option<Arc<ClientConfig>>,
+) {
+    let mut kept = None;
+    loop {
+        let next = due.lock().await.recv().await;
+        let Some(notice) = next else { return };
+        let Some(url) = shared.address_of(&notice) else { continue };
+        let sent = tokio::time::timeout(TIME_OUT, post(&mut kept, client.as_ref(), &url, notice)).await;
+        if let Ok(Ok(true)) = sent {
+            shared.delivered.fetch_add(1, Ordering::SeqCst);
+        } else {
+            kept = None;
+            shared.failed.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+}
+
+impl<C> Shared<C> {
+    /// Where this one goes, if anywhere.
+    fn address_of(&self, notice: &Notice) -> Option<String> {
+        let Some(url) = &notice.url else {
+            return self.notices_to.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        };
+        let forward = self.forward.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(origin) = forward else { return Some(url.clone()) };
+        let path =
+            url.split_once("://").and_then(|(_, rest)| rest.split_once('/')).map_or("", |(_, path)| path);
+        Some(format!("{}/{path}", origin.trim_end_matches('/')))
+    }
+}
+
+/// Whether it was answered with 2xx.
+async fn post(
+    kept: &mut Option<Kept>,
+    client: Option<&Arc<ClientConfig>>,
+    url: &str,
+    notice: Notice,
+) -> io::Result<bool> {
+    let uri: Uri = url.parse().map_err(io::Error::other)?;
+    let origin = format!(
+        "{}://{}",
+        uri.scheme_str().unwrap_or("http"),
+        uri.authority().map_or("", |all| all.as_str())
+    );
+    let is_open = match kept {
+        Some(known) => known.origin == origin && known.connection.ready().await.is_ok(),
+        None => false,
+    };
+    if !is_open {
+        *kept = None;
+    }
+    let known = match kept {
+        Some(known) => known,
+        None => {
+            let connection = connect(&uri, client).await?;
+            kept.insert(Kept { origin, connection })
+        }
+    };
+    let path = uri.path_and_query().map_or("/", |path| path.as_str());
+    let mut request =
+        hyper::Request::post(path).header("host", uri.authority().map_or("", |all| all.as_str()));
+    for (name, value) in &notice.headers {
+        request = request.header(name, value);
+    }
+    let request = request.body(Full::from(notice.body)).map_err(io::Error::other)?;
+    let response = known.connection.send_request(request).await.map_err(io::Error::other)?;
+    let is_taken = response.status().is_success();
+    // Read to its end, so that the connection can be used again.
+    response.into_body().collect().await.map_err(io::Error::other)?;
+    Ok(is_taken)
+}
+
+async fn connect(uri: &Uri, client: Option<&Arc<ClientConfig>>) -> io::Result<SendRequest<Full<Bytes>>> {
+    let host = uri.host().ok_or_else(|| io::Error::other("no host"))?.to_owned();
+    let is_tls = uri.scheme_str() == Some("https");
+    let port = uri.port_u16().unwrap_or(if is_tls { 443 } else { 80 });
+    let stream = TcpStream::connect((host.as_str(), port)).await?;
+    stream.set_nodelay(true)?;
+    if !is_tls {
+        let (sender, connection) = handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
+        tokio::spawn(connection);
+        return Ok(sender);
+    }
+    let client = client.ok_or_else(|| io::Error::other("no certificates"))?;
+    let name = ServerName::try_from(host).map_err(io::Error::other)?;
+    let stream = TlsConnector::from(Arc::clone(client)).connect(name, stream).await?;
+    let (sender, connection) = handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
+    tokio::spawn(connection);
+    Ok(sender)
+}
