@@ -13,6 +13,8 @@ use super::rules;
 use crate::Response;
 
 const INVALID: &str = "CobOperacaoInvalida";
+/// How long a charge can be paid that does not say.
+const DAY_S: i64 = 86_400;
 
 /// What a body asks of a charge; what it does not name stays as it is.
 #[derive(Default)]
@@ -40,15 +42,13 @@ impl PixBank {
         if asked.removed {
             return Err(invalid("O campo cob.status não é de criação."));
         }
+        let asked = Asked { expires_s: asked.expires_s.or(Some(DAY_S)), ..asked };
         match self.books.charges.get_mut(txid) {
-            Some(charge) if charge.status == Status::Active => {
-                let renewed = Asked { expires_s: asked.expires_s.or(Some(86_400)), ..asked };
-                renewed.apply(charge);
-            }
+            Some(charge) if charge.status == Status::Active => asked.apply(charge),
             Some(_) => return Err(invalid("A cobrança já existe e não está no status ATIVA.")),
             None => self.create(txid, asked, now_ms),
         }
-        self.tell_created(txid, now_ms)
+        self.tell_created(txid)
     }
 
     /// `POST /cob`: the bank draws the txid.
@@ -73,7 +73,7 @@ impl PixBank {
         self.pay_by_chance(txid, now_ms);
     }
 
-    fn tell_created(&self, txid: &str, _now_ms: i64) -> Result<Response, Problem> {
+    fn tell_created(&self, txid: &str) -> Result<Response, Problem> {
         let charge = self.books.charges.get(txid).ok_or_else(not_found)?;
         Ok(json_answer(self.config.created_status, &self.tell_charge(txid, charge, false)))
     }

@@ -54,7 +54,9 @@ impl PixBank {
             .collect();
         found.sort_by_key(|(_, pix)| (pix.received_ms, pix.number));
         let (page, mut parameters) = of_period(query, &period, &found).map_err(wrong)?;
-        for name in ["txid", "cpf", "cnpj"] {
+        // A short txid, of a static code, may be asked for; the document's pattern lets none be told.
+        let told = |name: &&str| *name != "txid" || query.get("txid").is_some_and(rules::is_txid);
+        for name in ["txid", "cpf", "cnpj"].into_iter().filter(told) {
             if let Some(value) = query.get(name) {
                 parameters.insert(name.to_owned(), json!(value));
             }

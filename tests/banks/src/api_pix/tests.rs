@@ -191,6 +191,14 @@ fn a_charge_is_created_with_a_code_of_its_own_location() {
 }
 
 #[test]
+fn a_charge_that_does_not_say_how_long_can_be_paid_for_a_day() {
+    let mut bank = Bank::new();
+    let body = json!({"calendario": {}, "valor": {"original": "1.00"}, "chave": KEY});
+    assert_eq!(bank.call("PUT", &cob(), &body).1["calendario"]["expiracao"], 86_400);
+    assert!(bank.bank.pay(TXID, NOW_MS + 86_400_000).is_ok());
+}
+
+#[test]
 fn what_the_document_forbids_creates_no_charge() {
     let mut bank = Bank::new();
     let bodies = [
