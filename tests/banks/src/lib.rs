@@ -6,6 +6,7 @@
 
 pub mod api_pix;
 pub mod certificates;
+pub mod cielo;
 pub mod faults;
 pub mod server;
 

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::{Parser, ValueEnum};
 use quita_banks::Counterparty;
 use quita_banks::api_pix::{Config, PixBank};
+use quita_banks::cielo::{self, Cielo};
+use quita_banks::faults;
 use quita_banks::server::{Options, Served, Tls};
 use serde_json::{Value, json};
 
@@ -44,6 +46,8 @@ struct Arguments {
 enum Kind {
     /// A bank that speaks API Pix.
     ApiPix,
+    /// A Cielo.
+    Cielo,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -58,6 +62,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let config: Value = serde_json::from_str(&arguments.config)?;
     match arguments.kind {
         Kind::ApiPix => serve(PixBank::new(Config::default().changed(&config)?), arguments),
+        Kind::Cielo => {
+            serve(Cielo::new(cielo::Config::default().changed(&config)?, faults::none()), arguments)
+        }
     }
 }
 

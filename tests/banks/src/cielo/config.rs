@@ -1,0 +1,168 @@
+//! What a Cielo may be told: who calls it, what it does slowly, badly or in a dialect of its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// How a Cielo behaves. The default is one that does as its manual says, and nothing badly.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+pub struct Config {
+    /// Who may call: a GUID.
+    pub merchant_id: String,
+    /// And the key, 40 characters.
+    pub merchant_key: String,
+    /// Decides all that is drawn.
+    pub seed: u64,
+    /// Whether the hosts of transactions and of queries are two. The second one is what comes under `/query/`, or with a
+    /// `Host` that begins with `apiquery`. Else either does both.
+    pub hosts_apart: bool,
+    /// How long the query host does not know a new sale, in milliseconds.
+    pub query_lag_ms: i64,
+    /// How many of a thousand sales lag.
+    pub query_lag_permille: u64,
+    /// What must lie between two captures or voids of the same sale, in milliseconds; 0 to take them at any pace.
+    pub pause_ms: i64,
+    /// Whether a second sale under the same `MerchantOrderId` is refused (code 302). Cielo's default is that it is not.
+    pub refuses_same_order: bool,
+    /// The longest `MerchantOrderId` of a PIX: 50 by the manual, 25 by a page of the newer portal.
+    pub longest_pix_order: usize,
+    /// Whether cards can be checked without charging (code 322 if not).
+    pub has_zero_auth: bool,
+    /// The least that one instalment may be, in cents.
+    pub least_instalment_cents: u64,
+    /// After which time an authorisation that was not captured lapses, in milliseconds.
+    pub authorisation_lapses_ms: i64,
+    /// How long a PIX takes to be given back, in milliseconds; 0: at once.
+    pub pix_refund_takes_ms: i64,
+    /// Whether the code of a PIX states its amount.
+    pub pix_code_states_amount: bool,
+    /// How many of a thousand codes of PIX and boletos are wrong, in a way that is drawn.
+    pub wrong_codes_permille: u64,
+    /// In which respects answers are spelt otherwise than in the manual.
+    pub traps: BTreeSet<Trap>,
+    /// How many of a thousand answers fall into each of these traps.
+    pub traps_permille: u64,
+    /// The notifications.
+    pub notices: Notifications,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            merchant_id: "dbe5e423-ed15-4c27-843a-fedf325ea67c".into(),
+            merchant_key: "NPGKHFARFASEZEPYEYLTXJMWACSWDEMJWBAKWPQD".into(),
+            seed: 1,
+            hosts_apart: false,
+            query_lag_ms: 0,
+            query_lag_permille: 1_000,
+            pause_ms: 0,
+            refuses_same_order: false,
+            longest_pix_order: 50,
+            has_zero_auth: true,
+            least_instalment_cents: 500,
+            authorisation_lapses_ms: 15 * 24 * 60 * 60 * 1_000,
+            pix_refund_takes_ms: 0,
+            pix_code_states_amount: true,
+            wrong_codes_permille: 0,
+            traps: BTreeSet::new(),
+            traps_permille: 500,
+            notices: Notifications::default(),
+        }
+    }
+}
+
+impl Config {
+    /// This configuration with the fields that `changes` has; `notices` too is changed field by field.
+    pub fn changed(&self, changes: &Value) -> Result<Self, serde_json::Error> {
+        let mut all = serde_json::to_value(self)?;
+        merge(&mut all, changes);
+        serde_json::from_value(all)
+    }
+}
+
+/// Headers and lists are replaced whole.
+fn merge(into: &mut Value, changes: &Value) {
+    match (into, changes) {
+        (Value::Object(into), Value::Object(changes)) => {
+            for (name, change) in changes {
+                match into.get_mut(name).filter(|_| name == "notices") {
+                    Some(inner) => merge(inner, change),
+                    None => {
+                        into.insert(name.clone(), change.clone());
+                    }
+                }
+            }
+        }
+        (into, change) => *into = change.clone(),
+    }
+}
+
+/// How notifications go out, and go astray.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+pub struct Notifications {
+    /// Where to.
+    pub url: Option<String>,
+    /// The fixed headers that were registered, at most three.
+    pub headers: BTreeMap<String, String>,
+    /// How late one is at least and at most, in milliseconds.
+    pub delay_ms: (i64, i64),
+    /// How many of a thousand never go out.
+    pub lost_permille: u64,
+    /// How many go out twice.
+    pub repeated_permille: u64,
+    /// With how many comes another one that is forged.
+    pub forged_permille: u64,
+    /// How many sales are told of before they are answered.
+    pub early_permille: u64,
+}
+
+/// One respect in which Cielo's answers differ from its manual, or its manual from itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trap {
+    /// `Paymentid`.
+    PaymentIdSpelling,
+    /// `"157"` for `157`: amounts, codes and statuses.
+    NumbersAsText,
+    /// `"ByMerchant"` for `0`.
+    InterestAsText,
+    /// `"true"` for `true`.
+    BooleansAsText,
+    /// `QrcodeBase64Image`.
+    ImageSpelling,
+    /// `2026-12-01T10:13:39.42` for `2026-12-01 10:13:39`.
+    DatesWithT,
+    /// `ReceivedDate` for `ReceveidDate` in the list of an order's sales.
+    ReceivedDateSpelling,
+    /// The list of an order's sales is called `Payment` for `Payments`.
+    ListName,
+    /// An order without sales is an empty list for a 404.
+    EmptyListForUnknown,
+    /// A 404 has no body.
+    NotFoundWithoutBody,
+    /// Fields that nobody knows.
+    UnknownFields,
+}
+
+impl Trap {
+    /// All of them, for [`Config::traps`].
+    pub fn all() -> BTreeSet<Self> {
+        [
+            Self::PaymentIdSpelling,
+            Self::NumbersAsText,
+            Self::InterestAsText,
+            Self::BooleansAsText,
+            Self::ImageSpelling,
+            Self::DatesWithT,
+            Self::ReceivedDateSpelling,
+            Self::ListName,
+            Self::EmptyListForUnknown,
+            Self::NotFoundWithoutBody,
+            Self::UnknownFields,
+        ]
+        .into()
+    }
+}
