@@ -7,7 +7,7 @@ use quita_domain::secret::Secret;
 pub struct ApiPixSettings {
     /// Where the calls go, with the version: `https://pix.bank.example/v2`.
     pub base_url: String,
-    /// Where `PATCH` goes.
+    /// Where `PATCH` goes, which one bank has under another version.
     pub revision_base_url: String,
     /// How a token of access is had.
     pub token: TokenSettings,
@@ -22,8 +22,6 @@ pub struct ApiPixSettings {
     pub query: Vec<(String, Secret<String>)>,
     /// Names under which the code to copy may be found in an answer, the first that is there counts.
     pub code_fields: Vec<String>,
-    /// Whether `cob.devedor` takes nothing but document and name.
-    pub strict_payer: bool,
     /// Whether the answer may carry another txid than the one that was asked for (a sandbox of a bank does).
     pub ignores_txid_of_answer: bool,
     /// What is done about the address of the bank's callbacks.
@@ -39,7 +37,7 @@ pub enum TokenSettings {
     Static(Secret<String>),
     /// From an address, by OAuth 2.0 client credentials.
     ClientCredentials {
-        /// The address.
+        /// The address, with a query if the bank wants one.
         url: String,
         /// How the request is made.
         form: TokenForm,
@@ -63,8 +61,6 @@ pub enum TokenForm {
     Form,
     /// A form with the id alone: the certificate proves the rest.
     FormNoSecret,
-    /// A form with id and secret, and `grant_type` in the query too.
-    FormAndQuery,
 }
 
 /// Whom a BR Code names.
@@ -81,7 +77,8 @@ pub struct Receiver {
 pub struct WebhookSettings {
     /// Whether it is registered.
     pub registration: Registration,
-    /// The address for callbacks as this bank wants it; none where nothing is registered.
+    /// The address for callbacks as this bank wants it, the dialect's suffix behind the token; none where nothing is
+    /// registered.
     pub address: Option<Secret<String>>,
     /// The last part of that address: what proves that the bank was told it.
     pub token: Secret<String>,
