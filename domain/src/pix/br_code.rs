@@ -49,6 +49,15 @@ pub fn parse(payload: &str) -> Result<BrCode, BrCodeError> {
     BrCode::parse(payload)
 }
 
+/// The amount in cents that a code states in object 54, if it does. That of a dynamic code binds nobody, because its
+/// location decides; one that contradicts the charge tells that the code is another charge's.
+///
+/// # Errors
+/// A [`BrCodeError`] when the objects can't be read or the amount is none.
+pub fn stated_amount(payload: &str) -> Result<Option<u64>, BrCodeError> {
+    reading::stated_amount(payload)
+}
+
 /// A code with a key in it, composed without any PSP.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StaticBrCode {

@@ -26,6 +26,15 @@ pub(super) fn read(payload: &str) -> Result<BrCode, BrCodeError> {
     }
 }
 
+pub(super) fn stated_amount(payload: &str) -> Result<Option<u64>, BrCodeError> {
+    amount_cents(&Objects::parse(payload)?)
+}
+
+fn amount_cents(objects: &Objects<'_>) -> Result<Option<u64>, BrCodeError> {
+    let text = objects.get("54");
+    text.map(|text| amount::from_text(text).ok_or(BrCodeError::Amount)).transpose()
+}
+
 fn check_checksum(payload: &str, objects: &Objects<'_>) -> Result<(), BrCodeError> {
     let Some(("63", given)) = objects.last() else { return Err(BrCodeError::Checksum) };
     let covered = payload.strip_suffix(given).ok_or(BrCodeError::Checksum)?;
@@ -66,10 +75,7 @@ fn is_pix(template: &Objects<'_>) -> bool {
 }
 
 fn read_static(objects: &Objects<'_>, account: &Objects<'_>, key: &str) -> Result<StaticBrCode, BrCodeError> {
-    let amount_cents = match objects.get("54") {
-        Some(text) => Some(amount::from_text(text).ok_or(BrCodeError::Amount)?),
-        None => None,
-    };
+    let amount_cents = amount_cents(objects)?;
     Ok(StaticBrCode {
         key: PixKey::parse(key).map_err(|_| BrCodeError::Key)?,
         merchant_name: objects.require("59")?.to_owned(),
@@ -188,6 +194,15 @@ mod tests {
     fn amounts_and_txids_of_static_codes_must_be_well_formed() {
         check_refused(&[FRONT, PIX, "54041,00", BACK], BrCodeError::Amount);
         check_refused(&[FRONT, PIX, &BACK.replace("62070503***", "62070503A-1")], BrCodeError::Txid);
+    }
+
+    #[test]
+    fn a_code_may_state_an_amount() {
+        for (object, stated) in
+            [("", Ok(None)), ("540510.00", Ok(Some(1_000))), ("540210", Err(BrCodeError::Amount))]
+        {
+            assert_eq!(stated_amount(&closed(&[FRONT, PIX, object, BACK])), stated, "{object}");
+        }
     }
 
     #[test]

@@ -1,0 +1,79 @@
+//! A charge is withdrawn by `PATCH /cob/{txid}` with nothing but its status. Whatever is not clearly that, the charge
+//! itself tells.
+
+use quita_domain::acquiring::{CallFailure, ChargeQuery, OperationAnswer};
+use serde_json::{Value, json};
+
+use super::cob::{self, Cob, CobStatus};
+use super::link::{Answer, Link};
+
+/// Why a paid charge can't be withdrawn.
+const ALREADY_PAID: &str = "already_paid";
+
+/// Withdraws a charge.
+pub(super) async fn cancel(link: &Link, query: &ChargeQuery) -> OperationAnswer {
+    let body = json!({ "status": "REMOVIDA_PELO_USUARIO_RECEBEDOR" });
+    let refusal = match link.patch(&cob::path(query.id), &body).await {
+        Ok(Answer::Success(answer)) => match found(link, query, &answer) {
+            Found::Removed => return OperationAnswer::Done,
+            Found::Paid | Found::Open | Found::Unclear(_) => None,
+        },
+        Ok(Answer::NotFound(why) | Answer::Refused(why)) => Some(why),
+        Err(failure) => return OperationAnswer::Failed(failure),
+    };
+    match (unknown_at_most(inquire(link, query).await), refusal) {
+        // Still there, because the bank refused to withdraw it.
+        (OperationAnswer::NotFound, Some(why)) => OperationAnswer::Refused(why),
+        (OperationAnswer::NotFound, None) => unclear("the answer does not say that the charge was withdrawn"),
+        (answer, _) => answer,
+    }
+}
+
+/// Asks whether a charge was withdrawn. One that still waits for its payer was not.
+pub(super) async fn inquire(link: &Link, query: &ChargeQuery) -> OperationAnswer {
+    match link.get(&cob::path(query.id)).await {
+        Ok(Answer::Success(answer)) => match found(link, query, &answer) {
+            Found::Removed => OperationAnswer::Done,
+            Found::Paid => OperationAnswer::Refused(ALREADY_PAID.into()),
+            Found::Open => OperationAnswer::NotFound,
+            Found::Unclear(why) => unclear(why),
+        },
+        Ok(Answer::NotFound(_)) => OperationAnswer::NotFound,
+        Ok(Answer::Refused(why)) => OperationAnswer::Failed(CallFailure::Unknown(why)),
+        Err(failure) => OperationAnswer::Failed(failure),
+    }
+}
+
+/// What an answer says of the charge.
+enum Found {
+    Removed,
+    Paid,
+    Open,
+    Unclear(&'static str),
+}
+
+fn found(link: &Link, query: &ChargeQuery, answer: &Value) -> Found {
+    let Ok(cob) = Cob::read(answer, query, &link.credential) else {
+        return Found::Unclear("the answer is about another charge, or none");
+    };
+    match cob.status {
+        CobStatus::Removed(_) => Found::Removed,
+        CobStatus::Concluded => Found::Paid,
+        CobStatus::Active => Found::Open,
+        CobStatus::Unknown => Found::Unclear("the answer has no status that is known"),
+    }
+}
+
+/// The request left: if the bank can't be asked now, it is not known what became of it.
+pub(super) fn unknown_at_most(answer: OperationAnswer) -> OperationAnswer {
+    match answer {
+        OperationAnswer::Failed(CallFailure::NotDelivered(why)) => {
+            OperationAnswer::Failed(CallFailure::Unknown(why))
+        }
+        answer => answer,
+    }
+}
+
+fn unclear(why: &str) -> OperationAnswer {
+    OperationAnswer::Failed(CallFailure::Unknown(why.to_owned()))
+}

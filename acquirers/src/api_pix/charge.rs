@@ -1,0 +1,73 @@
+//! A charge is made by `PUT /cob/{txid}` and asked for by `GET`. Never by `POST`: the bank would choose the txid, and a
+//! repetition would be a second charge.
+
+use quita_domain::acquiring::{CallFailure, Charge, ChargeAnswer, ChargeQuery};
+use quita_domain::document::DocumentType;
+use quita_domain::order::{Payer, Terms};
+use quita_domain::time::Timestamp;
+use serde_json::{Map, Value, json};
+
+use super::cob::{self, Cob};
+use super::link::{Answer, Link};
+
+/// The most characters of the payer's name (`devedor.nome`), and of what the payer is told (`solicitacaoPagador`).
+const MAX_NAME: usize = 200;
+const MAX_MESSAGE: usize = 140;
+
+/// Makes a charge. A refusal is one of this sending; whether an earlier one had an effect, only an inquiry tells.
+pub(super) async fn charge(link: &Link, charge: &Charge, now: Timestamp) -> ChargeAnswer {
+    let query = &charge.query;
+    let Terms::Pix { expires_in_s } = query.terms else {
+        return ChargeAnswer::Failed(CallFailure::NotDelivered("this acquirer takes PIX alone".into()));
+    };
+    match link.put(&cob::path(query.id), &request(charge, expires_in_s, link)).await {
+        Ok(Answer::Success(answer)) => stated(&answer, query, link, now),
+        Ok(Answer::NotFound(why) | Answer::Refused(why)) => ChargeAnswer::Refused(why),
+        Err(failure) => ChargeAnswer::Failed(failure),
+    }
+}
+
+/// Asks what became of a charge.
+pub(super) async fn inquire(link: &Link, query: &ChargeQuery) -> ChargeAnswer {
+    match link.get(&cob::path(query.id)).await {
+        Ok(Answer::Success(answer)) => stated(&answer, query, link, query.created_at),
+        Ok(Answer::NotFound(_)) => ChargeAnswer::NotFound,
+        Ok(Answer::Refused(why)) => ChargeAnswer::Failed(CallFailure::Unknown(why)),
+        Err(failure) => ChargeAnswer::Failed(failure),
+    }
+}
+
+fn stated(answer: &Value, query: &ChargeQuery, link: &Link, begun: Timestamp) -> ChargeAnswer {
+    match Cob::read(answer, query, &link.credential) {
+        Ok(cob) => cob.states(begun),
+        Err(instead) => instead,
+    }
+}
+
+fn request(charge: &Charge, expires_in_s: u64, link: &Link) -> Value {
+    let order = &charge.order;
+    let mut body = Map::new();
+    body.insert("calendario".into(), json!({ "expiracao": expires_in_s }));
+    body.insert("devedor".into(), payer(&order.payer));
+    body.insert("valor".into(), json!({ "original": charge.query.amount.to_string() }));
+    body.insert("chave".into(), link.settings().pix_key.as_str().into());
+    let message = order.external_reference.as_deref().map(|reference| one_line(reference, MAX_MESSAGE));
+    if let Some(message) = message.filter(|message| !message.is_empty()) {
+        body.insert("solicitacaoPagador".into(), message.into());
+    }
+    Value::Object(body)
+}
+
+/// Document and name alone: some banks refuse what else the document of the standard allows for charges that are due.
+fn payer(payer: &Payer) -> Value {
+    let document = match payer.document.kind() {
+        DocumentType::Cpf => "cpf",
+        DocumentType::Cnpj => "cnpj",
+    };
+    json!({ document: payer.document.as_str(), "nome": one_line(&payer.full_name(), MAX_NAME) })
+}
+
+fn one_line(text: &str, max: usize) -> String {
+    let line = text.chars().map(|each| if each.is_control() { ' ' } else { each }).take(max);
+    line.collect::<String>().trim().to_owned()
+}

@@ -1,0 +1,160 @@
+//! A charge as the bank describes it (`cob`), read leniently, and what it states of ours.
+
+use std::sync::Arc;
+
+use quita_domain::acquiring::{
+    CallFailure, ChargeAnswer, ChargeQuery, Fact, Issued, Reference, RemovedBy, Statement,
+};
+use quita_domain::identity::TransactionId;
+use quita_domain::order::Terms;
+use quita_domain::time::Timestamp;
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::code;
+use super::lenient::{instant, money, present, text, whole};
+use super::link::Credential;
+use super::received::{END_TO_END_ID, Income};
+
+/// Where a charge is: under its id without hyphens, which is its txid.
+pub(super) fn path(id: TransactionId) -> String {
+    format!("/cob/{}", txid(id))
+}
+
+/// The name of a charge at the bank: 32 hexadecimal digits.
+pub(super) fn txid(id: TransactionId) -> String {
+    id.uuid().simple().to_string()
+}
+
+/// The payment whose charge has this name, if one of ours could have it.
+pub(super) fn payment_of(txid: &str) -> Option<TransactionId> {
+    (txid.len() == 32).then(|| Uuid::try_parse(txid).ok().map(TransactionId::new)).flatten()
+}
+
+/// How far a charge is at the bank. Its time may be over while it is still active.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CobStatus {
+    /// Waits for its payer.
+    Active,
+    /// Was paid, and takes no more.
+    Concluded,
+    /// Was withdrawn.
+    Removed(RemovedBy),
+    /// A member that the document does not have: nothing is concluded from it.
+    Unknown,
+}
+
+impl CobStatus {
+    /// Reads it; the document spells the removals in two ways.
+    fn read(answer: &Value) -> Self {
+        match text(answer, "status").map(str::to_ascii_uppercase).as_deref() {
+            Some("ATIVA") => Self::Active,
+            Some("CONCLUIDA") => Self::Concluded,
+            Some("REMOVIDA_PELO_USUARIO_RECEBEDOR" | "REMOVIDO_PELO_USUARIO_RECEBEDOR") => {
+                Self::Removed(RemovedBy::Receiver)
+            }
+            Some("REMOVIDA_PELO_PSP" | "REMOVIDO_PELO_PSP") => Self::Removed(RemovedBy::Acquirer),
+            Some(_) | None => Self::Unknown,
+        }
+    }
+}
+
+/// A charge of ours, as an answer describes it.
+pub(super) struct Cob<'a> {
+    pub(super) status: CobStatus,
+    pub(super) income: Income,
+    answer: &'a Value,
+    query: &'a ChargeQuery,
+    credential: &'a Credential,
+}
+
+impl<'a> Cob<'a> {
+    /// Reads an answer about the charge that was asked for.
+    ///
+    /// # Errors
+    /// What is answered instead if it is about another one, or no charge at all.
+    pub(super) fn read(
+        answer: &'a Value,
+        query: &'a ChargeQuery,
+        credential: &'a Credential,
+    ) -> Result<Self, ChargeAnswer> {
+        let names_it = ["txid", "status", "chave"].iter().any(|field| text(answer, field).is_some());
+        if !names_it {
+            return Err(ChargeAnswer::Failed(CallFailure::Unknown("the answer is about no charge".into())));
+        }
+        let is_checked = !credential.settings.ignores_txid_of_answer;
+        if is_checked && text(answer, "txid").is_some_and(|txid| payment_of(txid) != Some(query.id)) {
+            return Err(ChargeAnswer::Mismatched("the answer is about another txid".into()));
+        }
+        if text(answer, "chave").is_some_and(|key| !credential.is_our_key(key)) {
+            return Err(ChargeAnswer::Foreign("another key receives its money".into()));
+        }
+        if let Some(value) = present(answer, "valor") {
+            match money(value, "original") {
+                Some(amount) if amount == query.amount => {}
+                Some(amount) => {
+                    let why = format!("the answer is about {amount} in place of {}", query.amount);
+                    return Err(ChargeAnswer::Mismatched(why));
+                }
+                None if present(value, "original").is_none() => {}
+                None => {
+                    let why = "the amount in the answer can't be read".to_owned();
+                    return Err(ChargeAnswer::Failed(CallFailure::Unknown(why)));
+                }
+            }
+        }
+        let income = Income::read(answer, query, credential);
+        Ok(Self { status: CobStatus::read(answer), income, answer, query, credential })
+    }
+
+    /// What the answer states. A charge whose answer does not say when it was made began at `begun`.
+    pub(super) fn states(&self, begun: Timestamp) -> ChargeAnswer {
+        let reference = self.reference();
+        let has_payment = self.income.end_to_end_id().is_some();
+        let pending = || self.issued(begun).map(|issued| Fact::Pending { issued, news_at: None });
+        let (first, last) = match self.status {
+            CobStatus::Active | CobStatus::Unknown => (pending(), None),
+            CobStatus::Concluded => (pending(), (!has_payment).then_some(Fact::Concluded)),
+            CobStatus::Removed(by) => (None, (!has_payment).then_some(Fact::Removed { by })),
+        };
+        let facts: Vec<Fact> = first.into_iter().chain(self.income.facts()).chain(last).collect();
+        if facts.is_empty() {
+            return ChargeAnswer::WithoutCode(reference);
+        }
+        ChargeAnswer::Known(Statement { facts, reference })
+    }
+
+    /// The code to pay with: the one of this answer, or the one that is known.
+    fn issued(&self, begun: Timestamp) -> Option<Issued> {
+        let code = code::of_charge(self.answer, self.query.amount, &self.credential.settings);
+        let new = code.map(|code| Issued::Pix {
+            txid: txid(self.query.id),
+            code,
+            expires_at: self.expires_at(begun),
+        });
+        new.or_else(|| self.query.issued.as_ref().map(Arc::as_ref).cloned())
+    }
+
+    fn expires_at(&self, begun: Timestamp) -> Timestamp {
+        let calendar = self.answer.get("calendario");
+        let created_at = calendar.and_then(|calendar| instant(calendar, "criacao")).unwrap_or(begun);
+        let seconds =
+            calendar.and_then(|calendar| whole(calendar, "expiracao")).unwrap_or(match &self.query.terms {
+                Terms::Pix { expires_in_s } => *expires_in_s,
+                Terms::Boleto { .. } | Terms::CreditCard { .. } => 0,
+            });
+        created_at.plus_ms(seconds.saturating_mul(1_000))
+    }
+
+    fn reference(&self) -> Reference {
+        let reference = Reference::none().with("txid", &txid(self.query.id));
+        let reference = match self.income.end_to_end_id() {
+            Some(id) => reference.with(END_TO_END_ID, id),
+            None => reference,
+        };
+        match code::location(self.answer) {
+            Some(location) => reference.with("location", location),
+            None => reference,
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The code to pay with: the bank's, if it is a BR Code of this charge, or one that is built from the charge's location.
+
+use quita_domain::money::Money;
+use quita_domain::pix::br_code::{BrCode, DynamicBrCode, stated_amount};
+use serde_json::Value;
+
+use super::lenient::text;
+use super::settings::ApiPixSettings;
+
+/// Where the payer's app fetches the charge: host and path without scheme, as a BR Code has it.
+pub(super) fn location(answer: &Value) -> Option<&str> {
+    let given = text(answer, "location").or_else(|| text(answer.get("loc")?, "location"))?;
+    Some(given.strip_prefix("https://").or_else(|| given.strip_prefix("http://")).unwrap_or(given))
+}
+
+/// The code of this charge, if the answer has what it takes.
+pub(super) fn of_charge(answer: &Value, amount: Money, settings: &ApiPixSettings) -> Option<String> {
+    let location = location(answer);
+    let given = settings.code_fields.iter().filter_map(|field| text(answer, field));
+    let of_this_charge = |code: &&str| is_of_charge(code, location, amount);
+    given.into_iter().find(of_this_charge).map(String::from).or_else(|| built(location?, settings))
+}
+
+/// Whether a payer who uses this code pays this charge: it is dynamic, and leads to where the answer says.
+fn is_of_charge(code: &str, location: Option<&str>, amount: Money) -> bool {
+    let Ok(BrCode::Dynamic(read)) = BrCode::parse(code) else { return false };
+    let leads_there = location.is_none_or(|location| read.url.eq_ignore_ascii_case(location));
+    let states_it = stated_amount(code).is_ok_and(|cents| cents.is_none_or(|cents| cents == amount.cents()));
+    leads_there && states_it
+}
+
+fn built(location: &str, settings: &ApiPixSettings) -> Option<String> {
+    let receiver = settings.receiver.as_ref()?;
+    DynamicBrCode::new(location.to_owned(), receiver.name.clone(), receiver.city.clone()).build().ok()
+}

@@ -1,0 +1,108 @@
+//! Makes the adapters of one bank, one for each thread, and holds what they share: the credential with its token.
+
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use quita_domain::acquiring::CallFailure;
+use quita_domain::time::Timestamp;
+use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, Clock, LocalIssue, NoticeReader};
+
+use super::adapter::ApiPix;
+use super::link::{Answer, Credential, Link};
+use super::notices::ApiPixNotices;
+use super::registration::{self, RegistrationOutcome};
+use super::settings::ApiPixSettings;
+use crate::exchange::ExchangeFactory;
+
+/// Makes the adapters of one bank that speaks API Pix.
+pub struct ApiPixFactory {
+    spec: AcquirerSpec,
+    clock: Arc<dyn Clock>,
+    current: Arc<Current>,
+    notices: ApiPixNotices,
+    registration: Mutex<Option<RegistrationOutcome>>,
+}
+
+/// The credential that calls begin with from now on.
+pub(super) struct Current(RwLock<Arc<Credential>>);
+
+impl Current {
+    pub(super) fn credential(&self) -> Arc<Credential> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl ApiPixFactory {
+    /// The bank under this name. Nothing is sent before the first call.
+    pub fn new(
+        spec: AcquirerSpec,
+        settings: ApiPixSettings,
+        exchange: Arc<dyn ExchangeFactory>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let credential = Credential::new(settings, exchange, Arc::clone(&clock), spec.time_out_ms);
+        let current = Arc::new(Current(RwLock::new(Arc::new(credential))));
+        let notices = ApiPixNotices::new(Arc::clone(&current));
+        Self { spec, clock, current, notices, registration: Mutex::default() }
+    }
+
+    /// Takes other settings, another certificate: the token and kept connections are dropped with the old ones, which
+    /// calls that are under way still end with.
+    pub fn reconfigure(&self, settings: ApiPixSettings, exchange: Arc<dyn ExchangeFactory>) {
+        let credential = Credential::new(settings, exchange, Arc::clone(&self.clock), self.spec.time_out_ms);
+        *self.current.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(credential);
+    }
+
+    /// Until when the token lasts that is in use; none if there is none, or if it is one for ever.
+    pub fn token_until(&self) -> Option<Timestamp> {
+        self.current.credential().tokens.until()
+    }
+
+    /// Has the bank call our address, if it is configured so; what became of it is kept.
+    pub async fn register_webhook(&self) -> RegistrationOutcome {
+        let outcome = registration::register(&Link::open(self.current.credential())).await;
+        *self.registration.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome.clone());
+        outcome
+    }
+
+    /// What became of the last registration, if there was any.
+    pub fn registration(&self) -> Option<RegistrationOutcome> {
+        self.registration.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Reads a charge that does not exist: that the bank does not know it shows that address, certificate and token are
+    /// right, and changes nothing.
+    ///
+    /// # Errors
+    /// Why there was no answer of that kind.
+    pub async fn ask_something_unknown(&self) -> Result<(), CallFailure> {
+        let credential = self.current.credential();
+        let txid = credential.fresh_uuid("something unknown").simple();
+        match Link::open(credential).get(&format!("/cob/{txid}")).await? {
+            Answer::Success(_) | Answer::NotFound(_) => Ok(()),
+            Answer::Refused(why) => Err(CallFailure::Unknown(why)),
+        }
+    }
+}
+
+impl AcquirerFactory for ApiPixFactory {
+    fn spec(&self) -> &AcquirerSpec {
+        &self.spec
+    }
+
+    fn build(&self) -> Rc<dyn Acquirer> {
+        Rc::new(ApiPix::new(Arc::clone(&self.current), Arc::clone(&self.clock)))
+    }
+
+    fn notices(&self) -> Option<&dyn NoticeReader> {
+        Some(&self.notices)
+    }
+
+    fn operates_in_turn(&self) -> bool {
+        false
+    }
+
+    fn local_issue(&self) -> Option<&dyn LocalIssue> {
+        None
+    }
+}

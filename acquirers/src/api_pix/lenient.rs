@@ -1,0 +1,102 @@
+//! Banks' answers, read leniently: unknown fields and members are passed over, a number may be a text and a text a
+//! number, one thing may stand where a list belongs.
+
+use quita_domain::money::Money;
+use quita_domain::pix::amount;
+use quita_domain::time::Timestamp;
+use serde_json::Value;
+
+/// A text that is not empty, without blanks around it.
+pub(super) fn text<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
+    value.get(field)?.as_str().map(str::trim).filter(|text| !text.is_empty())
+}
+
+/// What stands there that is not `null`.
+pub(super) fn present<'a>(value: &'a Value, field: &str) -> Option<&'a Value> {
+    value.get(field).filter(|found| !found.is_null())
+}
+
+/// An amount in reais: a text with two decimals, or whatever says the same without doubt. Whole numbers without decimals
+/// could be cents: they are nothing.
+pub(super) fn money(value: &Value, field: &str) -> Option<Money> {
+    let text = match value.get(field)? {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
+    };
+    let has_one_decimal = text.rsplit_once('.').is_some_and(|(_, decimals)| decimals.len() == 1);
+    let padded = if has_one_decimal { format!("{text}0") } else { text };
+    amount::from_text(&padded).map(Money::from_cents)
+}
+
+/// A whole number from zero.
+pub(super) fn whole(value: &Value, field: &str) -> Option<u64> {
+    match value.get(field)? {
+        Value::Number(number) => number.as_u64(),
+        Value::String(text) => text.trim().parse().ok(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// An instant.
+pub(super) fn instant(value: &Value, field: &str) -> Option<Timestamp> {
+    Timestamp::parse(text(value, field)?)
+}
+
+/// A list, or the one thing that stands in its place.
+pub(super) fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
+    match value.get(field) {
+        Some(Value::Array(items)) => items,
+        Some(item @ Value::Object(_)) => std::slice::from_ref(item),
+        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) | None => &[],
+    }
+}
+
+/// Whether a text can be an end-to-end id, and can stand in a path: letters and digits. The standard has 32 of them.
+pub(super) fn is_end_to_end_id(text: &str) -> bool {
+    (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn amounts_are_read_in_every_spelling_that_leaves_no_doubt() {
+        for (written, cents) in [
+            (json!("10.00"), Some(1_000)),
+            (json!(" 10.00 "), Some(1_000)),
+            (json!("10.5"), Some(1_050)),
+            (json!(10.5), Some(1_050)),
+            (json!(0.01), Some(1)),
+            (json!("0.00"), Some(0)),
+            (json!(10), None),
+            (json!("10"), None),
+            (json!("1,00"), None),
+            (json!("1.000"), None),
+            (json!("-1.00"), None),
+            (json!(-1.5), None),
+            (json!(1e300), None),
+            (json!(null), None),
+            (json!({}), None),
+        ] {
+            let read = money(&json!({ "valor": written }), "valor").map(Money::cents);
+            assert_eq!(read, cents, "{written}");
+        }
+    }
+
+    #[test]
+    fn one_thing_may_stand_where_a_list_belongs() {
+        for (found, count) in [
+            (json!({"pix": [{}, {}]}), 2),
+            (json!({"pix": {}}), 1),
+            (json!({"pix": "x"}), 0),
+            (json!({"pix": null}), 0),
+            (json!([]), 0),
+        ] {
+            assert_eq!(list(&found, "pix").len(), count, "{found}");
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! What every call to the bank goes through: address, token, headers, one repetition after a 401, and what an answer's
+//! status means before anybody reads its body.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use quita_domain::acquiring::CallFailure;
+use quita_domain::secret::Secret;
+use quita_ports::Clock;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use url::form_urlencoded;
+use uuid::Uuid;
+
+use super::settings::ApiPixSettings;
+use super::token::{Token, TokenKeeper};
+use super::{reason, retry_after};
+use crate::exchange::{Exchange, ExchangeFactory, Failure, Request, Response, Verb};
+
+/// How long nothing is sent when the bank answers 429 and does not say for how long.
+const THROTTLED_MS: u64 = 2_000;
+
+/// One configuration with all that belongs to its credential. Another configuration has another one of these; calls that
+/// are under way end with the one that they began with.
+pub(super) struct Credential {
+    pub(super) settings: ApiPixSettings,
+    pub(super) exchanges: Arc<dyn ExchangeFactory>,
+    pub(super) tokens: TokenKeeper,
+    clock: Arc<dyn Clock>,
+    /// How many calls there were.
+    calls: AtomicU64,
+}
+
+impl Credential {
+    pub(super) fn new(
+        settings: ApiPixSettings,
+        exchanges: Arc<dyn ExchangeFactory>,
+        clock: Arc<dyn Clock>,
+        time_out_ms: u64,
+    ) -> Self {
+        // A token must leave the call that waits for it time to be made.
+        let patience = Duration::from_millis((time_out_ms / 2).max(1));
+        let tokens = TokenKeeper::new(settings.token.clone(), Arc::clone(&clock), patience);
+        Self { settings, exchanges, tokens, clock, calls: AtomicU64::new(0) }
+    }
+
+    /// A UUID that nothing else of this service has: it follows from the time, the number of the call and what it is for.
+    pub(super) fn fresh_uuid(&self, what: &str) -> Uuid {
+        let mut hash = Sha256::new_with_prefix("quita call 1");
+        hash.update(self.clock.now().millis().to_be_bytes());
+        hash.update(self.calls.fetch_add(1, Ordering::Relaxed).to_be_bytes());
+        hash.update(what);
+        super::uuid_of(hash)
+    }
+
+    /// Whether a key that the bank names is the one that receives our money.
+    pub(super) fn is_our_key(&self, key: &str) -> bool {
+        key.trim().eq_ignore_ascii_case(&self.settings.pix_key)
+    }
+}
+
+/// The way to the bank from one thread.
+pub(super) struct Link {
+    pub(super) credential: Arc<Credential>,
+    exchange: Rc<dyn Exchange>,
+}
+
+/// Under which of the bank's addresses a path is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Base {
+    Calls,
+    Revisions,
+}
+
+/// What the bank answered, as far as its status tells.
+pub(super) enum Answer {
+    /// 2xx, with what was in it; `null` if nothing was.
+    Success(Value),
+    /// 404.
+    NotFound(String),
+    /// Another 4xx that is an answer: why.
+    Refused(String),
+}
+
+impl Link {
+    /// Opens the way, with connections of its own.
+    pub(super) fn open(credential: Arc<Credential>) -> Self {
+        let exchange = credential.exchanges.open();
+        Self { credential, exchange }
+    }
+
+    pub(super) fn settings(&self) -> &ApiPixSettings {
+        &self.credential.settings
+    }
+
+    /// A text of the bank that may be shown.
+    pub(super) fn scrubbed(&self, text: &str) -> String {
+        reason::scrubbed(text, &self.secrets(None))
+    }
+
+    /// Reads.
+    pub(super) async fn get(&self, path: &str) -> Result<Answer, CallFailure> {
+        self.call(Verb::Get, Base::Calls, path, &[], None).await
+    }
+
+    /// Creates under a name of ours.
+    pub(super) async fn put(&self, path: &str, body: &Value) -> Result<Answer, CallFailure> {
+        self.call(Verb::Put, Base::Calls, path, &[], Some(body)).await
+    }
+
+    /// The same, with headers that only this call has.
+    pub(super) async fn put_with(
+        &self,
+        path: &str,
+        headers: &[(String, String)],
+        body: &Value,
+    ) -> Result<Answer, CallFailure> {
+        self.call(Verb::Put, Base::Calls, path, headers, Some(body)).await
+    }
+
+    /// Changes.
+    pub(super) async fn patch(&self, path: &str, body: &Value) -> Result<Answer, CallFailure> {
+        self.call(Verb::Patch, Base::Revisions, path, &[], Some(body)).await
+    }
+
+    /// Makes a call. A token that the bank does not take is replaced once: what it answered 401 had no effect.
+    async fn call(
+        &self,
+        verb: Verb,
+        base: Base,
+        path: &str,
+        headers: &[(String, String)],
+        body: Option<&Value>,
+    ) -> Result<Answer, CallFailure> {
+        let url = self.url(base, path);
+        let mut token = self.credential.tokens.token(self.exchange.as_ref()).await?;
+        let mut response = self.send(self.request(verb, &url, headers, body, &token)).await?;
+        if response.status == 401 && self.credential.tokens.refused(&token) {
+            token = self.credential.tokens.token(self.exchange.as_ref()).await?;
+            response = self.send(self.request(verb, &url, headers, body, &token)).await?;
+        }
+        self.judge(&response, &token)
+    }
+
+    async fn send(&self, request: Request) -> Result<Response, CallFailure> {
+        self.exchange.send(request).await.map_err(|failure| match failure {
+            Failure::NotSent(why) => CallFailure::NotDelivered(why),
+            Failure::Unknown(why) => CallFailure::Unknown(why),
+        })
+    }
+
+    fn request(
+        &self,
+        verb: Verb,
+        url: &str,
+        headers: &[(String, String)],
+        body: Option<&Value>,
+        token: &Token,
+    ) -> Request {
+        let own = [
+            ("accept".to_owned(), "application/json".to_owned()),
+            ("authorization".to_owned(), format!("Bearer {}", token.value.expose())),
+        ];
+        let content_type = body.map(|_| ("content-type".to_owned(), "application/json".to_owned()));
+        let configured = self.settings().headers.iter();
+        let configured = configured.map(|(name, value)| (name.clone(), self.filled(value, url)));
+        Request {
+            verb,
+            url: url.to_owned(),
+            headers: own.into_iter().chain(content_type).chain(configured).chain(headers.to_vec()).collect(),
+            body: body.map(|body| body.to_string().into_bytes()).unwrap_or_default(),
+        }
+    }
+
+    fn url(&self, base: Base, path: &str) -> String {
+        let settings = self.settings();
+        let base = match base {
+            Base::Calls => &settings.base_url,
+            Base::Revisions => &settings.revision_base_url,
+        };
+        let address = format!("{base}{path}");
+        if settings.query.is_empty() {
+            return address;
+        }
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        for (name, value) in &settings.query {
+            query.append_pair(name, &self.filled(value, &address));
+        }
+        format!("{address}?{}", query.finish())
+    }
+
+    fn filled(&self, template: &Secret<String>, what: &str) -> String {
+        let template = template.expose();
+        if template.contains("{uuid}") {
+            return template.replace("{uuid}", &self.credential.fresh_uuid(what).to_string());
+        }
+        template.clone()
+    }
+
+    /// What the status means. Only an explicit answer is one; whatever else may have had an effect is unknown.
+    fn judge(&self, response: &Response, token: &Token) -> Result<Answer, CallFailure> {
+        let status = response.status;
+        let why = || reason::of_answer(status, &response.body, &self.secrets(Some(token)));
+        let wait_ms = retry_after::of(response, self.credential.clock.now());
+        match (status, wait_ms) {
+            (200..=299, _) => self.read(response),
+            (401 | 403, _) => Err(CallFailure::NotDelivered(format!("{status} {}", why()))),
+            (404, _) => Ok(Answer::NotFound(why())),
+            (429 | 503, Some(after_ms)) => Err(CallFailure::Throttled { after_ms }),
+            (429, None) => Err(CallFailure::Throttled { after_ms: THROTTLED_MS }),
+            (408, _) => Err(CallFailure::Unknown(format!("408 {}", why()))),
+            (400..=499, _) => Ok(Answer::Refused(why())),
+            _ => Err(CallFailure::Unknown(format!("{status} {}", why()))),
+        }
+    }
+
+    fn read(&self, response: &Response) -> Result<Answer, CallFailure> {
+        if response.body.iter().all(u8::is_ascii_whitespace) {
+            return Ok(Answer::Success(Value::Null));
+        }
+        serde_json::from_slice(&response.body)
+            .map(Answer::Success)
+            .map_err(|_| CallFailure::Unknown(format!("the answer {} can't be read", response.status)))
+    }
+
+    /// What no text of the bank may show.
+    fn secrets<'a>(&'a self, token: Option<&'a Token>) -> Vec<&'a str> {
+        let settings = self.settings();
+        let filled = settings.headers.iter().chain(&settings.query).map(|(_, value)| value.expose().as_str());
+        let shown = filled.filter(|value| !value.contains("{uuid}"));
+        shown
+            .chain(token.map(|token| token.value.expose().as_str()))
+            .chain([settings.pix_key.as_str()])
+            .collect()
+    }
+}
+
+/// A text as one segment of a path (RFC 3986, section 2.3: what is unreserved stays as it is).
+pub(super) fn segment(text: &str) -> String {
+    text.bytes().fold(String::with_capacity(text.len()), |mut path, byte| {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            path.push(char::from(byte));
+        } else {
+            path.push_str(&format!("%{byte:02X}"));
+        }
+        path
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_becomes_one_segment_of_a_path() {
+        assert_eq!(segment("+5511987654321"), "%2B5511987654321");
+        assert_eq!(segment("a/b?c@d.e"), "a%2Fb%3Fc%40d.e");
+        assert_eq!(segment("é"), "%C3%A9");
+    }
+}

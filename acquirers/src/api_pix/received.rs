@@ -1,0 +1,159 @@
+//! The Pix that came in for a charge, and what was given back of them.
+
+use quita_domain::acquiring::{ChargeQuery, Fact, Settlement};
+use quita_domain::money::Money;
+use quita_domain::time::Timestamp;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use super::cob::payment_of;
+use super::lenient::{instant, is_end_to_end_id, list, money, text};
+use super::link::Credential;
+
+/// The most of each kind that are read: beyond that an answer is somebody's mistake.
+const MAX_ITEMS: usize = 1_000;
+
+/// The name of the Pix that paid a charge, among the bank's names of the charge.
+pub(super) const END_TO_END_ID: &str = "endToEndId";
+
+/// A Pix that came in for our key.
+#[derive(Debug, PartialEq, Eq)]
+struct Received {
+    end_to_end_id: String,
+    amount: Money,
+    at: Option<Timestamp>,
+    returned: Vec<Returned>,
+}
+
+/// A part of a Pix that went back to its payer.
+#[derive(Debug, PartialEq, Eq)]
+struct Returned {
+    id: String,
+    amount: Money,
+    at: Option<Timestamp>,
+    /// The banks took it back, in a procedure for fraud or failure.
+    is_disputed: bool,
+}
+
+/// What came in for a charge.
+pub(super) struct Income {
+    /// The Pix that paid it.
+    payment: Option<Received>,
+    /// Whatever else came in.
+    others: Vec<Received>,
+}
+
+impl Income {
+    /// What an answer about a charge says. The Pix that pays is the first by its time with the charge's amount; once one
+    /// did, it stays that one, even if the bank shows an earlier one later.
+    pub(super) fn read(answer: &Value, query: &ChargeQuery, credential: &Credential) -> Self {
+        let ignores_txid = credential.settings.ignores_txid_of_answer;
+        let is_ours = |pix: &&Value| {
+            let is_of_charge = |txid| ignores_txid || payment_of(txid) == Some(query.id);
+            text(pix, "chave").is_none_or(|key| credential.is_our_key(key))
+                && text(pix, "txid").is_none_or(is_of_charge)
+        };
+        let mut all: Vec<Received> = Vec::new();
+        for pix in list(answer, "pix").iter().take(MAX_ITEMS).filter(is_ours).filter_map(Received::read) {
+            if !all.iter().any(|known| known.end_to_end_id == pix.end_to_end_id) {
+                all.push(pix);
+            }
+        }
+        all.sort_by_key(|pix| (pix.at.is_none(), pix.at));
+        let known = query.reference.get(END_TO_END_ID);
+        let pays = |pix: &Received| pix.amount == query.amount;
+        let place = all.iter().position(|pix| pays(pix) && Some(pix.end_to_end_id.as_str()) == known);
+        let payment = place.or_else(|| all.iter().position(pays)).map(|place| all.remove(place));
+        Self { payment, others: all }
+    }
+
+    /// The end-to-end id of the Pix that paid.
+    pub(super) fn end_to_end_id(&self) -> Option<&str> {
+        self.payment.as_ref().map(|pix| pix.end_to_end_id.as_str())
+    }
+
+    /// What happened: the Pix that paid, every other one, what went back of the one that paid. What went back of others
+    /// was never counted as the payment's, so it is no refund of it.
+    pub(super) fn facts(&self) -> Vec<Fact> {
+        let settled = self.payment.iter().chain(&self.others).map(Received::settled);
+        settled.chain(self.payment.iter().flat_map(Received::given_back)).collect()
+    }
+}
+
+impl Received {
+    /// A Pix without a name or an amount is none that could be told of.
+    fn read(pix: &Value) -> Option<Self> {
+        let end_to_end_id = text(pix, END_TO_END_ID).filter(|id| is_end_to_end_id(id))?.to_owned();
+        let returned = list(pix, "devolucoes").iter().take(MAX_ITEMS).filter_map(Returned::read);
+        let mut returned: Vec<Returned> = returned.collect();
+        returned.sort_by_key(|each| (each.at.is_none(), each.at));
+        Some(Self { end_to_end_id, amount: money(pix, "valor")?, at: instant(pix, "horario"), returned })
+    }
+
+    fn settled(&self) -> Fact {
+        Fact::Settled(Settlement {
+            id: self.end_to_end_id.clone(),
+            amount: self.amount,
+            paid_on: self.at.map(Timestamp::sao_paulo_date),
+            end_to_end_id: Some(self.end_to_end_id.clone()),
+            approval: None,
+        })
+    }
+
+    fn given_back(&self) -> impl Iterator<Item = Fact> {
+        self.returned.iter().map(|returned| {
+            let id = refund_id(&self.end_to_end_id, &returned.id);
+            if returned.is_disputed {
+                let amount = Some(returned.amount).filter(|amount| *amount != self.amount);
+                Fact::ChargedBack { id, amount }
+            } else {
+                Fact::Refunded { refund_id: id, amount: Some(returned.amount) }
+            }
+        })
+    }
+}
+
+impl Returned {
+    /// Only what was given back: what is under way or was refused moved nothing.
+    fn read(refund: &Value) -> Option<Self> {
+        let is_done = text(refund, "status").is_some_and(|status| status.eq_ignore_ascii_case("DEVOLVIDO"));
+        let times = refund.get("horario");
+        let at =
+            times.and_then(|times| instant(times, "liquidacao").or_else(|| instant(times, "solicitacao")));
+        let is_disputed = text(refund, "natureza").is_some_and(|nature| nature.starts_with("MED"));
+        let id = text(refund, "id").or_else(|| text(refund, "rtrId"))?.to_owned();
+        is_done.then_some(Self { id, amount: money(refund, "valor")?, at, is_disputed })
+    }
+}
+
+/// Our id of a refund. One that we asked for has that of its operation without hyphens; one that others asked for has an
+/// id that follows from the bank's names, so that it is the same whenever it is read (UUIDv8: RFC 9562, section 5.8).
+fn refund_id(end_to_end_id: &str, id: &str) -> String {
+    let is_hexadecimal = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    let own = (id.len() == 32 && id.bytes().all(is_hexadecimal)).then(|| Uuid::try_parse(id).ok()).flatten();
+    let derived = || {
+        let mut hash = Sha256::new_with_prefix("quita refund 1");
+        hash.update(end_to_end_id);
+        hash.update([0]);
+        hash.update(id);
+        super::uuid_of(hash)
+    };
+    own.unwrap_or_else(derived).hyphenated().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refund_of_ours_has_our_id_and_another_one_always_the_same() {
+        let ours = "7978c0c97ea847e78e8849634473c1f1";
+        assert_eq!(refund_id("E1", ours), "7978c0c9-7ea8-47e7-8e88-49634473c1f1");
+        let others = refund_id("E1", "R1");
+        assert_eq!(others, refund_id("E1", "R1"));
+        assert_ne!(others, refund_id("E2", "R1"));
+        assert_ne!(others, refund_id("E1R", "1"));
+        assert!(Uuid::try_parse(&others).is_ok());
+    }
+}

@@ -1,0 +1,114 @@
+//! Money goes back by `PUT /pix/{endToEndId}/devolucao/{id}`: the id is ours, and the bank refuses one that was used, so
+//! that the same request again is the same refund. It has states of its own, for hours or days.
+
+use quita_domain::acquiring::{CallFailure, ChargeQuery, OperationAnswer};
+use quita_domain::money::Money;
+use quita_domain::operation::Operation;
+use serde_json::{Value, json};
+
+use super::cancel::unknown_at_most;
+use super::cob::{self, Cob};
+use super::lenient::{is_end_to_end_id, money, text};
+use super::link::{Answer, Link};
+use super::received::END_TO_END_ID;
+
+/// Asks for a refund of the Pix that paid.
+pub(super) async fn refund(
+    link: &Link,
+    query: &ChargeQuery,
+    operation: &Operation,
+    amount: Money,
+) -> OperationAnswer {
+    let path = match path(link, query, operation).await {
+        Ok(Some(path)) => path,
+        Ok(None) => return not_sent("the bank does not say which Pix paid the charge"),
+        Err(CallFailure::Unknown(why)) => return not_sent(&why),
+        Err(failure) => return OperationAnswer::Failed(failure),
+    };
+    match link.put(&path, &json!({ "valor": amount.to_string() })).await {
+        Ok(Answer::Success(answer)) => state(link, &answer, operation, amount),
+        // It is refused, unless the bank has it: then it refused the repetition.
+        Ok(Answer::NotFound(why) | Answer::Refused(why)) => {
+            match read(link, &path, operation, amount).await {
+                OperationAnswer::NotFound => OperationAnswer::Refused(why),
+                known => unknown_at_most(known),
+            }
+        }
+        Err(failure) => OperationAnswer::Failed(failure),
+    }
+}
+
+/// Asks what became of a refund.
+pub(super) async fn inquire(
+    link: &Link,
+    query: &ChargeQuery,
+    operation: &Operation,
+    amount: Money,
+) -> OperationAnswer {
+    match path(link, query, operation).await {
+        Ok(Some(path)) => read(link, &path, operation, amount).await,
+        // Without the name of a Pix it can't have been sent.
+        Ok(None) => OperationAnswer::NotFound,
+        Err(failure) => OperationAnswer::Failed(failure),
+    }
+}
+
+async fn read(link: &Link, path: &str, operation: &Operation, amount: Money) -> OperationAnswer {
+    match link.get(path).await {
+        Ok(Answer::Success(answer)) => state(link, &answer, operation, amount),
+        Ok(Answer::NotFound(_)) => OperationAnswer::NotFound,
+        Ok(Answer::Refused(why)) => OperationAnswer::Failed(CallFailure::Unknown(why)),
+        Err(failure) => OperationAnswer::Failed(failure),
+    }
+}
+
+/// Where the refund is. The Pix that paid is known since the payment was; if its name was lost, the charge tells.
+async fn path(
+    link: &Link,
+    query: &ChargeQuery,
+    operation: &Operation,
+) -> Result<Option<String>, CallFailure> {
+    let id = operation.id.simple();
+    let of_pix = |end_to_end_id: &str| format!("/pix/{end_to_end_id}/devolucao/{id}");
+    if let Some(known) = query.reference.get(END_TO_END_ID).filter(|known| is_end_to_end_id(known)) {
+        return Ok(Some(of_pix(known)));
+    }
+    match link.get(&cob::path(query.id)).await? {
+        Answer::Success(answer) => {
+            let cob = Cob::read(&answer, query, &link.credential);
+            let cob = cob.map_err(|_| CallFailure::Unknown("the answer is about another charge".into()))?;
+            Ok(cob.income.end_to_end_id().map(of_pix))
+        }
+        Answer::NotFound(_) => Ok(None),
+        Answer::Refused(why) => Err(CallFailure::Unknown(why)),
+    }
+}
+
+/// How far a refund is. One with another id or amount than ours is not the one that was asked for.
+fn state(link: &Link, answer: &Value, operation: &Operation, amount: Money) -> OperationAnswer {
+    let id = operation.id.simple().to_string();
+    let is_other = text(answer, "id").is_some_and(|given| !given.eq_ignore_ascii_case(&id))
+        || money(answer, "valor").is_some_and(|given| given != amount);
+    if is_other {
+        return unclear("the answer is about another refund");
+    }
+    match text(answer, "status").map(str::to_ascii_uppercase).as_deref() {
+        Some("EM_PROCESSAMENTO") => OperationAnswer::Accepted,
+        Some("DEVOLVIDO") => OperationAnswer::Done,
+        Some("NAO_REALIZADO") => OperationAnswer::Refused(reason(link, answer)),
+        Some(_) | None => unclear("the answer has no status of a refund that is known"),
+    }
+}
+
+fn reason(link: &Link, answer: &Value) -> String {
+    let given = text(answer, "motivo").map(|reason| link.scrubbed(reason));
+    given.filter(|reason| !reason.is_empty()).unwrap_or_else(|| "not_carried_out".into())
+}
+
+fn not_sent(why: &str) -> OperationAnswer {
+    OperationAnswer::Failed(CallFailure::NotDelivered(why.to_owned()))
+}
+
+fn unclear(why: &str) -> OperationAnswer {
+    OperationAnswer::Failed(CallFailure::Unknown(why.to_owned()))
+}

@@ -1,0 +1,99 @@
+//! The address for callbacks, at the bank: asked for first, then set. Nobody else's is replaced unless that was asked for.
+
+use serde_json::json;
+use url::Url;
+
+use quita_domain::acquiring::CallFailure;
+
+use super::lenient::text;
+use super::link::{Answer, Link, segment};
+use super::settings::Registration;
+
+/// What became of the registration of the address for callbacks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RegistrationOutcome {
+    /// Nothing was to be registered.
+    Off,
+    /// The bank had the address.
+    Known,
+    /// The bank had none, or an older one of ours.
+    Registered,
+    /// The bank had another one, at this host, which was replaced.
+    Replaced(String),
+    /// The bank has another one, at this host, which is left alone.
+    Foreign(String),
+    /// The bank can't be asked or told, and why.
+    Failed(String),
+}
+
+/// Has the bank call our address, if it is configured so.
+pub(super) async fn register(link: &Link) -> RegistrationOutcome {
+    let webhook = &link.settings().webhook;
+    let (Some(address), Registration::Register | Registration::Replace) =
+        (&webhook.address, webhook.registration)
+    else {
+        return RegistrationOutcome::Off;
+    };
+    let (address, token) = (address.expose(), webhook.token.expose());
+    let path = format!("/webhook/{}", segment(&link.settings().pix_key));
+    let known = match link.get(&path).await {
+        Ok(Answer::Success(known)) => text(&known, "webhookUrl").map(str::to_owned),
+        Ok(Answer::NotFound(_)) => None,
+        Ok(Answer::Refused(why)) => return RegistrationOutcome::Failed(why),
+        Err(failure) => return RegistrationOutcome::Failed(said(failure)),
+    };
+    let outcome = match known {
+        None => RegistrationOutcome::Registered,
+        Some(known) if is_same(&known, address) => return RegistrationOutcome::Known,
+        Some(known) if is_older(&known, address, token) => RegistrationOutcome::Registered,
+        Some(known) if webhook.registration == Registration::Replace => {
+            RegistrationOutcome::Replaced(host(&known))
+        }
+        Some(known) => return RegistrationOutcome::Foreign(host(&known)),
+    };
+    match link.put_with(&path, &webhook.headers, &json!({ "webhookUrl": address })).await {
+        Ok(Answer::Success(_)) => outcome,
+        Ok(Answer::NotFound(why) | Answer::Refused(why)) => RegistrationOutcome::Failed(why),
+        Err(failure) => RegistrationOutcome::Failed(said(failure)),
+    }
+}
+
+/// Whether the bank calls this address already; it may show what it appends.
+fn is_same(known: &str, address: &str) -> bool {
+    let bare = |url: &str| url.strip_suffix("/pix").unwrap_or(url).trim_end_matches('/').to_owned();
+    bare(known) == bare(address)
+}
+
+/// Whether it is this address with another token: only this acquirer of this service has such ones.
+fn is_older(known: &str, address: &str, token: &str) -> bool {
+    let Some((before, _)) = address.split_once(token).filter(|_| !token.is_empty()) else { return false };
+    known.starts_with(before)
+}
+
+/// The host of somebody's address. The rest of it may be a secret.
+fn host(address: &str) -> String {
+    let host = Url::parse(address).ok().and_then(|url| url.host_str().map(String::from));
+    host.unwrap_or_else(|| "an address that can't be read".into())
+}
+
+fn said(failure: CallFailure) -> String {
+    match failure {
+        CallFailure::NotDelivered(why) | CallFailure::Unknown(why) => why,
+        CallFailure::Throttled { .. } | CallFailure::Withheld => "the bank wants fewer calls".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_with_another_token_is_an_older_one_of_ours() {
+        let address = "https://q.example/acquirers/bank/notifications/new?ignorar=";
+        assert!(is_older("https://q.example/acquirers/bank/notifications/old", address, "new"));
+        assert!(!is_older("https://q.example/acquirers/bank2/notifications/old", address, "new"));
+        assert!(!is_older("https://other.example/x", address, ""));
+        assert!(is_same(&format!("{address}/pix"), address));
+        assert_eq!(host("https://other.example/hooks/secret"), "other.example");
+    }
+}

@@ -1,0 +1,266 @@
+//! The token of access: one for all calls on all threads, asked for by one of them at a time.
+//!
+//! It is renewed a little before its end, by one call, while the others go on with the one that there is. When there is
+//! none, calls wait for the one that asks; what that one is told holds for all that waited. A token never leaves without
+//! its certificate: other settings have another keeper. Nothing that happens here is a call to the API: what can't have
+//! a token never left the process.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use quita_domain::acquiring::CallFailure;
+use quita_domain::secret::Secret;
+use quita_domain::time::Timestamp;
+use quita_ports::Clock;
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout};
+use url::form_urlencoded;
+
+use super::settings::{TokenForm, TokenSettings};
+use super::{lenient, reason, retry_after};
+use crate::exchange::{Exchange, Failure, Request, Response, Verb};
+
+/// How long a token lasts whose bank does not say: as long as the shortest that is known (Itaú's).
+const ASSUMED_S: u64 = 300;
+/// What a bank says is believed within these bounds. A shorter one would be used once; a 401 ends a longer one.
+const SHORTEST_S: u64 = 2;
+const LONGEST_S: u64 = 24 * 3_600;
+/// How long before its end a token is renewed: a tenth of its time, and no more than this.
+const MARGIN: Duration = Duration::from_secs(60);
+/// After a renewal that failed the old token is used for this long before the next try.
+const RENEWAL_GAP: Duration = Duration::from_secs(5);
+/// How long nothing is asked for when the bank says "too many" and not for how long.
+const THROTTLED_MS: u64 = 2_000;
+/// The most characters of a token: it is sent as a header.
+const MAX_CHARACTERS: usize = 16_384;
+
+const LATE: &str = "its address did not answer in time";
+
+/// A token, and which one it is.
+#[derive(Debug, Clone)]
+pub(super) struct Token {
+    pub(super) value: Secret<String>,
+    number: u64,
+}
+
+/// Keeps the token of one credential.
+pub(super) struct TokenKeeper {
+    settings: TokenSettings,
+    clock: Arc<dyn Clock>,
+    /// How long a call waits for a token.
+    patience: Duration,
+    kept: Mutex<Kept>,
+    /// Held by the one that asks.
+    asking: tokio::sync::Mutex<()>,
+}
+
+#[derive(Default)]
+struct Kept {
+    token: Option<Lasting>,
+    /// How many there were.
+    count: u64,
+    /// How often asking failed, and how the last time.
+    failures: u64,
+    failure: String,
+    throttled_until: Option<Instant>,
+}
+
+/// A token with its time.
+#[derive(Clone)]
+struct Lasting {
+    token: Token,
+    renewed_from: Instant,
+    ends: Instant,
+    /// The same by the wall clock, for people.
+    until: Timestamp,
+}
+
+impl TokenKeeper {
+    pub(super) fn new(settings: TokenSettings, clock: Arc<dyn Clock>, patience: Duration) -> Self {
+        Self { settings, clock, patience, kept: Mutex::default(), asking: tokio::sync::Mutex::default() }
+    }
+
+    /// A token that lasts.
+    ///
+    /// # Errors
+    /// [`CallFailure::NotDelivered`] if none can be had: what needs it did not leave.
+    pub(super) async fn token(&self, exchange: &dyn Exchange) -> Result<Token, CallFailure> {
+        if let TokenSettings::Static(value) = &self.settings {
+            return Ok(Token { value: value.clone(), number: 0 });
+        }
+        let (kept, failures_before) = {
+            let kept = self.kept();
+            (kept.lasting(Instant::now()), kept.failures)
+        };
+        let answer = match kept {
+            Some(lasting) if Instant::now() < lasting.renewed_from => return Ok(lasting.token),
+            Some(lasting) => timeout(self.patience, self.renewed(lasting, exchange)).await,
+            None => timeout(self.patience, self.waited_for(failures_before, exchange)).await,
+        };
+        answer.unwrap_or_else(|_| Err(LATE.to_owned())).or_else(|why| {
+            match self.kept().lasting(Instant::now()) {
+                Some(lasting) => Ok(lasting.token),
+                None => Err(CallFailure::NotDelivered(format!("no token of access: {why}"))),
+            }
+        })
+    }
+
+    /// The bank did not take this token: it is not used any more. Whether another one can be had.
+    pub(super) fn refused(&self, token: &Token) -> bool {
+        let mut kept = self.kept();
+        if kept.token.as_ref().is_some_and(|lasting| lasting.token.number == token.number) {
+            kept.token = None;
+        }
+        match &self.settings {
+            TokenSettings::Static(_) => false,
+            TokenSettings::ClientCredentials { .. } => true,
+        }
+    }
+
+    /// Until when the token lasts that is kept.
+    pub(super) fn until(&self) -> Option<Timestamp> {
+        self.kept().lasting(Instant::now()).map(|lasting| lasting.until)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The one that there is still lasts: if nobody else is at it, this call asks for the next one.
+    async fn renewed(&self, lasting: Lasting, exchange: &dyn Exchange) -> Result<Token, String> {
+        let Ok(_asking) = self.asking.try_lock() else { return Ok(lasting.token) };
+        // Whatever becomes of this try, the next one comes a little later.
+        if let Some(kept) = self.kept().token.as_mut() {
+            kept.renewed_from = Instant::now().checked_add(RENEWAL_GAP).unwrap_or(kept.ends);
+        }
+        self.asked(exchange).await
+    }
+
+    /// There is none: it is waited for, and asked for by the first in the line.
+    async fn waited_for(&self, failures_before: u64, exchange: &dyn Exchange) -> Result<Token, String> {
+        let _asking = self.asking.lock().await;
+        {
+            let kept = self.kept();
+            if let Some(lasting) = kept.lasting(Instant::now()) {
+                return Ok(lasting.token);
+            }
+            if kept.failures > failures_before {
+                return Err(kept.failure.clone());
+            }
+        }
+        self.asked(exchange).await
+    }
+
+    /// Asks, unless the bank wants no question now.
+    async fn asked(&self, exchange: &dyn Exchange) -> Result<Token, String> {
+        if self.kept().throttled_until.is_some_and(|until| until > Instant::now()) {
+            return Err("its address wants fewer calls".into());
+        }
+        let Some(request) = self.request() else { return Err("it has no address".into()) };
+        let answer = match timeout(self.patience, exchange.send(request)).await {
+            Ok(Ok(response)) => self.read(&response),
+            Ok(Err(Failure::NotSent(why) | Failure::Unknown(why))) => Err(why),
+            Err(_) => Err(LATE.to_owned()),
+        };
+        if let Err(why) = &answer {
+            let mut kept = self.kept();
+            kept.failures = kept.failures.saturating_add(1);
+            kept.failure.clone_from(why);
+        }
+        answer
+    }
+
+    fn read(&self, response: &Response) -> Result<Token, String> {
+        let wait_ms = retry_after::of(response, self.clock.now());
+        let is_throttled = response.status == 429 || (response.status == 503 && wait_ms.is_some());
+        if is_throttled {
+            let wait = Duration::from_millis(wait_ms.unwrap_or(THROTTLED_MS));
+            self.kept().throttled_until = Instant::now().checked_add(wait);
+        }
+        if !(200..300).contains(&response.status) {
+            let why = reason::of_answer(response.status, &response.body, &self.secrets());
+            return Err(format!("{} {why}", response.status));
+        }
+        let unreadable = || "its answer can't be read".to_owned();
+        let answer: Value = serde_json::from_slice(&response.body).map_err(|_| unreadable())?;
+        let value = lenient::text(&answer, "access_token").ok_or_else(unreadable)?;
+        if value.len() > MAX_CHARACTERS || !value.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(unreadable());
+        }
+        Ok(self.keep(value, lenient::whole(&answer, "expires_in")))
+    }
+
+    fn keep(&self, value: &str, seconds: Option<u64>) -> Token {
+        let seconds = seconds.unwrap_or(ASSUMED_S).clamp(SHORTEST_S, LONGEST_S);
+        let (now, lasts) = (Instant::now(), Duration::from_secs(seconds));
+        let after = |wait: Duration| now.checked_add(wait).unwrap_or(now);
+        let renewed_after = lasts.saturating_sub((lasts / 10).min(MARGIN));
+        let mut kept = self.kept();
+        kept.count = kept.count.saturating_add(1);
+        let token = Token { value: Secret::new(value.to_owned()), number: kept.count };
+        kept.token = Some(Lasting {
+            token: token.clone(),
+            renewed_from: after(renewed_after),
+            ends: after(lasts),
+            until: self.clock.now().plus_ms(seconds.saturating_mul(1_000)),
+        });
+        token
+    }
+
+    fn secrets(&self) -> Vec<&str> {
+        match &self.settings {
+            TokenSettings::ClientCredentials { client_secret: Some(secret), .. } => vec![secret.expose()],
+            TokenSettings::ClientCredentials { client_secret: None, .. } | TokenSettings::Static(_) => vec![],
+        }
+    }
+
+    /// The request for a token, as OAuth 2.0 (RFC 6749, section 4.4) has it and banks bend it.
+    fn request(&self) -> Option<Request> {
+        let TokenSettings::ClientCredentials { url, form, client_id, client_secret, scope } = &self.settings
+        else {
+            return None;
+        };
+        let secret = client_secret.as_ref().map_or("", |secret| secret.expose().as_str());
+        let mut headers = vec![("accept".to_owned(), "application/json".to_owned())];
+        let in_header = match form {
+            TokenForm::BasicForm | TokenForm::BasicJson => true,
+            TokenForm::Form | TokenForm::FormNoSecret => false,
+        };
+        if in_header {
+            let basic = STANDARD.encode(format!("{client_id}:{secret}"));
+            headers.push(("authorization".into(), format!("Basic {basic}")));
+        }
+        let id_and_secret: &[(&str, &str)] = match form {
+            TokenForm::BasicForm | TokenForm::BasicJson => &[],
+            TokenForm::Form => &[("client_id", client_id), ("client_secret", secret)],
+            TokenForm::FormNoSecret => &[("client_id", client_id)],
+        };
+        let scope = Some(("scope", scope.as_str())).filter(|(_, scope)| !scope.is_empty());
+        let body = match form {
+            TokenForm::BasicJson => {
+                headers.push(("content-type".into(), "application/json".into()));
+                let mut body = json!({ "grant_type": "client_credentials" });
+                if let (Some((name, scope)), Some(fields)) = (scope, body.as_object_mut()) {
+                    fields.insert(name.into(), scope.into());
+                }
+                body.to_string()
+            }
+            TokenForm::BasicForm | TokenForm::Form | TokenForm::FormNoSecret => {
+                headers.push(("content-type".into(), "application/x-www-form-urlencoded".into()));
+                let mut body = form_urlencoded::Serializer::new(String::new());
+                body.extend_pairs(id_and_secret).append_pair("grant_type", "client_credentials");
+                body.extend_pairs(scope).finish()
+            }
+        };
+        Some(Request { verb: Verb::Post, url: url.clone(), headers, body: body.into_bytes() })
+    }
+}
+
+impl Kept {
+    /// The one that is kept, if it still lasts.
+    fn lasting(&self, now: Instant) -> Option<Lasting> {
+        self.token.as_ref().filter(|lasting| now < lasting.ends).cloned()
+    }
+}
