@@ -66,12 +66,10 @@ fn found(link: &Link, query: &ChargeQuery, answer: &Value) -> Found {
 
 /// The request left: if the bank can't be asked now, it is not known what became of it.
 pub(super) fn unknown_at_most(answer: OperationAnswer) -> OperationAnswer {
-    match answer {
-        OperationAnswer::Failed(CallFailure::NotDelivered(why)) => {
-            OperationAnswer::Failed(CallFailure::Unknown(why))
-        }
-        answer => answer,
+    if let OperationAnswer::Failed(CallFailure::NotDelivered(why)) = answer {
+        return OperationAnswer::Failed(CallFailure::Unknown(why));
     }
+    answer
 }
 
 fn unclear(why: &str) -> OperationAnswer {

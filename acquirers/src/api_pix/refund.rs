@@ -29,10 +29,11 @@ pub(super) async fn refund(
         Ok(Answer::Success(answer)) => state(link, &answer, operation, amount),
         // It is refused, unless the bank has it: then it refused the repetition.
         Ok(Answer::NotFound(why) | Answer::Refused(why)) => {
-            match read(link, &path, operation, amount).await {
-                OperationAnswer::NotFound => OperationAnswer::Refused(why),
-                known => unknown_at_most(known),
+            let known = read(link, &path, operation, amount).await;
+            if known == OperationAnswer::NotFound {
+                return OperationAnswer::Refused(why);
             }
+            unknown_at_most(known)
         }
         Err(failure) => OperationAnswer::Failed(failure),
     }
