@@ -187,8 +187,8 @@ impl Books {
     }
 
     fn pix(&self, id: &str) -> Option<Value> {
-        let all = self.cobs.values().flat_map(|cob| cob["pix"].as_array().into_iter().flatten());
-        all.cloned().find(|pix| pix["endToEndId"] == id)
+        let mut all = self.cobs.values().flat_map(|cob| cob["pix"].as_array().into_iter().flatten());
+        all.find(|pix| pix["endToEndId"] == id).cloned()
     }
 }
 
@@ -196,7 +196,7 @@ fn found(value: Option<&Value>, problem_name: &str) -> Response {
     value.map_or_else(|| problem(404, problem_name), |value| answer(200, value.clone()))
 }
 
-pub(crate) fn problem(status: u16, name: &str) -> Response {
+fn problem(status: u16, name: &str) -> Response {
     let kind = format!("https://pix.bcb.gov.br/api/v2/error/{name}");
     answer(
         status,

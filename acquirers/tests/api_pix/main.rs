@@ -1,5 +1,13 @@
 //! The adapter of API Pix, tried against a small bank behind its one HTTP exchange.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm,
+    reason = "tests"
+)]
+
 mod bank;
 mod callbacks;
 mod charges;

@@ -123,6 +123,7 @@ proptest! {
                 }
                 let done = world.adapter.operate(&query, &operation(kind)).await == OperationAnswer::Done;
                 // A 401 is followed by another try, which the books answer.
+                // A 401 is followed by another try, which the books answer.
                 assert!(!done || status == 401 || answer.to_string().contains("DEVOLVIDO") || answer.to_string().contains("REMOVIDA"));
             }
         });
@@ -148,7 +149,7 @@ proptest! {
         let path = format!("/{NOTICE_TOKEN}/pix");
         for body in [body.to_string().into_bytes(), bytes] {
             let notice = RawNotice { path_tail: &path, headers: &[], body: &body };
-            let _ = reader.read(&notice, Timestamp::default());
+            drop(reader.read(&notice, Timestamp::default()));
         }
     }
 

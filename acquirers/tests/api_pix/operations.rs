@@ -6,7 +6,7 @@ use quita_domain::money::Money;
 use quita_domain::operation::{Operation, OperationKind};
 use serde_json::{Value, json};
 
-use crate::bank::{E2E, Reply, body, problem};
+use crate::bank::{E2E, Reply, body};
 use crate::world::{REFUND_ID, TXID, World, operation, query};
 
 fn cancel() -> Operation {
@@ -173,8 +173,10 @@ async fn a_refund_that_the_bank_refuses_is_failed_unless_the_bank_knows_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_refund_is_not_failed_by_what_says_nothing_about_it() {
+    type Check = fn(&OperationAnswer) -> bool;
+    let not_delivered: Check = is_not_delivered;
     for (status, check) in [
-        (403, is_not_delivered as fn(&OperationAnswer) -> bool),
+        (403, not_delivered),
         (408, is_unknown),
         (500, is_unknown),
         (429, |answer| matches!(answer, OperationAnswer::Failed(CallFailure::Throttled { .. }))),
@@ -198,9 +200,4 @@ async fn a_pix_has_nothing_to_capture() {
     let refused = OperationAnswer::Refused("nothing_to_capture".into());
     assert_eq!(world.adapter.operate(&query(1_000), &capture).await, refused);
     assert_eq!(world.adapter.inquire_operation(&query(1_000), &capture).await, refused);
-}
-
-#[test]
-fn the_bank_of_these_tests_describes_problems_as_the_document_does() {
-    assert_eq!(problem(404, "CobNaoEncontrado").status, 404);
 }
