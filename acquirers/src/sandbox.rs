@@ -267,7 +267,8 @@ fn expired_if_over(fact: Fact, now: Timestamp) -> Fact {
         | Fact::Concluded
         | Fact::Refunded { .. }
         | Fact::ChargedBack { .. }
-        | Fact::DisputeWon { .. } => fact,
+        | Fact::DisputeWon { .. }
+        | Fact::Unclear { .. } => fact,
     }
 }
 

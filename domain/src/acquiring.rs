@@ -117,6 +117,13 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         chargeback_id: Option<String>,
     },
+    /// Something that this service does not understand: it changes nothing, and an operator sees it.
+    Unclear {
+        /// What it is about, and what is stated of that: the same is reported once.
+        id: String,
+        /// What the acquirer states. Holds no personal data.
+        text: String,
+    },
 }
 
 /// Who withdrew a charge at the acquirer.

@@ -19,7 +19,7 @@ pub struct CieloSettings {
     pub notification_secret: Secret<String>,
     /// What the card's bill shows, at most 13 letters and digits.
     pub soft_descriptor: Option<String>,
-    /// Who issues PIX charges.
+    /// Who issues PIX charges (`Cielo2`); without it they are made in the old form, which lets them live for two hours.
     pub pix_provider: Option<String>,
     /// How boletos are issued, if they are.
     pub boleto: Option<BoletoSettings>,
@@ -34,6 +34,8 @@ pub struct BoletoSettings {
     pub assignor: String,
     /// That one's CNPJ.
     pub identification: String,
+    /// That one's address, as the slip shows it: a supplier's must be there (Law 12.039/2009).
+    pub address: Option<String>,
     /// What the slip tells the cashier.
     pub instructions: String,
 }

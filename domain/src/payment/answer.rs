@@ -343,5 +343,6 @@ const fn can_begin_with(fact: &Fact) -> bool {
         Fact::Removed { .. } => true,
         Fact::Concluded => false,
         Fact::Refunded { .. } | Fact::ChargedBack { .. } | Fact::DisputeWon { .. } => false,
+        Fact::Unclear { .. } => false,
     }
 }

@@ -41,6 +41,7 @@ impl Draft {
             // That is over, and known to be.
             Fact::Pending { .. } | Fact::Declined(_) | Fact::Expired | Fact::Cancelled => {}
             Fact::Removed { .. } | Fact::Concluded => {}
+            Fact::Unclear { .. } => self.learn_and_keep_discrepancy(fact),
         }
     }
 
@@ -63,6 +64,11 @@ impl Draft {
             Fact::Refunded { refund_id, amount } => self.learn_refunded(refund_id, amount)?,
             Fact::ChargedBack { id, amount } => self.learn_charged_back(id, amount)?,
             Fact::DisputeWon { id, chargeback_id } => self.learn_dispute_won(id, chargeback_id)?,
+            Fact::Unclear { id, text } => {
+                let detail = format!("{text}, and the payment is {}", self.payment.status());
+                let (kind, about) = (DiscrepancyKind::Contradiction, Some(id));
+                return Err(Discrepancy { kind, detail, stated: "not understood", about });
+            }
         }
         Ok(())
     }

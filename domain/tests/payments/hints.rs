@@ -304,3 +304,17 @@ fn a_hint_that_comes_when_a_check_is_due_outlives_a_notice_that_comes_before_the
     let asked = woken.next.unwrap();
     assert_eq!(after(&asked, checked(&asked, vec![settled("s1", 10_000)]), 90_100).due_at(), None);
 }
+
+#[test]
+fn what_is_not_understood_changes_nothing_and_an_operator_sees_its_text_once() {
+    let pending = pending();
+    let unclear = Fact::Unclear { id: "case 7, Reversed".into(), text: "chargeback 7 is Reversed".into() };
+    let decision = pending.decide(checked(&pending, vec![unclear.clone(), unclear]), &at(5_000)).unwrap();
+    assert_eq!(decision.next.map_or(Status::Pending, |next| next.status()), Status::Pending);
+    let seen: Vec<_> = decision.discrepancies.iter().map(|seen| (seen.kind, seen.about.as_deref())).collect();
+    assert!(
+        seen.iter().all(|one| *one == (DiscrepancyKind::Contradiction, Some("case 7, Reversed"))),
+        "{seen:?}"
+    );
+    assert!(decision.discrepancies[0].detail.starts_with("chargeback 7 is Reversed"));
+}
