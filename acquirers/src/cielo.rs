@@ -1,3 +1,373 @@
 //! Cielo's E-commerce API 3.0: cards, PIX and boletos.
+//!
+//! Cielo has no idempotency key and knows operations by its sums alone. So a charge has the order's name that follows from
+//! our id (`order_id`), and is asked for under it before anything is sent again (`lookup`); a capture or void is held
+//! against the sums before it (`operation`). What a sale states is decided by its status (`statement`), read leniently
+//! (`sale`, `field`). Calls about one sale are five seconds apart (`spacing`).
+//!
+//! The way of a charge: `request` → `call` → `sale` → `statement`, with `codes` or `decline`.
 
+mod brand;
+mod call;
+mod chargeback;
+mod codes;
+mod decline;
+mod field;
+mod lookup;
+mod notices;
+mod operation;
+mod order_id;
+mod reason;
+mod request;
+mod sale;
 pub mod settings;
+mod spacing;
+mod statement;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use quita_domain::acquiring::{
+    CallFailure, Charge, ChargeAnswer, ChargeQuery, Identified, OperationAnswer, Reference,
+};
+use quita_domain::identity::{Mode, TransactionId};
+use quita_domain::method::Method;
+use quita_domain::operation::{Operation, OperationKind};
+use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, Clock, LocalIssue, NoticeReader};
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use crate::exchange::{Exchange, ExchangeFactory};
+use call::{Line, Reply};
+use codes::Issuer;
+use lookup::{Look, Missing};
+use notices::CieloNotices;
+use request::Unsendable;
+use sale::{PaymentId, Sale};
+use settings::CieloSettings;
+use spacing::Spacing;
+use statement::Reader;
+
+/// Under which name a reference has Cielo's name of the sale.
+const PAYMENT_ID: &str = "paymentId";
+
+/// Cielo's code of an order that it has already.
+const DUPLICATE_ORDER: &str = "302";
+
+/// How long before the end of its time-out a call must have left.
+const RESERVE: Duration = Duration::from_millis(500);
+
+/// Makes adapters of one merchant at Cielo; they share what is configured and when each sale was called about.
+pub struct CieloFactory {
+    spec: AcquirerSpec,
+    notices: CieloNotices,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    mode: Mode,
+    time_out: Duration,
+    clock: Arc<dyn Clock>,
+    spacing: Spacing,
+    configured: RwLock<Arc<Configured>>,
+}
+
+/// What a reload may replace.
+struct Configured {
+    settings: Arc<CieloSettings>,
+    exchange: Arc<dyn ExchangeFactory>,
+}
+
+impl Shared {
+    fn configured(&self) -> Arc<Configured> {
+        Arc::clone(&self.configured.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn line(&self, configured: &Configured, exchange: Rc<dyn Exchange>) -> Line {
+        Line { settings: Arc::clone(&configured.settings), exchange, clock: Arc::clone(&self.clock) }
+    }
+
+    fn look<'a>(&'a self, line: &'a Line) -> Look<'a> {
+        let left = self.time_out.saturating_sub(RESERVE);
+        let now = Instant::now();
+        Look { line, spacing: &self.spacing, deadline: now.checked_add(left).unwrap_or(now) }
+    }
+}
+
+impl CieloFactory {
+    /// A merchant at Cielo as it is configured, reached through these exchanges.
+    pub fn new(
+        spec: AcquirerSpec,
+        settings: CieloSettings,
+        exchange: Arc<dyn ExchangeFactory>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let notices = CieloNotices::new(&settings);
+        let configured = RwLock::new(Arc::new(Configured { settings: Arc::new(settings), exchange }));
+        let time_out = Duration::from_millis(spec.time_out_ms);
+        let shared = Shared { mode: spec.mode, time_out, clock, spacing: Spacing::default(), configured };
+        Self { spec, notices, shared: Arc::new(shared) }
+    }
+
+    /// Takes other secrets and exchanges from the next call on; calls that are under way end as they began.
+    pub fn reconfigure(&self, settings: CieloSettings, exchange: Arc<dyn ExchangeFactory>) {
+        self.notices.reconfigure(&settings);
+        let next = Arc::new(Configured { settings: Arc::new(settings), exchange });
+        *self.shared.configured.write().unwrap_or_else(PoisonError::into_inner) = next;
+    }
+
+    /// Asks about an order that nobody has: whether address and credentials are right, without any effect.
+    ///
+    /// # Errors
+    /// What came in place of "there is none".
+    pub async fn read_harmlessly(&self) -> Result<(), CallFailure> {
+        let configured = self.shared.configured();
+        let line = self.shared.line(&configured, configured.exchange.open());
+        let nobodys = order_id::write(TransactionId::new(Uuid::now_v7()), Method::CreditCard);
+        match self.shared.look(&line).listed(&nobodys).await {
+            Err(Missing::Unknown) => Ok(()),
+            Err(Missing::Failed(failure)) => Err(failure),
+            Ok(_) | Err(Missing::Mismatched(_)) => {
+                Err(CallFailure::Unknown("Cielo names a sale of an order that nobody made".to_owned()))
+            }
+        }
+    }
+}
+
+impl AcquirerFactory for CieloFactory {
+    fn spec(&self) -> &AcquirerSpec {
+        &self.spec
+    }
+
+    fn build(&self) -> Rc<dyn Acquirer> {
+        Rc::new(Cielo { shared: Arc::clone(&self.shared), opened: RefCell::default() })
+    }
+
+    fn notices(&self) -> Option<&dyn NoticeReader> {
+        Some(&self.notices)
+    }
+
+    fn operates_in_turn(&self) -> bool {
+        true
+    }
+
+    fn local_issue(&self) -> Option<&dyn LocalIssue> {
+        None
+    }
+}
+
+/// An exchange, and what was configured when it was opened.
+type Opened = (Arc<Configured>, Rc<dyn Exchange>);
+
+/// One merchant at Cielo, on the thread of an actor.
+struct Cielo {
+    shared: Arc<Shared>,
+    opened: RefCell<Option<Opened>>,
+}
+
+impl Cielo {
+    /// A line as it is configured now. The exchange is kept until that changes.
+    fn line(&self) -> Line {
+        let configured = self.shared.configured();
+        let mut opened = self.opened.borrow_mut();
+        let exchange = match opened.as_ref() {
+            Some((known, exchange)) if Arc::ptr_eq(known, &configured) => Rc::clone(exchange),
+            Some(_) | None => {
+                let exchange = configured.exchange.open();
+                *opened = Some((Arc::clone(&configured), Rc::clone(&exchange)));
+                exchange
+            }
+        };
+        self.shared.line(&configured, exchange)
+    }
+
+    fn reader<'a>(&self, line: &'a Line) -> Reader<'a> {
+        let issuer = Issuer { mode: self.shared.mode, boleto: line.settings.boleto.as_ref() };
+        Reader { issuer, now: self.shared.clock.now() }
+    }
+
+    /// What the answer to a creation says.
+    fn created(&self, query: &ChargeQuery, reply: Reply, line: &Line) -> ChargeAnswer {
+        let body = match reply {
+            Reply::Body(body) => body,
+            // It has a sale of ours: what became of that is asked.
+            Reply::Refused(refusal) if refusal.codes.iter().any(|code| code == DUPLICATE_ORDER) => {
+                return ChargeAnswer::Failed(CallFailure::Unknown(refusal.reason));
+            }
+            Reply::Refused(refusal) | Reply::NotFound(refusal) => {
+                return ChargeAnswer::Refused(refusal.reason);
+            }
+            Reply::Failed(failure) => return ChargeAnswer::Failed(failure),
+        };
+        match Sale::read(&body) {
+            Ok(sale) => {
+                self.shared.spacing.also(sale.payment_id.as_str());
+                self.reader(line).answer(query, &sale)
+            }
+            Err(field::Unreadable(what)) => {
+                let why = format!("Cielo's answer can't be read: {what}");
+                ChargeAnswer::Failed(CallFailure::Unknown(why))
+            }
+        }
+    }
+
+    /// The sale that an operation is about: by its reference, else the one that speaks for the payment.
+    async fn payment_id(&self, query: &ChargeQuery, look: Look<'_>) -> Result<PaymentId, OperationAnswer> {
+        if let Some(payment_id) = statement::payment_id(&query.reference) {
+            return Ok(payment_id);
+        }
+        let sale = self.sale_of(query, look).await?;
+        Ok(sale.payment_id)
+    }
+
+    /// The sale as it is now. That Cielo does not find it says nothing of an operation: it forgets after three months.
+    async fn sale_of(&self, query: &ChargeQuery, look: Look<'_>) -> Result<Sale, OperationAnswer> {
+        let sale = match look.sales(query).await {
+            Ok(sales) => sales.into_iter().next(),
+            Err(Missing::Unknown) => None,
+            Err(Missing::Mismatched(what)) => return Err(operation::unclear(&what)),
+            Err(Missing::Failed(failure)) => return Err(OperationAnswer::Failed(failure)),
+        };
+        let sale = sale.ok_or_else(|| operation::unclear("Cielo does not know the sale"))?;
+        match statement::mismatch(query, &sale) {
+            Some(what) => Err(operation::unclear(&what)),
+            None => Ok(sale),
+        }
+    }
+
+    /// It was sent before, and may be refused just because it was done then: its sums tell.
+    async fn refused_again(
+        &self,
+        query: &ChargeQuery,
+        operation: &Operation,
+        look: Look<'_>,
+        why: &str,
+    ) -> OperationAnswer {
+        let answer = self.ask_about(query, operation, look).await;
+        match answer {
+            OperationAnswer::NotFound => OperationAnswer::Refused(why.to_owned()),
+            OperationAnswer::Failed(_) => operation::unclear(why),
+            OperationAnswer::Done
+            | OperationAnswer::Accepted
+            | OperationAnswer::Refused(_)
+            | OperationAnswer::Contradicted(_) => answer,
+        }
+    }
+
+    async fn ask_about(&self, query: &ChargeQuery, operation: &Operation, look: Look<'_>) -> OperationAnswer {
+        match self.sale_of(query, look).await {
+            Ok(sale) => operation::by_sums(query, operation, &sale),
+            Err(answer) => answer,
+        }
+    }
+}
+
+#[async_trait(?Send)]
+impl Acquirer for Cielo {
+    async fn charge(&self, charge: &Charge) -> ChargeAnswer {
+        let (line, query) = (self.line(), &charge.query);
+        let body = match request::body(charge, &line.settings, self.shared.clock.now()) {
+            Ok(body) => body,
+            Err(Unsendable::Refused(why)) => return ChargeAnswer::Refused(why.to_owned()),
+            Err(Unsendable::NotReady(why)) => {
+                return ChargeAnswer::Failed(CallFailure::NotDelivered(why.to_owned()));
+            }
+        };
+        let order_id = order_id::write(query.id, query.method);
+        let deadline = self.shared.look(&line).deadline;
+        if let Err(failure) = self.shared.spacing.turn(&[&order_id], deadline).await {
+            return ChargeAnswer::Failed(failure);
+        }
+        let reply = line.create(body).await;
+        self.created(query, reply, &line)
+    }
+
+    async fn inquire(&self, query: &ChargeQuery) -> ChargeAnswer {
+        let line = self.line();
+        match self.shared.look(&line).sales(query).await {
+            Ok(sales) => lookup::answer(query, &sales, self.reader(&line)),
+            Err(Missing::Unknown) => ChargeAnswer::NotFound,
+            Err(Missing::Mismatched(what)) => ChargeAnswer::Mismatched(what),
+            Err(Missing::Failed(failure)) => ChargeAnswer::Failed(failure),
+        }
+    }
+
+    async fn operate(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
+        if is_here_only(query, operation) {
+            return OperationAnswer::Done;
+        }
+        let line = self.line();
+        let look = self.shared.look(&line);
+        let payment_id = match self.payment_id(query, look).await {
+            Ok(payment_id) => payment_id,
+            Err(answer) => return unsent(answer),
+        };
+        let names = [payment_id.as_str(), &order_id::write(query.id, query.method)];
+        if let Err(failure) = self.shared.spacing.turn(&names, look.deadline).await {
+            return OperationAnswer::Failed(failure);
+        }
+        let reply = match operation.kind {
+            OperationKind::Cancel => line.void(&payment_id, query.amount.cents()).await,
+            OperationKind::Capture(amount) => line.capture(&payment_id, amount.cents()).await,
+            OperationKind::Refund(amount) => line.void(&payment_id, amount.cents()).await,
+        };
+        let answer = operation::answer(query, operation, reply);
+        if let OperationAnswer::Refused(why) = &answer
+            && operation.sent > 1
+        {
+            return self.refused_again(query, operation, look, why).await;
+        }
+        answer
+    }
+
+    async fn inquire_operation(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
+        if is_here_only(query, operation) {
+            return OperationAnswer::Done;
+        }
+        let line = self.line();
+        self.ask_about(query, operation, self.shared.look(&line)).await
+    }
+
+    async fn identify(&self, reference: &Reference) -> Identified {
+        let Some(payment_id) = statement::payment_id(reference) else { return Identified::Unknown };
+        let line = self.line();
+        let sale = match self.shared.look(&line).sale(&payment_id, &[payment_id.as_str()]).await {
+            Ok(sale) => sale,
+            Err(Missing::Unknown) => return Identified::Unknown,
+            Err(Missing::Mismatched(what)) => return Identified::Failed(CallFailure::Unknown(what)),
+            Err(Missing::Failed(failure)) => return Identified::Failed(failure),
+        };
+        let Some(order_id) = sale.order_id else { return Identified::Unknown };
+        self.shared.spacing.also(&order_id.to_ascii_lowercase());
+        order_id::read(&order_id).map_or(Identified::Unknown, Identified::Payment)
+    }
+}
+
+/// Cielo can't withdraw an unpaid PIX or boleto: that is cancelled here alone, and money that comes is late.
+fn is_here_only(query: &ChargeQuery, operation: &Operation) -> bool {
+    let can_be_voided = match query.method {
+        Method::CreditCard => true,
+        Method::Pix | Method::Boleto => false,
+    };
+    operation.kind == OperationKind::Cancel && !can_be_voided
+}
+
+/// Finding the sale failed before the operation was sent: that certainly had no effect.
+fn unsent(answer: OperationAnswer) -> OperationAnswer {
+    match answer {
+        OperationAnswer::Failed(CallFailure::Unknown(why)) => {
+            OperationAnswer::Failed(CallFailure::NotDelivered(why))
+        }
+        OperationAnswer::Failed(
+            CallFailure::NotDelivered(_) | CallFailure::Throttled { .. } | CallFailure::Withheld,
+        )
+        | OperationAnswer::Done
+        | OperationAnswer::Accepted
+        | OperationAnswer::Refused(_)
+        | OperationAnswer::NotFound
+        | OperationAnswer::Contradicted(_) => answer,
+    }
+}

@@ -1,0 +1,19 @@
+//! Brands of cards in Cielo's spelling.
+
+use quita_domain::card::Brand;
+
+/// As `CreditCard.Brand` wants it (E-commerce API 3.0, "Bandeiras").
+pub(super) const fn spelling(brand: Brand) -> &'static str {
+    match brand {
+        Brand::Visa => "Visa",
+        Brand::Mastercard => "Master",
+        Brand::Amex => "Amex",
+        Brand::Elo => "Elo",
+        Brand::Aura => "Aura",
+        Brand::Jcb => "JCB",
+        Brand::Diners => "Diners",
+        Brand::Discover => "Discover",
+        Brand::Hipercard => "Hipercard",
+        Brand::Hiper => "Hiper",
+    }
+}

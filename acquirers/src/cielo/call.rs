@@ -1,0 +1,126 @@
+//! One call to Cielo: address, headers, and what its HTTP status means.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use chrono::DateTime;
+use quita_domain::acquiring::CallFailure;
+use quita_domain::time::Timestamp;
+use quita_ports::Clock;
+use url::form_urlencoded;
+use uuid::Uuid;
+
+use super::reason::Refusal;
+use super::sale::PaymentId;
+use super::settings::CieloSettings;
+use crate::exchange::{Exchange, Failure, Request, Response, Verb};
+
+/// How long a 429 holds without a word of how long.
+const DEFAULT_HOLD_MS: u64 = 5_000;
+
+/// The longest that is believed of a `Retry-After`.
+const MAX_HOLD_MS: u64 = 5 * 60_000;
+
+/// A line to Cielo as it is configured now. Calls that are under way keep theirs when the configuration changes.
+#[derive(Clone)]
+pub(super) struct Line {
+    pub(super) settings: Arc<CieloSettings>,
+    pub(super) exchange: Rc<dyn Exchange>,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Reply {
+    /// A 2xx with this body.
+    Body(Vec<u8>),
+    /// 404.
+    NotFound(Refusal),
+    /// Any other explicit 4xx.
+    Refused(Refusal),
+    /// Nothing that could be used.
+    Failed(CallFailure),
+}
+
+impl Line {
+    /// Makes a sale.
+    pub(super) async fn create(&self, body: Vec<u8>) -> Reply {
+        let url = format!("{}/1/sales/", self.settings.base_url);
+        self.send(Verb::Post, url, body).await
+    }
+
+    /// Captures this much.
+    pub(super) async fn capture(&self, sale: &PaymentId, cents: u64) -> Reply {
+        let url = format!("{}/1/sales/{sale}/capture?amount={cents}", self.settings.base_url);
+        self.send(Verb::Put, url, Vec::new()).await
+    }
+
+    /// Voids, or gives back, this much.
+    pub(super) async fn void(&self, sale: &PaymentId, cents: u64) -> Reply {
+        let url = format!("{}/1/sales/{sale}/void?amount={cents}", self.settings.base_url);
+        self.send(Verb::Put, url, Vec::new()).await
+    }
+
+    /// Reads a sale.
+    pub(super) async fn sale(&self, sale: &PaymentId) -> Reply {
+        let url = format!("{}/1/sales/{sale}", self.settings.query_base_url);
+        self.send(Verb::Get, url, Vec::new()).await
+    }
+
+    /// Reads which sales an order has.
+    pub(super) async fn sales_of(&self, order_id: &str) -> Reply {
+        let order_id: String = form_urlencoded::byte_serialize(order_id.as_bytes()).collect();
+        let url = format!("{}/1/sales?merchantOrderId={order_id}", self.settings.query_base_url);
+        self.send(Verb::Get, url, Vec::new()).await
+    }
+
+    async fn send(&self, verb: Verb, url: String, body: Vec<u8>) -> Reply {
+        let settings = &self.settings;
+        let mut headers = vec![
+            ("MerchantId".to_owned(), settings.merchant_id.clone()),
+            ("MerchantKey".to_owned(), settings.merchant_key.expose().clone()),
+            ("RequestId".to_owned(), Uuid::now_v7().to_string()),
+        ];
+        if !body.is_empty() {
+            headers.push(("Content-Type".to_owned(), "application/json".to_owned()));
+        }
+        match self.exchange.send(Request { verb, url, headers, body }).await {
+            Ok(response) => read(response, self.clock.now()),
+            Err(Failure::NotSent(why)) => Reply::Failed(CallFailure::NotDelivered(why)),
+            Err(Failure::Unknown(why)) => Reply::Failed(CallFailure::Unknown(why)),
+        }
+    }
+}
+
+/// What the status says of the call's effect. A 401 or 403 had none; of what is no answer it is not known.
+fn read(response: Response, now: Timestamp) -> Reply {
+    let not_delivered = |why: &str| Reply::Failed(CallFailure::NotDelivered(why.to_owned()));
+    match response.status {
+        200..=299 => Reply::Body(response.body),
+        401 => not_delivered("Cielo does not take the merchant's key (401)"),
+        403 => not_delivered("Cielo refuses this address or merchant (403)"),
+        404 => Reply::NotFound(Refusal::read(404, &response.body)),
+        429 => Reply::Failed(CallFailure::Throttled {
+            after_ms: hold_ms(&response, now).unwrap_or(DEFAULT_HOLD_MS),
+        }),
+        408 => Reply::Failed(CallFailure::Unknown("HTTP 408".to_owned())),
+        status @ 400..=499 => Reply::Refused(Refusal::read(status, &response.body)),
+        503 if let Some(after_ms) = hold_ms(&response, now) => {
+            Reply::Failed(CallFailure::Throttled { after_ms })
+        }
+        status => Reply::Failed(CallFailure::Unknown(format!("HTTP {status}"))),
+    }
+}
+
+/// `Retry-After` in whole seconds, or as a date (RFC 9110, section 10.2.3).
+fn hold_ms(response: &Response, now: Timestamp) -> Option<u64> {
+    let value = response.header("retry-after")?.trim();
+    let ms = if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
+        // Digits that don't fit are a very long time.
+        value.parse::<u64>().unwrap_or(u64::MAX).saturating_mul(1000)
+    } else {
+        let at = DateTime::parse_from_rfc2822(value).ok()?;
+        Timestamp::from_millis(at.timestamp_millis()).ms_since(now)
+    };
+    Some(ms.min(MAX_HOLD_MS))
+}

@@ -1,0 +1,185 @@
+//! Codes to pay with, checked before a payer sees them: a wrong one takes somebody's money to somewhere else.
+
+use quita_domain::acquiring::{ChargeQuery, Issued};
+use quita_domain::boleto::{Bank, Barcode, CollectionAccount, Line, due_factor};
+use quita_domain::document::{Document, DocumentType};
+use quita_domain::identity::Mode;
+use quita_domain::order::Terms;
+use quita_domain::pix::amount;
+use quita_domain::pix::br_code::BrCode;
+use quita_domain::slip::IssuedBoleto;
+use quita_domain::text::is_digits;
+
+use super::order_id;
+use super::sale::Sale;
+use super::settings::BoletoSettings;
+
+/// Providers of boletos whose bank is known.
+const BRADESCO: &str = "Bradesco2";
+const BANCO_DO_BRASIL: &str = "BancoDoBrasil2";
+
+/// Why an answer has no code that a payer could use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct NoCode(pub(super) &'static str);
+
+/// What is known of the receiver beyond the sale.
+#[derive(Clone, Copy)]
+pub(super) struct Issuer<'a> {
+    pub(super) mode: Mode,
+    pub(super) boleto: Option<&'a BoletoSettings>,
+}
+
+/// The code of the sale.
+pub(super) fn issued(query: &ChargeQuery, sale: &Sale, issuer: Issuer<'_>) -> Result<Issued, NoCode> {
+    match &query.terms {
+        Terms::Pix { expires_in_s } => pix(query, sale, *expires_in_s),
+        Terms::Boleto { .. } => boleto(query, sale, issuer).map(Issued::Boleto),
+        Terms::CreditCard { .. } => Err(NoCode("a card has no code")),
+    }
+}
+
+/// The BR Code, if it is one, and is for our amount where it names any.
+fn pix(query: &ChargeQuery, sale: &Sale, expires_in_s: u64) -> Result<Issued, NoCode> {
+    let code = sale.pix.code.as_deref().ok_or(NoCode("there is no QrCodeString"))?;
+    let named = match BrCode::parse(code).map_err(|error| NoCode(error.code()))? {
+        BrCode::Static(code) => Some(code.amount_cents.ok_or(NoCode("the payer would choose the amount"))?),
+        BrCode::Dynamic(_) => named_amount(code)?,
+        BrCode::Recurrence(_) => return Err(NoCode("it is of a recurrence")),
+    };
+    if named.is_some_and(|cents| cents != query.amount.cents()) {
+        return Err(NoCode("the BR Code has another amount"));
+    }
+    let txid = sale.pix.txid.clone().unwrap_or_else(|| order_id::write(query.id, query.method));
+    let expires_at = query.created_at.plus_ms(expires_in_s.saturating_mul(1000));
+    Ok(Issued::Pix { txid, code: code.to_owned(), expires_at })
+}
+
+/// The amount (object 54) of a code that was read before.
+fn named_amount(code: &str) -> Result<Option<u64>, NoCode> {
+    let Some(text) = object(code, "54") else { return Ok(None) };
+    amount::from_text(text).map(Some).ok_or(NoCode("the BR Code's amount can't be read"))
+}
+
+/// The object with this id on the first level; lengths count characters.
+fn object<'a>(code: &'a str, wanted: &str) -> Option<&'a str> {
+    let mut text = code;
+    while let Some((id, rest)) = text.split_at_checked(2) {
+        let (length, rest) = rest.split_at_checked(2)?;
+        let length: usize = length.parse().ok()?;
+        let end = rest.char_indices().nth(length).map_or(rest.len(), |(at, _)| at);
+        let (value, rest) = rest.split_at_checked(end)?;
+        if id == wanted {
+            return Some(value);
+        }
+        text = rest;
+    }
+    None
+}
+
+/// The slip, if its bar code is right, has our amount and our due date, and its line is that of the bar code.
+fn boleto(query: &ChargeQuery, sale: &Sale, issuer: Issuer<'_>) -> Result<IssuedBoleto, NoCode> {
+    let Terms::Boleto { due_date } = query.terms else { return Err(NoCode("it is no boleto")) };
+    let given = sale.boleto.barcode.as_deref().ok_or(NoCode("there is no BarCodeNumber"))?;
+    let barcode = Barcode::parse(&digits_of(given)).map_err(|_| NoCode("the bar code is not valid"))?;
+    if barcode.amount_cents() != query.amount.cents() {
+        return Err(NoCode("the bar code has another amount"));
+    }
+    if Some(barcode.factor()) != due_factor::factor(due_date) {
+        return Err(NoCode("the bar code has another due date"));
+    }
+    if sale.boleto.names_due_date && sale.boleto.due_date != Some(due_date) {
+        return Err(NoCode("the boleto has another due date"));
+    }
+    if !is_of_its_bank(barcode.bank(), issuer) {
+        return Err(NoCode("the bar code is of another bank"));
+    }
+    let line = barcode.line();
+    if sale.boleto.line.as_deref().is_some_and(|given| !is_line(given, &line)) {
+        return Err(NoCode("line and bar code differ"));
+    }
+    let bank = Bank::from_code(barcode.bank());
+    let account = account_of(bank, &barcode);
+    let our_number = our_number(sale, account.as_ref());
+    Ok(IssuedBoleto {
+        digitable_line: line.as_str().to_owned(),
+        due_date,
+        our_number: account.as_ref().map_or(our_number, |known| known.printed_number.clone()),
+        portfolio: account.as_ref().map_or_else(String::new, |known| known.account.wallet().to_owned()),
+        agency_and_account: account.map_or_else(String::new, |known| known.account.beneficiary_code()),
+        bank_code: bank.map_or_else(|| barcode.bank().to_owned(), |known| known.code_with_digit().to_owned()),
+        bank_name: bank.map_or("", Bank::name).to_owned(),
+        beneficiary_name: issuer.boleto.map(|known| known.assignor.clone()).unwrap_or_default(),
+        beneficiary_document: issuer.boleto.map(masked_document).unwrap_or_default(),
+        beneficiary_address: issuer.boleto.and_then(|known| known.address.clone()).unwrap_or_default(),
+        barcode: barcode.into(),
+    })
+}
+
+/// The bank's number of the slip with its digit, as files of the bank have it.
+pub(super) fn reference_number(sale: &Sale) -> Option<String> {
+    let barcode = sale.boleto.barcode.as_deref().and_then(|given| Barcode::parse(&digits_of(given)).ok());
+    let account = barcode.and_then(|barcode| account_of(Bank::from_code(barcode.bank()), &barcode));
+    Some(our_number(sale, account.as_ref())).filter(|number| !number.is_empty())
+}
+
+fn our_number(sale: &Sale, account: Option<&Account>) -> String {
+    match account {
+        Some(known) => known.number.clone(),
+        None => sale.boleto.number.clone().unwrap_or_default(),
+    }
+}
+
+/// Cielo's sandbox has boletos of no bank (`000`); a provider whose bank is known issues that bank's.
+fn is_of_its_bank(bank: &str, issuer: Issuer<'_>) -> bool {
+    match (issuer.mode, issuer.boleto.map(|settings| settings.provider.as_str())) {
+        (Mode::Test, _) => true,
+        (Mode::Live, Some(BRADESCO)) => bank == Bank::Bradesco.code(),
+        (Mode::Live, Some(BANCO_DO_BRASIL)) => bank == Bank::BancoDoBrasil.code(),
+        (Mode::Live, Some(_) | None) => bank != "000",
+    }
+}
+
+fn is_line(given: &str, line: &Line) -> bool {
+    digits_of(given) == line.as_str()
+}
+
+/// Without the blanks, dots and hyphens between groups; anything else stays, and is refused by who reads it.
+fn digits_of(text: &str) -> String {
+    text.chars().filter(|character| !matches!(character, ' ' | '.' | '-')).collect()
+}
+
+/// What a bar code says of the account, where the bank's layout is known.
+struct Account {
+    account: CollectionAccount,
+    printed_number: String,
+    number: String,
+}
+
+/// Takes the free field apart, and believes that only if putting it together again gives the same.
+fn account_of(bank: Option<Bank>, barcode: &Barcode) -> Option<Account> {
+    let field = barcode.free_field();
+    let part = |from: usize, to: usize| field.get(from..to);
+    let (account, number) = match bank? {
+        Bank::Bradesco => {
+            (CollectionAccount::bradesco(part(0, 4)?, part(17, 24)?, part(4, 6)?).ok()?, part(6, 17)?)
+        }
+        Bank::BancoDoBrasil => {
+            (CollectionAccount::banco_do_brasil(part(6, 13)?, part(23, 25)?).ok()?, part(13, 23)?)
+        }
+        Bank::Santander => (CollectionAccount::santander(part(1, 8)?, part(22, 25)?).ok()?, part(8, 20)?),
+        Bank::Itau => {
+            (CollectionAccount::itau(part(12, 16)?, part(16, 21)?, part(0, 3)?).ok()?, part(3, 11)?)
+        }
+    };
+    let number = if is_digits(number) { number.parse().ok()? } else { return None };
+    let slip = account.free_field(number).ok().filter(|slip| slip.as_str() == field)?;
+    let digit = slip.our_number_digit().map(String::from).unwrap_or_default();
+    let number = format!("{}{digit}", slip.our_number());
+    Some(Account { printed_number: slip.our_number_formatted().to_owned(), account, number })
+}
+
+fn masked_document(settings: &BoletoSettings) -> String {
+    let given = &settings.identification;
+    let kind = if given.len() == 11 { DocumentType::Cpf } else { DocumentType::Cnpj };
+    Document::parse_formatted(given, kind).map_or_else(|_| given.clone(), |document| document.formatted())
+}

@@ -1,0 +1,138 @@
+//! Reading Cielo's JSON leniently: names in any case, numbers as text, dates with or without `T`.
+//!
+//! Cielo's own samples differ in all of these (`PaymentId`, `Paymentid`; `"Status": 2`, `"Status": "2"`). What is absent
+//! may be absent; what is there and can't be read is never taken for absent, because sums of money decide.
+
+use chrono::NaiveDate;
+use quita_domain::money::Money;
+use serde_json::{Map, Value};
+
+/// A field that is there and is not what it has to be, or one that must be there and is not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Unreadable(pub(super) &'static str);
+
+/// One object of an answer.
+#[derive(Clone, Copy)]
+pub(super) struct Object<'a>(&'a Map<String, Value>);
+
+impl<'a> Object<'a> {
+    /// That value, if it is an object.
+    pub(super) fn of(value: &'a Value) -> Option<Self> {
+        value.as_object().map(Self)
+    }
+
+    /// The field of this name in any letter case, if it is not null. The exact name goes before others.
+    pub(super) fn get(self, name: &str) -> Option<&'a Value> {
+        let exact = self.0.get(name).filter(|value| !value.is_null());
+        exact.or_else(|| {
+            let is_so = |known: &str| known.eq_ignore_ascii_case(name);
+            self.0.iter().find(|(known, value)| is_so(known) && !value.is_null()).map(|(_, value)| value)
+        })
+    }
+
+    /// The object under this name.
+    pub(super) fn object(self, name: &str) -> Option<Self> {
+        self.get(name).and_then(Self::of)
+    }
+
+    /// A text, a number or a truth value as text, without blanks around it; none if it is empty.
+    pub(super) fn text(self, name: &str) -> Option<String> {
+        text_of(self.get(name)?)
+    }
+
+    /// A whole number, or a text that is one.
+    ///
+    /// # Errors
+    /// When it is anything else.
+    pub(super) fn number(self, name: &'static str) -> Result<Option<u64>, Unreadable> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        let Some(text) = text_of(value) else {
+            return if value.is_string() { Ok(None) } else { Err(Unreadable(name)) };
+        };
+        let whole = text.split_once('.').filter(|(_, rest)| rest.bytes().all(|byte| byte == b'0'));
+        let digits = whole.map_or(text.as_str(), |(whole, _)| whole);
+        let is_plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        is_plain.then(|| digits.parse().ok()).flatten().map(Some).ok_or(Unreadable(name))
+    }
+
+    /// An amount in cents.
+    ///
+    /// # Errors
+    /// When it is no whole number.
+    pub(super) fn money(self, name: &'static str) -> Result<Option<Money>, Unreadable> {
+        Ok(self.number(name)?.map(Money::from_cents))
+    }
+
+    /// The day of a date, whatever follows it: `2026-12-01`, `2026-12-01 10:00:00`, `2026-12-01T10:00:00.123`.
+    pub(super) fn date(self, name: &str) -> Option<NaiveDate> {
+        let text = self.text(name)?;
+        let (day, rest) = text.split_at_checked(10)?;
+        let ends_there = rest.is_empty() || rest.starts_with(['T', 't', ' ']);
+        ends_there.then(|| NaiveDate::parse_from_str(day, "%Y-%m-%d").ok()).flatten()
+    }
+}
+
+fn text_of(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::Bool(truth) => truth.to_string(),
+        Value::Null | Value::Array(_) | Value::Object(_) => return None,
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn names_are_compared_without_case_and_null_is_absent() {
+        let value = json!({"Paymentid": "b", "PAYMENTID": null, "Tid": null});
+        let object = Object::of(&value).unwrap();
+        assert_eq!(object.text("PaymentId").as_deref(), Some("b"));
+        assert_eq!(object.text("Tid"), None);
+    }
+
+    #[test]
+    fn numbers_may_be_text_and_nothing_else_is_taken_for_one() {
+        let read = |value: Value| Object::of(&json!({ "Amount": value })).unwrap().number("Amount");
+        for (value, number) in [
+            (json!(15700), Some(15_700)),
+            (json!("15700"), Some(15_700)),
+            (json!(" 15700 "), Some(15_700)),
+            (json!(15700.0), Some(15_700)),
+            (json!(0), Some(0)),
+            (json!(""), None),
+            (json!(null), None),
+        ] {
+            assert_eq!(read(value.clone()), Ok(number), "{value}");
+        }
+        for value in [
+            json!(-1),
+            json!(1.5),
+            json!("1,00"),
+            json!("R$ 1"),
+            json!([1]),
+            json!({}),
+            json!(true),
+            json!(1e30),
+        ] {
+            assert_eq!(read(value.clone()), Err(Unreadable("Amount")), "{value}");
+        }
+    }
+
+    #[test]
+    fn dates_have_a_t_or_a_blank_or_neither() {
+        for text in ["2026-12-01", "2026-12-01 10:00:00", "2026-12-01T10:00:00.123-03:00"] {
+            let value = json!({ "CapturedDate": text });
+            let day = Object::of(&value).unwrap().date("capturedDate");
+            assert_eq!(day, NaiveDate::from_ymd_opt(2026, 12, 1), "{text}");
+        }
+        for text in ["", "01/12/2026", "2026-13-01", "2026-12-011", "2026-12-É"] {
+            let value = json!({ "CapturedDate": text });
+            assert_eq!(Object::of(&value).unwrap().date("CapturedDate"), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Finding sales: by Cielo's own name where it is known, else by the order.
+//!
+//! An order may have several sales, if one was sent again that was there all the same. The one that holds money speaks for
+//! the payment; what a second one holds is stated besides, so that it is seen.
+
+use quita_domain::acquiring::{CallFailure, ChargeAnswer, ChargeQuery, Fact};
+use quita_domain::method::Method;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::call::{Line, Reply};
+use super::field::{Object, Unreadable};
+use super::order_id;
+use super::reason::Refusal;
+use super::sale::{PaymentId, Sale, Status};
+use super::spacing::Spacing;
+use super::statement::{self, Reader};
+
+/// The most sales of one order that are read.
+const MAX_SALES: usize = 8;
+
+/// Why there is no sale to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// Cielo has none.
+    Unknown,
+    /// Cielo answered about another one.
+    Mismatched(String),
+    /// No answer that could be used.
+    Failed(CallFailure),
+}
+
+/// One look at Cielo, which has to end at a deadline.
+#[derive(Clone, Copy)]
+pub(super) struct Look<'a> {
+    pub(super) line: &'a Line,
+    pub(super) spacing: &'a Spacing,
+    pub(super) deadline: Instant,
+}
+
+impl Look<'_> {
+    /// The sales of a charge, at least one, the one that speaks for the payment first.
+    pub(super) async fn sales(self, query: &ChargeQuery) -> Result<Vec<Sale>, Missing> {
+        let order_id = order_id::write(query.id, query.method);
+        if let Some(payment_id) = statement::payment_id(&query.reference) {
+            return Ok(vec![self.sale(&payment_id, &[&order_id, payment_id.as_str()]).await?]);
+        }
+        let listed = self.listed(&order_id).await?;
+        let mut sales = Vec::new();
+        for (place, payment_id) in listed.iter().enumerate() {
+            // The list was a call about each of them; among themselves they are different sales.
+            let names = [payment_id.as_str(), &order_id];
+            let names = if place == 0 { names.as_slice() } else { names.get(..1).unwrap_or_default() };
+            match self.sale(payment_id, names).await {
+                Err(Missing::Unknown) => return Err(unclear("a sale that Cielo lists can't be read there")),
+                read => sales.push(read?),
+            }
+        }
+        sales.sort_by_key(|sale| standing(query.method, sale));
+        Ok(sales)
+    }
+
+    /// Reads one sale.
+    pub(super) async fn sale(self, payment_id: &PaymentId, names: &[&str]) -> Result<Sale, Missing> {
+        self.spacing.turn(names, self.deadline).await.map_err(Missing::Failed)?;
+        let sale = Sale::read(&body(self.line.sale(payment_id).await)?).map_err(unreadable)?;
+        if sale.payment_id != *payment_id {
+            return Err(Missing::Mismatched("the answer is about another sale".to_owned()));
+        }
+        Ok(sale)
+    }
+
+    /// Which sales an order has, at least one, the oldest first.
+    pub(super) async fn listed(self, order_id: &str) -> Result<Vec<PaymentId>, Missing> {
+        self.spacing.turn(&[order_id], self.deadline).await.map_err(Missing::Failed)?;
+        let listed = read_list(&body(self.line.sales_of(order_id).await)?).map_err(unreadable)?;
+        match listed.len() {
+            0 => Err(Missing::Unknown),
+            1..=MAX_SALES => Ok(listed),
+            _ => Err(unclear("the order has too many sales")),
+        }
+    }
+}
+
+fn unclear(why: &str) -> Missing {
+    Missing::Failed(CallFailure::Unknown(why.to_owned()))
+}
+
+fn unreadable(Unreadable(field): Unreadable) -> Missing {
+    unclear(&format!("Cielo's answer can't be read: {field}"))
+}
+
+/// The body of an answer to a question. Only 404 says that there is nothing: another refusal is one of the question.
+fn body(reply: Reply) -> Result<Vec<u8>, Missing> {
+    match reply {
+        Reply::Body(body) => Ok(body),
+        Reply::NotFound(_) => Err(Missing::Unknown),
+        Reply::Refused(Refusal { reason, .. }) => {
+            Err(unclear(&format!("the question was refused: {reason}")))
+        }
+        Reply::Failed(failure) => Err(Missing::Failed(failure)),
+    }
+}
+
+/// Reads `{"Payments":[{"PaymentId","ReceveidDate"}]}`; `Payment` is met too, and one object in place of the list.
+fn read_list(body: &[u8]) -> Result<Vec<PaymentId>, Unreadable> {
+    let unreadable = Unreadable("Payments");
+    let value: Value = serde_json::from_slice(body).map_err(|_| unreadable)?;
+    let answer = Object::of(&value);
+    let names_it = |name: &&str| {
+        value.as_object().is_some_and(|all| all.keys().any(|key| key.eq_ignore_ascii_case(name)))
+    };
+    let entries: Vec<&Value> = match answer
+        .and_then(|answer| answer.get("Payments").or_else(|| answer.get("Payment")))
+    {
+        Some(Value::Array(entries)) => entries.iter().collect(),
+        Some(one @ Value::Object(_)) => vec![one],
+        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => return Err(unreadable),
+        None => match &value {
+            Value::Array(entries) => entries.iter().collect(),
+            Value::Object(_) if ["Payments", "Payment"].iter().any(names_it) => Vec::new(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+                return Err(unreadable);
+            }
+        },
+    };
+    let mut listed = Vec::new();
+    for entry in entries {
+        let entry = Object::of(entry).ok_or(unreadable)?;
+        let payment_id = entry.text("PaymentId").as_deref().and_then(PaymentId::parse).ok_or(unreadable)?;
+        let received = entry.text("ReceveidDate").or_else(|| entry.text("ReceivedDate")).unwrap_or_default();
+        listed.push((received, payment_id));
+    }
+    // Dates of one form sort as text; those of several, or none, keep their order as far as they can.
+    listed.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let mut ids: Vec<PaymentId> = listed.into_iter().map(|(_, payment_id)| payment_id).collect();
+    ids.dedup();
+    Ok(ids)
+}
+
+/// How near a sale is to holding the payer's money: the least speaks for the payment.
+fn standing(method: Method, sale: &Sale) -> u8 {
+    match sale.status {
+        Status::Paid => 0,
+        Status::Authorized => 1,
+        Status::Pending if sale.captured.is_some() => 0,
+        Status::Pending => 2,
+        Status::NotFinished | Status::Other(_) => 3,
+        Status::Refunded if method == Method::Pix => 4,
+        Status::Voided | Status::Refunded if sale.captured.is_some() => 4,
+        Status::Voided | Status::Refunded => 5,
+        Status::Denied | Status::Aborted => 6,
+    }
+}
+
+/// What the sales of one charge state.
+pub(super) fn answer(query: &ChargeQuery, sales: &[Sale], reader: Reader<'_>) -> ChargeAnswer {
+    let Some((first, others)) = sales.split_first() else { return ChargeAnswer::NotFound };
+    let mut answer = reader.answer(query, first);
+    if let ChargeAnswer::Known(statement) = &mut answer {
+        statement.facts.extend(others.iter().filter_map(|sale| second(query.method, sale)));
+    }
+    answer
+}
+
+/// What a second sale of the order holds. Money there is a second payment; a card's limit has to be set free by a person.
+fn second(method: Method, sale: &Sale) -> Option<Fact> {
+    let holds_money = standing(method, sale) == 0;
+    let holds_limit = method == Method::CreditCard && sale.status == Status::Authorized;
+    if holds_money {
+        return Some(Fact::Settled(statement::settlement(method, sale)));
+    }
+    holds_limit.then(|| Fact::Unclear {
+        id: sale.payment_id.to_string(),
+        text: format!("a second sale of the order, {}, holds the card's limit", sale.payment_id),
+    })
+}

@@ -1,0 +1,77 @@
+//! Notifications ("post de notificação"): a sale's name and the kind of change, with a header that Cielo was given.
+//!
+//! There is no signature, and no status in it: it is a hint, and the sale is read.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use quita_domain::acquiring::{NoticeContent, Reference, Subject};
+use quita_domain::secret::Secret;
+use quita_domain::time::Timestamp;
+use quita_ports::{NoticeReader, NoticeRefused, RawNotice};
+use serde_json::Value;
+use subtle::ConstantTimeEq;
+
+use super::PAYMENT_ID;
+use super::field::Object;
+use super::sale::PaymentId;
+use super::settings::CieloSettings;
+
+/// `ChangeType` of recurrences, which this service never makes: 2 created, 4 changed.
+const RECURRENCE: [&str; 2] = ["2", "4"];
+
+/// Reads the notifications of one merchant.
+pub(super) struct CieloNotices(RwLock<Arc<Key>>);
+
+/// What proves that Cielo sent it.
+struct Key {
+    header: String,
+    secret: Secret<String>,
+}
+
+impl Key {
+    fn of(settings: &CieloSettings) -> Arc<Self> {
+        let header = settings.notification_header.to_ascii_lowercase();
+        Arc::new(Self { header, secret: settings.notification_secret.clone() })
+    }
+}
+
+impl CieloNotices {
+    pub(super) fn new(settings: &CieloSettings) -> Self {
+        Self(RwLock::new(Key::of(settings)))
+    }
+
+    /// From now on with this header and secret.
+    pub(super) fn reconfigure(&self, settings: &CieloSettings) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Key::of(settings);
+    }
+
+    fn is_authentic(&self, notice: &RawNotice<'_>) -> bool {
+        let key = Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner));
+        let secret = key.secret.expose();
+        let Some(given) = notice.header(&key.header) else { return false };
+        !secret.is_empty() && bool::from(given.as_bytes().ct_eq(secret.as_bytes()))
+    }
+}
+
+impl NoticeReader for CieloNotices {
+    fn read(&self, notice: &RawNotice<'_>, _: Timestamp) -> Result<Vec<NoticeContent>, NoticeRefused> {
+        if !notice.path_tail.is_empty() {
+            return Err(NoticeRefused::NoSuchAddress);
+        }
+        if !self.is_authentic(notice) {
+            return Err(NoticeRefused::NotAuthentic);
+        }
+        let unreadable = |why: &str| NoticeRefused::Unreadable(why.to_owned());
+        let value: Value = serde_json::from_slice(notice.body).map_err(|_| unreadable("it is no JSON"))?;
+        let body = Object::of(&value).ok_or_else(|| unreadable("it is no object"))?;
+        let Some(given) = body.text("PaymentId") else {
+            let change = body.text("ChangeType").unwrap_or_default();
+            let is_none_of_ours = RECURRENCE.contains(&change.as_str());
+            return if is_none_of_ours { Ok(Vec::new()) } else { Err(unreadable("it names no PaymentId")) };
+        };
+        let payment_id = PaymentId::parse(&given).ok_or_else(|| unreadable("its PaymentId is no GUID"))?;
+        // Whatever changed: the sale tells.
+        let reference = Reference::none().with(PAYMENT_ID, payment_id.as_str());
+        Ok(vec![NoticeContent::Hint(Subject::Reference(reference))])
+    }
+}

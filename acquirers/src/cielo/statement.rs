@@ -1,0 +1,239 @@
+//! What a sale states of a payment: decided by its status, explained by its code.
+
+use quita_domain::acquiring::{
+    Approval, CallFailure, ChargeAnswer, ChargeQuery, Fact, Issued, Reference, RemovedBy, Settlement,
+    Statement,
+};
+use quita_domain::method::Method;
+use quita_domain::order::Terms;
+use quita_domain::time::Timestamp;
+
+use super::codes::{self, Issuer, NoCode};
+use super::sale::{PaymentId, Sale, Status};
+use super::{chargeback, decline, order_id, reason};
+
+/// How a payment's sale is read: who is asked, and when.
+#[derive(Clone, Copy)]
+pub(super) struct Reader<'a> {
+    pub(super) issuer: Issuer<'a>,
+    pub(super) now: Timestamp,
+}
+
+impl Reader<'_> {
+    /// What the sale states. A sale that is another's states nothing.
+    pub(super) fn answer(self, query: &ChargeQuery, sale: &Sale) -> ChargeAnswer {
+        if let Some(what) = mismatch(query, sale) {
+            return ChargeAnswer::Mismatched(what);
+        }
+        match query.method {
+            Method::CreditCard => card(query, sale),
+            Method::Pix => self.pix(query, sale),
+            Method::Boleto => self.boleto(query, sale),
+        }
+    }
+
+    fn pix(self, query: &ChargeQuery, sale: &Sale) -> ChargeAnswer {
+        let was_paid =
+            sale.captured.is_some() || query.paid_amount.is_some() || sale.pix.end_to_end_id.is_some();
+        match sale.status {
+            Status::Paid | Status::Refunded => known(query, sale, money(query, sale)),
+            // A refund is on its way.
+            Status::Pending | Status::Voided if was_paid => known(query, sale, money(query, sale)),
+            Status::Pending => self.waits(query, sale),
+            Status::Voided | Status::Denied | Status::Aborted => self.withdrawn(query, sale),
+            Status::NotFinished | Status::Authorized | Status::Other(_) => unclear(sale),
+        }
+    }
+
+    fn boleto(self, query: &ChargeQuery, sale: &Sale) -> ChargeAnswer {
+        let was_paid = sale.captured.is_some() || query.paid_amount.is_some();
+        match sale.status {
+            Status::Paid => known(query, sale, money(query, sale)),
+            Status::Voided | Status::Refunded if was_paid => known(query, sale, money(query, sale)),
+            Status::Authorized | Status::Pending => self.waits(query, sale),
+            Status::Voided | Status::Refunded | Status::Denied | Status::Aborted => {
+                self.withdrawn(query, sale)
+            }
+            Status::NotFinished | Status::Other(_) => unclear(sale),
+        }
+    }
+
+    /// It waits for its payer, with a code that was checked. What was shown once stays.
+    fn waits(self, query: &ChargeQuery, sale: &Sale) -> ChargeAnswer {
+        let issued = match (&query.issued, codes::issued(query, sale, self.issuer)) {
+            (Some(issued), _) => Issued::clone(issued),
+            (None, Ok(issued)) => issued,
+            (None, Err(NoCode(why))) => {
+                let (transaction, payment) = (query.id, &sale.payment_id);
+                tracing::warn!(transaction.id = %transaction, cielo.payment_id = %payment, why, "no code to pay with");
+                return ChargeAnswer::WithoutCode(reference(query, sale));
+            }
+        };
+        known(query, sale, vec![Fact::Pending { issued, news_at: None }])
+    }
+
+    /// It can be paid no more. Before a code was handed out it never could be, so another acquirer may get it.
+    fn withdrawn(self, query: &ChargeQuery, sale: &Sale) -> ChargeAnswer {
+        let failed = matches!(sale.status, Status::Denied | Status::Aborted);
+        if failed && query.issued.is_none() {
+            return ChargeAnswer::Refused(refusal(sale));
+        }
+        let fact = if query.cancelled_at.is_some() {
+            Fact::Cancelled
+        } else if self.time_is_over(query) {
+            Fact::Expired
+        } else {
+            Fact::Removed { by: if failed { RemovedBy::Acquirer } else { RemovedBy::Receiver } }
+        };
+        known(query, sale, vec![fact])
+    }
+
+    /// Whether a PIX ends by itself now. How long a boleto is waited for is the service's own rule.
+    fn time_is_over(self, query: &ChargeQuery) -> bool {
+        match query.terms {
+            Terms::Pix { expires_in_s } => {
+                query.created_at.plus_ms(expires_in_s.saturating_mul(1000)) <= self.now
+            }
+            Terms::Boleto { .. } | Terms::CreditCard { .. } => false,
+        }
+    }
+}
+
+/// What in the answer belongs to another order, or is for another amount.
+pub(super) fn mismatch(query: &ChargeQuery, sale: &Sale) -> Option<String> {
+    let ours = order_id::write(query.id, query.method);
+    if sale.order_id.as_deref().is_some_and(|theirs| !order_id::is_same(theirs, &ours)) {
+        return Some("the sale is of another order".to_owned());
+    }
+    if sale.amount != query.amount {
+        return Some(format!("the sale is of {}, not of {}", sale.amount, query.amount));
+    }
+    if sale.currency.as_deref().is_some_and(|currency| !currency.eq_ignore_ascii_case("BRL")) {
+        return Some("the sale has another currency".to_owned());
+    }
+    let kind = type_of(query.method);
+    let is_other = sale.kind.as_deref().is_some_and(|given| !given.eq_ignore_ascii_case(kind));
+    is_other.then(|| format!("the sale is no {kind}"))
+}
+
+/// `Payment.Type`.
+pub(super) const fn type_of(method: Method) -> &'static str {
+    match method {
+        Method::Pix => "Pix",
+        Method::Boleto => "Boleto",
+        Method::CreditCard => "CreditCard",
+    }
+}
+
+fn card(query: &ChargeQuery, sale: &Sale) -> ChargeAnswer {
+    let was_captured = sale.captured.is_some() || query.paid_amount.is_some();
+    match sale.status {
+        Status::Authorized => known(query, sale, vec![Fact::Authorized(approval(sale))]),
+        Status::Paid => known(query, sale, money(query, sale)),
+        Status::Voided | Status::Refunded if was_captured => known(query, sale, money(query, sale)),
+        Status::Voided | Status::Refunded => known(query, sale, vec![voided(query, sale)]),
+        // Refused, and captured: neither can be believed.
+        Status::Denied | Status::Aborted if was_captured => unclear(sale),
+        Status::Denied | Status::Aborted => {
+            let brand = query.card.as_ref().map(|card| card.brand);
+            let decline = decline::decline(brand, sale.return_code.as_deref(), sale.advice.as_deref());
+            known(query, sale, vec![Fact::Declined(decline)])
+        }
+        Status::NotFinished | Status::Pending | Status::Other(_) => unclear(sale),
+    }
+}
+
+/// An authorisation is gone that was not captured. While an operation of ours is under way it may be that one's effect:
+/// its own inquiry tells.
+fn voided(query: &ChargeQuery, sale: &Sale) -> Fact {
+    if query.operation_under_way {
+        Fact::Authorized(approval(sale))
+    } else if query.cancelled_at.is_some() {
+        Fact::Cancelled
+    } else {
+        Fact::Removed { by: RemovedBy::Receiver }
+    }
+}
+
+/// Money came in, and some of it may have gone back.
+fn money(query: &ChargeQuery, sale: &Sale) -> Vec<Fact> {
+    let may_be_our_capture =
+        query.method == Method::CreditCard && query.operation_under_way && query.paid_amount.is_none();
+    if may_be_our_capture {
+        return vec![Fact::Authorized(approval(sale))];
+    }
+    let mut facts = vec![Fact::Settled(settlement(query.method, sale))];
+    facts.extend(chargeback::facts(&sale.chargebacks));
+    facts.extend(refund(query, sale));
+    facts
+}
+
+/// More went back than is known, and none of our operations can have done it: somebody refunded it at Cielo. Its id
+/// follows from the sum, so that it is recorded once.
+fn refund(query: &ChargeQuery, sale: &Sale) -> Option<Fact> {
+    let given_back = sale.given_back();
+    if query.operation_under_way || given_back <= query.refunded_amount {
+        return None;
+    }
+    let refund_id = format!("{}-{}", sale.payment_id, given_back.cents());
+    Some(Fact::Refunded { refund_id, amount: Some(given_back.minus(query.refunded_amount)) })
+}
+
+/// The one movement of money of a sale; its id is the sale's.
+pub(super) fn settlement(method: Method, sale: &Sale) -> Settlement {
+    Settlement {
+        id: sale.payment_id.to_string(),
+        amount: sale.taken(),
+        paid_on: sale.captured_on.filter(|_| method == Method::Boleto),
+        end_to_end_id: sale.pix.end_to_end_id.clone().filter(|_| method == Method::Pix),
+        approval: (method == Method::CreditCard).then(|| approval(sale)),
+    }
+}
+
+fn approval(sale: &Sale) -> Approval {
+    Approval { authorization_code: sale.authorization_code.clone().unwrap_or_default() }
+}
+
+/// What Cielo says of a sale that failed.
+pub(super) fn refusal(sale: &Sale) -> String {
+    let said = reason::explained(&sale.return_code, &sale.return_message).map(|said| reason::clean(&said));
+    said.filter(|said| !said.is_empty()).unwrap_or_else(|| "the sale failed at Cielo".to_owned())
+}
+
+fn unclear(sale: &Sale) -> ChargeAnswer {
+    let what = match sale.status {
+        Status::NotFinished => "the sale is not finished".to_owned(),
+        Status::Authorized
+        | Status::Paid
+        | Status::Denied
+        | Status::Voided
+        | Status::Refunded
+        | Status::Pending
+        | Status::Aborted => format!("the sale's status {:?} tells nothing for this method", sale.status),
+        Status::Other(number) => format!("the sale's status {number} is not known"),
+    };
+    ChargeAnswer::Failed(CallFailure::Unknown(what))
+}
+
+fn known(query: &ChargeQuery, sale: &Sale, facts: Vec<Fact>) -> ChargeAnswer {
+    ChargeAnswer::Known(Statement { facts, reference: reference(query, sale) })
+}
+
+/// What Cielo calls the charge.
+pub(super) fn reference(query: &ChargeQuery, sale: &Sale) -> Reference {
+    let mut reference = Reference::none()
+        .with(super::PAYMENT_ID, sale.payment_id.as_str())
+        .with("orderId", &order_id::write(query.id, query.method));
+    for (name, value) in [("tid", &sale.tid), ("proofOfSale", &sale.proof_of_sale)] {
+        reference = reference.with(name, value.as_deref().unwrap_or_default());
+    }
+    match query.method {
+        Method::Boleto => reference.with("ourNumber", &codes::reference_number(sale).unwrap_or_default()),
+        Method::Pix | Method::CreditCard => reference,
+    }
+}
+
+/// The sale that a reference names.
+pub(super) fn payment_id(reference: &Reference) -> Option<PaymentId> {
+    reference.get(super::PAYMENT_ID).and_then(PaymentId::parse)
+}

@@ -1,0 +1,92 @@
+//! Calls about one sale are five seconds apart, whoever makes them.
+
+use std::time::Duration;
+
+use quita_domain::acquiring::{CallFailure, ChargeAnswer, OperationAnswer, Reference};
+use quita_domain::identity::Mode;
+use quita_domain::method::Method;
+use quita_ports::AcquirerFactory;
+use tokio::time::Instant;
+
+use crate::bank::{Bank, Fault};
+use crate::payment::*;
+
+const GAP: Duration = Duration::from_secs(5);
+
+/// When each call left, in seconds.
+fn seconds(bank: &Bank, begun: Instant) -> Vec<u64> {
+    bank.books(|books| books.calls.iter().map(|(at, _)| (*at - begun).as_secs()).collect())
+}
+
+#[tokio::test(start_paused = true)]
+async fn from_the_charge_on_every_call_about_a_sale_waits_its_turn() {
+    let (bank, begun) = (Bank::default(), Instant::now());
+    let factory = factory(settings(), Mode::Live, bank.factory());
+    let (cards, others) = (factory.build(), factory.build());
+    let reference = statement(cards.charge(&uncaptured(10_000)).await).reference;
+    let query =
+        quita_domain::acquiring::ChargeQuery { reference: reference.clone(), ..uncaptured(10_000).query };
+    assert_eq!(cards.operate(&query, &capture(10_000)).await, OperationAnswer::Done);
+    others.identify(&reference).await;
+    others.inquire(&query).await;
+    assert_eq!(seconds(&bank, begun), [0, 5, 10, 15]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_charge_is_asked_for_in_steps_too() {
+    let (bank, begun) = (Bank::default(), Instant::now());
+    bank.faults([Fault::After]);
+    let cielo = adapter(bank.factory());
+    cielo.charge(&charge(Method::CreditCard, 10_000)).await;
+    let found = cielo.inquire(&query(Method::CreditCard, 10_000)).await;
+    assert!(matches!(found, ChargeAnswer::Known(_)), "{found:?}");
+    assert_eq!(seconds(&bank, begun), [0, 5, 10]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn other_sales_wait_for_nobody() {
+    let (bank, begun) = (Bank::default(), Instant::now());
+    let cielo = adapter(bank.factory());
+    for number in 1..=20_u128 {
+        let mut charge = charge(Method::Pix, 10_000);
+        charge.query.id = quita_domain::identity::TransactionId::new(uuid::Uuid::from_u128(number));
+        cielo.charge(&charge).await;
+    }
+    assert_eq!(seconds(&bank, begun), [0; 20]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_could_not_leave_within_its_time_out_is_not_made() {
+    let bank = Bank::default();
+    let cielo = adapter(bank.factory());
+    let reference = Reference::none().with("paymentId", SALE);
+    let asked = futures(&cielo, &reference, 6).await;
+    let withheld = asked.iter().filter(|answer| {
+        matches!(answer, quita_domain::acquiring::Identified::Failed(CallFailure::Withheld))
+    });
+    assert_eq!(withheld.count(), 2, "{asked:?}");
+    let at: Vec<Instant> = bank.books(|books| books.calls.iter().map(|(at, _)| *at).collect());
+    assert_eq!(at.len(), 4);
+    assert!(at.windows(2).all(|pair| pair[1] - pair[0] >= GAP));
+}
+
+/// This many questions at once.
+async fn futures(
+    cielo: &std::rc::Rc<dyn quita_ports::Acquirer>,
+    reference: &Reference,
+    count: usize,
+) -> Vec<quita_domain::acquiring::Identified> {
+    let local = tokio::task::LocalSet::new();
+    let tasks: Vec<_> = (0..count)
+        .map(|_| {
+            let (cielo, reference) = (std::rc::Rc::clone(cielo), reference.clone());
+            local.spawn_local(async move { cielo.identify(&reference).await })
+        })
+        .collect();
+    local.await;
+    let mut answers = Vec::new();
+    for task in tasks {
+        answers.push(task.await.unwrap());
+    }
+    answers
+}
