@@ -1,6 +1,6 @@
 //! Finding sales: by Cielo's own name where it is known, else by the order.
 //!
-//! An order may have several sales, if one was sent again that was there all the same. The one that holds money speaks for
+//! The list of an order's sales and the reading of them are one question, and need not be apart. An order may have several, if one was sent again that was there all the same. The one that holds money speaks for
 //! the payment; what a second one holds is stated besides, so that it is seen.
 
 use quita_domain::acquiring::{CallFailure, ChargeAnswer, ChargeQuery, Fact};
@@ -47,11 +47,8 @@ impl Look<'_> {
         }
         let listed = self.listed(&order_id).await?;
         let mut sales = Vec::new();
-        for (place, payment_id) in listed.iter().enumerate() {
-            // The list was a call about each of them; among themselves they are different sales.
-            let names = [payment_id.as_str(), &order_id];
-            let names = if place == 0 { names.as_slice() } else { names.get(..1).unwrap_or_default() };
-            match self.sale(payment_id, names).await {
+        for payment_id in &listed {
+            match self.sale(payment_id, &[payment_id.as_str()]).await {
                 Err(Missing::Unknown) => return Err(unclear("a sale that Cielo lists can't be read there")),
                 read => sales.push(read?),
             }

@@ -16,6 +16,11 @@ use super::sale::{Sale, Status};
 /// Codes after which it is not known whether it was done: the same is under way already, or the time was over.
 const UNCLEAR_CODES: [&str; 5] = ["10", "223", "98", "475", "504"];
 
+/// A PIX is given back some time after it was asked for, and its sums do not show that before. So after an unclear answer
+/// they are believed only when they did not move for so many inquiries, which is more than an hour: it would be given back
+/// twice otherwise.
+const PIX_INQUIRIES: u32 = 8;
+
 /// What the answer to a capture or a void says.
 pub(super) fn answer(query: &ChargeQuery, operation: &Operation, reply: Reply) -> OperationAnswer {
     let body = match reply {
@@ -184,11 +189,17 @@ fn refund(query: &ChargeQuery, operation: &Operation, amount: Money, sale: &Sale
         OperationAnswer::Contradicted(format!(
             "{given_back} is given back; it was {before}, and {amount} was asked for"
         ))
-    } else if sale.status == Status::Pending || operation.call == OperationCall::Accepted {
+    } else if is_on_its_way(operation, sale) {
         OperationAnswer::Accepted
+    } else if query.method == Method::Pix && operation.inquiries < PIX_INQUIRIES {
+        unclear("the sums do not show a refund, which takes its time for a PIX")
     } else {
         OperationAnswer::NotFound
     }
+}
+
+fn is_on_its_way(operation: &Operation, sale: &Sale) -> bool {
+    sale.status == Status::Pending || sale.refund_is_scheduled || operation.call == OperationCall::Accepted
 }
 
 pub(super) fn unclear(why: &str) -> OperationAnswer {

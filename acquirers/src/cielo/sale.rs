@@ -96,6 +96,8 @@ pub(super) struct Sale {
     pub(super) pix: PixPart,
     pub(super) boleto: BoletoPart,
     pub(super) chargebacks: Vec<Chargeback>,
+    /// Whether a refund is on its way that the sums do not show yet.
+    pub(super) refund_is_scheduled: bool,
 }
 
 /// What only a PIX has.
@@ -154,6 +156,7 @@ impl Sale {
             pix: PixPart::read(payment),
             boleto: BoletoPart::read(payment),
             chargebacks: chargebacks(payment)?,
+            refund_is_scheduled: refund_is_scheduled(payment),
         })
     }
 
@@ -193,6 +196,14 @@ impl BoletoPart {
             names_due_date: payment.text("ExpirationDate").is_some(),
         }
     }
+}
+
+/// `Refunds[].Status` 1 (PIX) and 2 (card): scheduled. Source: docs.cielo.com.br, gateway, "Lista de status do estorno".
+fn refund_is_scheduled(payment: Object<'_>) -> bool {
+    let refunds = payment.get("Refunds").and_then(Value::as_array);
+    let mut statuses =
+        refunds.into_iter().flatten().filter_map(Object::of).map(|refund| refund.number("Status"));
+    statuses.any(|status| matches!(status, Ok(Some(1 | 2))))
 }
 
 fn chargebacks(payment: Object<'_>) -> Result<Vec<Chargeback>, Unreadable> {

@@ -138,13 +138,10 @@ async fn a_second_sale_that_holds_money_is_a_second_settlement() {
     let bank = Bank::default();
     bank.books(|books| books.sales = vec![booked(SALE, 2, 15_700), booked(SECOND_SALE, 2, 15_700)]);
     let stated = facts(adapter(bank.factory()).inquire(&query(Method::CreditCard, 15_700)).await);
-    let ids: Vec<_> = stated
-        .iter()
-        .map(|fact| match fact {
-            Fact::Settled(settlement) => settlement.id.as_str(),
-            other => panic!("{other:?}"),
-        })
-        .collect();
+    let id =
+        |fact: &Fact| if let Fact::Settled(settlement) = fact { Some(settlement.id.clone()) } else { None };
+    let ids: Vec<_> = stated.iter().flat_map(id).collect();
+    assert_eq!(stated.len(), 2, "{stated:?}");
     assert_eq!(ids, [SALE, SECOND_SALE]);
 }
 

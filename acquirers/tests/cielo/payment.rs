@@ -237,7 +237,7 @@ pub(crate) fn br_code(amount: Option<&str>) -> String {
     let code = DynamicBrCode::new(location, "LOJA EXEMPLO".into(), "SAO PAULO".into()).build().unwrap();
     let Some(amount) = amount else { return code };
     let with_amount = code.replacen("5802BR", &format!("54{:02}{amount}5802BR", amount.len()), 1);
-    let covered = &with_amount[..with_amount.len() - 4];
+    let (covered, _) = with_amount.split_at(with_amount.len() - 4);
     format!("{covered}{}", crc16::checksum_text(covered))
 }
 
