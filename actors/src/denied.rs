@@ -23,6 +23,9 @@ pub enum Denied {
     /// None of the acquirers that take it takes this amount.
     #[error("no acquirer takes this amount by this payment method")]
     AmountNotAccepted,
+    /// None of the acquirers that take it keeps a PIX payable for so long.
+    #[error("no acquirer keeps a payment payable for so long; try a shorter expiresIn")]
+    ExpiryNotAccepted,
     /// The acquirers that take it are paused or busy.
     #[error("no acquirer takes this payment at the moment")]
     NoRoute,
@@ -48,6 +51,7 @@ impl From<NoRoute> for Denied {
         match no_route {
             NoRoute::MethodUnavailable => Self::MethodUnavailable,
             NoRoute::AmountNotAccepted => Self::AmountNotAccepted,
+            NoRoute::ExpiryNotAccepted => Self::ExpiryNotAccepted,
             NoRoute::NoneEligible => Self::NoRoute,
         }
     }
@@ -67,6 +71,7 @@ impl Denied {
             | Self::KeyReused
             | Self::MethodUnavailable
             | Self::AmountNotAccepted
+            | Self::ExpiryNotAccepted
             | Self::Defect(_) => false,
         }
     }

@@ -83,6 +83,7 @@ pub fn possible_actions(kind: &str) -> &'static [ExceptionAction] {
         Some(
             DiscrepancyKind::UnknownOutcome
             | DiscrepancyKind::TooEarly
+            | DiscrepancyKind::ForeignCharge
             | DiscrepancyKind::Contradiction
             | DiscrepancyKind::LateAuthorization,
         ) => &[AskAcquirer, Resolve],

@@ -48,6 +48,10 @@ pub struct Operation {
     /// What the acquirer said when it refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
+    /// Whether the acquirer's sums moved by something else while it was not known what became of it: then it may have
+    /// been done, whatever they say, and it is never sent again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub contradicted: bool,
     /// Whether it was a person who said how it ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub resolved_by_operator: bool,
@@ -65,6 +69,11 @@ impl Operation {
             OperationState::Processing => true,
             OperationState::Done | OperationState::Refused => false,
         }
+    }
+
+    /// Whether it may be under way at the acquirer, or done there without our knowing.
+    pub const fn may_have_an_effect(&self) -> bool {
+        self.is_processing() && !matches!(self.call, OperationCall::Ready)
     }
 
     /// Whether a caller that waits for it has to wait no longer: it ended, or will end some day.

@@ -38,6 +38,7 @@ use crate::state::State;
 use crate::status::Status;
 use crate::time::Timestamp;
 
+pub use answer::AMOUNT_MISMATCH;
 use change::Change;
 pub use decide::{Command, Context, Decision, Effect};
 pub use dispute::{Chargeback, WonDispute};
@@ -46,7 +47,7 @@ pub use operate::STATUS_CHANGED;
 pub use refusal::{Discrepancy, DiscrepancyKind, Refusal};
 pub use report::{MAX_REPORTS, REPORT_LEASE_MS, Report, source_now};
 pub use resolve::RESOLVED_BY_OPERATOR;
-pub use schedule::CALL_LEASE_MS;
+pub use schedule::{CALL_LEASE_MS, HINT_GAP_MS};
 
 /// Everything about one payment. Cheap to copy: what is large is shared until it changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,6 +87,13 @@ pub struct Payment {
     /// as soon as that is known, for what was hinted may be newer than the answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hinted: bool,
+    /// Whether the acquirer takes no more money for the charge although what it has is not what was asked for: it is
+    /// asked no more, and only a person ends the payment.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub concluded: bool,
+    /// How often an acquirer answered about another charge, or another amount, than the one that was asked for.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub mismatches: u32,
     /// The chargebacks that were learnt, oldest first, with the disputes that were won: what repeats changes nothing,
     /// whatever came in between.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -197,7 +205,7 @@ impl Payment {
                 .last()
                 .map(|attempt| attempt.reference.clone())
                 .unwrap_or_default(),
-            operation_under_way: self.operations.iter().any(Operation::is_processing),
+            operation_under_way: self.operations.iter().any(Operation::may_have_an_effect),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::acquiring::Reference;
 use crate::identity::AcquirerName;
 use crate::time::Timestamp;
 
-pub use plan::{Candidate, Condition, NoRoute, plan};
+pub use plan::{Candidate, Condition, NoRoute, Wanted, plan};
 
 /// One acquirer that was looked at when the payment was routed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,7 +19,8 @@ pub struct Considered {
     pub acquirer: AcquirerName,
     /// Whether it may take the payment. The eligible ones stand in the order in which they are tried.
     pub eligible: bool,
-    /// Why, or why not: `eligible`, `failing_lately`, `throttled`, `amount_out_of_bounds`, `paused`, `busy`.
+    /// Why, or why not: `eligible`, `failing_lately`, `throttled`, `amount_out_of_bounds`,
+    /// `expiry_too_long`, `paused`, `busy`.
     pub reason: Cow<'static, str>,
 }
 
@@ -49,6 +50,9 @@ pub struct Attempt {
     /// What the acquirer said when it refused a charge that may have been sent before: an inquiry decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
+    /// Whether the acquirer said that it took the charge and has no code to pay with: it is asked once more.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub without_code: bool,
     /// What the acquirer calls the charge.
     #[serde(default, skip_serializing_if = "Reference::is_empty")]
     pub reference: Reference,
@@ -66,6 +70,7 @@ impl Attempt {
             call_is_over: false,
             not_found: 0,
             refusal: None,
+            without_code: false,
             reference: Reference::none(),
         }
     }

@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
 
 mod payments {
+    pub(crate) mod approved;
     pub(crate) mod boletos;
     pub(crate) mod captures;
+    pub(crate) mod concluded;
     pub(crate) mod crosswise;
     pub(crate) mod deliveries;
     pub(crate) mod disputes;
@@ -13,10 +15,13 @@ mod payments {
     pub(crate) mod reports;
     pub(crate) mod room;
     pub(crate) mod spread;
+    pub(crate) mod strange_answers;
     pub(crate) mod stuck;
     pub(crate) mod time;
     pub(crate) mod unknown_outcomes;
+    pub(crate) mod withdrawn;
     pub(crate) mod withheld;
+    pub(crate) mod without_code;
 }
 
 use std::collections::BTreeMap;
@@ -56,6 +61,8 @@ fn at(ms: u64) -> Context {
         op: Uuid::from_u128(u128::from(ms) + 1),
         card_at_hand: false,
         operates_in_turn: false,
+        hint_gap_ms: 2_000,
+        reads_approved: false,
     }
 }
 

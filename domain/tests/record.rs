@@ -49,6 +49,7 @@ fn payment(order: Order) -> Payment {
         call_is_over: true,
         not_found: 0,
         refusal: None,
+        without_code: false,
         reference: Reference::none(),
     });
     Payment {
@@ -70,6 +71,8 @@ fn payment(order: Order) -> Payment {
         check: None,
         inquired_at: None,
         hinted: false,
+        concluded: false,
+        mismatches: 0,
         chargebacks: Vec::new(),
         operations: Vec::new(),
         history: Vec::new(),

@@ -57,7 +57,7 @@ pub fn context(input: &mut Unstructured<'_>, choice: Choice, last: Timestamp, op
         _ => last,
     };
     let (dice, card_at_hand) = (input.arbitrary()?, input.ratio(3, 4)?);
-    Ok(Context { now, dice, op: Uuid::from_u128(op), card_at_hand, operates_in_turn: choice.in_turn })
+    Ok(Context { now, dice, op: Uuid::from_u128(op), card_at_hand, operates_in_turn: choice.in_turn, hint_gap_ms: 2_000, reads_approved: false })
 }
 
 /// Mostly the one that has the charge, else any that took part in the routing, or a stranger.

@@ -25,6 +25,8 @@ pub(crate) struct ApiError {
     details: Vec<Violation>,
     retry_after_s: Option<u64>,
     allow: Option<&'static str>,
+    /// Whether an API key would help, which the answer says then.
+    wants_key: bool,
 }
 
 #[derive(Serialize)]
@@ -47,7 +49,15 @@ struct Detail<'a> {
 
 impl ApiError {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        Self { status, code, message: message.into(), details: Vec::new(), retry_after_s: None, allow: None }
+        Self {
+            status,
+            code,
+            message: message.into(),
+            details: Vec::new(),
+            retry_after_s: None,
+            allow: None,
+            wants_key: false,
+        }
     }
 
     pub(crate) fn bad_request(code: &'static str, message: impl Into<String>) -> Self {
@@ -60,7 +70,8 @@ impl ApiError {
     }
 
     pub(crate) fn unauthorized() -> Self {
-        Self::new(StatusCode::UNAUTHORIZED, "unauthorized", "invalid or missing API key")
+        let message = "invalid or missing API key";
+        Self { wants_key: true, ..Self::new(StatusCode::UNAUTHORIZED, "unauthorized", message) }
     }
 
     pub(crate) fn forbidden(message: impl Into<String>) -> Self {
@@ -141,7 +152,7 @@ impl ResponseError for ApiError {
         if let Some(allow) = self.allow {
             response.insert_header((ALLOW, allow));
         }
-        if self.status == StatusCode::UNAUTHORIZED {
+        if self.wants_key {
             response.insert_header((WWW_AUTHENTICATE, "Bearer"));
         }
         let details = self.details.iter().map(|violation| Detail {
@@ -178,6 +189,7 @@ impl From<Denied> for ApiError {
             Denied::Refused(refusal) => refusal.into(),
             Denied::KeyReused => Self::unprocessable("idempotency_key_reused", message),
             Denied::AmountNotAccepted => Self::unprocessable("amount_not_accepted", message),
+            Denied::ExpiryNotAccepted => Self::unprocessable("expiry_not_accepted", message),
             Denied::MethodUnavailable => Self::unprocessable("method_unavailable", message),
             Denied::NoRoute => Self::unavailable("no_acquirer_available", message),
             Denied::Overloaded => Self::unavailable("overloaded", message),
@@ -202,6 +214,7 @@ impl From<Refusal> for ApiError {
             Refusal::NoSuchDelivery => Self::new(StatusCode::NOT_FOUND, "not_found", message),
             Refusal::TooManyOperations(_) => Self::conflict("too_many_operations", message),
             Refusal::RefusedTooOften { .. } => Self::conflict("refused_too_often", message),
+            Refusal::OutcomeUnknown => Self::unavailable("outcome_unknown", message),
             Refusal::NotStuck => Self::conflict("not_stuck", message),
         }
     }

@@ -325,5 +325,13 @@ impl World {
 }
 
 const fn context(now: Timestamp, op: Uuid) -> Context {
-    Context { now, dice: 0, op, card_at_hand: false, operates_in_turn: false }
+    Context {
+        now,
+        dice: 0,
+        op,
+        card_at_hand: false,
+        operates_in_turn: false,
+        hint_gap_ms: 2_000,
+        reads_approved: false,
+    }
 }

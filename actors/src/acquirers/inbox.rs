@@ -259,6 +259,7 @@ async fn bring(parts: &InboxParts, notice: &Notice, tried: u32) -> Worked {
                     // A fact that is too early has changed nothing, and is odd in no other way.
                     DiscrepancyKind::TooEarly => return put_off(parts, notice, tried, exception).await,
                     DiscrepancyKind::Contradiction
+                    | DiscrepancyKind::ForeignCharge
                     | DiscrepancyKind::AmountMismatch
                     | DiscrepancyKind::PaidTwice
                     | DiscrepancyKind::PaidAfterDeclined

@@ -7,7 +7,7 @@ use quita_domain::identity::{AcquirerName, Mode};
 use quita_domain::method::Method;
 use quita_domain::order::Order;
 use quita_domain::payment::Context;
-use quita_domain::routing::{Candidate, Condition, Considered, NoRoute, plan};
+use quita_domain::routing::{Candidate, Condition, Considered, NoRoute, Wanted, plan};
 use quita_domain::time::Timestamp;
 use quita_ports::{AcquirerFactory, AcquirerSpec};
 
@@ -67,6 +67,7 @@ impl Route {
             weight: spec.weight,
             min_amount: spec.min_amount,
             max_amount: spec.max_amount,
+            max_expiry_s: spec.max_expiry_s,
             condition,
         }
     }
@@ -105,7 +106,7 @@ impl Routes {
             .filter(|route| route.spec().mode == mode && route.method == order.method)
             .map(|route| route.candidate(context.now, merchant_waits))
             .collect();
-        plan(order.amount, &candidates, context.dice)
+        plan(Wanted::of(order), &candidates, context.dice)
     }
 }
 

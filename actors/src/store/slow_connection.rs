@@ -143,6 +143,8 @@ pub(crate) fn payment(number: u128) -> Payment {
         op: Uuid::from_u128(number),
         card_at_hand: false,
         operates_in_turn: false,
+        hint_gap_ms: 2_000,
+        reads_approved: false,
     };
     Payment::open(new, &circumstances).next.unwrap()
 }

@@ -7,7 +7,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use quita_domain::payment::Context;
+use quita_domain::payment::{Context, HINT_GAP_MS};
 use quita_ports::{Clock, Dice, Ids};
 
 use crate::acquirers::directives::RouteDirectives;
@@ -46,6 +46,14 @@ impl SystemParts {
     /// What a decision may depend on, fresh.
     pub(crate) fn context(&self, card_at_hand: bool) -> Context {
         let (now, dice, op) = (self.clock.now(), self.dice.roll(), self.ids.fresh());
-        Context { now, dice, op, card_at_hand, operates_in_turn: false }
+        Context {
+            now,
+            dice,
+            op,
+            card_at_hand,
+            operates_in_turn: false,
+            hint_gap_ms: HINT_GAP_MS,
+            reads_approved: false,
+        }
     }
 }

@@ -243,10 +243,7 @@ impl Core {
         for _ in 0..MAX_CONFLICTS {
             let was_known = self.memory.payment().is_some();
             let payment = self.current().await?;
-            let context = Context {
-                operates_in_turn: self.operates_in_turn(&payment),
-                ..self.system.context(self.card.get().is_some())
-            };
+            let context = self.context_for(&payment);
             let decided_at = Instant::now();
             let decision = match asker.may_see(&payment) {
                 true => payment.decide(command.clone(), &context).map_err(Denied::Refused),
@@ -290,10 +287,19 @@ impl Core {
         Err(Denied::Overloaded)
     }
 
-    /// Whether the acquirer that has the charge knows operations by its sums alone.
-    fn operates_in_turn(&self, payment: &Payment) -> bool {
-        let route = payment.acquirer().and_then(|acquirer| self.route(payment, acquirer));
-        route.is_some_and(|route| route.factory.operates_in_turn())
+    /// What is decided depends on the acquirer that has the charge.
+    fn context_for(&mut self, payment: &Payment) -> Context {
+        let context = self.system.context(self.card.get().is_some());
+        match payment.acquirer().and_then(|acquirer| self.route(payment, acquirer)) {
+            Some(route) => Context {
+                operates_in_turn: route.factory.operates_in_turn(),
+                hint_gap_ms: route.spec().hint_gap_ms,
+                // What lives in this process changes nothing by itself.
+                reads_approved: route.factory.local_issue().is_none(),
+                ..context
+            },
+            None => context,
+        }
     }
 
     /// Stores the payment, and only then holds it for true.

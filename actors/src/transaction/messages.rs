@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quita_domain::identity::{AcquirerName, Owner, TransactionId};
-use quita_domain::operation::Operation;
+use quita_domain::operation::{Operation, OperationKind, OperationState};
 use quita_domain::order::Purchase;
 use quita_domain::payment::{Command, Discrepancy, Payment};
 use quita_domain::status::Status;
@@ -164,9 +164,19 @@ impl Until {
                 .operations
                 .iter()
                 .find(|operation| operation.id == id)
-                .is_some_and(Operation::is_answered),
+                .is_some_and(|operation| operation.is_answered() && !is_looked_into(payment, operation)),
         }
     }
+}
+
+/// Whether the acquirer is just being asked why it refused to withdraw a charge: most likely it has the money.
+fn is_looked_into(payment: &Payment, operation: &Operation) -> bool {
+    let is_refused = match operation.state {
+        OperationState::Refused => true,
+        OperationState::Processing | OperationState::Done => false,
+    };
+    let asks = payment.check.is_some_and(|check| check.planned.is_some());
+    operation.kind == OperationKind::Cancel && is_refused && asks && payment.status() == Status::Pending
 }
 
 /// Tell what the payment is now.

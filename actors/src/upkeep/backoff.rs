@@ -86,6 +86,7 @@ const fn longest_wait(why: &Denied) -> Duration {
         | Denied::KeyReused
         | Denied::MethodUnavailable
         | Denied::AmountNotAccepted
+        | Denied::ExpiryNotAccepted
         | Denied::Defect(_) => LONGEST_WAIT,
     }
 }

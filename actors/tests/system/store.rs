@@ -155,8 +155,15 @@ impl TestStore {
             script.others
         };
         let op = Uuid::from_u128(0xffff_0000 + number);
-        let context =
-            Context { now: self.clock.now(), dice: 20, op, card_at_hand: false, operates_in_turn: false };
+        let context = Context {
+            now: self.clock.now(),
+            dice: 20,
+            op,
+            card_at_hand: false,
+            operates_in_turn: false,
+            hint_gap_ms: 2_000,
+            reads_approved: false,
+        };
         let mut records = self.records();
         let Some(known) = records.payments.get(&id) else { return };
         if let Some(next) = known.decide(command, &context).unwrap().next {

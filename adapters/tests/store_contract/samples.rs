@@ -131,7 +131,15 @@ pub fn created_at(at: i64) -> Payment {
 
 pub fn context(at: i64) -> Context {
     let now = Timestamp::from_millis(at);
-    Context { now, dice: 0, op: Uuid::now_v7(), card_at_hand: true, operates_in_turn: false }
+    Context {
+        now,
+        dice: 0,
+        op: Uuid::now_v7(),
+        card_at_hand: true,
+        operates_in_turn: false,
+        hint_gap_ms: 2_000,
+        reads_approved: false,
+    }
 }
 
 fn told(payment: &Payment, command: Command, at: i64) -> Payment {

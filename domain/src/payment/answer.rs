@@ -15,7 +15,10 @@ use crate::time::Timestamp;
 const MAX_ATTEMPTS: usize = 8;
 
 /// Why a payment ended that another amount came in for.
-pub(super) const AMOUNT_MISMATCH: &str = "amount_mismatch";
+pub const AMOUNT_MISMATCH: &str = "amount_mismatch";
+
+/// Why a payment ended whose acquirer had no code to pay with.
+pub(super) const NO_CODE: &str = "no_code";
 
 /// Why a payment ends without an acquirer that took it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +29,8 @@ enum GivenUp {
     Refused,
     /// The card's number is gone from memory, or too many charges were sent.
     Interrupted,
+    /// The acquirer that took it has no code to pay with.
+    NoCode,
 }
 
 impl GivenUp {
@@ -35,6 +40,7 @@ impl GivenUp {
             Self::NoneAvailable => "no_acquirer_available",
             Self::Refused => "acquirer_refused",
             Self::Interrupted => "interrupted",
+            Self::NoCode => NO_CODE,
         }
     }
 }
@@ -48,10 +54,16 @@ impl Draft {
         }
         match answer {
             ChargeAnswer::Known(statement) => self.accept(attempt, statement),
-            ChargeAnswer::Accepted(reference) | ChargeAnswer::WithoutCode(reference) => {
-                self.charge_accepted(attempt, reference);
+            ChargeAnswer::Accepted(reference) => self.charge_accepted(attempt, reference),
+            ChargeAnswer::WithoutCode(reference) => self.charge_has_no_code(attempt, reference),
+            ChargeAnswer::Foreign(what) => {
+                self.charge_is_foreign(&what);
+                self.charge_is_unclear();
             }
-            ChargeAnswer::Foreign(_) | ChargeAnswer::Mismatched(_) => self.charge_is_unknown(0),
+            ChargeAnswer::Mismatched(what) => {
+                self.answer_mismatched(&what);
+                self.charge_is_unclear();
+            }
             ChargeAnswer::Refused(why) => self.charge_refused(why),
             // An inquiry learnt meanwhile that the acquirer took it: that the call failed tells nothing any more.
             ChargeAnswer::NotFound | ChargeAnswer::Failed(_)
@@ -85,15 +97,23 @@ impl Draft {
                     // Perhaps because of a hint, whose answer may be lost and is no longer missed.
                     self.bring_check_forward(self.clock());
                 }
-                self.expire_if_over();
+                self.expire_if_over(asked_at);
                 self.check_answered(is_newest);
             }
-            ChargeAnswer::Accepted(reference) | ChargeAnswer::WithoutCode(reference) => {
+            ChargeAnswer::Accepted(reference) => {
                 self.charge_accepted(attempt, reference);
                 self.check_answered(is_newest);
             }
-            // The next inquiry is scheduled already.
-            ChargeAnswer::Foreign(_) | ChargeAnswer::Mismatched(_) => {}
+            ChargeAnswer::WithoutCode(reference) => {
+                self.charge_still_has_no_code(attempt, reference);
+                self.check_answered(is_newest);
+            }
+            // The next inquiry is scheduled already. What was hinted of it is not about our charge.
+            ChargeAnswer::Foreign(what) => {
+                self.charge_is_foreign(&what);
+                self.check_answered(is_newest);
+            }
+            ChargeAnswer::Mismatched(what) => self.answer_mismatched(&what),
             ChargeAnswer::Refused(_) if self.last_outcome_is_open() => {
                 self.charge_had_no_effect(GivenUp::Refused);
             }
@@ -118,6 +138,7 @@ impl Draft {
                 self.charge_inquiry_postponed(WITHHELD_WAIT_MS, WITHHELD_CHECK_WAIT_MS);
             }
             ChargeAnswer::Failed(CallFailure::Throttled { after_ms }) => {
+                self.report_throttled_inquiry("charge", inquiring_for_ms, None);
                 self.charge_inquiry_postponed(after_ms, WITHHELD_WAIT_MS);
             }
             // The next inquiry is scheduled already.
@@ -151,7 +172,9 @@ impl Draft {
         } else if self.last_outcome_is_open() {
             let outcome = match if_none_is_left {
                 GivenUp::Refused => AttemptOutcome::Declined,
-                GivenUp::NoneAvailable | GivenUp::Interrupted => AttemptOutcome::NotDelivered,
+                GivenUp::NoneAvailable | GivenUp::Interrupted | GivenUp::NoCode => {
+                    AttemptOutcome::NotDelivered
+                }
             };
             self.make(Change::Attempt(AttemptChange::Ended(outcome)));
             self.charge_elsewhere(if_none_is_left);
@@ -174,6 +197,52 @@ impl Draft {
         if self.last_outcome_is_open() && !self.last_outcome_is(AttemptOutcome::Registering) {
             let inquire_at = self.after(accepted_wait_ms(0));
             self.make(Change::Attempt(AttemptChange::Registering(inquire_at)));
+        }
+    }
+
+    /// The acquirer took it and answered in full, without a code to pay with: it is asked once more.
+    fn charge_has_no_code(&mut self, attempt: u32, reference: Reference) {
+        self.charge_accepted(attempt, reference);
+        let is_new = self.payment.state.attempts.last().is_some_and(|attempt| !attempt.without_code);
+        if is_new && self.last_outcome_is_open() {
+            self.make(Change::Attempt(AttemptChange::WithoutCode));
+        }
+    }
+
+    /// It was asked once more: nobody can pay what has no code, so it is withdrawn.
+    fn charge_still_has_no_code(&mut self, attempt: u32, reference: Reference) {
+        let was_asked_again = self.payment.state.attempts.last().is_some_and(|attempt| attempt.without_code);
+        if !(was_asked_again && self.last_outcome_is_open() && self.payment.status() == Status::Initial) {
+            self.charge_has_no_code(attempt, reference);
+            return;
+        }
+        self.learn_reference(attempt, reference);
+        self.make(Change::Attempt(AttemptChange::Ended(AttemptOutcome::Accepted)));
+        self.give_up(GivenUp::NoCode);
+        self.withdraw();
+    }
+
+    /// Under our name of the charge the acquirer has somebody else's. Nothing of that is believed; it is told once.
+    fn charge_is_foreign(&mut self, what: &str) {
+        let detail = format!("{what}, and the payment is {}", self.payment.status());
+        let (kind, about) = (DiscrepancyKind::ForeignCharge, Some("charge".into()));
+        self.discrepancies.push(Discrepancy { kind, detail, stated: "", about });
+    }
+
+    /// An answer about something else. It happens when connections are mixed up; twice in one payment's life it needs a
+    /// person.
+    fn answer_mismatched(&mut self, what: &str) {
+        if self.payment.mismatches > 0 {
+            self.contradicted(what, ("an answer about another charge", Some("answers".into())));
+        } else {
+            self.make(Change::Mismatched);
+        }
+    }
+
+    /// The answer tells nothing of the charge. If an inquiry learnt meanwhile that the acquirer took it, that stays.
+    fn charge_is_unclear(&mut self) {
+        if !self.last_outcome_is(AttemptOutcome::Registering) {
+            self.charge_is_unknown(0);
         }
     }
 
@@ -317,7 +386,7 @@ impl Draft {
     fn give_up(&mut self, why: GivenUp) {
         let is_card = self.payment.method().needs_card_number();
         let (has_decline_code, cause) = match why {
-            GivenUp::NoneAvailable => (false, Cause::Service),
+            GivenUp::NoneAvailable | GivenUp::NoCode => (false, Cause::Service),
             GivenUp::Interrupted => (is_card, Cause::Service),
             GivenUp::Refused => (is_card, Cause::Acquirer),
         };

@@ -34,6 +34,8 @@ impl Payment {
             }
             Change::Inquired => (self.inquired_at, self.hinted) = (Some(clock), false),
             Change::Hinted => self.hinted = true,
+            Change::Concluded => self.concluded = true,
+            Change::Mismatched => self.mismatches = self.mismatches.saturating_add(1),
             Change::Check(change) => self.check = Check::after(self.check, change),
             Change::Issued(issued) => self.state_mut().issued = Some(Arc::new(issued)),
             Change::Approved(approval) => {

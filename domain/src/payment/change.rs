@@ -38,6 +38,10 @@ pub(super) enum Change {
     Inquired,
     /// A hint came while the charge was under way.
     Hinted,
+    /// The acquirer takes no more money for the charge.
+    Concluded,
+    /// An answer was about another charge, or another amount.
+    Mismatched,
     /// The next check of the charge changes.
     Check(CheckChange),
     /// A chargeback was learnt.
@@ -113,6 +117,8 @@ impl Change {
             | Self::RefundReported(..) => true,
             Self::Inquired
             | Self::Hinted
+            | Self::Concluded
+            | Self::Mismatched
             | Self::Check(_)
             | Self::ChargedBack(_)
             | Self::DisputeWon(..)

@@ -70,6 +70,8 @@ pub enum Command {
         /// What became of it.
         verdict: Verdict,
     },
+    /// A person ends a payment whose acquirer takes no more money, although what it has is not what was asked for.
+    MismatchEnded,
     /// An attempt to deliver ended.
     DeliveryAnswered {
         /// Place in the outbox.
@@ -109,6 +111,7 @@ impl Command {
             Self::OperationAnswered { .. } => "operation_answered",
             Self::OperationInquired { .. } => "operation_inquired",
             Self::OperationResolved { .. } => "operation_resolved",
+            Self::MismatchEnded => "mismatch_ended",
             Self::DeliveryAnswered { .. } => "delivery_answered",
             Self::Redeliver { .. } => "redeliver",
             Self::Deliver { .. } => "deliver",
@@ -151,6 +154,12 @@ pub struct Context {
     pub card_at_hand: bool,
     /// Whether the acquirer knows operations by its sums alone: then there is one at a time.
     pub operates_in_turn: bool,
+    /// How long after an inquiry a hint may lead to the next one, in milliseconds, at the earliest: what the acquirer that
+    /// has the charge wants.
+    pub hint_gap_ms: u64,
+    /// Whether the acquirer is asked about an approved card by the schedule: somebody may capture or void it at its desk
+    /// without our hearing of it.
+    pub reads_approved: bool,
 }
 
 /// What must happen after the decision is stored, and never before.
@@ -213,6 +222,7 @@ impl Payment {
             Command::OperationResolved { operation, verdict } => {
                 draft.operation_resolved(operation, verdict)?;
             }
+            Command::MismatchEnded => draft.end_mismatch()?,
             Command::DeliveryAnswered { delivery, attempt } => draft.delivery_answered(delivery, attempt),
             Command::Redeliver { delivery } => draft.redeliver(delivery)?,
             Command::Deliver { held } => draft.claim_due_deliveries(&held),

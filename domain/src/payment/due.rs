@@ -1,12 +1,13 @@
 //! What happens when time goes by: inquiring, checking what waits, expiring, operating again.
 
+use super::answer::NO_CODE;
 use super::change::{AttemptChange, CheckChange, OperationChange};
 use super::decide::Draft;
 use super::schedule::{
-    CALL_LEASE_MS, CLOCK_TOLERANCE_MS, HINT_GAP_MS, LATE_CHECKS, MANY_INQUIRIES, MANY_SENDINGS, OVERDUE_MS,
-    hint_wait_ms, longest_spread,
+    CALL_LEASE_MS, CLOCK_TOLERANCE_MS, LATE_CHECKS, MANY_INQUIRIES, MANY_SENDINGS, OVERDUE_MS, hint_wait_ms,
+    longest_spread,
 };
-use super::{Change, Discrepancy, DiscrepancyKind, Payment, Planned};
+use super::{Change, Discrepancy, DiscrepancyKind, Effect, Payment, Planned};
 use crate::event::Cause;
 use crate::identity::AcquirerName;
 use crate::method::Method;
@@ -60,6 +61,11 @@ impl Payment {
             | Status::Paid
             | Status::Cancelled => false,
         }
+    }
+
+    /// Whether it was given up because its acquirer had no code to pay with: what it has is withdrawn.
+    pub(super) fn had_no_code(&self) -> bool {
+        self.state.status_reason.as_deref() == Some(NO_CODE)
     }
 
     /// Whether the payer may still have paid although the payment is over.
@@ -120,10 +126,11 @@ impl Draft {
         if may_ask {
             self.push_inquiry();
         }
+        self.inquire_about_open_operations();
         // A lease ends before that, by the clock of whichever node wrote it.
         let far_away = self.clock().plus_ms(CALL_LEASE_MS.saturating_add(CLOCK_TOLERANCE_MS));
         self.continue_operations(|operation| {
-            operation.due_at.is_some_and(|at| at > far_away) || operation.call.is_inquired_about()
+            !operation.call.is_inquired_about() && operation.due_at.is_some_and(|at| at > far_away)
         });
     }
 
@@ -135,7 +142,10 @@ impl Draft {
         }
         self.make(Change::Check(match check.planned {
             // Only an answer ends what a hint asked for.
-            Some(_) => CheckChange::Asked(self.after_at_least(hint_wait_ms(check.asked), HINT_GAP_MS)),
+            Some(_) => {
+                let gap_ms = self.context.hint_gap_ms;
+                CheckChange::Asked(self.after_at_least(hint_wait_ms(check.asked), gap_ms))
+            }
             None => CheckChange::Scheduled(Some(self.payment.next_check(now, self.context.dice))),
         }));
         self.push_inquiry();
@@ -173,16 +183,12 @@ impl Draft {
             // It was hinted meanwhile, and is still to be asked.
             return;
         }
-        let is_over = match self.payment.status() {
-            Status::Pending => false,
+        let has_no_more_to_come = match self.payment.status() {
+            Status::Pending | Status::Approved => false,
             Status::Expired | Status::Cancelled => check.made >= LATE_CHECKS,
-            Status::Initial
-            | Status::Approved
-            | Status::Declined
-            | Status::Refund
-            | Status::Chargeback
-            | Status::Paid => true,
+            Status::Initial | Status::Declined | Status::Refund | Status::Chargeback | Status::Paid => true,
         };
+        let is_over = has_no_more_to_come || self.payment.concluded;
         match check.planned {
             Some(Planned::At(at)) if !is_over => self.make(Change::Check(CheckChange::Resumed(at))),
             Some(_) => self.make(Change::Check(CheckChange::Scheduled(None))),
@@ -199,11 +205,32 @@ impl Draft {
         self.make(Change::Check(CheckChange::Scheduled(Some(at))));
     }
 
-    /// A check of a waiting charge found it unpaid: if its time is over, it has expired.
-    pub(super) fn expire_if_over(&mut self) {
-        let is_over = self.payment.expiry_check_at().is_some_and(|at| at <= self.clock());
-        if is_over && self.payment.status() == Status::Pending {
+    /// Schedules the first reading of a card that was just approved, if its acquirer is to be asked about those. A hint's
+    /// check goes before.
+    pub(super) fn schedule_reading_of_approved(&mut self) {
+        if self.context.reads_approved && self.payment.check.is_none() {
+            self.schedule_first_check(None);
+        }
+    }
+
+    /// A check of a waiting charge found it unpaid: if its time was over when the acquirer was asked, it has expired. The
+    /// answer to an earlier question may be from before the last moment of its payer.
+    pub(super) fn expire_if_over(&mut self, asked_at: Option<Timestamp>) {
+        let asked_at = asked_at.map_or_else(|| self.clock(), |asked_at| asked_at.min(self.clock()));
+        let is_over = self.payment.expiry_check_at().is_some_and(|at| at <= asked_at);
+        if is_over && self.payment.status() == Status::Pending && !self.payment.concluded {
             self.make(Change::StatusChanged { to: Status::Expired, reason: None, cause: Cause::Service });
+        }
+    }
+
+    /// Asks about every operation whose outcome is open, beside its schedule.
+    fn inquire_about_open_operations(&mut self) {
+        let Some(acquirer) = self.payment.acquirer().cloned() else { return };
+        let open = |operation: &&Operation| operation.is_processing() && operation.call.is_inquired_about();
+        let ids: Vec<_> = self.payment.operations.iter().filter(open).map(|operation| operation.id).collect();
+        for id in ids {
+            self.note_change();
+            self.effects.push(Effect::InquireOperation(acquirer.clone(), id));
         }
     }
 

@@ -2,7 +2,6 @@
 
 use super::change::{AttemptChange, CheckChange};
 use super::decide::Draft;
-use super::schedule::HINT_GAP_MS;
 use super::{Change, Check};
 use crate::identity::AcquirerName;
 use crate::routing::AttemptOutcome;
@@ -13,7 +12,7 @@ impl Draft {
     /// Many hints cause few inquiries.
     pub(super) fn hinted(&mut self, acquirer: &AcquirerName) {
         let now = self.clock();
-        let gap_ends = self.payment.inquired_at.map_or(now, |at| at.plus_ms(HINT_GAP_MS));
+        let gap_ends = self.payment.inquired_at.map_or(now, |at| at.plus_ms(self.context.hint_gap_ms));
         if self.payment.acquirer() != Some(acquirer) {
             self.earlier_charge_hinted(acquirer, gap_ends <= now);
             return;

@@ -2,7 +2,9 @@
 
 use super::change::{AttemptChange, CheckChange, OperationChange};
 use super::decide::Draft;
-use super::schedule::{CALL_LEASE_MS, MANY_INQUIRIES, accepted_wait_ms, hint_wait_ms, inquiry_wait_ms};
+use super::schedule::{
+    CALL_LEASE_MS, MANY_INQUIRIES, OPEN_FOR_LONG_MS, accepted_wait_ms, hint_wait_ms, inquiry_wait_ms,
+};
 use super::{Change, Effect};
 use crate::identity::AcquirerName;
 use crate::operation::Operation;
@@ -89,6 +91,20 @@ impl Draft {
                 None => check_waits_ms,
             };
             self.make(Change::Check(CheckChange::Withheld(self.after_at_least(wait_ms, at_least_ms))));
+        }
+    }
+
+    /// An acquirer that never has time for an inquiry leaves an outcome open as one that does not answer. Those inquiries
+    /// do not count; how long this process has been asking does.
+    pub(super) fn report_throttled_inquiry(
+        &mut self,
+        verb: &str,
+        inquiring_for_ms: Option<u64>,
+        about: Option<String>,
+    ) {
+        if inquiring_for_ms.is_some_and(|ms| ms >= OPEN_FOR_LONG_MS) {
+            let detail = format!("the acquirer wants fewer calls, and never told what became of a {verb}");
+            self.outcome_is_unknown(detail, about);
         }
     }
 

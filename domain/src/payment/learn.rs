@@ -1,17 +1,20 @@
 //! What an acquirer states, held against the table.
 
 use super::answer::AMOUNT_MISMATCH;
-use super::change::OperationChange;
+use super::change::{CheckChange, OperationChange};
 use super::decide::Draft;
 use super::{Change, Discrepancy, DiscrepancyKind};
-use crate::acquiring::{Approval, Decline, Fact, Issued, Settlement};
+use crate::acquiring::{Approval, Decline, Fact, Issued, RemovedBy, Settlement};
 use crate::event::Cause;
 use crate::identity::AcquirerName;
 use crate::money::Money;
-use crate::operation::{Operation, OperationKind};
+use crate::operation::{Operation, OperationKind, OperationState};
 use crate::state::{Refund, RefundStatus};
 use crate::status::Status;
 use crate::time::Timestamp;
+
+/// Why a card is declined that had been approved, and that nobody captured.
+const AUTHORIZATION_EXPIRED: &str = "authorization_expired";
 
 impl Draft {
     /// An acquirer sent a notice. It binds the charge there and no other: one from the acquirer of an earlier charge
@@ -59,8 +62,9 @@ impl Draft {
             Fact::Settled(settlement) => self.learn_settled(settlement)?,
             Fact::Declined(decline) => self.learn_declined(decline)?,
             Fact::Expired => self.learn_expired()?,
-            Fact::Cancelled | Fact::Removed { .. } => self.learn_cancelled(Cause::Acquirer)?,
-            Fact::Concluded => {}
+            Fact::Cancelled => self.learn_cancelled(Cause::Acquirer)?,
+            Fact::Removed { by } => self.learn_removed(by)?,
+            Fact::Concluded => self.learn_concluded()?,
             Fact::Refunded { refund_id, amount } => self.learn_refunded(refund_id, amount)?,
             Fact::ChargedBack { id, amount } => self.learn_charged_back(id, amount)?,
             Fact::DisputeWon { id, chargeback_id } => self.learn_dispute_won(id, chargeback_id)?,
@@ -78,6 +82,7 @@ impl Draft {
         if status.allows(Status::Approved) {
             self.make(Change::Approved(approval));
             self.become_status(Status::Approved, None, Cause::Acquirer);
+            self.schedule_reading_of_approved();
             if self.payment.order.captures_at_once() {
                 self.capture_at_once();
             }
@@ -113,7 +118,7 @@ impl Draft {
         let was_voided = self.payment.operations.iter().any(is_void);
         let has_odd_money = self.payment.state.status_reason.as_deref() == Some(AMOUNT_MISMATCH);
         if self.payment.was_never_approved() && !was_voided && !has_odd_money {
-            self.void_authorization();
+            self.withdraw();
         }
         Discrepancy {
             kind: DiscrepancyKind::LateAuthorization,
@@ -141,14 +146,50 @@ impl Draft {
         if self.payment.status() == Status::Initial {
             return Err(self.too_early("expired", None));
         }
-        if !self.payment.may_have_been_paid_in_time(self.clock()) {
+        // Nobody will capture what its issuer holds no more.
+        self.end_approved();
+        if !self.payment.concluded && !self.payment.may_have_been_paid_in_time(self.clock()) {
             self.become_status(Status::Expired, None, Cause::Acquirer);
         }
         Ok(())
     }
 
+    /// The acquirer takes no more money for the charge. If what it has is not what was asked for, the payment waits for
+    /// a person: it can't be paid any more, and nobody else may say what becomes of the money.
+    fn learn_concluded(&mut self) -> Result<(), Discrepancy> {
+        match self.payment.status() {
+            Status::Pending | Status::Expired | Status::Cancelled => {}
+            // Before anything else was stated of it, it is asked on; where the money is there, that is known.
+            Status::Initial
+            | Status::Approved
+            | Status::Declined
+            | Status::Refund
+            | Status::Chargeback
+            | Status::Paid => return Ok(()),
+        }
+        if !self.payment.concluded {
+            self.make(Change::Concluded);
+        }
+        if self.payment.check.is_some_and(|check| check.planned.is_none()) {
+            self.make(Change::Check(CheckChange::Scheduled(None)));
+        }
+        let is_mismatch = |known: &Discrepancy| known.kind == DiscrepancyKind::AmountMismatch;
+        if self.discrepancies.iter().any(is_mismatch) {
+            return Ok(());
+        }
+        let asked = self.payment.order.amount;
+        Err(Discrepancy {
+            kind: DiscrepancyKind::AmountMismatch,
+            detail: format!("the acquirer takes no more money for a payment of {asked}, which did not come"),
+            stated: "",
+            about: Some("concluded".into()),
+        })
+    }
+
     fn learn_pending(&mut self, issued: Issued, news_at: Option<Timestamp>) {
-        if self.payment.state.issued.is_none() {
+        // Nobody is to pay what was given up.
+        let is_declined = self.payment.status() == Status::Declined;
+        if self.payment.state.issued.is_none() && !is_declined {
             self.make(Change::Issued(issued));
         }
         if self.payment.status() == Status::Initial {
@@ -157,11 +198,19 @@ impl Draft {
         }
     }
 
+    /// The acquirer holds no authorisation any more, and nobody asked for that.
+    fn end_approved(&mut self) {
+        if self.payment.status() == Status::Approved {
+            self.become_status(Status::Declined, Some(AUTHORIZATION_EXPIRED), Cause::Acquirer);
+        }
+    }
+
     fn learn_settled(&mut self, settlement: Settlement) -> Result<(), Discrepancy> {
         let status = self.payment.status();
         if status.allows(Status::Paid) && status != Status::Chargeback {
             let expected = self.expected_settlement();
-            if settlement.amount != expected && !self.has_interest(&settlement) {
+            let fits = settlement.amount == expected || self.has_interest(&settlement);
+            if !fits && !self.was_captured_by_others(&settlement) {
                 let detail = format!("{} came in for a payment of {expected}", settlement.amount);
                 let about = Some(settlement.id);
                 return Err(Discrepancy { kind: DiscrepancyKind::AmountMismatch, detail, stated: "", about });
@@ -204,6 +253,18 @@ impl Draft {
         settlement.amount > self.payment.order.amount && self.payment.is_late_on(paid_on)
     }
 
+    /// Whether an approved card was captured at the acquirer by somebody else, in part perhaps: none of our captures can
+    /// have been it.
+    fn was_captured_by_others(&self, settlement: &Settlement) -> bool {
+        let may_be_ours = |operation: &Operation| {
+            matches!(operation.kind, OperationKind::Capture(_)) && operation.may_have_an_effect()
+        };
+        self.payment.status() == Status::Approved
+            && self.payment.method().can_be_captured()
+            && (Money::from_cents(1)..=self.payment.order.amount).contains(&settlement.amount)
+            && !self.payment.operations.iter().any(may_be_ours)
+    }
+
     /// How much is to come in: what is being captured, or else all of it.
     pub(super) fn expected_settlement(&self) -> Money {
         let processing = |operation: &&Operation| operation.is_processing();
@@ -215,13 +276,28 @@ impl Draft {
         captured.unwrap_or(self.payment.order.amount)
     }
 
+    /// Withdrawn at the acquirer by somebody: if we had asked for it, by us.
+    fn learn_removed(&mut self, by: RemovedBy) -> Result<(), Discrepancy> {
+        match by {
+            RemovedBy::Receiver if self.payment.operations.iter().any(may_have_withdrawn) => {
+                self.learn_cancelled(Cause::Merchant)
+            }
+            RemovedBy::Receiver => self.learn_withdrawn(Some("removed_at_bank"), Cause::Acquirer),
+            RemovedBy::Acquirer => self.learn_withdrawn(Some("removed_by_psp"), Cause::Acquirer),
+        }
+    }
+
     pub(super) fn learn_cancelled(&mut self, cause: Cause) -> Result<(), Discrepancy> {
+        self.learn_withdrawn(None, cause)
+    }
+
+    fn learn_withdrawn(&mut self, reason: Option<&str>, cause: Cause) -> Result<(), Discrepancy> {
         let status = self.payment.status();
         // What expired and is withdrawn by its acquirer stays expired; its merchant's withdrawal is a change.
         let is_change =
             status != Status::Expired || cause == Cause::Merchant && self.payment.is_withdrawable();
         if status.allows(Status::Cancelled) && is_change {
-            self.become_status(Status::Cancelled, None, cause);
+            self.become_status(Status::Cancelled, reason, cause);
             return Ok(());
         }
         let voids = |operation: &Operation| operation.kind == OperationKind::Cancel;
@@ -332,4 +408,10 @@ impl Draft {
         let detail = format!("{stated}, but the payment is {}", self.payment.status());
         Discrepancy { kind: DiscrepancyKind::Contradiction, detail, stated, about }
     }
+}
+
+/// Whether a charge that its receiver withdrew may have been withdrawn by this operation.
+fn may_have_withdrawn(operation: &Operation) -> bool {
+    let is_done = operation.state == OperationState::Done;
+    operation.kind == OperationKind::Cancel && (is_done || operation.may_have_an_effect())
 }

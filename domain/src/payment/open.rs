@@ -48,6 +48,8 @@ impl Payment {
             check: None,
             inquired_at: None,
             hinted: false,
+            concluded: false,
+            mismatches: 0,
             chargebacks: Vec::new(),
             operations: Vec::new(),
             history: Vec::new(),

@@ -3,7 +3,9 @@
 use super::change::OperationChange;
 use super::decide::Draft;
 use super::inquire::NotFound;
-use super::schedule::{CALL_LEASE_MS, WITHHELD_WAIT_MS, accepted_wait_ms, inquiry_wait_ms, resend_wait_ms};
+use super::schedule::{
+    CALL_LEASE_MS, HINT_GAP_MS, WITHHELD_WAIT_MS, accepted_wait_ms, inquiry_wait_ms, resend_wait_ms,
+};
 use super::{Change, Context, Effect, Payment, Refusal};
 use crate::acquiring::{CallFailure, Fact, OperationAnswer};
 use crate::event::Cause;
@@ -18,6 +20,9 @@ use uuid::Uuid;
 
 /// The most characters of an acquirer's reason that are kept.
 const MAX_REASON_CHARACTERS: usize = 200;
+
+/// What an acquirer states whose sums others moved.
+const SUMS_DO_NOT_FIT: &str = "sums that do not fit";
 
 /// Why an operation that never left is sent no more: the payment became something else meanwhile.
 pub const STATUS_CHANGED: &str = "status_changed";
@@ -34,6 +39,8 @@ impl Payment {
             op: Uuid::nil(),
             card_at_hand: false,
             operates_in_turn: false,
+            hint_gap_ms: HINT_GAP_MS,
+            reads_approved: false,
         };
         Draft::new(self.clone(), context).permit(requested).map(drop)
     }
@@ -81,6 +88,8 @@ impl Draft {
         }
         match requested {
             RequestedOperation::Cancel if self.payment.is_withdrawable() => Ok(OperationKind::Cancel),
+            // A charge that can be paid may exist, or come to be.
+            RequestedOperation::Cancel if status == Status::Initial => Err(Refusal::OutcomeUnknown),
             RequestedOperation::Cancel if self.payment.method() == Method::Boleto => {
                 refuse("be cancelled", "pending, expired")
             }
@@ -126,8 +135,8 @@ impl Draft {
             .find(|verb| !is_refund(verb) && !is_refund(requested.verb()))
     }
 
-    /// An authorisation that nobody wants any more is withdrawn.
-    pub(super) fn void_authorization(&mut self) {
+    /// A charge, or an authorisation, that nobody wants any more is withdrawn.
+    pub(super) fn withdraw(&mut self) {
         let requested = RequestedOperation::Cancel;
         self.begin(OperationRequest { id: self.context.op, requested, key: None }, OperationKind::Cancel);
     }
@@ -156,6 +165,7 @@ impl Draft {
             not_found: 0,
             due_at: None,
             refusal: None,
+            contradicted: false,
             resolved_by_operator: false,
         }));
         if let OperationKind::Refund(amount) = kind {
@@ -198,6 +208,7 @@ impl Draft {
         match kind {
             OperationKind::Cancel => match status {
                 Status::Initial | Status::Pending | Status::Approved | Status::Expired => true,
+                Status::Declined if self.payment.had_no_code() => true,
                 Status::Declined | Status::Cancelled => self.payment.was_never_approved(),
                 Status::Paid | Status::Refund | Status::Chargeback => false,
             },
@@ -240,9 +251,11 @@ impl Draft {
             }
             OperationAnswer::NotFound | OperationAnswer::Contradicted(_) | OperationAnswer::Failed(_)
                 if !is_last => {}
-            OperationAnswer::NotFound
-            | OperationAnswer::Contradicted(_)
-            | OperationAnswer::Failed(CallFailure::Unknown(_)) => {
+            OperationAnswer::Contradicted(what) => {
+                self.operation_is_unknown(&operation, 0);
+                self.operation_contradicted(&operation, &what);
+            }
+            OperationAnswer::NotFound | OperationAnswer::Failed(CallFailure::Unknown(_)) => {
                 self.operation_is_unknown(&operation, 0);
             }
             OperationAnswer::Failed(CallFailure::Throttled { after_ms }) => {
@@ -275,20 +288,29 @@ impl Draft {
             // The answer to a question from before it was sent again tells nothing.
             OperationAnswer::NotFound | OperationAnswer::Contradicted(_) | OperationAnswer::Failed(_)
                 if !operation.call.is_inquired_about() => {}
-            // It is asked on, and never sent again because of this; an operator sees it.
-            OperationAnswer::Contradicted(what) => {
-                self.contradicted(&what, ("sums that do not fit", Some(id.to_string())));
-            }
+            OperationAnswer::Contradicted(what) => self.operation_contradicted(&operation, &what),
             OperationAnswer::NotFound => self.operation_not_found(&operation, inquiring_for_ms),
             OperationAnswer::Failed(CallFailure::Withheld) => {
                 self.operation_inquiry_postponed(&operation, WITHHELD_WAIT_MS);
             }
             OperationAnswer::Failed(CallFailure::Throttled { after_ms }) => {
+                if self.clock().ms_since(operation.requested_at) >= operation.overdue_ms() {
+                    let about = Some(id.to_string());
+                    self.report_throttled_inquiry(operation.kind.verb(), inquiring_for_ms, about);
+                }
                 self.operation_inquiry_postponed(&operation, after_ms);
             }
             // The next inquiry is scheduled already.
             OperationAnswer::Failed(CallFailure::NotDelivered(_) | CallFailure::Unknown(_)) => {}
         }
+    }
+
+    /// The acquirer's sums moved by something else: it is asked on and never sent again, and an operator sees it.
+    fn operation_contradicted(&mut self, operation: &Operation, what: &str) {
+        if !operation.contradicted {
+            self.make(Change::Operation(operation.id, OperationChange::Contradicted));
+        }
+        self.contradicted(what, (SUMS_DO_NOT_FIT, Some(operation.id.to_string())));
     }
 
     /// It may have had an effect: it is asked for.
@@ -336,6 +358,17 @@ impl Draft {
             NotFound::Believed if operation.call == OperationCall::Accepted => {
                 let what = format!("the acquirer took a {}, and does not know it", operation.kind.verb());
                 self.contradicted(&what, ("taken, and unknown there", Some(id.to_string())));
+            }
+            NotFound::Believed if operation.contradicted => {
+                let what = format!("the acquirer's sums tell nothing of a {}", operation.kind.verb());
+                self.contradicted(&what, (SUMS_DO_NOT_FIT, Some(id.to_string())));
+            }
+            NotFound::Believed if operation.is_too_old_to_send(self.clock()) => {
+                let what = format!(
+                    "a {} was sent for a day, and the acquirer does not know it",
+                    operation.kind.verb()
+                );
+                self.outcome_is_unknown(what, Some(id.to_string()));
             }
             NotFound::Believed => self.send_operation(id),
         }

@@ -38,6 +38,9 @@ pub enum Refusal {
     /// Another cancellation or capture is on its way.
     #[error("a {0} of this payment is still being processed at the acquirer; ask again shortly")]
     Busy(&'static str),
+    /// It is not known whether there is a charge that could be withdrawn.
+    #[error("the acquirer has not told yet what became of the charge; ask again shortly")]
+    OutcomeUnknown,
     /// There is no such delivery.
     #[error("delivery not found")]
     NoSuchDelivery,
@@ -56,8 +59,8 @@ pub enum Refusal {
         /// When the next one may be asked for.
         until: Timestamp,
     },
-    /// A person wants to end an operation that has ended, that may still be on its way, or could not have ended so.
-    #[error("the operation is not stuck: it has ended, or its outcome may still come by itself")]
+    /// A person wants to end an operation, or a payment, that has ended, that may still be on its way, or could not have ended so.
+    #[error("it is not stuck: it has ended, or its outcome may still come by itself")]
     NotStuck,
 }
 
@@ -94,6 +97,8 @@ pub enum DiscrepancyKind {
     RefundedAndChargedBack,
     /// A card was authorised after its payment had been given up.
     LateAuthorization,
+    /// Under our name of a charge the acquirer has somebody else's.
+    ForeignCharge,
     /// Anything else that the status does not allow.
     Contradiction,
     /// The outcome of a call is still unknown after a long time.
@@ -102,7 +107,7 @@ pub enum DiscrepancyKind {
 
 impl DiscrepancyKind {
     /// Every kind.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::TooEarly,
         Self::AmountMismatch,
         Self::PaidTwice,
@@ -110,6 +115,7 @@ impl DiscrepancyKind {
         Self::RefundExceedsPaid,
         Self::RefundedAndChargedBack,
         Self::LateAuthorization,
+        Self::ForeignCharge,
         Self::Contradiction,
         Self::UnknownOutcome,
     ];
@@ -129,6 +135,7 @@ impl DiscrepancyKind {
             Self::RefundExceedsPaid => "refund_exceeds_paid",
             Self::RefundedAndChargedBack => "refunded_and_charged_back",
             Self::LateAuthorization => "late_authorization",
+            Self::ForeignCharge => "foreign_charge",
             Self::Contradiction => "contradiction",
             Self::UnknownOutcome => "unknown_outcome",
         }
@@ -149,6 +156,9 @@ impl DiscrepancyKind {
             }
             Self::LateAuthorization => {
                 "it is voided; verify at the acquirer that nothing of the card's limit is held any more"
+            }
+            Self::ForeignCharge => {
+                "find out at the acquirer whose charge it has under this name; nothing of it is believed, and it is still asked"
             }
             Self::Contradiction => "compare with the acquirer's record of the payment",
             Self::UnknownOutcome => {

@@ -1,11 +1,13 @@
 //! A person ends an operation that is stuck, because the acquirer was asked by telephone or looked at by hand.
 
+use super::answer::AMOUNT_MISMATCH;
 use super::change::OperationChange;
 use super::decide::Draft;
-use super::{Change, Refusal};
+use super::{Change, Payment, Refusal};
 use crate::acquiring::OperationAnswer;
 use crate::event::Cause;
 use crate::operation::{Operation, OperationCall, OperationState, Verdict};
+use crate::status::Status;
 use crate::time::Timestamp;
 use uuid::Uuid;
 
@@ -36,6 +38,13 @@ impl Operation {
     }
 }
 
+impl Payment {
+    /// Whether nobody but a person can end it: its acquirer takes no more money, and what it has is not what was asked for.
+    pub fn waits_for_a_person(&self) -> bool {
+        self.concluded && self.status() == Status::Pending
+    }
+}
+
 impl Draft {
     /// A person says what became of an operation. The payment goes on as if the acquirer had said so.
     pub(super) fn operation_resolved(&mut self, id: Uuid, verdict: Verdict) -> Result<(), Refusal> {
@@ -50,6 +59,15 @@ impl Draft {
                 self.operation_refused(id, kind, (RESOLVED_BY_OPERATOR.into(), Cause::Service));
             }
         }
+        Ok(())
+    }
+
+    /// A person ends a payment that can't be paid any more, after giving back, or settling, what came in for it.
+    pub(super) fn end_mismatch(&mut self) -> Result<(), Refusal> {
+        if !self.payment.waits_for_a_person() {
+            return Err(Refusal::NotStuck);
+        }
+        self.become_status(Status::Cancelled, Some(AMOUNT_MISMATCH), Cause::Service);
         Ok(())
     }
 

@@ -34,10 +34,13 @@ pub(super) const WITHHELD_CHECK_WAIT_MS: u64 = 5 * MINUTE_MS;
 /// Inquiries after which an unknown outcome is reported, which is after 6 minutes; inquiring goes on.
 pub(super) const MANY_INQUIRIES: u32 = 5;
 
+/// How long an acquirer may put inquiries off before the outcome that they are about is reported.
+pub(super) const OPEN_FOR_LONG_MS: u64 = 6 * MINUTE_MS;
+
 /// Sendings without any effect after which an operation is reported.
 pub(super) const MANY_SENDINGS: u32 = 6;
 
-/// Waits between checks of a charge that waits for its payer; the last one repeats.
+/// Waits between checks of a charge that waits for its payer, or of an approved card; the last one repeats.
 const CHECK_STEPS_MS: [u64; 4] = [MINUTE_MS, 2 * MINUTE_MS, 7 * MINUTE_MS, 6 * HOUR_MS];
 
 /// How long after its expiry a charge that the acquirer gives no answer about is reported.
@@ -53,8 +56,8 @@ const LATE_CHECK_STEPS_MS: [u64; 2] = [DAY_MS, 2 * DAY_MS];
 /// Checks for late money that brought no answer, after which it is reported; checking goes on every two days.
 pub(super) const LATE_CHECKS: u32 = 2;
 
-/// How long after an inquiry a hint may cause the next one.
-pub(super) const HINT_GAP_MS: u64 = 2_000;
+/// How long after an inquiry a hint may cause the next one, where its acquirer wants no longer gap.
+pub const HINT_GAP_MS: u64 = 2_000;
 
 /// How much further ahead than its schedule allows a time may lie before the clock counts as having jumped. Clocks of
 /// several nodes may differ a little, and a lease must not be cut because of that.
@@ -63,6 +66,9 @@ pub(super) const CLOCK_TOLERANCE_MS: u64 = 10 * MINUTE_MS;
 /// How long after the end of its time a PIX may still turn out to have been paid in time: banks tell each other of it
 /// tens of seconds later.
 const PIX_GRACE_MS: u64 = 90_000;
+
+/// Over how long the checks of the boletos of one due date are spread.
+const BOLETO_CHECKS_OVER_MS: u64 = HOUR_MS;
 
 /// Business days after the due date until a boleto counts as expired: settlement takes up to three.
 const BOLETO_TOLERANCE_DAYS: u32 = 3;
@@ -88,8 +94,15 @@ impl Payment {
         let expires_at = self.expires_at()?;
         match self.state.issued.as_deref()? {
             Issued::Pix { .. } => Some(expires_at.plus_ms(PIX_GRACE_MS)),
-            Issued::Boleto(_) => Some(expires_at),
+            // All of one day are over at the same moment.
+            Issued::Boleto(_) => Some(expires_at.plus_ms(self.place_within(BOLETO_CHECKS_OVER_MS))),
         }
+    }
+
+    /// A moment of so many milliseconds that is this payment's own, the same one always.
+    fn place_within(&self, span_ms: u64) -> u64 {
+        let place = self.id.uuid().as_u128().checked_rem(u128::from(span_ms));
+        place.and_then(|place| u64::try_from(place).ok()).unwrap_or_default()
     }
 
     /// Whether its time is over, and what was paid in time may not be known yet.
@@ -112,13 +125,8 @@ impl Payment {
             Status::Pending => self.check,
             Status::Expired | Status::Cancelled => {
                 let at = clock.plus_ms(spread(step(&LATE_CHECK_STEPS_MS, 0), self.dice));
-                self.order.method.may_settle_late().then_some(Check {
-                    at,
-                    made: 0,
-                    withheld: false,
-                    planned: None,
-                    asked: 0,
-                })
+                let may_come = self.order.method.may_settle_late() && !self.concluded;
+                may_come.then_some(Check { at, made: 0, withheld: false, planned: None, asked: 0 })
             }
             Status::Initial
             | Status::Approved
@@ -131,7 +139,8 @@ impl Payment {
 
     /// The next check: by the schedule of its status, but of a waiting charge not after the moment it may expire.
     pub(super) fn next_check(&self, now: Timestamp, dice: u64) -> Timestamp {
-        let made = self.check.map_or(0, |check| check.made);
+        // The one that is made now counts; before the first one there is none.
+        let made = self.check.map_or(0, |check| check.made.saturating_add(1));
         let after = |step_ms| now.plus_ms(spread(step_ms, dice));
         let unanswered = after(inquiry_wait_ms(made));
         match self.state.status {
@@ -143,13 +152,11 @@ impl Payment {
                     None => by_schedule,
                 }
             }
-            Status::Expired | Status::Cancelled => after(step(&LATE_CHECK_STEPS_MS, made.saturating_add(1))),
-            Status::Initial
-            | Status::Approved
-            | Status::Declined
-            | Status::Refund
-            | Status::Chargeback
-            | Status::Paid => unanswered,
+            Status::Approved => after(step(&CHECK_STEPS_MS, made)),
+            Status::Expired | Status::Cancelled => after(step(&LATE_CHECK_STEPS_MS, made)),
+            Status::Initial | Status::Declined | Status::Refund | Status::Chargeback | Status::Paid => {
+                unanswered
+            }
         }
     }
 
@@ -210,11 +217,20 @@ impl Operation {
         }
     }
 
+    /// Whether it has been sent for so long, without the acquirer's ever knowing it, that it is not sent again: a refund's
+    /// payer was told long ago that the money comes, or does not.
+    pub(super) fn is_too_old_to_send(&self, now: Timestamp) -> bool {
+        match self.kind {
+            OperationKind::Refund(_) => now.ms_since(self.requested_at) >= DAY_MS,
+            OperationKind::Cancel | OperationKind::Capture(_) => false,
+        }
+    }
+
     /// How long it may be open before it is reported: a bank takes days for a refund, and may have it on its way for
     /// the 90 days in which a PIX can be given back (rails: API Pix 2.9.0, devolução).
     pub(super) const fn overdue_ms(&self) -> u64 {
         match (self.kind, self.call) {
-            (OperationKind::Cancel | OperationKind::Capture(_), _) => 6 * MINUTE_MS,
+            (OperationKind::Cancel | OperationKind::Capture(_), _) => OPEN_FOR_LONG_MS,
             (OperationKind::Refund(_), OperationCall::Accepted) => 90 * DAY_MS,
             (
                 OperationKind::Refund(_),
@@ -229,7 +245,7 @@ pub(super) const fn inquiry_wait_ms(inquiries: u32) -> u64 {
     step(&INQUIRY_STEPS_MS, inquiries)
 }
 
-/// How long after a hint was asked about in vain this many times it is asked about again.
+/// How long after a hint was asked about in vain this many times it is asked about again, at least.
 pub(super) const fn hint_wait_ms(asked: u32) -> u64 {
     let wait_ms = inquiry_wait_ms(asked);
     if wait_ms > HINT_GAP_MS { wait_ms } else { HINT_GAP_MS }

@@ -5,6 +5,27 @@
 use super::Considered;
 use crate::identity::AcquirerName;
 use crate::money::Money;
+use crate::order::{Order, Terms};
+
+/// What a payment wants of an acquirer, as far as its route depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted {
+    /// What is to be paid.
+    pub amount: Money,
+    /// For how long a PIX is to be payable, in seconds.
+    pub expires_in_s: Option<u64>,
+}
+
+impl Wanted {
+    /// What this order wants.
+    pub const fn of(order: &Order) -> Self {
+        let expires_in_s = match order.terms {
+            Terms::Pix { expires_in_s } => Some(expires_in_s),
+            Terms::Boleto { .. } | Terms::CreditCard { .. } => None,
+        };
+        Self { amount: order.amount, expires_in_s }
+    }
+}
 
 /// An acquirer that takes the payment's method in its mode, as it is now.
 #[derive(Debug, Clone)]
@@ -19,6 +40,8 @@ pub struct Candidate<'a> {
     pub min_amount: Money,
     /// The most it takes.
     pub max_amount: Money,
+    /// The longest time, in seconds, for which it keeps a PIX payable; none if there is no limit.
+    pub max_expiry_s: Option<u64>,
     /// How it is.
     pub condition: Condition,
 }
@@ -47,6 +70,8 @@ pub enum NoRoute {
     MethodUnavailable,
     /// None of those that do takes this amount.
     AmountNotAccepted,
+    /// None of those that take the amount keeps a PIX payable for so long.
+    ExpiryNotAccepted,
     /// Those that do are paused, busy or throttled.
     NoneEligible,
 }
@@ -60,26 +85,34 @@ enum Rank {
 /// Why an acquirer may not take an amount that is too small or too large for it.
 const OUT_OF_BOUNDS: &str = "amount_out_of_bounds";
 
-/// The acquirers looked at for an amount: the eligible ones first, in the order in which they are tried.
+/// Why an acquirer may not take a PIX that is to be payable for longer than it keeps one.
+const EXPIRY_TOO_LONG: &str = "expiry_too_long";
+
+/// The acquirers looked at for a payment: the eligible ones first, in the order in which they are tried.
 ///
 /// Of equal ones each comes first in proportion to its weight, drawn for each payment by its dice; of those that are
 /// left each comes second in proportion, and so on.
 ///
 /// # Errors
 /// When none is eligible.
-pub fn plan(amount: Money, candidates: &[Candidate<'_>], dice: u64) -> Result<Vec<Considered>, NoRoute> {
+pub fn plan(wanted: Wanted, candidates: &[Candidate<'_>], dice: u64) -> Result<Vec<Considered>, NoRoute> {
     let (mut eligible, mut refused) = (Vec::new(), Vec::new());
     for candidate in candidates {
-        match candidate.judge(amount) {
+        match candidate.judge(wanted) {
             Ok((rank, reason)) => eligible.push((rank, candidate, reason)),
             Err(reason) => refused.push((candidate, reason)),
         }
     }
     if eligible.is_empty() {
-        return Err(match refused.iter().all(|(_, reason)| *reason == OUT_OF_BOUNDS) {
-            true if refused.is_empty() => NoRoute::MethodUnavailable,
-            true => NoRoute::AmountNotAccepted,
-            false => NoRoute::NoneEligible,
+        let reasons = || refused.iter().map(|(_, reason)| *reason);
+        return Err(if refused.is_empty() {
+            NoRoute::MethodUnavailable
+        } else if reasons().all(|reason| reason == OUT_OF_BOUNDS) {
+            NoRoute::AmountNotAccepted
+        } else if reasons().all(|reason| [OUT_OF_BOUNDS, EXPIRY_TOO_LONG].contains(&reason)) {
+            NoRoute::ExpiryNotAccepted
+        } else {
+            NoRoute::NoneEligible
         });
     }
     let class = |(rank, candidate, _): &(Rank, &Candidate<'_>, _)| (*rank, candidate.priority);
@@ -99,10 +132,14 @@ pub fn plan(amount: Money, candidates: &[Candidate<'_>], dice: u64) -> Result<Ve
 }
 
 impl Candidate<'_> {
-    /// Whether it may take this amount and when it is tried, or why it may not.
-    fn judge(&self, amount: Money) -> Result<(Rank, &'static str), &'static str> {
-        if amount < self.min_amount || amount > self.max_amount {
+    /// Whether it may take this and when it is tried, or why it may not.
+    fn judge(&self, wanted: Wanted) -> Result<(Rank, &'static str), &'static str> {
+        if wanted.amount < self.min_amount || wanted.amount > self.max_amount {
             return Err(OUT_OF_BOUNDS);
+        }
+        let is_too_long = |longest| wanted.expires_in_s.is_some_and(|wanted| wanted > longest);
+        if self.max_expiry_s.is_some_and(is_too_long) {
+            return Err(EXPIRY_TOO_LONG);
         }
         match self.condition {
             Condition::Healthy => Ok((Rank::InTurn, "eligible")),
@@ -157,11 +194,15 @@ mod tests {
 
     fn candidate(acquirer: &AcquirerName, priority: u32, weight: u32, condition: Condition) -> Candidate<'_> {
         let (min_amount, max_amount) = (Money::from_cents(10), Money::from_cents(1_000));
-        Candidate { acquirer, priority, weight, min_amount, max_amount, condition }
+        Candidate { acquirer, priority, weight, min_amount, max_amount, max_expiry_s: None, condition }
+    }
+
+    const fn cents(cents: u64) -> Wanted {
+        Wanted { amount: Money::from_cents(cents), expires_in_s: None }
     }
 
     fn order(candidates: &[Candidate<'_>], dice: u64) -> Vec<String> {
-        let planned = plan(Money::from_cents(500), candidates, dice).unwrap();
+        let planned = plan(cents(500), candidates, dice).unwrap();
         planned.iter().map(|one| format!("{} {}", one.acquirer, one.reason)).collect()
     }
 
@@ -176,7 +217,7 @@ mod tests {
             let (mut first, mut second) = (vec![0_u64; weights.len()], vec![0_u64; weights.len()]);
             for payment in 0..PAYMENTS {
                 let dice = payment.wrapping_mul(0x2545_f491_4f6c_dd1d);
-                let planned = plan(Money::from_cents(500), &all, dice).unwrap();
+                let planned = plan(cents(500), &all, dice).unwrap();
                 let place = |one: &Considered| names.iter().position(|name| *name == one.acquirer).unwrap();
                 first[place(&planned[0])] += 1;
                 second[place(&planned[1])] += 1;
@@ -215,11 +256,32 @@ mod tests {
         let refused = [Condition::Paused, Condition::Busy, Condition::ThrottledForLong];
         let mut all: Vec<_> =
             names.iter().zip(refused).map(|(name, condition)| candidate(name, 1, 1, condition)).collect();
-        assert_eq!(plan(Money::from_cents(500), &all, 7), Err(NoRoute::NoneEligible));
-        assert_eq!(plan(Money::from_cents(5), &all, 7), Err(NoRoute::AmountNotAccepted));
-        assert_eq!(plan(Money::from_cents(5), &[], 7), Err(NoRoute::MethodUnavailable));
+        assert_eq!(plan(cents(500), &all, 7), Err(NoRoute::NoneEligible));
+        assert_eq!(plan(cents(5), &all, 7), Err(NoRoute::AmountNotAccepted));
+        assert_eq!(plan(cents(5), &[], 7), Err(NoRoute::MethodUnavailable));
         all.push(candidate(&names[3], 9, 1, Condition::Healthy));
         assert_eq!(order(&all, 7), ["a3 eligible", "a0 paused", "a1 busy", "a2 throttled"]);
+    }
+
+    #[test]
+    fn who_keeps_no_pix_payable_for_so_long_does_not_take_it() {
+        let names = names::<2>();
+        let mut all: Vec<_> = names.iter().map(|name| candidate(name, 1, 1, Condition::Healthy)).collect();
+        all[0].max_expiry_s = Some(86_400);
+        let wants = |expires_in_s| Wanted { expires_in_s, ..cents(500) };
+        for (expires_in_s, reason) in
+            [(None, "eligible"), (Some(86_400), "eligible"), (Some(86_401), "expiry_too_long")]
+        {
+            let planned = plan(wants(expires_in_s), &all, 7).unwrap();
+            let first = planned.iter().find(|one| one.acquirer == names[0]).unwrap();
+            assert_eq!((&*first.reason, first.eligible), (reason, reason == "eligible"));
+        }
+        all[1].max_amount = Money::from_cents(100);
+        assert_eq!(plan(wants(Some(86_401)), &all, 7), Err(NoRoute::ExpiryNotAccepted));
+        assert_eq!(plan(wants(Some(86_400)), &all, 7).unwrap().len(), 2);
+        all[1].condition = Condition::Paused;
+        all[1].max_amount = Money::from_cents(1_000);
+        assert_eq!(plan(wants(Some(86_401)), &all, 7), Err(NoRoute::NoneEligible), "it may be taken later");
     }
 
     #[test]

@@ -143,3 +143,21 @@ fn a_withdrawal_that_is_refused_because_it_was_paid_leaves_it_expired_until_the_
 fn what_its_acquirer_writes_off_after_it_expired_stays_expired() {
     assert_eq!(after(&expired(), notice(Fact::Cancelled), 7 * DAY).status(), Status::Expired);
 }
+
+#[test]
+fn boletos_of_one_day_are_not_asked_for_in_the_same_millisecond() {
+    let last = waiting().expires_at().unwrap();
+    let due: std::collections::BTreeSet<_> = (0..50_u128)
+        .map(|number| {
+            let id = TransactionId::new(Uuid::from_u128(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+            let mut payment = Payment { id, ..waiting() };
+            while payment.due_at().unwrap() < last {
+                payment = after(&payment, Command::Wake, payment.due_at().unwrap().ms_since(START));
+            }
+            let due = payment.due_at().unwrap();
+            assert!(last <= due && due < last.plus_ms(3_600_000), "{due:?}");
+            due
+        })
+        .collect();
+    assert!(due.len() > 45, "{}", due.len());
+}

@@ -318,3 +318,20 @@ fn what_is_not_understood_changes_nothing_and_an_operator_sees_its_text_once() {
     );
     assert!(decision.discrepancies[0].detail.starts_with("chargeback 7 is Reversed"));
 }
+
+#[test]
+fn an_acquirer_that_wants_a_longer_gap_is_asked_no_sooner() {
+    let slow = |ms| Context { hint_gap_ms: 5_000, ..at(ms) };
+    let (mut payment, mut asked) = (pending(), Vec::new());
+    for ms in (5_000..21_000).step_by(100) {
+        payment = payment.decide(hint(), &slow(ms)).unwrap().next.unwrap_or(payment);
+        let woken = payment.decide(Command::Wake, &slow(ms)).unwrap();
+        asked.extend(woken.effects.contains(&asks()).then_some(ms));
+        payment = woken.next.unwrap_or(payment);
+    }
+    assert_eq!(asked, [5_000, 10_000, 15_000, 20_000]);
+    let unclear = after(&open(pix_order()).next.unwrap(), charge_answered(unknown()), 500);
+    let asked = after(&unclear, Command::Wake, 1_500);
+    let hinted = asked.decide(hint(), &slow(1_600)).unwrap().next.unwrap();
+    assert_eq!(hinted.due_at(), Some(START.plus_ms(3_500)), "the schedule's own step is sooner");
+}

@@ -1,7 +1,7 @@
 //! Cancellations, captures and refunds of which nobody knows what became, or which take days.
 
 use crate::payments::time::DAY;
-use crate::payments::unknown_outcomes::charge_answered;
+use crate::payments::unknown_outcomes::{charge_answered, unknown as charge_unknown};
 use crate::*;
 
 const ID: Uuid = Uuid::from_u128(1);
@@ -226,5 +226,81 @@ fn an_answer_to_a_question_from_before_an_operation_was_sent_again_changes_nothi
             let decision = payment.decide(inquired(90_000, answer.clone()), &at(3_200)).unwrap();
             assert!(decision.next.is_none(), "{answer:?}: {:?}", payment.operations[0].call);
         }
+    }
+}
+
+#[test]
+fn what_may_exist_is_not_called_cancelled() {
+    let opened = open(pix_order()).next.unwrap();
+    let taken = ChargeAnswer::Accepted(Reference::none());
+    let unclear = [
+        opened.clone(),
+        after(&opened, charge_answered(charge_unknown()), 100),
+        after(&opened, charge_answered(taken), 100),
+    ];
+    for payment in unclear {
+        let refused = payment.decide(requested(RequestedOperation::Cancel, None, 1), &at(3_000)).unwrap_err();
+        assert_eq!(refused, Refusal::OutcomeUnknown);
+    }
+    let told = paid().decide(requested(RequestedOperation::Cancel, None, 1), &at(3_000)).unwrap_err();
+    assert!(told.to_string().contains("paid"), "{told}");
+}
+
+#[test]
+fn a_refund_that_the_acquirer_never_knows_is_sent_again_for_a_day_and_then_a_person_is_told() {
+    let mut payment = after(&refunding(), operated(ID, unknown()), 3_100);
+    let (mut sent_ms, mut told_ms) = (Vec::new(), None);
+    while told_ms.is_none() {
+        let due_ms = payment.due_at().unwrap().ms_since(START);
+        payment = payment.decide(Command::Wake, &at(due_ms)).unwrap().next.unwrap();
+        let answered =
+            payment.decide(inquired(3_600_000, OperationAnswer::NotFound), &at(due_ms + 100)).unwrap();
+        let sends = Effect::Operate(AcquirerName::new("first"), ID);
+        if answered.effects.contains(&sends) {
+            sent_ms.push(due_ms);
+        }
+        let is_told = |one: &quita_domain::payment::Discrepancy| {
+            one.kind == DiscrepancyKind::UnknownOutcome && due_ms >= DAY && one.detail.contains("for a day")
+        };
+        told_ms = answered.discrepancies.iter().any(is_told).then_some(due_ms);
+        assert!(told_ms.is_none() || !answered.effects.contains(&sends));
+        payment = answered.next.unwrap_or(payment);
+        if payment.operations[0].call == OperationCall::Sent {
+            let sending = payment.operations[0].sent;
+            let answered = Command::OperationAnswered { operation: ID, sending, answer: unknown() };
+            payment = after(&payment, answered, due_ms + 5_000);
+        }
+    }
+    assert!(sent_ms.len() > 10 && sent_ms.iter().all(|ms| *ms <= DAY + 3_000), "{sent_ms:?}");
+    assert!((DAY..DAY + 2 * 3_600_000).contains(&told_ms.unwrap()), "{told_ms:?}");
+    assert!(payment.due_at().is_some(), "it is asked on");
+}
+
+#[test]
+fn a_click_asks_beside_the_schedule_and_does_not_move_it() {
+    for answer in [unknown(), OperationAnswer::Accepted] {
+        let open = after(&refunding(), operated(ID, answer), 3_100);
+        let (steps, mut clicked) = (open.operations[0].clone(), open.clone());
+        for ms in 0..20 {
+            let click = clicked.decide(Command::InquireNow, &at(3_200 + ms)).unwrap();
+            assert!(click.effects.contains(&Effect::InquireOperation(AcquirerName::new("first"), ID)));
+            clicked = click.next.unwrap();
+            clicked = after(&clicked, inquired(0, unknown()), 3_200 + ms);
+        }
+        assert_eq!(clicked.operations[0], steps);
+    }
+}
+
+#[test]
+fn an_acquirer_that_never_has_time_to_say_what_became_of_an_operation_is_reported() {
+    let throttled = || OperationAnswer::Failed(CallFailure::Throttled { after_ms: 60_000 });
+    let asked = after(&paid(), requested(refund(4_000), None, 1), 3_000);
+    let open = after(&asked, operated(ID, throttled()), 3_100);
+    for (inquiring_for_ms, ms, reported) in
+        [(0, DAY + 4_000, 0), (360_000, 364_000, 0), (359_999, DAY + 4_000, 0), (360_000, DAY + 4_000, 1)]
+    {
+        let decision = open.decide(inquired(inquiring_for_ms, throttled()), &at(ms)).unwrap();
+        let kinds: Vec<_> = decision.discrepancies.iter().map(|one| one.kind).collect();
+        assert_eq!(kinds, vec![DiscrepancyKind::UnknownOutcome; reported], "{inquiring_for_ms} {ms}");
     }
 }

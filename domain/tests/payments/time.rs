@@ -163,3 +163,32 @@ fn a_charge_that_its_acquirer_ends_before_its_time_expires_at_once() {
     assert_eq!(after(&pending(), notice(Fact::Expired), 1_000).status(), Status::Expired);
     assert_eq!(after(&pending(), notice(Fact::Expired), HOUR + 90_000).status(), Status::Expired);
 }
+
+#[test]
+fn a_pix_of_a_silent_acquirer_is_asked_on_for_days_and_only_an_answer_expires_it() {
+    let (mut payment, mut asked) = (pending(), 0);
+    while payment.due_at().unwrap() < START.plus_ms(3 * DAY) {
+        let due_ms = payment.due_at().unwrap().ms_since(START);
+        payment = after(&payment, Command::Wake, due_ms);
+        payment = after(&payment, looked(&payment, unknown()), due_ms + 5_000);
+        asked += 1;
+        assert_eq!(payment.status(), Status::Pending, "after {due_ms} ms");
+    }
+    assert!(asked > 48, "{asked}");
+    let asked = after(&payment, Command::Wake, 3 * DAY + HOUR);
+    // Its bank still calls it active, with a time to pay that is long over.
+    let expired = after(&asked, looked(&asked, ChargeAnswer::known(pending_fact())), 3 * DAY + HOUR + 100);
+    assert_eq!(expired.status(), Status::Expired);
+}
+
+#[test]
+fn an_answer_to_a_question_from_before_the_last_moment_does_not_expire_a_pix() {
+    let asked = after(&pending(), Command::Wake, HOUR + 89_000);
+    let unpaid = || ChargeAnswer::known(pending_fact());
+    let late = after(&asked, looked(&asked, unpaid()), HOUR + 91_000);
+    assert_eq!(late.status(), Status::Pending, "money may have come in between");
+    let again_ms = late.due_at().unwrap().ms_since(START).max(HOUR + 91_000);
+    assert!(again_ms < HOUR + 150_000, "{again_ms}");
+    let again = after(&late, Command::Wake, again_ms);
+    assert_eq!(after(&again, looked(&again, unpaid()), again_ms + 100).status(), Status::Expired);
+}

@@ -169,3 +169,16 @@ fn a_charge_whose_time_is_over_and_that_brings_no_answer_is_reported_within_hour
     let late = pending().decide(Command::Wake, &at(3 * DAY)).unwrap();
     assert!(late.discrepancies.is_empty());
 }
+
+#[test]
+fn an_acquirer_that_never_has_time_to_say_what_became_of_a_charge_is_reported_after_minutes() {
+    let throttled = || ChargeAnswer::Failed(CallFailure::Throttled { after_ms: 60_000 });
+    let unclear = after(&open(pix_order()).next.unwrap(), charge_answered(throttled()), 500);
+    let asked = after(&unclear, Command::Wake, 61_000);
+    for (inquiring_for_ms, reported) in [(0, 0), (359_999, 0), (360_000, 1)] {
+        let decision = asked.decide(found_after(inquiring_for_ms, throttled()), &at(500_000)).unwrap();
+        let kinds: Vec<_> = decision.discrepancies.iter().map(|one| one.kind).collect();
+        assert_eq!(kinds, vec![DiscrepancyKind::UnknownOutcome; reported]);
+        assert!(decision.next.unwrap().due_at().is_some(), "it is asked on");
+    }
+}

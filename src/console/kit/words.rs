@@ -71,9 +71,10 @@ impl Language {
                     "O adquirente recusou {count} operações deste tipo; a próxima pode ser pedida depois de {until}."
                 )
             }
-            Refusal::NotStuck => {
-                "A operação não está parada: já terminou, ou o adquirente ainda pode responder.".into()
+            Refusal::OutcomeUnknown => {
+                "O adquirente ainda não disse o que houve com a cobrança; tente em instantes.".into()
             }
+            Refusal::NotStuck => "Não está parado: já terminou, ou o adquirente ainda pode responder.".into(),
         }
     }
 

@@ -53,6 +53,7 @@ pub(super) fn kind(kind: &str, language: Language) -> &str {
         "refund_exceeds_paid" => language.pick("Devolvido mais que o pago", "More refunded than paid"),
         "refunded_and_charged_back" => language.pick("Devolvido e contestado", "Refunded and charged back"),
         "late_authorization" => language.pick("Autorização tardia", "A late authorisation"),
+        "foreign_charge" => language.pick("Cobrança de outro recebedor", "Somebody else's charge"),
         "contradiction" => language.pick("Contradição do adquirente", "The acquirer contradicts itself"),
         "unknown_outcome" => language.pick("Desfecho desconhecido", "Unknown outcome"),
         "unknown_payment" => {
@@ -81,6 +82,9 @@ pub(super) fn advice<'a>(kind: &str, stored: &'a str, language: Language) -> &'a
         }
         "late_authorization" => {
             "Está sendo desfeita; verifique no adquirente que nada do limite do cartão continua reservado."
+        }
+        "foreign_charge" => {
+            "Descubra no adquirente de quem é a cobrança com este nome; nada dela é aceito, e o serviço continua perguntando."
         }
         "contradiction" => "Compare com o que o adquirente tem do pagamento.",
         "unknown_outcome" => {

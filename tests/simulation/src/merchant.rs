@@ -141,6 +141,7 @@ impl Merchant {
             Denied::KeyReused
             | Denied::MethodUnavailable
             | Denied::AmountNotAccepted
+            | Denied::ExpiryNotAccepted
             | Denied::NoRoute
             | Denied::Overloaded
             | Denied::Interrupted

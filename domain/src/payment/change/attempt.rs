@@ -15,6 +15,8 @@ pub(in crate::payment) enum AttemptChange {
     },
     /// The acquirer took it and does not say yet what becomes of it. It is asked for at this time.
     Registering(Timestamp),
+    /// The acquirer took it, and has no code to pay with.
+    WithoutCode,
     /// The acquirer refused it, although it may have taken it before: an inquiry decides.
     Refused(String),
     /// The acquirer does not know it, which need not mean that it never will: it is asked again by this time.
@@ -36,7 +38,8 @@ impl AttemptChange {
     pub(super) const fn shows(&self) -> bool {
         match self {
             Self::Unknown { .. } | Self::Registering(_) | Self::Ended(_) => true,
-            Self::Refused(_)
+            Self::WithoutCode
+            | Self::Refused(_)
             | Self::NotFound(_)
             | Self::InquiryScheduled(_)
             | Self::InquiryPostponed(_)
@@ -61,6 +64,7 @@ impl Attempt {
                 self.inquire_at = Some(inquire_at);
                 (self.call_is_over, self.inquiries, self.not_found) = (true, 0, 0);
             }
+            AttemptChange::WithoutCode => self.without_code = true,
             AttemptChange::Refused(why) => self.refusal = Some(why),
             AttemptChange::NotFound(again_at) => {
                 self.not_found = self.not_found.saturating_add(1);

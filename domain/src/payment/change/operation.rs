@@ -33,6 +33,8 @@ pub(in crate::payment) enum OperationChange {
     Accepted(Timestamp),
     /// The acquirer does not know of it, which need not mean that it never will: it is asked again by this time.
     NotFound(Timestamp),
+    /// The acquirer's sums moved by something else.
+    Contradicted,
     /// The acquirer is asked what became of it, and again at this time.
     InquiryScheduled(Timestamp),
     /// The last inquiry does not count. It is made again at this time.
@@ -71,6 +73,7 @@ impl Operation {
                 self.not_found = self.not_found.saturating_add(1);
                 self.due_at = self.due_at.map(|scheduled| scheduled.min(again_at));
             }
+            OperationChange::Contradicted => self.contradicted = true,
             OperationChange::InquiryScheduled(at) => {
                 self.due_at = Some(at);
                 self.inquiries = self.inquiries.saturating_add(1);
