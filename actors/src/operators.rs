@@ -184,6 +184,16 @@ impl Operators {
         Ok(executed.payment)
     }
 
+    /// Ends a payment whose acquirer takes no more money, although what it has is not what was asked for.
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`] if there is no such payment, [`Denied::Refused`] if it is no such one; or when the store does
+    /// not answer.
+    pub async fn end_mismatch(&self, id: TransactionId) -> Result<Arc<Payment>, Denied> {
+        let executed = self.system.commands.execute(id, Command::MismatchEnded).await?;
+        Ok(executed.payment)
+    }
+
     /// The processes on this store that were seen during the last minute, the oldest start first.
     ///
     /// # Errors

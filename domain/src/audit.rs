@@ -105,6 +105,8 @@ actions! {
     ExceptionResolved = "exception.resolved",
     /// Said what became of an operation that was stuck.
     OperationResolved = "operation.resolved",
+    /// Ended a payment whose acquirer takes no more money although what it has is not what was asked for.
+    PaymentEnded = "payment.ended",
     /// Had an acquirer asked again what became of a payment.
     AcquirerAsked = "acquirer.asked",
 }

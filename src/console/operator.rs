@@ -9,6 +9,7 @@ mod audit;
 mod exceptions;
 mod frame;
 mod live;
+mod mismatches;
 mod operations;
 mod recent;
 mod routes;

@@ -191,3 +191,25 @@ fn of_many_captures_at_once_one_wins() {
     eventually(PATIENCE, "the payment is paid", || (client.payment(&id)["status"] == "paid").then_some(()));
     assert_eq!(client.history(&id), ["approved", "paid"]);
 }
+
+#[test]
+fn nothing_is_called_cancelled_while_its_charge_is_unclear_and_a_cancel_that_meets_money_names_it() {
+    let app = TestApp::new();
+    let (client, creating) = (app.client(), app.client());
+    // No answer, and no charge: it is asked for, sent again, and goes on as usual.
+    let creation = std::thread::spawn(move || id_of(&creating.create(&pix(10_092))));
+    let id = eventually(PATIENCE, "the payment is stored", || {
+        let listed = client.get("/pay/payments").expect(200);
+        listed["data"].as_array().unwrap().first().map(id_of)
+    });
+    let cancel = format!("/pay/payments/{id}/cancel");
+    let unclear = client.post_empty(&cancel);
+    unclear.expect_error(503, "outcome_unknown");
+    assert!(unclear.header("retry-after").is_some(), "{unclear}");
+    assert_eq!(client.payment(&id)["status"], "initial");
+    assert_eq!(creation.join().unwrap(), id);
+    client.wait_for_status(&id, "paid");
+    let refused = client.post_empty(&cancel).expect_error(409, "status_conflict");
+    assert!(refused["message"].as_str().unwrap().contains("paid"), "{refused:#}");
+    assert_eq!(client.history(&id), ["pending", "paid"]);
+}

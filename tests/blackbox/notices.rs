@@ -159,6 +159,7 @@ fn a_notice_that_is_not_signed_by_its_acquirer_is_401_and_changes_nothing() {
     assert_eq!(Acquirer { name: "sandbox", ..backup }.tell(&record["createdAt"], &body).status, 401);
     let unsigned = app.client().post("/acquirers/sandbox/notifications", &body);
     assert_eq!(unsigned.status, 401, "an API key is no signature: {unsigned}");
+    assert_eq!(unsigned.header("www-authenticate"), None, "no key would help");
     crate::support::pause(std::time::Duration::from_millis(300));
     assert_eq!(client.payment(record["transactionId"].as_str().unwrap())["status"], "pending");
 }

@@ -15,7 +15,7 @@ fn an_exception_is_stored_when_the_store_takes_it_again() {
         node.created(pix(1)).await;
         world.bank.is_paid(id(1), CENTS - 1);
         world.store.always(Op::PutException, Fault::Unavailable);
-        // The first look is after a minute, the next one a minute later.
+        // The first look is after a minute, the next one two minutes later.
         pass_ms(70_000).await;
         assert_eq!(world.store.kinds_of_exceptions(), Vec::<String>::new());
         world.store.heal();
@@ -40,7 +40,7 @@ fn exceptions_that_wait_for_the_store_are_bounded_and_one_too_many_is_told_of_la
         world.store.heal();
         pass_ms(31_000).await;
         assert_eq!(world.store.kinds_of_exceptions().len(), 1);
-        pass_ms(30_000).await;
+        pass_ms(90_000).await;
         assert_eq!(world.store.kinds_of_exceptions().len(), 2, "found again by the next look");
     });
 }

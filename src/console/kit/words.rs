@@ -108,6 +108,7 @@ impl Language {
             AuditAction::OperationResolved => {
                 self.pick("encerrou a operação parada", "ended the stuck operation")
             }
+            AuditAction::PaymentEnded => self.pick("encerrou o pagamento", "ended the payment"),
             AuditAction::AcquirerAsked => self.pick("mandou perguntar por", "had the acquirer asked about"),
         }
     }

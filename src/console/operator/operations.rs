@@ -18,7 +18,7 @@ use crate::console::kit::failure::Failure;
 use crate::service::audit::AuditDraft;
 
 /// The most characters of a reason.
-const MAX_REASON_CHARACTERS: usize = 500;
+pub(super) const MAX_REASON_CHARACTERS: usize = 500;
 
 #[derive(Template)]
 #[template(path = "console/operator/ask_operation.html")]

@@ -3,7 +3,9 @@
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, PathConfig, QueryConfig, ServiceConfig};
 
-use super::{acquirers, actors, audit, exceptions, live, operations, sign_in, store, transactions};
+use super::{
+    acquirers, actors, audit, exceptions, live, mismatches, operations, sign_in, store, transactions,
+};
 use crate::console::kit::failure::Failure;
 use crate::console::kit::{assets, guard};
 
@@ -20,6 +22,8 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
         .route("/live/history", web::get().to(live::history))
         .route("/transactions", web::get().to(transactions::list))
         .route("/transactions/{id}", web::get().to(transactions::show))
+        .route("/transactions/{id}/mismatch", web::get().to(mismatches::ask))
+        .route("/transactions/{id}/mismatch", web::post().to(mismatches::act))
         .route("/transactions/{id}/operations/{operation}", web::get().to(operations::ask))
         .route("/transactions/{id}/operations/{operation}", web::post().to(operations::act))
         .route("/transactions/{id}/stream", web::get().to(transactions::stream))

@@ -145,6 +145,11 @@ group! {
         resolve_operation: "Encerrar operação", "End the operation";
         resolve_operation_effect: "Encerra aqui uma operação da qual o adquirente não diz o fim. Confira antes no adquirente: nada é enviado, e o pagamento segue como se ele tivesse respondido.",
             "Ends here an operation of which the acquirer does not say how it ended. Look at the acquirer's first: nothing is sent, and the payment goes on as if the acquirer had answered.";
+        end_mismatch: "Encerrar pagamento", "End the payment";
+        end_mismatch_effect: "O adquirente não aceita mais dinheiro por este pagamento, e o que entrou não é o que se pediu. Devolva o dinheiro por lá, ou acerte com o lojista, antes: nada é enviado, e o pagamento fica cancelado.",
+            "The acquirer takes no more money for this payment, and what came in is not what was asked for. Give the money back there, or settle it with the merchant, first: nothing is sent, and the payment is cancelled.";
+        end_mismatch_hint: "O que se fez com o dinheiro. Fica na auditoria; o lojista lê só que o valor não confere.",
+            "What was done with the money. It is kept in the audit log; the merchant reads only that the amount does not match.";
         what_became_of_it: "O que aconteceu com ela?", "What became of it?";
         operation_done: "O adquirente a fez.", "The acquirer did it.";
         operation_refused: "O adquirente não a fez, e não vai fazer.", "The acquirer did not do it, and will not.";

@@ -71,6 +71,7 @@ impl Bank {
     pub(crate) fn entry(&self, query: &ChargeQuery, holding: Holding) -> Entry {
         let mut entry = Entry::new(query, holding, self.reference(query.id));
         entry.gives_back_disputed = self.manner.gives_back_disputed;
+        entry.says_how_it_ended = self.manner.says_how_it_ended;
         entry
     }
 

@@ -82,6 +82,14 @@ faults! {
     BankSlow = 100,
     /// The bank wants fewer calls, and has done nothing.
     BankThrottles = 60,
+    /// The bank takes a charge and has no code for it.
+    BankHasNoCode = 40,
+    /// The bank answers about another charge.
+    BankMixesUp = 30,
+    /// The bank answers about somebody else's charge.
+    BankIsForeign = 15,
+    /// The sums of a bank move by something else while an operation is unclear.
+    SumsMove = 100,
     /// A refund that was taken fails later.
     RefundFails = 300,
     /// A charge can't be found at once after it was made.
@@ -116,6 +124,10 @@ faults! {
     Chargeback = 150,
     /// And another part of it.
     ChargebackAgain = 500,
+    /// Somebody withdraws a charge, or voids a card, at the bank.
+    DeskRemoval = 50,
+    /// Somebody captures a card at the bank, in part perhaps.
+    DeskCapture = 80,
     /// The bank gives money back by itself.
     DeskRefund = 60,
     /// A receiver answers with an error.

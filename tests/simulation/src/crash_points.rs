@@ -36,6 +36,7 @@ const REMOTE: Manner = Manner {
     registers_later: false,
     gives_back_disputed: false,
     names_disputes: false,
+    says_how_it_ended: true,
 };
 const PART: Step = Step::Operate(RequestedOperation::Refund(Some(Money::from_cents(CENTS / 4))));
 const REST: Step = Step::Operate(RequestedOperation::Refund(None));

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use quita_domain::acquiring::RemovedBy;
 use quita_domain::delivery::{DeliveryState, webhook_id};
 use quita_domain::exception::Exception;
 use quita_domain::identity::TransactionId;
@@ -162,6 +163,9 @@ fn check_books(world: &World, payment: &Payment) {
     if holds_card != (payment.status() == Status::Approved) {
         world.violation(format!("{id} is {}, but a card is held: {holds_card}", payment.status()));
     }
+    if payment.status() == Status::Cancelled {
+        check_who_withdrew(world, payment, &entries);
+    }
     if entries.iter().any(|entry| entry.is_late) {
         check_reported(world, id, "late_authorization");
     }
@@ -173,6 +177,18 @@ fn check_books(world: &World, payment: &Payment) {
                 world.violation(format!("{id} is {}, but no bank has the money", payment.status()));
             }
         }
+    }
+}
+
+/// What is said of who withdrew a charge is so.
+fn check_who_withdrew(world: &World, payment: &Payment, entries: &[Entry]) {
+    let said = match payment.state.status_reason.as_deref() {
+        Some("removed_at_bank") => Some(RemovedBy::Receiver),
+        Some("removed_by_psp") => Some(RemovedBy::Acquirer),
+        Some(_) | None => return,
+    };
+    if entries.iter().all(|entry| entry.removed_by != said) {
+        world.violation(format!("{} counts as withdrawn by {said:?}, which it was not", payment.id));
     }
 }
 
@@ -256,7 +272,8 @@ fn check_exceptions(world: &World) {
         let is_strange = world.banks.iter().all(|bank| !bank.books().contains_key(&id));
         let is_expected = match exception.kind.as_str() {
             "unknown_outcome" => true,
-            "amount_mismatch" => is_odd,
+            "amount_mismatch" => is_odd || has(|entry| entry.was_captured_at_the_desk),
+            "foreign_charge" => world.faults.has_struck(Fault::BankIsForeign),
             // By a clock that is ahead a notice has waited long enough; it is still tried. An acquirer that is drained
             // is not asked for what has to come first. A refund that crossed another one is in doubt for a while.
             "too_early" => {
@@ -270,6 +287,12 @@ fn check_exceptions(world: &World) {
                 has(|entry| entry.chargebacks > 0 && entry.given_back() > Money::ZERO)
             }
             "late_authorization" => has(|entry| entry.is_late),
+            "contradiction" if exception.id.ends_with("an answer about another charge") => {
+                world.faults.has_struck(Fault::BankMixesUp)
+            }
+            "contradiction" if exception.id.ends_with("sums that do not fit") => {
+                world.faults.has_struck(Fault::SumsMove) || has(|entry| entry.was_captured_at_the_desk)
+            }
             "contradiction" => is_odd || is_plausible(world, exception) || has(Entry::may_be_contradicted),
             _ => is_odd,
         };

@@ -95,6 +95,7 @@ fn manner(chance: &Chance) -> Manner {
         registers_later: chance.per_mille(300),
         gives_back_disputed: chance.per_mille(300),
         names_disputes: chance.per_mille(500),
+        says_how_it_ended: chance.per_mille(400),
     }
 }
 
@@ -228,6 +229,7 @@ fn restart_fallen(world: &Arc<World>) {
 /// Time goes by, up to what is due next if nothing is due now. No notice is on its way for hours: it arrives first.
 async fn step(world: &Arc<World>) {
     restart_fallen(world);
+    operator::end_what_is_stuck(world).await;
     let next = world.store.next_due().into_iter().chain(world.next_appointment()).min();
     if let Some(next) = next.filter(|_| !world.has_notices_on_the_way()) {
         world.clock.put_forward_to(next.plus_ms(1));

@@ -3,9 +3,13 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
+use quita_actors::Operators;
+use quita_domain::acquiring::OperationAnswer;
 use quita_domain::control::RouteDirective;
 use quita_domain::identity::AcquirerName;
 use quita_domain::method::Method;
+use quita_domain::operation::{Operation, Verdict};
+use quita_domain::payment::Payment;
 
 use crate::chance::Fault;
 use crate::world::World;
@@ -91,6 +95,38 @@ async fn ask(world: &Arc<World>) {
     let id = world.chance.pick(&payments).id;
     world.note(|| format!("ask for {id} at node {}", node.place));
     drop(node.ask(|operators| async move { operators.ask_acquirer(id).await }).await);
+}
+
+/// What nobody else can end: an operation that the bank's sums tell nothing of ends as the bank's clerk says, and a payment
+/// that takes no more money is closed.
+pub(crate) async fn end_what_is_stuck(world: &Arc<World>) {
+    let Some(node) = world.any_node() else { return };
+    for payment in world.store.payments() {
+        let id = payment.id;
+        if payment.waits_for_a_person() {
+            drop(node.ask(|operators| async move { operators.end_mismatch(id).await }).await);
+        }
+        let stuck = |operation: &&Operation| {
+            operation.contradicted && !operation.possible_verdicts(world.clock.now()).is_empty()
+        };
+        for operation in payment.operations.iter().filter(stuck) {
+            let Some(verdict) = said_by_the_clerk(world, &payment, operation) else { continue };
+            let operation = operation.id;
+            world.note(|| format!("end {operation} of {id} as {}", verdict.as_str()));
+            let resolve = |operators: Operators| async move {
+                operators.resolve_operation(id, operation, verdict).await
+            };
+            drop(node.ask(resolve).await);
+        }
+    }
+}
+
+/// What the bank's books say of an operation, by telephone.
+fn said_by_the_clerk(world: &World, payment: &Payment, operation: &Operation) -> Option<Verdict> {
+    let bank = world.banks.iter().find(|bank| Some(bank.name()) == payment.acquirer())?;
+    let books = bank.books();
+    let answer = books.get(&payment.id)?.became_by_sums(&payment.query(), operation);
+    Some(if answer == OperationAnswer::Done { Verdict::Done } else { Verdict::Refused })
 }
 
 /// Every acquirer may be used again.

@@ -54,6 +54,8 @@ pub(crate) struct Manner {
     pub(crate) gives_back_disputed: bool,
     /// It says which chargeback a won dispute was about.
     pub(crate) names_disputes: bool,
+    /// A charge that was withdrawn says by whom, and a PIX that was paid wrongly takes no more money.
+    pub(crate) says_how_it_ended: bool,
 }
 
 /// One world.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::NaiveDate;
 use quita_domain::acquiring::{
-    Approval, CallFailure, ChargeQuery, Decline, Fact, Issued, OperationAnswer, Reference, Settlement,
+    Approval, ChargeQuery, Decline, Fact, Issued, OperationAnswer, Reference, RemovedBy, Settlement,
     Statement,
 };
 use quita_domain::boleto::business_day;
@@ -28,6 +28,8 @@ pub(crate) enum Holding {
     Declined,
     Expired,
     Cancelled,
+    /// A card's limit that nobody captured is free again.
+    Lapsed,
 }
 
 /// Money that goes back, or did.
@@ -67,6 +69,16 @@ pub(crate) struct Entry {
     pub(crate) has_lagged: bool,
     /// Whether money is given back although it was taken back.
     pub(crate) gives_back_disputed: bool,
+    /// Whether it says by whom a charge was withdrawn, and that it takes no more money.
+    pub(crate) says_how_it_ended: bool,
+    /// Who withdrew it, if not we.
+    pub(crate) removed_by: Option<RemovedBy>,
+    /// Whether a card was captured at the bank's desk.
+    pub(crate) was_captured_at_the_desk: bool,
+    /// Whether there is no code to pay with.
+    pub(crate) has_no_code: bool,
+    /// When a card's limit is free again that nobody captured.
+    pub(crate) lapses_at: Option<Timestamp>,
     /// How often it was charged back.
     pub(crate) chargebacks: u32,
     /// Whether the payer's money is on its way here, sent before the time to pay was over.
@@ -110,6 +122,11 @@ impl Entry {
             is_crossed: false,
             has_lagged: false,
             gives_back_disputed: false,
+            says_how_it_ended: false,
+            removed_by: None,
+            was_captured_at_the_desk: false,
+            has_no_code: false,
+            lapses_at: None,
             chargebacks: 0,
             is_in_transit: false,
             came_after_its_time: false,
@@ -163,6 +180,9 @@ impl Entry {
         if self.holding == Holding::Awaited && now > self.expires_at && !self.is_in_transit {
             self.holding = Holding::Expired;
         }
+        if self.holding == Holding::Authorised && self.lapses_at.is_some_and(|at| at <= now) {
+            self.holding = Holding::Lapsed;
+        }
         let gives_back = !self.is_charged_back() || self.gives_back_disputed;
         for (id, one) in &mut self.returned {
             let Return::UnderWay { until, fails } = one.state else { continue };
@@ -189,14 +209,24 @@ impl Entry {
                 approval: (self.method == Method::CreditCard).then(approval),
             }),
             Holding::Declined => Fact::Declined(Decline::of("insufficient_funds")),
-            Holding::Expired => Fact::Expired,
-            Holding::Cancelled => Fact::Cancelled,
+            Holding::Expired | Holding::Lapsed => Fact::Expired,
+            Holding::Cancelled => match self.removed_by {
+                Some(by) => Fact::Removed { by },
+                None if self.says_how_it_ended => Fact::Removed { by: RemovedBy::Receiver },
+                None => Fact::Cancelled,
+            },
         }
     }
 
     /// Everything that the bank states about it.
     pub(crate) fn statement(&mut self, id: Uuid, now: Timestamp) -> Statement {
         let mut facts = vec![self.fact(id, now)];
+        let is_pix = self.method == Method::Pix;
+        if self.says_how_it_ended && is_pix && self.is_odd && self.holding == Holding::Captured {
+            let issued = self.issued.clone().unwrap();
+            facts.insert(0, Fact::Pending { issued, news_at: None });
+            facts.push(Fact::Concluded);
+        }
         if self.holding == Holding::Captured && !self.is_odd {
             facts.extend(self.moved.iter().cloned());
         }
@@ -224,6 +254,17 @@ impl Entry {
     fn dispute(&mut self, fact: Fact) -> Fact {
         self.moved.push(fact.clone());
         fact
+    }
+
+    /// Somebody withdraws it at the bank's desk, or the bank does.
+    pub(crate) fn remove(&mut self, by: RemovedBy) -> Fact {
+        (self.holding, self.removed_by) = (Holding::Cancelled, Some(by));
+        Fact::Removed { by }
+    }
+
+    /// Somebody captures a card at the bank's desk.
+    pub(crate) fn capture_at_the_desk(&mut self, amount: Money) {
+        (self.holding, self.captured, self.was_captured_at_the_desk) = (Holding::Captured, amount, true);
     }
 
     /// The bank gives money back without our asking.
@@ -290,11 +331,14 @@ impl Entry {
                 OperationAnswer::Done
             }
             (OperationKind::Capture(_), Holding::Authorised) => OperationAnswer::NotFound,
+            (OperationKind::Capture(_), Holding::Captured) => {
+                OperationAnswer::Contradicted("another amount is captured".into())
+            }
             (OperationKind::Refund(amount), Holding::Captured) => {
                 match self.given_back().minus(query.refunded_amount) {
                     grown if grown == amount => OperationAnswer::Done,
                     Money::ZERO => OperationAnswer::NotFound,
-                    _ => OperationAnswer::Failed(CallFailure::Unknown("the sums do not fit".into())),
+                    _ => OperationAnswer::Contradicted("the sums do not fit".into()),
                 }
             }
             (OperationKind::Cancel | OperationKind::Capture(_) | OperationKind::Refund(_), _) => {
@@ -344,6 +388,7 @@ impl Entry {
                 | Holding::Captured
                 | Holding::Declined
                 | Holding::Expired
+                | Holding::Lapsed
                 | Holding::Cancelled,
             ) => refused("not_possible"),
         }

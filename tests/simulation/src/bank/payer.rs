@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use quita_domain::acquiring::{ChargeQuery, Fact};
+use quita_domain::acquiring::{ChargeQuery, Fact, RemovedBy};
 use quita_domain::identity::TransactionId;
 use quita_domain::money::Money;
 use quita_domain::time::Timestamp;
@@ -29,13 +29,23 @@ const MOST_CHARGEBACKS: u32 = 2;
 pub(super) fn after_charge(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     let holding = bank.books()[&id].holding;
     match holding {
-        Holding::Awaited => send_payer(world, bank, id),
+        Holding::Awaited => {
+            send_payer(world, bank, id);
+            if world.strikes(Fault::DeskRemoval) {
+                later(world, bank, id, remove_at_the_desk);
+            }
+        }
         Holding::Captured => captured(world, bank, id, false),
         Holding::Authorised => {
+            if world.strikes(Fault::DeskRemoval) {
+                later(world, bank, id, remove_at_the_desk);
+            } else if world.strikes(Fault::DeskCapture) {
+                later(world, bank, id, capture_at_the_desk);
+            }
             let fact = bank.books().get_mut(&id).unwrap().fact(id.uuid(), world.clock.now());
             notify::notify(world, bank, id, "authorised", (fact, false));
         }
-        Holding::Declined | Holding::Expired | Holding::Cancelled => {}
+        Holding::Declined | Holding::Expired | Holding::Cancelled | Holding::Lapsed => {}
     }
 }
 
@@ -49,6 +59,9 @@ pub(super) fn issued_locally(world: &Arc<World>, bank: &Arc<Bank>, query: &Charg
 }
 
 fn send_payer(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
+    if bank.books()[&id].has_no_code {
+        return;
+    }
     let is_registered = bank.books()[&id].registered_at <= world.clock.now();
     if is_registered && world.strikes(Fault::PayerIsFast) {
         pay(world, bank, id);
@@ -220,4 +233,36 @@ fn refund_at_the_desk(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     drop(books);
     let fact = Fact::Refunded { refund_id: format!("desk-{id}"), amount: Some(amount) };
     notify::notify(world, bank, id, "desk-refund", (fact, true));
+}
+
+/// Somebody withdraws a charge that waits, or voids a card; a charge may also be withdrawn by the bank itself.
+fn remove_at_the_desk(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
+    let mut books = bank.books();
+    let entry = books.get_mut(&id).unwrap();
+    entry.pass_to(world.clock.now());
+    if !matches!(entry.holding, Holding::Awaited | Holding::Authorised) || entry.is_in_transit {
+        return;
+    }
+    let is_banks = entry.holding == Holding::Awaited && world.chance.per_mille(300);
+    let fact = entry.remove(if is_banks { RemovedBy::Acquirer } else { RemovedBy::Receiver });
+    drop(books);
+    world.note(|| format!("{} removes {id}", bank.name()));
+    notify::notify(world, bank, id, "removed", (fact, true));
+}
+
+/// Somebody captures a card whose limit is held, in whole or in part.
+fn capture_at_the_desk(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
+    let asked = world.store.payment(id).map_or(Money::ZERO, |payment| payment.order.amount);
+    let mut books = bank.books();
+    let entry = books.get_mut(&id).unwrap();
+    entry.pass_to(world.clock.now());
+    if entry.holding != Holding::Authorised || entry.is_late || asked == Money::ZERO {
+        return;
+    }
+    let is_part = world.chance.per_mille(500);
+    let amount = if is_part { world.chance.between(1, asked.cents()) } else { asked.cents() };
+    entry.capture_at_the_desk(Money::from_cents(amount));
+    drop(books);
+    world.note(|| format!("{} captures {id} at its desk", bank.name()));
+    captured(world, bank, id, true);
 }

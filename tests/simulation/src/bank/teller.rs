@@ -14,7 +14,7 @@ use quita_domain::identity::TransactionId;
 use quita_domain::method::Method;
 use quita_domain::operation::{Operation, OperationKind};
 use quita_domain::status::Status;
-use quita_domain::time::Timestamp;
+use quita_domain::time::{DAY_MS, Timestamp};
 use quita_ports::{
     Acquirer, AcquirerFactory, AcquirerSpec, LocalIssue, NoticeReader, NoticeRefused, NoticeSink, RawNotice,
 };
@@ -33,6 +33,8 @@ const LATE_MS: u64 = 8_000;
 const LAG_MS: u64 = 8_000;
 /// How long after everybody gave it up a charge may still arrive, in milliseconds.
 const VERY_LATE_MS: u64 = 120_000;
+/// How long a card's limit is held, where the bank is asked about it.
+const LAPSES_AFTER_MS: u64 = 3 * DAY_MS;
 /// How long a boleto may be without a code, in milliseconds.
 const REGISTRATION_MS: u64 = 60_000;
 /// How long a refund may take, in milliseconds; some take hours.
@@ -73,7 +75,7 @@ impl AcquirerFactory for NodeBank {
     }
 
     fn local_issue(&self) -> Option<&dyn LocalIssue> {
-        Some(self)
+        self.bank.manner.issues_locally.then_some(self)
     }
 }
 
@@ -202,6 +204,9 @@ impl NodeBank {
         if is_slip && self.bank.manner.registers_later {
             entry.registered_at = now.plus_ms(world.chance.between(1_000, REGISTRATION_MS));
         }
+        entry.lapses_at = (!self.bank.manner.issues_locally).then(|| now.plus_ms(LAPSES_AFTER_MS));
+        let has_code = query.method != Method::CreditCard && holding == Holding::Awaited;
+        entry.has_no_code = has_code && world.strikes(Fault::BankHasNoCode);
         world.note(|| format!("{} holds {id} {holding:?}", self.bank.name()));
         let answer = stated(&mut entry, id, now);
         books.insert(id, entry);
@@ -266,7 +271,11 @@ fn stated(entry: &mut Entry, id: TransactionId, now: Timestamp) -> ChargeAnswer 
     if entry.registered_at > now && entry.holding == Holding::Awaited {
         return ChargeAnswer::Accepted(entry.reference.clone());
     }
-    ChargeAnswer::Known(entry.statement(id.uuid(), now))
+    let statement = entry.statement(id.uuid(), now);
+    if entry.has_no_code && entry.holding == Holding::Awaited {
+        return ChargeAnswer::WithoutCode(entry.reference.clone());
+    }
+    ChargeAnswer::Known(statement)
 }
 
 /// Operations.
@@ -327,6 +336,9 @@ impl NodeBank {
         let Some(entry) = books.get_mut(&query.id) else { return OperationAnswer::NotFound };
         entry.pass_to(now);
         let by_sums = self.bank.manner.knows_sums_only;
+        if by_sums && self.world.strikes(Fault::SumsMove) {
+            return OperationAnswer::Contradicted("something else moved".into());
+        }
         let answer =
             if by_sums { entry.became_by_sums(query, operation) } else { entry.became_by_id(operation) };
         if answer == OperationAnswer::Done && entry.operations_visible_at > now {
@@ -371,6 +383,12 @@ impl Acquirer for NodeBank {
         let again = self.bank.sent.lock().unwrap().get(&query.id).cloned();
         match (self.answer().await, answer, again) {
             (Some(failure), _, _) => ChargeAnswer::Failed(failure),
+            (None, Some(_), _) if self.world.strikes(Fault::BankMixesUp) => {
+                ChargeAnswer::Mismatched("it is about another charge".into())
+            }
+            (None, Some(_), _) if self.world.strikes(Fault::BankIsForeign) => {
+                ChargeAnswer::Foreign("another key receives its money".into())
+            }
             (None, Some(answer), _) => answer,
             (None, None, Some(again)) => self.send(&again).await,
             (None, None, None) => ChargeAnswer::NotFound,

@@ -1,0 +1,57 @@
+//! A payment whose acquirer takes no more money, although what it has is not what was asked for: a person ends it.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path};
+use askama::Template;
+use quita_domain::audit::AuditAction;
+use quita_domain::identity::TransactionId;
+use quita_domain::payment::{AMOUNT_MISMATCH, Refusal};
+
+use super::OperatorConsole;
+use super::frame::{Frame, Section};
+use super::operations::MAX_REASON_CHARACTERS;
+use super::texts::Texts;
+use super::visitor::{Operator, OperatorForm};
+use crate::console::kit::answer::{html, see_other};
+use crate::console::kit::failure::Failure;
+use crate::service::audit::AuditDraft;
+
+#[derive(Template)]
+#[template(path = "console/operator/ask_mismatch.html")]
+struct AskMismatchPage {
+    frame: Frame,
+    id: TransactionId,
+    max_reason_characters: usize,
+}
+
+/// `GET /transactions/{id}/mismatch`
+pub(super) async fn ask(
+    operator: Operator,
+    id: Path<String>,
+    console: Data<OperatorConsole>,
+) -> Result<HttpResponse, Failure> {
+    let id = TransactionId::parse(&id).ok_or(Failure::NotFound)?;
+    let payment = console.payments.read(id).await?.ok_or(Failure::NotFound)?;
+    if !payment.waits_for_a_person() {
+        return Err(Refusal::NotStuck.into());
+    }
+    let max_reason_characters = MAX_REASON_CHARACTERS;
+    html(&AskMismatchPage { frame: operator.frame(Section::Actors), id, max_reason_characters })
+}
+
+/// `POST /transactions/{id}/mismatch`
+pub(super) async fn act(
+    sent: OperatorForm,
+    id: Path<String>,
+    console: Data<OperatorConsole>,
+) -> Result<HttpResponse, Failure> {
+    let id = TransactionId::parse(&id).ok_or(Failure::NotFound)?;
+    let texts = &Texts::current().operators;
+    let reason = sent.form.lines("reason", MAX_REASON_CHARACTERS);
+    let reason = reason.ok_or_else(|| Failure::Unreadable(texts.bad_note.into()))?;
+    console.operators.end_mismatch(id).await?;
+    let draft = AuditDraft::of_operators(AuditAction::PaymentEnded, id);
+    let draft = draft.before("pending".to_owned()).after(format!("cancelled, {AMOUNT_MISMATCH}: {reason}"));
+    console.audit.note(&sent.visitor.initiator(), draft).await;
+    Ok(see_other(format!("/transactions/{id}")))
+}
