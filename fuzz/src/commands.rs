@@ -4,7 +4,7 @@ use chrono::{Days, NaiveDate};
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use quita_domain::acquiring::{
     Approval, CallFailure, ChargeAnswer, Decline, DeclineKind, Fact, Issued, OperationAnswer, Reference,
-    Settlement, Statement,
+    RemovedBy, Settlement, Statement,
 };
 use quita_domain::delivery::{DeliveryAttempt, Lease};
 use quita_domain::identity::AcquirerName;
@@ -40,6 +40,7 @@ pub fn command(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Comman
         12 if !payment.reports.is_empty() && input.arbitrary()? => {
             Command::Reported(payment.reports.iter().take(1).map(Report::key).collect())
         }
+        12 if payment.waits_for_a_person() => Command::MismatchEnded,
         12 | 13 => Command::Wake,
         14 => operation_inquired(input, payment)?,
         _ => Command::Hinted(acquirer(input, payment)?),
@@ -57,7 +58,15 @@ pub fn context(input: &mut Unstructured<'_>, choice: Choice, last: Timestamp, op
         _ => last,
     };
     let (dice, card_at_hand) = (input.arbitrary()?, input.ratio(3, 4)?);
-    Ok(Context { now, dice, op: Uuid::from_u128(op), card_at_hand, operates_in_turn: choice.in_turn, hint_gap_ms: 2_000, reads_approved: false })
+    Ok(Context {
+        now,
+        dice,
+        op: Uuid::from_u128(op),
+        card_at_hand,
+        operates_in_turn: choice.in_turn,
+        hint_gap_ms: 2_000,
+        reads_approved: choice.in_turn,
+    })
 }
 
 /// Mostly the one that has the charge, else any that took part in the routing, or a stranger.
@@ -87,7 +96,7 @@ fn attempt(input: &mut Unstructured<'_>, payment: &Payment) -> Result<u32> {
 }
 
 fn answer(input: &mut Unstructured<'_>, payment: &Payment) -> Result<ChargeAnswer> {
-    Ok(match input.int_in_range(0..=9_u8)? {
+    Ok(match input.int_in_range(0..=12_u8)? {
         0..=2 => ChargeAnswer::known(fact(input, payment)?),
         3 => {
             let facts = (0..input.int_in_range(1..=4_u8)?).map(|_| fact(input, payment));
@@ -97,6 +106,9 @@ fn answer(input: &mut Unstructured<'_>, payment: &Payment) -> Result<ChargeAnswe
         4 => ChargeAnswer::Accepted(reference(input)?),
         5 => ChargeAnswer::Refused(why()),
         6 => ChargeAnswer::NotFound,
+        7 => ChargeAnswer::WithoutCode(reference(input)?),
+        8 => ChargeAnswer::Foreign(why()),
+        9 => ChargeAnswer::Mismatched(why()),
         _ => ChargeAnswer::Failed(failure(input)?),
     })
 }
@@ -121,7 +133,7 @@ fn reference(input: &mut Unstructured<'_>) -> Result<Reference> {
 
 /// Reads what an acquirer states.
 pub fn fact(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Fact> {
-    Ok(match input.int_in_range(0..=9_u8)? {
+    Ok(match input.int_in_range(0..=11_u8)? {
         0 => Fact::Pending { issued: issued(input)?, news_at: news_at(input)? },
         1 => Fact::Authorized(approval()),
         2 | 3 => Fact::Settled(Settlement {
@@ -140,7 +152,9 @@ pub fn fact(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Fact> {
         7 => {
             Fact::Refunded { refund_id: refund_id(input, payment)?, amount: perhaps_amount(input, payment)? }
         }
-        8 => Fact::ChargedBack { id: chargeback_id(input)?, amount: perhaps_amount(input, payment)? },
+        8 => Fact::Removed { by: *input.choose(&[RemovedBy::Receiver, RemovedBy::Acquirer])? },
+        9 => Fact::Concluded,
+        10 => Fact::ChargedBack { id: chargeback_id(input)?, amount: perhaps_amount(input, payment)? },
         _ => Fact::DisputeWon {
             id: format!("w{}", input.int_in_range(0..=2_u8)?),
             chargeback_id: if input.arbitrary()? { Some(chargeback_id(input)?) } else { None },
@@ -269,11 +283,12 @@ fn operation(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Uuid> {
 }
 
 fn operation_answer(input: &mut Unstructured<'_>) -> Result<OperationAnswer> {
-    Ok(match input.int_in_range(0..=7_u8)? {
+    Ok(match input.int_in_range(0..=8_u8)? {
         0 | 1 => OperationAnswer::Done,
         2 => OperationAnswer::Accepted,
         3 => OperationAnswer::Refused(why()),
         4 | 5 => OperationAnswer::NotFound,
+        6 => OperationAnswer::Contradicted(why()),
         _ => OperationAnswer::Failed(failure(input)?),
     })
 }

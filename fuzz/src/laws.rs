@@ -133,6 +133,7 @@ fn check_told(before: &Payment, next: &Payment, decision: &Decision, command: &C
         | Command::OperationAnswered { .. }
         | Command::OperationInquired { .. }
         | Command::OperationResolved { .. }
+        | Command::MismatchEnded
         | Command::DeliveryAnswered { .. }
         | Command::Redeliver { .. }
         | Command::Deliver { .. }

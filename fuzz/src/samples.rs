@@ -28,7 +28,15 @@ pub fn owner() -> Owner {
 /// What a decision depends on; every `op` is another one.
 pub fn context(now: Timestamp, op: u128) -> Context {
     let op = Uuid::from_u128(op);
-    Context { now, dice: 20, op, card_at_hand: true, operates_in_turn: false, hint_gap_ms: 2_000, reads_approved: false }
+    Context {
+        now,
+        dice: 20,
+        op,
+        card_at_hand: true,
+        operates_in_turn: false,
+        hint_gap_ms: 2_000,
+        reads_approved: false,
+    }
 }
 
 /// How a payment is to be: what the first bytes of an input choose.

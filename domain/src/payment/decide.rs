@@ -132,7 +132,7 @@ impl Command {
             Self::Operate(_) | Self::Redeliver { .. } => "merchant",
             Self::OperationAnswered { .. } => "operation",
             Self::OperationInquired { .. } => "operation inquiry",
-            Self::OperationResolved { .. } => "operator",
+            Self::OperationResolved { .. } | Self::MismatchEnded => "operator",
             Self::DeliveryAnswered { .. } | Self::Deliver { .. } => "delivery",
             Self::Wake | Self::InquireNow => "timer",
             Self::Reported(_) => "report",

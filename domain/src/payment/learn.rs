@@ -254,12 +254,15 @@ impl Draft {
     }
 
     /// Whether an approved card was captured at the acquirer by somebody else, in part perhaps: none of our captures can
-    /// have been it.
+    /// have been it. That it was approved may be told with it, after its charge was unclear.
     fn was_captured_by_others(&self, settlement: &Settlement) -> bool {
         let may_be_ours = |operation: &Operation| {
             matches!(operation.kind, OperationKind::Capture(_)) && operation.may_have_an_effect()
         };
-        self.payment.status() == Status::Approved
+        let status = self.payment.status();
+        let is_approved =
+            status == Status::Approved || status == Status::Initial && settlement.approval.is_some();
+        is_approved
             && self.payment.method().can_be_captured()
             && (Money::from_cents(1)..=self.payment.order.amount).contains(&settlement.amount)
             && !self.payment.operations.iter().any(may_be_ours)

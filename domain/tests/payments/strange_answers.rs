@@ -106,6 +106,13 @@ fn a_card_captured_in_part_at_the_acquirers_desk_is_paid_with_that() {
     assert_eq!((paid.status(), seen.len()), (Status::Paid, 0));
     assert_eq!(paid.state.captured_amount, Some(Money::from_cents(6_000)));
     assert_eq!(paid.state.refundable_amount(), Money::from_cents(6_000));
+    let unclear = after(&opened_card(false), charge_answered(unknown()), 1_000);
+    let Fact::Settled(with_approval) = settled("s1", 6_000) else { panic!() };
+    let approval = Some(Approval { authorization_code: "123456".into() });
+    let with_approval = Fact::Settled(Settlement { approval, ..with_approval });
+    let (found, seen) = told(&unclear, found(ChargeAnswer::known(with_approval)), 2_000);
+    assert_eq!((found.status(), found.history.len(), seen.len()), (Status::Paid, 2, 0));
+    assert_eq!(found.state.captured_amount, Some(Money::from_cents(6_000)));
     let (_, seen) = told(&approved, notice(settled("s1", 10_001)), 2_000);
     assert_eq!(seen[0].0, "amount_mismatch", "more than was authorised");
     let capture = RequestedOperation::Capture(Some(Money::from_cents(7_000)));

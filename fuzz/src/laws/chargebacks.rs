@@ -35,6 +35,7 @@ pub(super) fn check(before: &Payment, next: &Payment, command: &Command, context
 
 /// A PIX does not expire in the 90 seconds in which what was paid in time may still come in.
 fn check_expiry(before: &Payment, next: &Payment, command: &Command, context: &Context) {
+    assert!(!(before.concluded && next.status() == Status::Expired && before.status() == Status::Pending));
     let has_expired = before.status() == Status::Pending && next.status() == Status::Expired;
     let Some(Issued::Pix { expires_at, .. }) = before.state.issued.as_deref().filter(|_| has_expired) else {
         return;

@@ -65,6 +65,7 @@ fn shows_no_effect(open: &Attempt, command: &Command) -> bool {
         | Command::OperationAnswered { .. }
         | Command::OperationInquired { .. }
         | Command::OperationResolved { .. }
+        | Command::MismatchEnded
         | Command::DeliveryAnswered { .. }
         | Command::Redeliver { .. }
         | Command::Deliver { .. }

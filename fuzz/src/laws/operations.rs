@@ -49,6 +49,7 @@ fn check_step(known: &Operation, operation: &Operation, sent: usize, command: &C
         assert_eq!(known, operation, "an operation that had ended");
     }
     assert!(sent <= 1);
+    assert!(sent == 0 || !known.contradicted, "sent again although sums moved by something else: {known:?}");
     assert_eq!(sent == 1, operation.sent > known.sent, "{known:?} became {operation:?}");
     match known.call {
         OperationCall::Ready => {}

@@ -30,6 +30,7 @@ pub(super) fn check(next: &Payment, first: &Decision, command: Command, context:
         }
         Command::Hinted(_)
         | Command::OperationResolved { .. }
+        | Command::MismatchEnded
         | Command::DeliveryAnswered { .. }
         | Command::Redeliver { .. }
         | Command::Deliver { .. }
