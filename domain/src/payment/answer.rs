@@ -108,11 +108,8 @@ impl Draft {
                 self.charge_still_has_no_code(attempt, reference);
                 self.check_answered(is_newest);
             }
-            // The next inquiry is scheduled already. What was hinted of it is not about our charge.
-            ChargeAnswer::Foreign(what) => {
-                self.charge_is_foreign(&what);
-                self.check_answered(is_newest);
-            }
+            // The next inquiry is scheduled already; what was hinted of our charge is still to be learnt.
+            ChargeAnswer::Foreign(what) => self.charge_is_foreign(&what),
             ChargeAnswer::Mismatched(what) => self.answer_mismatched(&what),
             ChargeAnswer::Refused(_) if self.last_outcome_is_open() => {
                 self.charge_had_no_effect(GivenUp::Refused);

@@ -128,6 +128,17 @@ fn a_card_captured_in_part_at_the_acquirers_desk_is_paid_with_that() {
 }
 
 #[test]
+fn what_was_hinted_is_still_asked_for_after_a_strange_answer() {
+    let hinted = after(&paid(), Command::Hinted(AcquirerName::new("first")), 5_000);
+    let asked = after(&hinted, Command::Wake, 5_000);
+    for answer in [foreign(), mismatched()] {
+        let strange =
+            Command::Inquired { attempt: 1, asked_at: asked.inquired_at, inquiring_for_ms: None, answer };
+        assert_eq!(after(&asked, strange, 5_100).due_at(), Some(START.plus_ms(7_000)));
+    }
+}
+
+#[test]
 fn an_unclear_charge_is_still_asked_for_by_the_schedule_after_a_strange_answer() {
     let opened = open(pix_order()).next.unwrap();
     let unclear = after(&opened, charge_answered(unknown()), 100);
