@@ -166,6 +166,7 @@ pub(crate) fn operation(kind: OperationKind) -> Operation {
         due_at: None,
         refusal: None,
         resolved_by_operator: false,
+        contradicted: false,
     }
 }
 

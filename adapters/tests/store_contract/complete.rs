@@ -62,6 +62,8 @@ fn payment(
         check: Some(Check { at: at(60), made: 3, withheld: true, planned: Some(planned), asked: 2 }),
         inquired_at: Some(at(61)),
         hinted: true,
+        concluded: true,
+        mismatches: 2,
         chargebacks: vec![
             Chargeback { id: String::from("c-1"), amount: Some(cents(300)), won: Some(won(true)) },
             Chargeback { id: String::from("c-2"), amount: None, won: Some(won(false)) },
@@ -160,6 +162,7 @@ fn attempt(outcome: AttemptOutcome) -> Attempt {
         call_is_over: true,
         not_found: 1,
         refusal: Some(String::from("recusado")),
+        without_code: true,
         // A dot and a dollar are what MongoDB's own paths and operators are spelled with.
         reference: Reference::none().with("txid", "t-1").with("$payment.id", "a.b"),
     }
@@ -182,6 +185,7 @@ fn operation(kind: OperationKind, call: OperationCall) -> Operation {
         due_at: Some(at(90)),
         refusal: Some(String::from("sem saldo")),
         resolved_by_operator: true,
+        contradicted: true,
     }
 }
 
