@@ -1,5 +1,9 @@
 //! One HTTP request to a provider, and what came of it: all that an adapter needs of the network.
 
+pub mod http_client;
+pub mod identity;
+pub mod watched;
+
 use std::fmt;
 use std::rc::Rc;
 

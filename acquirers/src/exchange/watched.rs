@@ -1,0 +1,268 @@
+//! What operators want to know of the way to a provider, noted while it is used.
+
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use quita_domain::time::Timestamp;
+use quita_ports::Clock;
+
+use super::{Exchange, ExchangeFactory, Failure, Request, Response};
+
+/// How the way to one provider is, on this node.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LinkView {
+    /// When the provider answered last, whatever it answered about the payment.
+    pub last_success: Option<Timestamp>,
+    /// What went wrong last.
+    pub last_error: Option<LinkError>,
+}
+
+/// What went wrong: a request without an answer, or an answer that is about the way and not about the payment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkError {
+    /// When.
+    pub at: Timestamp,
+    /// What, without secrets, addresses and personal data.
+    pub what: String,
+}
+
+/// Notes how the way to one provider is. Whoever may show it has it, whatever is configured anew.
+#[derive(Debug, Default)]
+pub struct LinkStatus {
+    view: Mutex<LinkView>,
+    token_requests: [AtomicU64; TokenOutcome::ALL.len()],
+}
+
+/// How a request for a token of access ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenOutcome {
+    /// With a token.
+    Granted,
+    /// The provider does not want to give one.
+    Refused,
+    /// Without an answer, or with one that is no decision.
+    Failed,
+}
+
+impl TokenOutcome {
+    /// Every outcome.
+    pub const ALL: [Self; 3] = [Self::Granted, Self::Refused, Self::Failed];
+
+    /// As metrics spell it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Granted => "granted",
+            Self::Refused => "refused",
+            Self::Failed => "failed",
+        }
+    }
+
+    fn of(outcome: &Result<Response, Failure>) -> Self {
+        match outcome {
+            Ok(Response { status: 200..=299, .. }) => Self::Granted,
+            Ok(Response { status: 408 | 429, .. }) => Self::Failed,
+            Ok(Response { status: 400..=499, .. }) => Self::Refused,
+            Ok(_) | Err(_) => Self::Failed,
+        }
+    }
+
+    const fn index(self) -> usize {
+        match self {
+            Self::Granted => 0,
+            Self::Refused => 1,
+            Self::Failed => 2,
+        }
+    }
+}
+
+impl LinkStatus {
+    /// How it is now.
+    pub fn view(&self) -> LinkView {
+        self.lock().clone()
+    }
+
+    /// How many requests for a token ended so.
+    pub fn token_requests(&self, outcome: TokenOutcome) -> u64 {
+        self.token_requests.get(outcome.index()).map_or(0, |count| count.load(Ordering::Relaxed))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, LinkView> {
+        self.view.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note(&self, what: &str, outcome: &Result<Response, Failure>, at: Timestamp) {
+        let wrong = match outcome {
+            Ok(answer) => is_about_the_way(answer.status).then(|| format!("HTTP {}", answer.status)),
+            Err(failure) => Some(failure.to_string()),
+        };
+        let mut view = self.lock();
+        match wrong {
+            None => view.last_success = Some(at),
+            Some(wrong) => view.last_error = Some(LinkError { at, what: format!("{what}: {wrong}") }),
+        }
+    }
+
+    fn note_token(&self, outcome: &Result<Response, Failure>, at: Timestamp) {
+        self.note("token", outcome, at);
+        if let Some(count) = self.token_requests.get(TokenOutcome::of(outcome).index()) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Whether an answer says that we may not or should not ask, or that the provider can't answer.
+const fn is_about_the_way(status: u16) -> bool {
+    matches!(status, 100..=199 | 300..=399 | 401 | 403 | 407 | 408 | 429) || status >= 500
+}
+
+/// Exchanges whose ends are noted.
+pub struct Watched {
+    inner: Arc<dyn ExchangeFactory>,
+    status: Arc<LinkStatus>,
+    clock: Arc<dyn Clock>,
+    token_url: Option<String>,
+}
+
+impl Watched {
+    /// Notes there how exchanges end; those with this address ask for a token.
+    pub fn new(
+        inner: Arc<dyn ExchangeFactory>,
+        status: Arc<LinkStatus>,
+        clock: Arc<dyn Clock>,
+        token_url: Option<String>,
+    ) -> Self {
+        Self { inner, status, clock, token_url }
+    }
+}
+
+impl ExchangeFactory for Watched {
+    fn open(&self) -> Rc<dyn Exchange> {
+        Rc::new(WatchedExchange {
+            inner: self.inner.open(),
+            status: Arc::clone(&self.status),
+            clock: Arc::clone(&self.clock),
+            token_url: self.token_url.clone(),
+        })
+    }
+}
+
+struct WatchedExchange {
+    inner: Rc<dyn Exchange>,
+    status: Arc<LinkStatus>,
+    clock: Arc<dyn Clock>,
+    token_url: Option<String>,
+}
+
+#[async_trait(?Send)]
+impl Exchange for WatchedExchange {
+    async fn send(&self, request: Request) -> Result<Response, Failure> {
+        // A form of token adds to the query of its address.
+        let is_for_token =
+            self.token_url.as_ref().is_some_and(|token_url| request.url.starts_with(token_url));
+        let what = request.verb.as_str();
+        let outcome = self.inner.send(request).await;
+        let at = self.clock.now();
+        if is_for_token {
+            self.status.note_token(&outcome, at);
+        } else {
+            self.status.note(what, &outcome, at);
+        }
+        outcome
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::super::Verb;
+    use super::*;
+
+    struct Noon;
+
+    impl Clock for Noon {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_millis(43_200_000)
+        }
+    }
+
+    /// Answers what it was told, once.
+    struct Told(RefCell<Option<Result<Response, Failure>>>);
+
+    #[async_trait(?Send)]
+    impl Exchange for Told {
+        async fn send(&self, _: Request) -> Result<Response, Failure> {
+            self.0.borrow_mut().take().unwrap()
+        }
+    }
+
+    struct Once(Result<Response, Failure>);
+
+    impl ExchangeFactory for Once {
+        fn open(&self) -> Rc<dyn Exchange> {
+            Rc::new(Told(RefCell::new(Some(self.0.clone()))))
+        }
+    }
+
+    async fn ended(url: &str, outcome: Result<Response, Failure>) -> Arc<LinkStatus> {
+        let status = Arc::new(LinkStatus::default());
+        let token_url = Some("https://bank.example/token".to_owned());
+        let watched = Watched::new(Arc::new(Once(outcome)), Arc::clone(&status), Arc::new(Noon), token_url);
+        let request =
+            Request { verb: Verb::Put, url: url.into(), headers: Vec::new(), body: b"hunter2".to_vec() };
+        watched.open().send(request).await.ok();
+        status
+    }
+
+    fn answered(status: u16) -> Result<Response, Failure> {
+        Ok(Response { status, headers: Vec::new(), body: b"hunter2".to_vec() })
+    }
+
+    const CHARGE: &str = "https://bank.example/cob/1?key=hunter2";
+    const TOKEN: &str = "https://bank.example/token?grant_type=client_credentials";
+
+    #[tokio::test]
+    async fn an_answer_about_the_payment_is_a_success_of_the_way() {
+        for status in [200, 201, 204, 400, 404, 409, 422] {
+            let view = ended(CHARGE, answered(status)).await.view();
+            assert_eq!((view.last_success, view.last_error), (Some(Noon.now()), None), "{status}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_about_the_way_is_told_without_what_was_sent() {
+        let down = Err(Failure::NotSent("no connection: connection refused".into()));
+        for (outcome, what) in [
+            (answered(401), "PUT: HTTP 401"),
+            (answered(403), "PUT: HTTP 403"),
+            (answered(429), "PUT: HTTP 429"),
+            (answered(302), "PUT: HTTP 302"),
+            (answered(503), "PUT: HTTP 503"),
+            (down, "PUT: no connection: connection refused"),
+        ] {
+            let view = ended(CHARGE, outcome).await.view();
+            let error = LinkError { at: Noon.now(), what: what.into() };
+            assert_eq!((view.last_success, view.last_error), (None, Some(error)));
+        }
+    }
+
+    #[tokio::test]
+    async fn requests_for_a_token_are_counted_by_their_end() {
+        let unclear = Err(Failure::Unknown("no answer".into()));
+        for (outcome, counts) in [
+            (answered(200), [1, 0, 0]),
+            (answered(401), [0, 1, 0]),
+            (answered(400), [0, 1, 0]),
+            (answered(429), [0, 0, 1]),
+            (answered(500), [0, 0, 1]),
+            (unclear, [0, 0, 1]),
+        ] {
+            let status = ended(TOKEN, outcome).await;
+            assert_eq!(TokenOutcome::ALL.map(|outcome| status.token_requests(outcome)), counts);
+        }
+        let status = ended(CHARGE, answered(200)).await;
+        assert_eq!(TokenOutcome::ALL.map(|outcome| status.token_requests(outcome)), [0; 3]);
+    }
+}
