@@ -25,7 +25,7 @@ use std::time::Duration;
 use quita_domain::secret::Secret;
 use url::Url;
 
-use acquirer::{AcquirerConfig, SandboxDefaults, TIME_OUT_FORM, number, parse_time_out};
+use acquirer::{AcquirerConfig, SandboxDefaults, Surroundings, TIME_OUT_FORM, number, parse_time_out};
 use duration::{DURATION_FORM, parse_duration};
 use otlp::OtlpConfig;
 use problem::{ConfigError, Origin};
@@ -136,12 +136,16 @@ impl Config {
             .read("rate-limit", "0 to 1000000 requests a second", |text| number(text, 0, 1_000_000))
             .unwrap_or(default_rate);
         let sandbox = sandbox_defaults(&mut settings);
+        let public_url = settings.read("public-url", PUBLIC_URL_FORM, parse_plain_url);
+        let surroundings =
+            Surroundings { environment, public_url: public_url.as_ref(), sandbox: &sandbox };
+        let acquirers = acquirer::read(&mut settings, &surroundings);
         let ops_listen = address(&mut settings, "ops-listen", 9090);
         let mut config = Self {
             listen: address(&mut settings, "listen", 8080),
             ops_listen,
             ops_hosts: ops_hosts::read(&mut settings),
-            public_url: settings.read("public-url", PUBLIC_URL_FORM, parse_plain_url),
+            public_url,
             store: store(&mut settings),
             environment,
             rate_limit: (rate > 0).then_some(rate),
@@ -156,7 +160,7 @@ impl Config {
                 .read("max-installments", "1 to 12", |text| number(text, 1, MAX_INSTALLMENTS))
                 .unwrap_or(MAX_INSTALLMENTS),
             sandbox_settle_after: sandbox.settle_after,
-            acquirers: acquirer::read(&mut settings, environment, &sandbox),
+            acquirers,
             secret_key: SecretKey::read(&mut settings),
             operator_password: operator_password::read(&mut settings, environment, ops_listen),
             behind_proxy: settings

@@ -84,6 +84,13 @@ impl SandboxFactory {
     }
 }
 
+impl SandboxFactory {
+    /// From now on its notices over HTTP are signed with this secret.
+    pub fn reconfigure(&self, notification_secret: WebhookSecret) {
+        self.notices.reconfigure(notification_secret);
+    }
+}
+
 impl AcquirerFactory for SandboxFactory {
     fn spec(&self) -> &AcquirerSpec {
         &self.spec

@@ -88,6 +88,13 @@ impl Operators {
         join_all(asked).await.into_iter().collect()
     }
 
+    /// Gives acquirers other shares of the new payments on this node, from the next one on.
+    pub fn share(&self, changed: impl IntoIterator<Item = (AcquirerName, Share)>) {
+        if let Some(routes) = self.system.routes.get() {
+            routes.share(changed);
+        }
+    }
+
     /// Every route, as it is on this node.
     pub fn routes(&self) -> Vec<RouteView> {
         self.system.routes.get().map(|routes| routes.views(self.system.clock.now())).unwrap_or_default()

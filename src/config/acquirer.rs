@@ -4,8 +4,12 @@
 //! `AcquirerTable`.
 
 mod adapter;
+mod address;
+mod api_pix;
+mod cielo;
 mod sandbox;
 mod table;
+mod tls;
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -16,8 +20,11 @@ use quita_domain::money::Money;
 use quita_domain::payment::CALL_LEASE_MS;
 use quita_ports::AcquirerSpec;
 use toml::{Table, Value};
+use url::Url;
 
 pub use adapter::{AdapterConfig, AdapterKind};
+pub use api_pix::ApiPixConfig;
+pub use cielo::CieloConfig;
 pub use sandbox::SandboxConfig;
 pub(super) use sandbox::SandboxDefaults;
 
@@ -26,6 +33,7 @@ use super::problem::Origin;
 use super::settings::{Given, Settings};
 use super::{Environment, file};
 use table::{AcquirerTable, variable_prefix};
+pub use tls::TlsConfig;
 
 /// The option that holds them.
 const OPTION: &str = "acquirer";
@@ -50,13 +58,18 @@ pub struct AcquirerConfig {
     pub spec: AcquirerSpec,
 }
 
+/// What else is configured, and matters to acquirers.
+pub(super) struct Surroundings<'a> {
+    pub(super) environment: Environment,
+    /// How the outside reaches this service, if that was said.
+    pub(super) public_url: Option<&'a Url>,
+    pub(super) sandbox: &'a SandboxDefaults,
+}
+
 /// Reads all acquirers. Those that were refused are left out.
-pub(super) fn read(
-    settings: &mut Settings,
-    environment: Environment,
-    sandbox: &SandboxDefaults,
-) -> Vec<AcquirerConfig> {
-    let Given { value, origin } = settings.given(OPTION).cloned().unwrap_or_else(|| default_of(environment));
+pub(super) fn read(settings: &mut Settings, surroundings: &Surroundings<'_>) -> Vec<AcquirerConfig> {
+    let given = settings.given(OPTION).cloned();
+    let Given { value, origin } = given.unwrap_or_else(|| default_of(surroundings.environment));
     let tables = match tables(value) {
         Ok(tables) => tables,
         Err(why) => {
@@ -64,7 +77,7 @@ pub(super) fn read(
             return Vec::new();
         }
     };
-    let mut reader = Reader { sandbox, names: Vec::new(), is_every_adapter_known: true };
+    let mut reader = Reader { surroundings, names: Vec::new(), is_every_adapter_known: true };
     let mut acquirers = Vec::new();
     for (index, table) in tables.into_iter().enumerate() {
         acquirers.extend(reader.acquirer(&mut AcquirerTable::new(settings, &origin, index, table)));
@@ -99,7 +112,7 @@ fn tables(value: Value) -> Result<Vec<Table>, String> {
 
 /// Reads one table after the other.
 struct Reader<'a> {
-    sandbox: &'a SandboxDefaults,
+    surroundings: &'a Surroundings<'a>,
     names: Vec<AcquirerName>,
     is_every_adapter_known: bool,
 }
@@ -128,21 +141,23 @@ impl Reader<'_> {
             table.optional("rate", "a whole number of calls a second, from 1", |text| text.parse().ok());
         // What an adapter can and which keys it has is not known without it.
         let kind = kind?;
-        let adapter = AdapterConfig::read(kind, table, self.sandbox);
+        let (mode, methods) =
+            (mode.unwrap_or(kind.default_mode()), methods.unwrap_or_else(|| kind.methods().to_vec()));
+        let adapter = AdapterConfig::read(kind, table, self.surroundings, (mode, &methods));
         table.refuse_unknown();
         if table.is_refused() {
             return None;
         }
         let spec = AcquirerSpec {
             name: name?,
-            mode: mode.unwrap_or(kind.default_mode()),
-            methods: methods.unwrap_or_else(|| kind.methods().to_vec()),
+            mode,
+            methods,
             priority: priority.unwrap_or(1),
             weight: weight.unwrap_or(1),
             min_amount,
             max_amount,
             concurrency: concurrency.unwrap_or(DEFAULT_CONCURRENCY),
-            time_out_ms: millis(time_out.unwrap_or_else(|| kind.default_time_out(self.sandbox))),
+            time_out_ms: millis(time_out.unwrap_or_else(|| kind.default_time_out(self.surroundings.sandbox))),
             rate,
             max_expiry_s: kind.max_expiry_s(),
             hint_gap_ms: kind.hint_gap_ms(),

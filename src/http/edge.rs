@@ -3,6 +3,7 @@
 use quita_actors::Payments;
 use quita_domain::identity::{AcquirerName, Owner, TransactionId};
 use quita_domain::request::{PostbackPolicy, RequestLimits};
+use quita_domain::secret::Secret;
 use quita_domain::webhook::signature::WebhookSecret;
 use quita_ports::Clock;
 use std::sync::Arc;
@@ -15,12 +16,15 @@ use subtle::ConstantTimeEq;
 use uuid::{Builder, Uuid};
 
 use super::rate_limit::RateLimit;
-use crate::config::acquirer::{AcquirerConfig, AdapterConfig, AdapterKind};
+use crate::config::acquirer::{AcquirerConfig, AdapterKind, SandboxConfig};
 use crate::config::{Config, Environment};
 use crate::service::access::KeyVerifier;
 
 /// Bytes of the code that proves a page token.
 const PROOF_BYTES: usize = 16;
+
+/// Bytes of the token in the address to which a bank calls back.
+const CALLBACK_TOKEN_BYTES: usize = 24;
 
 /// What the handlers share.
 pub struct Edge {
@@ -72,6 +76,7 @@ pub struct Keys {
     fingerprint: Vec<u8>,
     page: Vec<u8>,
     notification: Vec<u8>,
+    callback: Vec<u8>,
 }
 
 impl Keys {
@@ -83,6 +88,7 @@ impl Keys {
             fingerprint: key("quita fingerprint 1"),
             page: key("quita page 1"),
             notification: key("quita notification 1"),
+            callback: key("quita callback 1"),
         }
     }
 
@@ -115,13 +121,17 @@ impl Keys {
         is_proven.then_some(id)
     }
 
-    /// The secret that signs an acquirer's notices: its own, or else one that every node can derive.
-    pub(crate) fn notification_secret(&self, acquirer: &AcquirerConfig) -> WebhookSecret {
-        let own = match &acquirer.adapter {
-            AdapterConfig::Sandbox(sandbox) => sandbox.notification_secret.clone(),
-        };
-        let name = acquirer.spec.name.as_str().as_bytes();
-        own.unwrap_or_else(|| WebhookSecret::from_bytes(mac(&self.notification, &[name])))
+    /// The secret that signs a sandbox's notices: its own, or else one that every node can derive.
+    pub(crate) fn notification_secret(&self, name: &AcquirerName, sandbox: &SandboxConfig) -> WebhookSecret {
+        let own = sandbox.notification_secret.clone();
+        own.unwrap_or_else(|| WebhookSecret::from_bytes(mac(&self.notification, &[name.as_str().as_bytes()])))
+    }
+
+    /// The unguessable part of the address to which a bank calls back: the same on every node.
+    pub(crate) fn callback_token(&self, name: &AcquirerName, epoch: u32) -> Secret<String> {
+        let mut token = mac(&self.callback, &[&epoch.to_be_bytes(), name.as_str().as_bytes()]);
+        token.truncate(CALLBACK_TOKEN_BYTES);
+        Secret::new(URL_SAFE_NO_PAD.encode(token))
     }
 
     fn page_proof(&self, id: TransactionId) -> Vec<u8> {

@@ -1,5 +1,7 @@
 //! Notices that come over HTTP in the sandbox's form: signed as Standard Webhooks says, a fact each.
 
+use std::sync::{PoisonError, RwLock};
+
 use quita_domain::acquiring::{Fact, Notice, NoticeContent};
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::time::Timestamp;
@@ -26,13 +28,18 @@ struct SandboxNotice {
 /// Reads the notices of one sandbox.
 pub struct SandboxNotices {
     acquirer: AcquirerName,
-    secret: WebhookSecret,
+    secret: RwLock<WebhookSecret>,
 }
 
 impl SandboxNotices {
     /// Those of this acquirer, signed with this secret.
     pub const fn new(acquirer: AcquirerName, secret: WebhookSecret) -> Self {
-        Self { acquirer, secret }
+        Self { acquirer, secret: RwLock::new(secret) }
+    }
+
+    /// From now on they are signed with this one.
+    pub fn reconfigure(&self, secret: WebhookSecret) {
+        *self.secret.write().unwrap_or_else(PoisonError::into_inner) = secret;
     }
 
     fn is_authentic(&self, notice: &RawNotice<'_>, now: Timestamp) -> bool {
@@ -41,7 +48,7 @@ impl SandboxNotices {
         let (Some(id), Some(timestamp), Some(signature)) = (id, timestamp, signature) else { return false };
         let Ok(timestamp_s) = timestamp.parse::<i64>() else { return false };
         let is_fresh = timestamp_s.abs_diff(now.millis().div_euclid(1_000)) <= TOLERANCE_S;
-        is_fresh && verify(&self.secret, id, timestamp_s, notice.body, signature)
+        is_fresh && verify(&self.secret.read().unwrap_or_else(PoisonError::into_inner), id, timestamp_s, notice.body, signature)
     }
 }
 

@@ -195,6 +195,7 @@ impl Health {
             directed_at: past.directed_at,
             failures_in_a_row: self.failures.load(Ordering::Relaxed),
             failing_until: until.map(Timestamp::from_millis),
+            throttled_until: None,
             last_failure: past.last_failure.clone(),
             last_answer_at: past.last_answer_at,
             under_way: self.under_way.load(Ordering::Acquire),

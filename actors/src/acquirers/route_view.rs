@@ -81,6 +81,8 @@ pub struct RouteView {
     pub failures_in_a_row: u32,
     /// Until when it is tried last because of them.
     pub failing_until: Option<Timestamp>,
+    /// Until when the acquirer wants no calls.
+    pub throttled_until: Option<Timestamp>,
     /// The last call that brought no answer.
     pub last_failure: Option<RouteFailure>,
     /// When a call was answered last.

@@ -1,6 +1,7 @@
 //! Routing: which acquirers a payment may take, in which order. Reads what the acquirer actors report of their health.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use quita_domain::identity::{AcquirerName, Mode};
@@ -35,7 +36,11 @@ impl Route {
 
     /// Everything that is shown of it.
     pub(crate) fn view(&self, now: Timestamp) -> RouteView {
-        self.health.view(self.health(now), now)
+        let throttled_ms = self.pace.throttled_for().map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+        RouteView {
+            throttled_until: throttled_ms.map(|wait_ms| now.plus_ms(wait_ms)),
+            ..self.health.view(self.health(now), now)
+        }
     }
 
     /// How it is, in a word.
@@ -49,7 +54,7 @@ impl Route {
     }
 
     /// What the plan has to know of it. A merchant waits for this long.
-    fn candidate(&self, now: Timestamp, merchant_waits: Duration) -> Candidate<'_> {
+    fn candidate(&self, share: Share, now: Timestamp, merchant_waits: Duration) -> Candidate<'_> {
         let spec = self.spec();
         let condition = match (self.health.condition(now), self.pace.throttled_for()) {
             (Condition::Healthy | Condition::Failing, Some(wait)) if wait > merchant_waits => {
@@ -63,8 +68,8 @@ impl Route {
         };
         Candidate {
             acquirer: &spec.name,
-            priority: spec.priority,
-            weight: spec.weight,
+            priority: share.priority,
+            weight: share.weight,
             min_amount: spec.min_amount,
             max_amount: spec.max_amount,
             max_expiry_s: spec.max_expiry_s,
@@ -73,22 +78,47 @@ impl Route {
     }
 }
 
-/// Every route there is. Fixed at the start; only the health changes.
-pub(crate) struct Routes(Vec<Route>);
+/// An acquirer's place among the others. May change while the service runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Share {
+    /// Lower is tried first.
+    pub priority: u32,
+    /// Share among those of equal priority, from 1.
+    pub weight: u32,
+}
+
+impl Share {
+    const fn of(spec: &AcquirerSpec) -> Self {
+        Self { priority: spec.priority, weight: spec.weight }
+    }
+}
+
+/// Every route there is. Fixed at the start; only the health changes, and the shares.
+pub(crate) struct Routes {
+    all: Vec<Route>,
+    /// Changed all at once: a plan is made with those of before or with those of after.
+    shares: RwLock<BTreeMap<AcquirerName, Share>>,
+}
 
 impl Routes {
-    pub(crate) const fn new(routes: Vec<Route>) -> Self {
-        Self(routes)
+    pub(crate) fn new(all: Vec<Route>) -> Self {
+        let shares = all.iter().map(|route| (route.spec().name.clone(), Share::of(route.spec()))).collect();
+        Self { all, shares: RwLock::new(shares) }
+    }
+
+    /// Gives acquirers other shares, from the next plan on.
+    pub(crate) fn share(&self, changed: impl IntoIterator<Item = (AcquirerName, Share)>) {
+        self.shares.write().unwrap_or_else(PoisonError::into_inner).extend(changed);
     }
 
     /// The route of an acquirer for a method.
     pub(crate) fn find(&self, acquirer: &AcquirerName, method: Method) -> Option<&Route> {
-        self.0.iter().find(|route| route.spec().name == *acquirer && route.method == method)
+        self.all.iter().find(|route| route.spec().name == *acquirer && route.method == method)
     }
 
     /// The route of an acquirer for any method: one on which something is sent, if there is one.
     pub(crate) fn any_of(&self, acquirer: &str) -> Option<&Route> {
-        let mut routes = self.0.iter().filter(|route| route.spec().name.as_str() == acquirer);
+        let mut routes = self.all.iter().filter(|route| route.spec().name.as_str() == acquirer);
         routes.clone().find(|route| route.health.sends()).or_else(|| routes.next())
     }
 
@@ -100,11 +130,13 @@ impl Routes {
         context: &Context,
         merchant_waits: Duration,
     ) -> Result<Vec<Considered>, NoRoute> {
+        let shares = self.shares.read().unwrap_or_else(PoisonError::into_inner);
+        let share = |spec: &AcquirerSpec| shares.get(&spec.name).copied().unwrap_or(Share::of(spec));
         let candidates: Vec<_> = self
-            .0
+            .all
             .iter()
             .filter(|route| route.spec().mode == mode && route.method == order.method)
-            .map(|route| route.candidate(context.now, merchant_waits))
+            .map(|route| route.candidate(share(route.spec()), context.now, merchant_waits))
             .collect();
         plan(Wanted::of(order), &candidates, context.dice)
     }
@@ -113,22 +145,22 @@ impl Routes {
 impl Routes {
     /// Every route.
     pub(crate) fn all(&self) -> &[Route] {
-        &self.0
+        &self.all
     }
 
     /// The health of every route.
     pub(crate) fn health(&self, now: Timestamp) -> Vec<RouteHealth> {
-        self.0.iter().map(|route| route.health(now)).collect()
+        self.all.iter().map(|route| route.health(now)).collect()
     }
 
     /// Everything that is shown of every route.
     pub(crate) fn views(&self, now: Timestamp) -> Vec<RouteView> {
-        self.0.iter().map(|route| route.view(now)).collect()
+        self.all.iter().map(|route| route.view(now)).collect()
     }
 
     /// Shows as a metric how every route is.
     pub(crate) fn show(&self, meter: &Meter, now: Timestamp) {
-        for route in &self.0 {
+        for route in &self.all {
             let is = route.health.state(now);
             for state in RouteState::ALL {
                 let labels = [route.spec().name.as_str(), route.method.label(), state.as_str()];

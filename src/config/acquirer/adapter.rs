@@ -5,24 +5,34 @@ use std::time::Duration;
 use quita_domain::identity::Mode;
 use quita_domain::method::Method;
 
+use super::Surroundings;
+use super::api_pix::ApiPixConfig;
+use super::cielo::CieloConfig;
 use super::sandbox::{SandboxConfig, SandboxDefaults};
 use super::table::AcquirerTable;
+use super::tls::TlsConfig;
 
 /// Which adapter speaks to an acquirer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AdapterKind {
     /// Pretends, in this process.
     Sandbox,
+    /// The Banco Central's standard, in the dialect of a bank.
+    ApiPix,
+    /// Cielo's E-commerce API.
+    Cielo,
 }
 
 impl AdapterKind {
     /// Every adapter.
-    pub const ALL: [Self; 1] = [Self::Sandbox];
+    pub const ALL: [Self; 3] = [Self::Sandbox, Self::ApiPix, Self::Cielo];
 
     /// As the configuration spells it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Sandbox => "sandbox",
+            Self::ApiPix => "api_pix",
+            Self::Cielo => "cielo",
         }
     }
 
@@ -35,6 +45,7 @@ impl AdapterKind {
     pub const fn moves_money(self) -> bool {
         match self {
             Self::Sandbox => false,
+            Self::ApiPix | Self::Cielo => true,
         }
     }
 
@@ -46,27 +57,32 @@ impl AdapterKind {
     /// Every method that it can take.
     pub const fn methods(self) -> &'static [Method] {
         match self {
-            Self::Sandbox => &Method::ALL,
+            Self::Sandbox | Self::Cielo => &Method::ALL,
+            Self::ApiPix => &[Method::Pix],
         }
     }
 
     /// The longest time, in seconds, for which it can keep a PIX payable, if there is a limit.
     pub(super) const fn max_expiry_s(self) -> Option<u64> {
         match self {
-            Self::Sandbox => None,
+            Self::Sandbox | Self::ApiPix => None,
+            Self::Cielo => Some(24 * 3_600),
         }
     }
 
     /// How long after an inquiry a hint may lead to the next one, in milliseconds.
     pub(super) const fn hint_gap_ms(self) -> u64 {
         match self {
-            Self::Sandbox => 2_000,
+            Self::Sandbox | Self::ApiPix => 2_000,
+            Self::Cielo => 5_000,
         }
     }
 
     pub(super) const fn default_time_out(self, sandbox: &SandboxDefaults) -> Duration {
         match self {
             Self::Sandbox => sandbox.time_out,
+            Self::ApiPix => Duration::from_secs(10),
+            Self::Cielo => Duration::from_secs(20),
         }
     }
 }
@@ -76,6 +92,10 @@ impl AdapterKind {
 pub enum AdapterConfig {
     /// Pretends, in this process.
     Sandbox(SandboxConfig),
+    /// The Banco Central's standard, in the dialect of a bank.
+    ApiPix(Box<ApiPixConfig>),
+    /// Cielo's E-commerce API.
+    Cielo(Box<CieloConfig>),
 }
 
 impl AdapterConfig {
@@ -83,6 +103,43 @@ impl AdapterConfig {
     pub const fn kind(&self) -> AdapterKind {
         match self {
             Self::Sandbox(_) => AdapterKind::Sandbox,
+            Self::ApiPix(_) => AdapterKind::ApiPix,
+            Self::Cielo(_) => AdapterKind::Cielo,
+        }
+    }
+
+    /// What a handshake with its provider needs; none if it has no provider.
+    pub const fn tls(&self) -> Option<&TlsConfig> {
+        match self {
+            Self::Sandbox(_) => None,
+            Self::ApiPix(api_pix) => Some(&api_pix.tls),
+            Self::Cielo(cielo) => Some(&cielo.tls),
+        }
+    }
+
+    /// Where its provider is; none if it has none.
+    pub fn address(&self) -> Option<&str> {
+        match self {
+            Self::Sandbox(_) => None,
+            Self::ApiPix(api_pix) => Some(&api_pix.base_url),
+            Self::Cielo(cielo) => Some(&cielo.settings.base_url),
+        }
+    }
+
+    /// This one with the secrets and certificates of another: what may change while the service runs. An adapter of
+    /// another kind has none for it.
+    #[must_use]
+    pub fn with_secrets_of(&self, other: &Self) -> Self {
+        match (self, other) {
+            (Self::Sandbox(sandbox), Self::Sandbox(other)) => {
+                let notification_secret = other.notification_secret.clone();
+                Self::Sandbox(SandboxConfig { notification_secret, ..sandbox.clone() })
+            }
+            (Self::ApiPix(api_pix), Self::ApiPix(other)) => {
+                Self::ApiPix(Box::new(api_pix.with_secrets_of(other)))
+            }
+            (Self::Cielo(cielo), Self::Cielo(other)) => Self::Cielo(Box::new(cielo.with_secrets_of(other))),
+            (Self::Sandbox(_) | Self::ApiPix(_) | Self::Cielo(_), _) => self.clone(),
         }
     }
 
@@ -90,10 +147,18 @@ impl AdapterConfig {
     pub(super) fn read(
         kind: AdapterKind,
         table: &mut AcquirerTable<'_>,
-        sandbox: &SandboxDefaults,
+        surroundings: &Surroundings<'_>,
+        (mode, methods): (Mode, &[Method]),
     ) -> Option<Self> {
         match kind {
-            AdapterKind::Sandbox => Some(Self::Sandbox(SandboxConfig::read(table, sandbox))),
+            AdapterKind::Sandbox => Some(Self::Sandbox(SandboxConfig::read(table, surroundings.sandbox))),
+            AdapterKind::ApiPix => {
+                ApiPixConfig::read(table, surroundings, mode).map(|api_pix| Self::ApiPix(Box::new(api_pix)))
+            }
+            AdapterKind::Cielo => {
+                let cielo = CieloConfig::read(table, surroundings, mode, methods);
+                cielo.map(|cielo| Self::Cielo(Box::new(cielo)))
+            }
         }
     }
 }

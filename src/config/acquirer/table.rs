@@ -103,8 +103,60 @@ impl<'a> AcquirerTable<'a> {
         parsed
     }
 
+    /// Whether a key is set.
+    pub(super) fn contains(&self, key: &str) -> bool {
+        self.entries.contains_key(key)
+    }
+
+    /// Opens a table in this one, so that `INNER.KEY` may be asked for. `false` if it is not there, or is none.
+    pub(super) fn open(&mut self, inner: &str) -> bool {
+        self.asked.push(inner.into());
+        match self.entries.remove(inner) {
+            None => false,
+            Some(Value::Table(table)) => {
+                for (key, value) in table {
+                    let key = format!("{inner}.{}", key.replace('_', "-"));
+                    if self.entries.insert(key.clone(), value).is_some() {
+                        self.refuse(&key, "it is set twice; leave one of them");
+                    }
+                }
+                true
+            }
+            Some(_) => {
+                self.refuse(inner, "it is no table; allowed is { KEY = \"VALUE\", … }");
+                false
+            }
+        }
+    }
+
+    /// Reads a table of texts under names of any kind.
+    pub(super) fn texts(&mut self, key: &str) -> Vec<(String, String)> {
+        self.asked.push(key.into());
+        let Some(value) = self.entries.get(key) else { return Vec::new() };
+        let texts = value.as_table().and_then(|table| {
+            let text = |(name, value): (&String, &Value)| Some((name.clone(), value.as_str()?.to_owned()));
+            table.iter().map(text).collect()
+        });
+        if texts.is_none() {
+            self.refuse(key, "allowed is a table of texts, such as { NAME = \"TEXT\" }");
+        }
+        texts.unwrap_or_default()
+    }
+
+    /// Reads the file that a key names. `None` if it is not set or was refused.
+    pub(super) fn file(&mut self, key: &str) -> Option<Secret<Vec<u8>>> {
+        let origin = self.origin;
+        let path = self.optional(key, "the path of a file", |path| Some(origin.resolve(path)))?;
+        match fs::read(&path) {
+            Ok(bytes) => Some(Secret::new(bytes)),
+            Err(error) => {
+                self.refuse(key, &format!("{} can't be read: {error}", path.display()));
+                None
+            }
+        }
+    }
+
     /// Reads a secret that must be there.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the sandbox can do without any secret"))]
     pub(super) fn required_secret<T>(
         &mut self,
         key: &str,

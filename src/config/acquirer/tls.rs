@@ -1,0 +1,51 @@
+//! Who we are to a provider, and whom we believe about it: files with certificates and keys.
+
+use quita_acquirers::exchange::identity::{Authorities, ClientIdentity, IdentityError};
+
+use super::table::AcquirerTable;
+
+/// What a handshake needs.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TlsConfig {
+    /// Our certificate with its key.
+    pub identity: Option<ClientIdentity>,
+    /// Whom we believe, in place of the built-in roots.
+    pub authorities: Option<Authorities>,
+}
+
+impl TlsConfig {
+    /// Reads `certificate-file`, `private-key-file` and `ca-file`.
+    pub(super) fn read(table: &mut AcquirerTable<'_>) -> Self {
+        let (has_certificate, has_key) = (table.contains(CERTIFICATE), table.contains(PRIVATE_KEY));
+        let (certificate, key) = (table.file(CERTIFICATE), table.file(PRIVATE_KEY));
+        if has_certificate != has_key {
+            let missing = if has_key { CERTIFICATE } else { PRIVATE_KEY };
+            table.refuse(missing, "it is missing; a certificate and its private key belong together");
+        }
+        let identity = certificate.zip(key).and_then(|(certificate, key)| {
+            let identity = ClientIdentity::from_pem(certificate.expose(), key.expose());
+            identity.map_err(|error| table.refuse(culprit(&error), &error.to_string())).ok()
+        });
+        Self { identity, authorities: authorities(table) }
+    }
+
+    /// Reads `ca-file` alone.
+    pub(super) fn read_authorities(table: &mut AcquirerTable<'_>) -> Self {
+        Self { identity: None, authorities: authorities(table) }
+    }
+}
+
+const CERTIFICATE: &str = "certificate-file";
+const PRIVATE_KEY: &str = "private-key-file";
+
+fn authorities(table: &mut AcquirerTable<'_>) -> Option<Authorities> {
+    let pem = table.file("ca-file")?;
+    Authorities::from_pem(pem.expose()).map_err(|why| table.refuse("ca-file", &why)).ok()
+}
+
+const fn culprit(error: &IdentityError) -> &'static str {
+    match error {
+        IdentityError::Certificate(_) => CERTIFICATE,
+        IdentityError::Key(_) | IdentityError::KeyEncrypted | IdentityError::DoNotFit => PRIVATE_KEY,
+    }
+}
