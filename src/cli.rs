@@ -26,6 +26,7 @@ use actix_web::rt::System;
 use clap::{Parser, Subcommand};
 
 use crate::config::Config;
+use crate::serve::Reread;
 use crate::telemetry;
 use failure::Failure;
 use flags::ServiceFlags;
@@ -80,13 +81,17 @@ pub fn main() -> ExitCode {
 async fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Serve(flags) => {
+            let reread = {
+                let flags = flags.clone();
+                Reread::new(move || Config::from_settings(flags.clone().settings()))
+            };
             let config = Config::from_settings(flags.settings())?;
             config.refuse_unsafe()?;
             telemetry::start(config.log).map_err(Failure::failed)?;
             for warning in &config.warnings {
                 tracing::warn!("{warning}");
             }
-            crate::serve::run(config).await.map_err(|error| Failure::failed(format!("{error:#}")))
+            crate::serve::run(config, reread).await.map_err(|error| Failure::failed(format!("{error:#}")))
         }
         Command::Keys(command) => keys::run(command).await,
         Command::Users(command) => users::run(command).await,

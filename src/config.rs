@@ -22,7 +22,9 @@ mod secret_text;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use quita_adapters::system::SystemClock;
 use quita_domain::secret::Secret;
+use quita_ports::Clock;
 use url::Url;
 
 use acquirer::{AcquirerConfig, SandboxDefaults, Surroundings, TIME_OUT_FORM, number, parse_time_out};
@@ -137,8 +139,7 @@ impl Config {
             .unwrap_or(default_rate);
         let sandbox = sandbox_defaults(&mut settings);
         let public_url = settings.read("public-url", PUBLIC_URL_FORM, parse_plain_url);
-        let surroundings =
-            Surroundings { environment, public_url: public_url.as_ref(), sandbox: &sandbox };
+        let surroundings = Surroundings { environment, public_url: public_url.as_ref(), sandbox: &sandbox };
         let acquirers = acquirer::read(&mut settings, &surroundings);
         let ops_listen = address(&mut settings, "ops-listen", 9090);
         let mut config = Self {
@@ -170,7 +171,7 @@ impl Config {
             warnings: Vec::new(),
         };
         settings.finish()?;
-        config.warnings = safety::warnings(&config, store_is_flag);
+        config.warnings = safety::warnings(&config, store_is_flag, SystemClock.now());
         Ok(config)
     }
 

@@ -1,6 +1,7 @@
 //! `quita serve`: everything wired together, from the first line of the log to the last.
 
 use std::io;
+use std::mem;
 use std::net::TcpListener;
 use std::num::NonZero;
 use std::sync::Arc;
@@ -16,8 +17,10 @@ use quita_adapters::system::{SystemClock, SystemDice, SystemIds};
 use quita_adapters::webhook_http::{AddressPolicy, WebhookHttpFactory};
 use quita_ports::trace::Tracer;
 use quita_ports::{AcquirerFactory, Clock, WebhookSenderFactory, WholeStore};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
+pub use crate::acquirers::Reread;
+use crate::acquirers::{Link, LinkMetrics, Reload, ReloadMetrics, keep_registering};
 use crate::config::{Config, Environment};
 use crate::console::merchant::{self, MerchantConsole};
 use crate::console::operator::OperatorConsole;
@@ -41,22 +44,41 @@ pub struct Outside {
     pub acquirers: Vec<Arc<dyn AcquirerFactory>>,
     /// The wall clock.
     pub clock: Arc<dyn Clock>,
+    configured: Configured,
+}
+
+/// What may be configured anew, of what is outside.
+#[derive(Default)]
+struct Configured {
+    links: Vec<Arc<Link>>,
+    /// How the configuration is read again.
+    reread: Option<Reread>,
 }
 
 impl Outside {
+    /// These acquirers, which nothing changes but themselves, and this clock.
+    pub fn new(acquirers: Vec<Arc<dyn AcquirerFactory>>, clock: Arc<dyn Clock>) -> Self {
+        Self { acquirers, clock, configured: Configured::default() }
+    }
+
     /// The configured acquirers and the clock of this machine.
-    pub fn configured(config: &Config) -> Self {
+    ///
+    /// # Errors
+    /// When an acquirer can't be made after all.
+    pub fn configured(config: &Config, reread: Option<Reread>) -> anyhow::Result<Self> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        Self { acquirers: acquirers::build(config, &clock), clock }
+        let links = acquirers::build(config, &clock)?;
+        let acquirers = acquirers::factories(&links);
+        Ok(Self { acquirers, clock, configured: Configured { links, reread } })
     }
 }
 
-/// Runs the service until it is told to stop.
+/// Runs the service until it is told to stop. At SIGHUP the configuration is read again in this way.
 ///
 /// # Errors
 /// When it can't start; the message says what to do.
-pub async fn run(config: Config) -> anyhow::Result<()> {
-    let outside = Outside::configured(&config);
+pub async fn run(config: Config, reread: Reread) -> anyhow::Result<()> {
+    let outside = Outside::configured(&config, Some(reread))?;
     run_with(config, outside).await
 }
 
@@ -64,7 +86,8 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// When it can't start; the message says what to do.
-pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
+pub async fn run_with(config: Config, mut outside: Outside) -> anyhow::Result<()> {
+    let Configured { links, reread } = mem::take(&mut outside.configured);
     let open_files = allow_open_files();
     let store = store::open(&config.store, Purpose::Serve).await?;
     let clock = Arc::clone(&outside.clock);
@@ -108,7 +131,15 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let api = listen(listener, (edge.clone(), console), traces.tracer())?;
     let (access, people) =
         (Access::new(store.clone(), clock.clone()), People::new(store.clone(), clock.clone()));
+    LinkMetrics::register(links.clone(), &registry)?;
+    let reload = reread.map(|reread| {
+        let (links, operators) = (links.clone(), system.operators());
+        let metrics = ReloadMetrics::register(&registry)?;
+        anyhow::Ok(Reload { reread, links, operators, started: config.clone(), metrics })
+    });
+    let reload = reload.transpose()?;
     let operators = OperatorConsole::new(system.operators(), system.payments(), store, clock, &config);
+    let operators = operators.with_links(links.clone());
     let listener = Listener {
         socket: ops_socket,
         places: Places::new("ops", ConnectionLimits::of_ops(open_files), &connections),
@@ -121,7 +152,9 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let welcome = first_run::prepare(&config, &access, &people).await?;
     tracing::info!(listen = %api_address, ops_listen = %ops_address, store = %config.store, "the service is ready");
     welcome.print(&config, api_address, ops_address);
-    serve(api, ops, &system, config.shutdown_time, || streams.close()).await?;
+    let registering = actix_web::rt::spawn(keep_registering(links));
+    serve(api, ops, (&system, reload), config.shutdown_time, || streams.close()).await?;
+    registering.abort();
     uses.abort();
     if tokio::time::timeout(LAST_WRITE_WITHIN, keep_last_uses(&edge)).await.is_err() {
         tracing::debug!("when keys were last used could not be stored in time");
@@ -158,7 +191,7 @@ fn webhooks(config: &Config, clock: &Arc<dyn Clock>) -> Arc<dyn WebhookSenderFac
 
 fn ports(
     store: Arc<dyn WholeStore>,
-    Outside { acquirers, clock }: Outside,
+    Outside { acquirers, clock, .. }: Outside,
     webhooks: Arc<dyn WebhookSenderFactory>,
     tracer: Option<Arc<dyn Tracer>>,
 ) -> Ports {
@@ -200,11 +233,19 @@ fn allow_open_files() -> u64 {
     allowed
 }
 
+/// The next SIGHUP, if anybody waits for one.
+async fn hung_up(signal: &mut Option<Signal>) -> Option<()> {
+    match signal {
+        Some(signal) => signal.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
 /// Serves until a signal; then stops accepting and finishes what was accepted.
 async fn serve(
     api: Server,
     ops: Server,
-    system: &ActorSystem,
+    (system, reload): (&ActorSystem, Option<Reload>),
     within: Duration,
     end_streams: impl Fn(),
 ) -> io::Result<()> {
@@ -212,10 +253,16 @@ async fn serve(
     let (mut api, mut ops) = (actix_web::rt::spawn(api), actix_web::rt::spawn(ops));
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut hang_up = reload.is_some().then(|| signal(SignalKind::hangup())).transpose()?;
     let mut watch = tokio::time::interval(Duration::from_secs(1));
     loop {
         tokio::select! {
             _ = watch.tick() => system.watch(),
+            Some(()) = hung_up(&mut hang_up) => {
+                if let Some(reload) = &reload {
+                    reload.run().await;
+                }
+            }
             _ = terminate.recv() => break,
             _ = interrupt.recv() => break,
             ended = &mut api => return ended?,

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use uuid::Uuid;
 
 use crate::acquirers::route_view::RouteView;
-use crate::acquirers::routing::Route;
+use crate::acquirers::routing::{Route, Share};
 use crate::actor::kind::ActorKind;
 use crate::actor::mailbox::NoAnswer;
 use crate::denied::Denied;

@@ -2,6 +2,7 @@
 
 mod checks;
 mod finding;
+mod providers;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +31,7 @@ pub(super) async fn run(settings: Settings) -> Result<(), Failure> {
         Ok(config) => {
             findings.extend(checks::configuration(&config));
             findings.extend(checks::acquirers(&config));
+            findings.extend(providers::reach(&config).await);
             findings.push(checks::secret_key(&config));
             findings.push(checks::open_files(open_files::most()));
             findings.extend(stored(&config).await);

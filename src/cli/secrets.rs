@@ -9,7 +9,9 @@ use super::failure::Failure;
 use super::flags::{ServiceFlags, StoreFlags};
 use super::keys::{ApplicationArgs, mode, office};
 use super::output;
+use crate::acquirers::Site;
 use crate::config::Config;
+use crate::config::acquirer::AdapterConfig;
 use crate::http::Keys;
 use crate::service::audit::AuditDraft;
 
@@ -20,7 +22,8 @@ pub(super) enum SecretsCommand {
     Show(SecretArgs),
     /// Make a new secret and print it; those before follow, each valid for 24 hours after it was replaced
     Rotate(SecretArgs),
-    /// Print the secret with which an acquirer signs its notices to POST /acquirers/NAME/notifications
+    /// Print what authenticates an acquirer's notices: the sandbox's signing secret, the whole address to which a bank
+    /// calls back, the value of Cielo's header
     Notification(NotificationArgs),
 }
 
@@ -73,12 +76,28 @@ pub(super) async fn run(command: SecretsCommand) -> Result<(), Failure> {
     secrets.iter().try_for_each(|secret| output::result(secret))
 }
 
-/// The one that is configured, or one derived from the service's secret key: nothing is stored.
+/// What authenticates notices of an acquirer: configured, or derived from the service's secret key. Nothing is stored.
 fn notification_secret(acquirer: &str, config: &Config) -> Result<String, Failure> {
     let Some(found) = config.acquirers.iter().find(|known| known.spec.name.as_str() == acquirer) else {
         let known: Vec<_> = config.acquirers.iter().map(|known| known.spec.name.as_str()).collect();
         let known = known.join(", ");
         return Err(Failure::failed(format!("no acquirer {acquirer} is configured; there are: {known}")));
     };
-    Ok(Keys::new(config.secret_key.expose()).notification_secret(found).reveal())
+    let site = Site::of(config);
+    Ok(match &found.adapter {
+        AdapterConfig::Sandbox(sandbox) => {
+            Keys::new(config.secret_key.expose()).notification_secret(&found.spec.name, sandbox).reveal()
+        }
+        AdapterConfig::ApiPix(api_pix) => {
+            output::note("The address to which the bank calls back; whoever knows it may send hints:");
+            site.callback_address(found, api_pix)
+        }
+        AdapterConfig::Cielo(cielo) => {
+            let (header, address) = (&cielo.settings.notification_header, site.notifications(found));
+            output::note(&format!(
+                "Cielo sends this in the header {header} of its notifications to {address}:"
+            ));
+            cielo.settings.notification_secret.expose().clone()
+        }
+    })
 }

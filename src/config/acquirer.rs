@@ -234,4 +234,6 @@ fn millis(duration: Duration) -> u64 {
 }
 
 #[cfg(test)]
+mod provider_tests;
+#[cfg(test)]
 mod tests;

@@ -2,6 +2,8 @@
 
 use std::net::SocketAddr;
 
+use quita_domain::time::Timestamp;
+
 use super::problem::{Problem, Severity};
 use super::secret_key::MIN_SECRET_KEY_CHARACTERS;
 use super::{Config, Environment};
@@ -52,7 +54,7 @@ const MAKE_A_KEY: &str =
     "make one with `openssl rand -base64 48` and set QUITA_SECRET_KEY or secret-key-file";
 
 /// What is allowed and worth a word.
-pub(super) fn warnings(config: &Config, store_is_flag: bool) -> Vec<String> {
+pub(super) fn warnings(config: &Config, store_is_flag: bool, now: Timestamp) -> Vec<String> {
     let mut warnings = Vec::new();
     if !is_loopback(config.ops_listen) {
         warnings.push(format!(
@@ -78,6 +80,16 @@ pub(super) fn warnings(config: &Config, store_is_flag: bool) -> Vec<String> {
     if config.acquirers.is_empty() {
         warnings
             .push("acquirer: none is configured, so every payment is refused as method_unavailable".into());
+    }
+    for acquirer in &config.acquirers {
+        let identity = acquirer.adapter.tls().and_then(|tls| tls.identity.as_ref());
+        if let Some(until) = identity.and_then(|identity| identity.until()).filter(|until| *until <= now) {
+            warnings.push(format!(
+                "acquirer[{}].certificate-file: its certificate ended at {until}, so the provider refuses every call; \
+                 put a new one there with its key, and send SIGHUP",
+                acquirer.spec.name
+            ));
+        }
     }
     if store_is_flag && config.store.has_credentials() {
         warnings.push(

@@ -29,6 +29,7 @@ use super::kit::attempts::Attempts;
 use super::kit::console_kind::ConsoleKind;
 use super::kit::cookies::Cookies;
 use super::kit::live::Streams;
+use crate::acquirers::Link;
 use crate::config::{Config, Environment};
 use crate::service::audit::Audit;
 use crate::service::people::{OperatorCredential, People};
@@ -52,6 +53,8 @@ pub(crate) struct OperatorConsole {
     credential: Option<OperatorCredential>,
     /// What the store is, without its password.
     store_name: String,
+    /// The ways to the providers.
+    links: Vec<Arc<Link>>,
 }
 
 impl OperatorConsole {
@@ -80,6 +83,13 @@ impl OperatorConsole {
             credential: password
                 .map(|password| OperatorCredential::new(password, config.secret_key.expose())),
             store_name: config.store.to_string(),
+            links: Vec::new(),
         }
+    }
+
+    /// And how the ways to these providers are.
+    #[must_use]
+    pub(crate) fn with_links(self, links: Vec<Arc<Link>>) -> Self {
+        Self { links, ..self }
     }
 }

@@ -48,7 +48,14 @@ impl SandboxNotices {
         let (Some(id), Some(timestamp), Some(signature)) = (id, timestamp, signature) else { return false };
         let Ok(timestamp_s) = timestamp.parse::<i64>() else { return false };
         let is_fresh = timestamp_s.abs_diff(now.millis().div_euclid(1_000)) <= TOLERANCE_S;
-        is_fresh && verify(&self.secret.read().unwrap_or_else(PoisonError::into_inner), id, timestamp_s, notice.body, signature)
+        is_fresh
+            && verify(
+                &self.secret.read().unwrap_or_else(PoisonError::into_inner),
+                id,
+                timestamp_s,
+                notice.body,
+                signature,
+            )
     }
 }
 

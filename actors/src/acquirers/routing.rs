@@ -36,7 +36,8 @@ impl Route {
 
     /// Everything that is shown of it.
     pub(crate) fn view(&self, now: Timestamp) -> RouteView {
-        let throttled_ms = self.pace.throttled_for().map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+        let throttled_ms =
+            self.pace.throttled_for().map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
         RouteView {
             throttled_until: throttled_ms.map(|wait_ms| now.plus_ms(wait_ms)),
             ..self.health.view(self.health(now), now)

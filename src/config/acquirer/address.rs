@@ -8,7 +8,8 @@ use crate::config::Environment;
 const FORM_OF_DEVELOPMENT: &str =
     "an https URL without user and fragment, or an http one on loopback, such as https://pix.bank.example/v2";
 
-const FORM_OF_PRODUCTION: &str = "an https URL without user and fragment, such as https://pix.bank.example/v2";
+const FORM_OF_PRODUCTION: &str =
+    "an https URL without user and fragment, such as https://pix.bank.example/v2";
 
 /// Reads an address; a slash at its end is dropped. `None` if it is not set or was refused.
 pub(super) fn base(table: &mut AcquirerTable<'_>, key: &str, environment: Environment) -> Option<String> {
@@ -19,7 +20,11 @@ pub(super) fn base(table: &mut AcquirerTable<'_>, key: &str, environment: Enviro
 }
 
 /// Reads an address that may have a query.
-pub(super) fn with_query(table: &mut AcquirerTable<'_>, key: &str, environment: Environment) -> Option<String> {
+pub(super) fn with_query(
+    table: &mut AcquirerTable<'_>,
+    key: &str,
+    environment: Environment,
+) -> Option<String> {
     table.optional(key, form(environment), |text| parse(text, environment).map(|_| text.to_owned()))
 }
 

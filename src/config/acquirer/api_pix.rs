@@ -148,8 +148,7 @@ fn truth(table: &mut AcquirerTable<'_>, key: &str) -> Option<bool> {
 }
 
 const STANDARD: &str = "bacen";
-const PIX_KEY_FORM: &str =
-    "a Pix key as the directory stores it: a random key in lower case, an e-mail address, +55… or the digits of a document";
+const PIX_KEY_FORM: &str = "a Pix key as the directory stores it: a random key in lower case, an e-mail address, +55… or the digits of a document";
 
 /// Where calls go.
 struct Hosts {

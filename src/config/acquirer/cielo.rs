@@ -39,9 +39,10 @@ const fn hosts(mode: Mode) -> [&'static str; 2] {
         Mode::Live => {
             ["https://api.cieloecommerce.cielo.com.br", "https://apiquery.cieloecommerce.cielo.com.br"]
         }
-        Mode::Test => {
-            ["https://apisandbox.cieloecommerce.cielo.com.br", "https://apiquerysandbox.cieloecommerce.cielo.com.br"]
-        }
+        Mode::Test => [
+            "https://apisandbox.cieloecommerce.cielo.com.br",
+            "https://apiquerysandbox.cieloecommerce.cielo.com.br",
+        ],
     }
 }
 
@@ -55,14 +56,14 @@ impl CieloConfig {
         methods: &[Method],
     ) -> Option<Self> {
         let [base_url, query_base_url] = addresses(table, surroundings, mode);
-        let merchant_id = table.required("merchant-id", "a GUID", |text| {
-            Uuid::try_parse(text).ok().map(|_| text.to_owned())
-        });
+        let merchant_id = table
+            .required("merchant-id", "a GUID", |text| Uuid::try_parse(text).ok().map(|_| text.to_owned()));
         let merchant_key = table.required_secret("merchant-key", VISIBLE, visible);
         let notification_header = table.optional("notification-header", "the name of a header", header_name);
         let notification_secret = table.required_secret("notification-secret", VISIBLE, visible);
         let soft_descriptor = table.optional("soft-descriptor", "1 to 13 letters and digits", |text| {
-            let fits = (1..=13).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+            let fits =
+                (1..=13).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
             fits.then(|| text.to_owned())
         });
         let pix_provider = table.optional("pix-provider", PROVIDER, provider);
@@ -85,14 +86,13 @@ impl CieloConfig {
 
 /// Another address for sales is one for reading them too, unless that is set.
 fn addresses(table: &mut AcquirerTable<'_>, surroundings: &Surroundings<'_>, mode: Mode) -> [String; 2] {
-    let [base, query_base] =
-        ["base-url", "query-base-url"].map(|key| {
-            let url = address::base(table, key, surroundings.environment)?;
-            if url.ends_with("/1") {
-                table.refuse(key, "its /1 belongs to the calls; leave it out");
-            }
-            Some(url)
-        });
+    let [base, query_base] = ["base-url", "query-base-url"].map(|key| {
+        let url = address::base(table, key, surroundings.environment)?;
+        if url.ends_with("/1") {
+            table.refuse(key, "its /1 belongs to the calls; leave it out");
+        }
+        Some(url)
+    });
     let [own_base, own_query] = hosts(mode).map(str::to_owned);
     let query_base = query_base.or_else(|| base.clone()).unwrap_or(own_query);
     [base.unwrap_or(own_base), query_base]

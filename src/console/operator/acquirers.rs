@@ -5,18 +5,21 @@ use std::sync::Arc;
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 use askama::Template;
+use quita_acquirers::api_pix::RegistrationOutcome;
 use quita_actors::{RouteState, RouteView, Thousandths};
 use quita_domain::audit::AuditAction;
 use quita_domain::control::RouteDirective;
 use quita_domain::identity::{AcquirerName, Mode};
 use quita_domain::method::Method;
 use quita_domain::secret::Secret;
+use quita_domain::time::Timestamp;
 
 use super::OperatorConsole;
 use super::frame::{Frame, Section};
 use super::texts::Texts;
 use super::visitor::{Operator, OperatorForm, is_operator, watcher_of};
 use super::words;
+use crate::acquirers::LinkState;
 use crate::console::kit::answer::{html, see_other};
 use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
@@ -31,16 +34,36 @@ struct AcquirersPage {
     body: String,
 }
 
-/// The part of the page that is kept up to date: all routes.
+/// The part of the page that is kept up to date: all ways to providers, and all routes.
 #[derive(Template)]
 #[template(path = "console/operator/acquirers_body.html")]
 struct AcquirersBody {
     texts: &'static Texts,
     language: Language,
+    links: Vec<LinkState>,
     routes: Vec<RouteView>,
 }
 
 impl AcquirersBody {
+    /// Until when an acquirer wants no calls, whatever the method.
+    fn throttled_until(&self, link: &LinkState) -> Option<Timestamp> {
+        let of_it = self.routes.iter().filter(|route| route.acquirer == link.acquirer);
+        of_it.filter_map(|route| route.throttled_until).max()
+    }
+
+    /// What became of the address for a bank's callbacks, if it had to be told.
+    fn callbacks(&self, link: &LinkState) -> Option<String> {
+        let texts = &self.texts.operators;
+        match link.registration.as_ref()? {
+            RegistrationOutcome::Off => None,
+            RegistrationOutcome::Known
+            | RegistrationOutcome::Registered
+            | RegistrationOutcome::Replaced(_) => Some(texts.callbacks_registered.into()),
+            RegistrationOutcome::Foreign(host) => Some(texts.callbacks_foreign.replace("{host}", host)),
+            RegistrationOutcome::Failed(why) => Some(texts.callbacks_failed.replace("{why}", why)),
+        }
+    }
+
     fn state(&self, state: &RouteState) -> &'static str {
         words::state(*state, self.texts)
     }
@@ -105,7 +128,8 @@ pub(super) async fn show(
 
 fn body(console: &OperatorConsole, language: Language) -> Result<String, Failure> {
     let routes = console.operators.routes();
-    Ok(AcquirersBody { texts: Texts::of(language), language, routes }.render()?)
+    let links = console.links.iter().filter_map(|link| link.state()).collect();
+    Ok(AcquirersBody { texts: Texts::of(language), language, links, routes }.render()?)
 }
 
 /// `GET /acquirers/stream`

@@ -88,6 +88,17 @@ group! {
         failures_in_a_row: "Falhas seguidas", "Failures in a row";
         last_failure: "Última falha", "Last failure";
         last_answer: "Última resposta", "Last answer";
+        throttled_until: "Pede espera até", "Wants no calls until";
+        provider: "Provedor", "Provider";
+        certificate_until: "Certificado até", "Certificate until";
+        token_until: "Token até", "Token until";
+        last_success: "Último sucesso", "Last success";
+        last_error: "Último erro", "Last error";
+        callbacks: "Avisos do banco", "The bank's callbacks";
+        callbacks_registered: "registrados", "registered";
+        callbacks_foreign: "vão para outro endereço: {host}", "go to another address: {host}";
+        callbacks_failed: "não registrados: {why}", "not registered: {why}";
+        never: "nunca", "never";
         latency: "Tempo de resposta", "Latency";
         outcomes: "Desfechos", "Outcomes";
         answered: "respondidas", "answered";

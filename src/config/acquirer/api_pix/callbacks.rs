@@ -35,13 +35,17 @@ impl CallbackConfig {
             _ => None,
         });
         if matches!(registration, Some(Registration::Register | Registration::Replace)) && !is_https {
-            table.refuse("webhook", "a bank calls back at https alone; set an https public-url, or webhook = \"off\"");
+            table.refuse(
+                "webhook",
+                "a bank calls back at https alone; set an https public-url, or webhook = \"off\"",
+            );
         }
         let default = if is_https { Registration::Register } else { Registration::Off };
         let epoch = table.optional("notification-epoch", "1 to 4294967295", |text| number(text, 1, u32::MAX));
-        let suffix = table.optional("webhook-suffix", "what follows the token: visible ASCII characters", |text| {
-            text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#').then(|| text.to_owned())
-        });
+        let suffix =
+            table.optional("webhook-suffix", "what follows the token: visible ASCII characters", |text| {
+                text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#').then(|| text.to_owned())
+            });
         let suffix = suffix.or_else(|| dialect.webhook_suffix.clone()).unwrap_or_default();
         let mut headers: Vec<_> = table.texts("webhook-headers");
         for (name, value) in &headers {

@@ -60,7 +60,11 @@ impl Templates {
 
 impl Template {
     fn filled(&self, fillings: &Fillings) -> Result<Option<Secret<String>>, MissingFilling> {
-        if self.is_of_dialect { fillings.fill_of_dialect(&self.text) } else { fillings.fill(&self.text).map(Some) }
+        if self.is_of_dialect {
+            fillings.fill_of_dialect(&self.text)
+        } else {
+            fillings.fill(&self.text).map(Some)
+        }
     }
 }
 

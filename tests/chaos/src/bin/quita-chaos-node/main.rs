@@ -59,12 +59,13 @@ async fn serve(flags: ServiceFlags) -> anyhow::Result<()> {
         // The adapter that is named is not the one that is used, but its secret is.
         let secret = match &acquirer.adapter {
             AdapterConfig::Sandbox(sandbox) => sandbox.notification_secret.clone(),
+            AdapterConfig::ApiPix(_) | AdapterConfig::Cielo(_) => None,
         };
         let secret = secret.ok_or_else(|| anyhow::anyhow!("{} has no secret", acquirer.spec.name))?;
         Ok(Arc::new(BankFactory::new(acquirer.spec.clone(), secret, bank, plant.as_deref())?))
     };
     let acquirers = config.acquirers.iter().map(factory).collect::<Result<_, _>>()?;
-    quita::serve::run_with(config, Outside { acquirers, clock: Arc::new(AheadClock { ahead_ms }) }).await
+    quita::serve::run_with(config, Outside::new(acquirers, Arc::new(AheadClock { ahead_ms }))).await
 }
 
 /// A variable that is the tester's.

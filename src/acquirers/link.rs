@@ -1,0 +1,226 @@
+//! The way to one provider: the adapter with its connections, and how it is.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use quita_acquirers::api_pix::{ApiPixFactory, RegistrationOutcome};
+use quita_acquirers::cielo::CieloFactory;
+use quita_acquirers::exchange::ExchangeFactory;
+use quita_acquirers::exchange::http_client::{HttpClientFactory, HttpClientSettings};
+use quita_acquirers::exchange::watched::{LinkError, LinkStatus, TokenOutcome, Watched};
+use quita_acquirers::sandbox::{SandboxFactory, SandboxSettings};
+use quita_domain::acquiring::{CallFailure, Identified, Reference};
+use quita_domain::identity::AcquirerName;
+use quita_domain::time::Timestamp;
+use quita_ports::{AcquirerFactory, Clock};
+use uuid::Uuid;
+
+use super::Site;
+use crate::config::acquirer::{AcquirerConfig, AdapterConfig};
+
+/// One acquirer of the configuration, ready to be called.
+pub(crate) struct Link {
+    adapter: Adapter,
+    status: Arc<LinkStatus>,
+    clock: Arc<dyn Clock>,
+    configured: Mutex<AcquirerConfig>,
+}
+
+enum Adapter {
+    Sandbox(Arc<SandboxFactory>),
+    ApiPix(Arc<ApiPixFactory>),
+    Cielo(Arc<CieloFactory>),
+}
+
+/// How the way to a provider is, on this node.
+#[derive(Debug, Clone)]
+pub(crate) struct LinkState {
+    pub(crate) acquirer: AcquirerName,
+    /// Where it is.
+    pub(crate) address: String,
+    /// When our certificate ends, if we have one.
+    pub(crate) certificate_until: Option<Timestamp>,
+    /// When the token of access ends, if there is one.
+    pub(crate) token_until: Option<Timestamp>,
+    pub(crate) last_success: Option<Timestamp>,
+    pub(crate) last_error: Option<LinkError>,
+    /// What became of the address for callbacks, if this service registers it.
+    pub(crate) registration: Option<RegistrationOutcome>,
+}
+
+impl Link {
+    /// Makes the adapter. Nothing is sent.
+    pub(crate) fn open(
+        acquirer: &AcquirerConfig,
+        site: &Site,
+        clock: &Arc<dyn Clock>,
+    ) -> anyhow::Result<Self> {
+        let status = Arc::new(LinkStatus::default());
+        let (spec, own_clock) = (acquirer.spec.clone(), Arc::clone(clock));
+        let adapter = match &acquirer.adapter {
+            AdapterConfig::Sandbox(sandbox) => {
+                let settle_after_ms = u64::try_from(sandbox.settle_after.as_millis()).unwrap_or(u64::MAX);
+                let settings = SandboxSettings { settle_after_ms, ..SandboxSettings::default() };
+                let secret = site.keys.notification_secret(&spec.name, sandbox);
+                Adapter::Sandbox(Arc::new(SandboxFactory::new(spec, settings, secret, own_clock)))
+            }
+            AdapterConfig::ApiPix(api_pix) => {
+                let settings =
+                    api_pix.settings(site.callback_token(acquirer, api_pix), &site.notifications(acquirer));
+                let exchange = exchange(acquirer, &status, clock)?;
+                Adapter::ApiPix(Arc::new(ApiPixFactory::new(spec, settings, exchange, own_clock)))
+            }
+            AdapterConfig::Cielo(cielo) => {
+                let exchange = exchange(acquirer, &status, clock)?;
+                Adapter::Cielo(Arc::new(CieloFactory::new(spec, cielo.settings.clone(), exchange, own_clock)))
+            }
+        };
+        Ok(Self { adapter, status, clock: Arc::clone(clock), configured: Mutex::new(acquirer.clone()) })
+    }
+
+    pub(crate) fn factory(&self) -> Arc<dyn AcquirerFactory> {
+        match &self.adapter {
+            Adapter::Sandbox(sandbox) => Arc::clone(sandbox) as _,
+            Adapter::ApiPix(api_pix) => Arc::clone(api_pix) as _,
+            Adapter::Cielo(cielo) => Arc::clone(cielo) as _,
+        }
+    }
+
+    fn configured(&self) -> MutexGuard<'_, AcquirerConfig> {
+        self.configured.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What it works with now.
+    pub(crate) fn config(&self) -> AcquirerConfig {
+        self.configured().clone()
+    }
+
+    /// How it is; `None` if there is no provider outside.
+    pub(crate) fn state(&self) -> Option<LinkState> {
+        let configured = self.configured();
+        let address = configured.adapter.address()?.to_owned();
+        let identity = configured.adapter.tls().and_then(|tls| tls.identity.as_ref());
+        let (token_until, registration) = match &self.adapter {
+            Adapter::ApiPix(api_pix) => (api_pix.token_until(), api_pix.registration()),
+            Adapter::Sandbox(_) | Adapter::Cielo(_) => (None, None),
+        };
+        let view = self.status.view();
+        Some(LinkState {
+            acquirer: configured.spec.name.clone(),
+            address,
+            certificate_until: identity.and_then(|identity| identity.until()),
+            token_until,
+            last_success: view.last_success,
+            last_error: view.last_error,
+            registration,
+        })
+    }
+
+    /// How many requests for a token ended so; `None` if none is ever asked for.
+    pub(super) fn token_requests(&self, outcome: TokenOutcome) -> Option<u64> {
+        token_url(&self.configured().adapter)?;
+        Some(self.status.token_requests(outcome))
+    }
+
+    /// The bank that can be told where to call back.
+    pub(super) fn api_pix(&self) -> Option<&ApiPixFactory> {
+        match &self.adapter {
+            Adapter::ApiPix(api_pix) => Some(api_pix),
+            Adapter::Sandbox(_) | Adapter::Cielo(_) => None,
+        }
+    }
+
+    /// What is needed to work with another configuration of the same acquirer. Nothing has changed yet.
+    pub(super) fn prepare(&self, acquirer: &AcquirerConfig) -> anyhow::Result<Prepared> {
+        let exchange = match &acquirer.adapter {
+            AdapterConfig::Sandbox(_) => None,
+            AdapterConfig::ApiPix(_) | AdapterConfig::Cielo(_) => {
+                Some(exchange(acquirer, &self.status, &self.clock)?)
+            }
+        };
+        Ok(Prepared { acquirer: acquirer.clone(), exchange })
+    }
+
+    /// Works with it from the next call on; those that are under way end with what they began with.
+    pub(super) fn take(&self, Prepared { acquirer, exchange }: Prepared, site: &Site) {
+        match (&self.adapter, &acquirer.adapter, exchange) {
+            (Adapter::Sandbox(factory), AdapterConfig::Sandbox(sandbox), _) => {
+                factory.reconfigure(site.keys.notification_secret(&acquirer.spec.name, sandbox));
+            }
+            (Adapter::ApiPix(factory), AdapterConfig::ApiPix(api_pix), Some(exchange)) => {
+                let token = site.callback_token(&acquirer, api_pix);
+                factory.reconfigure(api_pix.settings(token, &site.notifications(&acquirer)), exchange);
+            }
+            (Adapter::Cielo(factory), AdapterConfig::Cielo(cielo), Some(exchange)) => {
+                factory.reconfigure(cielo.settings.clone(), exchange);
+            }
+            (Adapter::Sandbox(_) | Adapter::ApiPix(_) | Adapter::Cielo(_), _, _) => return,
+        }
+        *self.configured() = acquirer;
+    }
+
+    /// Notes another share of the payments, which the actors have been told.
+    pub(super) fn note_share(&self, priority: u32, weight: u32) {
+        let mut configured = self.configured();
+        (configured.spec.priority, configured.spec.weight) = (priority, weight);
+    }
+
+    /// Asks the provider about something that does not exist: that it does not know that shows that address, certificate
+    /// and token are right, and changes nothing.
+    ///
+    /// # Errors
+    /// Why there was no answer of that kind.
+    pub(crate) async fn ask_something_unknown(&self) -> Result<(), String> {
+        match &self.adapter {
+            Adapter::Sandbox(_) => Ok(()),
+            Adapter::ApiPix(api_pix) => api_pix.ask_something_unknown().await.map_err(told),
+            Adapter::Cielo(cielo) => {
+                let nothing = Reference::none().with("paymentId", &Uuid::now_v7().to_string());
+                match cielo.build().identify(&nothing).await {
+                    Identified::Payment(_) | Identified::Unknown => Ok(()),
+                    Identified::Failed(failure) => Err(told(failure)),
+                }
+            }
+        }
+    }
+}
+
+/// Another configuration, ready to be taken.
+pub(super) struct Prepared {
+    acquirer: AcquirerConfig,
+    exchange: Option<Arc<dyn ExchangeFactory>>,
+}
+
+fn exchange(
+    acquirer: &AcquirerConfig,
+    status: &Arc<LinkStatus>,
+    clock: &Arc<dyn Clock>,
+) -> anyhow::Result<Arc<dyn ExchangeFactory>> {
+    let tls = acquirer.adapter.tls().cloned().unwrap_or_default();
+    let client = HttpClientFactory::new(HttpClientSettings {
+        time_out: Duration::from_millis(acquirer.spec.time_out_ms),
+        connections: acquirer.spec.concurrency,
+        identity: tls.identity,
+        authorities: tls.authorities,
+    });
+    let client = client.map_err(|why| anyhow::anyhow!("acquirer {}: {why}", acquirer.spec.name))?;
+    let token_url = token_url(&acquirer.adapter).map(str::to_owned);
+    Ok(Arc::new(Watched::new(Arc::new(client), Arc::clone(status), Arc::clone(clock), token_url)))
+}
+
+fn token_url(adapter: &AdapterConfig) -> Option<&str> {
+    match adapter {
+        AdapterConfig::ApiPix(api_pix) => api_pix.token_url(),
+        AdapterConfig::Sandbox(_) | AdapterConfig::Cielo(_) => None,
+    }
+}
+
+fn told(failure: CallFailure) -> String {
+    match failure {
+        CallFailure::NotDelivered(why) | CallFailure::Unknown(why) => why,
+        CallFailure::Throttled { after_ms } => {
+            format!("it wants no calls for {} s", after_ms.div_ceil(1_000))
+        }
+        CallFailure::Withheld => "nothing is sent to it".into(),
+    }
+}

@@ -1,0 +1,94 @@
+//! How the ways to providers are, as metrics. Read when they are asked for.
+
+use std::sync::Arc;
+
+use prometheus::core::{Collector, Desc};
+use prometheus::proto::MetricFamily;
+use prometheus::{IntCounterVec, IntGaugeVec, Opts, Registry};
+use quita_acquirers::exchange::watched::TokenOutcome;
+use quita_domain::time::Timestamp;
+
+use super::Link;
+use super::registration::is_registered;
+
+/// Shows how the ways to providers are.
+pub(crate) struct LinkMetrics {
+    links: Vec<Arc<Link>>,
+    certificate: IntGaugeVec,
+    token: IntGaugeVec,
+    registered: IntGaugeVec,
+    requests: IntCounterVec,
+}
+
+impl LinkMetrics {
+    /// Registers them.
+    ///
+    /// # Errors
+    /// When another metric has one of their names.
+    pub(crate) fn register(links: Vec<Arc<Link>>, registry: &Registry) -> Result<(), prometheus::Error> {
+        let gauge = |name: &str, help: &str| IntGaugeVec::new(Opts::new(name, help), &["acquirer"]);
+        let requests = Opts::new(
+            "quita_acquirer_token_requests_total",
+            "Requests for a token of access, by how they ended: granted, refused, failed",
+        );
+        let metrics = Self {
+            links,
+            certificate: gauge(
+                "quita_acquirer_certificate_expires_timestamp_seconds",
+                "When our certificate for this acquirer ends",
+            )?,
+            token: gauge(
+                "quita_acquirer_token_expires_timestamp_seconds",
+                "When the token of access to this acquirer ends that is in use",
+            )?,
+            registered: gauge(
+                "quita_acquirer_callback_registered",
+                "Whether this acquirer calls us back, where this service has to tell it so",
+            )?,
+            requests: IntCounterVec::new(requests, &["acquirer", "outcome"])?,
+        };
+        registry.register(Box::new(metrics))
+    }
+
+    fn refresh(&self) {
+        for link in &self.links {
+            let Some(state) = link.state() else { continue };
+            let label = [state.acquirer.as_str()];
+            show(&self.certificate, label, state.certificate_until.map(seconds));
+            show(&self.token, label, state.token_until.map(seconds));
+            let registered = state.registration.as_ref().and_then(is_registered);
+            show(&self.registered, label, registered.map(i64::from));
+            for outcome in TokenOutcome::ALL {
+                if let Some(count) = link.token_requests(outcome) {
+                    let counter = self.requests.with_label_values(&[label[0], outcome.as_str()]);
+                    counter.inc_by(count.saturating_sub(counter.get()));
+                }
+            }
+        }
+    }
+}
+
+impl Collector for LinkMetrics {
+    fn desc(&self) -> Vec<&Desc> {
+        let gauges = [&self.certificate, &self.token, &self.registered];
+        gauges.into_iter().flat_map(Collector::desc).chain(self.requests.desc()).collect()
+    }
+
+    fn collect(&self) -> Vec<MetricFamily> {
+        self.refresh();
+        let gauges = [&self.certificate, &self.token, &self.registered];
+        gauges.into_iter().flat_map(Collector::collect).chain(self.requests.collect()).collect()
+    }
+}
+
+/// What there is not, is not shown.
+fn show(gauge: &IntGaugeVec, label: [&str; 1], value: Option<i64>) {
+    match value {
+        Some(value) => gauge.with_label_values(&label).set(value),
+        None => drop(gauge.remove_label_values(&label)),
+    }
+}
+
+const fn seconds(at: Timestamp) -> i64 {
+    at.millis().div_euclid(1_000)
+}

@@ -1,0 +1,203 @@
+//! SIGHUP: shares, secrets and certificates of acquirers are read anew. What is wrong changes nothing.
+
+use std::sync::Arc;
+
+use prometheus::{IntCounterVec, Opts, Registry};
+use quita_actors::{Operators, Share};
+use quita_domain::identity::AcquirerName;
+
+use super::link::Prepared;
+use super::{Link, Site};
+use crate::config::Config;
+use crate::config::acquirer::AcquirerConfig;
+use crate::config::problem::ConfigError;
+
+/// Reads the configuration again, as it was read at the start.
+#[derive(Clone)]
+pub struct Reread(Arc<dyn Fn() -> Result<Config, ConfigError> + Send + Sync>);
+
+impl Reread {
+    /// With this.
+    pub fn new(read: impl Fn() -> Result<Config, ConfigError> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(read))
+    }
+
+    fn read(&self) -> Result<Config, ConfigError> {
+        let config = (self.0)()?;
+        config.refuse_unsafe()?;
+        Ok(config)
+    }
+}
+
+/// What became of one reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReloadOutcome {
+    /// Something changed.
+    Applied,
+    /// Something is wrong, and nothing changed.
+    Refused,
+    /// Nothing changed that may change while the service runs.
+    Unchanged,
+}
+
+impl ReloadOutcome {
+    const ALL: [Self; 3] = [Self::Applied, Self::Refused, Self::Unchanged];
+
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Applied => "applied",
+            Self::Refused => "refused",
+            Self::Unchanged => "unchanged",
+        }
+    }
+}
+
+/// Counts what became of readings.
+pub(crate) struct ReloadMetrics(IntCounterVec);
+
+impl ReloadMetrics {
+    /// Registers them.
+    ///
+    /// # Errors
+    /// When another metric has their name.
+    pub(crate) fn register(registry: &Registry) -> Result<Self, prometheus::Error> {
+        let help = "Readings of the configuration after SIGHUP, by outcome: applied, refused, unchanged";
+        let reloads = IntCounterVec::new(Opts::new("quita_config_reloads_total", help), &["outcome"])?;
+        registry.register(Box::new(reloads.clone()))?;
+        for outcome in ReloadOutcome::ALL {
+            reloads.with_label_values(&[outcome.as_str()]);
+        }
+        Ok(Self(reloads))
+    }
+}
+
+/// Takes what may change of a running service.
+pub(crate) struct Reload {
+    pub(crate) reread: Reread,
+    pub(crate) links: Vec<Arc<Link>>,
+    pub(crate) operators: Operators,
+    /// What the service was started with.
+    pub(crate) started: Config,
+    pub(crate) metrics: ReloadMetrics,
+}
+
+impl Reload {
+    /// Reads and takes.
+    pub(crate) async fn run(&self) {
+        let reread = self.reread.clone();
+        // Files may be slow.
+        let outcome = match tokio::task::spawn_blocking(move || reread.read()).await {
+            Ok(Ok(config)) => self.take(&config),
+            Ok(Err(ConfigError(problems))) => {
+                for problem in problems {
+                    tracing::error!(%problem, "the configuration is refused, and everything stays as it was");
+                }
+                ReloadOutcome::Refused
+            }
+            Err(error) => {
+                tracing::error!(%error, "the configuration can't be read, and everything stays as it was");
+                ReloadOutcome::Refused
+            }
+        };
+        self.metrics.0.with_label_values(&[outcome.as_str()]).inc();
+        tracing::info!(outcome = outcome.as_str(), "the configuration was read anew");
+    }
+
+    fn take(&self, config: &Config) -> ReloadOutcome {
+        let mut changes = Vec::new();
+        for link in &self.links {
+            let running = link.config();
+            let Some(wanted) = find(config, &running.spec.name) else {
+                wants_restart(&running.spec.name, "it is not configured any more");
+                continue;
+            };
+            match Change::between(link, &running, wanted) {
+                Ok(change) => changes.extend(change),
+                Err(error) => {
+                    tracing::error!(%error, "the configuration is refused, and everything stays as it was");
+                    return ReloadOutcome::Refused;
+                }
+            }
+        }
+        for added in &config.acquirers {
+            if find(&self.started, &added.spec.name).is_none() {
+                wants_restart(&added.spec.name, "it is new");
+            }
+        }
+        if has_other_changes(&self.started, config) {
+            tracing::warn!(
+                "options besides those of acquirers have changed: they are taken at the next start"
+            );
+        }
+        if changes.is_empty() {
+            return ReloadOutcome::Unchanged;
+        }
+        self.apply(changes);
+        ReloadOutcome::Applied
+    }
+
+    fn apply(&self, changes: Vec<Change<'_>>) {
+        let site = Site::of(&self.started);
+        let mut shares = Vec::new();
+        for Change { link, acquirer, share, prepared } in changes {
+            if let Some(share) = share {
+                link.note_share(share.priority, share.weight);
+                tracing::info!(%acquirer, share.priority, share.weight, "priority and weight are taken");
+                shares.push((acquirer.clone(), share));
+            }
+            if let Some(prepared) = prepared {
+                link.take(prepared, &site);
+                tracing::info!(%acquirer, "secrets and certificates are taken");
+            }
+        }
+        self.operators.share(shares);
+    }
+}
+
+/// What may change of an acquirer.
+struct Change<'a> {
+    link: &'a Link,
+    acquirer: AcquirerName,
+    share: Option<Share>,
+    prepared: Option<Prepared>,
+}
+
+impl<'a> Change<'a> {
+    /// `None` if there is none. Whatever else changed is told.
+    fn between(
+        link: &'a Link,
+        running: &AcquirerConfig,
+        wanted: &AcquirerConfig,
+    ) -> anyhow::Result<Option<Self>> {
+        let share = |acquirer: &AcquirerConfig| Share {
+            priority: acquirer.spec.priority,
+            weight: acquirer.spec.weight,
+        };
+        let mut changed = running.clone();
+        changed.spec.priority = wanted.spec.priority;
+        changed.spec.weight = wanted.spec.weight;
+        let new_share = Some(share(wanted)).filter(|wanted| *wanted != share(running));
+        changed.adapter = running.adapter.with_secrets_of(&wanted.adapter);
+        let has_other_secrets = changed.adapter != running.adapter;
+        let prepared = has_other_secrets.then(|| link.prepare(&changed)).transpose()?;
+        if changed != *wanted {
+            wants_restart(&running.spec.name, "other keys of it have changed");
+        }
+        let acquirer = running.spec.name.clone();
+        let is_change = new_share.is_some() || prepared.is_some();
+        Ok(is_change.then_some(Self { link, acquirer, share: new_share, prepared }))
+    }
+}
+
+fn find<'a>(config: &'a Config, name: &AcquirerName) -> Option<&'a AcquirerConfig> {
+    config.acquirers.iter().find(|acquirer| acquirer.spec.name == *name)
+}
+
+fn wants_restart(acquirer: &AcquirerName, what: &str) {
+    tracing::warn!(%acquirer, what, "an acquirer of the configuration stays as it was until the next start");
+}
+
+fn has_other_changes(started: &Config, config: &Config) -> bool {
+    let (acquirers, warnings) = (config.acquirers.clone(), config.warnings.clone());
+    Config { acquirers, warnings, ..started.clone() } != *config
+}

@@ -1,0 +1,120 @@
+//! The providers of acquirers: what a certificate says, and whether a harmless read is answered.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::rt::time::timeout;
+use quita_acquirers::api_pix::settings::Registration;
+use quita_adapters::system::SystemClock;
+use quita_domain::time::{DAY_MS, Timestamp};
+use quita_ports::Clock;
+
+use super::finding::Finding;
+use crate::acquirers::{self, Link, LinkState, Site};
+use crate::config::Config;
+use crate::config::acquirer::AdapterConfig;
+
+const SUBJECT: &str = "acquirer";
+
+/// A certificate that ends earlier than this is worth a word.
+const CERTIFICATE_WARNING_MS: u64 = 30 * DAY_MS;
+
+/// How long a provider may take, with the request for its token.
+const TIME_OUT: Duration = Duration::from_secs(40);
+
+/// Asks every provider about something that does not exist, all at once.
+pub(super) async fn reach(config: &Config) -> Vec<Finding> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let links = match acquirers::build(config, &clock) {
+        Ok(links) => links,
+        Err(error) => return vec![Finding::fail(SUBJECT, format!("{error:#}"), "mend its certificates")],
+    };
+    let findings = links.iter().map(|link| look_at(link, config, clock.now()));
+    futures_util::future::join_all(findings).await.concat()
+}
+
+async fn look_at(link: &Link, config: &Config, now: Timestamp) -> Vec<Finding> {
+    // A sandbox has no provider.
+    let Some(LinkState { acquirer, address, certificate_until, .. }) = link.state() else { return Vec::new() };
+    let mut findings = Vec::new();
+    findings.extend(certificate_until.map(|until| certificate(acquirer.as_str(), until, now)));
+    findings.extend(callbacks(link, config));
+    let read = timeout(TIME_OUT, link.ask_something_unknown()).await;
+    let read = read.unwrap_or_else(|_| Err(format!("no answer within {} s", TIME_OUT.as_secs())));
+    findings.push(match (read, link.state().and_then(|state| state.token_until)) {
+        (Ok(()), None) => Finding::ok(SUBJECT, format!("{acquirer}: {address} answers")),
+        (Ok(()), Some(until)) => {
+            Finding::ok(SUBJECT, format!("{acquirer}: {address} answers; it gave a token until {until}"))
+        }
+        (Err(why), _) => {
+            let text = format!("{acquirer}: {address} can't be asked: {why}");
+            Finding::fail(SUBJECT, text, "check address, certificate and secrets of this acquirer, and the way to it")
+        }
+    });
+    findings
+}
+
+fn certificate(acquirer: &str, until: Timestamp, now: Timestamp) -> Finding {
+    let mend = "put a new one with its key into certificate-file and private-key-file, and send SIGHUP to the service";
+    if until <= now {
+        return Finding::fail(SUBJECT, format!("{acquirer}: its certificate ended at {until}"), mend);
+    }
+    let text = format!("{acquirer}: its certificate ends at {until}");
+    if until.ms_since(now) <= CERTIFICATE_WARNING_MS {
+        return Finding::warn(SUBJECT, text, mend);
+    }
+    Finding::ok(SUBJECT, text)
+}
+
+/// Where the bank is to call back. The token in the address is left out.
+fn callbacks(link: &Link, config: &Config) -> Option<Finding> {
+    let configured = link.config();
+    let AdapterConfig::ApiPix(api_pix) = &configured.adapter else { return None };
+    let (name, address) = (&configured.spec.name, Site::of(config).notifications(&configured));
+    match api_pix.callbacks.registration {
+        Registration::Register | Registration::Replace => {
+            Some(Finding::ok(SUBJECT, format!("{name}: the service tells the bank to call back at {address}/…")))
+        }
+        Registration::Off => {
+            Some(Finding::ok(SUBJECT, format!("{name}: the service does not tell the bank where to call back")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finding::Level;
+    use super::*;
+
+    #[test]
+    fn a_certificate_warns_a_month_before_its_end_and_fails_at_it() {
+        let now = Timestamp::from_millis(0);
+        for (until_ms, level) in [
+            (0, Level::Fail),
+            (1, Level::Warn),
+            (30 * DAY_MS, Level::Warn),
+            (30 * DAY_MS + 1, Level::Ok),
+        ] {
+            assert_eq!(certificate("bank", now.plus_ms(until_ms), now).level, level, "{until_ms}");
+        }
+    }
+
+    #[actix_web::test]
+    async fn a_provider_that_is_down_fails_with_its_name_and_a_sandbox_is_not_asked() {
+        use crate::config::settings::Settings;
+        let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = socket.local_addr().unwrap();
+        drop(socket);
+        let table = format!(
+            "[{{ name = 'bank', adapter = 'api_pix', token-auth = 'static', base-url = 'http://{address}', \
+             pix-key = 'a@b.example', receiver-name = 'a', receiver-city = 'b' }}, \
+             {{ name = 'sandbox', adapter = 'sandbox' }}]"
+        );
+        let variables = [("QUITA_ACQUIRER_BANK_STATIC_TOKEN".into(), "hunter2".into())];
+        let config = Config::from_settings(Settings::gather([("acquirer", table)], variables)).unwrap();
+        let found = reach(&config).await;
+        let levels: Vec<_> = found.iter().map(|finding| finding.level).collect();
+        assert_eq!(levels, [Level::Ok, Level::Fail], "{found:?}");
+        assert!(found[1].text.contains("connection refused") && !found[1].text.contains("hunter2"), "{found:?}");
+    }
+}
