@@ -9,11 +9,10 @@ use quita_acquirers::exchange::ExchangeFactory;
 use quita_acquirers::exchange::http_client::{HttpClientFactory, HttpClientSettings};
 use quita_acquirers::exchange::watched::{LinkError, LinkStatus, TokenOutcome, Watched};
 use quita_acquirers::sandbox::{SandboxFactory, SandboxSettings};
-use quita_domain::acquiring::{CallFailure, Identified, Reference};
+use quita_domain::acquiring::CallFailure;
 use quita_domain::identity::AcquirerName;
 use quita_domain::time::Timestamp;
 use quita_ports::{AcquirerFactory, Clock};
-use uuid::Uuid;
 
 use super::Site;
 use crate::config::acquirer::{AcquirerConfig, AdapterConfig};
@@ -174,13 +173,7 @@ impl Link {
         match &self.adapter {
             Adapter::Sandbox(_) => Ok(()),
             Adapter::ApiPix(api_pix) => api_pix.ask_something_unknown().await.map_err(told),
-            Adapter::Cielo(cielo) => {
-                let nothing = Reference::none().with("paymentId", &Uuid::now_v7().to_string());
-                match cielo.build().identify(&nothing).await {
-                    Identified::Payment(_) | Identified::Unknown => Ok(()),
-                    Identified::Failed(failure) => Err(told(failure)),
-                }
-            }
+            Adapter::Cielo(cielo) => cielo.read_harmlessly().await.map_err(told),
         }
     }
 }

@@ -50,6 +50,7 @@ mod production;
 mod program_keys;
 mod program_users;
 mod refunds;
+mod reload;
 mod routing;
 mod sandbox_cards;
 mod sandbox_codes;

@@ -65,9 +65,29 @@ fn queries() -> Vec<String> {
     queries
 }
 
+/// Two sandboxes, and a bank that nobody calls: it has a certificate, and would have a token.
+fn acquirers(folder: &Path) -> String {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let certificate = rcgen::CertificateParams::new(vec!["quita".into()]).unwrap().self_signed(&key).unwrap();
+    let [certificate_file, key_file] = ["bank.pem", "bank.key"].map(|name| folder.join(name));
+    fs::write(&certificate_file, certificate.pem()).unwrap();
+    fs::write(&key_file, key.serialize_pem()).unwrap();
+    format!(
+        "[{{ name = 'sandbox', adapter = 'sandbox' }}, \
+         {{ name = 'sandbox-backup', adapter = 'sandbox', priority = 2 }}, \
+         {{ name = 'bank', adapter = 'api_pix', token-auth = 'form-no-secret', client-id = 'quita', \
+         base-url = 'https://localhost:9/v2', token-url = 'https://localhost:9/token', pix-key = 'a@b.example', \
+         receiver-name = 'a', receiver-city = 'b', certificate-file = '{}', private-key-file = '{}' }}]",
+        certificate_file.display(),
+        key_file.display()
+    )
+}
+
 /// Makes a service whose metrics have every label value that appears only once something went so.
 fn eventful_service() -> (TestApp, TestReceiver) {
-    let (app, receiver) = (TestApp::new(), TestReceiver::start());
+    let files = tempfile::tempdir().unwrap();
+    let app = TestApp::builder().arg("--acquirer", &acquirers(files.path())).start();
+    let receiver = TestReceiver::start();
     let client = app.client();
     receiver.answer(500);
     let told = |request: Value| request.with("postbackUrl", json!(receiver.url()));

@@ -35,7 +35,9 @@ pub(super) async fn reach(config: &Config) -> Vec<Finding> {
 
 async fn look_at(link: &Link, config: &Config, now: Timestamp) -> Vec<Finding> {
     // A sandbox has no provider.
-    let Some(LinkState { acquirer, address, certificate_until, .. }) = link.state() else { return Vec::new() };
+    let Some(LinkState { acquirer, address, certificate_until, .. }) = link.state() else {
+        return Vec::new();
+    };
     let mut findings = Vec::new();
     findings.extend(certificate_until.map(|until| certificate(acquirer.as_str(), until, now)));
     findings.extend(callbacks(link, config));
@@ -48,7 +50,11 @@ async fn look_at(link: &Link, config: &Config, now: Timestamp) -> Vec<Finding> {
         }
         (Err(why), _) => {
             let text = format!("{acquirer}: {address} can't be asked: {why}");
-            Finding::fail(SUBJECT, text, "check address, certificate and secrets of this acquirer, and the way to it")
+            Finding::fail(
+                SUBJECT,
+                text,
+                "check address, certificate and secrets of this acquirer, and the way to it",
+            )
         }
     });
     findings
@@ -72,12 +78,14 @@ fn callbacks(link: &Link, config: &Config) -> Option<Finding> {
     let AdapterConfig::ApiPix(api_pix) = &configured.adapter else { return None };
     let (name, address) = (&configured.spec.name, Site::of(config).notifications(&configured));
     match api_pix.callbacks.registration {
-        Registration::Register | Registration::Replace => {
-            Some(Finding::ok(SUBJECT, format!("{name}: the service tells the bank to call back at {address}/…")))
-        }
-        Registration::Off => {
-            Some(Finding::ok(SUBJECT, format!("{name}: the service does not tell the bank where to call back")))
-        }
+        Registration::Register | Registration::Replace => Some(Finding::ok(
+            SUBJECT,
+            format!("{name}: the service tells the bank to call back at {address}/…"),
+        )),
+        Registration::Off => Some(Finding::ok(
+            SUBJECT,
+            format!("{name}: the service does not tell the bank where to call back"),
+        )),
     }
 }
 
@@ -89,12 +97,9 @@ mod tests {
     #[test]
     fn a_certificate_warns_a_month_before_its_end_and_fails_at_it() {
         let now = Timestamp::from_millis(0);
-        for (until_ms, level) in [
-            (0, Level::Fail),
-            (1, Level::Warn),
-            (30 * DAY_MS, Level::Warn),
-            (30 * DAY_MS + 1, Level::Ok),
-        ] {
+        for (until_ms, level) in
+            [(0, Level::Fail), (1, Level::Warn), (30 * DAY_MS, Level::Warn), (30 * DAY_MS + 1, Level::Ok)]
+        {
             assert_eq!(certificate("bank", now.plus_ms(until_ms), now).level, level, "{until_ms}");
         }
     }
@@ -115,6 +120,9 @@ mod tests {
         let found = reach(&config).await;
         let levels: Vec<_> = found.iter().map(|finding| finding.level).collect();
         assert_eq!(levels, [Level::Ok, Level::Fail], "{found:?}");
-        assert!(found[1].text.contains("connection refused") && !found[1].text.contains("hunter2"), "{found:?}");
+        assert!(
+            found[1].text.contains("connection refused") && !found[1].text.contains("hunter2"),
+            "{found:?}"
+        );
     }
 }

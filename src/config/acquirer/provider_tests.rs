@@ -15,7 +15,8 @@ const BANK: &str = "[[acquirer]]\nname = 'bank'\nadapter = 'api_pix'\nclient-id 
                     pix-key = '123e4567-e12b-12d1-a456-426655440000'\n\
                     receiver-name = 'Loja São João Comércio de Exemplos'\nreceiver-city = 'São Paulo'\n";
 
-const ADDRESSES: &str = "base-url = 'https://pix.bank.example/v2/'\ntoken-url = 'https://pix.bank.example/oauth/token'\n";
+const ADDRESSES: &str =
+    "base-url = 'https://pix.bank.example/v2/'\ntoken-url = 'https://pix.bank.example/oauth/token'\n";
 
 const BANK_SECRET: (&str, &str) = ("QUITA_ACQUIRER_BANK_CLIENT_SECRET", "hunter2");
 
@@ -63,13 +64,18 @@ fn refuses(messages: &[String], start: &str) {
 fn a_bank_of_the_standard_needs_addresses_a_client_a_key_and_a_receiver() {
     let config = load(&[], &[BANK_SECRET], Some(&format!("{BANK}{ADDRESSES}"))).unwrap();
     let spec = &config.acquirers[0].spec;
-    assert_eq!((spec.mode, spec.methods.as_slice(), spec.time_out_ms), (Mode::Live, &[Method::Pix][..], 10_000));
+    assert_eq!(
+        (spec.mode, spec.methods.as_slice(), spec.time_out_ms),
+        (Mode::Live, &[Method::Pix][..], 10_000)
+    );
     let settings = settings(&bank(&config));
     assert_eq!(settings.base_url, "https://pix.bank.example/v2");
     assert_eq!(settings.revision_base_url, settings.base_url);
     let receiver = settings.receiver.unwrap();
     assert_eq!((receiver.name.as_str(), receiver.city.as_str()), ("Loja Sao Joao Comercio de", "Sao Paulo"));
-    let TokenSettings::ClientCredentials { form, scope, client_secret, .. } = settings.token else { panic!() };
+    let TokenSettings::ClientCredentials { form, scope, client_secret, .. } = settings.token else {
+        panic!()
+    };
     assert_eq!((form, client_secret), (TokenForm::BasicForm, Some(Secret::new("hunter2".into()))));
     assert!(scope.starts_with("cob.write cob.read"), "{scope}");
     assert_eq!((settings.webhook.registration, settings.webhook.address), (Registration::Off, None));
@@ -81,7 +87,8 @@ fn a_bank_of_the_standard_needs_addresses_a_client_a_key_and_a_receiver() {
 fn what_a_bank_needs_and_has_not_is_refused_all_at_once() {
     let nothing = "[[acquirer]]\nname = 'bank'\nadapter = 'api_pix'\n";
     let messages = refusals(load(&[], &[], Some(nothing)));
-    let keys = ["base-url", "token-url", "client-id", "client-secret", "pix-key", "receiver-name", "receiver-city"];
+    let keys =
+        ["base-url", "token-url", "client-id", "client-secret", "pix-key", "receiver-name", "receiver-city"];
     assert_eq!(messages.len(), keys.len(), "{messages:#?}");
     for (message, key) in messages.iter().zip(keys) {
         assert!(message.starts_with(&format!("acquirer[bank].{key}: it is missing")), "{message}");
@@ -106,8 +113,10 @@ fn a_dialect_names_the_addresses_of_mode_live_alone() {
 #[test]
 fn the_address_of_revisions_follows_an_own_address() {
     let of = |keys: &str| {
-        settings(&bank(&load(&[], &[BANK_SECRET], Some(&format!("{BANK}dialect = 'santander'\n{keys}"))).unwrap()))
-            .revision_base_url
+        settings(&bank(
+            &load(&[], &[BANK_SECRET], Some(&format!("{BANK}dialect = 'santander'\n{keys}"))).unwrap(),
+        ))
+        .revision_base_url
     };
     assert_eq!(of(""), "https://trust-pix.santander.com.br/api/v2");
     assert_eq!(of("base-url = 'https://a.example/api/v1'\n"), "https://a.example/api/v1");
@@ -121,19 +130,29 @@ fn the_address_of_revisions_follows_an_own_address() {
 fn headers_and_parameters_are_filled_in_and_added_to_those_of_the_dialect() {
     let keys = "dialect = 'santander'\nheaders = { x-app = '{app-key}', x-call = '{uuid}' }\nquery = { c = '{client-id}' }\n";
     let secrets = [BANK_SECRET, ("QUITA_ACQUIRER_BANK_APP_KEY", "key")];
-    let settings_of = |keys: &str| settings(&bank(&load(&[], &secrets, Some(&format!("{BANK}{keys}"))).unwrap()));
+    let settings_of =
+        |keys: &str| settings(&bank(&load(&[], &secrets, Some(&format!("{BANK}{keys}"))).unwrap()));
     let own = settings_of(keys);
     assert_eq!(told(&own.headers), [("X-Application-Key", "quita"), ("x-app", "key"), ("x-call", "{uuid}")]);
     assert_eq!(told(&own.query), [("c", "quita")]);
     let without = settings_of("dialect = 'santander'\nheaders = { x-application-key = '' }\n");
     assert_eq!(told(&without.headers), []);
     let missing = format!("{ADDRESSES}headers = {{ x = '{{partner-id}}' }}\n");
-    refuses(&refused_bank(&missing, &[BANK_SECRET]), "acquirer[bank].headers.x: it needs partner-id, which is not");
+    refuses(
+        &refused_bank(&missing, &[BANK_SECRET]),
+        "acquirer[bank].headers.x: it needs partner-id, which is not",
+    );
     for header in ["authorization = 'x'", "'a b' = 'x'", "host = 'x'"] {
         let messages = refused_bank(&format!("{ADDRESSES}headers = {{ {header} }}\n"), &[BANK_SECRET]);
-        assert!(messages.len() == 1 && messages[0].contains("it is no header that may be added"), "{messages:?}");
+        assert!(
+            messages.len() == 1 && messages[0].contains("it is no header that may be added"),
+            "{messages:?}"
+        );
     }
-    refuses(&refused_bank(&format!("{ADDRESSES}headers = ['x']\n"), &[BANK_SECRET]), "acquirer[bank].headers: allowed");
+    refuses(
+        &refused_bank(&format!("{ADDRESSES}headers = ['x']\n"), &[BANK_SECRET]),
+        "acquirer[bank].headers: allowed",
+    );
 }
 
 #[test]
@@ -148,8 +167,14 @@ fn each_form_of_token_needs_its_own_secret_and_no_other() {
     assert!(read(&with("form-no-secret", ADDRESSES), &[]).is_ok());
     refuses(&refused_bank(&with("static", base), &[]), "acquirer[bank].static-token: it is missing");
     refuses(&refused_bank(&with("form", ADDRESSES), &[]), "acquirer[bank].client-secret: it is missing");
-    refuses(&refused_bank(&with("form-no-secret", ADDRESSES), &[BANK_SECRET]), "QUITA_ACQUIRER_BANK_CLIENT_SECRET: no");
-    refuses(&refused_bank(&with("magic", ADDRESSES), &[BANK_SECRET]), "acquirer[bank].token-auth: \"magic\" is not");
+    refuses(
+        &refused_bank(&with("form-no-secret", ADDRESSES), &[BANK_SECRET]),
+        "QUITA_ACQUIRER_BANK_CLIENT_SECRET: no",
+    );
+    refuses(
+        &refused_bank(&with("magic", ADDRESSES), &[BANK_SECRET]),
+        "acquirer[bank].token-auth: \"magic\" is not",
+    );
 }
 
 #[test]
@@ -223,7 +248,8 @@ fn with_pair(folder: &TempDir, certificate: &str, key: &str) -> String {
 #[test]
 fn a_certificate_needs_its_own_key() {
     let folder = pairs();
-    let good = load(&[], &[BANK_SECRET], Some(&format!("{BANK}{}", with_pair(&folder, "good.pem", "good.key"))));
+    let good =
+        load(&[], &[BANK_SECRET], Some(&format!("{BANK}{}", with_pair(&folder, "good.pem", "good.key"))));
     let good = good.unwrap();
     let until = bank(&good).tls.identity.unwrap().until().unwrap().to_string();
     assert!(until.starts_with("2099-01-01"), "{until}");
@@ -238,7 +264,10 @@ fn a_certificate_needs_its_own_key() {
         refuses(&messages, start);
     }
     let alone = format!("{ADDRESSES}certificate-file = '{}'\n", folder.path().join("good.pem").display());
-    refuses(&refused_bank(&alone, &[BANK_SECRET]), "acquirer[bank].private-key-file: it is missing; a certificate");
+    refuses(
+        &refused_bank(&alone, &[BANK_SECRET]),
+        "acquirer[bank].private-key-file: it is missing; a certificate",
+    );
     let ca = format!("{ADDRESSES}ca-file = '{}'\n", folder.path().join("good.key").display());
     refuses(&refused_bank(&ca, &[BANK_SECRET]), "acquirer[bank].ca-file: it holds no certificate");
 }
@@ -254,17 +283,20 @@ fn a_certificate_that_is_over_is_worth_a_word() {
 
 #[test]
 fn cielo_has_addresses_of_its_own_by_mode() {
-    let read = |keys: &str| cielo(&load(&[], &CIELO_SECRETS, Some(&format!("{CIELO}{keys}"))).unwrap()).settings;
+    let read =
+        |keys: &str| cielo(&load(&[], &CIELO_SECRETS, Some(&format!("{CIELO}{keys}"))).unwrap()).settings;
     let addresses = |keys: &str| {
         let settings = read(keys);
         (settings.base_url, settings.query_base_url)
     };
-    let [live, query] = ["https://api.", "https://apiquery."].map(|host| format!("{host}cieloecommerce.cielo.com.br"));
+    let [live, query] =
+        ["https://api.", "https://apiquery."].map(|host| format!("{host}cieloecommerce.cielo.com.br"));
     assert_eq!(addresses(""), (live, query));
     assert!(addresses("mode = 'test'\n").1.contains("apiquerysandbox"));
     let own = "https://cielo.example".to_owned();
     assert_eq!(addresses("base-url = 'https://cielo.example/'\n"), (own.clone(), own));
-    let settings = read("notification-header = 'X-Secret'\nsoft-descriptor = 'LOJAEXEMPLO'\npix-provider = 'Cielo2'\n");
+    let settings =
+        read("notification-header = 'X-Secret'\nsoft-descriptor = 'LOJAEXEMPLO'\npix-provider = 'Cielo2'\n");
     assert_eq!(settings.notification_header, "x-secret");
     assert_eq!(settings.boleto.unwrap().provider, "Bradesco2");
     let config = load(&[], &CIELO_SECRETS, Some(CIELO)).unwrap();
@@ -307,7 +339,10 @@ fn secrets_and_certificates_may_change_and_nothing_else() {
     let folder = pairs();
     let read = |keys: &str, secret: &str| {
         let variables = [(BANK_SECRET.0, secret), ("QUITA_ACQUIRER_BANK_APP_KEY", secret)];
-        bank(&load(&[], &variables, Some(&format!("{BANK}{keys}headers = {{ x = '{{app-key}}' }}\n"))).unwrap())
+        bank(
+            &load(&[], &variables, Some(&format!("{BANK}{keys}headers = {{ x = '{{app-key}}' }}\n")))
+                .unwrap(),
+        )
     };
     let running = read(ADDRESSES, "one");
     let wanted = read(&format!("{}lists = false\n", with_pair(&folder, "good.pem", "good.key")), "two");

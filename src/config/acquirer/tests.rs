@@ -80,7 +80,10 @@ fn the_mistakes_of_all_tables_are_reported_at_once_with_acquirer_key_and_origin(
         ("acquirer[one].settle-after: \"3\" is not allowed", "key acquirer[0].settle-after)"),
         ("acquirer[one].colour: there is no such key; known are name, adapter, ", "key acquirer[0].colour)"),
         ("acquirer[1].name: it is missing", "key acquirer[1].name)"),
-        ("acquirer[1].adapter: \"bank\" is not allowed; allowed is sandbox or api_pix or cielo", "key acquirer[1].adapter)"),
+        (
+            "acquirer[1].adapter: \"bank\" is not allowed; allowed is sandbox or api_pix or cielo",
+            "key acquirer[1].adapter)",
+        ),
         ("acquirer[1].weight: \"0\"", "key acquirer[1].weight)"),
         ("acquirer[two].mode: a sandbox moves no money", "key acquirer[2].mode)"),
         (

@@ -1,0 +1,174 @@
+//! SIGHUP: shares, secrets and certificates are read anew; what is wrong changes nothing.
+
+use std::fs;
+use std::path::PathBuf;
+
+use rcgen::{CertificateParams, KeyPair, date_time_ymd};
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::support::{PATIENCE, TestApp, eventually, pix, sign};
+
+/// A configuration that the test may write anew.
+struct Files(TempDir);
+
+impl Files {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, content: &str) {
+        fs::write(self.path(name), content).unwrap();
+    }
+
+    /// A service with this configuration. Its log may hold errors: what is refused is one.
+    fn serve(&self, configuration: &str) -> TestApp {
+        self.write("quita.toml", configuration);
+        let path = self.path("quita.toml");
+        TestApp::builder().arg("--config", path.to_str().unwrap()).expects_errors().start()
+    }
+
+    /// A certificate that lasts until the first day of this year, and its key.
+    fn write_certificate(&self, until: i32) -> String {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(vec!["quita".into()]).unwrap();
+        params.not_after = date_time_ymd(until, 1, 1);
+        self.write("bank.pem", &params.self_signed(&key).unwrap().pem());
+        key.serialize_pem()
+    }
+}
+
+fn metric(app: &TestApp, series: &str) -> Option<i64> {
+    let metrics = app.ops().get("/metrics").text();
+    let line = metrics.lines().find_map(|line| line.strip_prefix(series))?;
+    line.trim().parse().ok()
+}
+
+fn reloads(app: &TestApp, outcome: &str) -> i64 {
+    metric(app, &format!("quita_config_reloads_total{{outcome=\"{outcome}\"}}")).unwrap()
+}
+
+/// Has the configuration read anew, which ends in this way.
+fn hang_up(app: &TestApp, outcome: &str) {
+    let before = reloads(app, outcome);
+    app.signal("HUP");
+    eventually(PATIENCE, "the configuration was read", || {
+        (reloads(app, outcome) == before + 1).then_some(())
+    });
+}
+
+fn taker(app: &TestApp) -> String {
+    app.client().create(&pix(10_000))["acquirer"].as_str().unwrap().to_owned()
+}
+
+fn two(first: &str, second: &str) -> String {
+    let table =
+        |name: &str, keys: &str| format!("[[acquirer]]\nname = '{name}'\nadapter = 'sandbox'\n{keys}\n");
+    format!("{}{}", table("a", first), table("b", second))
+}
+
+#[test]
+fn priorities_are_taken_and_what_wants_a_restart_is_left_as_it_was() {
+    let files = Files::new();
+    let app = files.serve(&two("", "priority = 2"));
+    assert_eq!(taker(&app), "a");
+    hang_up(&app, "unchanged");
+    files.write("quita.toml", &two("priority = 3", "priority = 2\nmin-amount = 20000"));
+    hang_up(&app, "applied");
+    assert_eq!(taker(&app), "b", "the other priority is taken, the other amount is not");
+    // Again the same, besides a new acquirer: only a restart would help.
+    let more = "[[acquirer]]\nname = 'c'\nadapter = 'sandbox'\npriority = 0\n";
+    files.write("quita.toml", &format!("{}{more}", two("priority = 3", "priority = 2\nmin-amount = 20000")));
+    hang_up(&app, "unchanged");
+    assert_eq!(taker(&app), "b");
+    let log = app.log();
+    for told in ["other keys of it have changed", "it is new"] {
+        assert!(log.contains(told), "{told}");
+    }
+}
+
+#[test]
+fn a_configuration_with_one_mistake_is_refused_whole() {
+    let files = Files::new();
+    let app = files.serve(&two("", "priority = 2"));
+    for wrong in ["colour = 'red'", "weight = 0"] {
+        files.write("quita.toml", &two("priority = 3", wrong));
+        hang_up(&app, "refused");
+        assert_eq!(taker(&app), "a", "{wrong}");
+    }
+    fs::remove_file(files.path("quita.toml")).unwrap();
+    hang_up(&app, "refused");
+    assert_eq!(taker(&app), "a");
+    assert!(app.log().contains("acquirer[b].colour: there is no such key"), "{}", app.log());
+}
+
+#[test]
+fn a_secret_that_changed_on_disk_is_taken() {
+    let files = Files::new();
+    let [old, new] =
+        ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"];
+    files.write("secret", old);
+    let app =
+        files.serve("[[acquirer]]\nname = 'a'\nadapter = 'sandbox'\nnotification-secret-file = 'secret'\n");
+    let record = app.client().create(&pix(10_027));
+    let created_at = chrono::DateTime::parse_from_rfc3339(record["createdAt"].as_str().unwrap()).unwrap();
+    let notice = |id: &str, secret: &str| {
+        let body = json!({ "eventId": id, "transactionId": record["transactionId"], "fact": "expired" });
+        let now = created_at.timestamp().to_string();
+        let signature = sign(secret, id, &now, body.to_string().as_bytes());
+        let headers = [("webhook-id", id), ("webhook-timestamp", &*now), ("webhook-signature", &*signature)];
+        app.client_without_key().post_with("/acquirers/a/notifications", &headers, &body).status
+    };
+    assert_eq!((notice("e1", new), notice("e2", old)), (401, 200));
+    files.write("secret", new);
+    hang_up(&app, "applied");
+    assert_eq!((notice("e3", old), notice("e4", new)), (401, 200));
+}
+
+#[test]
+fn a_certificate_is_taken_with_its_key_and_not_without_it() {
+    let files = Files::new();
+    let key = files.write_certificate(2091);
+    files.write("bank.key", &key);
+    let app = files.serve(
+        "[[acquirer]]\nname = 'bank'\nadapter = 'api_pix'\ntoken-auth = 'form-no-secret'\nclient-id = 'quita'\n\
+         base-url = 'http://127.0.0.1:9/v2'\ntoken-url = 'http://127.0.0.1:9/token'\npix-key = 'a@b.example'\n\
+         receiver-name = 'a'\nreceiver-city = 'b'\ncertificate-file = 'bank.pem'\nprivate-key-file = 'bank.key'\n",
+    );
+    let until =
+        || metric(&app, "quita_acquirer_certificate_expires_timestamp_seconds{acquirer=\"bank\"}").unwrap();
+    assert_eq!(until(), 3_818_448_000);
+    let key = files.write_certificate(2092);
+    hang_up(&app, "refused");
+    assert_eq!(until(), 3_818_448_000);
+    files.write("bank.key", &key);
+    hang_up(&app, "applied");
+    assert_eq!(until(), 3_849_984_000);
+    assert!(app.log().contains("acquirer[bank].private-key-file: it is not the key of the certificate"));
+    assert_eq!(app.ops().get("/health/ready").status, 200, "no bank has to be there");
+}
+
+#[test]
+fn the_address_for_callbacks_is_the_same_at_each_node_and_another_in_each_epoch() {
+    let files = Files::new();
+    let bank = "[[acquirer]]\nname = 'bank'\nadapter = 'api_pix'\ntoken-auth = 'form-no-secret'\nclient-id = 'quita'\n\
+                pix-key = 'a@b.example'\ndialect = 'efi'\n";
+    let app = TestApp::new();
+    let address = |epoch: &str, key: &str| {
+        files.write("quita.toml", &format!("public-url = 'https://pay.example'\n{bank}{epoch}"));
+        let path = files.path("quita.toml");
+        let arguments = ["secrets", "notification", "bank", "--config", path.to_str().unwrap()];
+        app.program(&arguments).env("QUITA_SECRET_KEY", key).run().output()
+    };
+    let [key, other] = ["k".repeat(40), "o".repeat(40)];
+    let first = address("", &key);
+    let token = first.strip_prefix("https://pay.example/acquirers/bank/notifications/").unwrap();
+    assert!(token.strip_suffix("?ignorar=").unwrap().len() >= 32, "{first}");
+    assert_eq!(address("notification-epoch = 1\n", &key), first);
+    assert_ne!(address("notification-epoch = 2\n", &key), first);
+    assert_ne!(address("", &other), first);
+}
