@@ -131,15 +131,9 @@ pub async fn run_with(config: Config, mut outside: Outside) -> anyhow::Result<()
     let api = listen(listener, (edge.clone(), console), traces.tracer())?;
     let (access, people) =
         (Access::new(store.clone(), clock.clone()), People::new(store.clone(), clock.clone()));
-    LinkMetrics::register(links.clone(), &registry)?;
-    let reload = reread.map(|reread| {
-        let (links, operators) = (links.clone(), system.operators());
-        let metrics = ReloadMetrics::register(&registry)?;
-        anyhow::Ok(Reload { reread, links, operators, started: config.clone(), metrics })
-    });
-    let reload = reload.transpose()?;
-    let operators = OperatorConsole::new(system.operators(), system.payments(), store, clock, &config);
-    let operators = operators.with_links(links.clone());
+    let reload = reload(reread, &links, &system, &config, &registry)?;
+    let operators = OperatorConsole::new(system.operators(), system.payments(), store, clock, &config)
+        .with_links(links.clone());
     let listener = Listener {
         socket: ops_socket,
         places: Places::new("ops", ConnectionLimits::of_ops(open_files), &connections),
@@ -163,6 +157,21 @@ pub async fn run_with(config: Config, mut outside: Outside) -> anyhow::Result<()
     traces.stop().await;
     tracing::info!("the service has stopped");
     Ok(())
+}
+
+/// Shows how acquirers are, and tells what is done at SIGHUP, if anything.
+fn reload(
+    reread: Option<Reread>,
+    links: &[Arc<Link>],
+    system: &ActorSystem,
+    config: &Config,
+    registry: &Registry,
+) -> anyhow::Result<Option<Reload>> {
+    LinkMetrics::register(links.to_vec(), registry)?;
+    let Some(reread) = reread else { return Ok(None) };
+    let metrics = ReloadMetrics::register(registry)?;
+    let (links, operators) = (links.to_vec(), system.operators());
+    Ok(Some(Reload { reread, links, operators, started: config.clone(), metrics }))
 }
 
 /// Stores when API keys were last used, again and again.

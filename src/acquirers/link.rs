@@ -79,9 +79,9 @@ impl Link {
 
     pub(crate) fn factory(&self) -> Arc<dyn AcquirerFactory> {
         match &self.adapter {
-            Adapter::Sandbox(sandbox) => Arc::clone(sandbox) as _,
-            Adapter::ApiPix(api_pix) => Arc::clone(api_pix) as _,
-            Adapter::Cielo(cielo) => Arc::clone(cielo) as _,
+            Adapter::Sandbox(sandbox) => sandbox.clone(),
+            Adapter::ApiPix(api_pix) => api_pix.clone(),
+            Adapter::Cielo(cielo) => cielo.clone(),
         }
     }
 

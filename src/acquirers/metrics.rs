@@ -53,14 +53,15 @@ impl LinkMetrics {
     fn refresh(&self) {
         for link in &self.links {
             let Some(state) = link.state() else { continue };
-            let label = [state.acquirer.as_str()];
+            let name = state.acquirer.as_str();
+            let label = [name];
             show(&self.certificate, label, state.certificate_until.map(seconds));
             show(&self.token, label, state.token_until.map(seconds));
             let registered = state.registration.as_ref().and_then(is_registered);
             show(&self.registered, label, registered.map(i64::from));
             for outcome in TokenOutcome::ALL {
                 if let Some(count) = link.token_requests(outcome) {
-                    let counter = self.requests.with_label_values(&[label[0], outcome.as_str()]);
+                    let counter = self.requests.with_label_values(&[name, outcome.as_str()]);
                     counter.inc_by(count.saturating_sub(counter.get()));
                 }
             }
@@ -71,13 +72,13 @@ impl LinkMetrics {
 impl Collector for LinkMetrics {
     fn desc(&self) -> Vec<&Desc> {
         let gauges = [&self.certificate, &self.token, &self.registered];
-        gauges.into_iter().flat_map(Collector::desc).chain(self.requests.desc()).collect()
+        gauges.into_iter().flat_map(|gauge| gauge.desc()).chain(self.requests.desc()).collect()
     }
 
     fn collect(&self) -> Vec<MetricFamily> {
         self.refresh();
         let gauges = [&self.certificate, &self.token, &self.registered];
-        gauges.into_iter().flat_map(Collector::collect).chain(self.requests.collect()).collect()
+        gauges.into_iter().flat_map(|gauge| gauge.collect()).chain(self.requests.collect()).collect()
     }
 }
 
@@ -85,7 +86,9 @@ impl Collector for LinkMetrics {
 fn show(gauge: &IntGaugeVec, label: [&str; 1], value: Option<i64>) {
     match value {
         Some(value) => gauge.with_label_values(&label).set(value),
-        None => drop(gauge.remove_label_values(&label)),
+        None => {
+            gauge.remove_label_values(&label).ok();
+        }
     }
 }
 

@@ -109,7 +109,7 @@ impl AdapterConfig {
     }
 
     /// What a handshake with its provider needs; none if it has no provider.
-    pub const fn tls(&self) -> Option<&TlsConfig> {
+    pub fn tls(&self) -> Option<&TlsConfig> {
         match self {
             Self::Sandbox(_) => None,
             Self::ApiPix(api_pix) => Some(&api_pix.tls),

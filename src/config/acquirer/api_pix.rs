@@ -195,7 +195,6 @@ fn missing_host(form: &str, mode: Mode) -> String {
 }
 
 /// Whom a code names that is built here. The outer `None`: it was refused.
-#[expect(clippy::option_option, reason = "nobody to name is as good as somebody")]
 fn receiver(table: &mut AcquirerTable<'_>, dialect: &Dialect) -> Option<Option<Receiver>> {
     let is_optional = truth(table, "always-gives-code").unwrap_or(dialect.always_gives_code)
         && !table.contains("receiver-name")

@@ -79,7 +79,9 @@ impl<'a> AcquirerTable<'a> {
         let text = scalar(self.entries.get(key)?);
         let parsed = text.as_deref().and_then(parse);
         if parsed.is_none() {
-            let shown = text.map_or("its value".into(), |text| format!("{text:?}"));
+            // An address may hold a password.
+            let shown = text.filter(|text| !(text.contains("://") && text.contains('@')));
+            let shown = shown.map_or("its value".into(), |text| format!("{text:?}"));
             self.refuse(key, &format!("{shown} is not allowed; allowed is {allowed}"));
         }
         parsed
