@@ -173,7 +173,7 @@ impl Link {
         match &self.adapter {
             Adapter::Sandbox(_) => Ok(()),
             Adapter::ApiPix(api_pix) => api_pix.ask_something_unknown().await.map_err(told),
-            Adapter::Cielo(cielo) => cielo.read_harmlessly().await.map_err(told),
+            Adapter::Cielo(cielo) => cielo.ask_something_unknown().await.map_err(told),
         }
     }
 }

@@ -16,7 +16,7 @@ use quita_domain::text::fold_ascii;
 use super::table::AcquirerTable;
 use super::tls::TlsConfig;
 use super::{Surroundings, address};
-pub use callbacks::CallbackConfig;
+use callbacks::CallbackConfig;
 use extras::Templates;
 
 /// What may be configured of an acquirer that speaks API Pix.
