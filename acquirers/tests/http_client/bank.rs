@@ -148,7 +148,8 @@ async fn hang_up(socket: TcpStream, acceptor: TlsAcceptor) {
         server.write_tls(&mut answer).unwrap();
     }
     socket.write_all(&answer).await.unwrap();
-    socket.read(&mut hello).await.ok();
+    let flight = socket.read(&mut hello).await.unwrap_or(0);
+    assert!(flight > 0, "it showed its certificate");
 }
 
 async fn converse<S: AsyncRead + AsyncWrite + Unpin>(
