@@ -49,6 +49,7 @@ mod privacy;
 mod production;
 mod program_keys;
 mod program_users;
+mod real_acquirers;
 mod refunds;
 mod reload;
 mod routing;

@@ -129,14 +129,13 @@ struct HttpClient {
 #[async_trait(?Send)]
 impl Exchange for HttpClient {
     async fn send(&self, request: Request) -> Result<Response, Failure> {
-        let deadline = Instant::now() + self.time_out;
-        let place = timeout_at(deadline, self.places.acquire()).await;
-        // One that became free at the last moment is of no use.
-        if place.is_err() || Instant::now() >= deadline {
-            return Err(Failure::NotSent(format!("no connection was free within {:?}", self.time_out)));
-        }
-        let exchanged = timeout_at(deadline, self.exchange(request)).await;
-        exchanged.unwrap_or_else(|_| Err(Failure::Unknown(format!("no answer within {:?}", self.time_out))))
+        let (begun, time_out) = (Instant::now(), self.time_out);
+        // Whoever waits for longer would have little time left, and might not even see that nothing was sent.
+        let Ok(_place) = timeout_at(begun + time_out / 2, self.places.acquire()).await else {
+            return Err(Failure::NotSent(format!("no connection was free within {:?}", time_out / 2)));
+        };
+        let exchanged = timeout_at(begun + time_out, self.exchange(request)).await;
+        exchanged.unwrap_or_else(|_| Err(Failure::Unknown(format!("no answer within {time_out:?}"))))
     }
 }
 
@@ -226,22 +225,23 @@ fn failure_of(error: &SendRequestError) -> Failure {
 }
 
 fn of_connecting(error: &ConnectError) -> Failure {
-    let why = match error {
-        // A connection that was closed before the head of an answer.
-        ConnectError::Disconnected => {
-            return Failure::Unknown("the connection was closed without an answer".into());
-        }
-        ConnectError::Timeout => "no connection in time".into(),
-        ConnectError::Io(error) => match tls_error(error) {
+    // A connection that was closed before the head of an answer.
+    if matches!(error, ConnectError::Disconnected) {
+        return Failure::Unknown("the connection was closed without an answer".into());
+    }
+    if let ConnectError::Io(error) = error {
+        return Failure::NotSent(match tls_error(error) {
             Some(error) => format!("the handshake failed: {error}"),
             None => format!("no connection: {}", error.kind()),
-        },
-        ConnectError::Resolver(_) | ConnectError::NoRecords | ConnectError::Unresolved => {
-            "its name leads nowhere".into()
-        }
-        other => format!("no connection: {other}"),
-    };
-    Failure::NotSent(why)
+        });
+    }
+    let leads_nowhere =
+        matches!(error, ConnectError::Resolver(_) | ConnectError::NoRecords | ConnectError::Unresolved);
+    if leads_nowhere {
+        return Failure::NotSent("its name leads nowhere".into());
+    }
+    let is_late = matches!(error, ConnectError::Timeout);
+    Failure::NotSent(if is_late { "no connection in time".into() } else { format!("no connection: {error}") })
 }
 
 /// Whether this says that a server does not take our certificate.

@@ -29,19 +29,17 @@ impl ClientIdentity {
     /// When one of the two can't be read, or they do not fit together. Nothing of their content is told.
     pub fn from_pem(certificates: &[u8], key: &[u8]) -> Result<Self, IdentityError> {
         let chain = read_certificates(certificates).map_err(IdentityError::Certificate)?;
-        let private = PrivateKeyDer::from_pem_slice(key).map_err(|error| match error {
-            pem::Error::NoItemsFound if is_encrypted(key) => IdentityError::KeyEncrypted,
-            other => IdentityError::Key(pem_error(&other, "private key")),
+        let private = PrivateKeyDer::from_pem_slice(key).map_err(|error| {
+            let is_locked = matches!(error, pem::Error::NoItemsFound) && is_encrypted(key);
+            if is_locked {
+                IdentityError::KeyEncrypted
+            } else {
+                IdentityError::Key(pem_error(&error, "private key"))
+            }
         })?;
         let until = chain.first().and_then(end_of);
         let certified = CertifiedKey::from_der(chain, private.clone_key(), &ring::default_provider());
-        let certified = certified.map_err(|error| match error {
-            rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => IdentityError::DoNotFit,
-            rustls::Error::InvalidCertificate(_) => {
-                IdentityError::Certificate("its first certificate can't be read".into())
-            }
-            _ => IdentityError::Key("its key is of no kind that is known here (RSA, ECDSA, Ed25519)".into()),
-        })?;
+        let certified = certified.map_err(|error| of_no_use(&error))?;
         Ok(Self { key: Arc::new(certified), private: Arc::new(private), until })
     }
 
@@ -84,6 +82,16 @@ pub enum IdentityError {
     /// One is not the other's.
     #[error("it is not the key of the certificate")]
     DoNotFit,
+}
+
+fn of_no_use(error: &rustls::Error) -> IdentityError {
+    if matches!(error, rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) {
+        return IdentityError::DoNotFit;
+    }
+    if matches!(error, rustls::Error::InvalidCertificate(_)) {
+        return IdentityError::Certificate("its first certificate can't be read".into());
+    }
+    IdentityError::Key("its key is of no kind that is known here (RSA, ECDSA, Ed25519)".into())
 }
 
 /// Authorities that are believed in place of the built-in ones.

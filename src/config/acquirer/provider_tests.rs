@@ -44,7 +44,7 @@ fn settings(bank: &ApiPixConfig) -> quita_acquirers::api_pix::settings::ApiPixSe
     bank.settings(Secret::new("token".into()), "https://pay.example/acquirers/bank/notifications")
 }
 
-fn told<'a>(values: &'a [(String, Secret<String>)]) -> Vec<(&'a str, &'a str)> {
+fn told(values: &[(String, Secret<String>)]) -> Vec<(&str, &str)> {
     values.iter().map(|(name, value)| (name.as_str(), value.expose().as_str())).collect()
 }
 

@@ -1,0 +1,106 @@
+//! Whole lives of payments at counterparties that stand in for a bank and for Cielo, with books of their own.
+
+use std::time::Duration;
+
+use quita_banks::api_pix::{Config, PixBank};
+use quita_banks::cielo::{self, Cielo};
+use quita_banks::faults;
+use quita_banks::server::{Options, Served, Tls};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::{Client, Edit, PATIENCE, TestApp, TestReceiver, card, eventually, pix};
+
+/// Longer than the first question about a refund that was accepted, and than Cielo's pause between calls.
+const SLOW: Duration = Duration::from_secs(30);
+
+/// A service whose live keys reach these acquirers, with a client of them.
+fn serve(files: &TempDir, acquirers: &str, secrets: &[(&str, &str)]) -> (TestApp, Client) {
+    let path = files.path().join("quita.toml");
+    std::fs::write(&path, acquirers).unwrap();
+    let builder = TestApp::builder().arg("--config", path.to_str().unwrap());
+    let app = secrets.iter().fold(builder, |builder, (name, secret)| builder.env(name, secret)).start();
+    let key = app.create_key(&["--merchant", "shop", "--mode", "live"]);
+    let client = app.client_with(&key);
+    (app, client)
+}
+
+fn refund(client: &Client, id: &str, cents: u64) -> Value {
+    let answer = client.post(&format!("/pay/payments/{id}/refunds"), &json!({ "amount": cents }));
+    assert_eq!(answer.status, 201, "{answer}");
+    answer.json()
+}
+
+/// Waits until the one refund of a payment has ended, and returns the payment.
+fn refunded(client: &Client, id: &str) -> Value {
+    eventually(SLOW, "the refund has ended", || {
+        let payment = client.payment(id);
+        (payment["refunds"][0]["status"] == "succeeded").then_some(payment)
+    })
+}
+
+#[test]
+fn a_pix_is_paid_at_a_bank_over_mutual_tls_and_half_of_it_goes_back() {
+    let files = tempfile::tempdir().unwrap();
+    let tls = Tls::Mutual(files.path().join("bank"));
+    let bank =
+        Served::start_with(PixBank::new(Config::default()), Options { tls, ..Options::default() }).unwrap();
+    let url = bank.url();
+    let table = format!(
+        "public-url = 'https://pay.example'\n\
+         [[acquirer]]\nname = 'bank'\nadapter = 'api_pix'\ndialect = 'bacen'\nbase-url = '{url}'\n\
+         token-url = '{url}/oauth/token'\nclient-id = 'id'\ncertificate-file = 'bank/client.pem'\n\
+         private-key-file = 'bank/client.key'\nca-file = 'bank/ca.pem'\n\
+         pix-key = '123e4567-e12b-12d1-a456-426655440000'\nreceiver-name = 'Loja'\nreceiver-city = 'Sao Paulo'\n"
+    );
+    let (app, client) = serve(&files, &table, &[("QUITA_ACQUIRER_BANK_CLIENT_SECRET", "secret")]);
+    let desk = Client::new(&bank.control_url(), None);
+    assert_eq!(desk.post("/forward", &json!({ "to": app.url() })).status, 200);
+    let receiver = TestReceiver::start();
+    let record = client.create(&pix(10_000).with("postbackUrl", json!(receiver.url())));
+    let id = record["transactionId"].as_str().unwrap();
+    assert_eq!((&record["status"], &record["mode"]), (&json!("pending"), &json!("live")));
+    assert_eq!(record["acquirerReference"]["txid"], json!(id.replace('-', "")));
+    assert_eq!(desk.post(&format!("/pay/{}", id.replace('-', "")), &json!({})).status, 200);
+    let paid = client.wait_for_status_within(PATIENCE, id, "paid");
+    assert!(paid["pix"]["endToEndId"].as_str().unwrap().starts_with('E'), "{paid}");
+    assert_eq!(refund(&client, id, 5_000)["status"], "processing");
+    let after = refunded(&client, id);
+    assert_eq!((&after["status"], &after["refundedAmount"]), (&json!("paid"), &json!("50.00")));
+    let told = receiver.wait_for_events(id, 3, PATIENCE);
+    let events: Vec<_> = told.iter().map(|event| event.text("event")).collect();
+    assert_eq!(events, ["payment.pending", "payment.paid", "payment.refund_succeeded"]);
+}
+
+#[test]
+fn a_card_is_authorised_at_cielo_captured_in_part_and_refunded() {
+    let files = tempfile::tempdir().unwrap();
+    let config = cielo::Config::default();
+    let (merchant_id, merchant_key) = (config.merchant_id.clone(), config.merchant_key.clone());
+    let cielo = Served::start_with(Cielo::new(config, faults::none()), Options::default()).unwrap();
+    let table = format!(
+        "[[acquirer]]\nname = 'cielo'\nadapter = 'cielo'\nmethods = ['credit_card']\nbase-url = '{}'\n\
+         merchant-id = '{merchant_id}'\n",
+        cielo.url()
+    );
+    let secrets = [
+        ("QUITA_ACQUIRER_CIELO_MERCHANT_KEY", merchant_key.as_str()),
+        ("QUITA_ACQUIRER_CIELO_NOTIFICATION_SECRET", "secret"),
+    ];
+    let (_app, client) = serve(&files, &table, &secrets);
+    let receiver = TestReceiver::start();
+    let request = card("4024007197692931", 10_000).with("capture", json!(false));
+    let record = client.create(&request.with("postbackUrl", json!(receiver.url())));
+    let id = record["transactionId"].as_str().unwrap();
+    assert_eq!(record["status"], "approved", "{record}");
+    assert_eq!(record["acquirerReference"]["orderId"], json!(id.replace('-', "")));
+    let captured = client.post(&format!("/pay/payments/{id}/capture"), &json!({ "amount": 6_000 }));
+    assert_eq!(captured.status, 200, "{captured}");
+    assert_eq!(captured.json()["capturedAmount"], "60.00");
+    refund(&client, id, 6_000);
+    let after = refunded(&client, id);
+    assert_eq!((&after["status"], &after["refundedAmount"]), (&json!("refund"), &json!("60.00")));
+    let told = receiver.wait_for_events(id, 3, PATIENCE);
+    let events: Vec<_> = told.iter().map(|event| event.text("event")).collect();
+    assert_eq!(events, ["payment.approved", "payment.paid", "payment.refund"]);
+}
