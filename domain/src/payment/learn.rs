@@ -230,7 +230,8 @@ impl Draft {
         }
         // A capture that a dispute overtook may not have been answered yet.
         let captured = state.captured_amount.unwrap_or_else(|| self.expected_settlement());
-        let confirms_capture = state.settlement_id.is_none() && captured == settlement.amount;
+        let is_theirs = self.was_captured_by_others(&settlement);
+        let confirms_capture = state.settlement_id.is_none() && (captured == settlement.amount || is_theirs);
         // The money may have gone back before its settlement is reported.
         let was_paid = matches!(status, Status::Paid | Status::Refund | Status::Chargeback);
         if was_paid && confirms_capture {
@@ -259,10 +260,19 @@ impl Draft {
         let may_be_ours = |operation: &Operation| {
             matches!(operation.kind, OperationKind::Capture(_)) && operation.may_have_an_effect()
         };
-        let status = self.payment.status();
-        let is_approved =
-            status == Status::Approved || status == Status::Initial && settlement.approval.is_some();
-        is_approved
+        let waits_for_capture = match self.payment.status() {
+            Status::Approved => true,
+            Status::Initial => settlement.approval.is_some(),
+            // It was disputed before anybody said that it was captured.
+            Status::Chargeback => self.payment.state.captured_amount.is_none(),
+            Status::Pending
+            | Status::Declined
+            | Status::Paid
+            | Status::Refund
+            | Status::Expired
+            | Status::Cancelled => false,
+        };
+        waits_for_capture
             && self.payment.method().can_be_captured()
             && (Money::from_cents(1)..=self.payment.order.amount).contains(&settlement.amount)
             && !self.payment.operations.iter().any(may_be_ours)

@@ -1,5 +1,7 @@
 //! Approved cards that nobody captures yet: what happens to them at the acquirer is found by asking.
 
+use quita_domain::operation::Verdict;
+
 use crate::payments::time::DAY;
 use crate::payments::unknown_outcomes::charge_answered;
 use crate::*;
@@ -90,4 +92,23 @@ fn a_card_that_is_captured_at_once_costs_no_more_for_it() {
 fn what_lives_in_this_process_is_not_asked_for() {
     let opened = opened_card(false);
     assert_eq!(after(&opened, charge_answered(ChargeAnswer::known(authorised())), 1_000).due_at(), None);
+}
+
+#[test]
+fn what_was_captured_at_the_desk_is_found_although_a_dispute_overtook_our_unclear_capture() {
+    let id = Uuid::from_u128(1);
+    let capture = RequestedOperation::Capture(Some(Money::from_cents(400)));
+    let sent = decide(&approved(), requested(capture, None, 1), 2_000).next.unwrap();
+    let failed = OperationAnswer::Failed(CallFailure::Unknown("reset".into()));
+    let unclear = decide(&sent, operated(id, failed), 3_000).next.unwrap();
+    let dispute = notice(Fact::ChargedBack { id: "c".into(), amount: None });
+    let disputed = decide(&unclear, dispute, 4_000).next.unwrap();
+    assert_eq!((disputed.status(), disputed.state.captured_amount), (Status::Chargeback, None));
+    let verdict = Command::OperationResolved { operation: id, verdict: Verdict::Refused };
+    let ended = decide(&disputed, verdict, DAY).next.unwrap();
+    assert_eq!(ended.due_at(), Some(START.plus_ms(DAY)), "the charge is looked at");
+    let asked = decide(&ended, Command::Wake, DAY).next.unwrap();
+    let found = decide(&asked, looked(&asked, settled("s1", 6_000)), DAY + 100);
+    assert_eq!(found.discrepancies, []);
+    assert_eq!(found.next.unwrap().state.captured_amount, Some(Money::from_cents(6_000)));
 }

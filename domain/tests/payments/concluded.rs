@@ -24,7 +24,7 @@ fn concluded() -> Payment {
     let decision = opened.decide(charge_answered(with_odd_money(9_000)), &at(10)).unwrap();
     let kinds: Vec<_> = decision.discrepancies.iter().map(|one| one.kind).collect();
     assert_eq!(kinds, [DiscrepancyKind::AmountMismatch], "said once");
-    decision.next.unwrap()
+    reported(decision.next.unwrap(), 20)
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn a_charge_that_concluded_with_other_money_stays_pending_and_is_asked_for_no_mo
     let asked = after(&pending(), Command::Wake, 60_010);
     let found = asked.decide(looked(&asked, with_odd_money(9_000)), &at(60_100)).unwrap();
     assert_eq!(found.discrepancies[0].kind, DiscrepancyKind::AmountMismatch);
-    for payment in [found.next.unwrap(), concluded()] {
+    for payment in [reported(found.next.unwrap(), 60_200), concluded()] {
         assert_eq!((payment.status(), payment.due_at()), (Status::Pending, None));
         assert!(!payment.state.attempts[0].outcome.is_open());
         assert_eq!(after(&payment, Command::Wake, 2 * DAY).status(), Status::Pending);
@@ -50,7 +50,7 @@ fn a_hint_about_it_is_asked_for_once_and_ends_nothing() {
     let asked = asked.next.unwrap();
     let found = asked.decide(looked(&asked, with_odd_money(9_000)), &at(2 * DAY + 5_100)).unwrap();
     assert_eq!(found.discrepancies[0].about.as_deref(), Some("e1"), "which is the same exception");
-    let found = found.next.unwrap();
+    let found = reported(found.next.unwrap(), 2 * DAY + 5_200);
     assert_eq!((found.status(), found.due_at()), (Status::Pending, None));
 }
 
