@@ -273,6 +273,7 @@ fn expired_if_over(fact: Fact, now: Timestamp) -> Fact {
         | Fact::Removed { .. }
         | Fact::Concluded
         | Fact::Refunded { .. }
+        | Fact::RefundedInTotal { .. }
         | Fact::ChargedBack { .. }
         | Fact::DisputeWon { .. }
         | Fact::Unclear { .. } => fact,

@@ -100,6 +100,15 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         amount: Option<Money>,
     },
+    /// So much went back to the payer until now, by us or by others: all that an acquirer tells that has no ids for
+    /// refunds. What of it is not known to be ours was given back by somebody else.
+    #[serde(rename_all = "camelCase")]
+    RefundedInTotal {
+        /// The id of what others gave back, if this is more than is known: it follows from the sum.
+        refund_id: String,
+        /// The sum of all that went back.
+        total: Money,
+    },
     /// The payment was disputed and the money taken back. There may be several, one for each instalment or item.
     ChargedBack {
         /// The acquirer's id of this one movement; a notice that repeats carries the same.

@@ -133,7 +133,7 @@ fn reference(input: &mut Unstructured<'_>) -> Result<Reference> {
 
 /// Reads what an acquirer states.
 pub fn fact(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Fact> {
-    Ok(match input.int_in_range(0..=11_u8)? {
+    Ok(match input.int_in_range(0..=12_u8)? {
         0 => Fact::Pending { issued: issued(input)?, news_at: news_at(input)? },
         1 => Fact::Authorized(approval()),
         2 | 3 => Fact::Settled(Settlement {
@@ -154,6 +154,7 @@ pub fn fact(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Fact> {
         }
         8 => Fact::Removed { by: *input.choose(&[RemovedBy::Receiver, RemovedBy::Acquirer])? },
         9 => Fact::Concluded,
+        12 => Fact::RefundedInTotal { refund_id: refund_id(input, payment)?, total: amount(input, payment.order.amount)? },
         10 => Fact::ChargedBack { id: chargeback_id(input)?, amount: perhaps_amount(input, payment)? },
         _ => Fact::DisputeWon {
             id: format!("w{}", input.int_in_range(0..=2_u8)?),

@@ -9,13 +9,14 @@ use crate::support::{
 const DECLARED: &str = include_str!("../../src/console/operator/routes.rs");
 
 /// Every page and stream of the console for who is signed in: as it is declared, and an address of it.
-const READ: [(&str, &str); 15] = [
+const READ: [(&str, &str); 16] = [
     ("/", "/"),
     ("/kinds/{kind}", "/kinds/front"),
     ("/live", "/live"),
     ("/live/history", "/live/history"),
     ("/transactions", "/transactions"),
     ("/transactions/{id}", "/transactions/01900000-0000-7000-8000-000000000000"),
+    ("/transactions/{id}/mismatch", "/transactions/01900000-0000-7000-8000-000000000000/mismatch"),
     (
         "/transactions/{id}/operations/{operation}",
         "/transactions/01900000-0000-7000-8000-000000000000/operations/01900000-0000-7000-8000-000000000000",
@@ -30,8 +31,9 @@ const READ: [(&str, &str); 15] = [
     ("/audit", "/audit"),
 ];
 /// Every form of who is signed in.
-const CHANGED: [(&str, &str); 4] = [
+const CHANGED: [(&str, &str); 5] = [
     ("/acquirers/{name}/{method}/{directive}", "/acquirers/sandbox/pix/paused"),
+    ("/transactions/{id}/mismatch", "/transactions/01900000-0000-7000-8000-000000000000/mismatch"),
     (
         "/transactions/{id}/operations/{operation}",
         "/transactions/01900000-0000-7000-8000-000000000000/operations/01900000-0000-7000-8000-000000000000",

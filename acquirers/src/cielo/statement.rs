@@ -168,15 +168,15 @@ fn money(query: &ChargeQuery, sale: &Sale) -> Vec<Fact> {
     facts
 }
 
-/// More went back than is known, and none of our operations can have done it: somebody refunded it at Cielo. Its id
-/// follows from the sum, so that it is recorded once.
+/// Money went back: what of it is not ours, somebody refunded at Cielo. That one's id follows from the sum, so that it is
+/// recorded once.
 fn refund(query: &ChargeQuery, sale: &Sale) -> Option<Fact> {
     let given_back = sale.given_back();
-    if query.operation_under_way || given_back <= query.refunded_amount {
+    if query.operation_under_way || given_back.is_zero() {
         return None;
     }
     let refund_id = format!("{}-{}", sale.payment_id, given_back.cents());
-    Some(Fact::Refunded { refund_id, amount: Some(given_back.minus(query.refunded_amount)) })
+    Some(Fact::RefundedInTotal { refund_id, total: given_back })
 }
 
 /// The one movement of money of a sale; its id is the sale's.

@@ -408,7 +408,8 @@ const fn can_begin_with(fact: &Fact) -> bool {
         Fact::Cancelled | Fact::Expired | Fact::Settled(_) => true,
         Fact::Removed { .. } => true,
         Fact::Concluded => false,
-        Fact::Refunded { .. } | Fact::ChargedBack { .. } | Fact::DisputeWon { .. } => false,
+        Fact::Refunded { .. } | Fact::RefundedInTotal { .. } => false,
+        Fact::ChargedBack { .. } | Fact::DisputeWon { .. } => false,
         Fact::Unclear { .. } => false,
     }
 }

@@ -36,6 +36,7 @@ impl Draft {
         match fact {
             Fact::Authorized(_) | Fact::Settled(_) => self.earlier_charge_was_accepted(number),
             Fact::Refunded { refund_id: id, .. }
+            | Fact::RefundedInTotal { refund_id: id, .. }
             | Fact::ChargedBack { id, .. }
             | Fact::DisputeWon { id, .. } => {
                 let what = format!("money of charge {number} was moved although another one followed it");
@@ -66,6 +67,7 @@ impl Draft {
             Fact::Removed { by } => self.learn_removed(by)?,
             Fact::Concluded => self.learn_concluded()?,
             Fact::Refunded { refund_id, amount } => self.learn_refunded(refund_id, amount)?,
+            Fact::RefundedInTotal { refund_id, total } => self.learn_refunded_in_total(refund_id, total)?,
             Fact::ChargedBack { id, amount } => self.learn_charged_back(id, amount)?,
             Fact::DisputeWon { id, chargeback_id } => self.learn_dispute_won(id, chargeback_id)?,
             Fact::Unclear { id, text } => {
@@ -366,6 +368,16 @@ impl Draft {
         self.make(Change::RefundAdded(refund));
         self.refund_succeeded(id, Cause::Acquirer);
         Ok(())
+    }
+
+    /// A sum that was read before one of our refunds began may be told after it ended: only what is more than is known
+    /// now was given back by others. While one of ours may have moved the sum, that can't be told apart.
+    fn learn_refunded_in_total(&mut self, id: String, total: Money) -> Result<(), Discrepancy> {
+        let known = self.payment.state.refunded_amount();
+        if total <= known || self.payment.operations.iter().any(Operation::may_have_an_effect) {
+            return Ok(());
+        }
+        self.learn_refunded(id, Some(total.minus(known)))
     }
 
     /// The acquirer refused a refund, and now reports it as done. What it was to give back may be given back again.

@@ -234,3 +234,23 @@ fn an_inquiry_that_finds_what_can_not_be_yet_is_not_made_again_at_once() {
         "an operator knows; refused, ours would have it asked again"
     );
 }
+
+#[test]
+fn a_sum_that_went_back_is_counted_against_what_is_known_when_it_is_told() {
+    let (id, total) = (Uuid::from_u128(1), |cents| Money::from_cents(cents));
+    let told =
+        |cents| notice(Fact::RefundedInTotal { refund_id: format!("sum-{cents}"), total: total(cents) });
+    let desk = after(&paid(), told(300), 4_000);
+    assert_eq!(desk.state.refunded_amount(), total(300));
+    assert!(desk.decide(told(300), &at(4_100)).unwrap().next.is_none(), "it is known");
+    let asked = after(&desk, requested(refund(500), None, 1), 5_000);
+    assert!(asked.decide(told(800), &at(5_100)).unwrap().next.is_none(), "it may be ours");
+    let done = after(&asked, operated(id, OperationAnswer::Done), 5_200);
+    for stale in [300, 800] {
+        let decision = done.decide(told(stale), &at(5_300)).unwrap();
+        assert!(decision.next.is_none() && decision.discrepancies.is_empty(), "{stale} was read earlier");
+    }
+    let more = after(&done, told(1_000), 6_000);
+    assert_eq!(more.state.refunded_amount(), total(1_000));
+    assert_eq!(more.state.refunds.last().unwrap().amount, total(200));
+}
