@@ -6,11 +6,14 @@ use quita_domain::acquiring::{
 };
 use quita_domain::method::Method;
 use quita_domain::order::Terms;
-use quita_domain::time::Timestamp;
+use quita_domain::time::{DAY_MS, Timestamp};
 
 use super::codes::{self, Issuer, NoCode};
 use super::sale::{PaymentId, Sale, Status};
 use super::{chargeback, decline, order_id, reason};
+
+/// How long an issuer holds what nobody captures (E-commerce API 3.0, capture: at most 15 days).
+const AUTHORISATION_LAPSES_MS: u64 = 15 * DAY_MS;
 
 /// How a payment's sale is read: who is asked, and when.
 #[derive(Clone, Copy)]
@@ -26,7 +29,7 @@ impl Reader<'_> {
             return ChargeAnswer::Mismatched(what);
         }
         match query.method {
-            Method::CreditCard => card(query, sale),
+            Method::CreditCard => self.card(query, sale),
             Method::Pix => self.pix(query, sale),
             Method::Boleto => self.boleto(query, sale),
         }
@@ -55,6 +58,38 @@ impl Reader<'_> {
                 self.withdrawn(query, sale)
             }
             Status::NotFinished | Status::Other(_) => unclear(sale),
+        }
+    }
+
+    fn card(self, query: &ChargeQuery, sale: &Sale) -> ChargeAnswer {
+        let was_captured = sale.captured.is_some() || query.paid_amount.is_some();
+        match sale.status {
+            Status::Authorized => known(query, sale, vec![Fact::Authorized(approval(sale))]),
+            Status::Paid => known(query, sale, money(query, sale)),
+            Status::Voided | Status::Refunded if was_captured => known(query, sale, money(query, sale)),
+            Status::Voided | Status::Refunded => known(query, sale, vec![self.voided(query, sale)]),
+            // Refused, and captured: neither can be believed.
+            Status::Denied | Status::Aborted if was_captured => unclear(sale),
+            Status::Denied | Status::Aborted => {
+                let brand = query.card.as_ref().map(|card| card.brand);
+                let decline = decline::decline(brand, sale.return_code.as_deref(), sale.advice.as_deref());
+                known(query, sale, vec![Fact::Declined(decline)])
+            }
+            Status::NotFinished | Status::Pending | Status::Other(_) => unclear(sale),
+        }
+    }
+
+    /// An authorisation is gone that was not captured. While an operation of ours is under way it may be that one's effect:
+    /// its own inquiry tells. Cielo shows one that nobody captured in time as it shows one that was voided.
+    fn voided(self, query: &ChargeQuery, sale: &Sale) -> Fact {
+        if query.operation_under_way {
+            Fact::Authorized(approval(sale))
+        } else if query.cancelled_at.is_some() {
+            Fact::Cancelled
+        } else if query.created_at.plus_ms(AUTHORISATION_LAPSES_MS) <= self.now {
+            Fact::Expired
+        } else {
+            Fact::Removed { by: RemovedBy::Receiver }
         }
     }
 
@@ -122,36 +157,6 @@ pub(super) const fn type_of(method: Method) -> &'static str {
         Method::Pix => "Pix",
         Method::Boleto => "Boleto",
         Method::CreditCard => "CreditCard",
-    }
-}
-
-fn card(query: &ChargeQuery, sale: &Sale) -> ChargeAnswer {
-    let was_captured = sale.captured.is_some() || query.paid_amount.is_some();
-    match sale.status {
-        Status::Authorized => known(query, sale, vec![Fact::Authorized(approval(sale))]),
-        Status::Paid => known(query, sale, money(query, sale)),
-        Status::Voided | Status::Refunded if was_captured => known(query, sale, money(query, sale)),
-        Status::Voided | Status::Refunded => known(query, sale, vec![voided(query, sale)]),
-        // Refused, and captured: neither can be believed.
-        Status::Denied | Status::Aborted if was_captured => unclear(sale),
-        Status::Denied | Status::Aborted => {
-            let brand = query.card.as_ref().map(|card| card.brand);
-            let decline = decline::decline(brand, sale.return_code.as_deref(), sale.advice.as_deref());
-            known(query, sale, vec![Fact::Declined(decline)])
-        }
-        Status::NotFinished | Status::Pending | Status::Other(_) => unclear(sale),
-    }
-}
-
-/// An authorisation is gone that was not captured. While an operation of ours is under way it may be that one's effect:
-/// its own inquiry tells.
-fn voided(query: &ChargeQuery, sale: &Sale) -> Fact {
-    if query.operation_under_way {
-        Fact::Authorized(approval(sale))
-    } else if query.cancelled_at.is_some() {
-        Fact::Cancelled
-    } else {
-        Fact::Removed { by: RemovedBy::Receiver }
     }
 }
 

@@ -3,6 +3,7 @@
 use quita_domain::acquiring::{ChargeQuery, Fact, RemovedBy};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
+use quita_domain::time::Timestamp;
 use serde_json::{Value, json};
 
 use crate::payment::*;
@@ -48,6 +49,16 @@ async fn a_void_at_cielo_removes_an_authorisation() {
         assert_eq!(inquired(&cancelled, gone.clone()).await, [Fact::Cancelled]);
         let stated = inquired(&under_way(authorised()), gone).await;
         assert!(matches!(&stated[..], [Fact::Authorized(_)]), "it may be ours: {stated:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_authorisation_that_nobody_captured_in_time_has_expired() {
+    let gone = json!({"Status": 10, "VoidedAmount": 10000});
+    for (days, fact) in [(15, Fact::Expired), (14, Fact::Removed { by: RemovedBy::Receiver })] {
+        let created_at = Timestamp::from_millis(created_at().millis() - days * 24 * 60 * 60 * 1_000);
+        let query = ChargeQuery { created_at, ..authorised() };
+        assert_eq!(inquired(&query, gone.clone()).await, [fact], "after {days} days");
     }
 }
 
