@@ -7,6 +7,7 @@ use super::schedule::{WITHHELD_CHECK_WAIT_MS, WITHHELD_WAIT_MS, accepted_wait_ms
 use super::{Change, Discrepancy, DiscrepancyKind};
 use crate::acquiring::{CallFailure, ChargeAnswer, Decline, Fact, Reference, Statement};
 use crate::event::Cause;
+use crate::operation::Operation;
 use crate::routing::AttemptOutcome;
 use crate::status::Status;
 use crate::time::Timestamp;
@@ -91,6 +92,8 @@ impl Draft {
         let is_newest = asked_at.is_some() && asked_at == self.payment.inquired_at;
         let was_asked_again = asked_at.is_some() && !is_newest && self.last_outcome_is_open();
         match answer {
+            // It is asked again: by the schedule, or because what was hinted has no answer yet.
+            ChargeAnswer::Known(_) if asked_at.is_some() && self.is_overtaken(is_newest) => {}
             ChargeAnswer::Known(statement) => {
                 self.accept(attempt, statement);
                 if was_asked_again && !self.last_outcome_is_open() {
@@ -99,6 +102,9 @@ impl Draft {
                 }
                 self.expire_if_over(asked_at);
                 self.check_answered(is_newest);
+                if self.is_hidden_by_an_operation() {
+                    self.remember_hint();
+                }
             }
             ChargeAnswer::Accepted(reference) => {
                 self.charge_accepted(attempt, reference);
@@ -140,6 +146,26 @@ impl Draft {
             }
             // The next inquiry is scheduled already.
             ChargeAnswer::Failed(CallFailure::NotDelivered(_) | CallFailure::Unknown(_)) => {}
+        }
+    }
+
+    /// Whether the acquirer was asked before an operation was sent that only its sums tell of: what moved since may be that
+    /// operation's doing, which would count twice.
+    fn is_overtaken(&self, is_newest: bool) -> bool {
+        let was_any_sent = self.payment.operations.iter().any(|operation| operation.sent > 0);
+        self.context.operates_in_turn && was_any_sent && (self.payment.overtaken || !is_newest)
+    }
+
+    /// Whether an operation may be under way whose effect only sums tell: what others moved can't be told from it.
+    fn is_hidden_by_an_operation(&self) -> bool {
+        self.context.operates_in_turn && self.payment.operations.iter().any(Operation::may_have_an_effect)
+    }
+
+    /// What was asked while an operation hid it is asked again once there is none.
+    pub(super) fn ask_again_what_was_hidden(&mut self) {
+        let was_hidden = self.payment.hinted && !self.last_outcome_is_open();
+        if self.context.operates_in_turn && was_hidden && !self.is_hidden_by_an_operation() {
+            self.bring_check_forward(self.clock());
         }
     }
 

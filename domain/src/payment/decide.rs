@@ -232,6 +232,7 @@ impl Payment {
             Command::ChargeNeverLeft => draft.send_first_charge(),
         }
         draft.send_operation_in_turn();
+        draft.ask_again_what_was_hidden();
         Ok(draft.finish(origin))
     }
 }

@@ -34,7 +34,7 @@ impl Draft {
     }
 
     /// The answer that is under way may be from before the hint.
-    fn remember_hint(&mut self) {
+    pub(super) fn remember_hint(&mut self) {
         if !self.payment.hinted {
             self.make(Change::Hinted);
         }
