@@ -98,6 +98,12 @@ impl PixBank {
         self.books.accounts()
     }
 
+    /// What was charged, received and given back for one txid, by now; none of what is unknown.
+    pub fn account(&mut self, txid: &str, now_ms: i64) -> Option<Account> {
+        self.settle_refunds(now_ms);
+        self.books.account(txid)
+    }
+
     /// How often each call came in, by a name such as `PUT /cob/{txid}`; also those that a fault struck.
     pub fn calls(&self) -> &BTreeMap<&'static str, u64> {
         &self.calls

@@ -147,6 +147,12 @@ impl Cielo {
         self.orders.iter().map(|(order, ids)| (order.clone(), entries(ids))).collect()
     }
 
+    /// The sales of one order, oldest first.
+    pub fn sales_of(&self, order_id: &str) -> Vec<Entry> {
+        let ids = self.orders.get(order_id).into_iter().flatten();
+        ids.filter_map(|id| self.sales.get(id)).map(Entry::of).collect()
+    }
+
     /// When something happens by itself next: a refund, a lapse or a notice, in milliseconds since 1970.
     pub fn next_ms(&self) -> Option<i64> {
         let timer = self.timers.first().map(|(at, _, _)| *at);

@@ -175,6 +175,18 @@ impl Books {
         self.count
     }
 
+    /// The account of a charge.
+    pub(super) fn account(&self, txid: &str) -> Option<Account> {
+        let charge = self.charges.get(txid)?;
+        let mut account = Account::new(Some(charge.amount_cents), charge.status.name(), &charge.key);
+        for id in &charge.pix {
+            if let Some(pix) = self.pix.get(id) {
+                account.add(id, pix);
+            }
+        }
+        Some(account)
+    }
+
     /// One account for each txid. What came without a txid is under its endToEndId.
     pub(super) fn accounts(&self) -> BTreeMap<String, Account> {
         let mut accounts: BTreeMap<String, Account> = self
