@@ -79,26 +79,25 @@ impl Bank {
     pub(crate) fn identify(&self, reference: &Reference) -> Option<TransactionId> {
         self.books().keys().copied().find(|id| self.reference(*id) == *reference)
     }
+}
 
-    /// What is asked about a charge must name it as the bank did, unless that was learnt while the question waited.
-    pub(crate) fn check_reference(&self, world: &World, query: &ChargeQuery) {
-        let place = usize::try_from(query.attempt).unwrap() - 1;
-        let known =
-            world.store.referenced_since(query.id, place).is_some_and(|at| at.elapsed() > QUESTION_WAITS);
-        if known && query.reference.is_empty() {
-            world.violation(format!("{}: {} did not get its reference back", query.id, self.name()));
-        }
+/// What is asked about a charge must name it as its bank did, unless that was learnt while the question waited.
+pub(crate) fn check_reference(world: &World, bank: &AcquirerName, query: &ChargeQuery) {
+    let place = usize::try_from(query.attempt).unwrap() - 1;
+    let known = world.store.referenced_since(query.id, place).is_some_and(|at| at.elapsed() > QUESTION_WAITS);
+    if known && query.reference.is_empty() {
+        world.violation(format!("{}: {bank} did not get its reference back", query.id));
     }
+}
 
-    /// A request for a charge has left: its intent must be durable by now.
-    pub(crate) fn check_intent(&self, world: &World, charge: &Charge) {
-        let id = charge.query.id;
-        let intended = world.store.payment(id).is_some_and(|payment| {
-            let attempt = usize::try_from(charge.query.attempt).unwrap() - 1;
-            payment.state.attempts.get(attempt).is_some_and(|attempt| attempt.acquirer == *self.name())
-        });
-        if !intended {
-            world.violation(format!("{id}: a charge left for {} before it was stored", self.name()));
-        }
+/// A request for a charge has left: its intent must be durable by now.
+pub(crate) fn check_intent(world: &World, bank: &AcquirerName, query: &ChargeQuery) {
+    let id = query.id;
+    let intended = world.store.payment(id).is_some_and(|payment| {
+        let attempt = usize::try_from(query.attempt).unwrap() - 1;
+        payment.state.attempts.get(attempt).is_some_and(|attempt| attempt.acquirer == *bank)
+    });
+    if !intended {
+        world.violation(format!("{id}: a charge left for {bank} before it was stored"));
     }
 }

@@ -82,6 +82,10 @@ faults! {
     BankSlow = 100,
     /// The bank wants fewer calls, and has done nothing.
     BankThrottles = 60,
+    /// A token of access is refused although it was good.
+    TokenRefused = 40,
+    /// What another merchant of the same bank made is found under our name of a charge.
+    ForeignCharge = 30,
     /// The bank takes a charge and has no code for it.
     BankHasNoCode = 40,
     /// The bank answers about another charge.
@@ -110,6 +114,8 @@ faults! {
     NoticeLate = 300,
     /// A notice of a payment that nobody knows.
     NoticeUnknown = 30,
+    /// A notice that somebody else made up.
+    NoticeForged = 100,
     /// The payer pays before the bank's answer arrives here.
     PayerIsFast = 150,
     /// The payer pays in the last seconds, and the money comes in after them.
@@ -120,6 +126,8 @@ faults! {
     PayerCrosses = 150,
     /// The payer pays another amount.
     PayerErrs = 40,
+    /// The payer pays twice.
+    PayerPaysTwice = 30,
     /// The holder takes the money back.
     Chargeback = 150,
     /// And another part of it.

@@ -13,6 +13,8 @@ use crate::life::{self, Outcome};
 use crate::merchant::{Merchant, Step};
 use crate::node::Node;
 use crate::orders::{Kind, Request};
+use crate::party::Make;
+use crate::provider::{Trade, api_pix, cielo};
 use crate::world::{Manner, Setting, World};
 
 const CENTS: u64 = 10_000;
@@ -22,7 +24,7 @@ const CENTS: u64 = 10_000;
 struct Way {
     name: &'static str,
     kind: Kind,
-    manner: Manner,
+    make: Make,
     steps: &'static [Step],
 }
 
@@ -38,6 +40,19 @@ const REMOTE: Manner = Manner {
     names_disputes: false,
     says_how_it_ended: true,
 };
+const PIX_WAYS: api_pix::Ways = api_pix::Ways {
+    takes_time_for_refunds: false,
+    gives_location_only: false,
+    bends_the_standard: false,
+    has_short_tokens: false,
+};
+const API_PIX: Make = Make::Provider(Trade::ApiPix(PIX_WAYS));
+const CIELO: Make = Make::Provider(Trade::Cielo(cielo::Ways {
+    lags: false,
+    takes_time_for_refunds: false,
+    bends_its_manual: false,
+}));
+const HALF: Step = Step::Operate(RequestedOperation::Capture(Some(Money::from_cents(CENTS / 2))));
 const PART: Step = Step::Operate(RequestedOperation::Refund(Some(Money::from_cents(CENTS / 4))));
 const REST: Step = Step::Operate(RequestedOperation::Refund(None));
 const CANCEL: Step = Step::Operate(RequestedOperation::Cancel);
@@ -45,62 +60,90 @@ const CAPTURE: Step = Step::Operate(RequestedOperation::Capture(None));
 const UNTIL_PAID: Step = Step::Wait(25_000);
 
 const WAYS: &[Way] = &[
-    Way { name: "pix", kind: Kind::Pix, manner: REMOTE, steps: &[UNTIL_PAID] },
+    Way { name: "pix", kind: Kind::Pix, make: Make::Drawn(REMOTE), steps: &[UNTIL_PAID] },
     Way {
         name: "pix, issued locally",
         kind: Kind::Pix,
-        manner: Manner { issues_locally: true, ..REMOTE },
+        make: Make::Drawn(Manner { issues_locally: true, ..REMOTE }),
         steps: &[UNTIL_PAID],
     },
-    Way { name: "pix, cancelled", kind: Kind::Pix, manner: REMOTE, steps: &[CANCEL] },
-    Way { name: "pix, refunded in parts", kind: Kind::Pix, manner: REMOTE, steps: &[UNTIL_PAID, PART, REST] },
-    Way { name: "boleto", kind: Kind::Boleto, manner: REMOTE, steps: &[UNTIL_PAID] },
-    Way { name: "boleto, cancelled", kind: Kind::Boleto, manner: REMOTE, steps: &[CANCEL] },
-    Way { name: "card", kind: Kind::Card, manner: REMOTE, steps: &[] },
+    Way { name: "pix, cancelled", kind: Kind::Pix, make: Make::Drawn(REMOTE), steps: &[CANCEL] },
+    Way {
+        name: "pix, refunded in parts",
+        kind: Kind::Pix,
+        make: Make::Drawn(REMOTE),
+        steps: &[UNTIL_PAID, PART, REST],
+    },
+    Way { name: "boleto", kind: Kind::Boleto, make: Make::Drawn(REMOTE), steps: &[UNTIL_PAID] },
+    Way { name: "boleto, cancelled", kind: Kind::Boleto, make: Make::Drawn(REMOTE), steps: &[CANCEL] },
+    Way { name: "card", kind: Kind::Card, make: Make::Drawn(REMOTE), steps: &[] },
     Way {
         name: "card, a bank that forgets keys",
         kind: Kind::Card,
-        manner: Manner { forgets_keys: true, ..REMOTE },
+        make: Make::Drawn(Manner { forgets_keys: true, ..REMOTE }),
         steps: &[REST],
     },
     Way {
         name: "card, captured by a call of its own",
         kind: Kind::Card,
-        manner: Manner { authorises_only: true, ..REMOTE },
+        make: Make::Drawn(Manner { authorises_only: true, ..REMOTE }),
         steps: &[PART],
     },
     Way {
         name: "card, held, captured and refunded at a bank that knows sums only",
         kind: Kind::HeldCard,
-        manner: Manner { knows_sums_only: true, ..REMOTE },
+        make: Make::Drawn(Manner { knows_sums_only: true, ..REMOTE }),
         steps: &[CAPTURE, PART, REST],
     },
     Way {
         name: "pix, refunded in parts by a bank that takes its time",
         kind: Kind::Pix,
-        manner: Manner { takes_time_for_refunds: true, ..REMOTE },
+        make: Make::Drawn(Manner { takes_time_for_refunds: true, ..REMOTE }),
         steps: &[UNTIL_PAID, PART, REST],
     },
     Way {
         name: "pix, a bank that only hints",
         kind: Kind::Pix,
-        manner: Manner { only_hints: true, ..REMOTE },
+        make: Make::Drawn(Manner { only_hints: true, ..REMOTE }),
         steps: &[UNTIL_PAID, PART],
     },
     Way {
         name: "boleto, registered later",
         kind: Kind::Boleto,
-        manner: Manner { registers_later: true, ..REMOTE },
+        make: Make::Drawn(Manner { registers_later: true, ..REMOTE }),
         steps: &[UNTIL_PAID],
     },
     Way {
         name: "pix, refunds that overlap at a bank that gives back what was taken back",
         kind: Kind::Pix,
-        manner: Manner { takes_time_for_refunds: true, gives_back_disputed: true, ..REMOTE },
+        make: Make::Drawn(Manner { takes_time_for_refunds: true, gives_back_disputed: true, ..REMOTE }),
         steps: &[UNTIL_PAID, PART, PART, REST],
     },
-    Way { name: "card, held and captured", kind: Kind::HeldCard, manner: REMOTE, steps: &[CAPTURE, REST] },
-    Way { name: "card, held and voided", kind: Kind::HeldCard, manner: REMOTE, steps: &[CANCEL] },
+    Way {
+        name: "card, held and captured",
+        kind: Kind::HeldCard,
+        make: Make::Drawn(REMOTE),
+        steps: &[CAPTURE, REST],
+    },
+    Way { name: "pix over API Pix", kind: Kind::Pix, make: API_PIX, steps: &[UNTIL_PAID, PART, REST] },
+    Way { name: "pix over API Pix, cancelled", kind: Kind::Pix, make: API_PIX, steps: &[CANCEL] },
+    Way {
+        name: "pix over API Pix, refunds that take their time",
+        kind: Kind::Pix,
+        make: Make::Provider(Trade::ApiPix(api_pix::Ways { takes_time_for_refunds: true, ..PIX_WAYS })),
+        steps: &[UNTIL_PAID, PART, REST],
+    },
+    Way {
+        name: "card at Cielo, held, captured in part and refunded",
+        kind: Kind::HeldCard,
+        make: CIELO,
+        steps: &[HALF, PART, REST],
+    },
+    Way { name: "card at Cielo, held and voided", kind: Kind::HeldCard, make: CIELO, steps: &[CANCEL] },
+    Way { name: "card at Cielo, refunded", kind: Kind::Card, make: CIELO, steps: &[PART, PART] },
+    Way { name: "pix at Cielo", kind: Kind::Pix, make: CIELO, steps: &[UNTIL_PAID, PART] },
+    Way { name: "boleto at Cielo", kind: Kind::Boleto, make: CIELO, steps: &[UNTIL_PAID] },
+    Way { name: "card, held and voided", kind: Kind::HeldCard, make: Make::Drawn(REMOTE), steps: &[CANCEL] },
 ];
 
 /// What goes wrong on the way besides the death; each the first time that it can.
@@ -120,6 +163,8 @@ const FAULTS: &[&[Fault]] = &[
     &[Fault::BankDeclines],
     &[Fault::BankPanic],
     &[Fault::BankThrottles],
+    &[Fault::TokenRefused],
+    &[Fault::NoticeForged],
     &[Fault::RefundFails],
     &[Fault::BankSilentAfter, Fault::BankErrorAfter],
     &[Fault::NoticeTwice],
@@ -171,13 +216,14 @@ fn live(way: &Way, faults: &[Fault], dies_at: Option<u64>) -> Outcome {
         let setting = Setting {
             nodes: 1,
             is_embedded: false,
-            banks: vec![way.manner, way.manner],
+            banks: vec![way.make, way.make],
             faults: Faults::planned(faults),
             wants_trace: false,
             mistake: None,
         };
         let world = World::new(7, setting);
         world.put_node(0, Node::start(&world, 0, dies_at));
+        drop(actix::spawn(life::tell_news(Arc::clone(&world))));
         let restarts = actix::spawn(restart_once(Arc::clone(&world)));
         let request = Request { number: 1, kind: way.kind, cents: CENTS, has_key: true, has_postback: true };
         let merchant = Merchant { world: Arc::clone(&world), request };

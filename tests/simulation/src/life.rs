@@ -9,14 +9,15 @@ use quita_domain::operation::{OperationRequest, RequestedOperation};
 use quita_domain::status::Status;
 use tokio::time::sleep;
 
-use crate::bank::strange_notice;
 use crate::chance::{Chance, Fault, Faults};
 use crate::invariants;
 use crate::merchant::{Merchant, steps_by_chance};
 use crate::node::Node;
 use crate::operator;
-use crate::orders::{Kind, Request};
+use crate::orders::Request;
+use crate::party::Make;
 use crate::planted::Mistake;
+use crate::provider::{Trade, api_pix, cielo};
 use crate::store::owner;
 use crate::world::{Manner, Setting, World};
 
@@ -71,9 +72,10 @@ pub(crate) fn seed_with(seed: u64, wants_trace: bool, mistake: Option<Mistake>) 
         let chance = Chance::new(!seed);
         let nodes = usize::try_from(chance.between(1, 3)).unwrap();
         let is_embedded = nodes == 1 && chance.per_mille(700);
-        let banks = (0..chance.between(1, 3)).map(|_| manner(&chance)).collect();
+        let banks = (0..chance.between(1, 3)).map(|_| make(&chance)).collect();
         let faults = Faults::by(&chance);
         let world = World::new(seed, Setting { nodes, is_embedded, banks, faults, wants_trace, mistake });
+        drop(actix::spawn(tell_news(Arc::clone(&world))));
         let rounds = chance.between(1, 2);
         for round in 0..rounds {
             storm(&world, round, 20 / rounds).await;
@@ -82,6 +84,14 @@ pub(crate) fn seed_with(seed: u64, wants_trace: bool, mistake: Option<Mistake>) 
         grow_old(&world).await;
         world
     })
+}
+
+fn make(chance: &Chance) -> Make {
+    match chance.between(0, 3) {
+        0 => Make::Provider(Trade::ApiPix(api_pix::Ways::by(chance))),
+        1 => Make::Provider(Trade::Cielo(cielo::Ways::by(chance))),
+        _ => Make::Drawn(manner(chance)),
+    }
 }
 
 fn manner(chance: &Chance) -> Manner {
@@ -96,6 +106,14 @@ fn manner(chance: &Chance) -> Manner {
         gives_back_disputed: chance.per_mille(300),
         names_disputes: chance.per_mille(500),
         says_how_it_ended: chance.per_mille(400),
+    }
+}
+
+/// Banks tell what happened by itself.
+pub(crate) async fn tell_news(world: Arc<World>) {
+    loop {
+        sleep(Duration::from_secs(5)).await;
+        world.banks.iter().for_each(|bank| bank.tell_news(&world));
     }
 }
 
@@ -127,7 +145,7 @@ async fn merchant(world: Arc<World>, number: u128) {
     let chance = &world.chance;
     let request = Request {
         number: number << 64 | u128::from(chance.any()),
-        kind: chance.pick(&Kind::ALL),
+        kind: chance.pick(&world.kinds()),
         cents: chance.between(1, 10_000),
         has_key: chance.per_mille(750),
         has_postback: chance.per_mille(850),
@@ -147,8 +165,7 @@ async fn merchant(world: Arc<World>, number: u128) {
         program.await.unwrap();
     }
     if world.strikes(Fault::NoticeUnknown) {
-        let bank = chance.pick(&world.banks);
-        strange_notice(&world, &bank);
+        chance.pick(&world.banks).strange_notice(&world);
     }
 }
 
@@ -198,7 +215,7 @@ pub(crate) async fn settle(world: &Arc<World>) {
     operator::open_all(world);
     restart_fallen(world);
     // What was sent late by somebody who died has arrived after that.
-    sleep(Duration::from_secs(15)).await;
+    sleep(Duration::from_secs(30)).await;
     for _ in 0..STEPS {
         if invariants::is_quiet(world) {
             sleep(STEP * 4).await;
@@ -261,7 +278,8 @@ pub(crate) async fn grow_old(world: &Arc<World>) {
     }
     settle(world).await;
     for payment in world.store.payments() {
-        if payment.status().allows(Status::Expired) || payment.history.is_empty() {
+        let waits = payment.waits_for_a_person() || invariants::is_foreign(world, payment.id);
+        if !waits && (payment.status().allows(Status::Expired) || payment.history.is_empty()) {
             world.violation(format!("{} is {} for ever", payment.id, payment.status()));
         }
     }

@@ -15,6 +15,7 @@
     reason = "a program that tests: whatever can't be is a defect that should stop it"
 )]
 
+mod account;
 mod bank;
 mod campaign;
 mod chance;
@@ -26,7 +27,9 @@ mod merchant;
 mod node;
 mod operator;
 mod orders;
+mod party;
 mod planted;
+mod provider;
 mod receivers;
 mod store;
 mod trace;

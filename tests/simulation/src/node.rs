@@ -11,12 +11,11 @@ use std::time::Duration;
 use prometheus::Registry;
 use quita_actors::{ActorSystem, Limits, NodeIdentity, Operators, Payments, Placement, Ports, WebhookLimits};
 use quita_domain::time::Timestamp;
-use quita_ports::{AcquirerFactory, Clock, Dice, Ids};
+use quita_ports::{Clock, Dice, Ids};
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
-use crate::bank::NodeBank;
 use crate::receivers::NodeSenders;
 use crate::store::NodeStore;
 use crate::world::World;
@@ -119,13 +118,14 @@ fn limits() -> Limits {
 }
 
 fn ports(world: &Arc<World>, fuse: &Arc<Fuse>) -> Ports {
-    let bank = |bank: &Arc<_>| -> Arc<dyn AcquirerFactory> { Arc::new(NodeBank::new(world, fuse, bank)) };
     let node = Arc::new(NodeChance { world: Arc::clone(world), place: fuse.place });
+    let clock = || -> Arc<dyn Clock> { Arc::<NodeChance>::clone(&node) };
+    let factories = world.banks.iter().map(|bank| bank.factory(world, fuse, clock()));
     Ports {
         store: NodeStore::open(world, fuse),
-        acquirers: world.banks.iter().map(bank).collect(),
+        acquirers: factories.collect(),
         webhooks: Arc::new(NodeSenders { world: Arc::clone(world), fuse: Arc::clone(fuse) }),
-        clock: Arc::<NodeChance>::clone(&node),
+        clock: clock(),
         ids: Arc::<NodeChance>::clone(&node),
         dice: node,
         tracer: None,

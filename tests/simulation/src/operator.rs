@@ -4,13 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use quita_actors::Operators;
-use quita_domain::acquiring::OperationAnswer;
 use quita_domain::control::RouteDirective;
 use quita_domain::identity::AcquirerName;
 use quita_domain::method::Method;
-use quita_domain::operation::{Operation, Verdict};
+use quita_domain::operation::{Operation, OperationKind, Verdict};
 use quita_domain::payment::Payment;
 
+use crate::bank::Holding;
 use crate::chance::Fault;
 use crate::world::World;
 
@@ -124,9 +124,13 @@ pub(crate) async fn end_what_is_stuck(world: &Arc<World>) {
 /// What the bank's books say of an operation, by telephone.
 fn said_by_the_clerk(world: &World, payment: &Payment, operation: &Operation) -> Option<Verdict> {
     let bank = world.banks.iter().find(|bank| Some(bank.name()) == payment.acquirer())?;
-    let books = bank.books();
-    let answer = books.get(&payment.id)?.became_by_sums(&payment.query(), operation);
-    Some(if answer == OperationAnswer::Done { Verdict::Done } else { Verdict::Refused })
+    let account = bank.account(world, payment.id)?;
+    let is_done = match operation.kind {
+        OperationKind::Cancel => account.holding == Holding::Cancelled,
+        OperationKind::Capture(amount) => account.captured == amount,
+        OperationKind::Refund(amount) => account.given_back.minus(payment.state.refunded_amount()) == amount,
+    };
+    Some(if is_done { Verdict::Done } else { Verdict::Refused })
 }
 
 /// Every acquirer may be used again.

@@ -30,6 +30,14 @@ pub(crate) enum Kind {
 
 impl Kind {
     pub(crate) const ALL: [Self; 4] = [Self::Pix, Self::Boleto, Self::Card, Self::HeldCard];
+
+    pub(crate) const fn method(self) -> Method {
+        match self {
+            Self::Pix => Method::Pix,
+            Self::Boleto => Method::Boleto,
+            Self::Card | Self::HeldCard => Method::CreditCard,
+        }
+    }
 }
 
 /// A request that a merchant may repeat.

@@ -5,16 +5,21 @@
 
 use std::sync::Arc;
 
+use quita_acquirers::exchange::{Failure, Request, Response, Verb};
 use quita_domain::acquiring::{
-    CallFailure, Charge, ChargeAnswer, ChargeQuery, Decline, Fact, Notice, OperationAnswer, Reference,
-    Subject,
+    CallFailure, ChargeAnswer, ChargeQuery, Decline, Fact, Notice, NoticeContent, OperationAnswer, Reference,
+    Settlement, Subject,
 };
 use quita_domain::delivery::{Delivery, DeliveryState};
+use quita_domain::identity::{AcquirerName, TransactionId};
+use quita_domain::money::Money;
 use quita_domain::operation::Operation;
-use quita_ports::{StoreError, Write, WriteError};
+use quita_domain::pix::amount;
+use quita_ports::{NoticeRefused, RawNotice, StoreError, Write, WriteError};
+use uuid::Uuid;
 
-use crate::bank::Bank;
 use crate::life;
+use crate::provider::{FOREIGN_KEY, OUR_KEY};
 use crate::world::World;
 
 macro_rules! mistakes {
@@ -86,6 +91,16 @@ mistakes! {
     AnyAnswerConfirms,
     /// What operators ordered is not found again, now and then.
     ForgetDirectives,
+    /// What a provider did not answer is sent to it again at once, without asking.
+    RepeatUnasked,
+    /// The body of a notice is believed.
+    BelieveTheBody,
+    /// Whoever sent a notice is believed to be the provider.
+    BelieveTheSender,
+    /// A charge that another key receives the money of is taken for ours.
+    AnyKeyIsOurs,
+    /// A refund that was made at the provider's desk is not read.
+    DropDeskRefunds,
 }
 
 /// Worlds in which a mistake must be caught.
@@ -189,6 +204,74 @@ pub(crate) fn operation_heard(world: &World, answer: Option<OperationAnswer>) ->
     }
 }
 
+/// Whether what a provider did not answer for certain is sent again at once.
+pub(crate) fn repeats(world: &World, request: &Request, answer: &Result<Response, Failure>) -> bool {
+    let is_unknown = match answer {
+        Ok(response) => response.status >= 500,
+        Err(Failure::Unknown(_)) => true,
+        Err(Failure::NotSent(_)) => false,
+    };
+    world.mistake == Some(Mistake::RepeatUnasked) && is_unknown && request.verb != Verb::Get
+}
+
+/// What the adapter reads of an answer.
+pub(crate) fn response_heard(world: &World, mut response: Response) -> Response {
+    match world.mistake {
+        Some(Mistake::AnyKeyIsOurs) => {
+            response.body = replaced(&response.body, FOREIGN_KEY, OUR_KEY);
+        }
+        Some(Mistake::DropDeskRefunds) => {
+            response.body = replaced(&response.body, "\"devolucoes\"", "\"outras\"");
+        }
+        Some(_) | None => {}
+    }
+    response
+}
+
+fn replaced(body: &[u8], from: &str, to: &str) -> Vec<u8> {
+    String::from_utf8_lossy(body).replace(from, to).into_bytes()
+}
+
+/// What the service reads of a notice.
+pub(crate) fn contents_heard(
+    world: &World,
+    acquirer: &AcquirerName,
+    notice: &RawNotice<'_>,
+    read: Result<Vec<NoticeContent>, NoticeRefused>,
+) -> Result<Vec<NoticeContent>, NoticeRefused> {
+    match (world.mistake, read) {
+        (Some(Mistake::DropHints), Ok(_)) => Ok(Vec::new()),
+        (Some(Mistake::BelieveTheSender), Err(_)) => Ok(Vec::new()),
+        (Some(Mistake::BelieveTheBody), Ok(contents)) => {
+            Ok(believed(world, acquirer, notice).map_or(contents, |notice| vec![notice]))
+        }
+        (_, read) => read,
+    }
+}
+
+/// The payment that the body of a callback says was made.
+fn believed(world: &World, acquirer: &AcquirerName, notice: &RawNotice<'_>) -> Option<NoticeContent> {
+    let body: serde_json::Value = serde_json::from_slice(notice.body).ok()?;
+    let pix = body.get("pix").unwrap_or(&body).get(0)?;
+    let text = |name: &str| pix.get(name).and_then(serde_json::Value::as_str);
+    let id = TransactionId::new(Uuid::parse_str(text("txid")?).ok()?);
+    let settlement = Settlement {
+        id: text("endToEndId")?.to_owned(),
+        amount: Money::from_cents(amount::from_text(text("valor")?)?),
+        paid_on: None,
+        end_to_end_id: None,
+        approval: None,
+    };
+    let notice = Notice {
+        id: format!("{acquirer}:{}", settlement.id),
+        acquirer: acquirer.clone(),
+        transaction_id: id,
+        fact: Fact::Settled(settlement),
+        received_at: world.clock.now(),
+    };
+    Some(NoticeContent::Fact(Box::new(notice)))
+}
+
 /// What is heard of a hint.
 pub(crate) fn hints(world: &World, subject: Subject) -> Option<Subject> {
     (world.mistake != Some(Mistake::DropHints)).then_some(subject)
@@ -232,16 +315,11 @@ pub(crate) fn exchange_heard(world: &World, status: Option<u16>) -> Option<u16> 
     if world.mistake == Some(Mistake::AnyAnswerConfirms) { Some(200) } else { status }
 }
 
-/// The charges that leave with these writes before they are stored.
-pub(crate) fn sent_too_soon(world: &World, batch: &[Write]) -> Vec<(Arc<Bank>, Charge)> {
+/// The charges that leave with these writes before they are stored, with whom they go to.
+pub(crate) fn sent_too_soon(world: &World, batch: &[Write]) -> Vec<(AcquirerName, ChargeQuery)> {
     if world.mistake != Some(Mistake::SendBeforePersist) {
         return Vec::new();
     }
-    let charge = |write: &Write| {
-        let payment = &write.payment;
-        let bank = world.banks.iter().find(|bank| Some(bank.name()) == payment.acquirer())?;
-        let charge = Charge { query: payment.query(), order: payment.order.clone(), card: None };
-        Some((Arc::clone(bank), charge))
-    };
+    let charge = |write: &Write| Some((write.payment.acquirer()?.clone(), write.payment.query()));
     batch.iter().filter(|write| write.expected_revision == 0).filter_map(charge).collect()
 }

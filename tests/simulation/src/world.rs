@@ -10,11 +10,12 @@ use quita_domain::time::Timestamp;
 use tokio::time::sleep;
 use uuid::Uuid;
 
-use crate::bank::Bank;
 use crate::chance::{Chance, Fault, Faults};
 use crate::clock::{Skew, WorldClock};
 use crate::node::Node;
 use crate::operator::Drained;
+use crate::orders::Kind;
+use crate::party::{Make, Party};
 use crate::planted::Mistake;
 use crate::receivers::Receivers;
 use crate::store::SimStore;
@@ -25,8 +26,8 @@ pub(crate) struct Setting {
     pub(crate) nodes: usize,
     /// Whether the store is an embedded one, which only one process writes to.
     pub(crate) is_embedded: bool,
-    /// Whether there is a second bank to turn to.
-    pub(crate) banks: Vec<Manner>,
+    /// One, or several to turn to.
+    pub(crate) banks: Vec<Make>,
     pub(crate) faults: Faults,
     pub(crate) wants_trace: bool,
     /// What is wrong with the service in this world.
@@ -64,7 +65,7 @@ pub(crate) struct World {
     pub(crate) faults: Faults,
     pub(crate) clock: WorldClock,
     pub(crate) store: SimStore,
-    pub(crate) banks: Vec<Arc<Bank>>,
+    pub(crate) banks: Vec<Party>,
     pub(crate) receivers: Receivers,
     pub(crate) drained: Drained,
     pub(crate) trace: Trace,
@@ -93,8 +94,7 @@ struct Told {
 impl World {
     /// Must be made inside of the runtime in which it lives.
     pub(crate) fn new(seed: u64, setting: Setting) -> Arc<Self> {
-        let banks =
-            setting.banks.iter().enumerate().map(|(place, manner)| Arc::new(Bank::new(place, *manner)));
+        let banks = setting.banks.iter().enumerate().map(|(place, make)| Party::new(place, *make));
         Arc::new(Self {
             chance: Chance::new(seed),
             faults: setting.faults,
@@ -114,6 +114,12 @@ impl World {
             notices_on_the_way: AtomicU64::new(0),
             appointments: Mutex::default(),
         })
+    }
+
+    /// The ways of paying that a bank of this world takes.
+    pub(crate) fn kinds(&self) -> Vec<Kind> {
+        let takes = |kind: &Kind| self.banks.iter().any(|bank| bank.takes(kind.method()));
+        Kind::ALL.into_iter().filter(takes).collect()
     }
 
     pub(crate) fn strikes(&self, fault: Fault) -> bool {

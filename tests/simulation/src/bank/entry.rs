@@ -16,6 +16,8 @@ use quita_domain::slip::IssuedBoleto;
 use quita_domain::time::{DAY_MS, Timestamp};
 use uuid::Uuid;
 
+use crate::account::Account;
+
 /// What a bank holds for a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holding {
@@ -158,8 +160,29 @@ impl Entry {
         }
     }
 
+    /// What the judge wants to know of it.
+    pub(crate) fn account(&self) -> Account {
+        Account {
+            holding: self.holding,
+            authorised: self.authorised,
+            captured: self.captured,
+            given_back: self.given_back(),
+            is_charged_back: self.is_charged_back(),
+            chargebacks: self.chargebacks,
+            is_odd: self.is_odd,
+            is_foreign: false,
+            removed_by: self.removed_by,
+            was_captured_at_the_desk: self.was_captured_at_the_desk,
+            sums_moved: self.was_captured_at_the_desk,
+            is_late: self.is_late,
+            came_after_its_time: self.came_after_its_time,
+            // A withdrawal was told after the money came, or the bank denied for a while what it had.
+            may_be_contradicted: self.is_crossed || self.has_lagged,
+        }
+    }
+
     /// What went back for certain.
-    pub(crate) fn given_back(&self) -> Money {
+    fn given_back(&self) -> Money {
         self.returned.values().filter(|one| one.state == Return::Done).map(|one| one.amount).sum()
     }
 
@@ -168,11 +191,6 @@ impl Entry {
         let taken: Money =
             self.returned.values().filter(|one| one.state != Return::Failed).map(|one| one.amount).sum();
         self.captured.minus(taken)
-    }
-
-    /// A withdrawal was told after the money came, or the bank denied for a while what it had.
-    pub(crate) const fn may_be_contradicted(&self) -> bool {
-        self.is_crossed || self.has_lagged
     }
 
     /// Time has gone by: what was under way ends. Nothing goes back of what was taken back.

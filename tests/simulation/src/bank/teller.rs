@@ -21,7 +21,7 @@ use quita_ports::{
 use tokio::time::{Instant, sleep, timeout};
 
 use super::notify::{self, AUTHENTICATED_BY};
-use super::{Bank, Entry, Holding, TIME_OUT_MS, payer};
+use super::{Bank, Entry, Holding, TIME_OUT_MS, check_intent, check_reference, payer};
 use crate::chance::Fault;
 use crate::node::Fuse;
 use crate::planted::{self, Mistake};
@@ -247,7 +247,7 @@ impl NodeBank {
         if let Some(failure) = self.reach().await {
             return ChargeAnswer::Failed(failure);
         }
-        self.bank.check_intent(&self.world, charge);
+        check_intent(&self.world, self.bank.name(), &charge.query);
         if self.is_only_authorised(charge) && self.world.strikes(Fault::CardIsVeryLate) {
             let (teller, charge) = (self.clone(), charge.clone());
             self.world.errand(async move { teller.take_very_late(&charge).await });
@@ -364,7 +364,7 @@ impl Acquirer for NodeBank {
 
     async fn inquire(&self, query: &ChargeQuery) -> ChargeAnswer {
         self.check_call(query.method);
-        self.bank.check_reference(&self.world, &planted::asked(&self.world, query));
+        check_reference(&self.world, self.bank.name(), &planted::asked(&self.world, query));
         self.fuse.gate("inquire").await;
         self.world.note(|| format!("inquire {} at {}", query.id, self.bank.name()));
         if let Some(failure) = self.reach().await {

@@ -10,6 +10,7 @@ use quita_memory_store::{Connection, MemoryStore, Records};
 use quita_ports::{Store, StoreError, Write, WriteError};
 use tokio::time::sleep;
 
+use crate::bank::check_intent;
 use crate::chance::Fault;
 use crate::node::Fuse;
 use crate::planted::{self, Mistake};
@@ -166,8 +167,8 @@ impl Connection for NodeStore {
     async fn commit(&self, batch: &[Write]) -> Vec<Result<(), WriteError>> {
         self.fuse.gate("commit").await;
         self.fuse.check_not_broken();
-        for (bank, charge) in planted::sent_too_soon(&self.world, batch) {
-            bank.check_intent(&self.world, &charge);
+        for (bank, query) in planted::sent_too_soon(&self.world, batch) {
+            check_intent(&self.world, &bank, &query);
         }
         let results = match self.world.mistake {
             Some(Mistake::ReplyBeforePersist) => self.commit_behind(batch),

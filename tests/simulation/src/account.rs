@@ -1,0 +1,37 @@
+//! What the books of a bank say of one payment, of whichever kind the bank is.
+
+use quita_domain::acquiring::RemovedBy;
+use quita_domain::money::Money;
+
+use crate::bank::Holding;
+
+/// One payment at one bank.
+#[derive(Debug, Clone)]
+pub(crate) struct Account {
+    pub(crate) holding: Holding,
+    /// How often a card was authorised; more than once is a payer who was charged twice.
+    pub(crate) authorised: u32,
+    pub(crate) captured: Money,
+    /// What went back for certain.
+    pub(crate) given_back: Money,
+    /// Whether money that was taken back is still away.
+    pub(crate) is_charged_back: bool,
+    /// How often it was charged back.
+    pub(crate) chargebacks: u32,
+    /// Whether what came in was not what was asked for.
+    pub(crate) is_odd: bool,
+    /// Whether what it has under the payment's name is somebody else's.
+    pub(crate) is_foreign: bool,
+    /// Who withdrew it, if not we.
+    pub(crate) removed_by: Option<RemovedBy>,
+    /// Whether a card was captured at the bank's desk.
+    pub(crate) was_captured_at_the_desk: bool,
+    /// Whether others moved money of it where sums are all that tells of operations.
+    pub(crate) sums_moved: bool,
+    /// Whether it was authorised long after its caller had given it up.
+    pub(crate) is_late: bool,
+    /// Whether it was paid in time, and came in after that.
+    pub(crate) came_after_its_time: bool,
+    /// Whether the bank said for a while what was not so, or its payer did what nobody expected.
+    pub(crate) may_be_contradicted: bool,
+}

@@ -1,0 +1,105 @@
+//! A bank of a world: one that is drawn at the port, or a counterparty behind an adapter's own code.
+
+use std::sync::Arc;
+
+use quita_domain::identity::{AcquirerName, TransactionId};
+use quita_domain::method::Method;
+use quita_ports::{AcquirerFactory, Clock};
+
+use crate::account::Account;
+use crate::bank::{Bank, Holding, NodeBank, strange_notice};
+use crate::node::Fuse;
+use crate::provider::{Provider, Trade};
+use crate::world::{Manner, World};
+
+/// What a bank is made of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Make {
+    /// Drawn at the port.
+    Drawn(Manner),
+    /// A counterparty, which an adapter speaks to.
+    Provider(Trade),
+}
+
+/// One bank and its books.
+#[derive(Clone)]
+pub(crate) enum Party {
+    Drawn(Arc<Bank>),
+    Provider(Arc<Provider>),
+}
+
+impl Party {
+    pub(crate) fn new(place: usize, make: Make) -> Self {
+        match make {
+            Make::Drawn(manner) => Self::Drawn(Arc::new(Bank::new(place, manner))),
+            Make::Provider(trade) => Self::Provider(Arc::new(Provider::new(place, trade))),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &AcquirerName {
+        match self {
+            Self::Drawn(bank) => bank.name(),
+            Self::Provider(provider) => provider.name(),
+        }
+    }
+
+    /// Whether it takes payments by this method.
+    pub(crate) fn takes(&self, method: Method) -> bool {
+        match self {
+            Self::Drawn(_) => true,
+            Self::Provider(provider) => provider.spec().methods.contains(&method),
+        }
+    }
+
+    /// As one node reaches it.
+    pub(crate) fn factory(
+        &self,
+        world: &Arc<World>,
+        fuse: &Arc<Fuse>,
+        clock: Arc<dyn Clock>,
+    ) -> Arc<dyn AcquirerFactory> {
+        match self {
+            Self::Drawn(bank) => Arc::new(NodeBank::new(world, fuse, bank)),
+            Self::Provider(provider) => provider.factory(world, fuse, clock),
+        }
+    }
+
+    /// What its books say of a payment by now.
+    pub(crate) fn account(&self, world: &World, id: TransactionId) -> Option<Account> {
+        match self {
+            Self::Drawn(bank) => bank.books().get_mut(&id).map(|entry| {
+                entry.pass_to(world.clock.now());
+                entry.account()
+            }),
+            Self::Provider(provider) => provider.account(world, id),
+        }
+    }
+
+    /// The payments whose money it has.
+    pub(crate) fn paid(&self, world: &World) -> Vec<TransactionId> {
+        match self {
+            Self::Drawn(bank) => {
+                let books = bank.books();
+                let paid = books.iter().filter(|(_, entry)| entry.holding == Holding::Captured);
+                paid.map(|(id, _)| *id).collect()
+            }
+            Self::Provider(provider) => provider.paid(world),
+        }
+    }
+
+    /// Sends what happened by itself since it was looked at last.
+    pub(crate) fn tell_news(&self, world: &Arc<World>) {
+        match self {
+            Self::Drawn(_) => {}
+            Self::Provider(provider) => provider.send_notices(world),
+        }
+    }
+
+    /// A notice of something that nobody here knows.
+    pub(crate) fn strange_notice(&self, world: &Arc<World>) {
+        match self {
+            Self::Drawn(bank) => strange_notice(world, bank),
+            Self::Provider(provider) => provider.forge_notice(world),
+        }
+    }
+}

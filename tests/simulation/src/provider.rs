@@ -1,0 +1,273 @@
+//! Counterparties that nodes reach by the adapters' own code: between them lies one HTTP exchange.
+
+pub(crate) mod api_pix;
+pub(crate) mod cielo;
+mod courier;
+mod payer;
+mod till;
+mod watched;
+mod wire;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use quita_acquirers::exchange::{Request, Verb};
+use quita_banks::Reply;
+use quita_domain::acquiring::RemovedBy;
+use quita_domain::identity::{AcquirerName, Mode, TransactionId};
+use quita_domain::method::Method;
+use quita_domain::money::Money;
+use quita_domain::time::Timestamp;
+use quita_ports::{AcquirerFactory, AcquirerSpec, Clock};
+
+use self::till::{Act, Till};
+use self::watched::Watched;
+use self::wire::Wire;
+use crate::account::Account;
+use crate::bank::Holding;
+use crate::chance::Fault;
+use crate::node::Fuse;
+use crate::world::World;
+
+/// The Pix key that a merchant of ours receives by.
+pub(crate) const OUR_KEY: &str = "123e4567-e12b-12d1-a456-426655440000";
+/// Another merchant's at the same bank.
+pub(crate) const FOREIGN_KEY: &str = "9f0b7c1e-5a52-4c1f-8f3e-2d6b1a7c9e10";
+
+/// Which adapter speaks to a counterparty, and how that one works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trade {
+    ApiPix(api_pix::Ways),
+    Cielo(cielo::Ways),
+}
+
+/// A counterparty and its books.
+pub(crate) struct Provider {
+    spec: AcquirerSpec,
+    trade: Trade,
+    till: Mutex<Box<dyn Till>>,
+    /// What only the world knows of a payment.
+    marks: Mutex<BTreeMap<TransactionId, Marks>>,
+}
+
+/// What only the world knows of a payment.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Marks {
+    /// What it was when it was looked at last.
+    holding: Option<Holding>,
+    is_odd: bool,
+    is_late: bool,
+    may_be_contradicted: bool,
+    removed_by: Option<RemovedBy>,
+    was_captured_at_the_desk: bool,
+    sums_moved: bool,
+    chargebacks: u32,
+    /// Whether something happened that nobody would ask about: its notices are not lost.
+    must_be_told: bool,
+}
+
+impl Provider {
+    pub(crate) fn new(place: usize, trade: Trade) -> Self {
+        let (spec, till) = match trade {
+            Trade::ApiPix(ways) => api_pix::open(place, ways),
+            Trade::Cielo(ways) => cielo::open(place, ways),
+        };
+        Self { spec, trade, till: Mutex::new(till), marks: Mutex::default() }
+    }
+
+    pub(crate) const fn spec(&self) -> &AcquirerSpec {
+        &self.spec
+    }
+
+    pub(crate) const fn name(&self) -> &AcquirerName {
+        &self.spec.name
+    }
+
+    /// The adapter of one node.
+    pub(crate) fn factory(
+        self: &Arc<Self>,
+        world: &Arc<World>,
+        fuse: &Arc<Fuse>,
+        clock: Arc<dyn Clock>,
+    ) -> Arc<dyn AcquirerFactory> {
+        let (world, fuse, provider) = (Arc::clone(world), Arc::clone(fuse), Arc::clone(self));
+        let wire = Wire::new(&world, &fuse, &provider);
+        let throttled = Arc::clone(&wire.throttled);
+        let adapter = match self.trade {
+            Trade::ApiPix(_) => api_pix::factory(&self.spec, Arc::new(wire), clock),
+            Trade::Cielo(_) => cielo::factory(&self.spec, Arc::new(wire), clock),
+        };
+        Arc::new(Watched { world, fuse, provider, throttled, adapter })
+    }
+
+    /// What its books say of a payment by now.
+    pub(crate) fn account(&self, world: &World, id: TransactionId) -> Option<Account> {
+        let account = self.till.lock().unwrap().account(id, world.clock.now().millis())?;
+        let marks = self.marks(id);
+        Some(Account {
+            is_odd: account.is_odd || marks.is_odd,
+            is_late: marks.is_late,
+            removed_by: marks.removed_by,
+            was_captured_at_the_desk: marks.was_captured_at_the_desk,
+            sums_moved: marks.sums_moved,
+            may_be_contradicted: account.may_be_contradicted || marks.may_be_contradicted,
+            chargebacks: marks.chargebacks,
+            ..account
+        })
+    }
+
+    /// The payments whose money it has.
+    pub(crate) fn paid(&self, world: &World) -> Vec<TransactionId> {
+        self.till.lock().unwrap().paid(world.clock.now().millis())
+    }
+
+    fn marks(&self, id: TransactionId) -> Marks {
+        self.marks.lock().unwrap().get(&id).copied().unwrap_or_default()
+    }
+
+    fn asked(&self, id: TransactionId) -> Money {
+        self.till.lock().unwrap().asked(id)
+    }
+
+    fn left(&self, world: &World, id: TransactionId) -> Money {
+        self.till.lock().unwrap().left(id, world.clock.now().millis())
+    }
+
+    fn expires_at(&self, id: TransactionId) -> Timestamp {
+        self.till.lock().unwrap().expires_at(id)
+    }
+
+    /// Somebody outside of the API does something. Says whether it was done.
+    fn act(
+        self: &Arc<Self>,
+        world: &Arc<World>,
+        id: TransactionId,
+        act: Act,
+        mark: impl FnOnce(&mut Marks),
+    ) -> bool {
+        let is_done = self.till.lock().unwrap().act(id, act, world.clock.now().millis());
+        world.note(|| format!("{}: {act:?} of {id}: {is_done}", self.name()));
+        if is_done {
+            let holding = self.account(world, id).map(|account| account.holding);
+            let mut marks = self.marks.lock().unwrap();
+            let marks = marks.entry(id).or_default();
+            mark(marks);
+            marks.sums_moved |= matches!(act, Act::GiveBack { .. } | Act::Void | Act::Capture { .. });
+            marks.holding = holding;
+        }
+        self.send_notices(world);
+        is_done
+    }
+
+    /// A request has arrived.
+    fn handle(self: &Arc<Self>, world: &Arc<World>, request: &Request) -> Reply {
+        let (reply, touched) = {
+            let mut till = self.till.lock().unwrap();
+            till.prepare(world, request);
+            let reply = till.counterparty().handle(&as_it_comes_in(request), world.clock.now().millis());
+            let touched = if request.verb == Verb::Get { None } else { till.touched(request) };
+            (reply, touched)
+        };
+        if let Some(id) = touched {
+            self.look_at(world, id);
+        }
+        self.send_notices(world);
+        reply
+    }
+
+    /// A request for a card arrives after its payment was given up. While it was not, it is lost.
+    fn take_very_late(self: &Arc<Self>, world: &Arc<World>, id: TransactionId, request: &Request) {
+        use quita_domain::status::Status;
+        let is_given_up = world.store.payment(id).is_some_and(|payment| {
+            payment.status() == Status::Declined && payment.acquirer() == Some(self.name())
+        });
+        if !is_given_up || self.account(world, id).is_some() {
+            return;
+        }
+        world.note(|| format!("{} takes {id} very late", self.name()));
+        {
+            let mut marks = self.marks.lock().unwrap();
+            let marks = marks.entry(id).or_default();
+            (marks.is_late, marks.must_be_told) = (true, true);
+        }
+        drop(self.handle(world, request));
+    }
+
+    /// Sends whoever acts on a charge that has become something else.
+    fn look_at(self: &Arc<Self>, world: &Arc<World>, id: TransactionId) {
+        let Some(holding) = self.account(world, id).map(|account| account.holding) else { return };
+        let known = self.marks.lock().unwrap().entry(id).or_default().holding.replace(holding);
+        if known != Some(holding) {
+            world.note(|| format!("{} holds {id} {holding:?}", self.name()));
+            payer::after(world, self, id, holding);
+            if known.is_none() && world.strikes(Fault::NoticeForged) {
+                let forged = self.till.lock().unwrap().forged(world, Some(id));
+                courier::deliver(world, self, forged, world.chance.between(1, 20_000));
+            }
+        }
+    }
+
+    /// Sends what the counterparty wants to tell by now.
+    pub(crate) fn send_notices(self: &Arc<Self>, world: &Arc<World>) {
+        let letters: Vec<_> = {
+            let mut till = self.till.lock().unwrap();
+            let notices = till.counterparty().notices(world.clock.now().millis());
+            notices.into_iter().map(|notice| till.letter(notice)).collect()
+        };
+        for letter in letters {
+            let subject = self.till.lock().unwrap().subject(&letter);
+            let must_be_told = subject.is_some_and(|id| self.marks(id).must_be_told);
+            courier::send(world, self, &letter, must_be_told);
+            if world.strikes(Fault::NoticeForged) {
+                let forged = self.till.lock().unwrap().forged(world, subject);
+                courier::deliver(world, self, forged, world.chance.between(1, 20_000));
+            }
+        }
+    }
+
+    /// A notice that nobody here has a reason for.
+    pub(crate) fn forge_notice(self: &Arc<Self>, world: &Arc<World>) {
+        let forged = self.till.lock().unwrap().forged(world, None);
+        courier::deliver(world, self, forged, 20);
+    }
+
+    fn is_for_a_token(&self, request: &Request) -> bool {
+        self.till.lock().unwrap().is_for_a_token(request)
+    }
+
+    fn only_authorises(&self, request: &Request) -> Option<TransactionId> {
+        self.till.lock().unwrap().only_authorises(request)
+    }
+}
+
+fn spec(name: String, methods: Vec<Method>, time_out_ms: u64) -> AcquirerSpec {
+    AcquirerSpec {
+        name: AcquirerName::new(name),
+        mode: Mode::Test,
+        methods,
+        priority: 1,
+        weight: 1,
+        min_amount: Money::from_cents(1),
+        max_amount: Money::from_cents(100_000_000),
+        concurrency: 64,
+        time_out_ms,
+        rate: None,
+        max_expiry_s: None,
+        hint_gap_ms: 2_000,
+    }
+}
+
+/// A request as its counterparty sees it.
+fn as_it_comes_in(request: &Request) -> quita_banks::Request {
+    let (path, query) = wire::path(request).split_once('?').unwrap_or((wire::path(request), ""));
+    let host = request.url.split("://").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or_default();
+    let headers = request.headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.clone()));
+    quita_banks::Request {
+        method: request.verb.as_str().to_owned(),
+        path: path.to_owned(),
+        query: query.to_owned(),
+        headers: headers.chain([("host".to_owned(), host.to_owned())]).collect(),
+        body: request.body.clone(),
+        certificate: None,
+    }
+}

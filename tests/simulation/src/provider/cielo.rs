@@ -1,0 +1,354 @@
+//! A Cielo.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use quita_acquirers::cielo::CieloFactory;
+use quita_acquirers::cielo::settings::{BoletoSettings, CieloSettings};
+use quita_acquirers::exchange::{ExchangeFactory, Request, Verb};
+use quita_banks::cielo::{Cielo, Config, Entry, Failure, Notifications, Outcome, Plan, Status, Trap};
+use quita_banks::{Counterparty, Notice};
+use quita_domain::boleto::business_day;
+use quita_domain::identity::TransactionId;
+use quita_domain::method::Method;
+use quita_domain::money::Money;
+use quita_domain::order::Terms;
+use quita_domain::secret::Secret;
+use quita_domain::time::Timestamp;
+use quita_ports::{AcquirerFactory, AcquirerSpec, Clock};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::courier::Letter;
+use super::till::{Act, Till};
+use super::{spec, wire};
+use crate::account::Account;
+use crate::bank::Holding;
+use crate::chance::{Chance, Fault};
+use crate::world::World;
+
+/// Calls about one sale are apart: a call may wait for its turn.
+const TIME_OUT_MS: u64 = 20_000;
+const NOTICE_HEADER: &str = "x-quita-secret";
+const NOTICE_SECRET: &str = "a-secret-that-nobody-guesses";
+/// How long a sale may be invisible to the host for queries, in milliseconds.
+const LAG_MS: i64 = 8_000;
+/// Codes with which a capture or void is refused for good, and one that leaves it open.
+const REFUSED: &str = "102";
+const OPEN: &str = "223";
+
+/// How a Cielo works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Ways {
+    /// Queries do not know some new sales for seconds.
+    pub(crate) lags: bool,
+    /// A PIX is given back minutes after it was asked for.
+    pub(crate) takes_time_for_refunds: bool,
+    /// Fields are spelt and typed otherwise than in the manual, now and then.
+    pub(crate) bends_its_manual: bool,
+}
+
+impl Ways {
+    pub(crate) fn by(chance: &Chance) -> Self {
+        Self {
+            lags: chance.per_mille(500),
+            takes_time_for_refunds: chance.per_mille(300),
+            bends_its_manual: chance.per_mille(300),
+        }
+    }
+}
+
+/// The Cielo in this world.
+pub(super) struct CieloTill {
+    cielo: Cielo,
+    settings: Config,
+    /// What was asked for with each payment's first sale.
+    asked: BTreeMap<TransactionId, Asked>,
+    /// Whose sale it is, by Cielo's name for it.
+    sales: BTreeMap<String, TransactionId>,
+    /// Fine and interest that came in beside what was asked for.
+    interest: BTreeMap<TransactionId, Money>,
+    cases: u64,
+}
+
+/// What was asked for.
+struct Asked {
+    order: String,
+    amount: Money,
+    is_boleto: bool,
+    expires_at: Timestamp,
+}
+
+pub(super) fn open(place: usize, ways: Ways) -> (AcquirerSpec, Box<dyn Till>) {
+    let settings = Config {
+        seed: place as u64,
+        hosts_apart: true,
+        query_lag_ms: if ways.lags { LAG_MS } else { 0 },
+        query_lag_permille: 200,
+        pix_refund_takes_ms: if ways.takes_time_for_refunds { 120_000 } else { 0 },
+        traps: if ways.bends_its_manual { Trap::all() } else { Default::default() },
+        traps_permille: 200,
+        least_instalment_cents: 1,
+        notices: Notifications {
+            headers: BTreeMap::from([(NOTICE_HEADER.to_owned(), NOTICE_SECRET.to_owned())]),
+            ..Notifications::default()
+        },
+        ..Config::default()
+    };
+    let till = CieloTill {
+        cielo: Cielo::new(settings.clone(), quita_banks::faults::none()),
+        settings,
+        asked: BTreeMap::new(),
+        sales: BTreeMap::new(),
+        interest: BTreeMap::new(),
+        cases: 0,
+    };
+    let mut spec = spec(format!("cielo{place}"), Method::ALL.to_vec(), TIME_OUT_MS);
+    (spec.max_expiry_s, spec.hint_gap_ms) = (Some(86_400), 5_000);
+    (spec, Box::new(till))
+}
+
+/// The adapter's factory for one node.
+pub(super) fn factory(
+    spec: &AcquirerSpec,
+    exchanges: Arc<dyn ExchangeFactory>,
+    clock: Arc<dyn Clock>,
+) -> Arc<dyn AcquirerFactory> {
+    let known = Config::default();
+    let settings = CieloSettings {
+        base_url: "https://api.cielo.example".to_owned(),
+        query_base_url: "https://apiquery.cielo.example".to_owned(),
+        merchant_id: known.merchant_id,
+        merchant_key: Secret::new(known.merchant_key),
+        notification_header: NOTICE_HEADER.to_owned(),
+        notification_secret: Secret::new(NOTICE_SECRET.to_owned()),
+        soft_descriptor: None,
+        pix_provider: None,
+        boleto: Some(BoletoSettings {
+            provider: "Bradesco2".to_owned(),
+            assignor: "Loja Exemplo Ltda".to_owned(),
+            identification: "11222333000181".to_owned(),
+            address: None,
+            instructions: "Pagar ate o vencimento".to_owned(),
+        }),
+    };
+    Arc::new(CieloFactory::new(spec.clone(), settings, exchanges, clock))
+}
+
+/// Whose order it is: the id in hexadecimal, a boleto's in base 36.
+fn read_order(text: &str) -> Option<TransactionId> {
+    let radix = if text.len() == 32 { 16 } else { 36 };
+    u128::from_str_radix(text, radix).ok().map(|id| TransactionId::new(Uuid::from_u128(id)))
+}
+
+fn is_sale(request: &Request) -> bool {
+    let path = wire::path(request);
+    request.verb == Verb::Post && path.trim_end_matches('/') == "/1/sales"
+}
+
+impl CieloTill {
+    fn entries(&self, id: TransactionId) -> Vec<Entry> {
+        self.asked.get(&id).map(|asked| self.cielo.sales_of(&asked.order)).unwrap_or_default()
+    }
+
+    /// What Cielo will decide about a new sale by itself.
+    fn plan(world: &World) -> Plan {
+        let fails = |was_done: bool| Failure {
+            code: (if was_done { OPEN } else { REFUSED }).to_owned(),
+            was_done,
+            is_once: true,
+        };
+        let opens = |world: &World| world.strikes(Fault::BankErrorAfter);
+        let decline = Outcome::Decline { code: "51".to_owned(), advice: None };
+        let capture = if world.strikes(Fault::CaptureRefused) {
+            Some(fails(false))
+        } else {
+            opens(world).then(|| fails(true))
+        };
+        let void = if world.strikes(Fault::RefundFails) {
+            Some(fails(false))
+        } else {
+            opens(world).then(|| fails(true))
+        };
+        Plan {
+            outcome: Some(if world.strikes(Fault::BankDeclines) { decline } else { Outcome::Approve }),
+            capture,
+            void,
+            // Its sums never tell that a PIX was not given back after it was to be: a person has to ask.
+            refund_fails_later: false,
+            wrong_code: None,
+        }
+    }
+
+    fn open_cases(entries: &[Entry]) -> bool {
+        entries.iter().any(|entry| !entry.chargebacks.is_empty())
+    }
+}
+
+impl Till for CieloTill {
+    fn counterparty(&mut self) -> &mut dyn Counterparty {
+        &mut self.cielo
+    }
+
+    fn is_for_a_token(&self, _: &Request) -> bool {
+        false
+    }
+
+    fn prepare(&mut self, world: &World, request: &Request) {
+        if !is_sale(request) {
+            return;
+        }
+        let Ok(body) = serde_json::from_slice::<Value>(&request.body) else { return };
+        let Some(order) = body.get("MerchantOrderId").and_then(Value::as_str) else { return };
+        let Some(id) = read_order(order) else { return };
+        let Some(payment) = world.store.payment(id).filter(|_| !self.asked.contains_key(&id)) else { return };
+        let expires_at = match payment.order.terms {
+            Terms::Pix { expires_in_s } => world.clock.now().plus_ms(expires_in_s * 1_000),
+            Terms::Boleto { due_date } => Timestamp::end_of_sao_paulo_day(business_day::roll(due_date)),
+            Terms::CreditCard { .. } => Timestamp::from_millis(i64::MAX),
+        };
+        let (amount, is_boleto) = (payment.order.amount, payment.method() == Method::Boleto);
+        self.asked.insert(id, Asked { order: order.to_owned(), amount, is_boleto, expires_at });
+        self.cielo.plan(order, Self::plan(world));
+    }
+
+    fn touched(&mut self, request: &Request) -> Option<TransactionId> {
+        if is_sale(request) {
+            let body: Value = serde_json::from_slice(&request.body).ok()?;
+            let id = read_order(body.get("MerchantOrderId")?.as_str()?)?;
+            for entry in self.entries(id) {
+                self.sales.insert(entry.payment_id, id);
+            }
+            return Some(id);
+        }
+        let name = wire::path(request).strip_prefix("/1/sales/")?.split('/').next()?;
+        self.sales.get(&name.to_ascii_lowercase()).copied()
+    }
+
+    fn only_authorises(&self, request: &Request) -> Option<TransactionId> {
+        if !is_sale(request) {
+            return None;
+        }
+        let body: Value = serde_json::from_slice(&request.body).ok()?;
+        let is_card = body.pointer("/Payment/Type").and_then(Value::as_str) == Some("CreditCard");
+        let captures = body.pointer("/Payment/Capture").and_then(Value::as_bool) == Some(true);
+        read_order(body.get("MerchantOrderId")?.as_str()?).filter(|_| is_card && !captures)
+    }
+
+    fn account(&mut self, id: TransactionId, now_ms: i64) -> Option<Account> {
+        let entries = self.entries(id);
+        let asked = self.asked.get(&id)?;
+        let first = entries.first()?;
+        let sum = |of: fn(&Entry) -> u64| Money::from_cents(entries.iter().map(of).sum());
+        let has = |status| entries.iter().any(|entry| entry.status == status);
+        let captured = sum(|entry| entry.captured_cents);
+        let waits = if asked.is_boleto { has(Status::Authorized) } else { has(Status::Pending) };
+        let holding = if captured > Money::ZERO {
+            Holding::Captured
+        } else if waits && asked.expires_at.millis() < now_ms {
+            Holding::Expired
+        } else if waits {
+            Holding::Awaited
+        } else if has(Status::Authorized) {
+            Holding::Authorised
+        } else if matches!(first.status, Status::Denied | Status::Aborted) {
+            Holding::Declined
+        } else {
+            Holding::Cancelled
+        };
+        let given_back = entries.iter().filter(|entry| entry.captured_cents > 0);
+        let is_card = first.method == "CreditCard";
+        let authorised = entries.iter().filter(|entry| is_card && entry.authorised_cents > 0).count();
+        Some(Account {
+            holding,
+            authorised: u32::try_from(authorised).unwrap(),
+            captured: captured.minus(self.interest.get(&id).copied().unwrap_or_default()),
+            given_back: Money::from_cents(given_back.map(|entry| entry.voided_cents).sum()),
+            is_charged_back: Self::open_cases(&entries),
+            chargebacks: 0,
+            is_odd: false,
+            is_foreign: false,
+            removed_by: None,
+            was_captured_at_the_desk: false,
+            sums_moved: false,
+            is_late: false,
+            came_after_its_time: false,
+            may_be_contradicted: self.settings.query_lag_ms > 0,
+        })
+    }
+
+    fn paid(&mut self, _: i64) -> Vec<TransactionId> {
+        let is_paid = |id: &TransactionId| self.entries(*id).iter().any(|entry| entry.captured_cents > 0);
+        self.asked.keys().copied().filter(is_paid).collect()
+    }
+
+    fn asked(&self, id: TransactionId) -> Money {
+        self.asked.get(&id).map_or(Money::ZERO, |asked| asked.amount)
+    }
+
+    fn left(&mut self, id: TransactionId, _: i64) -> Money {
+        let entries = self.entries(id);
+        let left = |entry: &Entry| entry.kept_cents().saturating_sub(entry.refunding_cents);
+        let disputed: u64 =
+            entries.iter().flat_map(|entry| &entry.chargebacks).map(|case| case.amount_cents).sum();
+        Money::from_cents(entries.iter().map(left).sum::<u64>().saturating_sub(disputed))
+    }
+
+    fn expires_at(&self, id: TransactionId) -> Timestamp {
+        self.asked.get(&id).map_or_else(Timestamp::default, |asked| asked.expires_at)
+    }
+
+    fn act(&mut self, id: TransactionId, act: Act, now_ms: i64) -> bool {
+        let Some(asked) = self.asked.get(&id) else { return false };
+        let (order, is_late) = (asked.order.as_str(), asked.expires_at.millis() < now_ms);
+        let done = match act {
+            Act::Pay { amount } if is_late && asked.is_boleto && amount == asked.amount => {
+                // Two per cent of fine.
+                let interest = Money::from_cents(amount.cents() / 50);
+                let paid = self.cielo.pay_other_amount(order, amount.plus(interest).cents(), now_ms);
+                if paid.is_ok() {
+                    self.interest.insert(id, interest);
+                }
+                paid
+            }
+            Act::Pay { amount } => self.cielo.pay_other_amount(order, amount.cents(), now_ms),
+            Act::ChargeBack { amount } => {
+                self.cases += 1;
+                let case = format!("CASE-{}", self.cases);
+                self.cielo.chargeback(order, &case, (amount.cents(), "Received"), now_ms)
+            }
+            Act::GiveBack { amount } => self.cielo.void_at_desk(order, Some(amount.cents()), now_ms),
+            Act::Void => self.cielo.void_at_desk(order, None, now_ms),
+            Act::Capture { amount } => self.cielo.capture_at_desk(order, Some(amount.cents()), now_ms),
+            Act::Withdraw { .. } => return false,
+        };
+        done.is_ok()
+    }
+
+    fn letter(&self, notice: Notice) -> Letter {
+        Letter { path_tail: String::new(), headers: notice.headers, body: notice.body, is_authentic: true }
+    }
+
+    fn subject(&self, letter: &Letter) -> Option<TransactionId> {
+        let body: Value = serde_json::from_slice(&letter.body).ok()?;
+        self.sales.get(body.get("PaymentId")?.as_str()?).copied()
+    }
+
+    fn forged(&self, world: &World, about: Option<TransactionId>) -> Letter {
+        let chance = &world.chance;
+        let known = about.and_then(|id| self.entries(id).first().map(|entry| entry.payment_id.clone()));
+        let stranger = Uuid::from_u128(u128::from(chance.any())).to_string();
+        let name = known.filter(|_| chance.per_mille(700)).unwrap_or(stranger);
+        let is_authentic = chance.per_mille(700);
+        let headers = match chance.between(0, 1) {
+            _ if is_authentic => vec![(NOTICE_HEADER.to_owned(), NOTICE_SECRET.to_owned())],
+            0 => vec![(NOTICE_HEADER.to_owned(), format!("{NOTICE_SECRET}x"))],
+            _ => Vec::new(),
+        };
+        let body = match chance.per_mille(200) {
+            true => b"PaymentId=".to_vec(),
+            false => json!({"PaymentId": name, "ChangeType": chance.between(1, 9)}).to_string().into(),
+        };
+        Letter { path_tail: String::new(), headers, body, is_authentic }
+    }
+}

@@ -1,0 +1,200 @@
+//! Payers of a counterparty's charges, holders of cards, and the people at its desk: what they do, no call tells.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quita_domain::acquiring::RemovedBy;
+use quita_domain::identity::TransactionId;
+use quita_domain::money::Money;
+use quita_domain::time::Timestamp;
+use tokio::time::sleep;
+
+use super::Provider;
+use super::till::Act;
+use crate::bank::Holding;
+use crate::chance::Fault;
+use crate::world::World;
+
+/// Payers of a thousand who never pay.
+const NEVER: u64 = 150;
+/// How long before the end of its time a payer pays who is just in time.
+const LAST_MOMENT_MS: u64 = 5_000;
+/// Chargebacks of one payment after the first, at most.
+const MOST_CHARGEBACKS: u32 = 2;
+
+/// A charge came to be, or to be something else: people may act on it from now on.
+pub(super) fn after(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId, holding: Holding) {
+    match holding {
+        Holding::Awaited => send_payer(world, provider, id),
+        Holding::Authorised => {
+            if world.strikes(Fault::DeskRemoval) {
+                later(world, provider, id, void);
+            } else if world.strikes(Fault::DeskCapture) {
+                later(world, provider, id, capture);
+            }
+        }
+        Holding::Captured => money_came(world, provider, id),
+        Holding::Declined | Holding::Expired | Holding::Cancelled | Holding::Lapsed => {}
+    }
+}
+
+fn send_payer(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
+    if world.strikes(Fault::PayerIsFast) {
+        pay(world, provider, id);
+        return;
+    }
+    if world.strikes(Fault::DeskRemoval) {
+        later(world, provider, id, withdraw);
+        return;
+    }
+    if world.strikes(Fault::PayerIsInTime) {
+        let expires_at = provider.expires_at(id);
+        world.appoint(Timestamp::from_millis(expires_at.millis() - i64::try_from(LAST_MOMENT_MS).unwrap()));
+        wait_until(world, provider, id, (expires_at, LAST_MOMENT_MS), pay);
+        return;
+    }
+    let is_late = world.strikes(Fault::PayerIsLate);
+    if !is_late && world.chance.per_mille(NEVER) {
+        return;
+    }
+    if is_late {
+        let expires_at = provider.expires_at(id);
+        wait_until(world, provider, id, (expires_at.plus_ms(1_000), 0), pay);
+    } else {
+        later(world, provider, id, pay);
+    }
+}
+
+/// Acts when so much of the time is left, if that day comes: somebody else puts the clock forward.
+fn wait_until(
+    world: &Arc<World>,
+    provider: &Arc<Provider>,
+    id: TransactionId,
+    (end, left_ms): (Timestamp, u64),
+    what: fn(&Arc<World>, &Arc<Provider>, TransactionId),
+) {
+    let (own, provider) = (Arc::clone(world), Arc::clone(provider));
+    world.errand(async move {
+        for _ in 0..600 {
+            let left = end.ms_since(own.clock.now());
+            if left <= left_ms {
+                if left > 0 || left_ms == 0 {
+                    what(&own, &provider, id);
+                }
+                return;
+            }
+            sleep(Duration::from_millis(250)).await;
+        }
+    });
+}
+
+fn later(
+    world: &Arc<World>,
+    provider: &Arc<Provider>,
+    id: TransactionId,
+    what: fn(&Arc<World>, &Arc<Provider>, TransactionId),
+) {
+    let wait_ms = world.chance.between(10, 20_000);
+    let (own, provider) = (Arc::clone(world), Arc::clone(provider));
+    world.errand(async move {
+        sleep(Duration::from_millis(wait_ms)).await;
+        what(&own, &provider, id);
+    });
+}
+
+/// The payer pays: what was asked for, or not, and now and then once more.
+fn pay(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
+    let Some(account) = provider.account(world, id) else { return };
+    let crosses = account.holding == Holding::Cancelled && world.strikes(Fault::PayerCrosses);
+    if !(crosses || matches!(account.holding, Holding::Awaited | Holding::Expired)) {
+        return;
+    }
+    let asked = provider.asked(id);
+    let errs = world.strikes(Fault::PayerErrs);
+    let cent = Money::from_cents(1);
+    let amount = match errs {
+        true if asked == cent || world.chance.per_mille(500) => asked.plus(cent),
+        true => asked.minus(cent),
+        false => asked,
+    };
+    let is_taken = provider.act(world, id, Act::Pay { amount }, |marks| {
+        marks.is_odd |= errs;
+        marks.may_be_contradicted |= crosses;
+        marks.must_be_told = true;
+    });
+    if !is_taken {
+        return;
+    }
+    money_came(world, provider, id);
+    if world.strikes(Fault::PayerPaysTwice) {
+        later(world, provider, id, pay_again);
+    }
+}
+
+fn pay_again(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
+    let amount = provider.asked(id);
+    provider.act(world, id, Act::Pay { amount }, |marks| marks.is_odd = true);
+}
+
+/// The money is there: it may be taken back, or given back at the desk.
+fn money_came(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
+    if provider.account(world, id).is_some_and(|account| account.is_odd) {
+        return;
+    }
+    if world.strikes(Fault::Chargeback) {
+        later(world, provider, id, charge_back);
+    } else if world.strikes(Fault::DeskRefund) {
+        later(world, provider, id, give_back);
+    }
+}
+
+fn charge_back(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
+    let Some(account) = provider.account(world, id) else { return };
+    if account.holding != Holding::Captured || account.captured == Money::ZERO {
+        return;
+    }
+    let place = account.chargebacks;
+    let is_part = world.chance.per_mille(500);
+    let left = provider.left(world, id);
+    if left == Money::ZERO {
+        return;
+    }
+    let amount = if is_part { Money::from_cents(world.chance.between(1, left.cents())) } else { left };
+    let is_taken = provider.act(world, id, Act::ChargeBack { amount }, |marks| {
+        marks.chargebacks += 1;
+        marks.must_be_told = true;
+    });
+    if is_taken && place < MOST_CHARGEBACKS && world.strikes(Fault::ChargebackAgain) {
+        later(world, provider, id, charge_back);
+    }
+}
+
+fn give_back(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
+    let left = provider.left(world, id);
+    let Some(account) = provider.account(world, id) else { return };
+    if account.is_charged_back || left == Money::ZERO {
+        return;
+    }
+    let amount = Money::from_cents(world.chance.between(1, left.cents()));
+    provider.act(world, id, Act::GiveBack { amount }, |marks| marks.must_be_told = true);
+}
+
+fn withdraw(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
+    let by = if world.chance.per_mille(500) { RemovedBy::Acquirer } else { RemovedBy::Receiver };
+    provider.act(world, id, Act::Withdraw { by }, |marks| marks.removed_by = Some(by));
+}
+
+fn void(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
+    provider.act(world, id, Act::Void, |marks| marks.removed_by = Some(RemovedBy::Receiver));
+}
+
+fn capture(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
+    let asked = provider.asked(id).cents();
+    let cents = if world.chance.per_mille(500) { asked } else { world.chance.between(1, asked) };
+    let is_done = provider.act(world, id, Act::Capture { amount: Money::from_cents(cents) }, |marks| {
+        (marks.was_captured_at_the_desk, marks.must_be_told) = (true, true);
+    });
+    if is_done {
+        money_came(world, provider, id);
+    }
+}

@@ -1,0 +1,74 @@
+//! A counterparty of one kind, as its world and the judge see it.
+
+use quita_acquirers::exchange::Request;
+use quita_banks::Counterparty;
+use quita_domain::acquiring::RemovedBy;
+use quita_domain::identity::TransactionId;
+use quita_domain::money::Money;
+use quita_domain::time::Timestamp;
+
+use super::courier::Letter;
+use crate::account::Account;
+use crate::world::World;
+
+/// What people outside of the API do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Act {
+    /// A payer pays this much.
+    Pay { amount: Money },
+    /// The money is taken back, or a part of it.
+    ChargeBack { amount: Money },
+    /// Given back at the desk.
+    GiveBack { amount: Money },
+    /// An unpaid charge is withdrawn at the desk, or by the counterparty itself.
+    Withdraw { by: RemovedBy },
+    /// A card's limit is set free at the desk.
+    Void,
+    /// A card is charged at the desk.
+    Capture { amount: Money },
+}
+
+/// A counterparty of one kind.
+pub(super) trait Till: Send {
+    /// What stands behind the wire.
+    fn counterparty(&mut self) -> &mut dyn Counterparty;
+
+    /// Whether a request is for a token of access.
+    fn is_for_a_token(&self, request: &Request) -> bool;
+
+    /// Before a request is handled: what its counterparty will decide by itself.
+    fn prepare(&mut self, world: &World, request: &Request);
+
+    /// The payment that a request changes something of, once it was handled.
+    fn touched(&mut self, request: &Request) -> Option<TransactionId>;
+
+    /// The payment whose card a request authorises and does not capture.
+    fn only_authorises(&self, request: &Request) -> Option<TransactionId>;
+
+    /// What its books say of a payment, but for what only the world knows.
+    fn account(&mut self, id: TransactionId, now_ms: i64) -> Option<Account>;
+
+    /// The payments whose money it has.
+    fn paid(&mut self, now_ms: i64) -> Vec<TransactionId>;
+
+    /// What was asked for.
+    fn asked(&self, id: TransactionId) -> Money;
+
+    /// What is left that could be given back.
+    fn left(&mut self, id: TransactionId, now_ms: i64) -> Money;
+
+    /// When the time to pay is over.
+    fn expires_at(&self, id: TransactionId) -> Timestamp;
+
+    /// Says whether it was done.
+    fn act(&mut self, id: TransactionId, act: Act, now_ms: i64) -> bool;
+
+    /// A notice as it is sent here.
+    fn letter(&self, notice: quita_banks::Notice) -> Letter;
+
+    /// The payment that a notice is about, if that is known.
+    fn subject(&self, letter: &Letter) -> Option<TransactionId>;
+
+    /// A notice that somebody else made up, about this payment or none.
+    fn forged(&self, world: &World, about: Option<TransactionId>) -> Letter;
+}

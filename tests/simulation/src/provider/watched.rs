@@ -1,0 +1,155 @@
+//! An adapter as its node has it, watched: what it is asked must be stored, wanted and allowed; and mistakes on purpose
+//! that the adapter would make are made around it.
+
+use std::future::pending;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use quita_domain::acquiring::{
+    Charge, ChargeAnswer, ChargeQuery, Identified, NoticeContent, OperationAnswer, Reference,
+};
+use quita_domain::method::Method;
+use quita_domain::operation::Operation;
+use quita_domain::time::Timestamp;
+use quita_ports::{
+    Acquirer, AcquirerFactory, AcquirerSpec, LocalIssue, NoticeReader, NoticeRefused, RawNotice,
+};
+use tokio::time::{Instant, timeout};
+
+use super::Provider;
+use super::wire::Throttled;
+use crate::bank::{check_intent, check_reference};
+use crate::node::Fuse;
+use crate::planted;
+use crate::world::World;
+
+/// A factory of adapters, and what it builds.
+pub(super) struct Watched {
+    pub(super) world: Arc<World>,
+    pub(super) fuse: Arc<Fuse>,
+    pub(super) provider: Arc<Provider>,
+    pub(super) throttled: Throttled,
+    pub(super) adapter: Arc<dyn AcquirerFactory>,
+}
+
+impl AcquirerFactory for Watched {
+    fn spec(&self) -> &AcquirerSpec {
+        self.adapter.spec()
+    }
+
+    fn build(&self) -> Rc<dyn Acquirer> {
+        Rc::new(WatchedAcquirer {
+            world: Arc::clone(&self.world),
+            fuse: Arc::clone(&self.fuse),
+            provider: Arc::clone(&self.provider),
+            throttled: Arc::clone(&self.throttled),
+            adapter: self.adapter.build(),
+        })
+    }
+
+    fn notices(&self) -> Option<&dyn NoticeReader> {
+        self.adapter.notices().map(|_| self as &dyn NoticeReader)
+    }
+
+    fn operates_in_turn(&self) -> bool {
+        self.adapter.operates_in_turn()
+    }
+
+    fn local_issue(&self) -> Option<&dyn LocalIssue> {
+        self.adapter.local_issue()
+    }
+}
+
+impl NoticeReader for Watched {
+    fn read(&self, notice: &RawNotice<'_>, now: Timestamp) -> Result<Vec<NoticeContent>, NoticeRefused> {
+        let Some(reader) = self.adapter.notices() else { return Err(NoticeRefused::NoSuchAddress) };
+        planted::contents_heard(&self.world, self.provider.name(), notice, reader.read(notice, now))
+    }
+}
+
+struct WatchedAcquirer {
+    world: Arc<World>,
+    fuse: Arc<Fuse>,
+    provider: Arc<Provider>,
+    throttled: Throttled,
+    adapter: Rc<dyn Acquirer>,
+}
+
+impl WatchedAcquirer {
+    /// A call leaves the node: where an operator had the acquirer drained none does, and none while it wants none.
+    fn check_call(&self, method: Method) {
+        let (name, place) = (self.provider.name(), self.fuse.place());
+        if self.fuse.is_dead() {
+            return;
+        }
+        if self.world.drained.is_at(name, method, place) {
+            self.world.violation(format!("{name} is used for {method} by node {place}, which drained it"));
+        }
+        // A mistake may swallow the answer that fewer are wanted.
+        let is_throttled = self.throttled.lock().unwrap().is_some_and(|until| Instant::now() < until);
+        if is_throttled && self.world.mistake.is_none() {
+            self.world.violation(format!("{name} is called by node {place} although it wants fewer calls"));
+        }
+    }
+
+    /// What a call brings just before its node gives it up.
+    async fn in_time<T>(&self, call: impl Future<Output = T>) -> Option<T> {
+        let time_out = Duration::from_millis(self.provider.spec().time_out_ms - 1);
+        timeout(time_out, call).await.ok()
+    }
+}
+
+#[async_trait(?Send)]
+impl Acquirer for WatchedAcquirer {
+    async fn charge(&self, charge: &Charge) -> ChargeAnswer {
+        self.check_call(charge.query.method);
+        check_intent(&self.world, self.provider.name(), &charge.query);
+        self.world.note(|| format!("charge {} to {}", charge.query.id, self.provider.name()));
+        let answer = self.in_time(self.adapter.charge(charge)).await;
+        self.world.note(|| format!("charge {}: {answer:?}", charge.query.id));
+        match planted::charge_heard(&self.world, answer) {
+            Some(answer) => answer,
+            None => pending().await,
+        }
+    }
+
+    async fn inquire(&self, query: &ChargeQuery) -> ChargeAnswer {
+        self.check_call(query.method);
+        let query = planted::asked(&self.world, query);
+        check_reference(&self.world, self.provider.name(), &query);
+        self.world.note(|| format!("inquire {} at {}", query.id, self.provider.name()));
+        let answer = self.adapter.inquire(&query).await;
+        self.world.note(|| format!("inquire {}: {answer:?}", query.id));
+        answer
+    }
+
+    async fn operate(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
+        self.check_call(query.method);
+        let verb = operation.kind.verb();
+        self.world.note(|| format!("{verb} {} at {}", query.id, self.provider.name()));
+        let operation = planted::sent(&self.world, operation);
+        let answer = self.in_time(self.adapter.operate(query, &operation)).await;
+        self.world.note(|| format!("{verb} {}: {answer:?}", query.id));
+        match planted::operation_heard(&self.world, answer) {
+            Some(answer) => answer,
+            None => pending().await,
+        }
+    }
+
+    async fn inquire_operation(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
+        self.check_call(query.method);
+        let verb = operation.kind.verb();
+        self.world.note(|| format!("inquire {verb} of {} at {}", query.id, self.provider.name()));
+        let answer = self.adapter.inquire_operation(query, operation).await;
+        self.world.note(|| format!("inquire {verb} of {}: {answer:?}", query.id));
+        answer
+    }
+
+    async fn identify(&self, reference: &Reference) -> Identified {
+        let answer = self.adapter.identify(reference).await;
+        self.world.note(|| format!("identify {reference:?}: {answer:?}"));
+        answer
+    }
+}

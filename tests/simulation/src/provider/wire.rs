@@ -1,0 +1,187 @@
+//! The network between a node's adapter and its counterparty: it loses requests and answers, and holds them up.
+
+use std::future::pending;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use quita_acquirers::exchange::{Exchange, ExchangeFactory, Failure, Request, Response, Verb};
+use quita_banks::Reply;
+use tokio::time::{Instant, sleep};
+
+use super::Provider;
+use crate::chance::Fault;
+use crate::node::Fuse;
+use crate::planted;
+use crate::world::World;
+
+/// How long after its sender gave up a request may still arrive, in milliseconds.
+const LATE_MS: u64 = 8_000;
+/// How long after everybody gave it up a card may still be authorised, in milliseconds.
+const VERY_LATE_MS: u64 = 120_000;
+/// What fails before anything was done.
+const ERRORS_BEFORE: [u16; 4] = [500, 502, 503, 408];
+/// What fails although it was done.
+const ERRORS_AFTER: [u16; 3] = [500, 502, 504];
+
+/// The wire from one node to one counterparty.
+#[derive(Clone)]
+pub(super) struct Wire {
+    pub(super) world: Arc<World>,
+    pub(super) fuse: Arc<Fuse>,
+    pub(super) provider: Arc<Provider>,
+    /// Until when the counterparty wants no calls of this node, which knows it.
+    pub(super) throttled: Throttled,
+}
+
+/// A moment that a node and its wire share.
+pub(super) type Throttled = Arc<Mutex<Option<Instant>>>;
+
+impl Wire {
+    pub(super) fn new(world: &Arc<World>, fuse: &Arc<Fuse>, provider: &Arc<Provider>) -> Self {
+        let (world, fuse, provider) = (Arc::clone(world), Arc::clone(fuse), Arc::clone(provider));
+        Self { world, fuse, provider, throttled: Arc::default() }
+    }
+}
+
+impl ExchangeFactory for Wire {
+    fn open(&self) -> Rc<dyn Exchange> {
+        Rc::new(self.clone())
+    }
+}
+
+#[async_trait(?Send)]
+impl Exchange for Wire {
+    async fn send(&self, request: Request) -> Result<Response, Failure> {
+        // What only reads changes nothing outside: to die before it is to die at the gate before.
+        let changes = request.verb != Verb::Get && !self.provider.is_for_a_token(&request);
+        self.gate(changes, "request").await;
+        self.world.note(|| format!("{} {} {}", self.provider.name(), request.verb.as_str(), path(&request)));
+        let mut answer = self.exchange(&request, changes).await;
+        if planted::repeats(&self.world, &request, &answer) {
+            answer = self.exchange(&request, changes).await;
+        }
+        self.world.note(|| format!("{} answers {}", self.provider.name(), told(&answer)));
+        answer.map(|response| planted::response_heard(&self.world, response))
+    }
+}
+
+impl Wire {
+    async fn gate(&self, changes: bool, what: &'static str) {
+        if changes {
+            self.fuse.gate(what).await;
+        } else {
+            self.fuse.pass().await;
+        }
+    }
+
+    async fn exchange(&self, request: &Request, changes: bool) -> Result<Response, Failure> {
+        if let Some(early) = self.reach(request).await {
+            return early;
+        }
+        if changes {
+            self.come_late(request).await;
+        }
+        let reply = self.provider.handle(&self.world, request);
+        if self.world.strikes(Fault::BankSilentAfter) {
+            pending::<()>().await;
+        }
+        let Reply::Answer { response, after_ms } = reply else { return pending().await };
+        if after_ms > 0 {
+            sleep(Duration::from_millis(after_ms)).await;
+        }
+        self.gate(changes, "answer").await;
+        if self.world.strikes(Fault::BankErrorAfter) {
+            return self.spoil();
+        }
+        let quita_banks::Response { status, headers, body } = response;
+        Ok(Response { status, headers, body })
+    }
+
+    /// The way there: what went wrong with it, before anything was done.
+    async fn reach(&self, request: &Request) -> Option<Result<Response, Failure>> {
+        let world = &self.world;
+        assert!(!world.strikes(Fault::BankPanic), "the adapter panics");
+        if world.strikes(Fault::BankRefuses) {
+            return Some(Err(Failure::NotSent("no connection".into())));
+        }
+        world.pass(2, 100).await;
+        let is_for_a_token = self.provider.is_for_a_token(request);
+        if !is_for_a_token && world.strikes(Fault::BankThrottles) {
+            let seconds = world.chance.between(1, 20);
+            let until = Instant::now() + Duration::from_secs(seconds);
+            let mut throttled = self.throttled.lock().unwrap();
+            *throttled = (*throttled).max(Some(until));
+            let headers = vec![("retry-after".to_owned(), seconds.to_string())];
+            return Some(Ok(Response { status: 429, headers, body: Vec::new() }));
+        }
+        if world.strikes(Fault::BankSlow) {
+            world.pass(500, self.time_out_ms() + 2_000).await;
+        }
+        if world.strikes(Fault::BankSilentBefore) {
+            pending::<()>().await;
+        }
+        if world.strikes(Fault::BankErrorBefore) {
+            let status = world.chance.pick(&ERRORS_BEFORE);
+            return Some(Ok(Response { status, headers: Vec::new(), body: Vec::new() }));
+        }
+        if world.strikes(Fault::TokenRefused) {
+            return Some(Ok(Response { status: 401, headers: Vec::new(), body: Vec::new() }));
+        }
+        None
+    }
+
+    fn time_out_ms(&self) -> u64 {
+        self.provider.spec().time_out_ms
+    }
+
+    /// Some requests arrive when their sender has given them up: after a moment, or after everybody has.
+    async fn come_late(&self, request: &Request) {
+        let world = &self.world;
+        let wait_ms = if let Some(id) = self.provider.only_authorises(request)
+            && world.strikes(Fault::CardIsVeryLate)
+        {
+            let (wire, request) = (self.clone(), request.clone());
+            let wait_ms = world.chance.between(VERY_LATE_MS, 2 * VERY_LATE_MS);
+            world.errand(async move {
+                sleep(Duration::from_millis(wait_ms)).await;
+                wire.provider.take_very_late(&wire.world, id, &request);
+            });
+            return pending().await;
+        } else if world.strikes(Fault::BankLateArrival) {
+            self.time_out_ms() + world.chance.between(1, LATE_MS)
+        } else {
+            return;
+        };
+        let (wire, request) = (self.clone(), request.clone());
+        world.errand(async move {
+            sleep(Duration::from_millis(wait_ms)).await;
+            drop(wire.provider.handle(&wire.world, &request));
+        });
+        pending().await
+    }
+
+    /// It was done, but what comes back does not say so.
+    fn spoil(&self) -> Result<Response, Failure> {
+        let chance = &self.world.chance;
+        match chance.between(0, 2) {
+            0 => Err(Failure::Unknown("the connection broke".into())),
+            1 => Ok(Response { status: 200, headers: Vec::new(), body: b"{\"half\": \"an ans".to_vec() }),
+            _ => Ok(Response { status: chance.pick(&ERRORS_AFTER), headers: Vec::new(), body: Vec::new() }),
+        }
+    }
+}
+
+/// The address without its host.
+pub(super) fn path(request: &Request) -> &str {
+    let past_scheme = request.url.find("://").map_or(0, |place| place + 3);
+    request.url[past_scheme..].find('/').map_or("/", |place| &request.url[past_scheme + place..])
+}
+
+fn told(answer: &Result<Response, Failure>) -> String {
+    match answer {
+        Ok(response) => format!("{} {}", response.status, String::from_utf8_lossy(&response.body)),
+        Err(failure) => failure.to_string(),
+    }
+}
