@@ -7,7 +7,7 @@ use quita_domain::delivery::{DeliveryState, webhook_id};
 use quita_domain::exception::Exception;
 use quita_domain::identity::TransactionId;
 use quita_domain::money::Money;
-use quita_domain::operation::Operation;
+use quita_domain::operation::{Operation, OperationKind};
 use quita_domain::payment::Payment;
 use quita_domain::routing::Attempt;
 use quita_domain::state::{Refund, RefundStatus};
@@ -288,6 +288,7 @@ fn check_exceptions(world: &World) {
             // is not asked for what has to come first. A refund that crossed another one is in doubt for a while.
             "too_early" => {
                 is_odd
+                    || has(|account| account.sums_moved)
                     || world.faults.has_struck(Fault::ClockJumps)
                     || was_drained(world, id)
                     || was_crossed_by_refund(world, id)
@@ -334,5 +335,8 @@ fn is_plausible(world: &World, exception: &Exception) -> bool {
     let id = exception.transaction_id;
     let Some(payment) = world.store.payment(id) else { return false };
     // The same charge found by a question from before it was sent once more.
-    exception.detail.starts_with("charge ") && payment.state.attempts.len() > 1
+    let was_sent_again = exception.detail.starts_with("charge ") && payment.state.attempts.len() > 1;
+    // What its acquirer can't withdraw was cancelled here, and was paid before that was stored.
+    let cancels = |operation: &Operation| operation.kind == OperationKind::Cancel;
+    was_sent_again || exception.detail.starts_with("cancelled") && payment.operations.iter().any(cancels)
 }

@@ -8,7 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use quita_acquirers::exchange::{Exchange, ExchangeFactory, Failure, Request, Response, Verb};
 use quita_banks::Reply;
-use tokio::time::{Instant, sleep};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep, timeout};
 
 use super::Provider;
 use crate::chance::Fault;
@@ -117,7 +118,7 @@ impl Wire {
             return Some(Ok(Response { status: 429, headers, body: Vec::new() }));
         }
         if world.strikes(Fault::BankSlow) {
-            world.pass(500, self.time_out_ms() + 2_000).await;
+            world.pass(500, self.provider.spec().time_out_ms + 2_000).await;
         }
         if world.strikes(Fault::BankSilentBefore) {
             pending::<()>().await;
@@ -132,14 +133,14 @@ impl Wire {
         None
     }
 
-    fn time_out_ms(&self) -> u64 {
-        self.provider.spec().time_out_ms
+    fn time_out(&self) -> Duration {
+        Duration::from_millis(self.provider.spec().time_out_ms)
     }
 
     /// Some requests arrive when their sender has given them up: after a moment, or after everybody has.
     async fn come_late(&self, request: &Request) {
         let world = &self.world;
-        let wait_ms = if let Some(id) = self.provider.only_authorises(request)
+        if let Some(id) = self.provider.only_authorises(request)
             && world.strikes(Fault::CardIsVeryLate)
         {
             let (wire, request) = (self.clone(), request.clone());
@@ -148,18 +149,21 @@ impl Wire {
                 sleep(Duration::from_millis(wait_ms)).await;
                 wire.provider.take_very_late(&wire.world, id, &request);
             });
-            return pending().await;
-        } else if world.strikes(Fault::BankLateArrival) {
-            self.time_out_ms() + world.chance.between(1, LATE_MS)
-        } else {
-            return;
-        };
-        let (wire, request) = (self.clone(), request.clone());
-        world.errand(async move {
-            sleep(Duration::from_millis(wait_ms)).await;
-            drop(wire.provider.handle(&wire.world, &request));
-        });
-        pending().await
+            pending().await
+        }
+        if world.strikes(Fault::BankLateArrival) {
+            let (wire, request) = (self.clone(), request.clone());
+            let (given_up, gives_up) = oneshot::channel::<()>();
+            let (time_out, wait_ms) = (self.time_out(), world.chance.between(1, LATE_MS));
+            world.errand(async move {
+                // The sender gives up by dropping this call.
+                drop(timeout(time_out, gives_up).await);
+                sleep(Duration::from_millis(wait_ms)).await;
+                drop(wire.provider.handle(&wire.world, &request));
+            });
+            let _given_up = given_up;
+            pending().await
+        }
     }
 
     /// It was done, but what comes back does not say so.
