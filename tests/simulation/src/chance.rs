@@ -85,7 +85,7 @@ faults! {
     /// A token of access is refused although it was good.
     TokenRefused = 40,
     /// What another merchant of the same bank made is found under our name of a charge.
-    ForeignCharge = 30,
+    ForeignCharge = 300,
     /// The bank takes a charge and has no code for it.
     BankHasNoCode = 40,
     /// The bank answers about another charge.

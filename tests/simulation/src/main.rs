@@ -2,8 +2,9 @@
 //!
 //! A world has one to three nodes on one simulated store, banks, receivers and merchants' programs, all on one thread
 //! in paused time. One seed decides everything that happens, so a seed that fails does so every time, to the letter.
+//! Banks are drawn at the port (`bank/`), or counterparties that the adapters' own code speaks to (`provider/`).
 //! What is judged: `judge.rs` in `tests/memory-store` at every write, `receivers.rs` at every webhook, `bank.rs` at
-//! every charge, `merchant.rs` at every answer, and `invariants.rs` whenever all is quiet.
+//! every charge, `merchant.rs` at every answer, and `invariants.rs`, by every bank's `account.rs`, whenever all is quiet.
 
 #![allow(
     clippy::unwrap_used,

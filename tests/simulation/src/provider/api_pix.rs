@@ -142,6 +142,15 @@ fn money(cents: i64) -> Money {
 }
 
 impl PixTill {
+    /// Another merchant may have made what a question of ours names, if we have not.
+    fn be_foreign(&mut self, world: &World, id: TransactionId, now_ms: i64) {
+        let is_free = self.bank.account(&txid(id), now_ms).is_none();
+        if is_free && world.store.payment(id).is_some() && world.strikes(Fault::ForeignCharge) {
+            self.bank.foreign_key(&txid(id), FOREIGN_KEY, now_ms);
+            drop(self.bank.pay_late(&txid(id), now_ms));
+        }
+    }
+
     /// Notes what is asked for with a new charge.
     fn note(&mut self, id: TransactionId, request: &Request, now_ms: i64) {
         let Ok(body) = serde_json::from_slice::<Value>(&request.body) else { return };
@@ -167,12 +176,7 @@ impl Till for PixTill {
         let now_ms = world.clock.now().millis();
         match (request.verb, charge_of(request)) {
             (Verb::Put, Some(id)) => self.note(id, request, now_ms),
-            (Verb::Get, Some(id)) if self.bank.account(&txid(id), now_ms).is_none() => {
-                if world.store.payment(id).is_some() && world.strikes(Fault::ForeignCharge) {
-                    self.bank.foreign_key(&txid(id), FOREIGN_KEY, now_ms);
-                    drop(self.bank.pay_late(&txid(id), now_ms));
-                }
-            }
+            (Verb::Get, Some(id)) => self.be_foreign(world, id, now_ms),
             (Verb::Put, None) => {
                 let takes_ms = match self.takes_time_for_refunds {
                     true => world.chance.between(1_000, world.chance.pick(&REFUND_TAKES_MS)),

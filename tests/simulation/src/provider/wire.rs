@@ -179,8 +179,9 @@ impl Wire {
 
 /// The address without its host.
 pub(super) fn path(request: &Request) -> &str {
-    let past_scheme = request.url.find("://").map_or(0, |place| place + 3);
-    request.url[past_scheme..].find('/').map_or("/", |place| &request.url[past_scheme + place..])
+    let whole = request.url.as_str();
+    let from_host = whole.split_once("://").map_or(whole, |(_, rest)| rest);
+    from_host.find('/').and_then(|place| from_host.get(place..)).unwrap_or("/")
 }
 
 fn told(answer: &Result<Response, Failure>) -> String {
