@@ -87,10 +87,6 @@ pub struct Payment {
     /// as soon as that is known, for what was hinted may be newer than the answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hinted: bool,
-    /// Whether an operation was sent since an acquirer was last asked about the charge: where sums are all that tells of
-    /// operations, what is answered to that question may hold this one's effect.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub overtaken: bool,
     /// Whether the acquirer takes no more money for the charge although what it has is not what was asked for: it is
     /// asked no more, and only a person ends the payment.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

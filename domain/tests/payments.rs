@@ -12,12 +12,12 @@ mod payments {
     pub(crate) mod hints;
     pub(crate) mod operations;
     pub(crate) mod order_of_notices;
-    pub(crate) mod overtaken;
     pub(crate) mod reports;
     pub(crate) mod room;
     pub(crate) mod spread;
     pub(crate) mod strange_answers;
     pub(crate) mod stuck;
+    pub(crate) mod sums;
     pub(crate) mod time;
     pub(crate) mod unknown_outcomes;
     pub(crate) mod withdrawn;

@@ -71,7 +71,6 @@ fn payment(order: Order) -> Payment {
         check: None,
         inquired_at: None,
         hinted: false,
-        overtaken: false,
         concluded: false,
         mismatches: 0,
         chargebacks: Vec::new(),

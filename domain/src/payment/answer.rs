@@ -92,8 +92,6 @@ impl Draft {
         let is_newest = asked_at.is_some() && asked_at == self.payment.inquired_at;
         let was_asked_again = asked_at.is_some() && !is_newest && self.last_outcome_is_open();
         match answer {
-            // It is asked again: by the schedule, or because what was hinted has no answer yet.
-            ChargeAnswer::Known(_) if asked_at.is_some() && self.is_overtaken(is_newest) => {}
             ChargeAnswer::Known(statement) => {
                 self.accept(attempt, statement);
                 if was_asked_again && !self.last_outcome_is_open() {
@@ -147,13 +145,6 @@ impl Draft {
             // The next inquiry is scheduled already.
             ChargeAnswer::Failed(CallFailure::NotDelivered(_) | CallFailure::Unknown(_)) => {}
         }
-    }
-
-    /// Whether the acquirer was asked before an operation was sent that only its sums tell of: what moved since may be that
-    /// operation's doing, which would count twice.
-    fn is_overtaken(&self, is_newest: bool) -> bool {
-        let was_any_sent = self.payment.operations.iter().any(|operation| operation.sent > 0);
-        self.context.operates_in_turn && was_any_sent && (self.payment.overtaken || !is_newest)
     }
 
     /// Whether an operation may be under way whose effect only sums tell: what others moved can't be told from it.

@@ -32,9 +32,7 @@ impl Payment {
                     attempt.reference.learn(&reference);
                 }
             }
-            Change::Inquired => {
-                (self.inquired_at, self.hinted, self.overtaken) = (Some(clock), false, false);
-            }
+            Change::Inquired => (self.inquired_at, self.hinted) = (Some(clock), false),
             Change::Hinted => self.hinted = true,
             Change::Concluded => self.concluded = true,
             Change::Mismatched => self.mismatches = self.mismatches.saturating_add(1),
@@ -65,10 +63,7 @@ impl Payment {
                 }
             }
             Change::OperationRequested(operation) => self.operations.push(operation),
-            Change::Operation(id, change) => {
-                self.overtaken |= matches!(change, OperationChange::Sent { .. });
-                self.apply_to_operation(id, change);
-            }
+            Change::Operation(id, change) => self.apply_to_operation(id, change),
             Change::DeliveryClaimed(index, until) => {
                 self.with_delivery(index, |delivery| delivery.next_attempt_at = Some(until));
             }

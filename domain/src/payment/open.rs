@@ -48,7 +48,6 @@ impl Payment {
             check: None,
             inquired_at: None,
             hinted: false,
-            overtaken: false,
             concluded: false,
             mismatches: 0,
             chargebacks: Vec::new(),
