@@ -87,6 +87,10 @@ pub struct Payment {
     /// as soon as that is known, for what was hinted may be newer than the answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hinted: bool,
+    /// Whether an operation may have been under way when the acquirer was last asked about the charge: where sums are all
+    /// that tells of operations, it hid what others moved.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
     /// Whether the acquirer takes no more money for the charge although what it has is not what was asked for: it is
     /// asked no more, and only a person ends the payment.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

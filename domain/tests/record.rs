@@ -71,6 +71,7 @@ fn payment(order: Order) -> Payment {
         check: None,
         inquired_at: None,
         hinted: false,
+        hidden: false,
         concluded: false,
         mismatches: 0,
         chargebacks: Vec::new(),

@@ -11,6 +11,9 @@ use std::time::Duration;
 use quita_domain::acquiring::CallFailure;
 use tokio::time::{Instant, sleep_until};
 
+/// Why a call did not leave. It counts as a try, so that questions about one sale come ever more seldom.
+const TOO_SOON: &str = "another call about the sale was too short a time ago";
+
 /// How far apart.
 const GAP: Duration = Duration::from_secs(5);
 
@@ -37,7 +40,7 @@ impl Spacing {
     pub(super) async fn turn(&self, names: &[&str], deadline: Instant) -> Result<(), CallFailure> {
         while let Some(free_at) = self.take(names) {
             if free_at >= deadline {
-                return Err(CallFailure::Withheld);
+                return Err(CallFailure::NotDelivered(TOO_SOON.into()));
             }
             sleep_until(free_at).await;
         }
@@ -110,7 +113,7 @@ mod tests {
         let spacing = Spacing::default();
         spacing.turn(&["sale"], within(20)).await.unwrap();
         let begun = Instant::now();
-        assert_eq!(spacing.turn(&["sale"], within(4)).await, Err(CallFailure::Withheld));
+        assert_eq!(spacing.turn(&["sale"], within(4)).await, Err(CallFailure::NotDelivered(TOO_SOON.into())));
         assert_eq!(begun.elapsed(), Duration::ZERO);
     }
 

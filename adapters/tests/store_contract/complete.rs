@@ -62,6 +62,7 @@ fn payment(
         check: Some(Check { at: at(60), made: 3, withheld: true, planned: Some(planned), asked: 2 }),
         inquired_at: Some(at(61)),
         hinted: true,
+        hidden: true,
         concluded: true,
         mismatches: 2,
         chargebacks: vec![

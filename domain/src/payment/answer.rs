@@ -100,7 +100,7 @@ impl Draft {
                 }
                 self.expire_if_over(asked_at);
                 self.check_answered(is_newest);
-                if self.is_hidden_by_an_operation() {
+                if self.was_hidden_by_an_operation() {
                     self.remember_hint();
                 }
             }
@@ -150,6 +150,11 @@ impl Draft {
     /// Whether an operation may be under way whose effect only sums tell: what others moved can't be told from it.
     fn is_hidden_by_an_operation(&self) -> bool {
         self.context.operates_in_turn && self.payment.operations.iter().any(Operation::may_have_an_effect)
+    }
+
+    /// Whether one may have been when the acquirer was asked.
+    fn was_hidden_by_an_operation(&self) -> bool {
+        self.is_hidden_by_an_operation() || self.context.operates_in_turn && self.payment.hidden
     }
 
     /// What was asked while an operation hid it is asked again once there is none.

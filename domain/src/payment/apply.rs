@@ -8,6 +8,7 @@ use crate::acquiring::Settlement;
 use crate::delivery::{Delivery, DeliveryState};
 use crate::event::{Cause, EndedRefund, Event};
 use crate::method::Method;
+use crate::operation::Operation;
 use crate::routing::Attempt;
 use crate::state::{Refund, RefundStatus, State};
 use crate::status::Status;
@@ -32,7 +33,10 @@ impl Payment {
                     attempt.reference.learn(&reference);
                 }
             }
-            Change::Inquired => (self.inquired_at, self.hinted) = (Some(clock), false),
+            Change::Inquired => {
+                (self.inquired_at, self.hinted) = (Some(clock), false);
+                self.hidden = self.operations.iter().any(Operation::may_have_an_effect);
+            }
             Change::Hinted => self.hinted = true,
             Change::Concluded => self.concluded = true,
             Change::Mismatched => self.mismatches = self.mismatches.saturating_add(1),

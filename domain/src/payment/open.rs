@@ -48,6 +48,7 @@ impl Payment {
             check: None,
             inquired_at: None,
             hinted: false,
+            hidden: false,
             concluded: false,
             mismatches: 0,
             chargebacks: Vec::new(),

@@ -230,6 +230,11 @@ impl Draft {
         }
         self.make(Change::Operation(id, OperationChange::Refused(STATUS_CHANGED.into())));
         self.operation_refused(id, kind, (STATUS_CHANGED.into(), Cause::Service));
+        let was_captured = self.payment.status() == Status::Chargeback;
+        if was_captured && self.payment.state.captured_amount.is_none() {
+            // Money was taken back that nobody said had come in: somebody else captured it, and how much is not known.
+            self.bring_check_forward(self.clock());
+        }
     }
 
     fn operation_of(&self, id: Uuid) -> Option<&Operation> {
