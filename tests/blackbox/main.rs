@@ -13,6 +13,7 @@
     reason = "tests: what must not happen fails the test"
 )]
 
+mod acquirer_kills;
 mod backup;
 mod browser;
 mod by_hand;

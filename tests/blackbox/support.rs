@@ -1,6 +1,7 @@
 //! What the suites are written with.
 
 mod account;
+mod acquirers;
 mod answer;
 mod app;
 mod browser;
@@ -30,6 +31,7 @@ mod visitor;
 mod wire;
 
 pub(crate) use account::Account;
+pub(crate) use acquirers::{Acquirers, CLIENT_SECRET, MERCHANT_KEY, NOTIFICATION_SECRET};
 pub(crate) use answer::Answer;
 pub(crate) use app::TestApp;
 pub(crate) use browser::Browser;

@@ -1,0 +1,192 @@
+//! A bank and a Cielo that stand in for real ones, and a service whose live keys reach both.
+
+use std::collections::BTreeSet;
+
+use quita_banks::api_pix::{Config, PixBank};
+use quita_banks::cielo::{self, Cielo};
+use quita_banks::faults;
+use quita_banks::server::{Options, Served, Tls};
+use quita_banks::{Counterparty, Notice, Reply, Request};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::{Client, Finished, PATIENCE, TestApp, TestAppBuilder, eventually};
+
+/// What nobody but the service and the providers may ever see.
+pub(crate) const CLIENT_SECRET: &str = "client-secret-e3b7c1d95a20f468";
+pub(crate) const MERCHANT_KEY: &str = "MARKEDKEYQXZJVWKHPTRNBDFGLMSCYAEUIOZQXJV";
+pub(crate) const NOTIFICATION_SECRET: &str = "notification-secret-4fd29b6e08c7a135";
+
+const SECRETS: [(&str, &str); 3] = [
+    ("QUITA_ACQUIRER_BANK_CLIENT_SECRET", CLIENT_SECRET),
+    ("QUITA_ACQUIRER_CIELO_MERCHANT_KEY", MERCHANT_KEY),
+    ("QUITA_ACQUIRER_CIELO_NOTIFICATION_SECRET", NOTIFICATION_SECRET),
+];
+
+/// A bank over mutual TLS and a Cielo over TLS.
+pub(crate) struct Acquirers {
+    pub(crate) bank: Served<Watched<PixBank>>,
+    pub(crate) cielo: Served<Watched<Cielo>>,
+    files: TempDir,
+}
+
+/// What a provider does once more, by mistake, when it gets a request.
+pub(crate) type Again = fn(&Request) -> Option<Request>;
+
+/// A provider whose calls are looked at.
+pub(crate) struct Watched<C> {
+    pub(crate) provider: C,
+    again: Again,
+    /// What callers showed to be let in.
+    pub(crate) shown: BTreeSet<String>,
+    pub(crate) calls: usize,
+    /// Calls whose answer was none, none in time, an error of the provider, or unreadable.
+    pub(crate) failed: usize,
+}
+
+impl Acquirers {
+    /// Both, without a fault.
+    pub(crate) fn start() -> Self {
+        Self::with_mistakes(|_| None, |_| None)
+    }
+
+    /// Both, with mistakes of their own.
+    pub(crate) fn with_mistakes(of_bank: Again, of_cielo: Again) -> Self {
+        let files = tempfile::tempdir().unwrap();
+        let config =
+            Config { client_secret: CLIENT_SECRET.into(), refund_after_ms: 500, ..Config::default() };
+        let tls = Tls::Mutual(files.path().join("bank"));
+        let bank = Watched::new(PixBank::new(config), of_bank);
+        let bank = Served::start_with(bank, Options { tls, ..Options::default() }).unwrap();
+        let mut config = cielo::Config { merchant_key: MERCHANT_KEY.into(), ..cielo::Config::default() };
+        config.notices.url = Some("https://pay.example/acquirers/cielo/notifications".into());
+        config.notices.headers = [("x-quita-secret".to_owned(), NOTIFICATION_SECRET.to_owned())].into();
+        let tls = Tls::Server(files.path().join("cielo"));
+        let cielo = Watched::new(Cielo::new(config, faults::none()), of_cielo);
+        let cielo = Served::start_with(cielo, Options { tls, ..Options::default() }).unwrap();
+        Self { bank, cielo, files }
+    }
+
+    /// A service with a table of both.
+    pub(crate) fn builder(&self) -> TestAppBuilder {
+        self.builder_by_way_of(&self.bank.url(), &self.cielo.url())
+    }
+
+    /// The same, where something lies between.
+    pub(crate) fn builder_by_way_of(&self, bank: &str, cielo: &str) -> TestAppBuilder {
+        let merchant_id = cielo::Config::default().merchant_id;
+        let table = format!(
+            "public-url = 'https://pay.example'\n\
+             [[acquirer]]\nname = 'bank'\nadapter = 'api_pix'\ndialect = 'bacen'\ntime-out = '2s'\n\
+             base-url = '{bank}'\ntoken-url = '{bank}/oauth/token'\nclient-id = 'id'\n\
+             certificate-file = 'bank/client.pem'\nprivate-key-file = 'bank/client.key'\n\
+             ca-file = 'bank/ca.pem'\npix-key = '123e4567-e12b-12d1-a456-426655440000'\n\
+             receiver-name = 'Loja'\nreceiver-city = 'Sao Paulo'\n\
+             [[acquirer]]\nname = 'cielo'\nadapter = 'cielo'\nmethods = ['credit_card']\ntime-out = '2s'\n\
+             base-url = '{cielo}'\nca-file = 'cielo/ca.pem'\nmerchant-id = '{merchant_id}'\n"
+        );
+        let path = self.files.path().join("quita.toml");
+        std::fs::write(&path, table).unwrap();
+        let builder = TestApp::builder().arg("--config", path.to_str().unwrap());
+        SECRETS.iter().fold(builder, |builder, (name, secret)| builder.env(name, secret))
+    }
+
+    /// Calls the program with the service's store and these acquirers.
+    pub(crate) fn call(&self, app: &TestApp, arguments: &[&str]) -> Finished {
+        let config = self.files.path().join("quita.toml");
+        let program = app.program(&[arguments, &["--config", config.to_str().unwrap()]].concat());
+        SECRETS.iter().fold(program, |program, (name, secret)| program.env(name, secret)).run()
+    }
+
+    /// The lines of the private key's file that are the key.
+    pub(crate) fn private_key_lines(&self) -> Vec<String> {
+        let key = std::fs::read_to_string(self.files.path().join("bank/client.key")).unwrap();
+        key.lines().filter(|line| !line.starts_with("-----")).map(str::to_owned).collect()
+    }
+
+    /// Sends notices of both to where the service listens now.
+    pub(crate) fn send_notices_to(&self, app: &TestApp) {
+        for control in [self.bank.control_url(), self.cielo.control_url()] {
+            let answer = Client::new(&control, None).post("/forward", &json!({ "to": app.url() }));
+            assert_eq!(answer.status, 200, "{answer}");
+        }
+    }
+
+    /// Waits until the bank knows where to call back, which it is told in the background.
+    #[track_caller]
+    pub(crate) fn wait_until_registered(&self) {
+        eventually(PATIENCE, "the bank knows where to call back", || {
+            let calls = self.tell_bank(&json!({"do": "calls"}));
+            calls["PUT /webhook/{chave}"].as_u64().filter(|count| *count > 0)
+        });
+    }
+
+    /// Lets this share of all calls fail, in every way there is.
+    pub(crate) fn fail(&self, permille: u64, seed: u64) {
+        let any = json!([
+            {"fault": "reset-before"}, {"fault": "reset-after"},
+            {"fault": "error-before", "status": 503}, {"fault": "error-after", "status": 500},
+            {"fault": "error-after", "status": 504}, {"fault": "silence-before"}, {"fault": "silence-after"},
+            {"fault": "throttled", "retryAfter": 1}, {"fault": "unreadable"}, {"fault": "slow", "ms": 1500},
+            {"fault": "slow", "ms": 2500}, {"fault": "token-refused"},
+        ]);
+        let plan = json!({"do": "faults", "any": any, "permille": permille, "seed": seed});
+        for told in [self.tell_bank(&plan), self.tell_cielo(&plan)] {
+            assert_eq!(told, json!({"ok": true}));
+        }
+    }
+
+    /// Does at the bank what its control path can.
+    pub(crate) fn tell_bank(&self, command: &Value) -> Value {
+        let now_ms = self.bank.now_ms();
+        self.bank.with(|bank| bank.control(command, now_ms))
+    }
+
+    /// Does at the Cielo what its control path can.
+    pub(crate) fn tell_cielo(&self, command: &Value) -> Value {
+        let now_ms = self.cielo.now_ms();
+        self.cielo.with(|cielo| cielo.control(command, now_ms))
+    }
+}
+
+impl<C> Watched<C> {
+    fn new(provider: C, again: Again) -> Self {
+        Self { provider, again, shown: BTreeSet::new(), calls: 0, failed: 0 }
+    }
+}
+
+impl<C: Counterparty> Counterparty for Watched<C> {
+    fn handle(&mut self, request: &Request, now_ms: i64) -> Reply {
+        let shown = ["authorization", "merchantkey"].into_iter().filter_map(|name| request.header(name));
+        self.shown.extend(shown.map(str::to_owned));
+        let reply = self.provider.handle(request, now_ms);
+        self.calls += 1;
+        self.failed += usize::from(has_failed(&reply));
+        if let Some(request) = (self.again)(request) {
+            drop(self.provider.handle(&request, now_ms));
+        }
+        reply
+    }
+
+    fn notices(&mut self, now_ms: i64) -> Vec<Notice> {
+        self.provider.notices(now_ms)
+    }
+
+    fn control(&mut self, command: &Value, now_ms: i64) -> Value {
+        self.provider.control(command, now_ms)
+    }
+}
+
+fn has_failed(reply: &Reply) -> bool {
+    match reply {
+        Reply::Reset | Reply::Silence => true,
+        Reply::Answer { response, after_ms } => {
+            let is_readable =
+                response.body.is_empty() || serde_json::from_slice::<Value>(&response.body).is_ok();
+            *after_ms >= 1_000
+                || [401, 429].contains(&response.status)
+                || response.status >= 500
+                || !is_readable
+        }
+    }
+}
