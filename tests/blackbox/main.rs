@@ -14,6 +14,7 @@
 )]
 
 mod acquirer_kills;
+mod acquirer_outage;
 mod backup;
 mod browser;
 mod by_hand;
