@@ -15,6 +15,7 @@
 
 mod acquirer_kills;
 mod acquirer_outage;
+mod acquirer_secrets;
 mod backup;
 mod browser;
 mod by_hand;
