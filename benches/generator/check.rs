@@ -34,6 +34,9 @@ pub(crate) struct CheckOptions {
     /// The status that each of them must have.
     #[arg(long)]
     status: Option<String>,
+    /// Each of them must have a code to pay with.
+    #[arg(long)]
+    with_code: bool,
     /// Connections.
     #[arg(long, default_value_t = 64)]
     connections: usize,
@@ -45,11 +48,24 @@ struct Record<'a> {
     #[serde(rename = "transactionId", alias = "_id")]
     id: Uuid,
     status: &'a str,
+    #[serde(borrow)]
+    pix: Option<Pix<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Pix<'a> {
+    code: &'a str,
+}
+
+/// What a record must have.
+struct Wanted {
+    status: Option<String>,
+    code: bool,
 }
 
 struct Check {
     target: Target,
-    status: Option<String>,
+    wanted: Wanted,
     left: RefCell<Vec<Uuid>>,
     misses: RefCell<Vec<String>>,
 }
@@ -65,7 +81,8 @@ pub(crate) async fn run(options: CheckOptions) -> anyhow::Result<ExitCode> {
     }
     let (begun, count) = (Instant::now(), ids.len());
     let (left, misses) = (RefCell::new(ids), RefCell::default());
-    let check = Rc::new(Check { target: options.target, status: options.status, left, misses });
+    let wanted = Wanted { status: options.status, code: options.with_code };
+    let check = Rc::new(Check { target: options.target, wanted, left, misses });
     let mut tasks = JoinSet::new();
     for _ in 0..options.connections.min(count) {
         tasks.spawn_local(keep_reading(Rc::clone(&check)));
@@ -88,7 +105,7 @@ async fn keep_reading(check: Rc<Check>) -> anyhow::Result<()> {
         let Some(id) = check.left.borrow_mut().pop() else { return Ok(()) };
         let answer = timeout(PATIENCE, connection.exchange(reading.of(id))).await??;
         let miss = if answer.status == 200 {
-            flaw(connection.body(&answer), id, check.status.as_deref())
+            flaw(connection.body(&answer), id, &check.wanted)
         } else {
             Some(format!("{id}: answered with {}", answer.status))
         };
@@ -97,7 +114,7 @@ async fn keep_reading(check: Rc<Check>) -> anyhow::Result<()> {
 }
 
 /// What is wrong with a record that was answered.
-fn flaw(body: &[u8], id: Uuid, status: Option<&str>) -> Option<String> {
+fn flaw(body: &[u8], id: Uuid, wanted: &Wanted) -> Option<String> {
     let record: Record<'_> = match serde_json::from_slice(body) {
         Ok(record) => record,
         Err(error) => return Some(format!("{id}: {error}")),
@@ -105,23 +122,40 @@ fn flaw(body: &[u8], id: Uuid, status: Option<&str>) -> Option<String> {
     if record.id != id {
         return Some(format!("{id}: answered with {}", record.id));
     }
-    let expected = status?;
-    (record.status != expected).then(|| format!("{id}: is {}, not {expected}", record.status))
+    if let Some(expected) = wanted.status.as_deref().filter(|expected| record.status != *expected) {
+        return Some(format!("{id}: is {}, not {expected}", record.status));
+    }
+    let has_code = record.pix.is_some_and(|pix| !pix.code.is_empty());
+    (wanted.code && !has_code).then(|| format!("{id}: has no code to pay with"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const ANYTHING: Wanted = Wanted { status: None, code: false };
+
     #[test]
     fn a_record_has_to_be_the_one_that_was_asked_for_and_have_its_status() {
         let id = Uuid::from_u128(7);
         let record = format!(r#"{{"transactionId":"{id}","status":"paid","amount":"1.00"}}"#);
         let document = format!(r#"{{"_id":"{id}","status":"pending"}}"#);
-        assert_eq!(flaw(record.as_bytes(), id, Some("paid")), None);
-        assert_eq!(flaw(document.as_bytes(), id, None), None);
-        assert!(flaw(document.as_bytes(), id, Some("paid")).is_some());
-        assert!(flaw(record.as_bytes(), Uuid::from_u128(8), None).is_some());
-        assert!(flaw(b"<html>", id, None).is_some());
+        let paid = Wanted { status: Some("paid".to_owned()), code: false };
+        assert_eq!(flaw(record.as_bytes(), id, &paid), None);
+        assert_eq!(flaw(document.as_bytes(), id, &ANYTHING), None);
+        assert!(flaw(document.as_bytes(), id, &paid).is_some());
+        assert!(flaw(record.as_bytes(), Uuid::from_u128(8), &ANYTHING).is_some());
+        assert!(flaw(b"<html>", id, &ANYTHING).is_some());
+    }
+
+    #[test]
+    fn a_record_has_to_have_a_code_where_one_is_wanted() {
+        let id = Uuid::from_u128(7);
+        let record = |pix: &str| format!(r#"{{"transactionId":"{id}","status":"pending","pix":{pix}}}"#);
+        let wanted = Wanted { status: Some("pending".to_owned()), code: true };
+        let flaw_of = |pix: &str| flaw(record(pix).as_bytes(), id, &wanted);
+        assert_eq!(flaw_of(r#"{"code":"000201","txid":"a"}"#), None);
+        assert!(flaw_of("null").is_some());
+        assert!(flaw_of(r#"{"code":""}"#).is_some());
     }
 }

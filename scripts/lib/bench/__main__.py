@@ -6,11 +6,13 @@ import os
 import signal
 import sys
 
+import acquirers
 import hanging
 import machine
 import nodes
 import plots
 import report
+from acquirers import Acquirers
 from bench import Bench
 from cells import Rounds
 from figures import Measured, long_figures, main_figures
@@ -37,6 +39,7 @@ def options_of(arguments):
     parser.add_argument("--memory", type=int, default=0)
     parser.add_argument("--nodes", type=int, default=0)
     parser.add_argument("--hanging", type=int, default=0)
+    parser.add_argument("--acquirers", type=int, default=0)
     parser.add_argument("--json")
     parser.add_argument("--write", action="store_true")
     return parser.parse_args(arguments)
@@ -63,6 +66,8 @@ def run(bench, options):
         Nodes(bench, MOST_NODES, options.nodes).run(results)
     if options.hanging:
         Hanging(bench, options.hanging).run(results)
+    if options.acquirers:
+        Acquirers(bench, options.acquirers).run()
     return results
 
 
@@ -80,6 +85,10 @@ def tables(bench, options, results, about):
         texts["measured, nodes"] = [about, report.table(nodes.HEAD, nodes.table_rows(results))]
     if options.hanging:
         texts["measured, hanging"] = [about, report.table(hanging.HEAD, hanging.table_rows(results))]
+    if options.acquirers:
+        texts["measured, acquirers"] = [
+            about, report.figures_table(acquirers.figures(measured)), acquirers.table(measured),
+        ]
     return texts, measured
 
 

@@ -127,8 +127,9 @@ class Bench:
 class Meter:
     """What each process used of the processors since this was made."""
 
-    def __init__(self, bench, service):
-        self.pids = {"service": service.pid, "receiver": bench.receiver.pid}
+    def __init__(self, bench, service, more=None):
+        """`more` processes by their names."""
+        self.pids = {"service": service.pid, "receiver": bench.receiver.pid, **(more or {})}
         if service.uses_mongod and bench.mongod_pid:
             self.pids["mongod"] = bench.mongod_pid
         self.began = {name: machine.cpu_seconds(pid) for name, pid in self.pids.items()}

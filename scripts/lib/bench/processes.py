@@ -104,15 +104,24 @@ class Quita(Process):
 
     def __init__(self, name, program, directory, store):
         self.name, self.uses_mongod = name, store.startswith("mongodb")
-        self.port, self.ops, self.key = free_port(), free_port(), None
+        self.port, self.ops, self.key, self.mode = free_port(), free_port(), None, "test"
         listen = ["--listen", f"127.0.0.1:{self.port}", "--ops-listen", f"127.0.0.1:{self.ops}"]
         super().__init__(directory, [program, "serve", "--rate-limit", "0", *listen], {"QUITA_STORE": store})
+
+    def configure(self, text, secrets, mode):
+        """Gives it a configuration file, files with secrets beside that, and a key of this mode."""
+        os.makedirs(self.directory, exist_ok=True)
+        for name, content in {"quita.toml": text, **secrets}.items():
+            with open(os.path.join(self.directory, name), "w", encoding="utf-8") as file:
+                file.write(content)
+        self.command += ["--config", os.path.join(self.directory, "quita.toml")]
+        self.mode = mode
 
     def start(self):
         os.makedirs(self.directory, exist_ok=True)
         if self.key is None:
             made = subprocess.run(
-                [self.command[0], "keys", "create", "--merchant", "loja"],
+                [self.command[0], "keys", "create", "--merchant", "loja", "--mode", self.mode],
                 cwd=self.directory, env=self.environment, check=True, capture_output=True,
             )
             self.key = made.stdout.decode().strip()
