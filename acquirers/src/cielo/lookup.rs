@@ -1,7 +1,8 @@
 //! Finding sales: by Cielo's own name where it is known, else by the order.
 //!
-//! The list of an order's sales and the reading of them are one question, and need not be apart. An order may have several, if one was sent again that was there all the same. The one that holds money speaks for
-//! the payment; what a second one holds is stated besides, so that it is seen.
+//! The list of an order's sales and the reading of them are one question, and need not be apart. An order may have
+//! several, if one was sent again that was there all the same. The one that holds money speaks for the payment; what a
+//! second one holds is stated besides, so that it is seen.
 
 use quita_domain::acquiring::{CallFailure, ChargeAnswer, ChargeQuery, Fact};
 use quita_domain::method::Method;
