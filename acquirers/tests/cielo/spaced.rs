@@ -61,10 +61,10 @@ async fn a_call_that_could_not_leave_within_its_time_out_is_not_made() {
     let cielo = adapter(bank.factory());
     let reference = Reference::none().with("paymentId", SALE);
     let asked = futures(&cielo, &reference, 6).await;
-    let withheld = asked.iter().filter(|answer| {
-        matches!(answer, quita_domain::acquiring::Identified::Failed(CallFailure::Withheld))
+    let not_sent = asked.iter().filter(|answer| {
+        matches!(answer, quita_domain::acquiring::Identified::Failed(CallFailure::NotDelivered(_)))
     });
-    assert_eq!(withheld.count(), 3, "{asked:?}");
+    assert_eq!(not_sent.count(), 3, "{asked:?}");
     let at: Vec<Instant> = bank.books(|books| books.calls.iter().map(|(at, _)| *at).collect());
     assert_eq!(at.len(), 3);
     assert!(at.windows(2).all(|pair| pair[1] - pair[0] >= GAP));
