@@ -300,7 +300,8 @@ impl Draft {
             self.accept_fact(fact);
         }
         // What was hinted while the charge was under way may have come after this answer was given.
-        if self.payment.hinted && !self.last_outcome_is_open() {
+        let is_to_ask = self.payment.hinted && !self.last_outcome_is_open();
+        if is_to_ask && !self.is_hidden_by_an_operation() {
             self.bring_check_forward(self.clock());
         }
     }
