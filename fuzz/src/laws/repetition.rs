@@ -1,6 +1,6 @@
 //! The same once more changes nothing. One fact is no discrepancy either, if it was none.
 
-use quita_domain::acquiring::{ChargeAnswer, OperationAnswer};
+use quita_domain::acquiring::{ChargeAnswer, Fact, OperationAnswer};
 use quita_domain::operation::OperationRequest;
 use quita_domain::payment::{Command, Context, Decision, Payment};
 use uuid::Uuid;
@@ -16,7 +16,8 @@ pub(super) fn check(next: &Payment, first: &Decision, command: Command, context:
             }
         }
         Command::ChargeAnswered { answer, .. } | Command::Inquired { answer, .. } => {
-            if let ChargeAnswer::Known(_) | ChargeAnswer::Accepted(_) = answer {
+            let states = matches!(answer, ChargeAnswer::Known(_) | ChargeAnswer::Accepted(_));
+            if states && !concludes_early(answer) {
                 changes_nothing(next, first, command, &context);
             }
         }
@@ -41,6 +42,13 @@ pub(super) fn check(next: &Payment, first: &Decision, command: Command, context:
     }
 }
 
+/// A charge concludes last: what is stated after that happened to none.
+fn concludes_early(answer: &ChargeAnswer) -> bool {
+    let ChargeAnswer::Known(statement) = answer else { return false };
+    let Some((_, earlier)) = statement.facts.split_last() else { return false };
+    earlier.contains(&Fact::Concluded)
+}
+
 const fn states_something(answer: &OperationAnswer) -> bool {
     match answer {
         OperationAnswer::Done | OperationAnswer::Accepted | OperationAnswer::Refused(_) => true,
@@ -57,10 +65,10 @@ fn is_story(command: &Command) -> bool {
     }
 }
 
-/// Whether nothing changed but what an operator has to see.
+/// Whether nothing changed but what an operator has to see, and that only a person ends it.
 fn is_only_reported(before: &Payment, after: &Payment) -> bool {
-    let Payment { revision, last_op, reports, .. } = before.clone();
-    Payment { revision, last_op, reports, ..after.clone() } == *before
+    let Payment { revision, last_op, reports, concluded, .. } = before.clone();
+    Payment { revision, last_op, reports, concluded, ..after.clone() } == *before
 }
 
 fn changes_nothing(next: &Payment, first: &Decision, command: Command, context: &Context) {
