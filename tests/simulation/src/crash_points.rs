@@ -1,7 +1,8 @@
 //! Every point at which a process can die: before and after each call to the store, a bank or a receiver, for each
 //! method, each way of a payment, and each fault on the way.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 
 use quita_domain::money::Money;
 use quita_domain::operation::RequestedOperation;
@@ -183,31 +184,63 @@ const FAULTS: &[&[Fault]] = &[
     &[Fault::SenderPanic],
 ];
 
-/// Dies at every point once. Says whether nothing was lost at any.
-pub(crate) fn run() -> bool {
-    let (mut points, mut failed) = (0_u64, 0_u64);
-    for way in WAYS {
-        let mut of_way = 0_u64;
-        for faults in FAULTS {
-            let whole = live(way, faults, None);
-            for gate in 1..=whole.gates {
-                let outcome = live(way, faults, Some(gate));
-                of_way += 1;
-                if !outcome.violations.is_empty() {
-                    failed += 1;
-                    println!("{}, {faults:?}, dead at gate {gate}: {:#?}", way.name, outcome.violations);
+/// What came of one way with its faults.
+struct Tally {
+    way: usize,
+    points: u64,
+    /// What was violated, and where.
+    failures: Vec<String>,
+}
+
+/// Dies at every point of the ways whose name holds this text once. Says whether nothing was lost at any.
+pub(crate) fn run(only: &str, jobs: u64) -> bool {
+    let ways: Vec<_> = WAYS.iter().filter(|way| way.name.contains(only)).collect();
+    let runs: Vec<_> =
+        (0..ways.len()).flat_map(|way| FAULTS.iter().map(move |faults| (way, *faults))).collect();
+    let next = AtomicUsize::new(0);
+    let (sender, receiver) = mpsc::channel();
+    let (mut points, mut failed) = (vec![0_u64; ways.len()], 0_usize);
+    let mut awaited = vec![FAULTS.len(); ways.len()];
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.max(1) {
+            let (sender, next, runs, ways) = (sender.clone(), &next, &runs, &ways);
+            scope.spawn(move || {
+                while let Some((way, faults)) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if sender.send(die_everywhere(*way, ways[*way], faults)).is_err() {
+                        break;
+                    }
                 }
-            }
-            if !whole.violations.is_empty() {
-                failed += 1;
-                println!("{}, {faults:?}, without a death: {:#?}", way.name, whole.violations);
+            });
+        }
+        drop(sender);
+        for tally in receiver {
+            tally.failures.iter().for_each(|failure| println!("{failure}"));
+            failed += tally.failures.len();
+            points[tally.way] += tally.points;
+            awaited[tally.way] -= 1;
+            if awaited[tally.way] == 0 {
+                println!("{:>12} crash points: {}", points[tally.way], ways[tally.way].name);
             }
         }
-        println!("{of_way:>12} crash points: {}", way.name);
-        points += of_way;
+    });
+    println!("{:>12} crash points, {failed} failed", points.iter().sum::<u64>());
+    failed == 0 && !ways.is_empty()
+}
+
+/// Lives one way with its faults once without a death, and once for each gate with a death at it.
+fn die_everywhere(place: usize, way: &Way, faults: &[Fault]) -> Tally {
+    let whole = live(way, faults, None);
+    let mut tally = Tally { way: place, points: whole.gates, failures: Vec::new() };
+    if !whole.violations.is_empty() {
+        tally.failures.push(format!("{}, {faults:?}, without a death: {:#?}", way.name, whole.violations));
     }
-    println!("{points:>12} crash points, {failed} failed");
-    failed == 0
+    for gate in 1..=whole.gates {
+        let violations = live(way, faults, Some(gate)).violations;
+        if !violations.is_empty() {
+            tally.failures.push(format!("{}, {faults:?}, dead at gate {gate}: {violations:#?}", way.name));
+        }
+    }
+    tally
 }
 
 /// One payment on one node, which dies at a gate and is started again.

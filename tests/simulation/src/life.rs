@@ -243,12 +243,14 @@ fn restart_fallen(world: &Arc<World>) {
     }
 }
 
-/// Time goes by, up to what is due next if nothing is due now. No notice is on its way for hours: it arrives first.
+/// Time goes by, up to what is due next if nothing is due now. No notice and no call is on its way for hours: it arrives
+/// first.
 async fn step(world: &Arc<World>) {
     restart_fallen(world);
     operator::end_what_is_stuck(world).await;
     let next = world.store.next_due().into_iter().chain(world.next_appointment()).min();
-    if let Some(next) = next.filter(|_| !world.has_notices_on_the_way()) {
+    let is_awaited = world.has_notices_on_the_way() || world.has_calls_under_way();
+    if let Some(next) = next.filter(|_| !is_awaited) {
         world.clock.put_forward_to(next.plus_ms(1));
     }
     sleep(STEP).await;

@@ -72,7 +72,14 @@ enum What {
         seed: u64,
     },
     /// Every point at which a process can die, for each method and fault.
-    CrashPoints,
+    CrashPoints {
+        /// Only the ways of a payment whose name holds this.
+        #[arg(long, default_value = "")]
+        only: String,
+        /// Threads.
+        #[arg(long, default_value_t = 2)]
+        jobs: u64,
+    },
     /// Mistakes on purpose: whether each is caught, and how soon.
     Planted,
 }
@@ -83,7 +90,7 @@ fn main() -> ExitCode {
     let is_good = match Options::parse().what {
         What::Seeds { from, count, jobs } => campaign::run(from, count, jobs),
         What::Seed { seed } => campaign::tell(seed),
-        What::CrashPoints => crash_points::run(),
+        What::CrashPoints { only, jobs } => crash_points::run(&only, jobs),
         What::Planted => planted::run(),
     };
     if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -43,6 +43,7 @@ impl Node {
             world: Arc::clone(world),
             place,
             gates: AtomicU64::new(0),
+            calls: AtomicU64::new(0),
             blows_at: dies_at_gate.unwrap_or(u64::MAX),
             broken_at_ms: AtomicU64::new(u64::MAX),
             is_dead: AtomicBool::new(false),
@@ -137,6 +138,8 @@ pub(crate) struct Fuse {
     world: Arc<World>,
     place: usize,
     gates: AtomicU64,
+    /// Calls that wait for their counterparty, or for their turn there.
+    calls: AtomicU64,
     blows_at: u64,
     broken_at_ms: AtomicU64,
     is_dead: AtomicBool,
@@ -164,6 +167,16 @@ impl Fuse {
         if self.is_dead() {
             pending::<()>().await;
         }
+    }
+
+    /// A call to a counterparty is under way until this is dropped.
+    pub(crate) fn call(self: &Arc<Self>) -> CallUnderWay {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        CallUnderWay(Arc::clone(self))
+    }
+
+    pub(crate) fn has_calls_under_way(&self) -> bool {
+        self.calls.load(Ordering::Relaxed) > 0
     }
 
     /// Every call that changes something outside passes one before and one after.
@@ -204,6 +217,16 @@ impl Fuse {
         if self.world.clock.elapsed_ms() > self.broken_at_ms.load(Ordering::Relaxed) {
             self.world.violation(format!("node {} writes although an fsync failed", self.place));
         }
+    }
+}
+
+/// A call that its node has not given up, and that was not answered.
+#[must_use]
+pub(crate) struct CallUnderWay(Arc<Fuse>);
+
+impl Drop for CallUnderWay {
+    fn drop(&mut self) {
+        self.0.calls.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -227,6 +227,13 @@ impl World {
         self.notices_on_the_way.load(Ordering::Relaxed) > 0
     }
 
+    /// Whether a node that is up waits for a counterparty: for seconds, never for hours.
+    pub(crate) fn has_calls_under_way(&self) -> bool {
+        (0..self.node_count())
+            .filter_map(|place| self.node(place))
+            .any(|node| node.fuse.has_calls_under_way())
+    }
+
     /// Somebody outside waits for this moment.
     pub(crate) fn appoint(&self, at: Timestamp) {
         self.appointments.lock().unwrap().insert(at);

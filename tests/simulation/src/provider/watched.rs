@@ -21,7 +21,7 @@ use tokio::time::{Instant, timeout};
 use super::Provider;
 use super::wire::Throttled;
 use crate::bank::{check_intent, check_reference};
-use crate::node::Fuse;
+use crate::node::{CallUnderWay, Fuse};
 use crate::planted;
 use crate::world::World;
 
@@ -79,10 +79,11 @@ struct WatchedAcquirer {
 
 impl WatchedAcquirer {
     /// A call leaves the node: where an operator had the acquirer drained none does, and none while it wants none.
-    fn check_call(&self, method: Method) {
+    fn check_call(&self, method: Method) -> CallUnderWay {
         let (name, place) = (self.provider.name(), self.fuse.place());
+        let call = self.fuse.call();
         if self.fuse.is_dead() {
-            return;
+            return call;
         }
         if self.world.drained.is_at(name, method, place) {
             self.world.violation(format!("{name} is used for {method} by node {place}, which drained it"));
@@ -92,6 +93,7 @@ impl WatchedAcquirer {
         if is_throttled && self.world.mistake.is_none() {
             self.world.violation(format!("{name} is called by node {place} although it wants fewer calls"));
         }
+        call
     }
 
     /// What a call brings just before its node gives it up.
@@ -104,7 +106,7 @@ impl WatchedAcquirer {
 #[async_trait(?Send)]
 impl Acquirer for WatchedAcquirer {
     async fn charge(&self, charge: &Charge) -> ChargeAnswer {
-        self.check_call(charge.query.method);
+        let _under_way = self.check_call(charge.query.method);
         check_intent(&self.world, self.provider.name(), &charge.query);
         self.world.note(|| format!("charge {} to {}", charge.query.id, self.provider.name()));
         let answer = self.in_time(self.adapter.charge(charge)).await;
@@ -116,7 +118,7 @@ impl Acquirer for WatchedAcquirer {
     }
 
     async fn inquire(&self, query: &ChargeQuery) -> ChargeAnswer {
-        self.check_call(query.method);
+        let _under_way = self.check_call(query.method);
         let query = planted::asked(&self.world, query);
         check_reference(&self.world, self.provider.name(), &query);
         self.world.note(|| format!("inquire {} at {}", query.id, self.provider.name()));
@@ -126,7 +128,7 @@ impl Acquirer for WatchedAcquirer {
     }
 
     async fn operate(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
-        self.check_call(query.method);
+        let _under_way = self.check_call(query.method);
         let verb = operation.kind.verb();
         self.world.note(|| format!("{verb} {} at {}", query.id, self.provider.name()));
         let operation = planted::sent(&self.world, operation);
@@ -139,7 +141,7 @@ impl Acquirer for WatchedAcquirer {
     }
 
     async fn inquire_operation(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
-        self.check_call(query.method);
+        let _under_way = self.check_call(query.method);
         let verb = operation.kind.verb();
         self.world.note(|| format!("inquire {verb} of {} at {}", query.id, self.provider.name()));
         let answer = self.adapter.inquire_operation(query, operation).await;
