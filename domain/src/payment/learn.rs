@@ -16,6 +16,10 @@ use crate::time::Timestamp;
 /// Why a card is declined that had been approved, and that nobody captured.
 const AUTHORIZATION_EXPIRED: &str = "authorization_expired";
 
+/// Why a charge is cancelled that its receiver withdrew at the acquirer, or that the acquirer withdrew by itself.
+const REMOVED_AT_BANK: &str = "removed_at_bank";
+const REMOVED_BY_PSP: &str = "removed_by_psp";
+
 impl Draft {
     /// An acquirer sent a notice. It binds the charge there and no other: one from the acquirer of an earlier charge
     /// can't end the present one.
@@ -91,6 +95,8 @@ impl Draft {
             return Ok(());
         }
         match status {
+            // It was authorised first, and this was overtaken by the word that it is withdrawn.
+            Status::Cancelled if self.was_withdrawn_there() => Ok(()),
             Status::Declined | Status::Expired | Status::Cancelled
                 if self.payment.was_never_approved() || !self.payment.method().can_be_captured() =>
             {
@@ -107,6 +113,13 @@ impl Draft {
             | Status::Refund
             | Status::Chargeback => Ok(()),
         }
+    }
+
+    /// Whether the acquirer itself said that the charge was withdrawn there.
+    fn was_withdrawn_there(&self) -> bool {
+        let is_its_word = self.payment.history.last().is_some_and(|event| event.actor == Cause::Acquirer);
+        let reason = self.payment.state.status_reason.as_deref();
+        is_its_word && matches!(reason, None | Some(REMOVED_AT_BANK | REMOVED_BY_PSP))
     }
 
     /// The issuer approved what had been given up: nobody will capture it, so the card's limit is set free, once. Unless
@@ -297,8 +310,8 @@ impl Draft {
             RemovedBy::Receiver if self.payment.operations.iter().any(may_have_withdrawn) => {
                 self.learn_cancelled(Cause::Merchant)
             }
-            RemovedBy::Receiver => self.learn_withdrawn(Some("removed_at_bank"), Cause::Acquirer),
-            RemovedBy::Acquirer => self.learn_withdrawn(Some("removed_by_psp"), Cause::Acquirer),
+            RemovedBy::Receiver => self.learn_withdrawn(Some(REMOVED_AT_BANK), Cause::Acquirer),
+            RemovedBy::Acquirer => self.learn_withdrawn(Some(REMOVED_BY_PSP), Cause::Acquirer),
         }
     }
 

@@ -69,6 +69,15 @@ fn an_approved_card_that_was_voided_at_the_desk_is_cancelled() {
 }
 
 #[test]
+fn that_it_was_authorised_may_be_told_after_it_was_voided_at_the_desk() {
+    let unclear = after(&opened_card(false), charge_answered(unknown()), 100);
+    let voided = after(&unclear, found(ChargeAnswer::known(removed(RemovedBy::Receiver))), 4_000);
+    assert_eq!(voided.status(), Status::Cancelled);
+    let late = voided.decide(notice(authorised()), &at(5_000)).unwrap();
+    assert!(late.next.is_none() && late.discrepancies.is_empty(), "{late:?}");
+}
+
+#[test]
 fn what_was_paid_can_not_have_been_withdrawn() {
     assert_eq!(discrepancy(&paid(), notice(removed(RemovedBy::Receiver))), DiscrepancyKind::Contradiction);
 }
