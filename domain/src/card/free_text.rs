@@ -60,7 +60,7 @@ impl Run {
         let mut run = Self::default();
         let (mut gap, mut is_in_word, mut skipped_until) = (Gap::Other, false, 0);
         for (at, character) in text.char_indices() {
-            if !is_in_word && character.is_ascii_alphanumeric() {
+            if at >= skipped_until && !is_in_word && character.is_ascii_alphanumeric() {
                 skipped_until = at + text.get(at..).map_or(0, hexadecimal_length);
             }
             is_in_word = character.is_ascii_alphanumeric();
@@ -235,6 +235,7 @@ mod tests {
             "529.982.247-25 111.444.777-35 529.982.247-25",
             "36.490.181/0001-58",
             "41234567-1234-4123-8123-123456789012",
+            "177c0e92-3326-335c-53f4-974549144022",
             "5555555555554444a0b1c2d3e4f5a6b7c8d9",
             "2026-11-22 14:35:00.000",
         ] {
