@@ -95,8 +95,8 @@ impl Draft {
         let Some(closed) = closed else { return Err(self.too_early("dispute won", Some(id))) };
         self.make(Change::DisputeWon(closed, WonDispute { id, names_chargeback }));
         if self.payment.status() == Status::Chargeback && self.oldest_open_chargeback().is_none() {
-            // A capture that was on its way when the dispute began has not been answered, or was lost.
-            if self.payment.state.captured_amount.is_none() {
+            // What was captured was not told. A capture of ours that is not answered yet may not have been it.
+            if self.payment.state.captured_amount.is_none() && !self.may_have_captured() {
                 self.make(Change::Captured(self.expected_settlement()));
             }
             self.become_status(Status::Paid, Some("dispute_won"), Cause::Acquirer);

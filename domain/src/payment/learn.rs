@@ -272,25 +272,19 @@ impl Draft {
     /// Whether an approved card was captured at the acquirer by somebody else, in part perhaps: none of our captures can
     /// have been it. That it was approved may be told with it, after its charge was unclear.
     fn was_captured_by_others(&self, settlement: &Settlement) -> bool {
-        let may_be_ours = |operation: &Operation| {
-            matches!(operation.kind, OperationKind::Capture(_)) && operation.may_have_an_effect()
-        };
         let waits_for_capture = match self.payment.status() {
             Status::Approved => true,
             Status::Initial => settlement.approval.is_some(),
             // It was disputed before anybody said that it was captured.
-            Status::Chargeback => self.payment.state.captured_amount.is_none(),
-            Status::Pending
-            | Status::Declined
-            | Status::Paid
-            | Status::Refund
-            | Status::Expired
-            | Status::Cancelled => false,
+            Status::Chargeback | Status::Paid => self.was_captured_unheard(),
+            Status::Pending | Status::Declined | Status::Refund | Status::Expired | Status::Cancelled => {
+                false
+            }
         };
         waits_for_capture
             && self.payment.method().can_be_captured()
             && (Money::from_cents(1)..=self.payment.order.amount).contains(&settlement.amount)
-            && !self.payment.operations.iter().any(may_be_ours)
+            && !self.may_have_captured()
     }
 
     /// How much is to come in: what is being captured, or else all of it.

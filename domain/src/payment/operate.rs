@@ -230,15 +230,31 @@ impl Draft {
         }
         self.make(Change::Operation(id, OperationChange::Refused(STATUS_CHANGED.into())));
         self.operation_refused(id, kind, (STATUS_CHANGED.into(), Cause::Service));
-        let was_captured = self.payment.status() == Status::Chargeback;
-        if was_captured && self.payment.state.captured_amount.is_none() {
-            // Money was taken back that nobody said had come in: somebody else captured it, and how much is not known.
+        if self.was_captured_unheard() {
+            // Somebody else captured it, and how much is not known.
             self.bring_check_forward(self.clock());
         }
     }
 
+    /// Whether money was taken back, and the dispute won perhaps, that nobody said had come in.
+    pub(super) fn was_captured_unheard(&self) -> bool {
+        let was_captured = matches!(self.payment.status(), Status::Chargeback | Status::Paid);
+        was_captured && self.payment.state.captured_amount.is_none()
+    }
+
+    /// Whether a capture of ours may have been done, or may still be.
+    pub(super) fn may_have_captured(&self) -> bool {
+        let captures = |operation: &Operation| matches!(operation.kind, OperationKind::Capture(_));
+        self.payment.operations.iter().any(|operation| captures(operation) && operation.may_have_an_effect())
+    }
+
     fn operation_of(&self, id: Uuid) -> Option<&Operation> {
         self.payment.operations.iter().find(|operation| operation.id == id)
+    }
+
+    /// Whether another operation was sent after this one.
+    fn was_followed(&self, id: Uuid) -> bool {
+        self.payment.operations.iter().skip_while(|known| known.id != id).skip(1).any(|next| next.sent > 0)
     }
 
     /// An operation that an acquirer may answer: one that never left has no answer.
@@ -285,7 +301,13 @@ impl Draft {
         inquiring_for_ms: Option<u64>,
         answer: OperationAnswer,
     ) {
-        let Some(operation) = self.awaited(id) else { return self.answered_after_the_end(id, &answer) };
+        let Some(operation) = self.awaited(id) else {
+            // Sums that moved since it ended moved by what was sent after it.
+            if !(self.context.operates_in_turn && self.was_followed(id)) {
+                self.answered_after_the_end(id, &answer);
+            }
+            return;
+        };
         match answer {
             OperationAnswer::Done | OperationAnswer::Accepted | OperationAnswer::Refused(_) => {
                 self.operation_learnt(&operation, answer);
@@ -416,9 +438,7 @@ impl Draft {
                 if self.payment.status() == Status::Approved {
                     self.make(Change::Captured(amount));
                     self.become_status(Status::Paid, None, Cause::Merchant);
-                } else if self.payment.status() == Status::Chargeback
-                    && self.payment.state.captured_amount.is_none()
-                {
+                } else if self.was_captured_unheard() {
                     self.make(Change::Captured(amount));
                 } else if self.payment.state.captured_amount != Some(amount) {
                     self.contradicted("captured", ("captured", Some(id.to_string())));

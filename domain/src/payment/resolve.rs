@@ -6,7 +6,7 @@ use super::decide::Draft;
 use super::{Change, Payment, Refusal};
 use crate::acquiring::OperationAnswer;
 use crate::event::Cause;
-use crate::operation::{Operation, OperationCall, OperationKind, OperationState, Verdict};
+use crate::operation::{Operation, OperationCall, OperationState, Verdict};
 use crate::status::Status;
 use crate::time::Timestamp;
 use uuid::Uuid;
@@ -57,10 +57,8 @@ impl Draft {
             Verdict::Done => self.operation_done(id, kind),
             Verdict::Refused => {
                 self.operation_refused(id, kind, (RESOLVED_BY_OPERATOR.into(), Cause::Service));
-                if !matches!(kind, OperationKind::Refund(_)) {
-                    // Somebody else may have captured or withdrawn it.
-                    self.bring_check_forward(self.clock());
-                }
+                // Somebody else may have captured, withdrawn or given back; there may have been no room to record it.
+                self.bring_check_forward(self.clock());
             }
         }
         Ok(())

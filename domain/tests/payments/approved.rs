@@ -19,7 +19,7 @@ fn approved() -> Payment {
     decide(&opened_card(false), charge_answered(ChargeAnswer::known(authorised())), 1_000).next.unwrap()
 }
 
-fn looked(payment: &Payment, fact: Fact) -> Command {
+pub(crate) fn looked(payment: &Payment, fact: Fact) -> Command {
     let (asked_at, answer) = (payment.inquired_at, ChargeAnswer::known(fact));
     Command::Inquired { attempt: 1, asked_at, inquiring_for_ms: None, answer }
 }
@@ -104,11 +104,15 @@ fn what_was_captured_at_the_desk_is_found_although_a_dispute_overtook_our_unclea
     let dispute = notice(Fact::ChargedBack { id: "c".into(), amount: None });
     let disputed = decide(&unclear, dispute, 4_000).next.unwrap();
     assert_eq!((disputed.status(), disputed.state.captured_amount), (Status::Chargeback, None));
-    let verdict = Command::OperationResolved { operation: id, verdict: Verdict::Refused };
-    let ended = decide(&disputed, verdict, DAY).next.unwrap();
-    assert_eq!(ended.due_at(), Some(START.plus_ms(DAY)), "the charge is looked at");
-    let asked = decide(&ended, Command::Wake, DAY).next.unwrap();
-    let found = decide(&asked, looked(&asked, settled("s1", 6_000)), DAY + 100);
-    assert_eq!(found.discrepancies, []);
-    assert_eq!(found.next.unwrap().state.captured_amount, Some(Money::from_cents(6_000)));
+    let won = decide(&disputed, notice(dispute_won("w")), 5_000).next.unwrap();
+    assert_eq!((won.status(), won.state.captured_amount), (Status::Paid, None));
+    for payment in [disputed, won] {
+        let verdict = Command::OperationResolved { operation: id, verdict: Verdict::Refused };
+        let ended = decide(&payment, verdict, DAY).next.unwrap();
+        assert_eq!(ended.due_at(), Some(START.plus_ms(DAY)), "the charge is looked at");
+        let asked = decide(&ended, Command::Wake, DAY).next.unwrap();
+        let found = decide(&asked, looked(&asked, settled("s1", 6_000)), DAY + 100);
+        assert_eq!(found.discrepancies, []);
+        assert_eq!(found.next.unwrap().state.captured_amount, Some(Money::from_cents(6_000)));
+    }
 }

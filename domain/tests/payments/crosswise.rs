@@ -184,8 +184,13 @@ fn money_of_a_capture_that_a_dispute_overtook_is_counted() {
     let authorised = after(&opened, notice(Fact::Authorized(approval)), 5);
     let disputed = after(&authorised, notice(charged_back("c1")), 10);
     let won = after(&disputed, notice(dispute_won("w1")), 20);
-    assert_eq!((won.status(), won.state.refundable_amount()), (Status::Paid, Money::from_cents(10_000)));
+    assert_eq!((won.status(), won.state.refundable_amount()), (Status::Paid, Money::ZERO), "not told yet");
     let (operation, answer) = (disputed.operations[0].id, OperationAnswer::Done);
+    let answered = after(&won, operated(operation, OperationAnswer::Done), 30);
+    assert_eq!(
+        (answered.status(), answered.state.refundable_amount()),
+        (Status::Paid, Money::from_cents(10_000))
+    );
     let decision = disputed.decide(operated(operation, answer), &at(30)).unwrap();
     assert!(decision.discrepancies.is_empty());
     let told = disputed.decide(notice(settled("s1", 10_000)), &at(30)).unwrap();

@@ -4,7 +4,9 @@ use quita_domain::operation::{OperationState, Verdict};
 use quita_domain::payment::RESOLVED_BY_OPERATOR;
 use quita_domain::state::RefundStatus;
 
+use crate::payments::approved::looked;
 use crate::payments::time::DAY;
+use crate::payments::unknown_outcomes::found;
 use crate::*;
 
 const ID: Uuid = Uuid::from_u128(1);
@@ -39,10 +41,27 @@ fn a_stuck_refund_that_a_person_gives_up_is_failed_and_its_amount_is_free_again(
         assert_eq!(shown.status, RefundStatus::Failed);
         assert_eq!(shown.failure_reason.as_deref(), Some(RESOLVED_BY_OPERATOR));
         assert_eq!(payment.history.last().unwrap().name(), "payment.refund_failed");
-        assert_eq!(payment.due_at(), None, "nobody is asked any more");
+        let asked = after(&payment, Command::Wake, STUCK_MS + 1);
+        let told = after(&asked, looked(&asked, settled("s1", 10_000)), STUCK_MS + 2);
+        assert_eq!(told.due_at(), None, "nobody is asked any more");
         let again = payment.decide(requested(refund(4_000), Some("k"), 9), &at(STUCK_MS + 1)).unwrap();
         assert!(again.is_replay && again.next.is_none());
     }
+}
+
+#[test]
+fn what_others_gave_back_while_a_stuck_refund_left_no_room_is_recorded_once_a_person_gave_that_up() {
+    let desk = || {
+        let amount = Some(Money::from_cents(3_712));
+        found(ChargeAnswer::known(Fact::Refunded { refund_id: "desk".into(), amount }))
+    };
+    let asked = after(&paid(), requested(refund(10_000), None, 1), 3_000);
+    let stuck = after(&asked, operated(ID, unknown()), 3_100);
+    assert_eq!(discrepancy(&stuck, desk()), DiscrepancyKind::TooEarly);
+    let ended = after(&stuck, resolved(Verdict::Refused), STUCK_MS);
+    let asked = after(&ended, Command::Wake, STUCK_MS + 1);
+    let told = after(&asked, desk(), STUCK_MS + 2);
+    assert_eq!(told.state.refunded_amount().cents(), 3_712);
 }
 
 #[test]

@@ -67,6 +67,23 @@ fn of_two_questions_the_one_that_is_not_the_newest_tells_nothing_either() {
 }
 
 #[test]
+fn what_is_told_late_of_a_refund_that_was_refused_may_be_the_next_one() {
+    let (refunding, _) = asked_and_then_refunding();
+    let refused = decide(&refunding, operated(ID, OperationAnswer::Refused("balance".into())), 10_030);
+    let done = || Command::OperationInquired {
+        operation: ID,
+        inquiring_for_ms: Some(0),
+        answer: OperationAnswer::Done,
+    };
+    let alone = decide(&refused, done(), 10_040);
+    assert_eq!(alone.state.refunded_amount(), Money::from_cents(1_000), "it was done all the same");
+    let next = decide(&refused, requested(refund(1_000), None, 2), 15_000);
+    for sent in [next.clone(), decide(&next, operated(Uuid::from_u128(2), OperationAnswer::Done), 15_100)] {
+        assert_eq!(decide(&sent, done(), 15_200), sent);
+    }
+}
+
+#[test]
 fn what_was_asked_while_a_refund_hid_it_is_asked_again_when_the_refund_has_ended() {
     let (refunding, _) = asked_and_then_refunding();
     let again = decide(&refunding, Command::Wake, 12_100);
