@@ -25,7 +25,6 @@ mod reason;
 mod received;
 mod refund;
 mod registration;
-mod retry_after;
 pub mod settings;
 mod token;
 

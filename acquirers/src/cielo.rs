@@ -3,7 +3,8 @@
 //! Cielo has no idempotency key and knows operations by its sums alone. So a charge has the order's name that follows from
 //! our id (`order_id`), and is asked for under it before anything is sent again (`lookup`); a capture or void is held
 //! against the sums before it (`operation`). What a sale states is decided by its status (`statement`), read leniently
-//! (`sale`, `field`). Calls about one sale are five seconds apart (`spacing`).
+//! (`sale`, `field`). Calls about one sale are five seconds apart (`spacing`); whose a sale is that a notification names is
+//! remembered (`known_sales`).
 //!
 //! The way of a charge: `request` → `call` → `sale` → `statement`, with `codes` or `decline`.
 
@@ -13,6 +14,7 @@ mod chargeback;
 mod codes;
 mod decline;
 mod field;
+mod known_sales;
 mod lookup;
 mod notices;
 mod operation;
@@ -43,12 +45,13 @@ use uuid::Uuid;
 use crate::exchange::{Exchange, ExchangeFactory};
 use call::{Line, Reply};
 use codes::Issuer;
+use known_sales::KnownSales;
 use lookup::{Look, Missing};
 use notices::CieloNotices;
 use request::Unsendable;
 use sale::{PaymentId, Sale};
 use settings::CieloSettings;
-use spacing::Spacing;
+use spacing::{Purpose, Spacing};
 use statement::Reader;
 
 /// Under which name a reference has Cielo's name of the sale.
@@ -71,7 +74,8 @@ struct Shared {
     mode: Mode,
     time_out: Duration,
     clock: Arc<dyn Clock>,
-    spacing: Spacing,
+    spacing: Arc<Spacing>,
+    known: KnownSales,
     configured: RwLock<Arc<Configured>>,
 }
 
@@ -87,14 +91,15 @@ impl Shared {
     }
 
     fn line(&self, configured: &Configured, exchange: Rc<dyn Exchange>) -> Line {
-        Line { settings: Arc::clone(&configured.settings), exchange, clock: Arc::clone(&self.clock) }
+        let (clock, spacing) = (Arc::clone(&self.clock), Arc::clone(&self.spacing));
+        Line { settings: Arc::clone(&configured.settings), exchange, clock, spacing }
     }
 
     fn look<'a>(&'a self, line: &'a Line) -> Look<'a> {
         let [parts, of] = LATEST;
         let left = self.time_out.saturating_mul(parts).checked_div(of).unwrap_or_default();
         let now = Instant::now();
-        Look { line, spacing: &self.spacing, deadline: now.checked_add(left).unwrap_or(now) }
+        Look { line, known: &self.known, deadline: now.checked_add(left).unwrap_or(now) }
     }
 }
 
@@ -109,7 +114,8 @@ impl CieloFactory {
         let notices = CieloNotices::new(&settings);
         let configured = RwLock::new(Arc::new(Configured { settings: Arc::new(settings), exchange }));
         let time_out = Duration::from_millis(spec.time_out_ms);
-        let shared = Shared { mode: spec.mode, time_out, clock, spacing: Spacing::default(), configured };
+        let (spacing, known) = (Arc::default(), KnownSales::default());
+        let shared = Shared { mode: spec.mode, time_out, clock, spacing, known, configured };
         Self { spec, notices, shared: Arc::new(shared) }
     }
 
@@ -206,6 +212,7 @@ impl Cielo {
         match Sale::read(&body) {
             Ok(sale) => {
                 self.shared.spacing.also(sale.payment_id.as_str());
+                self.shared.known.learn(&sale);
                 self.reader(line).answer(query, &sale)
             }
             Err(field::Unreadable(what)) => {
@@ -279,7 +286,7 @@ impl Acquirer for Cielo {
         };
         let order_id = order_id::write(query.id, query.method);
         let deadline = self.shared.look(&line).deadline;
-        if let Err(failure) = self.shared.spacing.turn(&[&order_id], deadline).await {
+        if let Err(failure) = self.shared.spacing.turn(&[&order_id], Purpose::Act, deadline).await {
             return ChargeAnswer::Failed(failure);
         }
         let reply = line.create(body).await;
@@ -307,7 +314,7 @@ impl Acquirer for Cielo {
             Err(answer) => return unsent(answer),
         };
         let names = [payment_id.as_str(), &order_id::write(query.id, query.method)];
-        if let Err(failure) = self.shared.spacing.turn(&names, look.deadline).await {
+        if let Err(failure) = self.shared.spacing.turn(&names, Purpose::Act, look.deadline).await {
             return OperationAnswer::Failed(failure);
         }
         let reply = match operation.kind {
@@ -334,6 +341,9 @@ impl Acquirer for Cielo {
 
     async fn identify(&self, reference: &Reference) -> Identified {
         let Some(payment_id) = statement::payment_id(reference) else { return Identified::Unknown };
+        if let Some(payment) = self.shared.known.payment(&payment_id) {
+            return Identified::Payment(payment);
+        }
         let line = self.line();
         let sale = match self.shared.look(&line).sale(&payment_id, &[payment_id.as_str()]).await {
             Ok(sale) => sale,

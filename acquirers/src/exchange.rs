@@ -1,5 +1,6 @@
 //! One HTTP request to a provider, and what came of it: all that an adapter needs of the network.
 
+pub mod hold;
 pub mod http_client;
 pub mod identity;
 pub mod watched;
@@ -8,7 +9,12 @@ use std::fmt;
 use std::rc::Rc;
 
 use async_trait::async_trait;
+use quita_domain::retry_after;
+use quita_domain::time::Timestamp;
 use thiserror::Error;
+
+/// The longest `Retry-After` that is believed.
+const MAX_RETRY_AFTER_MS: u64 = 5 * 60_000;
 
 /// Sends requests to one provider. Lives on one thread; what it holds (kept connections) is its own.
 #[async_trait(?Send)]
@@ -88,6 +94,13 @@ impl Response {
     /// The first header with this name, in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// How long the counterparty wants to be left alone, in milliseconds, at most five minutes; none if it does not say, or
+    /// nothing that can be read.
+    pub fn retry_after_ms(&self, now: Timestamp) -> Option<u64> {
+        let wait_ms = retry_after::wait_ms(self.header("retry-after")?, now)?;
+        Some(wait_ms.min(MAX_RETRY_AFTER_MS))
     }
 }
 

@@ -7,7 +7,6 @@ mod address_policy;
 mod answer;
 mod connections;
 mod failure;
-mod retry_after;
 
 use std::rc::Rc;
 use std::sync::Arc;

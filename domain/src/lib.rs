@@ -16,6 +16,7 @@ pub mod pix;
 pub mod identity;
 pub mod method;
 pub mod money;
+pub mod retry_after;
 pub mod time;
 
 pub mod access;

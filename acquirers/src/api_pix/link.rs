@@ -14,9 +14,10 @@ use sha2::{Digest, Sha256};
 use url::form_urlencoded;
 use uuid::Uuid;
 
+use super::reason;
 use super::settings::ApiPixSettings;
 use super::token::{Token, TokenKeeper};
-use super::{reason, retry_after};
+use crate::exchange::hold::Hold;
 use crate::exchange::{Exchange, ExchangeFactory, Failure, Request, Response, Verb};
 
 /// How long nothing is sent when the bank answers 429 and does not say for how long.
@@ -28,6 +29,7 @@ pub(super) struct Credential {
     pub(super) settings: ApiPixSettings,
     pub(super) exchanges: Arc<dyn ExchangeFactory>,
     pub(super) tokens: TokenKeeper,
+    hold: Hold,
     clock: Arc<dyn Clock>,
     /// How many calls there were.
     calls: AtomicU64,
@@ -43,7 +45,7 @@ impl Credential {
         // A token must leave the call that waits for it time to be made.
         let patience = Duration::from_millis((time_out_ms / 2).max(1));
         let tokens = TokenKeeper::new(settings.token.clone(), Arc::clone(&clock), patience);
-        Self { settings, exchanges, tokens, clock, calls: AtomicU64::new(0) }
+        Self { settings, exchanges, tokens, hold: Hold::default(), clock, calls: AtomicU64::new(0) }
     }
 
     /// A UUID that nothing else of this service has: it follows from the time, the number of the call and what it is for.
@@ -141,10 +143,15 @@ impl Link {
             token = self.credential.tokens.token(self.exchange.as_ref()).await?;
             response = self.send(self.request(verb, &url, headers, body, &token)).await?;
         }
-        self.judge(&response, &token)
+        let answer = self.judge(&response, &token);
+        if let Err(CallFailure::Throttled { after_ms }) = answer {
+            self.credential.hold.put(after_ms);
+        }
+        answer
     }
 
     async fn send(&self, request: Request) -> Result<Response, CallFailure> {
+        self.credential.hold.check()?;
         self.exchange.send(request).await.map_err(|failure| match failure {
             Failure::NotSent(why) => CallFailure::NotDelivered(why),
             Failure::Unknown(why) => CallFailure::Unknown(why),
@@ -203,7 +210,7 @@ impl Link {
     fn judge(&self, response: &Response, token: &Token) -> Result<Answer, CallFailure> {
         let status = response.status;
         let why = || reason::of_answer(status, &response.body, &self.secrets(Some(token)));
-        let wait_ms = retry_after::of(response, self.credential.clock.now());
+        let wait_ms = response.retry_after_ms(self.credential.clock.now());
         match (status, wait_ms) {
             (200..=299, _) => self.read(response),
             (401 | 403, _) => Err(CallFailure::NotDelivered(format!("{status} {}", why()))),

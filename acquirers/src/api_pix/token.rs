@@ -19,7 +19,7 @@ use tokio::time::{Instant, timeout};
 use url::form_urlencoded;
 
 use super::settings::{TokenForm, TokenSettings};
-use super::{lenient, reason, retry_after};
+use super::{lenient, reason};
 use crate::exchange::{Exchange, Failure, Request, Response, Verb};
 
 /// How long a token lasts whose bank does not say: as long as the shortest that is known (Itaú's).
@@ -173,7 +173,7 @@ impl TokenKeeper {
     }
 
     fn read(&self, response: &Response) -> Result<Token, String> {
-        let wait_ms = retry_after::of(response, self.clock.now());
+        let wait_ms = response.retry_after_ms(self.clock.now());
         let is_throttled = response.status == 429 || (response.status == 503 && wait_ms.is_some());
         if is_throttled {
             let wait = Duration::from_millis(wait_ms.unwrap_or(THROTTLED_MS));

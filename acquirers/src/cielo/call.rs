@@ -3,7 +3,6 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use chrono::DateTime;
 use quita_domain::acquiring::CallFailure;
 use quita_domain::time::Timestamp;
 use quita_ports::Clock;
@@ -13,13 +12,11 @@ use uuid::Uuid;
 use super::reason::Refusal;
 use super::sale::PaymentId;
 use super::settings::CieloSettings;
+use super::spacing::Spacing;
 use crate::exchange::{Exchange, Failure, Request, Response, Verb};
 
 /// How long a 429 holds without a word of how long.
 const DEFAULT_HOLD_MS: u64 = 5_000;
-
-/// The longest that is believed of a `Retry-After`.
-const MAX_HOLD_MS: u64 = 5 * 60_000;
 
 /// A line to Cielo as it is configured now. Calls that are under way keep theirs when the configuration changes.
 #[derive(Clone)]
@@ -27,6 +24,7 @@ pub(super) struct Line {
     pub(super) settings: Arc<CieloSettings>,
     pub(super) exchange: Rc<dyn Exchange>,
     pub(super) clock: Arc<dyn Clock>,
+    pub(super) spacing: Arc<Spacing>,
 }
 
 /// What came of a call.
@@ -85,7 +83,13 @@ impl Line {
             headers.push(("Content-Type".to_owned(), "application/json".to_owned()));
         }
         match self.exchange.send(Request { verb, url, headers, body }).await {
-            Ok(response) => read(response, self.clock.now()),
+            Ok(response) => {
+                let reply = read(response, self.clock.now());
+                if let Reply::Failed(CallFailure::Throttled { after_ms }) = reply {
+                    self.spacing.hold(after_ms);
+                }
+                reply
+            }
             Err(Failure::NotSent(why)) => Reply::Failed(CallFailure::NotDelivered(why)),
             Err(Failure::Unknown(why)) => Reply::Failed(CallFailure::Unknown(why)),
         }
@@ -101,26 +105,13 @@ fn read(response: Response, now: Timestamp) -> Reply {
         403 => not_delivered("Cielo refuses this address or merchant (403)"),
         404 => Reply::NotFound(Refusal::read(404, &response.body)),
         429 => Reply::Failed(CallFailure::Throttled {
-            after_ms: hold_ms(&response, now).unwrap_or(DEFAULT_HOLD_MS),
+            after_ms: response.retry_after_ms(now).unwrap_or(DEFAULT_HOLD_MS),
         }),
         408 => Reply::Failed(CallFailure::Unknown("HTTP 408".to_owned())),
         status @ 400..=499 => Reply::Refused(Refusal::read(status, &response.body)),
-        503 if let Some(after_ms) = hold_ms(&response, now) => {
+        503 if let Some(after_ms) = response.retry_after_ms(now) => {
             Reply::Failed(CallFailure::Throttled { after_ms })
         }
         status => Reply::Failed(CallFailure::Unknown(format!("HTTP {status}"))),
     }
-}
-
-/// `Retry-After` in whole seconds, or as a date (RFC 9110, section 10.2.3).
-fn hold_ms(response: &Response, now: Timestamp) -> Option<u64> {
-    let value = response.header("retry-after")?.trim();
-    let ms = if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
-        // Digits that don't fit are a very long time.
-        value.parse::<u64>().unwrap_or(u64::MAX).saturating_mul(1000)
-    } else {
-        let at = DateTime::parse_from_rfc2822(value).ok()?;
-        Timestamp::from_millis(at.timestamp_millis()).ms_since(now)
-    };
-    Some(ms.min(MAX_HOLD_MS))
 }

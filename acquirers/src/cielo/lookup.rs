@@ -11,10 +11,11 @@ use tokio::time::Instant;
 
 use super::call::{Line, Reply};
 use super::field::{Object, Unreadable};
+use super::known_sales::KnownSales;
 use super::order_id;
 use super::reason::Refusal;
 use super::sale::{PaymentId, Sale, Status};
-use super::spacing::Spacing;
+use super::spacing::Purpose;
 use super::statement::{self, Reader};
 
 /// The most sales of one order that are read.
@@ -35,7 +36,7 @@ pub(super) enum Missing {
 #[derive(Clone, Copy)]
 pub(super) struct Look<'a> {
     pub(super) line: &'a Line,
-    pub(super) spacing: &'a Spacing,
+    pub(super) known: &'a KnownSales,
     pub(super) deadline: Instant,
 }
 
@@ -60,17 +61,18 @@ impl Look<'_> {
 
     /// Reads one sale.
     pub(super) async fn sale(self, payment_id: &PaymentId, names: &[&str]) -> Result<Sale, Missing> {
-        self.spacing.turn(names, self.deadline).await.map_err(Missing::Failed)?;
+        self.line.spacing.turn(names, Purpose::Ask, self.deadline).await.map_err(Missing::Failed)?;
         let sale = Sale::read(&body(self.line.sale(payment_id).await)?).map_err(unreadable)?;
         if sale.payment_id != *payment_id {
             return Err(Missing::Mismatched("the answer is about another sale".to_owned()));
         }
+        self.known.learn(&sale);
         Ok(sale)
     }
 
     /// Which sales an order has, at least one, the oldest first.
     pub(super) async fn listed(self, order_id: &str) -> Result<Vec<PaymentId>, Missing> {
-        self.spacing.turn(&[order_id], self.deadline).await.map_err(Missing::Failed)?;
+        self.line.spacing.turn(&[order_id], Purpose::Ask, self.deadline).await.map_err(Missing::Failed)?;
         let listed = read_list(&body(self.line.sales_of(order_id).await)?).map_err(unreadable)?;
         match listed.len() {
             0 => Err(Missing::Unknown),

@@ -245,6 +245,10 @@ async fn how_long_the_bank_wants_to_be_left_alone_is_told_up_to_five_minutes() {
         let world = World::open();
         world.bank.next(Verb::Put, "/cob/", Reply::With(status, "retry-after", value, json!({})));
         assert_eq!(failure(world.charge().await), CallFailure::Throttled { after_ms }, "{status} {value}");
+        let again = world.charge().await;
+        assert_eq!(failure(again), CallFailure::Throttled { after_ms }, "nothing leaves meanwhile");
+        tokio::time::advance(std::time::Duration::from_millis(after_ms)).await;
+        assert!(matches!(world.charge().await, ChargeAnswer::Known(_)), "{status} {value}");
     }
 }
 

@@ -27,9 +27,43 @@ async fn from_the_charge_on_every_call_about_a_sale_waits_its_turn() {
     let query =
         quita_domain::acquiring::ChargeQuery { reference: reference.clone(), ..uncaptured(10_000).query };
     assert_eq!(cards.operate(&query, &capture(10_000)).await, OperationAnswer::Done);
-    others.identify(&reference).await;
     others.inquire(&query).await;
-    assert_eq!(seconds(&bank, begun), [0, 5, 10, 15]);
+    assert_eq!(seconds(&bank, begun), [0, 5, 10]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn whose_sale_a_notification_names_is_asked_for_only_where_it_was_not_seen() {
+    let (bank, begun) = (Bank::default(), Instant::now());
+    let here = factory(settings(), Mode::Live, bank.factory());
+    let reference = statement(here.build().charge(&uncaptured(10_000)).await).reference;
+    let ours = quita_domain::acquiring::Identified::Payment(uncaptured(10_000).query.id);
+    assert_eq!(here.build().identify(&reference).await, ours);
+    assert_eq!(seconds(&bank, begun), [0]);
+    let there = factory(settings(), Mode::Live, bank.factory());
+    for _ in 0..2 {
+        assert_eq!(there.build().identify(&reference).await, ours);
+    }
+    assert_eq!(seconds(&bank, begun), [0, 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_waits_its_turn_does_not_leave_once_cielo_wants_fewer_calls() {
+    let (bank, begun) = (Bank::default(), Instant::now());
+    let cielo = adapter(bank.factory());
+    let reference = statement(cielo.charge(&uncaptured(10_000)).await).reference;
+    bank.faults([Fault::Answers(429)]);
+    let query = quita_domain::acquiring::ChargeQuery { reference, ..uncaptured(10_000).query };
+    let mut other = charge(Method::Pix, 10_000);
+    other.query.id = quita_domain::identity::TransactionId::new(uuid::Uuid::from_u128(2));
+    let throttled = async {
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        cielo.charge(&other).await
+    };
+    let waits = capture(10_000);
+    let (answer, throttled) = tokio::join!(cielo.operate(&query, &waits), throttled);
+    assert!(matches!(throttled, ChargeAnswer::Failed(CallFailure::Throttled { after_ms: 5_000 })));
+    assert_eq!(answer, OperationAnswer::Failed(CallFailure::Throttled { after_ms: 3_000 }));
+    assert_eq!(seconds(&bank, begun), [0, 3]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,10 +3,13 @@
 use awc::ClientResponse;
 use awc::http::header::RETRY_AFTER;
 use futures_util::StreamExt;
-use quita_domain::time::Timestamp;
+use quita_domain::retry_after;
+use quita_domain::time::{DAY_MS, Timestamp};
 
 use super::failure::Failure;
-use super::retry_after;
+
+/// The longest `Retry-After` that is believed: more than any step of the schedule could use.
+const MAX_WAIT_MS: u64 = DAY_MS;
 
 /// How much of an answer is read; what follows is cut off together with the connection.
 const MAX_READ_BYTES: usize = 64 * 1024;
@@ -31,7 +34,8 @@ impl Answer {
     /// Reads the answer to its end, or as far as is worth it.
     pub(super) async fn read(mut response: ClientResponse, now: Timestamp) -> Self {
         let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
-        let retry_after_ms = header.and_then(|value| retry_after::parse_ms(value, now));
+        let wait_ms = header.and_then(|value| retry_after::wait_ms(value, now));
+        let retry_after_ms = wait_ms.map(|ms| ms.min(MAX_WAIT_MS));
         let status = response.status().as_u16();
         let (mut kept, mut read_bytes, mut failure) = (Vec::new(), 0_usize, None);
         while read_bytes < MAX_READ_BYTES {

@@ -58,6 +58,7 @@ impl Exchange for Wire {
         // What only reads changes nothing outside: to die before it is to die at the gate before.
         let changes = request.verb != Verb::Get && !self.provider.is_for_a_token(&request);
         self.gate(changes, "request").await;
+        self.check_wanted(&request);
         self.world.note(|| format!("{} {} {}", self.provider.name(), request.verb.as_str(), path(&request)));
         let mut answer = self.exchange(&request, changes).await;
         if planted::repeats(&self.world, &request, &answer) {
@@ -131,6 +132,17 @@ impl Wire {
             return Some(Ok(Response { status: 401, headers: Vec::new(), body: Vec::new() }));
         }
         None
+    }
+
+    /// No request leaves while the counterparty wants none, however long it had waited to leave.
+    fn check_wanted(&self, request: &Request) {
+        let is_held = self.throttled.lock().unwrap().is_some_and(|until| Instant::now() < until);
+        // A mistake may swallow the answer that fewer are wanted.
+        let is_ours = self.world.mistake.is_none() && !self.fuse.is_dead();
+        if is_held && is_ours && !self.provider.is_for_a_token(request) {
+            let (name, place) = (self.provider.name(), self.fuse.place());
+            self.world.violation(format!("{name} is called by node {place} although it wants fewer calls"));
+        }
     }
 
     fn time_out(&self) -> Duration {

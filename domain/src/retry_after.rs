@@ -1,24 +1,22 @@
-//! The `Retry-After` header.
+//! The `Retry-After` header of HTTP.
 
 use chrono::DateTime;
-use quita_domain::time::{DAY_MS, Timestamp};
 
-/// More than any step of the schedule could use.
-const MAX_MS: u64 = DAY_MS;
+use crate::time::Timestamp;
 
-/// How long the receiver asks to be left alone, in milliseconds, at most a day.
+/// How long a server asks to be left alone, in milliseconds: from now, however long it says.
 ///
 /// Source: RFC 9110, section 10.2.3: whole seconds, or a date in the form of section 5.6.7 that senders must use
 /// (`Sun, 06 Nov 1994 08:49:37 GMT`). A date in the past is zero; anything else (`inf`, `-1`, `1.5`) is ignored.
-pub(super) fn parse_ms(value: &str, now: Timestamp) -> Option<u64> {
+pub fn wait_ms(value: &str, now: Timestamp) -> Option<u64> {
     let value = value.trim();
     if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
         // Digits that don't fit are a very long time.
         let seconds: u64 = value.parse().unwrap_or(u64::MAX);
-        return Some(seconds.saturating_mul(1000).min(MAX_MS));
+        return Some(seconds.saturating_mul(1_000));
     }
     let at = DateTime::parse_from_rfc2822(value).ok()?;
-    Some(Timestamp::from_millis(at.timestamp_millis()).ms_since(now).min(MAX_MS))
+    Some(Timestamp::from_millis(at.timestamp_millis()).ms_since(now))
 }
 
 #[cfg(test)]
@@ -32,11 +30,10 @@ mod tests {
             ("0", Some(0)),
             ("7", Some(7_000)),
             (" 120 ", Some(120_000)),
-            ("99999999999999999999999999", Some(MAX_MS)),
-            ("18446744073709551615", Some(MAX_MS)),
+            ("99999999999999999999999999", Some(u64::MAX)),
+            ("18446744073709551615", Some(u64::MAX)),
             ("Sat, 21 Nov 2026 12:01:30 GMT", Some(90_000)),
             ("Sun, 06 Nov 1994 08:49:37 GMT", Some(0)),
-            ("Fri, 31 Dec 9999 23:59:59 GMT", Some(MAX_MS)),
             ("", None),
             ("-1", None),
             ("+1", None),
@@ -46,7 +43,7 @@ mod tests {
             ("soon", None),
             ("Mon, 21 Nov 2026 12:01:30 GMT", None),
         ] {
-            assert_eq!(parse_ms(value, now), expected, "{value}");
+            assert_eq!(wait_ms(value, now), expected, "{value}");
         }
     }
 }

@@ -1,0 +1,54 @@
+//! A counterparty that wants fewer calls is left alone, also by calls that had waited to leave when it said so.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use quita_domain::acquiring::CallFailure;
+use tokio::time::Instant;
+
+/// Until when a counterparty wants no calls. Shared by all that call it.
+#[derive(Debug, Default)]
+pub struct Hold(Mutex<Option<Instant>>);
+
+impl Hold {
+    /// It wants no calls for so long. A longer wait that it asked for before stands.
+    pub fn put(&self, after_ms: u64) {
+        let until = Instant::now().checked_add(Duration::from_millis(after_ms));
+        let mut held_until = self.held_until();
+        *held_until = (*held_until).max(until);
+    }
+
+    /// Whether a call may leave now.
+    ///
+    /// # Errors
+    /// [`CallFailure::Throttled`] with what is left of the wait.
+    pub fn check(&self) -> Result<(), CallFailure> {
+        let until = *self.held_until();
+        let left = until.map(|until| until.saturating_duration_since(Instant::now())).unwrap_or_default();
+        if left.is_zero() {
+            return Ok(());
+        }
+        Err(CallFailure::Throttled { after_ms: u64::try_from(left.as_millis()).unwrap_or(u64::MAX).max(1) })
+    }
+
+    fn held_until(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_longest_wait_that_was_asked_for_stands_until_it_is_over() {
+        let hold = Hold::default();
+        assert_eq!(hold.check(), Ok(()));
+        hold.put(10_000);
+        hold.put(1_000);
+        tokio::time::advance(Duration::from_millis(4_000)).await;
+        assert_eq!(hold.check(), Err(CallFailure::Throttled { after_ms: 6_000 }));
+        tokio::time::advance(Duration::from_millis(6_000)).await;
+        assert_eq!(hold.check(), Ok(()));
+    }
+}
