@@ -257,6 +257,7 @@ impl Cielo {
         let answer = self.ask_about(query, operation, look).await;
         match answer {
             OperationAnswer::NotFound => OperationAnswer::Refused(why.to_owned()),
+            OperationAnswer::Failed(CallFailure::Throttled { .. }) => answer,
             OperationAnswer::Failed(_) => operation::unclear(why),
             OperationAnswer::Done
             | OperationAnswer::Accepted

@@ -67,7 +67,12 @@ impl Payment {
                 }
             }
             Change::OperationRequested(operation) => self.operations.push(operation),
-            Change::Operation(id, change) => self.apply_to_operation(id, change),
+            Change::Operation(id, change) => {
+                // The question and the operation leave together.
+                let leaves_too = matches!(change, OperationChange::Sent { .. });
+                self.hidden |= leaves_too && self.inquired_at == Some(clock);
+                self.apply_to_operation(id, change);
+            }
             Change::DeliveryClaimed(index, until) => {
                 self.with_delivery(index, |delivery| delivery.next_attempt_at = Some(until));
             }

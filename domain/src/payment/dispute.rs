@@ -95,13 +95,21 @@ impl Draft {
         let Some(closed) = closed else { return Err(self.too_early("dispute won", Some(id))) };
         self.make(Change::DisputeWon(closed, WonDispute { id, names_chargeback }));
         if self.payment.status() == Status::Chargeback && self.oldest_open_chargeback().is_none() {
-            // What was captured was not told. A capture of ours that is not answered yet may not have been it.
-            if self.payment.state.captured_amount.is_none() && !self.may_have_captured() {
-                self.make(Change::Captured(self.expected_settlement()));
+            if self.payment.state.captured_amount.is_none() {
+                self.learn_how_much_was_disputed();
             }
             self.become_status(Status::Paid, Some("dispute_won"), Cause::Acquirer);
         }
         Ok(())
+    }
+
+    /// Money was disputed that nobody said had come in. Of a card others may have captured a part, so that is asked.
+    fn learn_how_much_was_disputed(&mut self) {
+        if self.payment.method().can_be_captured() {
+            self.bring_check_forward(self.clock());
+        } else {
+            self.make(Change::Captured(self.expected_settlement()));
+        }
     }
 
     fn was_won_by_name(&self, chargeback: &str) -> bool {

@@ -253,6 +253,10 @@ impl Draft {
             self.make(Change::Settled(settlement));
             return Ok(());
         }
+        if self.was_captured_unheard() && self.may_have_captured() {
+            // It may be what others captured instead of us: that is known when ours has ended.
+            return Err(self.too_early("settled", Some(settlement.id)));
+        }
         let kind = if status == Status::Declined {
             DiscrepancyKind::PaidAfterDeclined
         } else {

@@ -1,8 +1,8 @@
 //! An acquirer that tells operations by its sums alone: what an operation of ours hid, and what was asked before it was sent.
 
-use quita_domain::acquiring::{ChargeAnswer, Fact, OperationAnswer, Reference, Statement};
+use quita_domain::acquiring::{CallFailure, ChargeAnswer, Fact, OperationAnswer, Reference, Statement};
 use quita_domain::money::Money;
-use quita_domain::payment::{Command, Context, Payment};
+use quita_domain::payment::{Command, Context, Effect, Payment};
 use quita_domain::time::Timestamp;
 use uuid::Uuid;
 
@@ -64,6 +64,25 @@ fn of_two_questions_the_one_that_is_not_the_newest_tells_nothing_either() {
     assert_ne!(again.inquired_at, asked_at);
     let late = decide(&again, answered(asked_at, 1_000), 12_200);
     assert_eq!(late.state.refunded_amount(), Money::from_cents(1_000));
+}
+
+#[test]
+fn an_operation_that_leaves_together_with_a_question_hides_what_it_asks() {
+    let acquirer = paid().acquirer().unwrap().clone();
+    let withheld = OperationAnswer::Failed(CallFailure::Withheld);
+    let waits =
+        decide(&decide(&paid(), requested(refund(1_000), None, 1), 10_000), operated(ID, withheld), 10_010);
+    let hinted = decide(&waits, Command::Hinted(acquirer), 10_020);
+    let both = hinted.decide(Command::Wake, &in_turn(60_000)).unwrap();
+    let leaves = |wanted: fn(&Effect) -> bool| both.effects.iter().any(wanted);
+    assert!(leaves(|effect| matches!(effect, Effect::Inquire(..))));
+    assert!(leaves(|effect| matches!(effect, Effect::Operate(..))));
+    let both = both.next.unwrap();
+    let done = decide(&both, operated(ID, OperationAnswer::Done), 60_010);
+    let answer = ChargeAnswer::known(settled("s1", 10_000));
+    let (attempt, asked_at) = (1, both.inquired_at);
+    let told = Command::Inquired { attempt, asked_at, inquiring_for_ms: None, answer };
+    assert!(decide(&done, told, 60_020).check.is_some(), "the acquirer's sums were not read for it");
 }
 
 #[test]

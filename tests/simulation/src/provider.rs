@@ -92,12 +92,11 @@ impl Provider {
     ) -> Arc<dyn AcquirerFactory> {
         let (world, fuse, provider) = (Arc::clone(world), Arc::clone(fuse), Arc::clone(self));
         let wire = Wire::new(&world, &fuse, &provider);
-        let throttled = Arc::clone(&wire.throttled);
         let adapter = match self.trade {
             Trade::ApiPix(_) => api_pix::factory(&self.spec, Arc::new(wire), clock),
             Trade::Cielo(_) => cielo::factory(&self.spec, Arc::new(wire), clock),
         };
-        Arc::new(Watched { world, fuse, provider, throttled, adapter })
+        Arc::new(Watched { world, fuse, provider, adapter })
     }
 
     /// What its books say of a payment by now.

@@ -16,10 +16,9 @@ use quita_domain::time::Timestamp;
 use quita_ports::{
     Acquirer, AcquirerFactory, AcquirerSpec, LocalIssue, NoticeReader, NoticeRefused, RawNotice,
 };
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 
 use super::Provider;
-use super::wire::Throttled;
 use crate::bank::{check_intent, check_reference};
 use crate::node::{CallUnderWay, Fuse};
 use crate::planted;
@@ -30,7 +29,6 @@ pub(super) struct Watched {
     pub(super) world: Arc<World>,
     pub(super) fuse: Arc<Fuse>,
     pub(super) provider: Arc<Provider>,
-    pub(super) throttled: Throttled,
     pub(super) adapter: Arc<dyn AcquirerFactory>,
 }
 
@@ -44,7 +42,6 @@ impl AcquirerFactory for Watched {
             world: Arc::clone(&self.world),
             fuse: Arc::clone(&self.fuse),
             provider: Arc::clone(&self.provider),
-            throttled: Arc::clone(&self.throttled),
             adapter: self.adapter.build(),
         })
     }
@@ -73,12 +70,11 @@ struct WatchedAcquirer {
     world: Arc<World>,
     fuse: Arc<Fuse>,
     provider: Arc<Provider>,
-    throttled: Throttled,
     adapter: Rc<dyn Acquirer>,
 }
 
 impl WatchedAcquirer {
-    /// A call leaves the node: where an operator had the acquirer drained none does, and none while it wants none.
+    /// A call is made: where an operator had the acquirer drained none is. Whether one is wanted is judged on the wire.
     fn check_call(&self, method: Method) -> CallUnderWay {
         let (name, place) = (self.provider.name(), self.fuse.place());
         let call = self.fuse.call();
@@ -87,11 +83,6 @@ impl WatchedAcquirer {
         }
         if self.world.drained.is_at(name, method, place) {
             self.world.violation(format!("{name} is used for {method} by node {place}, which drained it"));
-        }
-        // A mistake may swallow the answer that fewer are wanted.
-        let is_throttled = self.throttled.lock().unwrap().is_some_and(|until| Instant::now() < until);
-        if is_throttled && self.world.mistake.is_none() {
-            self.world.violation(format!("{name} is called by node {place} although it wants fewer calls"));
         }
         call
     }

@@ -33,11 +33,11 @@ pub(super) struct Wire {
     pub(super) fuse: Arc<Fuse>,
     pub(super) provider: Arc<Provider>,
     /// Until when the counterparty wants no calls of this node, which knows it.
-    pub(super) throttled: Throttled,
+    throttled: Throttled,
 }
 
 /// A moment that a node and its wire share.
-pub(super) type Throttled = Arc<Mutex<Option<Instant>>>;
+type Throttled = Arc<Mutex<Option<Instant>>>;
 
 impl Wire {
     pub(super) fn new(world: &Arc<World>, fuse: &Arc<Fuse>, provider: &Arc<Provider>) -> Self {
