@@ -9,7 +9,9 @@ use quita_banks::server::{Options, Served, Tls};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{Client, Edit, PATIENCE, TestApp, TestReceiver, card, eventually, pix};
+use crate::support::{
+    Client, Edit, PATIENCE, TestApp, TestReceiver, card, eventually, pix, wait_until_registered,
+};
 
 /// Longer than the first question about a refund that was accepted, and than Cielo's pause between calls.
 const SLOW: Duration = Duration::from_secs(30);
@@ -56,6 +58,7 @@ fn a_pix_is_paid_at_a_bank_over_mutual_tls_and_half_of_it_goes_back() {
     let (app, client) = serve(&files, &table, &[("QUITA_ACQUIRER_BANK_CLIENT_SECRET", "secret")]);
     let desk = Client::new(&bank.control_url(), None);
     assert_eq!(desk.post("/forward", &json!({ "to": app.url() })).status, 200);
+    wait_until_registered(&bank);
     let receiver = TestReceiver::start();
     let record = client.create(&pix(10_000).with("postbackUrl", json!(receiver.url())));
     let id = record["transactionId"].as_str().unwrap();

@@ -31,7 +31,9 @@ mod visitor;
 mod wire;
 
 pub(crate) use account::Account;
-pub(crate) use acquirers::{Acquirers, CLIENT_SECRET, MERCHANT_KEY, NOTIFICATION_SECRET};
+pub(crate) use acquirers::{
+    Acquirers, CLIENT_SECRET, MERCHANT_KEY, NOTIFICATION_SECRET, wait_until_registered,
+};
 pub(crate) use answer::Answer;
 pub(crate) use app::TestApp;
 pub(crate) use browser::Browser;

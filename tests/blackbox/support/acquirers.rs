@@ -112,13 +112,10 @@ impl Acquirers {
         }
     }
 
-    /// Waits until the bank knows where to call back, which it is told in the background.
+    /// Waits until the bank knows where to call back.
     #[track_caller]
     pub(crate) fn wait_until_registered(&self) {
-        eventually(PATIENCE, "the bank knows where to call back", || {
-            let calls = self.tell_bank(&json!({"do": "calls"}));
-            calls["PUT /webhook/{chave}"].as_u64().filter(|count| *count > 0)
-        });
+        wait_until_registered(&self.bank);
     }
 
     /// Lets this share of all calls fail, in every way there is.
@@ -138,15 +135,28 @@ impl Acquirers {
 
     /// Does at the bank what its control path can.
     pub(crate) fn tell_bank(&self, command: &Value) -> Value {
-        let now_ms = self.bank.now_ms();
-        self.bank.with(|bank| bank.control(command, now_ms))
+        tell(&self.bank, command)
     }
 
     /// Does at the Cielo what its control path can.
     pub(crate) fn tell_cielo(&self, command: &Value) -> Value {
-        let now_ms = self.cielo.now_ms();
-        self.cielo.with(|cielo| cielo.control(command, now_ms))
+        tell(&self.cielo, command)
     }
+}
+
+/// Waits until a bank knows where to call back, which it is told in the background: what is paid before that is found by
+/// asking alone, a minute later.
+#[track_caller]
+pub(crate) fn wait_until_registered<C: Counterparty + 'static>(bank: &Served<C>) {
+    eventually(PATIENCE, "the bank knows where to call back", || {
+        let calls = tell(bank, &json!({"do": "calls"}));
+        calls["PUT /webhook/{chave}"].as_u64().filter(|count| *count > 0)
+    });
+}
+
+fn tell<C: Counterparty + 'static>(provider: &Served<C>, command: &Value) -> Value {
+    let now_ms = provider.now_ms();
+    provider.with(|provider| provider.control(command, now_ms))
 }
 
 impl<C> Watched<C> {
