@@ -8,6 +8,7 @@ pub mod flags;
 
 mod audited;
 mod backup;
+mod cnab;
 mod doctor;
 mod http_client;
 mod keys;
@@ -61,6 +62,9 @@ enum Command {
     Load(load::LoadCommand),
     /// Copy the embedded store while it is written
     Backup(backup::BackupCommand),
+    /// Read the files that banks return about boletos (CNAB)
+    #[command(subcommand)]
+    Cnab(cnab::CnabCommand),
     /// Check configuration, store, clock, acquirers and secrets, and tell how to mend them
     Doctor(ServiceFlags),
 }
@@ -100,6 +104,7 @@ async fn run(command: Command) -> Result<(), Failure> {
         Command::Listen(command) => listen::run(command).await,
         Command::Load(command) => load::run(command).await,
         Command::Backup(command) => backup::run(command).await,
+        Command::Cnab(command) => cnab::run(command),
         Command::Doctor(flags) => doctor::run(flags.settings()).await,
     }
 }
@@ -132,6 +137,8 @@ mod tests {
             "quita fly",
             "quita backup",
             "quita backup a b",
+            "quita cnab",
+            "quita cnab read",
             "quita keys",
             "quita keys create",
             "quita keys create --merchant a --mode prod",

@@ -1,0 +1,234 @@
+//! `quita cnab`: what a bank's return file says, as it is read.
+//!
+//! A file is read twice: once to check it whole, once to print it. So nothing of a file that is cut or was changed is
+//! printed, and one of any size needs no more memory than a line.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use chrono::NaiveDate;
+use clap::{Args, Subcommand};
+use quita_cnab::{Kind, Line, ReturnFile};
+use quita_domain::money::Money;
+use serde::Serialize;
+
+use super::failure::Failure;
+use super::output;
+
+/// What is done with return files.
+#[derive(Debug, Subcommand)]
+pub(super) enum CnabCommand {
+    /// Print what a bank's return file says, line by line
+    Read(Read),
+}
+
+/// Which file, and how it is printed.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "CNAB 400 of the banks 001, 033, 041, 104, 237, 341 and 756, and CNAB 240 of any. A file that is cut, \
+                  or whose totals do not fit, is refused with the line, and nothing of it is printed."
+)]
+pub(super) struct Read {
+    /// The return file (arquivo retorno)
+    file: PathBuf,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(command: CnabCommand) -> Result<(), Failure> {
+    let CnabCommand::Read(Read { file: path, json }) = command;
+    let named =
+        |why: String| Failure::failed(format!("{}: {why}", output::printable(&path.to_string_lossy())));
+    let mut file = open(&path).map_err(named)?;
+    let checked = check(&file).map_err(named)?;
+    file.rewind().map_err(|error| named(error.to_string()))?;
+    let printed = print(&file, &checked, json).map_err(named)?;
+    if printed == checked {
+        return Ok(());
+    }
+    Err(named("it was changed while it was read: what was printed counts for nothing".into()))
+}
+
+fn open(path: &Path) -> Result<File, String> {
+    let about = fs::metadata(path).map_err(|error| format!("it can't be opened: {error}"))?;
+    if !about.is_file() {
+        return Err("it is no regular file, and a return file is read twice: save it as one".into());
+    }
+    File::open(path).map_err(|error| format!("it can't be opened: {error}"))
+}
+
+fn read(file: &File) -> Result<ReturnFile<BufReader<&File>>, String> {
+    ReturnFile::open(BufReader::with_capacity(1 << 16, file)).map_err(|error| error.to_string())
+}
+
+/// What a whole file holds: how many lines of each kind, how much they received, how wide the table's columns are.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Checked {
+    kinds: BTreeMap<Kind, (u64, Money)>,
+    widths: [usize; COLUMNS.len()],
+}
+
+impl Checked {
+    fn add(&mut self, line: &Line) {
+        let (count, received) = self.kinds.entry(line.kind).or_default();
+        *count = count.saturating_add(1);
+        *received = received.plus(line.received);
+        for (width, cell) in self.widths.iter_mut().zip(cells(line)) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+}
+
+fn check(file: &File) -> Result<Checked, String> {
+    let mut checked = Checked::default();
+    for line in read(file)? {
+        checked.add(&line.map_err(|error| format!("{error} (nothing was read)"))?);
+    }
+    Ok(checked)
+}
+
+fn print(file: &File, checked: &Checked, json: bool) -> Result<Checked, String> {
+    let mut to = BufWriter::new(io::stdout().lock());
+    let mut printed = Checked::default();
+    let opened = read(file)?;
+    let head = Head { bank: opened.bank().to_string(), layout: opened.layout().as_str() };
+    begin(&mut to, &head, checked, json).map_err(unwritten)?;
+    for line in opened {
+        let line = line.map_err(|error| error.to_string())?;
+        let is_first = printed.kinds.is_empty();
+        printed.add(&line);
+        let written =
+            if json { object(&mut to, &line, is_first) } else { row(&mut to, cells(&line), checked) };
+        written.map_err(unwritten)?;
+    }
+    let ended = if json { writeln!(to, "]}}") } else { sums(&mut to, checked) };
+    ended.and_then(|()| to.flush()).map_err(unwritten)?;
+    Ok(printed)
+}
+
+fn unwritten(error: io::Error) -> String {
+    format!("the result can't be written: {error}")
+}
+
+/// What is true of the whole file.
+struct Head {
+    bank: String,
+    layout: &'static str,
+}
+
+fn begin(to: &mut impl Write, head: &Head, checked: &Checked, json: bool) -> io::Result<()> {
+    let Head { bank, layout } = head;
+    if json {
+        return write!(to, "{{\"bank\":\"{bank}\",\"layout\":\"{layout}\",\"lines\":[");
+    }
+    writeln!(to, "bank {bank}, {layout}")?;
+    if checked.kinds.is_empty() { Ok(()) } else { row(to, COLUMNS.map(str::to_owned), checked) }
+}
+
+// --- JSON ---------------------------------------------------------------------------------------------------
+
+/// A line as it is told outside.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Told<'a> {
+    line: u64,
+    our_number: Option<&'a str>,
+    document_number: Option<&'a str>,
+    occurrence: &'a str,
+    kind: &'static str,
+    occurred_on: Option<NaiveDate>,
+    due_date: Option<NaiveDate>,
+    credited_on: Option<NaiveDate>,
+    amount: String,
+    received: String,
+    fee: String,
+    interest: String,
+    discount: String,
+}
+
+fn object(to: &mut impl Write, line: &Line, is_first: bool) -> io::Result<()> {
+    let told = Told {
+        line: line.number,
+        our_number: line.our_number.as_deref(),
+        document_number: line.document_number.as_deref(),
+        occurrence: &line.occurrence,
+        kind: line.kind.as_str(),
+        occurred_on: line.occurred_on,
+        due_date: line.due_on,
+        credited_on: line.credited_on,
+        amount: line.amount.to_string(),
+        received: line.received.to_string(),
+        fee: line.fee.to_string(),
+        interest: line.interest.to_string(),
+        discount: line.discount.to_string(),
+    };
+    if !is_first {
+        to.write_all(b",")?;
+    }
+    serde_json::to_writer(to, &told).map_err(io::Error::from)
+}
+
+// --- table --------------------------------------------------------------------------------------------------
+
+const COLUMNS: [&str; 13] = [
+    "line",
+    "our number",
+    "document",
+    "code",
+    "kind",
+    "on",
+    "due",
+    "credited",
+    "amount",
+    "received",
+    "fee",
+    "interest",
+    "discount",
+];
+
+fn cells(line: &Line) -> [String; COLUMNS.len()] {
+    let text = |text: &Option<String>| text.as_deref().map_or_else(|| "-".into(), output::printable);
+    let date = |date: Option<NaiveDate>| date.map_or_else(|| "-".into(), |date| date.to_string());
+    [
+        line.number.to_string(),
+        text(&line.our_number),
+        text(&line.document_number),
+        line.occurrence.clone(),
+        line.kind.as_str().into(),
+        date(line.occurred_on),
+        date(line.due_on),
+        date(line.credited_on),
+        line.amount.to_string(),
+        line.received.to_string(),
+        line.fee.to_string(),
+        line.interest.to_string(),
+        line.discount.to_string(),
+    ]
+}
+
+/// Numbers to the right, texts to the left.
+fn row(to: &mut impl Write, cells: [String; COLUMNS.len()], checked: &Checked) -> io::Result<()> {
+    let padded = cells.iter().zip(checked.widths).zip(COLUMNS).enumerate();
+    let padded = padded.map(|(column, ((cell, width), title))| {
+        let width = width.max(title.len());
+        if (1..=7).contains(&column) { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+    });
+    writeln!(to, "{}", padded.collect::<Vec<_>>().join("  "))
+}
+
+fn sums(to: &mut impl Write, checked: &Checked) -> io::Result<()> {
+    let lines = checked.kinds.values().fold(0_u64, |sum, (count, _)| sum.saturating_add(*count));
+    let kinds = Kind::ALL.iter().filter_map(|kind| Some((kind, checked.kinds.get(kind)?)));
+    let told =
+        kinds.map(|(kind, (count, received))| format!("{count} {} ({received} received)", kind.as_str()));
+    let told = told.collect::<Vec<_>>().join(", ");
+    writeln!(
+        to,
+        "{lines} {}{}{told}",
+        if lines == 1 { "line" } else { "lines" },
+        if lines == 0 { "" } else { ": " }
+    )
+}
