@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the seeds below fuzz/corpus that come from the public vectors in domain/tests/vectors. Run it when those change.
+"""Writes the seeds below fuzz/corpus that come from the public vectors in domain/tests/vectors and from cnab/tests/files. Run it
+when those change.
 
 The first byte of most inputs chooses what is tried; see the targets. Inputs named find-* are not touched: each was a
 find once, and stays as its regression."""
@@ -9,6 +10,7 @@ import pathlib
 
 here = pathlib.Path(__file__).resolve().parent
 vectors = here.parent / "domain" / "tests" / "vectors"
+return_files = here.parent / "cnab" / "tests" / "files"
 
 PAYER = {
     "firstName": "Maria", "lastName": "da Silva", "document": "52998224725", "documentType": "CPF",
@@ -60,6 +62,9 @@ seeds = {
     + some(inputs("pix_ids", "value"), 6, "9") + some(inputs("text_ascii", "text"), 4, "9")
     + ["912/2030", "9SP", "901310100", "9123.45", "9payments:write",
        "9qk_test_0101010101010101_" + "A" * 43],
+    # The choice 0 leaves them as they are; the others change them.
+    "cnab": ["\0" + path.read_bytes().decode() for path in sorted(return_files.glob("*.ret"))]
+    + [chr(choice) + "\1\x90X\0\x05 " for choice in range(1, 9)],
     "creation": [compact(body) for body in (PIX, CARD, FULL, BOLETO, {"amount": 500}, {})],
     "listing": [
         "status=paid&status=pending&limit=100&paymentMethod=pix", "limit=20&cursor=MTc5NTI2MjQwMDAwNS4" + "A" * 48,

@@ -21,6 +21,7 @@ mod browser;
 mod by_hand;
 mod cancel_and_capture;
 mod card_data;
+mod cnab;
 mod connections;
 mod console_attacks;
 mod console_search;
