@@ -260,7 +260,7 @@ fn request_of(operation: &Operation) -> OperationRequest {
 fn operation_answered(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Command> {
     let operation = operation(input, payment)?;
     let known = payment.operations.iter().find(|known| known.id == operation);
-    let last = known.map_or(0, |known| known.sent);
+    let last = known.map_or(0, Operation::sending);
     let sending = if input.ratio(7, 8)? { last } else { input.int_in_range(0..=last.saturating_add(1))? };
     Ok(Command::OperationAnswered { operation, sending, answer: operation_answer(input)? })
 }

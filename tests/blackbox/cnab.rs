@@ -48,7 +48,7 @@ fn nothing_is_printed_of_a_file_that_is_refused() {
     fs::write(folder.path().join("cut.ret"), &whole[..3_000]).unwrap();
     fs::create_dir(folder.path().join("folder.ret")).unwrap();
     for (file, told) in [
-        ("cut.ret", "cut.ret: line 13: it has 106 characters instead of 240"),
+        ("cut.ret", "cut.ret: line 13: it has 107 characters instead of 240"),
         ("none.ret", "none.ret: it can't be opened"),
         ("folder.ret", "folder.ret: it is no regular file"),
     ] {
