@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn the_oldest_is_forgotten_when_there_are_too_many() {
         let sales = KnownSales::default();
-        for number in 0..=MAX_SALES as u128 {
+        for number in 0..=u128::try_from(MAX_SALES).unwrap() {
             sales.remember(&sale(number), TransactionId::new(Uuid::from_u128(number)));
             sales.remember(&sale(number), TransactionId::new(Uuid::from_u128(number)));
         }

@@ -381,7 +381,7 @@ impl Acquirer for NodeBank {
             .filter(|entry| entry.visible_at <= now)
             .map(|entry| stated(entry, query.id, now));
         let again = self.bank.sent.lock().unwrap().get(&query.id).cloned();
-        match (self.answer().await, answer, again) {
+        let answer = match (self.answer().await, answer, again) {
             (Some(failure), _, _) => ChargeAnswer::Failed(failure),
             (None, Some(_), _) if self.world.strikes(Fault::BankMixesUp) => {
                 ChargeAnswer::Mismatched("it is about another charge".into())
@@ -392,13 +392,16 @@ impl Acquirer for NodeBank {
             (None, Some(answer), _) => answer,
             (None, None, Some(again)) => self.send(&again).await,
             (None, None, None) => ChargeAnswer::NotFound,
-        }
+        };
+        self.world.note(|| format!("inquire {}: {answer:?}", query.id));
+        answer
     }
 
     async fn operate(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
         self.check_call(query.method);
         let sent = self.send_operation(query, operation);
         let in_time = timeout(Duration::from_millis(TIME_OUT_MS - 1), sent).await.ok();
+        self.world.note(|| format!("{} {}: {in_time:?}", operation.kind.verb(), query.id));
         match planted::operation_heard(&self.world, in_time) {
             Some(answer) => answer,
             None => pending().await,
