@@ -30,6 +30,9 @@ pub struct Operation {
     pub before: Money,
     /// How often it was sent.
     pub sent: u32,
+    /// How often it was to be sent and never left, which does not count as sent.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub withheld: u32,
     /// What is known of the call that sent it last.
     pub call: OperationCall,
     /// Whether that call is known to be over, because its caller reported that it failed.
@@ -74,6 +77,12 @@ impl Operation {
     /// Whether it may be under way at the acquirer, or done there without our knowing.
     pub const fn may_have_an_effect(&self) -> bool {
         self.is_processing() && !matches!(self.call, OperationCall::Ready)
+    }
+
+    /// The number of its last sending, by which that one's answer is known. No other sending ever has it: an answer may be
+    /// told twice, and the second time after the next sending.
+    pub const fn sending(&self) -> u32 {
+        self.sent.saturating_add(self.withheld)
     }
 
     /// Whether a caller that waits for it has to wait no longer: it ended, or will end some day.

@@ -159,6 +159,7 @@ pub(crate) fn operation(kind: OperationKind) -> Operation {
         requested_at: Timestamp::parse("2026-11-21T12:30:00Z").unwrap(),
         before: Money::ZERO,
         sent: 1,
+        withheld: 0,
         call: OperationCall::Sent,
         call_is_over: false,
         inquiries: 0,

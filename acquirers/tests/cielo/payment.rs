@@ -202,6 +202,7 @@ pub(crate) fn operation(kind: OperationKind) -> Operation {
         requested_at: created_at(),
         before: Money::ZERO,
         sent: 1,
+        withheld: 0,
         call: OperationCall::Sent,
         call_is_over: false,
         inquiries: 0,

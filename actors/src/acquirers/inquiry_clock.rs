@@ -53,7 +53,7 @@ impl InquiryClock {
 
     /// The acquirer is asked about an operation now: for how many milliseconds it has been.
     pub(crate) fn asks_about_operation(&self, operation: &Operation) -> Option<u64> {
-        let call = (operation.sent, operation.call_is_over);
+        let call = (operation.sending(), operation.call_is_over);
         Some(self.asks(Subject::Operation(operation.id), call))
     }
 

@@ -127,7 +127,7 @@ impl Calls {
     }
 
     fn operate(self, call: SendOperation) {
-        let (operation, sending) = (call.operation.id, call.operation.sent);
+        let (operation, sending) = (call.operation.id, call.operation.sending());
         actix::spawn(trace::carry(async move {
             let answer = self.make(call).await;
             let answered = Command::OperationAnswered { operation, sending, answer };

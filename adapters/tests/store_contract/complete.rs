@@ -179,6 +179,7 @@ fn operation(kind: OperationKind, call: OperationCall) -> Operation {
         requested_at: at(45),
         before: cents(9_999_999_999),
         sent: 4,
+        withheld: 2,
         call,
         call_is_over: true,
         inquiries: 5,

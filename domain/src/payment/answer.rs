@@ -91,6 +91,9 @@ impl Draft {
         }
         let is_newest = asked_at.is_some() && asked_at == self.payment.inquired_at;
         let was_asked_again = asked_at.is_some() && !is_newest && self.last_outcome_is_open();
+        if matches!(answer, ChargeAnswer::Failed(_)) {
+            self.keep_hint_without_answer();
+        }
         match answer {
             ChargeAnswer::Known(statement) => {
                 self.accept(attempt, statement);
@@ -144,6 +147,16 @@ impl Draft {
             }
             // The next inquiry is scheduled already.
             ChargeAnswer::Failed(CallFailure::NotDelivered(_) | CallFailure::Unknown(_)) => {}
+        }
+    }
+
+    /// What was hinted before the acquirer was asked has no answer. If the charge is answered by itself meanwhile, that may
+    /// be from before the hint.
+    fn keep_hint_without_answer(&mut self) {
+        if self.last_outcome_is_open() {
+            self.remember_hint();
+        } else if self.payment.check.is_none() {
+            self.bring_check_forward(self.clock());
         }
     }
 

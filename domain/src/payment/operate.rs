@@ -159,6 +159,7 @@ impl Draft {
             requested_at: now,
             before: Money::ZERO,
             sent: 0,
+            withheld: 0,
             call: OperationCall::Ready,
             call_is_over: false,
             inquiries: 0,
@@ -265,7 +266,7 @@ impl Draft {
     /// The acquirer answered an operation that was sent. A failure counts only for the last sending.
     pub(super) fn operation_answered(&mut self, id: Uuid, sending: u32, answer: OperationAnswer) {
         let Some(operation) = self.awaited(id) else { return self.answered_after_the_end(id, &answer) };
-        let is_last = operation.sent == sending && operation.call != OperationCall::Accepted;
+        let is_last = operation.sending() == sending && operation.call != OperationCall::Accepted;
         match answer {
             OperationAnswer::Done | OperationAnswer::Accepted | OperationAnswer::Refused(_) => {
                 self.operation_learnt(&operation, answer);
@@ -283,11 +284,11 @@ impl Draft {
                 self.operation_is_unknown(&operation, after_ms);
             }
             OperationAnswer::Failed(CallFailure::NotDelivered(_)) => {
-                let due_at = self.after(resend_wait_ms(sending));
+                let due_at = self.after(resend_wait_ms(operation.sent));
                 self.make(Change::Operation(id, OperationChange::NotSent { counts: true, due_at }));
             }
             OperationAnswer::Failed(CallFailure::Withheld) => {
-                let wait_ms = WITHHELD_WAIT_MS.max(resend_wait_ms(sending.saturating_sub(1)));
+                let wait_ms = WITHHELD_WAIT_MS.max(resend_wait_ms(operation.sent.saturating_sub(1)));
                 let due_at = self.after(wait_ms);
                 self.make(Change::Operation(id, OperationChange::NotSent { counts: false, due_at }));
             }

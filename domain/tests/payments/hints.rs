@@ -143,6 +143,23 @@ fn a_hint_while_the_charge_is_under_way_is_remembered_until_it_is_answered() {
 }
 
 #[test]
+fn what_was_hinted_before_a_question_that_failed_is_asked_though_the_charge_is_answered_by_itself() {
+    let opened = open(pix_order()).next.unwrap();
+    let hinted = after(&opened, hint(), 1_000);
+    let asked = after(&hinted, Command::Wake, 40_000);
+    assert!(!asked.hinted, "it is asked");
+    let failed = answered(&asked, ChargeAnswer::Failed(CallFailure::Withheld));
+    let paid = ChargeAnswer::known(settled("s1", 10_000));
+    let withheld = after(&asked, failed.clone(), 40_010);
+    let first = after(&withheld, charge_answered(paid.clone()), 40_020);
+    let last = after(&after(&asked, charge_answered(paid), 40_005), failed, 40_010);
+    for payment in [first, last] {
+        assert_eq!(payment.status(), Status::Paid);
+        assert!(payment.check.is_some(), "the hint may be about a chargeback");
+    }
+}
+
+#[test]
 fn a_hint_about_an_unknown_outcome_brings_its_inquiry_forward() {
     let mut payment = after(&open(pix_order()).next.unwrap(), charge_answered(unknown()), 500);
     for ms in [1_500, 3_500, 8_500] {

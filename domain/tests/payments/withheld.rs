@@ -89,13 +89,32 @@ fn questions_that_are_withheld_for_a_day_do_not_count_and_are_asked_soon_afterwa
     assert_eq!(seen.status(), Status::Paid);
 }
 
+/// The answer to the last sending of the first operation.
+fn answered(payment: &Payment, answer: OperationAnswer) -> Command {
+    let operation = &payment.operations[0];
+    Command::OperationAnswered { operation: operation.id, sending: operation.sending(), answer }
+}
+
+#[test]
+fn that_an_operation_never_left_may_be_told_again_after_the_next_sending_and_then_means_nothing() {
+    let asked = after(&paid(), requested(refund(100), None, 1), 3_000);
+    let withheld = answered(&asked, OperationAnswer::Failed(CallFailure::Withheld));
+    let waits = after(&asked, withheld.clone(), 3_010);
+    let sent = after(&waits, Command::Wake, 60_000);
+    assert_eq!((sent.operations[0].sent, sent.operations[0].call), (1, OperationCall::Sent));
+    let told_again = sent.decide(withheld, &at(60_010)).unwrap();
+    assert!(told_again.next.is_none(), "{told_again:?}");
+    let done = after(&sent, answered(&sent, OperationAnswer::Done), 60_020);
+    assert_eq!(done.state.refunded_amount().cents(), 100);
+}
+
 #[test]
 fn an_operation_that_is_withheld_for_a_day_is_neither_refused_nor_odd_and_is_sent_soon_afterwards() {
     let mut payment = after(&paid(), requested(refund(100), None, 1), 3_000);
     let mut now_ms = 3_000;
-    let answered = |answer| operated(Uuid::from_u128(1), answer);
     while now_ms < DAY {
-        payment = after(&payment, answered(OperationAnswer::Failed(CallFailure::Withheld)), now_ms + 10);
+        let withheld = answered(&payment, OperationAnswer::Failed(CallFailure::Withheld));
+        payment = after(&payment, withheld, now_ms + 10);
         assert_eq!(payment.due_at().unwrap(), START.plus_ms(now_ms + 30_010));
         now_ms += 30_010;
         let woken = payment.decide(Command::Wake, &at(now_ms)).unwrap();
@@ -103,7 +122,7 @@ fn an_operation_that_is_withheld_for_a_day_is_neither_refused_nor_odd_and_is_sen
         payment = woken.next.unwrap();
         assert_eq!(payment.operations[0].sent, 1);
     }
-    let done = after(&payment, answered(OperationAnswer::Done), now_ms + 10);
+    let done = after(&payment, answered(&payment, OperationAnswer::Done), now_ms + 10);
     assert_eq!(done.state.refunded_amount().cents(), 100);
 }
 

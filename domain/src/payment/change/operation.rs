@@ -57,7 +57,10 @@ impl Operation {
                 (self.call_is_over, self.not_found, self.before) = (false, 0, before);
             }
             OperationChange::NotSent { counts, due_at } => {
-                self.sent = self.sent.saturating_sub(u32::from(!counts));
+                if !counts {
+                    self.sent = self.sent.saturating_sub(1);
+                    self.withheld = self.withheld.saturating_add(1);
+                }
                 self.step(OperationCall::Ready, due_at);
             }
             OperationChange::Unknown { call_is_over, due_at } => {
