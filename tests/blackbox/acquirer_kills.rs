@@ -24,9 +24,9 @@ const KILLS_OF_A_ROUND: usize = 10;
 const CLIENTS: u64 = 32;
 /// Of a thousand calls to the acquirers, so many fail.
 const FAULTS_PERMILLE: u64 = 200;
-/// What failed at each question of the first minutes is asked about five minutes later, and a minute more has room for the
-/// lease of a call that was under way and for "not found" to be believed.
-const SETTLES_WITHIN: Duration = Duration::from_secs(7 * 60);
+/// What failed at each question of the first minutes is asked about up to six minutes later; the others have room for "not
+/// found" to be believed, and for what is then sent once more.
+const SETTLES_WITHIN: Duration = Duration::from_secs(9 * 60);
 /// What the bank told of while the service was dead, it tells of again so often.
 const HINTS_EVERY: Duration = Duration::from_secs(10);
 /// What would be done once more is done by then.
