@@ -184,7 +184,11 @@ fn withdraw(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
     provider.act(world, id, Act::Withdraw { by }, |marks| marks.removed_by = Some(by));
 }
 
+/// What was captured meanwhile would be given back by it: that is [`give_back`]'s to tell.
 fn void(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
+    if provider.account(world, id).is_none_or(|account| account.holding != Holding::Authorised) {
+        return;
+    }
     provider.act(world, id, Act::Void, |marks| marks.removed_by = Some(RemovedBy::Receiver));
 }
 
