@@ -154,7 +154,10 @@ pub fn fact(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Fact> {
         }
         8 => Fact::Removed { by: *input.choose(&[RemovedBy::Receiver, RemovedBy::Acquirer])? },
         9 => Fact::Concluded,
-        12 => Fact::RefundedInTotal { refund_id: refund_id(input, payment)?, total: amount(input, payment.order.amount)? },
+        12 => Fact::RefundedInTotal {
+            refund_id: refund_id(input, payment)?,
+            total: amount(input, payment.order.amount)?,
+        },
         10 => Fact::ChargedBack { id: chargeback_id(input)?, amount: perhaps_amount(input, payment)? },
         _ => Fact::DisputeWon {
             id: format!("w{}", input.int_in_range(0..=2_u8)?),

@@ -51,7 +51,9 @@ fn check(bytes: &[u8]) {
             let trailer = bytes[..end].iter().rposition(|byte| *byte == b'\n').map_or(0, |before| before + 1);
             assert!(read(&bytes[..trailer]).is_err(), "accepted without its trailer");
         }
-        Err(ReadError::Refused { line, .. }) => assert!((1..=total.max(1)).contains(&line), "{line} of {total}"),
+        Err(ReadError::Refused { line, .. }) => {
+            assert!((1..=total.max(1)).contains(&line), "{line} of {total}")
+        }
         Err(ReadError::Io(error)) => panic!("{error}"),
     }
 }
