@@ -59,8 +59,10 @@ fn what_others_gave_back_while_a_stuck_refund_left_no_room_is_recorded_once_a_pe
     let stuck = after(&asked, operated(ID, unknown()), 3_100);
     assert_eq!(discrepancy(&stuck, desk()), DiscrepancyKind::TooEarly);
     let ended = after(&stuck, resolved(Verdict::Refused), STUCK_MS);
-    let asked = after(&ended, Command::Wake, STUCK_MS + 1);
-    let told = after(&asked, desk(), STUCK_MS + 2);
+    let asked = ended.decide(Command::Wake, &at(STUCK_MS + 1)).unwrap();
+    let is_asked = asked.effects.iter().any(|effect| matches!(effect, Effect::Inquire(..)));
+    assert!(is_asked, "nobody else tells of it: {:?}", asked.effects);
+    let told = after(&asked.next.unwrap(), desk(), STUCK_MS + 2);
     assert_eq!(told.state.refunded_amount().cents(), 3_712);
 }
 
