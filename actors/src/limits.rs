@@ -163,7 +163,7 @@ impl Default for WebhookLimits {
         Self {
             mailbox: 50_000,
             places: 256,
-            bytes: 64 * 1024 * 1024,
+            bytes: 16 * 1024 * 1024,
             places_per_receiver: 64,
             bytes_held: 16 * 1024 * 1024,
             waiting_per_receiver: 2_000,

@@ -11,6 +11,7 @@ use actix::prelude::*;
 use quita_domain::delivery::{DeliveryAttempt, webhook_id};
 use quita_domain::event::Event;
 use quita_domain::payment::Payment;
+use quita_domain::time::Timestamp;
 use quita_domain::webhook::{body, signature};
 use quita_ports::trace::{self, Span, SpanKind, within};
 use quita_ports::{Clock, WebhookRequest, WebhookSender};
@@ -69,7 +70,7 @@ impl Handler<Ask<SendWebhook>> for WebhookWorkerActor {
         let (SendWebhook(delivery), reply, handling) = ask.open();
         let (parts, sender) = (Arc::clone(&self.parts), Rc::clone(&self.sender));
         Box::pin(within(handling.context(), async move {
-            let attempt = deliver(&parts, sender.as_ref(), &delivery).await;
+            let attempt = deliver(&parts, sender.as_ref(), delivery).await;
             drop(handling);
             reply.send(attempt);
         }))
@@ -79,29 +80,29 @@ impl Handler<Ask<SendWebhook>> for WebhookWorkerActor {
 async fn deliver(
     parts: &WorkerParts,
     sender: &dyn WebhookSender,
-    delivery: &Deliver,
+    Deliver { payment, index }: Deliver,
 ) -> Option<DeliveryAttempt> {
-    let Deliver { payment, index } = delivery;
-    let place = usize::try_from(*index).unwrap_or(usize::MAX);
+    let place = usize::try_from(index).unwrap_or(usize::MAX);
     let (claimed, event) =
         payment.outbox.get(place).and_then(|delivery| Some((delivery, payment.event(delivery.sequence)?)))?;
-    let attempt = match request(parts, payment, event).await {
-        Ok(request) => {
-            let mut span = sending_span(&request, event, claimed.attempts.len());
-            let attempt = sender.send(request).await;
-            span.record_with(|span| record_attempt(span, &attempt));
-            attempt
-        }
+    let (id, sequence, occurred_at) = (payment.id, event.sequence, event.occurred_at);
+    let request = match request(parts, &payment, event).await {
+        Ok(request) => request,
         // Not an attempt: the lease ends, and it is tried again.
         Err(why) => {
-            tracing::warn!(transaction.id = %payment.id, why, "a webhook could not be made");
+            tracing::warn!(transaction.id = %id, why, "a webhook could not be made");
             return None;
         }
     };
-    count(parts, event, &attempt);
+    let mut span = sending_span(&request, event, claimed.attempts.len());
+    // What is sent is as large as the payment, and a receiver may take fifteen seconds: one of the two is enough.
+    drop(payment);
+    let attempt = sender.send(request).await;
+    span.record_with(|span| record_attempt(span, &attempt));
+    count(parts, occurred_at, &attempt);
     tracing::debug!(
-        transaction.id = %payment.id, event.sequence = event.sequence, status = attempt.status,
-        error = attempt.error, "a webhook was sent"
+        transaction.id = %id, event.sequence = sequence, status = attempt.status, error = attempt.error,
+        "a webhook was sent"
     );
     Some(attempt)
 }
@@ -145,7 +146,7 @@ async fn request(parts: &WorkerParts, payment: &Payment, event: &Event) -> Resul
     Ok(WebhookRequest { url, id, timestamp_s, signature, body })
 }
 
-fn count(parts: &WorkerParts, event: &Event, attempt: &DeliveryAttempt) {
+fn count(parts: &WorkerParts, occurred_at: Timestamp, attempt: &DeliveryAttempt) {
     let outcome = if attempt.is_confirmed() {
         "delivered"
     } else if attempt.status.is_some() {
@@ -156,7 +157,7 @@ fn count(parts: &WorkerParts, event: &Event, attempt: &DeliveryAttempt) {
     parts.meter.webhook_deliveries.with_label_values(&[outcome]).inc();
     if attempt.is_confirmed() {
         let ended = attempt.at.plus_ms(attempt.duration_ms);
-        let lag = Duration::from_millis(ended.ms_since(event.occurred_at));
+        let lag = Duration::from_millis(ended.ms_since(occurred_at));
         parts.meter.webhook_lag.observe(lag.as_secs_f64());
     }
 }

@@ -22,6 +22,9 @@ MERCHANTS = (1, 10)
 # As much as a creation may hold, about 150 KB: in characters of four bytes.
 ITEMS, NAME_CHARACTERS, NOTES, NOTE_CHARACTERS = 100, 255, 20, 500
 PROBES_A_SECOND, SECONDS_AFTER = 10, 30
+# Of each of the two loads that run at once. At a rate of their own, receivers that hang would only see payments come
+# faster, for nothing is delivered: more of them would be in memory at once.
+PAYMENTS_A_SECOND = 60
 ARRIVES_WITHIN_S = 60
 HEAD = ["", "merchants", "100 receivers", "payments", "event p50 ms", "p99 ms", "lost", "RSS + MiB", "busy"]
 
@@ -83,7 +86,7 @@ class Hanging:
         body = self.bench.bodies.write(f"heavy-{number}", heavy)
         command = [
             self.bench.generator, "load", "--target", f"127.0.0.1:{service.port}", "--key", key, "--create", body,
-            "--count", str(self.of_each), "--connections", "4", "--seconds", "300",
+            "--count", str(self.of_each), "--connections", "4", "--rate", str(PAYMENTS_A_SECOND), "--seconds", "300",
         ]
         ran = subprocess.run(command, capture_output=True, text=True, check=False)
         if ran.returncode != 0:
