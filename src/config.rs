@@ -16,6 +16,7 @@ mod file;
 pub mod operator_password;
 mod ops_hosts;
 pub mod otlp;
+mod route;
 mod safety;
 mod secret_text;
 
@@ -23,6 +24,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use quita_adapters::system::SystemClock;
+use quita_domain::routing::RoutingTable;
 use quita_domain::secret::Secret;
 use quita_ports::Clock;
 use url::Url;
@@ -64,6 +66,8 @@ pub struct Config {
     pub sandbox_settle_after: Duration,
     /// Who moves the money.
     pub acquirers: Vec<AcquirerConfig>,
+    /// Which way new payments go.
+    pub routes: RoutingTable,
     /// The key behind ids and page addresses.
     pub secret_key: SecretKey,
     /// What opens the operator's console; closed when absent.
@@ -141,6 +145,7 @@ impl Config {
         let public_url = settings.read("public-url", PUBLIC_URL_FORM, parse_plain_url);
         let surroundings = Surroundings { environment, public_url: public_url.as_ref(), sandbox: &sandbox };
         let acquirers = acquirer::read(&mut settings, &surroundings);
+        let routes = route::read(&mut settings, &acquirers);
         let ops_listen = address(&mut settings, "ops-listen", 9090);
         let mut config = Self {
             listen: address(&mut settings, "listen", 8080),
@@ -162,6 +167,7 @@ impl Config {
                 .unwrap_or(MAX_INSTALLMENTS),
             sandbox_settle_after: sandbox.settle_after,
             acquirers,
+            routes,
             secret_key: SecretKey::read(&mut settings),
             operator_password: operator_password::read(&mut settings, environment, ops_listen),
             behind_proxy: settings

@@ -115,6 +115,7 @@ pub async fn run_with(config: Config, mut outside: Outside) -> anyhow::Result<()
         ..Limits::default()
     };
     let system = ActorSystem::start(ports, limits, threads(), identity, &registry)?;
+    system.operators().route_by(config.routes.clone());
     let verifier = KeyVerifier::new(store.clone(), Arc::clone(&clock));
     let edge = Data::new(Edge::new(system.payments(), verifier, Arc::clone(&clock), public_url, &config));
     let console = Data::new(MerchantConsole::new(edge.clone(), store.clone(), webhooks, &config));

@@ -19,7 +19,6 @@ mod system;
 
 pub use acquirers::notices::NoticeDenied;
 pub use acquirers::route_view::{RouteFailure, RouteHealth, RouteOutcomes, RouteState, RouteView};
-pub use acquirers::routing::Share;
 pub use actor::crash_cause::CrashCause;
 pub use actor::kind::ActorKind;
 pub use denied::Denied;

@@ -33,7 +33,7 @@ use crate::identity::{Owner, TransactionId};
 use crate::method::Method;
 use crate::operation::Operation;
 use crate::order::Order;
-use crate::routing::Considered;
+use crate::routing::{Considered, Routed};
 use crate::state::State;
 use crate::status::Status;
 use crate::time::Timestamp;
@@ -72,6 +72,9 @@ pub struct Payment {
     pub created_at: Timestamp,
     /// How it was routed.
     pub considered: Arc<[Considered]>,
+    /// What decided about that.
+    #[serde(default)]
+    pub routed: Arc<Routed>,
     /// What decided where chance had to: the same plan can be made again.
     #[serde(with = "dice")]
     pub dice: u64,

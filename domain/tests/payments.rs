@@ -46,7 +46,7 @@ use quita_domain::payment::{
 };
 use quita_domain::phone::Phone;
 use quita_domain::postal::{Cep, Uf};
-use quita_domain::routing::{AttemptOutcome, Considered};
+use quita_domain::routing::{AttemptOutcome, Considered, Routed};
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 use quita_domain::webhook::schedule::LEASE_MS;
@@ -125,6 +125,7 @@ fn open(order: Order) -> Decision {
         fingerprint: None,
         page_token: "token".into(),
         considered: vec![considered("first"), considered("second")],
+        routed: Routed::default(),
     };
     Payment::open(new, &at(0))
 }
@@ -256,6 +257,7 @@ fn a_captured_card_becomes_approved_and_paid_in_one_write_with_two_events() {
         fingerprint: None,
         page_token: String::new(),
         considered: vec![considered],
+        routed: Routed::default(),
     };
     let opened = Payment::open(new, &Context { card_at_hand: true, ..at(0) }).next.unwrap();
     let approval = quita_domain::acquiring::Approval { authorization_code: "123456".into() };

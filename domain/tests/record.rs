@@ -66,6 +66,7 @@ fn payment(order: Order) -> Payment {
         page_token: "t0ken".into(),
         created_at: at(0),
         considered: [Considered { acquirer: sandbox, eligible: true, reason: "preferred".into() }].into(),
+        routed: Arc::default(),
         state: Arc::new(state),
         dice: 7,
         check: None,

@@ -12,7 +12,7 @@ use quita_domain::order::{Address, Order, Payer, Terms, Utm};
 use quita_domain::payment::{Context, NewPayment, Payment};
 use quita_domain::phone::Phone;
 use quita_domain::postal::{Cep, Uf};
-use quita_domain::routing::Considered;
+use quita_domain::routing::{Considered, Routed};
 use quita_domain::time::Timestamp;
 use uuid::Uuid;
 
@@ -78,6 +78,7 @@ pub fn opened(choice: Choice) -> Payment {
         fingerprint: None,
         page_token: String::from("token"),
         considered: (0..choice.acquirers).map(considered).collect(),
+        routed: Routed::default(),
     };
     Payment::open(new, &context(START, 1)).next.expect("opening is a change")
 }

@@ -1,14 +1,16 @@
 //! Routing: which acquirers a payment may take, in which order. Reads what the acquirer actors report of their health.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use quita_domain::identity::{AcquirerName, Mode};
+use quita_domain::identity::{AcquirerName, Owner};
 use quita_domain::method::Method;
 use quita_domain::order::Order;
 use quita_domain::payment::Context;
-use quita_domain::routing::{Candidate, Condition, Considered, NoRoute, Wanted, plan};
+use quita_domain::routing::{
+    Approvals, Candidate, Condition, Considered, NoRoute, Routed, RoutingTable, Standing, Version, Wanted,
+    plan,
+};
 use quita_domain::time::Timestamp;
 use quita_ports::{AcquirerFactory, AcquirerSpec};
 
@@ -55,7 +57,7 @@ impl Route {
     }
 
     /// What the plan has to know of it. A merchant waits for this long.
-    fn candidate(&self, share: Share, now: Timestamp, merchant_waits: Duration) -> Candidate<'_> {
+    fn candidate(&self, now: Timestamp, merchant_waits: Duration) -> Candidate<'_> {
         let spec = self.spec();
         let condition = match (self.health.condition(now), self.pace.throttled_for()) {
             (Condition::Healthy | Condition::Failing, Some(wait)) if wait > merchant_waits => {
@@ -69,47 +71,55 @@ impl Route {
         };
         Candidate {
             acquirer: &spec.name,
-            priority: share.priority,
-            weight: share.weight,
             min_amount: spec.min_amount,
             max_amount: spec.max_amount,
             max_expiry_s: spec.max_expiry_s,
             condition,
+            approvals: Approvals::default(),
         }
     }
 }
 
-/// An acquirer's place among the others. May change while the service runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Share {
-    /// Lower is tried first.
-    pub priority: u32,
-    /// Share among those of equal priority, from 1.
-    pub weight: u32,
+/// A table of routes with its version.
+struct Running {
+    table: RoutingTable,
+    version: Version,
 }
 
-impl Share {
-    const fn of(spec: &AcquirerSpec) -> Self {
-        Self { priority: spec.priority, weight: spec.weight }
+impl From<RoutingTable> for Running {
+    fn from(table: RoutingTable) -> Self {
+        Self { version: table.version(), table }
     }
 }
 
-/// Every route there is. Fixed at the start; only the health changes, and the shares.
+/// Every route there is. Fixed at the start; only the health changes, and the table that decides among them.
 pub(crate) struct Routes {
     all: Vec<Route>,
-    /// Changed all at once: a plan is made with those of before or with those of after.
-    shares: RwLock<BTreeMap<AcquirerName, Share>>,
+    /// Changed all at once: a plan is made with the one of before or with the one of after.
+    running: RwLock<Arc<Running>>,
 }
 
 impl Routes {
+    /// With a table that has no rules.
     pub(crate) fn new(all: Vec<Route>) -> Self {
-        let shares = all.iter().map(|route| (route.spec().name.clone(), Share::of(route.spec()))).collect();
-        Self { all, shares: RwLock::new(shares) }
+        let standing = |spec: &AcquirerSpec| Standing { priority: spec.priority, weight: spec.weight };
+        let standings = all.iter().map(|route| (route.spec().name.clone(), standing(route.spec())));
+        let table = RoutingTable { standings: standings.collect(), ..RoutingTable::default() };
+        Self { all, running: RwLock::new(Arc::new(table.into())) }
     }
 
-    /// Gives acquirers other shares, from the next plan on.
-    pub(crate) fn share(&self, changed: impl IntoIterator<Item = (AcquirerName, Share)>) {
-        self.shares.write().unwrap_or_else(PoisonError::into_inner).extend(changed);
+    /// Decides by this table, from the next plan on.
+    pub(crate) fn route_by(&self, table: RoutingTable) {
+        *self.running.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(table.into());
+    }
+
+    fn running(&self) -> Arc<Running> {
+        Arc::clone(&self.running.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Which table decides.
+    pub(crate) fn version(&self) -> Version {
+        self.running().version.clone()
     }
 
     /// The route of an acquirer for a method.
@@ -123,23 +133,26 @@ impl Routes {
         routes.clone().find(|route| route.health.sends()).or_else(|| routes.next())
     }
 
-    /// The acquirers looked at for an order, the eligible ones first and in the order in which they are tried.
+    /// The acquirers looked at for an order, the eligible ones first and in the order in which they are tried; and what
+    /// decided so.
     pub(crate) fn plan(
         &self,
         order: &Order,
-        mode: Mode,
+        owner: &Owner,
         context: &Context,
         merchant_waits: Duration,
-    ) -> Result<Vec<Considered>, NoRoute> {
-        let shares = self.shares.read().unwrap_or_else(PoisonError::into_inner);
-        let share = |spec: &AcquirerSpec| shares.get(&spec.name).copied().unwrap_or(Share::of(spec));
+    ) -> Result<(Vec<Considered>, Routed), NoRoute> {
+        let running = self.running();
         let candidates: Vec<_> = self
             .all
             .iter()
-            .filter(|route| route.spec().mode == mode && route.method == order.method)
-            .map(|route| route.candidate(share(route.spec()), context.now, merchant_waits))
+            .filter(|route| route.spec().mode == owner.mode && route.method == order.method)
+            .map(|route| route.candidate(context.now, merchant_waits))
             .collect();
-        plan(Wanted::of(order), &candidates, context.dice)
+        let wanted = Wanted::of(order, &owner.merchant, context.now);
+        let planned = plan(&wanted, &candidates, &running.table, context.dice);
+        planned.is_possible()?;
+        Ok((planned.considered(), planned.routed(running.version.clone())))
     }
 }
 

@@ -136,6 +136,7 @@ pub(crate) fn payment(number: u128) -> Payment {
         fingerprint: None,
         page_token: String::new(),
         considered: Vec::new(),
+        routed: quita_domain::routing::Routed::default(),
     };
     let circumstances = Circumstances {
         now: Midnight.now(),

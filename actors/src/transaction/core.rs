@@ -73,11 +73,11 @@ impl Core {
         let Purchase { order, card } = new.purchase;
         let (context, decided_at) = (self.system.context(card.is_some()), Instant::now());
         let routes = self.system.routes.get().ok_or(Denied::Stopping)?;
-        let considered = match routes.plan(&order, new.owner.mode, &context, self.system.limits.answer_within)
-        {
-            Ok(considered) => considered,
-            Err(no_route) => return self.known_without_route(new.fingerprint, no_route).await,
-        };
+        let (considered, routed) =
+            match routes.plan(&order, &new.owner, &context, self.system.limits.answer_within) {
+                Ok(planned) => planned,
+                Err(no_route) => return self.known_without_route(new.fingerprint, no_route).await,
+            };
         let fingerprint = new.fingerprint;
         let opened = Payment::open(
             NewPayment {
@@ -87,6 +87,7 @@ impl Core {
                 fingerprint: fingerprint.clone(),
                 page_token: new.page_token,
                 considered,
+                routed,
             },
             &context,
         );

@@ -12,7 +12,9 @@ use quita_domain::money::Money;
 use quita_domain::operation::{Operation, OperationCall, OperationKind, OperationState};
 use quita_domain::order::{Address, Order, Payer, Share, Split, Terms, Utm};
 use quita_domain::payment::{Chargeback, Check, DiscrepancyKind, Payment, Planned, Report, WonDispute};
-use quita_domain::routing::{Attempt, AttemptOutcome, Considered};
+use quita_domain::routing::{
+    Approvals, Attempt, AttemptOutcome, Condition, Considered, Routed, RoutingTable, Saw,
+};
 use quita_domain::slip::IssuedBoleto;
 use quita_domain::state::{Refund, RefundStatus, State};
 use quita_domain::status::Status;
@@ -58,6 +60,7 @@ fn payment(
         page_token,
         created_at: at(1_000),
         considered: Arc::new([considered]),
+        routed: Arc::new(routed()),
         dice,
         check: Some(Check { at: at(60), made: 3, withheld: true, planned: Some(planned), asked: 2 }),
         inquired_at: Some(at(61)),
@@ -150,6 +153,15 @@ fn state(status: Status, issued: Issued) -> State {
         decline: Some(decline),
         refunds: vec![refund],
         attempts: vec![attempt(AttemptOutcome::NotDelivered), attempt(AttemptOutcome::Registering)],
+    }
+}
+
+fn routed() -> Routed {
+    Routed {
+        rule: Some("cards".into()),
+        version: Some(RoutingTable::default().version()),
+        retries_declines: true,
+        saw: Saw::of([(Condition::Failing, Approvals { approved: 1, tries: 200 })].into_iter()),
     }
 }
 

@@ -14,7 +14,7 @@ use quita_domain::order::{Address, Item, Order, Payer, Terms, Utm};
 use quita_domain::payment::{Command, Context, NewPayment, Payment};
 use quita_domain::phone::Phone;
 use quita_domain::postal::{Cep, Uf};
-use quita_domain::routing::Considered;
+use quita_domain::routing::{Considered, Routed};
 use quita_domain::time::Timestamp;
 use quita_ports::Write;
 use uuid::Uuid;
@@ -66,6 +66,7 @@ impl Sample {
             fingerprint: Some("f".repeat(64)),
             page_token: String::from("token"),
             considered: vec![considered],
+            routed: Routed::default(),
         };
         Payment::open(new, &context(self.at)).next.unwrap()
     }

@@ -9,7 +9,7 @@ use super::schedule::CALL_LEASE_MS;
 use super::{Change, Context, Decision, Payment};
 use crate::identity::{AcquirerName, Owner, TransactionId};
 use crate::order::Order;
-use crate::routing::{AttemptOutcome, Considered};
+use crate::routing::{AttemptOutcome, Considered, Routed};
 use crate::state::State;
 use crate::status::Status;
 
@@ -28,6 +28,8 @@ pub struct NewPayment {
     pub page_token: String,
     /// How it is routed: the eligible acquirers in the order in which they are tried.
     pub considered: Vec<Considered>,
+    /// What decided about that.
+    pub routed: Routed,
 }
 
 impl Payment {
@@ -43,6 +45,7 @@ impl Payment {
             page_token: new.page_token,
             created_at: context.now,
             considered: new.considered.into(),
+            routed: Arc::new(new.routed),
             dice: context.dice,
             state: Arc::new(State::opened(context.now)),
             check: None,

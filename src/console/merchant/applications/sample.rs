@@ -4,7 +4,7 @@ use quita_domain::acquiring::{ChargeAnswer, Fact, Issued, Settlement};
 use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};
 use quita_domain::payment::{Command, Context, NewPayment, Payment};
 use quita_domain::request::{self, RequestLimits};
-use quita_domain::routing::Considered;
+use quita_domain::routing::{Considered, Routed};
 use quita_domain::time::Timestamp;
 use uuid::Uuid;
 
@@ -43,6 +43,7 @@ pub(super) fn paid_payment(
         fingerprint: None,
         page_token: "example".into(),
         considered: vec![considered],
+        routed: Routed::default(),
     };
     let opened = Payment::open(new, &context).next?;
     let issued = Issued::Pix {
