@@ -100,6 +100,7 @@ group! {
         callbacks_failed: "não registrados: {why}", "not registered: {why}";
         never: "nunca", "never";
         latency: "Tempo de resposta", "Latency";
+        approval: "Aprovação", "Approval";
         outcomes: "Desfechos", "Outcomes";
         answered: "respondidas", "answered";
         refused_calls: "recusadas", "refused";

@@ -106,6 +106,8 @@ faults! {
     BankPanic = 10,
     /// The issuer refuses.
     BankDeclines = 200,
+    /// The issuer refuses a card here, and may approve it elsewhere.
+    CardDeclinedHere = 600,
     /// The issuer refuses for good.
     BankDeclinesForGood = 50,
     /// A notice never comes.

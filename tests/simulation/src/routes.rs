@@ -61,8 +61,12 @@ impl Routes {
             return Self::default();
         }
         let count = |most| usize::try_from(chance.between(0, most)).unwrap();
+        let mut rules: Vec<_> = (0..count(4)).map(|_| Wish::by(chance, banks)).collect();
+        if chance.per_mille(500) {
+            rules.push(Wish { goes_further: true, ..Wish::everything() });
+        }
         Self {
-            rules: (0..count(4)).map(|_| Wish::by(chance, banks)).collect(),
+            rules,
             costs: (0..count(4)).map(|_| Fee::by(chance, banks)).collect(),
             prefers_net: chance.per_mille(400),
             is_sticky: chance.per_mille(300),

@@ -176,8 +176,9 @@ impl NodeBank {
 /// Charges.
 impl NodeBank {
     /// Whether the issuer declines, and then whether another try may succeed.
-    fn declines(&self) -> Option<DeclineKind> {
-        if self.world.strikes(Fault::BankDeclines) {
+    fn declines(&self, method: Method) -> Option<DeclineKind> {
+        let is_card = method == Method::CreditCard;
+        if self.world.strikes(Fault::BankDeclines) || is_card && self.world.strikes(Fault::CardDeclinedHere) {
             Some(DeclineKind::Reversible)
         } else {
             self.world.strikes(Fault::BankDeclinesForGood).then_some(DeclineKind::Irreversible)
@@ -199,7 +200,7 @@ impl NodeBank {
             }
             return stated(entry, id, now);
         }
-        let declined = self.declines();
+        let declined = self.declines(query.method);
         let holding = match query.method {
             _ if declined.is_some() => Holding::Declined,
             Method::Pix | Method::Boleto => Holding::Awaited,
