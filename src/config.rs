@@ -24,6 +24,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use quita_adapters::system::SystemClock;
+use quita_domain::request::{PostbackPolicy, RequestLimits};
 use quita_domain::routing::RoutingTable;
 use quita_domain::secret::Secret;
 use quita_ports::Clock;
@@ -125,6 +126,15 @@ pub enum LogLevel {
 }
 
 impl Config {
+    /// What is decided about creation requests.
+    pub(crate) const fn request_limits(&self) -> RequestLimits {
+        let postback = match self.environment {
+            Environment::Development => PostbackPolicy::AllowAnything,
+            Environment::Production => PostbackPolicy::HttpsPublicOnly,
+        };
+        RequestLimits { max_installments: self.max_installments, postback }
+    }
+
     /// Reads everything that was set; what was not has its default.
     ///
     /// # Errors

@@ -3,13 +3,13 @@
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use quita_domain::identity::{AcquirerName, Owner};
+use quita_domain::identity::{AcquirerName, Mode, Owner};
 use quita_domain::method::Method;
 use quita_domain::order::Order;
 use quita_domain::payment::Context;
 use quita_domain::routing::{
-    Approvals, Candidate, Condition, Considered, NoRoute, Routed, RoutingTable, Standing, Version, Wanted,
-    plan,
+    Approvals, Candidate, Condition, Considered, Evaluated, NoRoute, Routed, RoutingTable, Standing, Version,
+    Wanted, plan,
 };
 use quita_domain::time::Timestamp;
 use quita_ports::{AcquirerFactory, AcquirerSpec};
@@ -143,12 +143,7 @@ impl Routes {
         merchant_waits: Duration,
     ) -> Result<(Vec<Considered>, Routed), NoRoute> {
         let running = self.running();
-        let candidates: Vec<_> = self
-            .all
-            .iter()
-            .filter(|route| route.spec().mode == owner.mode && route.method == order.method)
-            .map(|route| route.candidate(context.now, merchant_waits))
-            .collect();
+        let candidates = self.candidates(order, owner.mode, context.now, merchant_waits);
         let wanted = Wanted::of(order, &owner.merchant, context.now);
         let planned = plan(&wanted, &candidates, &running.table, context.dice);
         planned.is_possible()?;
@@ -157,6 +152,35 @@ impl Routes {
 }
 
 impl Routes {
+    /// Those that take an order of this mode, as they are now.
+    fn candidates(
+        &self,
+        order: &Order,
+        mode: Mode,
+        now: Timestamp,
+        merchant_waits: Duration,
+    ) -> Vec<Candidate<'_>> {
+        let takes = |route: &&Route| route.spec().mode == mode && route.method == order.method;
+        let routes = self.all.iter().filter(takes);
+        routes.map(|route| route.candidate(now, merchant_waits)).collect()
+    }
+
+    /// Which way an order would go at this time, with the acquirers as they are now. Nothing comes of it.
+    pub(crate) fn evaluate(
+        &self,
+        order: &Order,
+        owner: &Owner,
+        (now, at): (Timestamp, Timestamp),
+        dice: u64,
+        merchant_waits: Duration,
+    ) -> Evaluated {
+        let running = self.running();
+        let candidates = self.candidates(order, owner.mode, now, merchant_waits);
+        let wanted = Wanted::of(order, &owner.merchant, at);
+        let planned = plan(&wanted, &candidates, &running.table, dice);
+        Evaluated::of(&planned, &wanted, &running.table, running.version.clone())
+    }
+
     /// Every route.
     pub(crate) fn all(&self) -> &[Route] {
         &self.all
