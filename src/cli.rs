@@ -109,7 +109,7 @@ async fn run(command: Command) -> Result<(), Failure> {
         Command::Load(command) => load::run(command).await,
         Command::Backup(command) => backup::run(command).await,
         Command::Cnab(command) => cnab::run(command),
-        Command::Routing(command) => routing::run(command),
+        Command::Routing(command) => routing::run(command).await,
         Command::Doctor(flags) => doctor::run(flags.settings()).await,
     }
 }
@@ -146,6 +146,8 @@ mod tests {
             "quita cnab read",
             "quita routing",
             "quita routing evaluate --file x",
+            "quita routing replay --since 7d",
+            "quita routing replay --since week --with x",
             "quita routing evaluate --file x --merchant a --mode prod",
             "quita routing evaluate --file x --merchant a --at today",
             "quita routing evaluate --file x --merchant a --dice -1",

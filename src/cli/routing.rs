@@ -1,6 +1,7 @@
 //! `quita routing`: which way payments would go, without a service.
 
 mod evaluate;
+mod replay;
 
 use clap::Subcommand;
 
@@ -11,10 +12,13 @@ use super::failure::Failure;
 pub(super) enum RoutingCommand {
     /// Tell which way a payment would go, and why
     Evaluate(evaluate::Evaluate),
+    /// Tell what other routes would have done with the stored payments, and what that would have cost
+    Replay(replay::Replay),
 }
 
-pub(super) fn run(command: RoutingCommand) -> Result<(), Failure> {
+pub(super) async fn run(command: RoutingCommand) -> Result<(), Failure> {
     match command {
         RoutingCommand::Evaluate(command) => evaluate::run(command),
+        RoutingCommand::Replay(command) => replay::run(command).await,
     }
 }

@@ -151,3 +151,34 @@ fn a_dry_run_needs_a_key_that_may_read_and_a_body_that_could_be_created() {
     let fields: Vec<_> = refused["details"].as_array().unwrap().iter().map(|one| &one["field"]).collect();
     assert_eq!(fields, ["dice", "amount"], "{refused:#}");
 }
+
+#[test]
+fn a_replay_by_the_same_routes_moves_nothing_and_by_others_tells_from_where_to_where() {
+    let table = |priority_of_b: u32| {
+        format!(
+            "[[acquirer]]\nname = \"a\"\nadapter = \"sandbox\"\nweight = 7\n\n\
+             [[acquirer]]\nname = \"b\"\nadapter = \"sandbox\"\nweight = 3\npriority = {priority_of_b}\n"
+        )
+    };
+    let app = app_with(
+        "[{ name = \"a\", adapter = \"sandbox\", weight = 7 }, { name = \"b\", adapter = \"sandbox\", weight = 3 }]",
+    );
+    let client = app.client();
+    let firsts: Vec<_> = (0..30).map(|_| client.create(&pix(10_027))["acquirer"].clone()).collect();
+    let at_a = firsts.iter().filter(|name| **name == json!("a")).count();
+    assert!((1..30).contains(&at_a), "{firsts:?}");
+    for (name, priority_of_b) in [("old.toml", 1), ("new.toml", 0)] {
+        std::fs::write(app.directory().join(name), table(priority_of_b)).unwrap();
+    }
+    let replay = |with: &str, more: &[&str]| {
+        let arguments = ["routing", "replay", "--config", "old.toml", "--since", "1d", "--with", with];
+        app.quita(&[&arguments, more].concat()).output()
+    };
+    let report = |with: &str| serde_json::from_str::<Value>(&replay(with, &["--json"])).unwrap();
+    let cost = json!({"before": "0.00", "after": "0.00"});
+    assert_eq!(report("old.toml"), json!({"payments": 30, "moved": 0, "ways": [], "cost": cost}));
+    let ways = json!([{"from": "a", "to": "b", "count": at_a}]);
+    assert_eq!(report("new.toml"), json!({"payments": 30, "moved": at_a, "ways": ways, "cost": cost}));
+    let told = replay("new.toml", &[]);
+    assert_eq!(told.lines().nth(1), Some(format!("  a → b: {at_a}").as_str()), "{told}");
+}

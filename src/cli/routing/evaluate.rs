@@ -7,7 +7,7 @@ use clap::Args;
 use quita_adapters::system::{SystemClock, SystemDice};
 use quita_domain::identity::{MerchantId, Mode};
 use quita_domain::request::{Rejection, evaluation};
-use quita_domain::routing::{Approvals, Candidate, Condition, Evaluated, Wanted, plan};
+use quita_domain::routing::{Approvals, Condition, Evaluated, Wanted, plan};
 use quita_domain::time::Timestamp;
 use quita_ports::{Clock, Dice};
 
@@ -59,16 +59,8 @@ pub(super) fn run(command: Evaluate) -> Result<(), Failure> {
     let takes =
         |spec: &&quita_ports::AcquirerSpec| spec.mode == command.mode && spec.methods.contains(&order.method);
     let specs = config.acquirers.iter().map(|acquirer| &acquirer.spec).filter(takes);
-    let candidates: Vec<_> = specs
-        .map(|spec| Candidate {
-            acquirer: &spec.name,
-            min_amount: spec.min_amount,
-            max_amount: spec.max_amount,
-            max_expiry_s: spec.max_expiry_s,
-            condition: Condition::Healthy,
-            approvals: Approvals::default(),
-        })
-        .collect();
+    let candidates: Vec<_> =
+        specs.map(|spec| spec.candidate(Condition::Healthy, Approvals::default())).collect();
     let merchant = MerchantId::new(command.merchant);
     let wanted = Wanted::of(order, &merchant, at);
     let dice = command.dice.or(asked.dice).unwrap_or_else(|| SystemDice.roll());
