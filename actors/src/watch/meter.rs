@@ -20,6 +20,7 @@ pub(crate) struct Meter {
     pub(crate) payments: IntCounterVec,
     pub(crate) acquirer_requests: HistogramVec,
     pub(crate) route_states: IntGaugeVec,
+    pub(crate) routing_version: IntGaugeVec,
     pub(crate) notices: IntCounterVec,
     pub(crate) webhook_deliveries: IntCounterVec,
     pub(crate) webhook_lag: Histogram,
@@ -50,6 +51,7 @@ impl Meter {
         let calls = seconds("quita_acquirer_request_seconds", "Calls to acquirers by outcome");
         let failures = "Writes that the store did not take, or whose outcome is unknown";
         let states = Opts::new("quita_route_state", "1 for the state that a route is in, 0 for the others");
+        let routing = Opts::new("quita_routing_version", "1 for the configuration of routes that decides");
         let meter = Self {
             actors: ActorMeters::new(registry, clock)?,
             created: counters("quita_payments_created_total", "Payments that were created", &["method"])?,
@@ -60,6 +62,7 @@ impl Meter {
             )?,
             acquirer_requests: enter(registry, HistogramVec::new(calls, &["acquirer", "outcome"])?)?,
             route_states: enter(registry, IntGaugeVec::new(states, &["acquirer", "method", "state"])?)?,
+            routing_version: enter(registry, IntGaugeVec::new(routing, &["version"])?)?,
             notices: counters(
                 "quita_notices_total",
                 "Notices that acquirers sent over HTTP by what came of them",
