@@ -18,7 +18,9 @@ mod payments;
 mod system;
 
 pub use acquirers::notices::NoticeDenied;
-pub use acquirers::route_view::{RouteFailure, RouteHealth, RouteOutcomes, RouteState, RouteView};
+pub use acquirers::route_view::{
+    RouteApprovals, RouteFailure, RouteHealth, RouteOutcomes, RouteState, RouteView,
+};
 pub use actor::crash_cause::CrashCause;
 pub use actor::kind::ActorKind;
 pub use denied::Denied;

@@ -27,6 +27,8 @@ pub(crate) struct PaymentRow<'a> {
     pub(crate) email: &'a str,
     /// The merchant's own id.
     pub(crate) external_reference: Option<&'a str>,
+    /// Tells by which card it is to be paid; removed when tries of it count no more.
+    pub(crate) card: Option<&'a str>,
     /// When it was created.
     pub(crate) created_at: i64,
     /// What was asked for, in cents.
@@ -62,6 +64,7 @@ impl<'a> PaymentRow<'a> {
             document: order.payer.document.as_str(),
             email: &order.payer.email,
             external_reference: order.external_reference.as_deref(),
+            card: payment.card_fingerprint.as_ref().map(|card| card.as_str()),
             created_at: payment.created_at.millis(),
             amount: signed(order.amount.cents()),
             status: payment.status().as_str(),

@@ -14,6 +14,8 @@
 mod access;
 #[path = "store_contract/audit.rs"]
 mod audit;
+#[path = "store_contract/cards.rs"]
+mod cards;
 #[path = "store_contract/complete.rs"]
 mod complete;
 #[path = "store_contract/embedded.rs"]
@@ -118,6 +120,10 @@ macro_rules! for_each_case {
             figures::the_time_to_be_paid_falls_into_its_class,
             figures::a_payment_is_counted_as_what_it_is_now,
             figures::figures_are_of_one_merchant_in_one_mode_and_a_time,
+            cards::tries_of_a_card_are_counted_in_windows_that_roll_and_of_every_merchant,
+            cards::every_charge_of_a_payment_is_a_try,
+            cards::a_card_that_is_forgotten_counts_no_more,
+            cards::a_card_that_was_tried_more_often_than_any_brand_allows_is_counted_to_there,
             waiting::the_store_answers_a_ping,
         }
     };

@@ -9,6 +9,7 @@ mod change;
 mod decide;
 mod dispute;
 mod due;
+mod further;
 mod hint;
 mod inquire;
 mod learn;
@@ -27,6 +28,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::acquiring::ChargeQuery;
+use crate::card::CardFingerprint;
 use crate::delivery::{Delivery, DeliveryState, Receiver, address_of};
 use crate::event::Event;
 use crate::identity::{Owner, TransactionId};
@@ -66,6 +68,9 @@ pub struct Payment {
     /// Keyed hash of the request, if it came with an `Idempotency-Key`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
+    /// Tells by which card it is to be paid, if tries of one card are counted. Forgotten when they count no more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub card_fingerprint: Option<CardFingerprint>,
     /// The unguessable part of its public pages' addresses.
     pub page_token: String,
     /// When it was created.
@@ -230,7 +235,8 @@ impl Payment {
         let reports = self.reports.iter().map(|report| report.due_at);
         let check = self.check.map(|check| check.at);
         let inquiry = attempt.and_then(|attempt| attempt.inquire_at);
-        inquiry.into_iter().chain(check).chain(operations).chain(reports).min()
+        let card = self.forgets_card_at();
+        inquiry.into_iter().chain(check).chain(operations).chain(reports).chain(card).min()
     }
 
     /// When the next delivery may be tried. `None` when nothing is left to deliver.

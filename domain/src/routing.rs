@@ -29,7 +29,7 @@ pub use attempt::{Attempt, AttemptOutcome};
 pub use cost::{CostLine, Rate};
 pub use criterion::{Bin, Criteria, Criterion, Hours, Metadata, Weekday};
 pub use evaluated::Evaluated;
-pub use limit::{CardTries, LimitReached, TRIES_ARE_COUNTED_FOR_MS, further_try};
+pub use limit::{CardTries, LimitReached, PAYMENTS_ARE_COUNTED_TO, TRIES_ARE_COUNTED_FOR_MS, further_try};
 pub use lint::{Capability, Finding, FindingKind, Gravity, lint};
 pub use plan::{Candidate, Choice, Condition, NoRoute, Plan, plan};
 pub use replay::{Replayed, replay, seen};

@@ -9,6 +9,7 @@ mod payments {
     pub(crate) mod crosswise;
     pub(crate) mod deliveries;
     pub(crate) mod disputes;
+    pub(crate) mod further;
     pub(crate) mod hints;
     pub(crate) mod operations;
     pub(crate) mod order_of_notices;
@@ -64,6 +65,7 @@ fn at(ms: u64) -> Context {
         operates_in_turn: false,
         hint_gap_ms: 2_000,
         reads_approved: false,
+        card_tries: None,
     }
 }
 
@@ -123,6 +125,7 @@ fn open(order: Order) -> Decision {
         owner,
         order,
         fingerprint: None,
+        card_fingerprint: None,
         page_token: "token".into(),
         considered: vec![considered("first"), considered("second")],
         routed: Routed::default(),
@@ -255,6 +258,7 @@ fn a_captured_card_becomes_approved_and_paid_in_one_write_with_two_events() {
         owner: base.owner,
         order,
         fingerprint: None,
+        card_fingerprint: None,
         page_token: String::new(),
         considered: vec![considered],
         routed: Routed::default(),

@@ -49,6 +49,7 @@ fn payment(order: Order) -> Payment {
         call_is_over: true,
         not_found: 0,
         refusal: None,
+        decline: None,
         without_code: false,
         reference: Reference::none(),
     });
@@ -63,6 +64,7 @@ fn payment(order: Order) -> Payment {
         },
         order: Arc::new(order),
         fingerprint: Some("fingerprint".into()),
+        card_fingerprint: None,
         page_token: "t0ken".into(),
         created_at: at(0),
         considered: [Considered { acquirer: sandbox, eligible: true, reason: "preferred".into() }].into(),

@@ -1,7 +1,8 @@
 //! What the handlers share.
 
 use quita_actors::Payments;
-use quita_domain::identity::{AcquirerName, Owner, TransactionId};
+use quita_domain::card::{CardData, CardFingerprint};
+use quita_domain::identity::{AcquirerName, Mode, Owner, TransactionId};
 use quita_domain::request::RequestLimits;
 use quita_domain::secret::Secret;
 use quita_domain::webhook::signature::WebhookSecret;
@@ -70,6 +71,7 @@ impl Edge {
 pub struct Keys {
     id: Vec<u8>,
     fingerprint: Vec<u8>,
+    card: Vec<u8>,
     page: Vec<u8>,
     notification: Vec<u8>,
     callback: Vec<u8>,
@@ -82,6 +84,7 @@ impl Keys {
         Self {
             id: key("quita transaction id 1"),
             fingerprint: key("quita fingerprint 1"),
+            card: key("quita card 1"),
             page: key("quita page 1"),
             notification: key("quita notification 1"),
             callback: key("quita callback 1"),
@@ -99,6 +102,11 @@ impl Keys {
     /// The key for fingerprints of requests.
     pub(crate) fn fingerprint(&self) -> &[u8] {
         &self.fingerprint
+    }
+
+    /// Tells a card from others in this mode, and nothing else of it: the same on every node.
+    pub(crate) fn card_fingerprint(&self, card: &CardData, mode: Mode) -> CardFingerprint {
+        CardFingerprint::of(&card.number, mode, &self.card)
     }
 
     /// The unguessable part of the addresses of a payment's pages.
@@ -154,7 +162,7 @@ fn first_16(bytes: &[u8]) -> [u8; 16] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quita_domain::identity::{ApplicationName, MerchantId, Mode};
+    use quita_domain::identity::{ApplicationName, MerchantId};
 
     fn owner(merchant: &str, mode: Mode) -> Owner {
         let application = ApplicationName::new("default");

@@ -195,6 +195,7 @@ impl World {
             },
             order: order(method, cents, card.as_ref(), capture),
             fingerprint: None,
+            card_fingerprint: None,
             page_token: "token".into(),
             considered: names.iter().map(considered).collect(),
             routed: Routed::default(),
@@ -334,5 +335,6 @@ const fn context(now: Timestamp, op: Uuid) -> Context {
         operates_in_turn: false,
         hint_gap_ms: 2_000,
         reads_approved: false,
+        card_tries: None,
     }
 }

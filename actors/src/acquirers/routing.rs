@@ -3,10 +3,11 @@
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use quita_domain::card::Brand;
 use quita_domain::identity::{AcquirerName, Mode, Owner};
 use quita_domain::method::Method;
 use quita_domain::order::Order;
-use quita_domain::payment::Context;
+use quita_domain::payment::{Context, Payment};
 use quita_domain::routing::{
     Approvals, Candidate, Condition, Considered, Evaluated, NoRoute, Routed, RoutingTable, Standing, Version,
     Wanted, plan,
@@ -15,9 +16,10 @@ use quita_domain::time::Timestamp;
 use quita_ports::{AcquirerFactory, AcquirerSpec};
 
 use crate::acquirers::acquirer::AcquirerActor;
+use crate::acquirers::approvals::{self, ApprovalWindows};
 use crate::acquirers::health::Health;
 use crate::acquirers::pace::Pace;
-use crate::acquirers::route_view::{RouteHealth, RouteState, RouteView};
+use crate::acquirers::route_view::{RouteApprovals, RouteHealth, RouteState, RouteView};
 use crate::actor::slot::Slot;
 use crate::watch::meter::Meter;
 
@@ -28,6 +30,7 @@ pub(crate) struct Route {
     pub(crate) health: Arc<Health>,
     /// Shared by every method of the acquirer.
     pub(crate) pace: Arc<Pace>,
+    pub(crate) approvals: ApprovalWindows,
     pub(crate) slot: Arc<Slot<AcquirerActor>>,
 }
 
@@ -42,6 +45,7 @@ impl Route {
             self.pace.throttled_for().map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
         RouteView {
             throttled_until: throttled_ms.map(|wait_ms| now.plus_ms(wait_ms)),
+            approvals: self.approvals.all().into_iter().map(RouteApprovals::from).collect(),
             ..self.health.view(self.health(now), now)
         }
     }
@@ -56,9 +60,8 @@ impl Route {
         }
     }
 
-    /// What the plan has to know of it. A merchant waits for this long.
-    fn candidate(&self, now: Timestamp, merchant_waits: Duration) -> Candidate<'_> {
-        let spec = self.spec();
+    /// What the plan has to know of it for a card of this brand, or for what has none. A merchant waits for this long.
+    fn candidate(&self, now: Timestamp, merchant_waits: Duration, brand: Option<Brand>) -> Candidate<'_> {
         let condition = match (self.health.condition(now), self.pace.throttled_for()) {
             (Condition::Healthy | Condition::Failing, Some(wait)) if wait > merchant_waits => {
                 Condition::ThrottledForLong
@@ -69,14 +72,13 @@ impl Route {
             (Condition::Healthy | Condition::Failing, Some(_)) => Condition::Throttled,
             (condition, _) => condition,
         };
-        Candidate {
-            acquirer: &spec.name,
-            min_amount: spec.min_amount,
-            max_amount: spec.max_amount,
-            max_expiry_s: spec.max_expiry_s,
-            condition,
-            approvals: Approvals::default(),
-        }
+        self.spec().candidate(condition, self.approvals.of(brand))
+    }
+}
+
+impl From<(Option<Brand>, Approvals)> for RouteApprovals {
+    fn from((brand, Approvals { approved, tries }): (Option<Brand>, Approvals)) -> Self {
+        Self { brand, approved, tries }
     }
 }
 
@@ -84,11 +86,12 @@ impl Route {
 struct Running {
     table: RoutingTable,
     version: Version,
+    counts_tries: bool,
 }
 
 impl From<RoutingTable> for Running {
     fn from(table: RoutingTable) -> Self {
-        Self { version: table.version(), table }
+        Self { version: table.version(), counts_tries: table.retries_declines(), table }
     }
 }
 
@@ -120,6 +123,11 @@ impl Routes {
     /// Which table decides.
     pub(crate) fn version(&self) -> Version {
         self.running().version.clone()
+    }
+
+    /// Whether tries of one card are counted, because a rule sends what was declined to a further acquirer.
+    pub(crate) fn count_tries(&self) -> bool {
+        self.running().counts_tries
     }
 
     /// The route of an acquirer for a method.
@@ -161,8 +169,8 @@ impl Routes {
         merchant_waits: Duration,
     ) -> Vec<Candidate<'_>> {
         let takes = |route: &&Route| route.spec().mode == mode && route.method == order.method;
-        let routes = self.all.iter().filter(takes);
-        routes.map(|route| route.candidate(now, merchant_waits)).collect()
+        let (routes, brand) = (self.all.iter().filter(takes), order.card().map(|card| card.brand));
+        routes.map(|route| route.candidate(now, merchant_waits, brand)).collect()
     }
 
     /// Which way an order would go at this time, with the acquirers as they are now. Nothing comes of it.
@@ -179,6 +187,16 @@ impl Routes {
         let wanted = Wanted::of(order, &owner.merchant, at);
         let planned = plan(&wanted, &candidates, &running.table, dice);
         Evaluated::of(&planned, &wanted, &running.table, running.version.clone())
+    }
+
+    /// Counts the tries that ended by this write.
+    pub(crate) fn count_ended(&self, before: Option<&Payment>, after: &Payment) {
+        let brand = after.order.card().map(|card| card.brand);
+        for (attempt, is_approved) in approvals::ended(before, after) {
+            if let Some(route) = self.find(&attempt.acquirer, after.method()) {
+                route.approvals.add(brand, is_approved);
+            }
+        }
     }
 
     /// Every route.
@@ -204,6 +222,18 @@ impl Routes {
                 let labels = [route.spec().name.as_str(), route.method.label(), state.as_str()];
                 meter.route_states.with_label_values(&labels).set(i64::from(state == is));
             }
+            for (brand, approvals) in route.approvals.all() {
+                let brand = brand.map_or("", Brand::as_str);
+                let labels = [route.spec().name.as_str(), route.method.label(), brand];
+                meter.approval.with_label_values(&labels).set(ratio(approvals.per_mille()));
+                meter.approval_tries.with_label_values(&labels).set(approvals.tries.into());
+            }
         }
     }
+}
+
+/// Thousandths as the fraction that a metric is.
+#[allow(clippy::float_arithmetic, reason = "a metric is a float, and nothing is decided by it")]
+fn ratio(per_mille: u32) -> f64 {
+    f64::from(per_mille) / 1_000.0
 }

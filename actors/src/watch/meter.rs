@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use prometheus::{
-    Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
+    GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
+    Registry,
 };
 use quita_domain::exception::{UNKNOWN_PAYMENT, UNREADABLE};
 use quita_domain::payment::DiscrepancyKind;
@@ -21,6 +22,8 @@ pub(crate) struct Meter {
     pub(crate) acquirer_requests: HistogramVec,
     pub(crate) route_states: IntGaugeVec,
     pub(crate) routing_version: IntGaugeVec,
+    pub(crate) approval: GaugeVec,
+    pub(crate) approval_tries: IntGaugeVec,
     pub(crate) notices: IntCounterVec,
     pub(crate) webhook_deliveries: IntCounterVec,
     pub(crate) webhook_lag: Histogram,
@@ -50,6 +53,11 @@ impl Meter {
         let writes = HistogramOpts::new("quita_journal_batch_size", "Writes in one batch");
         let calls = seconds("quita_acquirer_request_seconds", "Calls to acquirers by outcome");
         let failures = "Writes that the store did not take, or whose outcome is unknown";
+        let approval =
+            "How likely a charge is approved, by the last tries on this node: (approved + 1) / (tries + 2)";
+        let approval = Opts::new("quita_acquirer_approval", approval);
+        let tries = "The tries that quita_acquirer_approval is computed from, at most 200";
+        let tries = Opts::new("quita_acquirer_approval_tries", tries);
         let states = Opts::new("quita_route_state", "1 for the state that a route is in, 0 for the others");
         let routing = Opts::new("quita_routing_version", "1 for the configuration of routes that decides");
         let meter = Self {
@@ -63,6 +71,8 @@ impl Meter {
             acquirer_requests: enter(registry, HistogramVec::new(calls, &["acquirer", "outcome"])?)?,
             route_states: enter(registry, IntGaugeVec::new(states, &["acquirer", "method", "state"])?)?,
             routing_version: enter(registry, IntGaugeVec::new(routing, &["version"])?)?,
+            approval: enter(registry, GaugeVec::new(approval, &["acquirer", "method", "brand"])?)?,
+            approval_tries: enter(registry, IntGaugeVec::new(tries, &["acquirer", "method", "brand"])?)?,
             notices: counters(
                 "quita_notices_total",
                 "Notices that acquirers sent over HTTP by what came of them",

@@ -39,6 +39,7 @@ ops! {
     Load = "load" | "ping",
     Due = "due",
     OutboxDue = "outbox_due",
+    CardTries = "card_tries",
     PutNotices = "put_notices",
     DueNotices = "due_notices",
     FinishNotices = "finish_notices",
@@ -78,6 +79,7 @@ pub(crate) enum Fault {
 struct Script {
     once: HashMap<Op, VecDeque<Fault>>,
     always: HashMap<Op, Fault>,
+    called: HashMap<Op, usize>,
     spoilt: BTreeSet<TransactionId>,
     batches: Vec<usize>,
     reads: Vec<usize>,
@@ -88,6 +90,7 @@ struct Script {
 impl Script {
     fn next(&mut self, call: &str) -> Option<Fault> {
         let op = Op::of(call)?;
+        *self.called.entry(op).or_default() += 1;
         let planned = self.once.get_mut(&op).and_then(VecDeque::pop_front);
         planned.or_else(|| self.always.get(&op).cloned())
     }
@@ -142,6 +145,11 @@ impl TestStore {
         script.once.clear();
     }
 
+    /// How often it was called for this.
+    pub(crate) fn called(&self, op: Op) -> usize {
+        self.script().called.get(&op).copied().unwrap_or_default()
+    }
+
     /// From now on this payment is unreadable.
     pub(crate) fn spoil(&self, id: TransactionId) {
         self.script().spoilt.insert(id);
@@ -163,6 +171,7 @@ impl TestStore {
             operates_in_turn: false,
             hint_gap_ms: 2_000,
             reads_approved: false,
+            card_tries: None,
         };
         let mut records = self.records();
         let Some(known) = records.payments.get(&id) else { return };

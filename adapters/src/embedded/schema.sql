@@ -10,6 +10,8 @@ CREATE TABLE payments (
     document           TEXT    NOT NULL,
     email              TEXT    NOT NULL,
     external_reference TEXT,
+    -- a keyed hash of the card's number, for as long as its tries are counted
+    card               TEXT,
     created_at         INTEGER NOT NULL,
     amount             INTEGER NOT NULL,
     status             TEXT    NOT NULL,
@@ -33,6 +35,7 @@ CREATE INDEX payments_by_email ON payments (merchant, mode, email, created_at DE
 CREATE INDEX payments_by_external_reference
     ON payments (merchant, mode, external_reference, created_at DESC, id DESC)
     WHERE external_reference IS NOT NULL;
+CREATE INDEX payments_by_card ON payments (card, created_at DESC) WHERE card IS NOT NULL;
 CREATE INDEX payments_due ON payments (due_at, id) WHERE due_at IS NOT NULL;
 CREATE INDEX payments_outbox ON payments (outbox_at, id) WHERE outbox_at IS NOT NULL;
 -- Lists of deliveries merge those of each combination of states that they show.

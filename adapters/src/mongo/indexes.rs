@@ -39,6 +39,7 @@ pub(super) const BY_AMOUNT: &str = "by_amount";
 pub(super) const BY_DOCUMENT: &str = "by_document";
 pub(super) const BY_EMAIL: &str = "by_email";
 pub(super) const BY_EXTERNAL_REFERENCE: &str = "by_external_reference";
+pub(super) const BY_CARD: &str = "by_card";
 pub(super) const BY_DELIVERY_STATE: &str = "by_delivery_state";
 /// What the timer looks for; notices that wait.
 pub(super) const DUE: &str = "due";
@@ -91,7 +92,7 @@ pub(super) async fn make(database: &Database) -> Result<(), StoreError> {
 }
 
 /// See [`crate::payment_index::PaymentIndex`].
-fn of_payments() -> [IndexModel; 9] {
+fn of_payments() -> [IndexModel; 10] {
     let of_merchant = |middle: Document| {
         let mut keys = doc! { "merchant": 1, "mode": 1 };
         keys.extend(middle);
@@ -108,6 +109,7 @@ fn of_payments() -> [IndexModel; 9] {
         index(BY_EMAIL, of_merchant(doc! { "email": 1 })),
         only_with("externalReference", BY_EXTERNAL_REFERENCE, of_merchant(doc! { "externalReference": 1 })),
         only_with("deliveryStates", BY_DELIVERY_STATE, of_merchant(doc! { "deliveryStates": 1 })),
+        only_with("card", BY_CARD, doc! { "card": 1, "createdAt": -1 }),
         only_with("dueAt", DUE, doc! { "dueAt": 1, "_id": 1 }),
         only_with("outboxAt", OUTBOX, doc! { "outboxAt": 1, "_id": 1 }),
     ]

@@ -5,10 +5,12 @@ use bson::{Bson, Document, RawDocument, doc};
 use futures_util::future::join;
 use mongodb::Database;
 use mongodb::options::FindOptions;
+use quita_domain::card::CardFingerprint;
 use quita_domain::delivery::{DeliveryState, Receiver};
 use quita_domain::identity::{MerchantId, Mode, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use quita_domain::payment::Payment;
+use quita_domain::routing::{CardTries, PAYMENTS_ARE_COUNTED_TO, TRIES_ARE_COUNTED_FOR_MS};
 use quita_domain::time::Timestamp;
 use quita_ports::{DueDelivery, Listed, OutboxPlace, PaymentStore, StoreError, Write, WriteError};
 use serde::Serialize;
@@ -17,7 +19,7 @@ use uuid::Uuid;
 use super::MongoStore;
 use super::batch::{self, Outcome};
 use super::failure::{LIST_TIME_OUT, within_time};
-use super::indexes::{BY_AMOUNT, DUE, OUTBOX, PAYMENTS, named};
+use super::indexes::{BY_AMOUNT, BY_CARD, DUE, OUTBOX, PAYMENTS, named};
 use super::listing::{self, Listing};
 use super::reading::{binary, find_all, value_in};
 use crate::payment_index::PaymentIndex;
@@ -43,6 +45,8 @@ struct Envelope<'a> {
     email: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     external_reference: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    card: Option<&'a str>,
     created_at: i64,
     status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,6 +73,7 @@ impl<'a> Envelope<'a> {
             document: row.document,
             email: row.email,
             external_reference: row.external_reference,
+            card: row.card,
             created_at: row.created_at,
             status: row.status,
             due_at: row.due_at,
@@ -178,6 +183,18 @@ impl PaymentStore for MongoStore {
                 doc! { "outboxAt": { "$gte": at.millis(), "$lte": now.millis() }, "$or": [at_once, later] };
         }
         find_all(&self.collection(PAYMENTS), filter, options.build(), read_due_delivery).await
+    }
+
+    async fn card_tries(&self, card: &CardFingerprint, now: Timestamp) -> Result<CardTries, StoreError> {
+        let options = FindOptions::builder()
+            .projection(doc! { "payment": 1 })
+            .sort(doc! { "createdAt": -1 })
+            .limit(signed_limit(PAYMENTS_ARE_COUNTED_TO))
+            .max_time(LIST_TIME_OUT)
+            .hint(named(BY_CARD));
+        let since = now.minus_ms(TRIES_ARE_COUNTED_FOR_MS).millis();
+        let filter = doc! { "card": card.as_str(), "createdAt": { "$gt": since } };
+        Ok(CardTries::of(&self.find(filter, options.build()).await?, now))
     }
 }
 

@@ -64,6 +64,7 @@ impl Sample {
             owner,
             order,
             fingerprint: Some("f".repeat(64)),
+            card_fingerprint: None,
             page_token: String::from("token"),
             considered: vec![considered],
             routed: Routed::default(),
@@ -140,6 +141,7 @@ pub fn context(at: i64) -> Context {
         operates_in_turn: false,
         hint_gap_ms: 2_000,
         reads_approved: false,
+        card_tries: None,
     }
 }
 

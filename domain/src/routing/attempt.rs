@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::acquiring::Reference;
+use crate::acquiring::{Decline, Reference};
 use crate::identity::AcquirerName;
 use crate::time::Timestamp;
 
@@ -32,6 +32,9 @@ pub struct Attempt {
     /// What the acquirer said when it refused a charge that may have been sent before: an inquiry decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
+    /// Why the issuer declined it, if another acquirer was tried after that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decline: Option<Decline>,
     /// Whether the acquirer said that it took the charge and has no code to pay with: it is asked once more.
     #[serde(default, skip_serializing_if = "is_false")]
     pub without_code: bool,
@@ -52,6 +55,7 @@ impl Attempt {
             call_is_over: false,
             not_found: 0,
             refusal: None,
+            decline: None,
             without_code: false,
             reference: Reference::none(),
         }

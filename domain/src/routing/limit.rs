@@ -4,10 +4,14 @@
 //! (section 4, "Routes"). Here they bar a further try only, never the one that a merchant asks for.
 
 use crate::card::Brand;
-use crate::time::DAY_MS;
+use crate::payment::Payment;
+use crate::time::{DAY_MS, Timestamp};
 
 /// For how long a try is remembered: the longest window of any brand.
 pub const TRIES_ARE_COUNTED_FOR_MS: u64 = 30 * DAY_MS;
+
+/// Payments of one card that are looked at to count its tries, the newest: more than any brand allows tries.
+pub const PAYMENTS_ARE_COUNTED_TO: usize = 64;
 
 /// Advice of Mastercard after which a card is not tried again (merchant advice codes).
 const NEVER_AGAIN: [&str; 4] = ["03", "21", "40", "41"];
@@ -19,6 +23,20 @@ pub struct CardTries {
     pub in_a_day: u32,
     /// Of the last 30 days.
     pub in_30_days: u32,
+}
+
+impl CardTries {
+    /// Counts every charge of these payments, at whichever acquirer and whatever became of it.
+    pub fn of<'a>(payments: impl IntoIterator<Item = &'a Payment>, now: Timestamp) -> Self {
+        let mut tries = Self::default();
+        for attempt in payments.into_iter().flat_map(|payment| &payment.state.attempts) {
+            let ago_ms = now.ms_since(attempt.at);
+            tries.in_a_day = tries.in_a_day.saturating_add(u32::from(ago_ms < DAY_MS));
+            let counts = ago_ms < TRIES_ARE_COUNTED_FOR_MS;
+            tries.in_30_days = tries.in_30_days.saturating_add(u32::from(counts));
+        }
+        tries
+    }
 }
 
 /// Why a card is not tried further.

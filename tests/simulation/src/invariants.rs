@@ -17,6 +17,7 @@ use crate::account::Account;
 use crate::bank::Holding;
 use crate::chance::Fault;
 use crate::merchant::read_everywhere;
+use crate::routes;
 use crate::world::World;
 
 /// Whether nothing is left to do but to wait for time to go by.
@@ -82,6 +83,7 @@ pub(crate) async fn check(world: &Arc<World>) {
     }
     check_strays(world);
     check_exceptions(world);
+    routes::check(world);
 }
 
 fn check_history(world: &World, payment: &Payment) {

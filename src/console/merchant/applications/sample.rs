@@ -33,6 +33,7 @@ pub(super) fn paid_payment(
         operates_in_turn: false,
         hint_gap_ms: 2_000,
         reads_approved: false,
+        card_tries: None,
     };
     let acquirer = AcquirerName::new(ACQUIRER);
     let considered = Considered { acquirer, eligible: true, reason: "eligible".into() };
@@ -41,6 +42,7 @@ pub(super) fn paid_payment(
         owner,
         order: purchase.order,
         fingerprint: None,
+        card_fingerprint: None,
         page_token: "example".into(),
         considered: vec![considered],
         routed: Routed::default(),
