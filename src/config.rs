@@ -16,14 +16,16 @@ mod file;
 pub mod operator_password;
 mod ops_hosts;
 pub mod otlp;
-mod route;
+pub(crate) mod route;
 mod safety;
 mod secret_text;
+mod table;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use quita_adapters::system::SystemClock;
+use quita_domain::request::{PostbackPolicy, RequestLimits};
 use quita_domain::routing::RoutingTable;
 use quita_domain::secret::Secret;
 use quita_ports::Clock;
@@ -125,6 +127,15 @@ pub enum LogLevel {
 }
 
 impl Config {
+    /// What is decided about creation requests.
+    pub(crate) const fn request_limits(&self) -> RequestLimits {
+        let postback = match self.environment {
+            Environment::Development => PostbackPolicy::AllowAnything,
+            Environment::Production => PostbackPolicy::HttpsPublicOnly,
+        };
+        RequestLimits { max_installments: self.max_installments, postback }
+    }
+
     /// Reads everything that was set; what was not has its default.
     ///
     /// # Errors
@@ -145,7 +156,7 @@ impl Config {
         let public_url = settings.read("public-url", PUBLIC_URL_FORM, parse_plain_url);
         let surroundings = Surroundings { environment, public_url: public_url.as_ref(), sandbox: &sandbox };
         let acquirers = acquirer::read(&mut settings, &surroundings);
-        let routes = route::read(&mut settings, &acquirers);
+        let (routes, doubts) = route::read(&mut settings, &acquirers);
         let ops_listen = address(&mut settings, "ops-listen", 9090);
         let mut config = Self {
             listen: address(&mut settings, "listen", 8080),
@@ -178,6 +189,7 @@ impl Config {
         };
         settings.finish()?;
         config.warnings = safety::warnings(&config, store_is_flag, SystemClock.now());
+        config.warnings.extend(doubts);
         Ok(config)
     }
 

@@ -12,6 +12,7 @@ use quita_domain::identity::{AcquirerName, Mode};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::operation::Operation;
+use quita_domain::routing::{Approvals, Candidate, Condition};
 use quita_domain::time::Timestamp;
 use thiserror::Error;
 
@@ -42,6 +43,20 @@ pub struct AcquirerSpec {
     pub max_expiry_s: Option<u64>,
     /// How long after an inquiry a hint may lead to the next one about the same charge, in milliseconds, at the earliest.
     pub hint_gap_ms: u64,
+}
+
+impl AcquirerSpec {
+    /// What a plan has to know of it, when it is so.
+    pub const fn candidate(&self, condition: Condition, approvals: Approvals) -> Candidate<'_> {
+        Candidate {
+            acquirer: &self.name,
+            min_amount: self.min_amount,
+            max_amount: self.max_amount,
+            max_expiry_s: self.max_expiry_s,
+            condition,
+            approvals,
+        }
+    }
 }
 
 /// A translation between a payment and one provider.

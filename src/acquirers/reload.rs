@@ -5,13 +5,14 @@ use std::sync::Arc;
 use prometheus::{IntCounterVec, Opts, Registry};
 use quita_actors::Operators;
 use quita_domain::identity::AcquirerName;
-use quita_domain::routing::{RoutingTable, Standing};
+use quita_domain::routing::{Finding, Gravity, RoutingTable, Standing};
 
 use super::link::Prepared;
 use super::{Link, Site};
 use crate::config::Config;
 use crate::config::acquirer::AcquirerConfig;
 use crate::config::problem::ConfigError;
+use crate::config::route::findings;
 
 /// Reads the configuration again, as it was read at the start.
 #[derive(Clone)]
@@ -105,6 +106,13 @@ impl Reload {
     }
 
     fn take(&self, config: &Config) -> ReloadOutcome {
+        let routes = match self.routes(config) {
+            Ok(routes) => routes,
+            Err(why) => {
+                tracing::error!(why, "the configuration is refused, and everything stays as it was");
+                return ReloadOutcome::Refused;
+            }
+        };
         let mut changes = Vec::new();
         for link in &self.links {
             let running = link.config();
@@ -130,7 +138,6 @@ impl Reload {
                 "options besides those of acquirers have changed: they are taken at the next start"
             );
         }
-        let routes = self.routes(config);
         let has_other_routes = self.operators.routing_version() != Some(routes.version());
         if changes.is_empty() && !has_other_routes {
             return ReloadOutcome::Unchanged;
@@ -143,12 +150,16 @@ impl Reload {
         ReloadOutcome::Applied
     }
 
-    /// The routes of this configuration among the acquirers that run.
-    fn routes(&self, config: &Config) -> RoutingTable {
+    /// The routes of this configuration among the acquirers that run. The error is what is wrong with them there.
+    fn routes(&self, config: &Config) -> Result<RoutingTable, String> {
+        let running: Vec<_> = self.links.iter().map(|link| link.config()).collect();
         let mut routes = config.routes.clone();
-        let runs = |name: &AcquirerName| self.links.iter().any(|link| link.config().spec.name == *name);
-        routes.standings.retain(|name, _| runs(name));
-        routes
+        routes.standings.retain(|name, _| running.iter().any(|acquirer| acquirer.spec.name == *name));
+        let is_wrong = |finding: &Finding| finding.gravity() == Gravity::Wrong;
+        match findings(&routes, &running).into_iter().find(is_wrong) {
+            Some(finding) => Err(format!("{finding}; an acquirer that is new is there after a restart")),
+            None => Ok(routes),
+        }
     }
 
     fn apply(&self, changes: Vec<Change<'_>>) {

@@ -1,14 +1,14 @@
 //! One `[[acquirer]]` of the configuration.
 //!
 //! The keys that every acquirer has are read here; those of its adapter by the adapter's own struct, from the same
-//! `AcquirerTable`.
+//! `KeyTable`.
 
 mod adapter;
 mod address;
 mod api_pix;
 mod cielo;
 mod sandbox;
-mod table;
+mod secrets;
 mod tls;
 
 use std::str::FromStr;
@@ -19,7 +19,7 @@ use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::payment::CALL_LEASE_MS;
 use quita_ports::AcquirerSpec;
-use toml::{Table, Value};
+use toml::Value;
 use url::Url;
 
 pub use adapter::{AdapterConfig, AdapterKind};
@@ -28,11 +28,12 @@ pub use cielo::CieloConfig;
 pub use sandbox::SandboxConfig;
 pub(super) use sandbox::SandboxDefaults;
 
+use super::Environment;
 use super::duration::parse_duration;
 use super::problem::Origin;
 use super::settings::{Given, Settings};
-use super::{Environment, file};
-use table::{AcquirerTable, variable_prefix};
+use super::table::{KeyTable, tables};
+use secrets::variable_prefix;
 pub use tls::TlsConfig;
 
 /// The option that holds them.
@@ -80,7 +81,7 @@ pub(super) fn read(settings: &mut Settings, surroundings: &Surroundings<'_>) -> 
     let mut reader = Reader { surroundings, names: Vec::new(), is_every_adapter_known: true };
     let mut acquirers = Vec::new();
     for (index, table) in tables.into_iter().enumerate() {
-        acquirers.extend(reader.acquirer(&mut AcquirerTable::new(settings, &origin, index, table)));
+        acquirers.extend(reader.acquirer(&mut KeyTable::new(settings, &origin, (OPTION, index), table)));
     }
     // An acquirer that was not understood may have secrets of any name.
     if reader.is_every_adapter_known {
@@ -97,19 +98,6 @@ fn default_of(environment: Environment) -> Given {
     Given { value: Value::String(text.into()), origin: Origin::Default }
 }
 
-fn tables(value: Value) -> Result<Vec<Table>, String> {
-    let value = match value {
-        Value::String(text) => file::parse_array(&text)?,
-        other @ (Value::Integer(_)
-        | Value::Float(_)
-        | Value::Boolean(_)
-        | Value::Datetime(_)
-        | Value::Array(_)
-        | Value::Table(_)) => other,
-    };
-    value.try_into().map_err(|_| "it is no array of tables".into())
-}
-
 /// Reads one table after the other.
 struct Reader<'a> {
     surroundings: &'a Surroundings<'a>,
@@ -118,7 +106,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn acquirer(&mut self, table: &mut AcquirerTable<'_>) -> Option<AcquirerConfig> {
+    fn acquirer(&mut self, table: &mut KeyTable<'_>) -> Option<AcquirerConfig> {
         let name = self.name(table);
         let adapters = AdapterKind::ALL.map(AdapterKind::as_str).join(" or ");
         let kind = table.required("adapter", &adapters, AdapterKind::parse);
@@ -166,12 +154,12 @@ impl Reader<'_> {
     }
 
     /// Reads the name, which no other has, nor one that becomes the same variables.
-    fn name(&mut self, table: &mut AcquirerTable<'_>) -> Option<AcquirerName> {
+    fn name(&mut self, table: &mut KeyTable<'_>) -> Option<AcquirerName> {
         let name = table.required("name", "1 to 40 of a–z, 0–9, - and _", acquirer_name)?;
-        let prefix = variable_prefix(&name);
-        match self.names.iter().find(|other| variable_prefix(other) == prefix) {
+        let prefix = variable_prefix(name.as_str());
+        match self.names.iter().find(|other| variable_prefix(other.as_str()) == prefix) {
             None => {
-                table.set_name(&name);
+                table.set_name(name.as_str());
                 self.names.push(name.clone());
                 return Some(name);
             }
@@ -188,7 +176,7 @@ impl Reader<'_> {
     }
 }
 
-fn mode(table: &mut AcquirerTable<'_>, kind: Option<AdapterKind>) -> Option<Mode> {
+fn mode(table: &mut KeyTable<'_>, kind: Option<AdapterKind>) -> Option<Mode> {
     let mode = table.optional("mode", "test or live", Mode::parse)?;
     if let Some(kind) = kind.filter(|kind| mode == Mode::Live && !kind.moves_money()) {
         let kind = kind.as_str();
@@ -198,7 +186,7 @@ fn mode(table: &mut AcquirerTable<'_>, kind: Option<AdapterKind>) -> Option<Mode
     Some(mode)
 }
 
-fn methods(table: &mut AcquirerTable<'_>, kind: Option<AdapterKind>) -> Option<Vec<Method>> {
+fn methods(table: &mut KeyTable<'_>, kind: Option<AdapterKind>) -> Option<Vec<Method>> {
     let able = kind.map_or(&Method::ALL[..], AdapterKind::methods);
     let allowed: Vec<_> = able.iter().map(|method| method.label()).collect();
     let parse = |text: &str| Method::parse(text).filter(|method| able.contains(method));

@@ -190,6 +190,11 @@ impl Settings {
         self.problems.push(Problem { option: option.into(), severity: Severity::Malformed, message });
     }
 
+    /// Whether anything was refused.
+    pub(super) const fn is_refused(&self) -> bool {
+        !self.problems.is_empty()
+    }
+
     /// Fails with everything that was wrong, if anything was.
     pub(super) fn finish(self) -> Result<(), ConfigError> {
         if self.problems.is_empty() { Ok(()) } else { Err(ConfigError(self.problems)) }

@@ -3,7 +3,7 @@
 use quita_actors::Payments;
 use quita_domain::card::{CardData, CardFingerprint};
 use quita_domain::identity::{AcquirerName, Mode, Owner, TransactionId};
-use quita_domain::request::{PostbackPolicy, RequestLimits};
+use quita_domain::request::RequestLimits;
 use quita_domain::secret::Secret;
 use quita_domain::webhook::signature::WebhookSecret;
 use quita_ports::Clock;
@@ -17,8 +17,8 @@ use subtle::ConstantTimeEq;
 use uuid::{Builder, Uuid};
 
 use super::rate_limit::RateLimit;
+use crate::config::Config;
 use crate::config::acquirer::{AcquirerConfig, AdapterKind, SandboxConfig};
-use crate::config::{Config, Environment};
 use crate::service::access::KeyVerifier;
 
 /// Bytes of the code that proves a page token.
@@ -48,16 +48,12 @@ impl Edge {
         public_url: String,
         config: &Config,
     ) -> Self {
-        let postback = match config.environment {
-            Environment::Development => PostbackPolicy::AllowAnything,
-            Environment::Production => PostbackPolicy::HttpsPublicOnly,
-        };
         Self {
             payments,
             verifier,
             clock,
             rate_limit: RateLimit::new(config.rate_limit),
-            limits: RequestLimits { max_installments: config.max_installments, postback },
+            limits: config.request_limits(),
             keys: Keys::new(config.secret_key.expose()),
             public_url,
             acquirers: config.acquirers.clone(),

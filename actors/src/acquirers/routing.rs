@@ -4,13 +4,13 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use quita_domain::card::Brand;
-use quita_domain::identity::{AcquirerName, Owner};
+use quita_domain::identity::{AcquirerName, Mode, Owner};
 use quita_domain::method::Method;
 use quita_domain::order::Order;
 use quita_domain::payment::{Context, Payment};
 use quita_domain::routing::{
-    Approvals, Candidate, Condition, Considered, NoRoute, Routed, RoutingTable, Standing, Version, Wanted,
-    plan,
+    Approvals, Candidate, Condition, Considered, Evaluated, NoRoute, Routed, RoutingTable, Standing, Version,
+    Wanted, plan,
 };
 use quita_domain::time::Timestamp;
 use quita_ports::{AcquirerFactory, AcquirerSpec};
@@ -62,7 +62,6 @@ impl Route {
 
     /// What the plan has to know of it for a card of this brand, or for what has none. A merchant waits for this long.
     fn candidate(&self, now: Timestamp, merchant_waits: Duration, brand: Option<Brand>) -> Candidate<'_> {
-        let spec = self.spec();
         let condition = match (self.health.condition(now), self.pace.throttled_for()) {
             (Condition::Healthy | Condition::Failing, Some(wait)) if wait > merchant_waits => {
                 Condition::ThrottledForLong
@@ -73,14 +72,7 @@ impl Route {
             (Condition::Healthy | Condition::Failing, Some(_)) => Condition::Throttled,
             (condition, _) => condition,
         };
-        Candidate {
-            acquirer: &spec.name,
-            min_amount: spec.min_amount,
-            max_amount: spec.max_amount,
-            max_expiry_s: spec.max_expiry_s,
-            condition,
-            approvals: self.approvals.of(brand),
-        }
+        self.spec().candidate(condition, self.approvals.of(brand))
     }
 }
 
@@ -159,13 +151,7 @@ impl Routes {
         merchant_waits: Duration,
     ) -> Result<(Vec<Considered>, Routed), NoRoute> {
         let running = self.running();
-        let brand = order.card().map(|card| card.brand);
-        let candidates: Vec<_> = self
-            .all
-            .iter()
-            .filter(|route| route.spec().mode == owner.mode && route.method == order.method)
-            .map(|route| route.candidate(context.now, merchant_waits, brand))
-            .collect();
+        let candidates = self.candidates(order, owner.mode, context.now, merchant_waits);
         let wanted = Wanted::of(order, &owner.merchant, context.now);
         let planned = plan(&wanted, &candidates, &running.table, context.dice);
         planned.is_possible()?;
@@ -174,6 +160,35 @@ impl Routes {
 }
 
 impl Routes {
+    /// Those that take an order of this mode, as they are now.
+    fn candidates(
+        &self,
+        order: &Order,
+        mode: Mode,
+        now: Timestamp,
+        merchant_waits: Duration,
+    ) -> Vec<Candidate<'_>> {
+        let takes = |route: &&Route| route.spec().mode == mode && route.method == order.method;
+        let (routes, brand) = (self.all.iter().filter(takes), order.card().map(|card| card.brand));
+        routes.map(|route| route.candidate(now, merchant_waits, brand)).collect()
+    }
+
+    /// Which way an order would go at this time, with the acquirers as they are now. Nothing comes of it.
+    pub(crate) fn evaluate(
+        &self,
+        order: &Order,
+        owner: &Owner,
+        (now, at): (Timestamp, Timestamp),
+        dice: u64,
+        merchant_waits: Duration,
+    ) -> Evaluated {
+        let running = self.running();
+        let candidates = self.candidates(order, owner.mode, now, merchant_waits);
+        let wanted = Wanted::of(order, &owner.merchant, at);
+        let planned = plan(&wanted, &candidates, &running.table, dice);
+        Evaluated::of(&planned, &wanted, &running.table, running.version.clone())
+    }
+
     /// Counts the tries that ended by this write.
     pub(crate) fn count_ended(&self, before: Option<&Payment>, after: &Payment) {
         let brand = after.order.card().map(|card| card.brand);

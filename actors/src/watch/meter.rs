@@ -21,6 +21,7 @@ pub(crate) struct Meter {
     pub(crate) payments: IntCounterVec,
     pub(crate) acquirer_requests: HistogramVec,
     pub(crate) route_states: IntGaugeVec,
+    pub(crate) routing_version: IntGaugeVec,
     pub(crate) approval: GaugeVec,
     pub(crate) approval_tries: IntGaugeVec,
     pub(crate) notices: IntCounterVec,
@@ -58,6 +59,7 @@ impl Meter {
         let tries = "The tries that quita_acquirer_approval is computed from, at most 200";
         let tries = Opts::new("quita_acquirer_approval_tries", tries);
         let states = Opts::new("quita_route_state", "1 for the state that a route is in, 0 for the others");
+        let routing = Opts::new("quita_routing_version", "1 for the configuration of routes that decides");
         let meter = Self {
             actors: ActorMeters::new(registry, clock)?,
             created: counters("quita_payments_created_total", "Payments that were created", &["method"])?,
@@ -68,6 +70,7 @@ impl Meter {
             )?,
             acquirer_requests: enter(registry, HistogramVec::new(calls, &["acquirer", "outcome"])?)?,
             route_states: enter(registry, IntGaugeVec::new(states, &["acquirer", "method", "state"])?)?,
+            routing_version: enter(registry, IntGaugeVec::new(routing, &["version"])?)?,
             approval: enter(registry, GaugeVec::new(approval, &["acquirer", "method", "brand"])?)?,
             approval_tries: enter(registry, IntGaugeVec::new(tries, &["acquirer", "method", "brand"])?)?,
             notices: counters(

@@ -186,6 +186,7 @@ group! {
         nodes: "Nós vistos no último minuto", "Nodes seen in the last minute";
         node: "Nó", "Node";
         address: "Endereço", "Address";
+        routes_version: "Rotas", "Routes";
         started: "Começou", "Started";
         seen: "Visto", "Seen";
     }

@@ -1,4 +1,4 @@
-//! One `[[acquirer]]` table while it is read.
+//! One table of an array in the configuration, such as one `[[acquirer]]`, while it is read.
 //!
 //! The reader asks for each key that it knows, needed or not; what was not asked for is refused as unknown.
 //! Everything that is wrong is noted, and reported together with all other mistakes.
@@ -6,39 +6,51 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fs;
-use std::path::Path;
 
-use quita_domain::identity::AcquirerName;
 use quita_domain::secret::Secret;
 use toml::{Table, Value};
 
-use super::OPTION;
-use crate::config::problem::Origin;
-use crate::config::settings::{ACQUIRER_PREFIX, Settings, scalar};
+use super::file;
+use super::problem::Origin;
+use super::settings::{Settings, scalar};
 
-/// One `[[acquirer]]` table while it is read. `_` in its keys is as good as `-`.
-pub(super) struct AcquirerTable<'a> {
-    settings: &'a mut Settings,
-    origin: &'a Origin,
+/// The tables of an option that is an array of them, in a file or as TOML in a variable. The error says what it is not.
+pub(super) fn tables(value: Value) -> Result<Vec<Table>, String> {
+    let value = match value {
+        Value::String(text) => file::parse_array(&text)?,
+        other @ (Value::Integer(_)
+        | Value::Float(_)
+        | Value::Boolean(_)
+        | Value::Datetime(_)
+        | Value::Array(_)
+        | Value::Table(_)) => other,
+    };
+    value.try_into().map_err(|_| "it is no array of tables".into())
+}
+
+/// One table while it is read. `_` in its keys is as good as `-`.
+pub(super) struct KeyTable<'a> {
+    pub(super) settings: &'a mut Settings,
+    pub(super) origin: &'a Origin,
+    option: &'static str,
     index: usize,
-    name: Option<AcquirerName>,
-    entries: BTreeMap<String, Value>,
+    pub(super) name: Option<String>,
+    pub(super) entries: BTreeMap<String, Value>,
     /// Every key that was asked for, in this order.
     asked: Vec<String>,
     is_refused: bool,
 }
 
-/// A secret, and where it came from.
-struct Found {
-    secret: Secret<String>,
-    key: String,
-    origin: Origin,
-}
-
-impl<'a> AcquirerTable<'a> {
-    pub(super) fn new(settings: &'a mut Settings, origin: &'a Origin, index: usize, table: Table) -> Self {
+impl<'a> KeyTable<'a> {
+    /// The table at this place of an option.
+    pub(super) fn new(
+        settings: &'a mut Settings,
+        origin: &'a Origin,
+        (option, index): (&'static str, usize),
+        table: Table,
+    ) -> Self {
         let (name, entries, asked) = (None, BTreeMap::new(), Vec::new());
-        let mut reader = Self { settings, origin, index, name, entries, asked, is_refused: false };
+        let mut reader = Self { settings, origin, option, index, name, entries, asked, is_refused: false };
         for (key, value) in table {
             match reader.entries.entry(key.replace('_', "-")) {
                 Entry::Vacant(entry) => {
@@ -50,9 +62,9 @@ impl<'a> AcquirerTable<'a> {
         reader
     }
 
-    /// From now on messages contain its name, and its secrets may come from variables.
-    pub(super) fn set_name(&mut self, name: &AcquirerName) {
-        self.name = Some(name.clone());
+    /// From now on messages contain its name; an acquirer's secrets may come from variables.
+    pub(super) fn set_name(&mut self, name: &str) {
+        self.name = Some(name.into());
     }
 
     /// Reads a text or a whole number that must be there.
@@ -103,6 +115,25 @@ impl<'a> AcquirerTable<'a> {
             self.refuse(key, &format!("allowed is an array of {allowed}, with at least one"));
         }
         parsed
+    }
+
+    /// Reads one text, or an array of them with at least one. `None` if it is not set or was refused.
+    pub(super) fn one_or_more<T>(
+        &mut self,
+        key: &str,
+        allowed: &str,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        match self.entries.get(key)? {
+            Value::Array(_) => self.list(key, allowed, parse),
+            _ => self.optional(key, allowed, |text| parse(text).map(|one| vec![one])),
+        }
+    }
+
+    /// Takes a value out as it is.
+    pub(super) fn take(&mut self, key: &str) -> Option<Value> {
+        self.asked.push(key.into());
+        self.entries.remove(key)
     }
 
     /// Whether a key is set.
@@ -158,77 +189,6 @@ impl<'a> AcquirerTable<'a> {
         }
     }
 
-    /// Reads a secret that must be there.
-    pub(super) fn required_secret<T>(
-        &mut self,
-        key: &str,
-        allowed: &str,
-        parse: impl FnOnce(&str) -> Option<T>,
-    ) -> Option<T> {
-        // Without a name it is not known which variable to look at.
-        let is_set = self.variable(key).is_none_or(|name| self.settings.acquirer_secret(&name).is_some());
-        if !is_set && !self.entries.contains_key(key) && !self.entries.contains_key(&key_of_file(key)) {
-            self.refuse(key, &format!("it is missing; {}", self.where_it_belongs(key)));
-        }
-        self.secret(key, allowed, parse)
-    }
-
-    /// Reads a secret, from the file that `KEY-file` names or from the variable of this acquirer and key, never from
-    /// the table. `None` if it is not set or was refused.
-    pub(super) fn secret<T>(
-        &mut self,
-        key: &str,
-        allowed: &str,
-        parse: impl FnOnce(&str) -> Option<T>,
-    ) -> Option<T> {
-        let is_in_table = self.entries.remove(key).is_some();
-        if is_in_table {
-            self.refuse(key, &format!("a secret does not belong here; {}", self.where_it_belongs(key)));
-        }
-        let from_file = self.secret_of_file(&key_of_file(key));
-        let from_variable = self.secret_of_variable(key);
-        if let Some(Found { origin, .. }) = &from_variable
-            && self.entries.contains_key(&key_of_file(key))
-        {
-            self.refuse(&key_of_file(key), &format!("{origin} is set too; leave one of them"));
-            return None;
-        }
-        let Found { secret, key, origin } = from_variable.or(from_file).filter(|_| !is_in_table)?;
-        let parsed = parse(secret.expose());
-        if parsed.is_none() {
-            let why = format!("this secret is not allowed; allowed is {allowed}");
-            self.refuse_from(&origin, &key, &why);
-        }
-        parsed
-    }
-
-    fn secret_of_file(&mut self, key: &str) -> Option<Found> {
-        let origin = self.origin;
-        let path = self.optional(key, "the path of a file", |path| Some(origin.resolve(path)))?;
-        match read_secret(&path) {
-            Ok(secret) => Some(Found { secret, key: key.into(), origin: self.origin_of(key) }),
-            Err(why) => {
-                self.refuse(key, &format!("{} {why}", path.display()));
-                None
-            }
-        }
-    }
-
-    fn secret_of_variable(&mut self, key: &str) -> Option<Found> {
-        let variable = self.variable(key)?;
-        let secret = self.settings.acquirer_secret(&variable)?;
-        Some(Found { secret, key: key.into(), origin: Origin::Variable(variable) })
-    }
-
-    fn variable(&self, key: &str) -> Option<String> {
-        Some(format!("{}{}", variable_prefix(self.name.as_ref()?), in_capitals(key)))
-    }
-
-    fn where_it_belongs(&self, key: &str) -> String {
-        let variable = self.variable(key).map(|variable| format!("set {variable}, or ")).unwrap_or_default();
-        format!("{variable}name a file that holds nothing else with {}", key_of_file(key))
-    }
-
     /// Refuses every key that nobody has asked for.
     pub(super) fn refuse_unknown(&mut self) {
         let is_unknown = |key: &&String| !self.asked.contains(key);
@@ -249,16 +209,18 @@ impl<'a> AcquirerTable<'a> {
         self.refuse_from(&self.origin_of(key), key, why);
     }
 
-    fn refuse_from(&mut self, origin: &Origin, key: &str, why: &str) {
+    /// The same, of a key that came from elsewhere.
+    pub(super) fn refuse_from(&mut self, origin: &Origin, key: &str, why: &str) {
         self.is_refused = true;
         let place = match &self.name {
-            Some(name) => format!("{OPTION}[{}].{key}", name.as_str()),
+            Some(name) => format!("{}[{name}].{key}", self.option),
             None => self.place(key),
         };
         self.settings.refuse(&place, format!("{why} ({origin})"));
     }
 
-    fn origin_of(&self, key: &str) -> Origin {
+    /// Where a key of it stands.
+    pub(super) fn origin_of(&self, key: &str) -> Origin {
         match self.origin {
             Origin::File { path, .. } => Origin::File { path: path.clone(), key: self.place(key) },
             Origin::Default | Origin::Flag(_) | Origin::Variable(_) => self.origin.clone(),
@@ -266,27 +228,6 @@ impl<'a> AcquirerTable<'a> {
     }
 
     fn place(&self, key: &str) -> String {
-        format!("{OPTION}[{}].{key}", self.index)
+        format!("{}[{}].{key}", self.option, self.index)
     }
-}
-
-/// How the variables with the secrets of an acquirer begin.
-pub(super) fn variable_prefix(name: &AcquirerName) -> String {
-    format!("{ACQUIRER_PREFIX}{}_", in_capitals(name.as_str()))
-}
-
-fn in_capitals(text: &str) -> String {
-    text.to_ascii_uppercase().replace('-', "_")
-}
-
-fn key_of_file(key: &str) -> String {
-    format!("{key}-file")
-}
-
-/// Reads a file that holds a secret and nothing else but the end of its line.
-fn read_secret(path: &Path) -> Result<Secret<String>, String> {
-    let mut text = fs::read_to_string(path).map_err(|error| format!("can't be read: {error}"))?;
-    let line = text.strip_suffix('\n').unwrap_or(&text);
-    text.truncate(line.strip_suffix('\r').unwrap_or(line).len());
-    if text.is_empty() { Err("is empty; put the secret into it".into()) } else { Ok(Secret::new(text)) }
 }
