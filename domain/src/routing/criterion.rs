@@ -95,6 +95,14 @@ impl Criterion {
         }
     }
 
+    fn brands(&self) -> Option<&[Brand]> {
+        if let Self::Brand(brands) = self { Some(brands) } else { None }
+    }
+
+    fn bins(&self) -> Option<&[Bin]> {
+        if let Self::Bin(bins) = self { Some(bins) } else { None }
+    }
+
     /// Whether only a card can fulfil it.
     const fn wants_card(&self) -> bool {
         match self {
@@ -203,14 +211,8 @@ impl Criteria {
     }
 
     fn bin_of_another_brand(&self) -> Option<String> {
-        let brands = self.0.iter().find_map(|one| match one {
-            Criterion::Brand(brands) => Some(brands),
-            _ => None,
-        })?;
-        let bins = self.0.iter().find_map(|one| match one {
-            Criterion::Bin(bins) => Some(bins),
-            _ => None,
-        })?;
+        let brands = self.0.iter().find_map(Criterion::brands)?;
+        let bins = self.0.iter().find_map(Criterion::bins)?;
         let may_be = |bin: &Bin| brands.iter().any(|brand| brand.may_begin_with(bin.as_str()));
         let names = || one_of(brands.iter().map(|one| one.as_str()));
         (!bins.iter().any(may_be))
@@ -222,8 +224,7 @@ impl Criteria {
         let allows = |method: Method| {
             self.0.iter().all(|criterion| match criterion {
                 Criterion::Method(methods) => methods.contains(&method),
-                card if card.wants_card() => method == Method::CreditCard,
-                _ => true,
+                other => !other.wants_card() || method == Method::CreditCard,
             })
         };
         Method::ALL.into_iter().filter(|method| allows(*method)).collect()
