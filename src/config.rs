@@ -8,6 +8,7 @@ pub mod acquirer;
 pub mod duration;
 pub mod option;
 pub mod problem;
+pub mod route;
 pub mod secret_key;
 pub mod settings;
 pub mod store_url;
@@ -16,9 +17,9 @@ mod file;
 pub mod operator_password;
 mod ops_hosts;
 pub mod otlp;
-mod route;
 mod safety;
 mod secret_text;
+mod table;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -155,7 +156,7 @@ impl Config {
         let public_url = settings.read("public-url", PUBLIC_URL_FORM, parse_plain_url);
         let surroundings = Surroundings { environment, public_url: public_url.as_ref(), sandbox: &sandbox };
         let acquirers = acquirer::read(&mut settings, &surroundings);
-        let routes = route::read(&mut settings, &acquirers);
+        let (routes, doubts) = route::read(&mut settings, &acquirers);
         let ops_listen = address(&mut settings, "ops-listen", 9090);
         let mut config = Self {
             listen: address(&mut settings, "listen", 8080),
@@ -188,6 +189,7 @@ impl Config {
         };
         settings.finish()?;
         config.warnings = safety::warnings(&config, store_is_flag, SystemClock.now());
+        config.warnings.extend(doubts);
         Ok(config)
     }
 
