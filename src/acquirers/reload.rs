@@ -5,13 +5,14 @@ use std::sync::Arc;
 use prometheus::{IntCounterVec, Opts, Registry};
 use quita_actors::Operators;
 use quita_domain::identity::AcquirerName;
-use quita_domain::routing::{RoutingTable, Standing};
+use quita_domain::routing::{Gravity, RoutingTable, Standing};
 
 use super::link::Prepared;
 use super::{Link, Site};
 use crate::config::Config;
 use crate::config::acquirer::AcquirerConfig;
 use crate::config::problem::ConfigError;
+use crate::config::route;
 
 /// Reads the configuration again, as it was read at the start.
 #[derive(Clone)]
@@ -105,6 +106,10 @@ impl Reload {
     }
 
     fn take(&self, config: &Config) -> ReloadOutcome {
+        let routes = self.routes(config);
+        if !self.fits(&routes) {
+            return ReloadOutcome::Refused;
+        }
         let mut changes = Vec::new();
         for link in &self.links {
             let running = link.config();
@@ -130,7 +135,6 @@ impl Reload {
                 "options besides those of acquirers have changed: they are taken at the next start"
             );
         }
-        let routes = self.routes(config);
         let has_other_routes = self.operators.routing_version() != Some(routes.version());
         if changes.is_empty() && !has_other_routes {
             return ReloadOutcome::Unchanged;
@@ -143,12 +147,38 @@ impl Reload {
         ReloadOutcome::Applied
     }
 
-    /// The routes of this configuration among the acquirers that run.
+    /// The routes of this configuration among the acquirers that run. One that is not configured any more stays where it
+    /// was.
     fn routes(&self, config: &Config) -> RoutingTable {
-        let mut routes = config.routes.clone();
-        let runs = |name: &AcquirerName| self.links.iter().any(|link| link.config().spec.name == *name);
-        routes.standings.retain(|name, _| runs(name));
-        routes
+        let standing = |link: &Arc<Link>| {
+            let running = link.config();
+            let wanted = find(config, &running.spec.name).unwrap_or(&running);
+            (running.spec.name.clone(), route::standing(wanted))
+        };
+        RoutingTable { standings: self.links.iter().map(standing).collect(), ..config.routes.clone() }
+    }
+
+    /// Whether the routes make sense among the acquirers that run, which may be others than those of the file. What is
+    /// doubtful is told.
+    fn fits(&self, routes: &RoutingTable) -> bool {
+        let running: Vec<_> = self.links.iter().map(|link| link.config()).collect();
+        let mut is_wrong = false;
+        for finding in route::findings(routes, &running) {
+            match finding.gravity() {
+                Gravity::Doubtful => {
+                    tracing::warn!(%finding, "a doubtful route among the acquirers that run")
+                }
+                Gravity::Wrong => {
+                    is_wrong = true;
+                    tracing::error!(
+                        %finding,
+                        "routes do not fit the acquirers that run, which only a restart changes: the \
+                         configuration is refused, and everything stays as it was"
+                    );
+                }
+            }
+        }
+        !is_wrong
     }
 
     fn apply(&self, changes: Vec<Change<'_>>) {
@@ -181,14 +211,10 @@ impl<'a> Change<'a> {
         running: &AcquirerConfig,
         wanted: &AcquirerConfig,
     ) -> anyhow::Result<Option<Self>> {
-        let standing = |acquirer: &AcquirerConfig| Standing {
-            priority: acquirer.spec.priority,
-            weight: acquirer.spec.weight,
-        };
         let mut changed = running.clone();
         changed.spec.priority = wanted.spec.priority;
         changed.spec.weight = wanted.spec.weight;
-        let new_standing = Some(standing(wanted)).filter(|wanted| *wanted != standing(running));
+        let new_standing = Some(route::standing(wanted)).filter(|wanted| *wanted != route::standing(running));
         changed.adapter = running.adapter.with_secrets_of(&wanted.adapter);
         let has_other_secrets = changed.adapter != running.adapter;
         let prepared = has_other_secrets.then(|| link.prepare(&changed)).transpose()?;

@@ -7,6 +7,7 @@ use prometheus::{
 };
 use quita_domain::exception::{UNKNOWN_PAYMENT, UNREADABLE};
 use quita_domain::payment::DiscrepancyKind;
+use quita_domain::routing::Version;
 use quita_ports::Clock;
 
 use crate::actor::kind::ActorKind;
@@ -20,6 +21,7 @@ pub(crate) struct Meter {
     pub(crate) payments: IntCounterVec,
     pub(crate) acquirer_requests: HistogramVec,
     pub(crate) route_states: IntGaugeVec,
+    pub(crate) routing_version: IntGaugeVec,
     pub(crate) notices: IntCounterVec,
     pub(crate) webhook_deliveries: IntCounterVec,
     pub(crate) webhook_lag: Histogram,
@@ -50,6 +52,8 @@ impl Meter {
         let calls = seconds("quita_acquirer_request_seconds", "Calls to acquirers by outcome");
         let failures = "Writes that the store did not take, or whose outcome is unknown";
         let states = Opts::new("quita_route_state", "1 for the state that a route is in, 0 for the others");
+        let routing =
+            Opts::new("quita_routing_version", "1 for the table of routes that decides about new payments");
         let meter = Self {
             actors: ActorMeters::new(registry, clock)?,
             created: counters("quita_payments_created_total", "Payments that were created", &["method"])?,
@@ -60,6 +64,7 @@ impl Meter {
             )?,
             acquirer_requests: enter(registry, HistogramVec::new(calls, &["acquirer", "outcome"])?)?,
             route_states: enter(registry, IntGaugeVec::new(states, &["acquirer", "method", "state"])?)?,
+            routing_version: enter(registry, IntGaugeVec::new(routing, &["version"])?)?,
             notices: counters(
                 "quita_notices_total",
                 "Notices that acquirers sent over HTTP by what came of them",
@@ -92,6 +97,14 @@ impl Meter {
             meter.exceptions.with_label_values(&[kind]);
         }
         Ok(Arc::new(meter))
+    }
+
+    /// Shows which table of routes decides, instead of the one of before.
+    pub(crate) fn show_routing(&self, before: &Version, now: &Version) {
+        if before != now {
+            self.routing_version.remove_label_values(&[before.as_str()]).ok();
+        }
+        self.routing_version.with_label_values(&[now.as_str()]).set(1);
     }
 
     /// The meter of one kind of actor.

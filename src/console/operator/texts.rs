@@ -184,6 +184,7 @@ group! {
         store_silent: "Não responde", "Does not answer";
         nodes: "Nós vistos no último minuto", "Nodes seen in the last minute";
         node: "Nó", "Node";
+        routing_version: "Rotas", "Routes";
         address: "Endereço", "Address";
         started: "Começou", "Started";
         seen: "Visto", "Seen";
