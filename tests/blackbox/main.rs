@@ -56,6 +56,7 @@ mod program_users;
 mod real_acquirers;
 mod refunds;
 mod reload;
+mod routes;
 mod routing;
 mod sandbox_cards;
 mod sandbox_codes;
