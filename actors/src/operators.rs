@@ -92,10 +92,9 @@ impl Operators {
     /// Routes new payments of this node by this table, from the next one on.
     pub fn route_by(&self, table: RoutingTable) {
         if let Some(routes) = self.system.routes.get() {
-            let version = table.version();
+            let before = routes.version();
             routes.route_by(table);
-            self.system.meter.routing_version.reset();
-            self.system.meter.routing_version.with_label_values(&[version.as_str()]).set(1);
+            self.system.meter.show_routing(&before, &routes.version());
         }
     }
 

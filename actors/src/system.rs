@@ -97,7 +97,7 @@ impl ActorSystem {
         let NodeIdentity { public_url, address, version } = identity;
         let now = ports.clock.now();
         let node =
-            Node { id: ports.ids.fresh(), address, version, routes: None, started_at: now, seen_at: now };
+            Node { id: ports.ids.fresh(), address, version, routing: None, started_at: now, seen_at: now };
         let exceptions =
             Exceptions::new(store.clone(), Arc::clone(&ports.clock), Arc::clone(&meter), &limits);
         let system = Arc::new(SystemParts {

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use prometheus::{IntCounterVec, Opts, Registry};
 use quita_actors::Operators;
 use quita_domain::identity::AcquirerName;
-use quita_domain::routing::{Finding, Gravity, RoutingTable, Standing};
+use quita_domain::routing::{Gravity, RoutingTable, Standing};
 
 use super::link::Prepared;
 use super::{Link, Site};
 use crate::config::Config;
 use crate::config::acquirer::AcquirerConfig;
 use crate::config::problem::ConfigError;
-use crate::config::route::findings;
+use crate::config::route;
 
 /// Reads the configuration again, as it was read at the start.
 #[derive(Clone)]
@@ -106,13 +106,10 @@ impl Reload {
     }
 
     fn take(&self, config: &Config) -> ReloadOutcome {
-        let routes = match self.routes(config) {
-            Ok(routes) => routes,
-            Err(why) => {
-                tracing::error!(why, "the configuration is refused, and everything stays as it was");
-                return ReloadOutcome::Refused;
-            }
-        };
+        let routes = self.routes(config);
+        if !self.fits(&routes) {
+            return ReloadOutcome::Refused;
+        }
         let mut changes = Vec::new();
         for link in &self.links {
             let running = link.config();
@@ -150,16 +147,38 @@ impl Reload {
         ReloadOutcome::Applied
     }
 
-    /// The routes of this configuration among the acquirers that run. The error is what is wrong with them there.
-    fn routes(&self, config: &Config) -> Result<RoutingTable, String> {
+    /// The routes of this configuration among the acquirers that run. One that is not configured any more stays where it
+    /// was.
+    fn routes(&self, config: &Config) -> RoutingTable {
+        let standing = |link: &Arc<Link>| {
+            let running = link.config();
+            let wanted = find(config, &running.spec.name).unwrap_or(&running);
+            (running.spec.name.clone(), route::standing(wanted))
+        };
+        RoutingTable { standings: self.links.iter().map(standing).collect(), ..config.routes.clone() }
+    }
+
+    /// Whether the routes make sense among the acquirers that run, which may be others than those of the file. What is
+    /// doubtful is told.
+    fn fits(&self, routes: &RoutingTable) -> bool {
         let running: Vec<_> = self.links.iter().map(|link| link.config()).collect();
-        let mut routes = config.routes.clone();
-        routes.standings.retain(|name, _| running.iter().any(|acquirer| acquirer.spec.name == *name));
-        let is_wrong = |finding: &Finding| finding.gravity() == Gravity::Wrong;
-        match findings(&routes, &running).into_iter().find(is_wrong) {
-            Some(finding) => Err(format!("{finding}; an acquirer that is new is there after a restart")),
-            None => Ok(routes),
+        let mut is_wrong = false;
+        for finding in route::findings(routes, &running) {
+            match finding.gravity() {
+                Gravity::Doubtful => {
+                    tracing::warn!(%finding, "a doubtful route among the acquirers that run")
+                }
+                Gravity::Wrong => {
+                    is_wrong = true;
+                    tracing::error!(
+                        %finding,
+                        "routes do not fit the acquirers that run, which only a restart changes: the \
+                         configuration is refused, and everything stays as it was"
+                    );
+                }
+            }
         }
+        !is_wrong
     }
 
     fn apply(&self, changes: Vec<Change<'_>>) {
@@ -192,14 +211,10 @@ impl<'a> Change<'a> {
         running: &AcquirerConfig,
         wanted: &AcquirerConfig,
     ) -> anyhow::Result<Option<Self>> {
-        let standing = |acquirer: &AcquirerConfig| Standing {
-            priority: acquirer.spec.priority,
-            weight: acquirer.spec.weight,
-        };
         let mut changed = running.clone();
         changed.spec.priority = wanted.spec.priority;
         changed.spec.weight = wanted.spec.weight;
-        let new_standing = Some(standing(wanted)).filter(|wanted| *wanted != standing(running));
+        let new_standing = Some(route::standing(wanted)).filter(|wanted| *wanted != route::standing(running));
         changed.adapter = running.adapter.with_secrets_of(&wanted.adapter);
         let has_other_secrets = changed.adapter != running.adapter;
         let prepared = has_other_secrets.then(|| link.prepare(&changed)).transpose()?;

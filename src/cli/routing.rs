@@ -12,7 +12,7 @@ use super::flags::ServiceFlags;
 /// What is done with routes.
 #[derive(Debug, Subcommand)]
 pub(super) enum RoutingCommand {
-    /// Read the routes as the service would, and tell what is wrong or can never match
+    /// Tell what the configured routes mean, and what is wrong with them or can never matter
     Check(ServiceFlags),
     /// Tell which way a payment would go, and why
     Evaluate(evaluate::Evaluate),

@@ -1,14 +1,14 @@
 //! One `[[acquirer]]` of the configuration.
 //!
 //! The keys that every acquirer has are read here; those of its adapter by the adapter's own struct, from the same
-//! `KeyTable`.
+//! `AcquirerTable`.
 
 mod adapter;
 mod address;
 mod api_pix;
 mod cielo;
 mod sandbox;
-mod secrets;
+mod table;
 mod tls;
 
 use std::str::FromStr;
@@ -32,12 +32,12 @@ use super::Environment;
 use super::duration::parse_duration;
 use super::problem::Origin;
 use super::settings::{Given, Settings};
-use super::table::{KeyTable, tables};
-use secrets::variable_prefix;
+use super::table::tables_of;
+use table::{AcquirerTable, variable_prefix};
 pub use tls::TlsConfig;
 
 /// The option that holds them.
-const OPTION: &str = "acquirer";
+pub(super) const OPTION: &str = "acquirer";
 
 const FORM: &str = "an array of tables, such as [{ name = \"sandbox\", adapter = \"sandbox\" }]";
 
@@ -69,19 +69,12 @@ pub(super) struct Surroundings<'a> {
 
 /// Reads all acquirers. Those that were refused are left out.
 pub(super) fn read(settings: &mut Settings, surroundings: &Surroundings<'_>) -> Vec<AcquirerConfig> {
-    let given = settings.given(OPTION).cloned();
-    let Given { value, origin } = given.unwrap_or_else(|| default_of(surroundings.environment));
-    let tables = match tables(value) {
-        Ok(tables) => tables,
-        Err(why) => {
-            settings.refuse(OPTION, format!("{why} ({origin}); allowed is {FORM}"));
-            return Vec::new();
-        }
-    };
+    let given = settings.given(OPTION).cloned().unwrap_or_else(|| default_of(surroundings.environment));
+    let Some((tables, origin)) = tables_of(settings, OPTION, Some(given), FORM) else { return Vec::new() };
     let mut reader = Reader { surroundings, names: Vec::new(), is_every_adapter_known: true };
     let mut acquirers = Vec::new();
     for (index, table) in tables.into_iter().enumerate() {
-        acquirers.extend(reader.acquirer(&mut KeyTable::new(settings, &origin, (OPTION, index), table)));
+        acquirers.extend(reader.acquirer(&mut AcquirerTable::new(settings, &origin, (OPTION, index), table)));
     }
     // An acquirer that was not understood may have secrets of any name.
     if reader.is_every_adapter_known {
@@ -106,7 +99,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn acquirer(&mut self, table: &mut KeyTable<'_>) -> Option<AcquirerConfig> {
+    fn acquirer(&mut self, table: &mut AcquirerTable<'_>) -> Option<AcquirerConfig> {
         let name = self.name(table);
         let adapters = AdapterKind::ALL.map(AdapterKind::as_str).join(" or ");
         let kind = table.required("adapter", &adapters, AdapterKind::parse);
@@ -154,7 +147,7 @@ impl Reader<'_> {
     }
 
     /// Reads the name, which no other has, nor one that becomes the same variables.
-    fn name(&mut self, table: &mut KeyTable<'_>) -> Option<AcquirerName> {
+    fn name(&mut self, table: &mut AcquirerTable<'_>) -> Option<AcquirerName> {
         let name = table.required("name", "1 to 40 of a–z, 0–9, - and _", acquirer_name)?;
         let prefix = variable_prefix(name.as_str());
         match self.names.iter().find(|other| variable_prefix(other.as_str()) == prefix) {
@@ -176,7 +169,7 @@ impl Reader<'_> {
     }
 }
 
-fn mode(table: &mut KeyTable<'_>, kind: Option<AdapterKind>) -> Option<Mode> {
+fn mode(table: &mut AcquirerTable<'_>, kind: Option<AdapterKind>) -> Option<Mode> {
     let mode = table.optional("mode", "test or live", Mode::parse)?;
     if let Some(kind) = kind.filter(|kind| mode == Mode::Live && !kind.moves_money()) {
         let kind = kind.as_str();
@@ -186,7 +179,7 @@ fn mode(table: &mut KeyTable<'_>, kind: Option<AdapterKind>) -> Option<Mode> {
     Some(mode)
 }
 
-fn methods(table: &mut KeyTable<'_>, kind: Option<AdapterKind>) -> Option<Vec<Method>> {
+fn methods(table: &mut AcquirerTable<'_>, kind: Option<AdapterKind>) -> Option<Vec<Method>> {
     let able = kind.map_or(&Method::ALL[..], AdapterKind::methods);
     let allowed: Vec<_> = able.iter().map(|method| method.label()).collect();
     let parse = |text: &str| Method::parse(text).filter(|method| able.contains(method));
@@ -205,7 +198,7 @@ pub(super) fn parse_time_out(text: &str) -> Option<Duration> {
         .filter(|time_out| !time_out.is_zero() && *time_out < Duration::from_millis(CALL_LEASE_MS))
 }
 
-fn acquirer_name(text: &str) -> Option<AcquirerName> {
+pub(super) fn acquirer_name(text: &str) -> Option<AcquirerName> {
     let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
     let fits = (1..=40).contains(&text.len()) && text.bytes().all(is_allowed);
     fits.then(|| AcquirerName::new(text))

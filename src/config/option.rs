@@ -89,23 +89,24 @@ pub const OPTIONS: [ConfigOption; 26] = [
     option(
         "route",
         "TOML",
-        "Rules that decide which acquirers are tried, as a TOML array of tables; [[route]] in the file [default: none]",
+        "Rules that decide which acquirer is tried first, as a TOML array of tables; [[route]] in the file \
+         [default: none]",
     ),
     option(
         "cost",
         "TOML",
-        "What acquirers take, as a TOML array of tables; [[cost]] in the file [default: none]",
+        "What acquirers take of a payment, as a TOML array of tables; [[cost]] in the file [default: none]",
     ),
     option(
         "routing-prefer",
         "NAME",
-        "Among acquirers of equal priority that no rule names: priority (their weights), or net (who is expected to \
-         bring most) [default: priority]",
+        "What decides among acquirers of equal priority: priority (their weights), or net (what is left after \
+         costs, by how often each approves) [default: priority]",
     ),
     option(
         "routing-sticky",
         "BOOL",
-        "true if the same payer is to meet the same acquirer, where weights decide [default: false]",
+        "true if the same payer's document meets the same acquirer where weights decide [default: false]",
     ),
     option(
         "behind-proxy",

@@ -1,48 +1,33 @@
-//! One table of an array in the configuration, such as one `[[acquirer]]`, while it is read.
+//! One table of an array of tables, such as `[[acquirer]]`, while it is read.
 //!
 //! The reader asks for each key that it knows, needed or not; what was not asked for is refused as unknown.
 //! Everything that is wrong is noted, and reported together with all other mistakes.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::fs;
 
-use quita_domain::secret::Secret;
 use toml::{Table, Value};
 
 use super::file;
 use super::problem::Origin;
-use super::settings::{Settings, scalar};
+use super::settings::{Given, Settings, scalar};
 
-/// The tables of an option that is an array of them, in a file or as TOML in a variable. The error says what it is not.
-pub(super) fn tables(value: Value) -> Result<Vec<Table>, String> {
-    let value = match value {
-        Value::String(text) => file::parse_array(&text)?,
-        other @ (Value::Integer(_)
-        | Value::Float(_)
-        | Value::Boolean(_)
-        | Value::Datetime(_)
-        | Value::Array(_)
-        | Value::Table(_)) => other,
-    };
-    value.try_into().map_err(|_| "it is no array of tables".into())
-}
-
-/// One table while it is read. `_` in its keys is as good as `-`.
-pub(super) struct KeyTable<'a> {
+/// One table of an option that holds an array of them. `_` in its keys is as good as `-`.
+pub(super) struct OptionTable<'a> {
     pub(super) settings: &'a mut Settings,
     pub(super) origin: &'a Origin,
+    /// The option that holds it.
     option: &'static str,
     index: usize,
-    pub(super) name: Option<String>,
+    name: Option<String>,
     pub(super) entries: BTreeMap<String, Value>,
     /// Every key that was asked for, in this order.
     asked: Vec<String>,
     is_refused: bool,
 }
 
-impl<'a> KeyTable<'a> {
-    /// The table at this place of an option.
+impl<'a> OptionTable<'a> {
+    /// The table at this place of the option.
     pub(super) fn new(
         settings: &'a mut Settings,
         origin: &'a Origin,
@@ -62,9 +47,14 @@ impl<'a> KeyTable<'a> {
         reader
     }
 
-    /// From now on messages contain its name; an acquirer's secrets may come from variables.
+    /// From now on messages contain its name.
     pub(super) fn set_name(&mut self, name: &str) {
         self.name = Some(name.into());
+    }
+
+    /// Its name, if it has got one.
+    pub(super) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
     }
 
     /// Reads a text or a whole number that must be there.
@@ -117,23 +107,18 @@ impl<'a> KeyTable<'a> {
         parsed
     }
 
-    /// Reads one text, or an array of them with at least one. `None` if it is not set or was refused.
-    pub(super) fn one_or_more<T>(
+    /// Reads one text, or an array of texts with at least one. `None` if it is not set or was refused.
+    pub(super) fn one_or_list<T>(
         &mut self,
         key: &str,
         allowed: &str,
         parse: impl Fn(&str) -> Option<T>,
     ) -> Option<Vec<T>> {
-        match self.entries.get(key)? {
-            Value::Array(_) => self.list(key, allowed, parse),
-            _ => self.optional(key, allowed, |text| parse(text).map(|one| vec![one])),
+        if let Some(value @ Value::String(_)) = self.entries.get(key) {
+            let list = Value::Array(vec![value.clone()]);
+            self.entries.insert(key.into(), list);
         }
-    }
-
-    /// Takes a value out as it is.
-    pub(super) fn take(&mut self, key: &str) -> Option<Value> {
-        self.asked.push(key.into());
-        self.entries.remove(key)
+        self.list(key, allowed, parse)
     }
 
     /// Whether a key is set.
@@ -162,6 +147,28 @@ impl<'a> KeyTable<'a> {
         }
     }
 
+    /// Opens each table in the array of this key, so that `KEY[0].INNER` may be asked for; tells how many there are. A text
+    /// in place of a table is the value of one inner key.
+    pub(super) fn open_each(&mut self, key: &str, inner_of_text: &str) -> usize {
+        self.asked.push(key.into());
+        let Some(value) = self.entries.remove(key) else { return 0 };
+        let Value::Array(values) = value else {
+            self.refuse(key, "it is no array; allowed is [{ KEY = \"VALUE\", … }, …] or [\"TEXT\", …]");
+            return 0;
+        };
+        let count = values.len();
+        for (place, value) in values.into_iter().enumerate() {
+            let inner = format!("{key}[{place}]");
+            if let Value::String(_) = value {
+                self.entries.insert(format!("{inner}.{inner_of_text}"), value);
+            } else {
+                self.entries.insert(inner.clone(), value);
+                self.open(&inner);
+            }
+        }
+        count
+    }
+
     /// Reads a table of texts under names of any kind.
     pub(super) fn texts(&mut self, key: &str) -> Vec<(String, String)> {
         self.asked.push(key.into());
@@ -174,19 +181,6 @@ impl<'a> KeyTable<'a> {
             self.refuse(key, "allowed is a table of texts, such as { NAME = \"TEXT\" }");
         }
         texts.unwrap_or_default()
-    }
-
-    /// Reads the file that a key names. `None` if it is not set or was refused.
-    pub(super) fn file(&mut self, key: &str) -> Option<Secret<Vec<u8>>> {
-        let origin = self.origin;
-        let path = self.optional(key, "the path of a file", |path| Some(origin.resolve(path)))?;
-        match fs::read(&path) {
-            Ok(bytes) => Some(Secret::new(bytes)),
-            Err(error) => {
-                self.refuse(key, &format!("{} can't be read: {error}", path.display()));
-                None
-            }
-        }
     }
 
     /// Refuses every key that nobody has asked for.
@@ -209,7 +203,7 @@ impl<'a> KeyTable<'a> {
         self.refuse_from(&self.origin_of(key), key, why);
     }
 
-    /// The same, of a key that came from elsewhere.
+    /// The same about a value that came from elsewhere.
     pub(super) fn refuse_from(&mut self, origin: &Origin, key: &str, why: &str) {
         self.is_refused = true;
         let place = match &self.name {
@@ -219,7 +213,7 @@ impl<'a> KeyTable<'a> {
         self.settings.refuse(&place, format!("{why} ({origin})"));
     }
 
-    /// Where a key of it stands.
+    /// Where a key of it was written.
     pub(super) fn origin_of(&self, key: &str) -> Origin {
         match self.origin {
             Origin::File { path, .. } => Origin::File { path: path.clone(), key: self.place(key) },
@@ -230,4 +224,34 @@ impl<'a> KeyTable<'a> {
     fn place(&self, key: &str) -> String {
         format!("{}[{}].{key}", self.option, self.index)
     }
+}
+
+/// The tables of an option that holds an array of them, and where they came from; none if it is not set or was refused.
+pub(super) fn tables_of(
+    settings: &mut Settings,
+    option: &str,
+    given: Option<Given>,
+    form: &str,
+) -> Option<(Vec<Table>, Origin)> {
+    let Given { value, origin } = given?;
+    match tables(value) {
+        Ok(tables) => Some((tables, origin)),
+        Err(why) => {
+            settings.refuse(option, format!("{why} ({origin}); allowed is {form}"));
+            None
+        }
+    }
+}
+
+fn tables(value: Value) -> Result<Vec<Table>, String> {
+    let value = match value {
+        Value::String(text) => file::parse_array(&text)?,
+        other @ (Value::Integer(_)
+        | Value::Float(_)
+        | Value::Boolean(_)
+        | Value::Datetime(_)
+        | Value::Array(_)
+        | Value::Table(_)) => other,
+    };
+    value.try_into().map_err(|_| "it is no array of tables".into())
 }

@@ -83,11 +83,11 @@ fn every_option_can_be_set_in_all_three_places() {
         ("behind-proxy", "true"),
         ("otlp-endpoint", "http://127.0.0.1:4318"),
         ("otlp-sample", "0.1%"),
+        ("route", "[{ name = \"r\", use = [\"one\"] }]"),
+        ("cost", "[{ acquirer = \"one\", fixed = 1 }]"),
         ("routing-prefer", "net"),
         ("routing-sticky", "true"),
         ("acquirer", "[{ name = 'one', adapter = 'sandbox' }]"),
-        ("route", "[{ name = 'all', use = [{ acquirer = 'one' }] }]"),
-        ("cost", "[{ acquirer = 'one', fixed = 10 }]"),
     ];
     let set: Vec<_> = values.iter().map(|(name, _)| *name).collect();
     let rest: Vec<_> =
@@ -103,11 +103,7 @@ fn every_option_can_be_set_in_all_three_places() {
         .iter()
         .map(|(name, value)| match *name {
             "acquirer" => "[[acquirer]]\nname = 'one'\nadapter = 'sandbox'\n".to_owned(),
-            "route" => "[[route]]\nname = 'all'\n[[route.use]]\nacquirer = 'one'\n".to_owned(),
-            "cost" => "[[cost]]\nacquirer = 'one'\nfixed = 10\n".to_owned(),
-            "rate-limit" | "max-installments" | "behind-proxy" | "routing-sticky" => {
-                format!("{name} = {value}\n")
-            }
+            "rate-limit" | "max-installments" | "behind-proxy" => format!("{name} = {value}\n"),
             _ => format!("{name} = '{value}'\n"),
         })
         .collect();

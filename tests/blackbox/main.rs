@@ -56,7 +56,7 @@ mod program_users;
 mod real_acquirers;
 mod refunds;
 mod reload;
-mod rules;
+mod routes;
 mod routing;
 mod sandbox_cards;
 mod sandbox_codes;

@@ -8,6 +8,7 @@ use prometheus::{
 };
 use quita_domain::exception::{UNKNOWN_PAYMENT, UNREADABLE};
 use quita_domain::payment::DiscrepancyKind;
+use quita_domain::routing::Version;
 use quita_ports::Clock;
 
 use crate::actor::kind::ActorKind;
@@ -59,7 +60,8 @@ impl Meter {
         let tries = "The tries that quita_acquirer_approval is computed from, at most 200";
         let tries = Opts::new("quita_acquirer_approval_tries", tries);
         let states = Opts::new("quita_route_state", "1 for the state that a route is in, 0 for the others");
-        let routing = Opts::new("quita_routing_version", "1 for the configuration of routes that decides");
+        let routing =
+            Opts::new("quita_routing_version", "1 for the table of routes that decides about new payments");
         let meter = Self {
             actors: ActorMeters::new(registry, clock)?,
             created: counters("quita_payments_created_total", "Payments that were created", &["method"])?,
@@ -105,6 +107,14 @@ impl Meter {
             meter.exceptions.with_label_values(&[kind]);
         }
         Ok(Arc::new(meter))
+    }
+
+    /// Shows which table of routes decides, instead of the one of before.
+    pub(crate) fn show_routing(&self, before: &Version, now: &Version) {
+        if before != now {
+            self.routing_version.remove_label_values(&[before.as_str()]).ok();
+        }
+        self.routing_version.with_label_values(&[now.as_str()]).set(1);
     }
 
     /// The meter of one kind of actor.

@@ -9,8 +9,8 @@ use super::Surroundings;
 use super::api_pix::ApiPixConfig;
 use super::cielo::CieloConfig;
 use super::sandbox::{SandboxConfig, SandboxDefaults};
+use super::table::AcquirerTable;
 use super::tls::TlsConfig;
-use crate::config::table::KeyTable;
 
 /// Which adapter speaks to an acquirer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,7 +146,7 @@ impl AdapterConfig {
     /// Reads the keys of one adapter. `None` if it can't do with what was refused.
     pub(super) fn read(
         kind: AdapterKind,
-        table: &mut KeyTable<'_>,
+        table: &mut AcquirerTable<'_>,
         surroundings: &Surroundings<'_>,
         (mode, methods): (Mode, &[Method]),
     ) -> Option<Self> {

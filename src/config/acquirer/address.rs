@@ -2,8 +2,8 @@
 
 use url::{Host, Url};
 
+use super::table::AcquirerTable;
 use crate::config::Environment;
-use crate::config::table::KeyTable;
 
 const FORM_OF_DEVELOPMENT: &str =
     "an https URL without user and fragment, or an http one on loopback, such as https://pix.bank.example/v2";
@@ -12,7 +12,7 @@ const FORM_OF_PRODUCTION: &str =
     "an https URL without user and fragment, such as https://pix.bank.example/v2";
 
 /// Reads an address; a slash at its end is dropped. `None` if it is not set or was refused.
-pub(super) fn base(table: &mut KeyTable<'_>, key: &str, environment: Environment) -> Option<String> {
+pub(super) fn base(table: &mut AcquirerTable<'_>, key: &str, environment: Environment) -> Option<String> {
     table.optional(key, form(environment), |text| {
         let url = parse(text, environment).filter(|url| url.query().is_none())?;
         Some(url.as_str().trim_end_matches('/').to_owned())
@@ -20,7 +20,11 @@ pub(super) fn base(table: &mut KeyTable<'_>, key: &str, environment: Environment
 }
 
 /// Reads an address that may have a query.
-pub(super) fn with_query(table: &mut KeyTable<'_>, key: &str, environment: Environment) -> Option<String> {
+pub(super) fn with_query(
+    table: &mut AcquirerTable<'_>,
+    key: &str,
+    environment: Environment,
+) -> Option<String> {
     table.optional(key, form(environment), |text| parse(text, environment).map(|_| text.to_owned()))
 }
 

@@ -13,9 +13,9 @@ use quita_domain::pix::key::PixKey;
 use quita_domain::secret::Secret;
 use quita_domain::text::fold_ascii;
 
+use super::table::AcquirerTable;
 use super::tls::TlsConfig;
 use super::{Surroundings, address};
-use crate::config::table::KeyTable;
 use callbacks::CallbackConfig;
 use extras::Templates;
 
@@ -46,7 +46,7 @@ pub struct ApiPixConfig {
 
 impl ApiPixConfig {
     pub(super) fn read(
-        table: &mut KeyTable<'_>,
+        table: &mut AcquirerTable<'_>,
         surroundings: &Surroundings<'_>,
         mode: Mode,
     ) -> Option<Self> {
@@ -143,7 +143,7 @@ impl ApiPixConfig {
     }
 }
 
-fn truth(table: &mut KeyTable<'_>, key: &str) -> Option<bool> {
+fn truth(table: &mut AcquirerTable<'_>, key: &str) -> Option<bool> {
     table.optional(key, "true or false", |text| text.parse().ok())
 }
 
@@ -158,7 +158,7 @@ struct Hosts {
 
 impl Hosts {
     fn read(
-        table: &mut KeyTable<'_>,
+        table: &mut AcquirerTable<'_>,
         surroundings: &Surroundings<'_>,
         dialect: &Dialect,
         mode: Mode,
@@ -195,7 +195,7 @@ fn missing_host(form: &str, mode: Mode) -> String {
 }
 
 /// Whom a code names that is built here. The outer `None`: it was refused.
-fn receiver(table: &mut KeyTable<'_>, dialect: &Dialect) -> Option<Option<Receiver>> {
+fn receiver(table: &mut AcquirerTable<'_>, dialect: &Dialect) -> Option<Option<Receiver>> {
     let is_optional = truth(table, "always-gives-code").unwrap_or(dialect.always_gives_code)
         && !table.contains("receiver-name")
         && !table.contains("receiver-city");

@@ -8,8 +8,8 @@ use uuid::Uuid;
 
 use super::Surroundings;
 use super::address;
+use super::table::AcquirerTable;
 use super::tls::TlsConfig;
-use crate::config::table::KeyTable;
 
 /// What may be configured of Cielo.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +50,7 @@ const DEFAULT_NOTIFICATION_HEADER: &str = "x-quita-secret";
 
 impl CieloConfig {
     pub(super) fn read(
-        table: &mut KeyTable<'_>,
+        table: &mut AcquirerTable<'_>,
         surroundings: &Surroundings<'_>,
         mode: Mode,
         methods: &[Method],
@@ -85,7 +85,7 @@ impl CieloConfig {
 }
 
 /// Another address for sales is one for reading them too, unless that is set.
-fn addresses(table: &mut KeyTable<'_>, surroundings: &Surroundings<'_>, mode: Mode) -> [String; 2] {
+fn addresses(table: &mut AcquirerTable<'_>, surroundings: &Surroundings<'_>, mode: Mode) -> [String; 2] {
     let [base, query_base] = ["base-url", "query-base-url"].map(|key| {
         let url = address::base(table, key, surroundings.environment)?;
         if url.ends_with("/1") {
@@ -98,7 +98,7 @@ fn addresses(table: &mut KeyTable<'_>, surroundings: &Surroundings<'_>, mode: Mo
     [base.unwrap_or(own_base), query_base]
 }
 
-fn boleto(table: &mut KeyTable<'_>, is_needed: bool) -> Option<BoletoSettings> {
+fn boleto(table: &mut AcquirerTable<'_>, is_needed: bool) -> Option<BoletoSettings> {
     if !table.open("boleto") {
         if is_needed {
             let why = "it is missing, and this acquirer takes boletos; set { provider, assignor, identification, \

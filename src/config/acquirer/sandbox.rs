@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use quita_domain::webhook::signature::WebhookSecret;
 
+use super::table::AcquirerTable;
 use crate::config::duration::{DURATION_FORM, parse_duration};
-use crate::config::table::KeyTable;
 
 /// What may be configured of a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(in crate::config) struct SandboxDefaults {
 }
 
 impl SandboxConfig {
-    pub(super) fn read(table: &mut KeyTable<'_>, defaults: &SandboxDefaults) -> Self {
+    pub(super) fn read(table: &mut AcquirerTable<'_>, defaults: &SandboxDefaults) -> Self {
         let settle_after = table.optional("settle-after", DURATION_FORM, parse_duration);
         Self {
             settle_after: settle_after.unwrap_or(defaults.settle_after),

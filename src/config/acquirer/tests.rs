@@ -21,7 +21,7 @@ struct Bank {
 }
 
 impl Bank {
-    fn read(table: &mut KeyTable<'_>) -> Option<Self> {
+    fn read(table: &mut AcquirerTable<'_>) -> Option<Self> {
         let text = |text: &str| Some(text.to_owned());
         let base_url = table.required("base-url", "an https URL", text);
         let scopes = table.list("scopes", "scopes", text);
@@ -35,7 +35,7 @@ fn bank(folder: &Path, table: &str, variables: &[(&str, &str)]) -> Result<Bank, 
     let variables = variables.iter().map(|(name, text)| (OsString::from(name), OsString::from(text)));
     let mut settings = Settings::gather([], variables);
     let origin = Origin::File { path: folder.join("quita.toml"), key: OPTION.into() };
-    let mut table = KeyTable::new(&mut settings, &origin, (OPTION, 0), table.parse().unwrap());
+    let mut table = AcquirerTable::new(&mut settings, &origin, (OPTION, 0), table.parse().unwrap());
     table.set_name("my-bank");
     let bank = Bank::read(&mut table);
     table.refuse_unknown();

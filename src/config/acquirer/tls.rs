@@ -2,7 +2,7 @@
 
 use quita_acquirers::exchange::identity::{Authorities, ClientIdentity, IdentityError};
 
-use crate::config::table::KeyTable;
+use super::table::AcquirerTable;
 
 /// What a handshake needs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -15,7 +15,7 @@ pub struct TlsConfig {
 
 impl TlsConfig {
     /// Reads `certificate-file`, `private-key-file` and `ca-file`.
-    pub(super) fn read(table: &mut KeyTable<'_>) -> Self {
+    pub(super) fn read(table: &mut AcquirerTable<'_>) -> Self {
         let (has_certificate, has_key) = (table.contains(CERTIFICATE), table.contains(PRIVATE_KEY));
         let (certificate, key) = (table.file(CERTIFICATE), table.file(PRIVATE_KEY));
         if has_certificate != has_key {
@@ -30,7 +30,7 @@ impl TlsConfig {
     }
 
     /// Reads `ca-file` alone.
-    pub(super) fn read_authorities(table: &mut KeyTable<'_>) -> Self {
+    pub(super) fn read_authorities(table: &mut AcquirerTable<'_>) -> Self {
         Self { identity: None, authorities: authorities(table) }
     }
 }
@@ -38,7 +38,7 @@ impl TlsConfig {
 const CERTIFICATE: &str = "certificate-file";
 const PRIVATE_KEY: &str = "private-key-file";
 
-fn authorities(table: &mut KeyTable<'_>) -> Option<Authorities> {
+fn authorities(table: &mut AcquirerTable<'_>) -> Option<Authorities> {
     let pem = table.file("ca-file")?;
     Authorities::from_pem(pem.expose()).map_err(|why| table.refuse("ca-file", &why)).ok()
 }

@@ -185,8 +185,8 @@ group! {
         store_silent: "Não responde", "Does not answer";
         nodes: "Nós vistos no último minuto", "Nodes seen in the last minute";
         node: "Nó", "Node";
+        routing_version: "Rotas", "Routes";
         address: "Endereço", "Address";
-        routes_version: "Rotas", "Routes";
         started: "Começou", "Started";
         seen: "Visto", "Seen";
     }

@@ -5,8 +5,8 @@ use quita_acquirers::api_pix::dialect::Dialect;
 use quita_acquirers::api_pix::settings::Registration;
 use quita_domain::secret::Secret;
 
+use super::super::table::AcquirerTable;
 use super::super::{Surroundings, number};
-use crate::config::table::KeyTable;
 
 /// The address to which the bank calls back, but for what follows from the secret key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,11 @@ pub struct CallbackConfig {
 }
 
 impl CallbackConfig {
-    pub(super) fn read(table: &mut KeyTable<'_>, surroundings: &Surroundings<'_>, dialect: &Dialect) -> Self {
+    pub(super) fn read(
+        table: &mut AcquirerTable<'_>,
+        surroundings: &Surroundings<'_>,
+        dialect: &Dialect,
+    ) -> Self {
         let is_https = surroundings.public_url.is_some_and(|url| url.scheme() == "https");
         let registration = table.optional("webhook", "register, replace, off", |text| match text {
             "register" => Some(Registration::Register),

@@ -6,8 +6,8 @@ use actix_web::http::header::{HeaderName, HeaderValue};
 use quita_acquirers::api_pix::dialect::{Dialect, Fillings, MissingFilling};
 use quita_domain::secret::Secret;
 
+use super::super::table::AcquirerTable;
 use super::token::{SECRET_FORM, secret};
-use crate::config::table::KeyTable;
 
 /// Headers or parameters that are sent with every call, not filled in yet.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -29,7 +29,7 @@ impl Templates {
     }
 
     fn read(
-        table: &mut KeyTable<'_>,
+        table: &mut AcquirerTable<'_>,
         key: &str,
         (dialect, is_same): (&BTreeMap<String, String>, impl Fn(&str, &str) -> bool),
         fillings: &Fillings,
@@ -81,7 +81,7 @@ const OURS: [&str; 8] = [
 ];
 
 /// What templates may need.
-pub(super) fn fillings(table: &mut KeyTable<'_>, dialect: &Dialect) -> Fillings {
+pub(super) fn fillings(table: &mut AcquirerTable<'_>, dialect: &Dialect) -> Fillings {
     let client_id = table.optional("client-id", "visible ASCII characters", |text| {
         let fits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
         fits.then(|| text.to_owned())
@@ -95,7 +95,7 @@ pub(super) fn fillings(table: &mut KeyTable<'_>, dialect: &Dialect) -> Fillings 
     Fillings { client_id, app_key, partner_id: table.secret("partner-id", SECRET_FORM, secret) }
 }
 
-pub(super) fn headers(table: &mut KeyTable<'_>, dialect: &Dialect, fillings: &Fillings) -> Templates {
+pub(super) fn headers(table: &mut AcquirerTable<'_>, dialect: &Dialect, fillings: &Fillings) -> Templates {
     let is_same = |one: &str, other: &str| one.eq_ignore_ascii_case(other);
     let templates = Templates::read(table, "headers", (&dialect.headers, is_same), fillings);
     for Template { name, text, .. } in &templates.0 {
@@ -107,7 +107,7 @@ pub(super) fn headers(table: &mut KeyTable<'_>, dialect: &Dialect, fillings: &Fi
     templates
 }
 
-pub(super) fn query(table: &mut KeyTable<'_>, dialect: &Dialect, fillings: &Fillings) -> Templates {
+pub(super) fn query(table: &mut AcquirerTable<'_>, dialect: &Dialect, fillings: &Fillings) -> Templates {
     let is_same = |one: &str, other: &str| one == other;
     Templates::read(table, "query", (&dialect.query, is_same), fillings)
 }

@@ -5,9 +5,9 @@ use quita_acquirers::api_pix::settings::{TokenForm, TokenSettings};
 use quita_domain::identity::Mode;
 use quita_domain::secret::Secret;
 
+use super::super::table::AcquirerTable;
 use super::super::{Surroundings, address};
 use super::{missing_host, of_live};
-use crate::config::table::KeyTable;
 
 const FORMS: &str = "basic-form, basic-json, form, form-no-secret, static";
 
@@ -32,13 +32,13 @@ impl TokenAuth {
 }
 
 pub(super) fn read(
-    table: &mut KeyTable<'_>,
+    table: &mut AcquirerTable<'_>,
     surroundings: &Surroundings<'_>,
     dialect: &Dialect,
     mode: Mode,
     client_id: Option<&str>,
 ) -> Option<TokenSettings> {
-    let is_wrong = |table: &KeyTable<'_>| table.contains("token-auth");
+    let is_wrong = |table: &AcquirerTable<'_>| table.contains("token-auth");
     let auth = match table.optional("token-auth", FORMS, TokenAuth::parse) {
         Some(auth) => auth,
         None if is_wrong(table) => return ask_for_all(table),
@@ -76,7 +76,7 @@ pub(super) fn read(
 }
 
 /// Of a form that is not known it is not known what it needs: nothing of that is unknown.
-fn ask_for_all(table: &mut KeyTable<'_>) -> Option<TokenSettings> {
+fn ask_for_all(table: &mut AcquirerTable<'_>) -> Option<TokenSettings> {
     for key in ["token-url", "scope"] {
         drop(table.optional(key, "any text", |text| Some(text.to_owned())));
     }

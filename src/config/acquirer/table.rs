@@ -1,4 +1,4 @@
-//! Secrets of an acquirer: in a file of their own, or in a variable that has the acquirer's name.
+//! One `[[acquirer]]` table while it is read: what acquirers have besides what every table has, secrets and files.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,10 @@ use quita_domain::secret::Secret;
 
 use crate::config::problem::Origin;
 use crate::config::settings::ACQUIRER_PREFIX;
-use crate::config::table::KeyTable;
+use crate::config::table::OptionTable;
+
+/// One `[[acquirer]]` table. With its name its secrets may come from variables.
+pub(super) type AcquirerTable<'a> = OptionTable<'a>;
 
 /// A secret, and where it came from.
 struct Found {
@@ -16,7 +19,20 @@ struct Found {
     origin: Origin,
 }
 
-impl KeyTable<'_> {
+impl OptionTable<'_> {
+    /// Reads the file that a key names. `None` if it is not set or was refused.
+    pub(super) fn file(&mut self, key: &str) -> Option<Secret<Vec<u8>>> {
+        let origin = self.origin;
+        let path = self.optional(key, "the path of a file", |path| Some(origin.resolve(path)))?;
+        match fs::read(&path) {
+            Ok(bytes) => Some(Secret::new(bytes)),
+            Err(error) => {
+                self.refuse(key, &format!("{} can't be read: {error}", path.display()));
+                None
+            }
+        }
+    }
+
     /// Reads a secret that must be there.
     pub(super) fn required_secret<T>(
         &mut self,
@@ -80,7 +96,7 @@ impl KeyTable<'_> {
     }
 
     fn variable(&self, key: &str) -> Option<String> {
-        Some(format!("{}{}", variable_prefix(self.name.as_ref()?), in_capitals(key)))
+        Some(format!("{}{}", variable_prefix(self.name()?), in_capitals(key)))
     }
 
     fn where_it_belongs(&self, key: &str) -> String {
