@@ -36,6 +36,7 @@ mod outage;
 mod overload;
 mod pacing;
 mod passivation;
+mod reconciling;
 mod settling;
 mod stale;
 mod store_trouble;
