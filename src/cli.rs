@@ -15,6 +15,7 @@ mod keys;
 mod listen;
 mod load;
 mod output;
+mod reconcile;
 mod sandbox;
 mod secrets;
 #[cfg(test)]
@@ -65,6 +66,8 @@ enum Command {
     /// Read the files that banks return about boletos (CNAB)
     #[command(subcommand)]
     Cnab(cnab::CnabCommand),
+    /// Compare what acquirers list, or banks' return files say, with the payments
+    Reconcile(reconcile::ReconcileCommand),
     /// Check configuration, store, clock, acquirers and secrets, and tell how to mend them
     Doctor(ServiceFlags),
 }
@@ -105,6 +108,7 @@ async fn run(command: Command) -> Result<(), Failure> {
         Command::Load(command) => load::run(command).await,
         Command::Backup(command) => backup::run(command).await,
         Command::Cnab(command) => cnab::run(command),
+        Command::Reconcile(command) => reconcile::run(command).await,
         Command::Doctor(flags) => doctor::run(flags.settings()).await,
     }
 }
@@ -139,6 +143,11 @@ mod tests {
             "quita backup a b",
             "quita cnab",
             "quita cnab read",
+            "quita reconcile",
+            "quita reconcile --cnab",
+            "quita reconcile --acquirer bank --cnab a.ret",
+            "quita reconcile --acquirer bank --since yesterday",
+            "quita reconcile --cnab a.ret --since 2026-11-22",
             "quita keys",
             "quita keys create",
             "quita keys create --merchant a --mode prod",
