@@ -15,6 +15,7 @@ mod keys;
 mod listen;
 mod load;
 mod output;
+mod reconcile;
 mod routing;
 mod sandbox;
 mod secrets;
@@ -69,6 +70,8 @@ enum Command {
     /// Tell which way payments would go, and why
     #[command(subcommand)]
     Routing(routing::RoutingCommand),
+    /// Compare what acquirers list, or banks' return files say, with the payments
+    Reconcile(reconcile::ReconcileCommand),
     /// Check configuration, store, clock, acquirers and secrets, and tell how to mend them
     Doctor(ServiceFlags),
 }
@@ -110,6 +113,7 @@ async fn run(command: Command) -> Result<(), Failure> {
         Command::Backup(command) => backup::run(command).await,
         Command::Cnab(command) => cnab::run(command),
         Command::Routing(command) => routing::run(command).await,
+        Command::Reconcile(command) => reconcile::run(command).await,
         Command::Doctor(flags) => doctor::run(flags.settings()).await,
     }
 }
@@ -151,6 +155,11 @@ mod tests {
             "quita routing evaluate --file x --merchant a --mode prod",
             "quita routing evaluate --file x --merchant a --at today",
             "quita routing evaluate --file x --merchant a --dice -1",
+            "quita reconcile",
+            "quita reconcile --cnab",
+            "quita reconcile --acquirer bank --cnab a.ret",
+            "quita reconcile --acquirer bank --since yesterday",
+            "quita reconcile --cnab a.ret --since 2026-11-22",
             "quita keys",
             "quita keys create",
             "quita keys create --merchant a --mode prod",

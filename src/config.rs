@@ -24,6 +24,7 @@ mod table;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use chrono::NaiveTime;
 use quita_adapters::system::SystemClock;
 use quita_domain::request::{PostbackPolicy, RequestLimits};
 use quita_domain::routing::RoutingTable;
@@ -74,6 +75,8 @@ pub struct Config {
     pub secret_key: SecretKey,
     /// What opens the operator's console; closed when absent.
     pub operator_password: Option<Secret<String>>,
+    /// When, by the clock of Brasília, what acquirers list is compared with the payments; never when absent.
+    pub reconcile_at: Option<NaiveTime>,
     /// Whether every connection comes through a proxy that tells the client's address in `X-Forwarded-For`.
     pub behind_proxy: bool,
     /// Where traces go; nowhere when absent.
@@ -181,6 +184,9 @@ impl Config {
             routes,
             secret_key: SecretKey::read(&mut settings),
             operator_password: operator_password::read(&mut settings, environment, ops_listen),
+            reconcile_at: settings
+                .read("reconcile-at", RECONCILE_AT_FORM, parse_reconcile_at)
+                .unwrap_or_else(default_reconcile_at),
             behind_proxy: settings
                 .read("behind-proxy", "true or false", |text| text.parse().ok())
                 .unwrap_or_default(),
@@ -242,6 +248,8 @@ const DEFAULT_SETTLE_AFTER: Duration = Duration::from_secs(2);
 const DEFAULT_SANDBOX_TIME_OUT: Duration = Duration::from_secs(2);
 const MAX_INSTALLMENTS: u8 = 12;
 
+const RECONCILE_AT_FORM: &str = "a time of day, such as 05:00, or off";
+
 const PUBLIC_URL_FORM: &str =
     "an http or https URL without user, query and fragment, such as https://pay.example.com";
 
@@ -259,6 +267,17 @@ fn store(settings: &mut Settings) -> StoreUrl {
 fn parse_idle_after(text: &str) -> Option<Duration> {
     let bounds = Duration::from_millis(100)..=Duration::from_secs(3_600);
     parse_duration(text).filter(|duration| bounds.contains(duration))
+}
+
+const fn default_reconcile_at() -> Option<NaiveTime> {
+    NaiveTime::from_hms_opt(5, 0, 0)
+}
+
+fn parse_reconcile_at(text: &str) -> Option<Option<NaiveTime>> {
+    if text == "off" {
+        return Some(None);
+    }
+    NaiveTime::parse_from_str(text, "%H:%M").ok().map(Some)
 }
 
 fn parse_plain_url(text: &str) -> Option<Url> {

@@ -5,6 +5,7 @@
 
 mod acquirers;
 mod actor;
+mod reconciliation;
 mod store;
 mod transaction;
 mod upkeep;
@@ -27,6 +28,7 @@ pub use denied::Denied;
 pub use limits::{Limits, WebhookLimits};
 pub use operators::{Asked, Operators};
 pub use payments::{Operated, Payments};
+pub use reconciliation::{List, NotReconciled, RECONCILED_AT_ONCE, Reconciler, Tell};
 pub use system::{ActorSystem, Placement, Ports};
 pub use transaction::messages::{CreatePayment, Created};
 pub use upkeep::node::NodeIdentity;

@@ -10,6 +10,7 @@ use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::operation::Verdict;
 use quita_domain::payment::{Command, Payment};
+use quita_domain::reconciliation::ReconciliationKind;
 use quita_domain::routing::{RoutingTable, Version};
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -136,6 +137,11 @@ impl Operators {
     /// When the store does not answer.
     pub async fn exceptions(&self, limit: usize) -> Result<Vec<Exception>, Denied> {
         Ok(self.system.books.store.exceptions(limit).await?)
+    }
+
+    /// Counts an exception that was found by comparing lists with payments.
+    pub fn count_exception(&self, kind: ReconciliationKind) {
+        self.system.meter.exceptions.with_label_values(&[kind.as_str()]).inc();
     }
 
     /// Exceptions that a person resolved, those resolved last first.

@@ -228,6 +228,13 @@ impl Payment {
         ChargeQuery { attempt, reference: reference.unwrap_or_default(), ..self.query() }
     }
 
+    /// Whether its acquirer has answered whatever was hinted, to a question that was asked after this one.
+    pub fn was_answered_since(&self, inquired_at: Option<Timestamp>) -> bool {
+        let is_open = self.state.attempts.last().is_some_and(|attempt| attempt.outcome.is_open());
+        let is_hinted = self.hinted || self.check.is_some_and(|check| check.planned.is_some());
+        self.inquired_at != inquired_at && !is_open && !is_hinted
+    }
+
     /// When the timer must look at it: the earliest of all that is open. `None` when nothing is.
     pub fn due_at(&self) -> Option<Timestamp> {
         let attempt = self.state.attempts.last().filter(|attempt| attempt.outcome.is_open());

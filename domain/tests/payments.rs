@@ -13,6 +13,7 @@ mod payments {
     pub(crate) mod hints;
     pub(crate) mod operations;
     pub(crate) mod order_of_notices;
+    pub(crate) mod reconciled;
     pub(crate) mod reports;
     pub(crate) mod room;
     pub(crate) mod spread;

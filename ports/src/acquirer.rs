@@ -16,6 +16,8 @@ use quita_domain::routing::{Approvals, Candidate, Condition};
 use quita_domain::time::Timestamp;
 use thiserror::Error;
 
+use crate::reconciliation::ListReader;
+
 /// What is configured of an acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AcquirerSpec {
@@ -96,6 +98,9 @@ pub trait AcquirerFactory: Send + Sync + 'static {
 
     /// Whether its provider knows operations by its sums alone: then a payment has one under way at a time.
     fn operates_in_turn(&self) -> bool;
+
+    /// Who reads what its provider lists by time, if it lists anything: with connections of its own.
+    fn lists(&self) -> Option<Rc<dyn ListReader>>;
 
     /// Who issues codes to pay with without any outside effect, if it can.
     fn local_issue(&self) -> Option<&dyn LocalIssue>;

@@ -30,7 +30,7 @@ pub const CONFIG_FILE: ConfigOption =
     option("config", "FILE", "TOML file with any of the other options [default: none]");
 
 /// Every option of the service.
-pub const OPTIONS: [ConfigOption; 26] = [
+pub const OPTIONS: [ConfigOption; 27] = [
     option("listen", "ADDRESS", "Where merchants and payers are served [default: 127.0.0.1:8080]"),
     option(
         "ops-listen",
@@ -107,6 +107,12 @@ pub const OPTIONS: [ConfigOption; 26] = [
         "routing-sticky",
         "BOOL",
         "true if the same payer's document meets the same acquirer where weights decide [default: false]",
+    ),
+    option(
+        "reconcile-at",
+        "TIME",
+        "When, in Brasília, what acquirers list of the day before is compared with the payments; off for never \
+         [default: 05:00]",
     ),
     option(
         "behind-proxy",

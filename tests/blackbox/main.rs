@@ -54,6 +54,7 @@ mod production;
 mod program_keys;
 mod program_users;
 mod real_acquirers;
+mod reconcile;
 mod refunds;
 mod reload;
 mod routes;

@@ -8,6 +8,7 @@ use prometheus::{
 };
 use quita_domain::exception::{UNKNOWN_PAYMENT, UNREADABLE};
 use quita_domain::payment::DiscrepancyKind;
+use quita_domain::reconciliation::{RECONCILIATION_KINDS, ReconciliationKind};
 use quita_domain::routing::Version;
 use quita_ports::Clock;
 
@@ -101,9 +102,9 @@ impl Meter {
             nodes_seen: gauge("quita_nodes_seen", "Processes on this store that were seen lately")?,
         };
         // An alert on an increase does not see the first one of a kind that was not there before.
-        for kind in
-            DiscrepancyKind::ALL.map(DiscrepancyKind::as_str).into_iter().chain([UNKNOWN_PAYMENT, UNREADABLE])
-        {
+        let kinds = DiscrepancyKind::ALL.map(DiscrepancyKind::as_str).into_iter();
+        let kinds = kinds.chain(RECONCILIATION_KINDS.map(ReconciliationKind::as_str));
+        for kind in kinds.chain([UNKNOWN_PAYMENT, UNREADABLE]) {
             meter.exceptions.with_label_values(&[kind]);
         }
         Ok(Arc::new(meter))

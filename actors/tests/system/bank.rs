@@ -20,7 +20,9 @@ use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::operation::Operation;
 use quita_domain::payment::Command;
-use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, LocalIssue, NoticeReader, NoticeSink};
+use quita_ports::{
+    Acquirer, AcquirerFactory, AcquirerSpec, ListReader, LocalIssue, NoticeReader, NoticeSink,
+};
 use tokio::time::sleep;
 use uuid::Uuid;
 
@@ -318,6 +320,10 @@ impl AcquirerFactory for BankFactory {
 
     fn operates_in_turn(&self) -> bool {
         self.0.operates_in_turn
+    }
+
+    fn lists(&self) -> Option<Rc<dyn ListReader>> {
+        None
     }
 
     fn local_issue(&self) -> Option<&dyn LocalIssue> {

@@ -37,6 +37,7 @@ mod outage;
 mod overload;
 mod pacing;
 mod passivation;
+mod reconciling;
 mod settling;
 mod stale;
 mod store_trouble;

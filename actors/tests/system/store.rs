@@ -4,10 +4,11 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use quita_domain::exception::Exception;
 use quita_domain::identity::TransactionId;
 use quita_domain::payment::{Command, Context, Payment};
 use quita_memory_store::{Connection, MemoryStore, Records, judge};
-use quita_ports::{Clock, Store, StoreError, Write, WriteError};
+use quita_ports::{Clock, Store, StoreError, WholeStore, Write, WriteError};
 use tokio::time::sleep;
 use uuid::Uuid;
 
@@ -120,6 +121,11 @@ impl TestStore {
         Arc::new(MemoryStore::over(Arc::clone(self)))
     }
 
+    /// The store as a command beside the nodes gets it.
+    pub(crate) fn open_whole(self: &Arc<Self>) -> Arc<dyn WholeStore> {
+        Arc::new(MemoryStore::over(Arc::clone(self)))
+    }
+
     fn records(&self) -> MutexGuard<'_, Records> {
         self.records.lock().unwrap()
     }
@@ -201,6 +207,11 @@ impl TestStore {
     /// Sizes of the lookups of payments, in order.
     pub(crate) fn reads(&self) -> Vec<usize> {
         self.script().reads.clone()
+    }
+
+    /// Every exception, in the order in which they were stored.
+    pub(crate) fn exceptions(&self) -> Vec<Exception> {
+        self.records().exceptions.clone()
     }
 
     pub(crate) fn kinds_of_exceptions(&self) -> Vec<String> {

@@ -7,6 +7,7 @@ use quita_domain::delivery::Receiver;
 use quita_domain::identity::{MerchantId, Mode, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use quita_domain::payment::Payment;
+use quita_domain::reconciliation::SlipNumber;
 use quita_domain::routing::{CardTries, PAYMENTS_ARE_COUNTED_TO, TRIES_ARE_COUNTED_FOR_MS};
 use quita_domain::time::Timestamp;
 use quita_ports::{DueDelivery, Listed, OutboxPlace, PaymentStore, StoreError, Write, WriteError};
@@ -22,15 +23,17 @@ use crate::payment_row::PaymentRow;
 use crate::stored_form::{decode, encode, listed, signed, signed_limit};
 
 const INSERT: &str = "INSERT INTO payments (id, revision, last_op, merchant, mode, method, document, email, \
-    external_reference, card, created_at, amount, status, paid_at, due_at, outbox_at, outbox_to, delivery_states, payment) \
+    external_reference, card, created_at, amount, status, paid_at, due_at, outbox_at, outbox_to, delivery_states, \
+    our_number, document_number, payment) \
     VALUES (:id, :revision, :last_op, :merchant, :mode, :method, :document, :email, \
-    :external_reference, :card, :created_at, :amount, :status, :paid_at, :due_at, :outbox_at, :outbox_to, :delivery_states, :payment) \
+    :external_reference, :card, :created_at, :amount, :status, :paid_at, :due_at, :outbox_at, :outbox_to, :delivery_states, \
+    :our_number, :document_number, :payment) \
     ON CONFLICT (id) DO NOTHING";
 
 /// Only what may change: an index is not touched if none of its columns is set, whatever it is set to.
 const REPLACE: &str = "UPDATE payments SET revision = :revision, last_op = :last_op, status = :status, \
     paid_at = :paid_at, due_at = :due_at, outbox_at = :outbox_at, outbox_to = :outbox_to, \
-    delivery_states = :delivery_states, card = :card, payment = :payment \
+    delivery_states = :delivery_states, card = :card, our_number = :our_number, payment = :payment \
     WHERE id = :id AND revision = :expected";
 
 /// Payments by one card, the newest.
@@ -240,13 +243,14 @@ fn write_all(
 /// How many rows were written: one, or none if somebody was faster.
 fn write_one(transaction: &Transaction<'_>, write: &Write, document: &[u8]) -> rusqlite::Result<usize> {
     let row = PaymentRow::of(&write.payment);
+    let our_number = row.our_number.as_ref().map(SlipNumber::as_str);
     let delivery_states: i64 = row.delivery_states.into_iter().map(listing::delivery_bit).sum();
     if write.expected_revision > 0 {
         return transaction.prepare_cached(REPLACE)?.execute(named_params! {
             ":id": row.id.as_bytes(), ":expected": signed(write.expected_revision),
             ":revision": row.revision, ":last_op": row.last_op.as_bytes(), ":status": row.status,
             ":paid_at": row.paid_at, ":due_at": row.due_at, ":outbox_at": row.outbox_at, ":outbox_to": row.outbox_to,
-            ":card": row.card, ":delivery_states": delivery_states, ":payment": document,
+            ":card": row.card, ":delivery_states": delivery_states, ":our_number": our_number, ":payment": document,
         });
     }
     transaction.prepare_cached(INSERT)?.execute(named_params! {
@@ -256,7 +260,8 @@ fn write_one(transaction: &Transaction<'_>, write: &Write, document: &[u8]) -> r
         ":card": row.card,
         ":created_at": row.created_at, ":amount": row.amount, ":status": row.status,
         ":paid_at": row.paid_at, ":due_at": row.due_at, ":outbox_at": row.outbox_at, ":outbox_to": row.outbox_to,
-        ":delivery_states": delivery_states, ":payment": document,
+        ":delivery_states": delivery_states, ":our_number": our_number,
+        ":document_number": row.document_number.as_ref().map(SlipNumber::as_str), ":payment": document,
     })
 }
 

@@ -10,6 +10,7 @@ use quita_domain::delivery::{DeliveryState, Receiver};
 use quita_domain::identity::{MerchantId, Mode, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use quita_domain::payment::Payment;
+use quita_domain::reconciliation::SlipNumber;
 use quita_domain::routing::{CardTries, PAYMENTS_ARE_COUNTED_TO, TRIES_ARE_COUNTED_FOR_MS};
 use quita_domain::time::Timestamp;
 use quita_ports::{DueDelivery, Listed, OutboxPlace, PaymentStore, StoreError, Write, WriteError};
@@ -57,12 +58,17 @@ struct Envelope<'a> {
     outbox_to: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     delivery_states: Vec<DeliveryState>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    our_number: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    document_number: Option<String>,
     payment: &'a Payment,
 }
 
 impl<'a> Envelope<'a> {
     fn of(payment: &'a Payment) -> Self {
         let row = PaymentRow::of(payment);
+        let number = |number: SlipNumber| number.as_str().to_owned();
         Self {
             id: binary(row.id),
             revision: row.revision,
@@ -80,6 +86,8 @@ impl<'a> Envelope<'a> {
             outbox_at: row.outbox_at,
             outbox_to: row.outbox_to,
             delivery_states: row.delivery_states,
+            our_number: row.our_number.map(number),
+            document_number: row.document_number.map(number),
             payment,
         }
     }
@@ -280,7 +288,7 @@ fn read_listed(found: &RawDocument) -> Result<Listed, StoreError> {
     Ok(listed(value_in(found, "payment"), place))
 }
 
-fn read_id(found: &RawDocument) -> Result<TransactionId, StoreError> {
+pub(super) fn read_id(found: &RawDocument) -> Result<TransactionId, StoreError> {
     let binary = found.get_binary("_id").ok();
     let uuid = binary.and_then(|binary| Uuid::from_slice(binary.bytes).ok());
     uuid.map(TransactionId::new).ok_or_else(|| StoreError::Unreadable("a payment's id is no UUID".into()))

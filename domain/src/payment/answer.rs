@@ -456,6 +456,6 @@ const fn can_begin_with(fact: &Fact) -> bool {
         Fact::Concluded => false,
         Fact::Refunded { .. } | Fact::RefundedInTotal { .. } => false,
         Fact::ChargedBack { .. } | Fact::DisputeWon { .. } => false,
-        Fact::Unclear { .. } => false,
+        Fact::Unclear { .. } | Fact::Hint => false,
     }
 }

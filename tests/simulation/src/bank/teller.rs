@@ -16,7 +16,8 @@ use quita_domain::operation::{Operation, OperationKind};
 use quita_domain::status::Status;
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_ports::{
-    Acquirer, AcquirerFactory, AcquirerSpec, LocalIssue, NoticeReader, NoticeRefused, NoticeSink, RawNotice,
+    Acquirer, AcquirerFactory, AcquirerSpec, ListReader, LocalIssue, NoticeReader, NoticeRefused, NoticeSink,
+    RawNotice,
 };
 use tokio::time::{Instant, sleep, timeout};
 
@@ -72,6 +73,10 @@ impl AcquirerFactory for NodeBank {
 
     fn operates_in_turn(&self) -> bool {
         self.bank.manner.knows_sums_only
+    }
+
+    fn lists(&self) -> Option<Rc<dyn ListReader>> {
+        None
     }
 
     fn local_issue(&self) -> Option<&dyn LocalIssue> {
