@@ -95,6 +95,17 @@ impl Criterion {
         }
     }
 
+    /// Whether a payment by this method can fulfil it.
+    fn allows(&self, method: Method) -> bool {
+        match self {
+            Self::Method(methods) => methods.contains(&method),
+            Self::Brand(_) | Self::Bin(_) | Self::Installments(..) => method == Method::CreditCard,
+            Self::Amount(..) | Self::Merchant(_) | Self::Weekday(_) | Self::Hours(_) | Self::Metadata(_) => {
+                true
+            }
+        }
+    }
+
     fn brands(&self) -> Option<&[Brand]> {
         if let Self::Brand(brands) = self { Some(brands) } else { None }
     }
@@ -221,12 +232,7 @@ impl Criteria {
 
     /// The ways to pay for which they can hold.
     pub fn methods(&self) -> Vec<Method> {
-        let allows = |method: Method| {
-            self.0.iter().all(|criterion| match criterion {
-                Criterion::Method(methods) => methods.contains(&method),
-                other => !other.wants_card() || method == Method::CreditCard,
-            })
-        };
+        let allows = |method: Method| self.0.iter().all(|criterion| criterion.allows(method));
         Method::ALL.into_iter().filter(|method| allows(*method)).collect()
     }
 }

@@ -87,18 +87,19 @@ const fn spread(payment: u64) -> u64 {
     payment.wrapping_mul(0x2545_f491_4f6c_dd1d)
 }
 
-/// Pearson's statistic of what was drawn against the shares.
-fn chi_square(drawn: &[u64], weights: &[u32]) -> f64 {
-    let (draws, total) = (drawn.iter().sum::<u64>() as f64, f64::from(weights.iter().sum::<u32>()));
+/// Pearson's statistic of what was drawn against the shares, in thousandths.
+fn chi_square(drawn: &[u64], weights: &[u32]) -> u64 {
+    let (draws, total) = (drawn.iter().sum::<u64>(), weights.iter().sum::<u32>());
     let off = |(drawn, weight): (&u64, &u32)| {
-        let expected = draws * f64::from(*weight) / total;
-        (*drawn as f64 - expected).powi(2) / expected
+        let (weight, total) = (u64::from(*weight), u64::from(total));
+        // (drawn − expected)² ÷ expected, where draws × weight ÷ total are expected.
+        (drawn * total).abs_diff(draws * weight).pow(2) * 1_000 / (draws * weight * total)
     };
     drawn.iter().zip(weights).map(off).sum()
 }
 
 /// Chance goes beyond this in one of 10,000 draws, with one, two and three degrees of freedom.
-const CRITICAL: [f64; 3] = [15.14, 18.42, 21.11];
+const CRITICAL: [u64; 3] = [15_140, 18_420, 21_110];
 
 #[test]
 fn shares_are_exact_by_weight_and_by_rule() {
