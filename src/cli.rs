@@ -15,6 +15,8 @@ mod keys;
 mod listen;
 mod load;
 mod output;
+mod reconcile;
+mod routing;
 mod sandbox;
 mod secrets;
 #[cfg(test)]
@@ -65,6 +67,11 @@ enum Command {
     /// Read the files that banks return about boletos (CNAB)
     #[command(subcommand)]
     Cnab(cnab::CnabCommand),
+    /// Tell which way payments would go, and why
+    #[command(subcommand)]
+    Routing(routing::RoutingCommand),
+    /// Compare what acquirers list, or banks' return files say, with the payments
+    Reconcile(reconcile::ReconcileCommand),
     /// Check configuration, store, clock, acquirers and secrets, and tell how to mend them
     Doctor(ServiceFlags),
 }
@@ -105,6 +112,8 @@ async fn run(command: Command) -> Result<(), Failure> {
         Command::Load(command) => load::run(command).await,
         Command::Backup(command) => backup::run(command).await,
         Command::Cnab(command) => cnab::run(command),
+        Command::Routing(command) => routing::run(command).await,
+        Command::Reconcile(command) => reconcile::run(command).await,
         Command::Doctor(flags) => doctor::run(flags.settings()).await,
     }
 }
@@ -139,6 +148,18 @@ mod tests {
             "quita backup a b",
             "quita cnab",
             "quita cnab read",
+            "quita routing",
+            "quita routing evaluate --file x",
+            "quita routing replay --since 7d",
+            "quita routing replay --since week --with x",
+            "quita routing evaluate --file x --merchant a --mode prod",
+            "quita routing evaluate --file x --merchant a --at today",
+            "quita routing evaluate --file x --merchant a --dice -1",
+            "quita reconcile",
+            "quita reconcile --cnab",
+            "quita reconcile --acquirer bank --cnab a.ret",
+            "quita reconcile --acquirer bank --since yesterday",
+            "quita reconcile --cnab a.ret --since 2026-11-22",
             "quita keys",
             "quita keys create",
             "quita keys create --merchant a --mode prod",

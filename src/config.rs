@@ -8,6 +8,7 @@ pub mod acquirer;
 pub mod duration;
 pub mod option;
 pub mod problem;
+pub mod route;
 pub mod secret_key;
 pub mod settings;
 pub mod store_url;
@@ -18,11 +19,15 @@ mod ops_hosts;
 pub mod otlp;
 mod safety;
 mod secret_text;
+mod table;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use chrono::NaiveTime;
 use quita_adapters::system::SystemClock;
+use quita_domain::request::{PostbackPolicy, RequestLimits};
+use quita_domain::routing::RoutingTable;
 use quita_domain::secret::Secret;
 use quita_ports::Clock;
 use url::Url;
@@ -64,10 +69,14 @@ pub struct Config {
     pub sandbox_settle_after: Duration,
     /// Who moves the money.
     pub acquirers: Vec<AcquirerConfig>,
+    /// Which way new payments go.
+    pub routes: RoutingTable,
     /// The key behind ids and page addresses.
     pub secret_key: SecretKey,
     /// What opens the operator's console; closed when absent.
     pub operator_password: Option<Secret<String>>,
+    /// When, by the clock of Brasília, what acquirers list is compared with the payments; never when absent.
+    pub reconcile_at: Option<NaiveTime>,
     /// Whether every connection comes through a proxy that tells the client's address in `X-Forwarded-For`.
     pub behind_proxy: bool,
     /// Where traces go; nowhere when absent.
@@ -121,6 +130,15 @@ pub enum LogLevel {
 }
 
 impl Config {
+    /// What is decided about creation requests.
+    pub(crate) const fn request_limits(&self) -> RequestLimits {
+        let postback = match self.environment {
+            Environment::Development => PostbackPolicy::AllowAnything,
+            Environment::Production => PostbackPolicy::HttpsPublicOnly,
+        };
+        RequestLimits { max_installments: self.max_installments, postback }
+    }
+
     /// Reads everything that was set; what was not has its default.
     ///
     /// # Errors
@@ -141,6 +159,7 @@ impl Config {
         let public_url = settings.read("public-url", PUBLIC_URL_FORM, parse_plain_url);
         let surroundings = Surroundings { environment, public_url: public_url.as_ref(), sandbox: &sandbox };
         let acquirers = acquirer::read(&mut settings, &surroundings);
+        let (routes, doubts) = route::read(&mut settings, &acquirers);
         let ops_listen = address(&mut settings, "ops-listen", 9090);
         let mut config = Self {
             listen: address(&mut settings, "listen", 8080),
@@ -162,8 +181,12 @@ impl Config {
                 .unwrap_or(MAX_INSTALLMENTS),
             sandbox_settle_after: sandbox.settle_after,
             acquirers,
+            routes,
             secret_key: SecretKey::read(&mut settings),
             operator_password: operator_password::read(&mut settings, environment, ops_listen),
+            reconcile_at: settings
+                .read("reconcile-at", RECONCILE_AT_FORM, parse_reconcile_at)
+                .unwrap_or_else(default_reconcile_at),
             behind_proxy: settings
                 .read("behind-proxy", "true or false", |text| text.parse().ok())
                 .unwrap_or_default(),
@@ -172,6 +195,7 @@ impl Config {
         };
         settings.finish()?;
         config.warnings = safety::warnings(&config, store_is_flag, SystemClock.now());
+        config.warnings.extend(doubts);
         Ok(config)
     }
 
@@ -224,6 +248,8 @@ const DEFAULT_SETTLE_AFTER: Duration = Duration::from_secs(2);
 const DEFAULT_SANDBOX_TIME_OUT: Duration = Duration::from_secs(2);
 const MAX_INSTALLMENTS: u8 = 12;
 
+const RECONCILE_AT_FORM: &str = "a time of day, such as 05:00, or off";
+
 const PUBLIC_URL_FORM: &str =
     "an http or https URL without user, query and fragment, such as https://pay.example.com";
 
@@ -241,6 +267,17 @@ fn store(settings: &mut Settings) -> StoreUrl {
 fn parse_idle_after(text: &str) -> Option<Duration> {
     let bounds = Duration::from_millis(100)..=Duration::from_secs(3_600);
     parse_duration(text).filter(|duration| bounds.contains(duration))
+}
+
+const fn default_reconcile_at() -> Option<NaiveTime> {
+    NaiveTime::from_hms_opt(5, 0, 0)
+}
+
+fn parse_reconcile_at(text: &str) -> Option<Option<NaiveTime>> {
+    if text == "off" {
+        return Some(None);
+    }
+    NaiveTime::parse_from_str(text, "%H:%M").ok().map(Some)
 }
 
 fn parse_plain_url(text: &str) -> Option<Url> {

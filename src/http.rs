@@ -19,6 +19,7 @@ mod payments;
 mod rate_limit;
 pub(crate) mod request_id;
 mod routes;
+mod routing;
 mod sandbox;
 mod traced;
 mod traceparent;

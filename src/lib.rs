@@ -7,6 +7,7 @@ mod console;
 mod first_run;
 pub mod http;
 mod listener;
+mod nightly;
 mod ops;
 mod sample_request;
 pub mod serve;

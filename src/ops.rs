@@ -62,7 +62,7 @@ async fn metrics(registry: Data<Registry>) -> Result<HttpResponse, ApiError> {
 struct ExceptionView<'a> {
     id: &'a str,
     kind: &'a str,
-    transaction_id: String,
+    transaction_id: Option<String>,
     acquirer: Option<&'a str>,
     detail: &'a str,
     advice: &'a str,
@@ -74,7 +74,7 @@ impl<'a> From<&'a Exception> for ExceptionView<'a> {
         Self {
             id: &exception.id,
             kind: &exception.kind,
-            transaction_id: exception.transaction_id.to_string(),
+            transaction_id: exception.transaction_id.map(|id| id.to_string()),
             acquirer: exception.acquirer.as_ref().map(|name| name.as_str()),
             detail: &exception.detail,
             advice: &exception.advice,

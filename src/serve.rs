@@ -26,6 +26,7 @@ use crate::console::merchant::{self, MerchantConsole};
 use crate::console::operator::OperatorConsole;
 use crate::http::{self, Edge, traced, with_request_id};
 use crate::listener::{ConnectionLimits, ConnectionMetrics, Listener, Places, cannot_listen, open_files};
+use crate::nightly::Nightly;
 use crate::ops::KnownHosts;
 use crate::service::access::{Access, KeyVerifier};
 use crate::service::people::People;
@@ -115,6 +116,7 @@ pub async fn run_with(config: Config, mut outside: Outside) -> anyhow::Result<()
         ..Limits::default()
     };
     let system = ActorSystem::start(ports, limits, threads(), identity, &registry)?;
+    system.operators().route_by(config.routes.clone());
     let verifier = KeyVerifier::new(store.clone(), Arc::clone(&clock));
     let edge = Data::new(Edge::new(system.payments(), verifier, Arc::clone(&clock), public_url, &config));
     let console = Data::new(MerchantConsole::new(edge.clone(), store.clone(), webhooks, &config));
@@ -132,6 +134,8 @@ pub async fn run_with(config: Config, mut outside: Outside) -> anyhow::Result<()
     let (access, people) =
         (Access::new(store.clone(), clock.clone()), People::new(store.clone(), clock.clone()));
     let reload = reload(reread, &links, &system, &config, &registry)?;
+    let nightly =
+        Nightly::new(&config, store.clone(), Arc::clone(&clock), (links.clone(), system.operators()));
     let operators = OperatorConsole::new(system.operators(), system.payments(), store, clock, &config)
         .with_links(links.clone());
     let listener = Listener {
@@ -146,8 +150,10 @@ pub async fn run_with(config: Config, mut outside: Outside) -> anyhow::Result<()
     let welcome = first_run::prepare(&config, &access, &people).await?;
     tracing::info!(listen = %api_address, ops_listen = %ops_address, store = %config.store, "the service is ready");
     welcome.print(&config, api_address, ops_address);
+    let nightly = actix_web::rt::spawn(nightly.run());
     let registering = actix_web::rt::spawn(keep_registering(links));
     serve(api, ops, (&system, reload), config.shutdown_time, || streams.close()).await?;
+    nightly.abort();
     registering.abort();
     uses.abort();
     if tokio::time::timeout(LAST_WRITE_WITHIN, keep_last_uses(&edge)).await.is_err() {

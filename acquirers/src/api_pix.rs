@@ -4,7 +4,8 @@
 //! `charge.rs`; that goes through `link.rs` (address, `token.rs`, headers, what a status means) and an
 //! [`Exchange`](crate::exchange::Exchange) to the bank. The answer is read by `cob.rs`, which takes the code to pay with
 //! from `code.rs` and what came in from `received.rs`. Withdrawals are in `cancel.rs`, refunds in `refund.rs`, callbacks
-//! in `notices.rs` and `identify.rs`, the registration of their address in `registration.rs`. What errors say is made
+//! in `notices.rs` and `identify.rs`, lists of what came in in `lists.rs`, the registration of the callbacks' address in
+//! `registration.rs`. What errors say is made
 //! presentable by `reason.rs`.
 //!
 //! What is absent: nothing is retried here but a call that was answered 401, once; nothing is concluded from time; no
@@ -20,6 +21,7 @@ mod factory;
 mod identify;
 mod lenient;
 mod link;
+mod lists;
 mod notices;
 mod reason;
 mod received;

@@ -38,7 +38,7 @@ use quita_domain::acquiring::{
 use quita_domain::identity::{Mode, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::operation::{Operation, OperationKind};
-use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, Clock, LocalIssue, NoticeReader};
+use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, Clock, ListReader, LocalIssue, NoticeReader};
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -159,6 +159,10 @@ impl AcquirerFactory for CieloFactory {
 
     fn operates_in_turn(&self) -> bool {
         true
+    }
+
+    fn lists(&self) -> Option<Rc<dyn ListReader>> {
+        None
     }
 
     fn local_issue(&self) -> Option<&dyn LocalIssue> {

@@ -26,7 +26,9 @@ use quita_domain::operation::{Operation, OperationKind};
 use quita_domain::order::Terms;
 use quita_domain::time::Timestamp;
 use quita_domain::webhook::signature::WebhookSecret;
-use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, Clock, LocalIssue, NoticeReader, NoticeSink};
+use quita_ports::{
+    Acquirer, AcquirerFactory, AcquirerSpec, Clock, ListReader, LocalIssue, NoticeReader, NoticeSink,
+};
 
 pub use manual::{SandboxAction, manual_notice};
 pub use notices::SandboxNotices;
@@ -106,6 +108,10 @@ impl AcquirerFactory for SandboxFactory {
 
     fn operates_in_turn(&self) -> bool {
         false
+    }
+
+    fn lists(&self) -> Option<Rc<dyn ListReader>> {
+        None
     }
 
     fn local_issue(&self) -> Option<&dyn LocalIssue> {
@@ -276,7 +282,8 @@ fn expired_if_over(fact: Fact, now: Timestamp) -> Fact {
         | Fact::RefundedInTotal { .. }
         | Fact::ChargedBack { .. }
         | Fact::DisputeWon { .. }
-        | Fact::Unclear { .. } => fact,
+        | Fact::Unclear { .. }
+        | Fact::Hint => fact,
     }
 }
 

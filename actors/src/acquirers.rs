@@ -1,6 +1,7 @@
 //! The acquirers: which one is asked, how they are, and what they report by themselves.
 
 pub(crate) mod acquirer;
+pub(crate) mod approvals;
 pub(crate) mod call;
 pub(crate) mod call_outcome;
 pub(crate) mod directives;

@@ -5,6 +5,7 @@
 
 mod acquirers;
 mod actor;
+mod reconciliation;
 mod store;
 mod transaction;
 mod upkeep;
@@ -18,14 +19,16 @@ mod payments;
 mod system;
 
 pub use acquirers::notices::NoticeDenied;
-pub use acquirers::route_view::{RouteFailure, RouteHealth, RouteOutcomes, RouteState, RouteView};
-pub use acquirers::routing::Share;
+pub use acquirers::route_view::{
+    RouteApprovals, RouteFailure, RouteHealth, RouteOutcomes, RouteState, RouteView,
+};
 pub use actor::crash_cause::CrashCause;
 pub use actor::kind::ActorKind;
 pub use denied::Denied;
 pub use limits::{Limits, WebhookLimits};
 pub use operators::{Asked, Operators};
 pub use payments::{Operated, Payments};
+pub use reconciliation::{List, NotReconciled, RECONCILED_AT_ONCE, Reconciler, Tell};
 pub use system::{ActorSystem, Placement, Ports};
 pub use transaction::messages::{CreatePayment, Created};
 pub use upkeep::node::NodeIdentity;

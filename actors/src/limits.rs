@@ -56,6 +56,8 @@ pub struct Limits {
     pub reader_in_flight: usize,
     /// How long a payment waits for its write before it counts as not made.
     pub write_time_out: Duration,
+    /// How long the store may take to count how often a card was tried; then it is not tried further.
+    pub count_time_out: Duration,
 
     // acquirers/
     /// Messages that may wait for one acquirer actor, and local charges whose beginning it may still have to note.
@@ -200,6 +202,7 @@ impl Default for Limits {
             reader_batch: 256,
             reader_in_flight: 2,
             write_time_out: Duration::from_secs(10),
+            count_time_out: Duration::from_secs(2),
             acquirer_mailbox: 8_192,
             breaker_failures: 10,
             breaker_open: Duration::from_secs(10),

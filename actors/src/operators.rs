@@ -10,11 +10,13 @@ use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::operation::Verdict;
 use quita_domain::payment::{Command, Payment};
+use quita_domain::reconciliation::ReconciliationKind;
+use quita_domain::routing::{RoutingTable, Version};
 use tokio::sync::watch;
 use uuid::Uuid;
 
 use crate::acquirers::route_view::RouteView;
-use crate::acquirers::routing::{Route, Share};
+use crate::acquirers::routing::Route;
 use crate::actor::kind::ActorKind;
 use crate::actor::mailbox::NoAnswer;
 use crate::denied::Denied;
@@ -88,11 +90,18 @@ impl Operators {
         join_all(asked).await.into_iter().collect()
     }
 
-    /// Gives acquirers other shares of the new payments on this node, from the next one on.
-    pub fn share(&self, changed: impl IntoIterator<Item = (AcquirerName, Share)>) {
+    /// Routes new payments of this node by this table, from the next one on.
+    pub fn route_by(&self, table: RoutingTable) {
         if let Some(routes) = self.system.routes.get() {
-            routes.share(changed);
+            let before = routes.version();
+            routes.route_by(table);
+            self.system.meter.show_routing(&before, &routes.version());
         }
+    }
+
+    /// Which table of routes decides on this node.
+    pub fn routing_version(&self) -> Option<Version> {
+        self.system.routes.get().map(|routes| routes.version())
     }
 
     /// Every route, as it is on this node.
@@ -128,6 +137,11 @@ impl Operators {
     /// When the store does not answer.
     pub async fn exceptions(&self, limit: usize) -> Result<Vec<Exception>, Denied> {
         Ok(self.system.books.store.exceptions(limit).await?)
+    }
+
+    /// Counts an exception that was found by comparing lists with payments.
+    pub fn count_exception(&self, kind: ReconciliationKind) {
+        self.system.meter.exceptions.with_label_values(&[kind.as_str()]).inc();
     }
 
     /// Exceptions that a person resolved, those resolved last first.

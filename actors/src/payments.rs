@@ -8,7 +8,10 @@ use quita_domain::acquiring::Notice;
 use quita_domain::identity::{Owner, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use quita_domain::operation::{Operation, OperationRequest};
+use quita_domain::order::Order;
 use quita_domain::payment::{Command, Payment};
+use quita_domain::routing::Evaluated;
+use quita_domain::time::Timestamp;
 use quita_ports::{Listed, NoticeSink, RawNotice, SinkError, StoreError};
 use tokio::time::{sleep, timeout};
 
@@ -86,6 +89,24 @@ impl Payments {
     pub async fn read_own(&self, id: TransactionId, owner: &Owner) -> Result<Arc<Payment>, Denied> {
         let payment = self.read(id).await?;
         payment.filter(|payment| owner.may_see(&payment.owner)).ok_or(Denied::NotFound)
+    }
+
+    /// Which way an order would go at this time, with these dice or any, and the acquirers as they are on this node.
+    /// Nothing comes of it.
+    ///
+    /// # Errors
+    /// When the service is stopping.
+    pub fn evaluate(
+        &self,
+        order: &Order,
+        owner: &Owner,
+        at: Timestamp,
+        dice: Option<u64>,
+    ) -> Result<Evaluated, Denied> {
+        let routes = self.system.routes.get().ok_or(Denied::Stopping)?;
+        let dice = dice.unwrap_or_else(|| self.system.dice.roll());
+        let (now, merchant_waits) = (self.system.clock.now(), self.system.limits.answer_within);
+        Ok(routes.evaluate(order, owner, (now, at), dice, merchant_waits))
     }
 
     /// Cancels, captures or refunds. Returns once the acquirer has answered, or after a while while it is processing.

@@ -96,7 +96,8 @@ impl ActorSystem {
         let store: Arc<dyn Store> = Arc::new(TimeLimitedStore(ports.store));
         let NodeIdentity { public_url, address, version } = identity;
         let now = ports.clock.now();
-        let node = Node { id: ports.ids.fresh(), address, version, started_at: now, seen_at: now };
+        let node =
+            Node { id: ports.ids.fresh(), address, version, routing: None, started_at: now, seen_at: now };
         let exceptions =
             Exceptions::new(store.clone(), Arc::clone(&ports.clock), Arc::clone(&meter), &limits);
         let system = Arc::new(SystemParts {

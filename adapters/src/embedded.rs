@@ -17,6 +17,7 @@ mod operator;
 mod payments;
 mod people;
 mod reading;
+mod reconciliation;
 mod schema;
 mod sole_writer;
 mod transaction;

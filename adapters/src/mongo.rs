@@ -19,6 +19,7 @@ mod operator;
 mod payments;
 mod people;
 mod reading;
+mod reconciliation;
 mod threads;
 mod version;
 

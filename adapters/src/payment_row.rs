@@ -2,6 +2,7 @@
 
 use quita_domain::delivery::DeliveryState;
 use quita_domain::payment::Payment;
+use quita_domain::reconciliation::{SlipNumber, slip_numbers_of};
 use uuid::Uuid;
 
 use crate::stored_form::signed;
@@ -27,6 +28,8 @@ pub(crate) struct PaymentRow<'a> {
     pub(crate) email: &'a str,
     /// The merchant's own id.
     pub(crate) external_reference: Option<&'a str>,
+    /// Tells by which card it is to be paid; removed when tries of it count no more.
+    pub(crate) card: Option<&'a str>,
     /// When it was created.
     pub(crate) created_at: i64,
     /// What was asked for, in cents.
@@ -43,6 +46,10 @@ pub(crate) struct PaymentRow<'a> {
     pub(crate) outbox_to: Option<String>,
     /// The states that its deliveries are in, each once.
     pub(crate) delivery_states: Vec<DeliveryState>,
+    /// The bank's number of a boleto, bare.
+    pub(crate) our_number: Option<SlipNumber>,
+    /// What the slip shows as the beneficiary's number, bare. Never changes.
+    pub(crate) document_number: Option<SlipNumber>,
 }
 
 impl<'a> PaymentRow<'a> {
@@ -51,6 +58,7 @@ impl<'a> PaymentRow<'a> {
         let (owner, order) = (&payment.owner, &payment.order);
         let is_held = |state: &DeliveryState| payment.outbox.iter().any(|delivery| delivery.state == *state);
         let outbox_at = payment.outbox_at();
+        let (our_number, document_number) = slip_numbers_of(payment);
         let outbox_to = outbox_at.and_then(|_| payment.receiver()).map(|receiver| receiver.address);
         Self {
             id: payment.id.uuid(),
@@ -62,6 +70,7 @@ impl<'a> PaymentRow<'a> {
             document: order.payer.document.as_str(),
             email: &order.payer.email,
             external_reference: order.external_reference.as_deref(),
+            card: payment.card_fingerprint.as_ref().map(|card| card.as_str()),
             created_at: payment.created_at.millis(),
             amount: signed(order.amount.cents()),
             status: payment.status().as_str(),
@@ -70,6 +79,8 @@ impl<'a> PaymentRow<'a> {
             outbox_at: outbox_at.map(|at| at.millis()),
             outbox_to,
             delivery_states: DeliveryState::ALL.into_iter().filter(is_held).collect(),
+            our_number,
+            document_number,
         }
     }
 }

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 /// The number of the form that this version stores in: schema, indexes and documents, of both stores. Raised with every
 /// change of any of them.
-pub(crate) const VERSION: i64 = 3;
+pub(crate) const VERSION: i64 = 4;
 
 /// The BSON document of a value.
 ///

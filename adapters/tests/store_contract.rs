@@ -14,6 +14,8 @@
 mod access;
 #[path = "store_contract/audit.rs"]
 mod audit;
+#[path = "store_contract/cards.rs"]
+mod cards;
 #[path = "store_contract/complete.rs"]
 mod complete;
 #[path = "store_contract/embedded.rs"]
@@ -45,6 +47,8 @@ mod operator;
 mod payments;
 #[path = "store_contract/people.rs"]
 mod people;
+#[path = "store_contract/reconciliation.rs"]
+mod reconciliation;
 #[path = "store_contract/samples.rs"]
 mod samples;
 #[path = "store_contract/waiting.rs"]
@@ -118,6 +122,18 @@ macro_rules! for_each_case {
             figures::the_time_to_be_paid_falls_into_its_class,
             figures::a_payment_is_counted_as_what_it_is_now,
             figures::figures_are_of_one_merchant_in_one_mode_and_a_time,
+            cards::tries_of_a_card_are_counted_in_windows_that_roll_and_of_every_merchant,
+            cards::every_charge_of_a_payment_is_a_try,
+            cards::a_card_that_is_forgotten_counts_no_more,
+            cards::a_card_that_was_tried_more_often_than_any_brand_allows_is_counted_to_there,
+            reconciliation::a_line_is_there_once_and_as_it_was_put_last,
+            reconciliation::every_kind_of_line_reads_back_as_it_was,
+            reconciliation::lines_come_by_day_and_pages_neither_skip_nor_repeat,
+            reconciliation::lines_are_counted_and_summed_by_their_verdict,
+            reconciliation::a_run_is_one_nodes_until_its_lease_is_over_and_nobodys_once_it_is_done,
+            reconciliation::of_many_who_claim_a_run_one_gets_it,
+            reconciliation::a_boleto_is_found_by_the_numbers_that_others_give_it,
+            reconciliation::payments_are_found_by_the_time_at_which_they_were_paid,
             waiting::the_store_answers_a_ping,
         }
     };

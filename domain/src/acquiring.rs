@@ -133,6 +133,8 @@ pub enum Fact {
         /// What the acquirer states. Holds no personal data.
         text: String,
     },
+    /// Nothing but that something may have happened: the acquirer is asked, and only its answer counts.
+    Hint,
 }
 
 /// Who withdrew a charge at the acquirer.

@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 use crate::identity::AcquirerName;
 use crate::method::Method;
+use crate::routing::Version as RoutingVersion;
 use crate::time::Timestamp;
 
 /// Whether an acquirer is used for a method.
@@ -63,6 +64,9 @@ pub struct Node {
     pub address: String,
     /// The version of the program.
     pub version: String,
+    /// Which table of routes decides there; a node that does not tell is older than tables are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routing: Option<RoutingVersion>,
     /// When it started.
     pub started_at: Timestamp,
     /// When it was last seen alive, by its own clock.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::identity::{AcquirerName, TransactionId};
 use crate::payment::DiscrepancyKind;
+use crate::reconciliation::ReconciliationKind;
 use crate::time::Timestamp;
 
 /// The kind of an exception for a notice whose payment is not stored here.
@@ -20,8 +21,9 @@ pub struct Exception {
     pub id: String,
     /// What kind: `amount_mismatch`, `unknown_payment`, …
     pub kind: String,
-    /// The payment, which may be unknown here.
-    pub transaction_id: TransactionId,
+    /// The payment, which may be unknown here; absent if none is meant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transaction_id: Option<TransactionId>,
     /// The acquirer that is involved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acquirer: Option<AcquirerName>,
@@ -95,6 +97,20 @@ pub fn possible_actions(kind: &str) -> &'static [ExceptionAction] {
             | DiscrepancyKind::RefundExceedsPaid
             | DiscrepancyKind::RefundedAndChargedBack,
         ) => &[Resolve],
+        None => after_reconciliation(kind),
+    }
+}
+
+fn after_reconciliation(kind: &str) -> &'static [ExceptionAction] {
+    use ExceptionAction::{AskAcquirer, Resolve};
+    match ReconciliationKind::parse(kind) {
+        // One side may have lagged.
+        Some(ReconciliationKind::StatusDiffers | ReconciliationKind::MissingThere) => &[AskAcquirer, Resolve],
+        Some(
+            ReconciliationKind::AmountDiffers
+            | ReconciliationKind::MovementDiffers
+            | ReconciliationKind::UnknownHere,
+        ) => &[Resolve],
         // There is no payment that could be asked for: unknown here, unreadable, or a kind of another version.
         None => &[Resolve],
     }
@@ -103,18 +119,18 @@ pub fn possible_actions(kind: &str) -> &'static [ExceptionAction] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reconciliation::RECONCILIATION_KINDS;
 
     #[test]
     fn every_exception_can_be_resolved_and_what_is_open_can_be_asked_for() {
         let asks = |kind: &str| possible_actions(kind).contains(&ExceptionAction::AskAcquirer);
-        for kind in DiscrepancyKind::ALL.map(DiscrepancyKind::as_str).into_iter().chain([
-            UNKNOWN_PAYMENT,
-            UNREADABLE,
-            "?",
-        ]) {
+        let kinds = DiscrepancyKind::ALL.map(DiscrepancyKind::as_str).into_iter();
+        let kinds = kinds.chain(RECONCILIATION_KINDS.map(ReconciliationKind::as_str));
+        for kind in kinds.chain([UNKNOWN_PAYMENT, UNREADABLE, "?"]) {
             assert!(possible_actions(kind).contains(&ExceptionAction::Resolve), "{kind}");
         }
         assert!(asks("unknown_outcome") && asks("too_early") && asks("contradiction"));
+        assert!(asks("status_differs") && asks("missing_there") && !asks("unknown_here"));
         assert!(!asks("paid_twice") && !asks(UNKNOWN_PAYMENT) && !asks("?"));
     }
 

@@ -38,6 +38,7 @@ pub mod event;
 pub mod webhook;
 
 pub mod payment;
+pub mod reconciliation;
 pub mod record;
 
 pub mod request;

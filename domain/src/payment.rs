@@ -9,6 +9,7 @@ mod change;
 mod decide;
 mod dispute;
 mod due;
+mod further;
 mod hint;
 mod inquire;
 mod learn;
@@ -27,13 +28,14 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::acquiring::ChargeQuery;
+use crate::card::CardFingerprint;
 use crate::delivery::{Delivery, DeliveryState, Receiver, address_of};
 use crate::event::Event;
 use crate::identity::{Owner, TransactionId};
 use crate::method::Method;
 use crate::operation::Operation;
 use crate::order::Order;
-use crate::routing::Considered;
+use crate::routing::{Considered, Routed};
 use crate::state::State;
 use crate::status::Status;
 use crate::time::Timestamp;
@@ -66,12 +68,18 @@ pub struct Payment {
     /// Keyed hash of the request, if it came with an `Idempotency-Key`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
+    /// Tells by which card it is to be paid, if tries of one card are counted. Forgotten when they count no more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub card_fingerprint: Option<CardFingerprint>,
     /// The unguessable part of its public pages' addresses.
     pub page_token: String,
     /// When it was created.
     pub created_at: Timestamp,
     /// How it was routed.
     pub considered: Arc<[Considered]>,
+    /// What decided about that.
+    #[serde(default)]
+    pub routed: Arc<Routed>,
     /// What decided where chance had to: the same plan can be made again.
     #[serde(with = "dice")]
     pub dice: u64,
@@ -220,6 +228,13 @@ impl Payment {
         ChargeQuery { attempt, reference: reference.unwrap_or_default(), ..self.query() }
     }
 
+    /// Whether its acquirer has answered whatever was hinted, to a question that was asked after this one.
+    pub fn was_answered_since(&self, inquired_at: Option<Timestamp>) -> bool {
+        let is_open = self.state.attempts.last().is_some_and(|attempt| attempt.outcome.is_open());
+        let is_hinted = self.hinted || self.check.is_some_and(|check| check.planned.is_some());
+        self.inquired_at != inquired_at && !is_open && !is_hinted
+    }
+
     /// When the timer must look at it: the earliest of all that is open. `None` when nothing is.
     pub fn due_at(&self) -> Option<Timestamp> {
         let attempt = self.state.attempts.last().filter(|attempt| attempt.outcome.is_open());
@@ -227,7 +242,8 @@ impl Payment {
         let reports = self.reports.iter().map(|report| report.due_at);
         let check = self.check.map(|check| check.at);
         let inquiry = attempt.and_then(|attempt| attempt.inquire_at);
-        inquiry.into_iter().chain(check).chain(operations).chain(reports).min()
+        let card = self.forgets_card_at();
+        inquiry.into_iter().chain(check).chain(operations).chain(reports).chain(card).min()
     }
 
     /// When the next delivery may be tried. `None` when nothing is left to deliver.

@@ -105,7 +105,7 @@ impl<'a> PaymentRecord<'a> {
             status_reason: state.status_reason.as_deref(),
             acquirer: attempt.map(|attempt| &attempt.acquirer),
             acquirer_reference: attempt.map(|attempt| &attempt.reference).filter(|known| !known.is_empty()),
-            routing: Routing::of(&payment.considered, &state.attempts),
+            routing: Routing::of(payment, &state.attempts),
             cancelled_at: state.cancelled_at.map(Printed),
             expired_at: state.expired_at.map(Printed),
             updated_at: Printed(state.updated_at),

@@ -5,6 +5,7 @@
 mod basket;
 mod card;
 mod email;
+pub mod evaluation;
 mod fields;
 mod fingerprint;
 mod json;
@@ -23,6 +24,7 @@ use crate::time::Timestamp;
 
 use fields::{Fields, Findings};
 use json::Node;
+use terms::CardForm;
 use violation::Broken;
 
 pub use postback::PostbackPolicy;
@@ -76,14 +78,19 @@ pub fn parse(body: &[u8], now: Timestamp, limits: &RequestLimits) -> Result<Pars
     let object = json::read(body)?;
     let findings = Findings::with_card_number(sent_card_number(&object));
     let root = Fields::of_body(&object, &findings);
-    let read = read_body(&root, now, limits);
+    let read = read_body(&root, now, limits, CardForm::ForCharge);
     root.refuse_card_numbers(&CARD_DATA);
     let (mut request, clock_violations) = findings.conclude(read)?;
     request.clock_violations = clock_violations;
     Ok(request)
 }
 
-fn read_body(root: &Fields<'_>, now: Timestamp, limits: &RequestLimits) -> Option<ParsedRequest> {
+fn read_body(
+    root: &Fields<'_>,
+    now: Timestamp,
+    limits: &RequestLimits,
+    card_form: CardForm,
+) -> Option<ParsedRequest> {
     let method = root.required("paymentMethod").parsed(|text| {
         let broken = || Broken::new(code::UNKNOWN_VALUE, "must be pix, boleto or credit_card");
         Method::parse(text).ok_or_else(broken)
@@ -99,7 +106,7 @@ fn read_body(root: &Fields<'_>, now: Timestamp, limits: &RequestLimits) -> Optio
     let postback_url = postback::read(root, limits.postback);
     let splits = splits::read(root, amount);
     let utm = notes::utm(root);
-    let sent = terms::read(root, method, now, limits.max_installments);
+    let sent = terms::read(root, method, now, (limits.max_installments, card_form));
     let external_reference = root.optional("externalReference").text_of(0..=100);
     let metadata = notes::metadata(root);
 

@@ -3,6 +3,23 @@
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
+use crate::identity::TransactionId;
+
+/// Characters that a slip has room for in its number of the document.
+const DOCUMENT_NUMBER_LENGTH: usize = 15;
+
+/// Characters of the transaction's id that stand there for a merchant without a number of its own.
+const SHORT_ID_LENGTH: usize = 10;
+
+/// What a slip shows as nº do documento: the merchant's own reference if it is short enough, otherwise the beginning of
+/// the transaction's id.
+pub fn document_number(id: TransactionId, external_reference: Option<&str>) -> String {
+    let reference =
+        external_reference.filter(|reference| reference.chars().count() <= DOCUMENT_NUMBER_LENGTH);
+    let short_id = || id.uuid().simple().to_string().chars().take(SHORT_ID_LENGTH).collect();
+    reference.map_or_else(short_id, str::to_owned)
+}
+
 /// What is needed to show and print a registered boleto.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -33,6 +33,12 @@ impl Timestamp {
         Self(self.0.saturating_add_unsigned(ms))
     }
 
+    /// This many milliseconds earlier.
+    #[must_use]
+    pub fn minus_ms(self, ms: u64) -> Self {
+        Self(self.0.saturating_sub_unsigned(ms))
+    }
+
     /// Milliseconds since `earlier`; zero if that is not earlier.
     pub fn ms_since(self, earlier: Self) -> u64 {
         u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)

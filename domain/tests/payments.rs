@@ -9,9 +9,11 @@ mod payments {
     pub(crate) mod crosswise;
     pub(crate) mod deliveries;
     pub(crate) mod disputes;
+    pub(crate) mod further;
     pub(crate) mod hints;
     pub(crate) mod operations;
     pub(crate) mod order_of_notices;
+    pub(crate) mod reconciled;
     pub(crate) mod reports;
     pub(crate) mod room;
     pub(crate) mod spread;
@@ -46,7 +48,7 @@ use quita_domain::payment::{
 };
 use quita_domain::phone::Phone;
 use quita_domain::postal::{Cep, Uf};
-use quita_domain::routing::{AttemptOutcome, Considered};
+use quita_domain::routing::{AttemptOutcome, Considered, Routed};
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 use quita_domain::webhook::schedule::LEASE_MS;
@@ -64,6 +66,7 @@ fn at(ms: u64) -> Context {
         operates_in_turn: false,
         hint_gap_ms: 2_000,
         reads_approved: false,
+        card_tries: None,
     }
 }
 
@@ -123,8 +126,10 @@ fn open(order: Order) -> Decision {
         owner,
         order,
         fingerprint: None,
+        card_fingerprint: None,
         page_token: "token".into(),
         considered: vec![considered("first"), considered("second")],
+        routed: Routed::default(),
     };
     Payment::open(new, &at(0))
 }
@@ -254,8 +259,10 @@ fn a_captured_card_becomes_approved_and_paid_in_one_write_with_two_events() {
         owner: base.owner,
         order,
         fingerprint: None,
+        card_fingerprint: None,
         page_token: String::new(),
         considered: vec![considered],
+        routed: Routed::default(),
     };
     let opened = Payment::open(new, &Context { card_at_hand: true, ..at(0) }).next.unwrap();
     let approval = quita_domain::acquiring::Approval { authorization_code: "123456".into() };

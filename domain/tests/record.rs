@@ -12,7 +12,7 @@ use quita_domain::order::{Order, Terms};
 use quita_domain::payment::Payment;
 use quita_domain::record::{PaymentRecord, RefundRecord};
 use quita_domain::request::{PostbackPolicy, RequestLimits, parse};
-use quita_domain::routing::{Attempt, AttemptOutcome, Considered};
+use quita_domain::routing::{Attempt, AttemptOutcome, Considered, Routed};
 use quita_domain::slip::IssuedBoleto;
 use quita_domain::state::{Refund, RefundStatus, State};
 use quita_domain::status::Status;
@@ -49,6 +49,7 @@ fn payment(order: Order) -> Payment {
         call_is_over: true,
         not_found: 0,
         refusal: None,
+        decline: None,
         without_code: false,
         reference: Reference::none(),
     });
@@ -63,9 +64,11 @@ fn payment(order: Order) -> Payment {
         },
         order: Arc::new(order),
         fingerprint: Some("fingerprint".into()),
+        card_fingerprint: None,
         page_token: "t0ken".into(),
         created_at: at(0),
         considered: [Considered { acquirer: sandbox, eligible: true, reason: "preferred".into() }].into(),
+        routed: Arc::default(),
         state: Arc::new(state),
         dice: 7,
         check: None,
@@ -109,7 +112,8 @@ const INITIAL: &str = concat!(
     r#""createdAt":"2026-07-10T15:00:00.000Z","paidAt":null,"refundedAt":null,"chargebackAt":null,"#,
     r#""creditCard":null,"capturedAmount":null,"shipping":null,"splits":[],"refunds":[],"#,
     r#""refundedAmount":"0.00","installments":null,"externalReference":null,"metadata":{},"#,
-    r#""statusReason":null,"acquirer":"sandbox","acquirerReference":null,"routing":{"considered":[{"acquirer":"sandbox","#,
+    r#""statusReason":null,"acquirer":"sandbox","acquirerReference":null,"routing":{"rule":null,"version":null,"#,
+    r#""considered":[{"acquirer":"sandbox","#,
     r#""eligible":true,"reason":"preferred"}],"attempts":[{"acquirer":"sandbox","outcome":"accepted","#,
     r#""at":"2026-07-10T15:00:00.000Z"}]},"cancelledAt":null,"expiredAt":null,"#,
     r#""updatedAt":"2026-07-10T15:00:00.000Z","version":0}"#,
@@ -139,6 +143,9 @@ fn full() -> Payment {
         "externalReference":"order-7","metadata":{"size":"M","color":"azul"}"#,
     );
     let mut payment = payment(order);
+    let version = serde_json::from_str(r#""00c0ffee0000""#).unwrap();
+    payment.routed =
+        Arc::new(Routed { rule: Some("cards".into()), version: Some(version), ..Routed::default() });
     let state = Arc::make_mut(&mut payment.state);
     state.version = 9;
     state.status = Status::Refund;
@@ -185,7 +192,7 @@ const FULL: &str = concat!(
     r#""status":"failed","createdAt":"2026-07-10T15:00:08.000Z","failureReason":"no balance"}],"refundedAmount":"99.98","installments":3,"#,
     r#""externalReference":"order-7","metadata":{"color":"azul","size":"M"},"statusReason":"refunded","#,
     r#""acquirer":"sandbox","acquirerReference":{"paymentId":"p1","tid":"t1"},"#,
-    r#""routing":{"considered":[{"acquirer":"sandbox","eligible":true,"#,
+    r#""routing":{"rule":"cards","version":"00c0ffee0000","considered":[{"acquirer":"sandbox","eligible":true,"#,
     r#""reason":"preferred"}],"attempts":[{"acquirer":"sandbox","outcome":"accepted","#,
     r#""at":"2026-07-10T15:00:00.000Z"}]},"cancelledAt":"2026-07-10T15:00:04.000Z","#,
     r#""expiredAt":"2026-07-10T15:00:05.000Z","updatedAt":"2026-07-10T15:00:09.000Z","version":9}"#,

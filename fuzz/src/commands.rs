@@ -11,6 +11,7 @@ use quita_domain::identity::AcquirerName;
 use quita_domain::money::Money;
 use quita_domain::operation::{Operation, OperationKind, OperationRequest, RequestedOperation, Verdict};
 use quita_domain::payment::{Command, Context, Payment, Report};
+use quita_domain::routing::CardTries;
 use quita_domain::slip::IssuedBoleto;
 use quita_domain::time::Timestamp;
 use uuid::Uuid;
@@ -58,6 +59,8 @@ pub fn context(input: &mut Unstructured<'_>, choice: Choice, last: Timestamp, op
         _ => last,
     };
     let (dice, card_at_hand) = (input.arbitrary()?, input.ratio(3, 4)?);
+    let tries = CardTries { in_a_day: input.int_in_range(0..=8)?, in_30_days: input.int_in_range(0..=40)? };
+    let card_tries = input.ratio(3, 4)?.then_some(tries);
     Ok(Context {
         now,
         dice,
@@ -66,6 +69,7 @@ pub fn context(input: &mut Unstructured<'_>, choice: Choice, last: Timestamp, op
         operates_in_turn: choice.in_turn,
         hint_gap_ms: 2_000,
         reads_approved: choice.in_turn,
+        card_tries,
     })
 }
 
@@ -145,7 +149,13 @@ pub fn fact(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Fact> {
         }),
         4 => Fact::Declined(Decline {
             network_code: input.arbitrary::<bool>()?.then(|| String::from("51")),
-            ..Decline::of_kind("insufficient_funds", DeclineKind::Reversible)
+            advice: input.ratio(1, 4)?.then(|| String::from("03")),
+            kind: match input.int_in_range(0..=3_u8)? {
+                0 => None,
+                1 => Some(DeclineKind::Irreversible),
+                _ => Some(DeclineKind::Reversible),
+            },
+            ..Decline::of("insufficient_funds")
         }),
         5 => Fact::Expired,
         6 => Fact::Cancelled,

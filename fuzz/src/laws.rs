@@ -36,7 +36,7 @@ pub fn step(before: &Payment, command: Command, context: &Context) -> Payment {
     check_effects(next, &decision);
     check_nothing_is_forgotten(next);
     chargebacks::check(before, next, &command, context);
-    charges::check(before, &decision, next, &command);
+    charges::check(before, &decision, next, (&command, context));
     operations::check(before, &decision, next, &command, context);
     check_outbox(next);
     repetition::check(next, &decision, command, context);

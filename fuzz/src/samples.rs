@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use chrono::NaiveDate;
-use quita_domain::card::{CardData, CardNumber, Cvv, Expiry};
+use quita_domain::card::{CardData, CardFingerprint, CardNumber, Cvv, Expiry};
 use quita_domain::document::{Document, DocumentType};
 use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};
 use quita_domain::method::Method;
@@ -12,7 +12,7 @@ use quita_domain::order::{Address, Order, Payer, Terms, Utm};
 use quita_domain::payment::{Context, NewPayment, Payment};
 use quita_domain::phone::Phone;
 use quita_domain::postal::{Cep, Uf};
-use quita_domain::routing::Considered;
+use quita_domain::routing::{Considered, Routed};
 use quita_domain::time::Timestamp;
 use uuid::Uuid;
 
@@ -36,6 +36,7 @@ pub fn context(now: Timestamp, op: u128) -> Context {
         operates_in_turn: false,
         hint_gap_ms: 2_000,
         reads_approved: false,
+        card_tries: None,
     }
 }
 
@@ -52,6 +53,8 @@ pub struct Choice {
     pub acquirers: usize,
     /// Whether they know operations by their sums alone.
     pub in_turn: bool,
+    /// Whether what was declined goes to a further acquirer.
+    pub goes_further: bool,
 }
 
 impl Choice {
@@ -59,8 +62,8 @@ impl Choice {
     pub fn from_byte(byte: u8) -> Self {
         let method = Method::ALL.into_iter().cycle().nth(usize::from(byte & 3)).unwrap_or(Method::Pix);
         let acquirers = usize::from(byte >> 4 & 3);
-        let in_turn = byte & 64 != 0;
-        Self { method, capture: byte & 4 == 0, postback: byte & 8 == 0, acquirers, in_turn }
+        let (in_turn, goes_further) = (byte & 64 != 0, byte & 128 != 0);
+        Self { method, capture: byte & 4 == 0, postback: byte & 8 == 0, acquirers, in_turn, goes_further }
     }
 }
 
@@ -76,8 +79,10 @@ pub fn opened(choice: Choice) -> Payment {
         owner: owner(),
         order: order(choice),
         fingerprint: None,
+        card_fingerprint: choice.goes_further.then(card_fingerprint),
         page_token: String::from("token"),
         considered: (0..choice.acquirers).map(considered).collect(),
+        routed: Routed { retries_declines: choice.goes_further, ..Routed::default() },
     };
     Payment::open(new, &context(START, 1)).next.expect("opening is a change")
 }
@@ -103,13 +108,21 @@ fn terms(choice: Choice) -> Terms {
         Method::Pix => Terms::Pix { expires_in_s: 3_600 },
         Method::Boleto => Terms::Boleto { due_date: NaiveDate::from_ymd_opt(2026, 11, 24).expect("a date") },
         Method::CreditCard => {
-            let number = CardNumber::parse("4242424242424242").expect("a card number");
+            let number = card_number();
             let cvv = Cvv::parse("123", number.brand()).expect("a security code");
             let expiry = Expiry::new(12, 2030).expect("a month");
             let card = CardData { number, holder_name: String::from("MARIA"), expiry, cvv };
             Terms::CreditCard { card: card.masked(), installments: 1, capture: choice.capture }
         }
     }
+}
+
+fn card_number() -> CardNumber {
+    CardNumber::parse("4242424242424242").expect("a card number")
+}
+
+fn card_fingerprint() -> CardFingerprint {
+    CardFingerprint::of(&card_number(), Mode::Test, b"key")
 }
 
 fn payer() -> Payer {

@@ -12,8 +12,11 @@ use quita_domain::identity::{AcquirerName, Mode};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::operation::Operation;
+use quita_domain::routing::{Approvals, Candidate, Condition};
 use quita_domain::time::Timestamp;
 use thiserror::Error;
+
+use crate::reconciliation::ListReader;
 
 /// What is configured of an acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +45,20 @@ pub struct AcquirerSpec {
     pub max_expiry_s: Option<u64>,
     /// How long after an inquiry a hint may lead to the next one about the same charge, in milliseconds, at the earliest.
     pub hint_gap_ms: u64,
+}
+
+impl AcquirerSpec {
+    /// What a plan has to know of it, when it is so.
+    pub const fn candidate(&self, condition: Condition, approvals: Approvals) -> Candidate<'_> {
+        Candidate {
+            acquirer: &self.name,
+            min_amount: self.min_amount,
+            max_amount: self.max_amount,
+            max_expiry_s: self.max_expiry_s,
+            condition,
+            approvals,
+        }
+    }
 }
 
 /// A translation between a payment and one provider.
@@ -81,6 +98,9 @@ pub trait AcquirerFactory: Send + Sync + 'static {
 
     /// Whether its provider knows operations by its sums alone: then a payment has one under way at a time.
     fn operates_in_turn(&self) -> bool;
+
+    /// Who reads what its provider lists by time, if it lists anything: with connections of its own.
+    fn lists(&self) -> Option<Rc<dyn ListReader>>;
 
     /// Who issues codes to pay with without any outside effect, if it can.
     fn local_issue(&self) -> Option<&dyn LocalIssue>;

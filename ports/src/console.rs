@@ -8,6 +8,7 @@ use quita_domain::identity::MerchantId;
 use quita_domain::people::{Login, Session, User};
 use quita_domain::time::Timestamp;
 
+use crate::reconciliation::ReconciliationStore;
 use crate::store::{AccessStore, Store, StoreError};
 
 /// Users and sessions.
@@ -79,7 +80,13 @@ pub trait FiguresStore: Send + Sync + 'static {
     async fn figures(&self, filter: &FiguresFilter) -> Result<Vec<Figure>, StoreError>;
 }
 
-/// A store that serves payments and consoles.
-pub trait WholeStore: Store + PeopleStore + AuditStore + KeyringStore + FiguresStore {}
+/// A store that serves payments, consoles and reconciliation.
+pub trait WholeStore:
+    Store + PeopleStore + AuditStore + KeyringStore + FiguresStore + ReconciliationStore
+{
+}
 
-impl<S: Store + PeopleStore + AuditStore + KeyringStore + FiguresStore> WholeStore for S {}
+impl<S: Store + PeopleStore + AuditStore + KeyringStore + FiguresStore + ReconciliationStore> WholeStore
+    for S
+{
+}

@@ -4,6 +4,7 @@ mod acquirer;
 mod chance;
 mod console;
 mod operator;
+mod reconciliation;
 mod store;
 pub mod trace;
 mod webhook;
@@ -15,6 +16,7 @@ pub use acquirer::{
 pub use chance::{Clock, Dice, Ids};
 pub use console::{AuditStore, FiguresStore, KeyringStore, PeopleStore, WholeStore};
 pub use operator::OperatorStore;
+pub use reconciliation::{ListPage, ListReader, PaidPlace, ReconciliationStore, RunClaim};
 pub use store::{
     AccessStore, Backlog, DueDelivery, ExceptionStore, InboxStore, Listed, OutboxPlace, PaymentStore, Store,
     StoreError, Unreadable, Write, WriteError, place_of,

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use quita_domain::access::{ApiKey, Application};
 use quita_domain::acquiring::Notice;
+use quita_domain::card::CardFingerprint;
 use quita_domain::delivery::Receiver;
 use quita_domain::exception::Exception;
 use quita_domain::identity::{ApplicationName, MerchantId, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use quita_domain::payment::Payment;
+use quita_domain::routing::CardTries;
 use quita_domain::time::Timestamp;
 use thiserror::Error;
 
@@ -123,6 +125,10 @@ pub trait PaymentStore: Send + Sync + 'static {
         now: Timestamp,
         limit: usize,
     ) -> Result<Vec<DueDelivery>, StoreError>;
+
+    /// How often this card was tried until now, by payments of whichever merchant: see [`CardTries::of`]. Of a card that was
+    /// tried more often than any brand allows, the count may be too low, but not lower than that.
+    async fn card_tries(&self, card: &CardFingerprint, now: Timestamp) -> Result<CardTries, StoreError>;
 }
 
 /// Notices from acquirers that wait to be worked.

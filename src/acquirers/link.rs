@@ -158,8 +158,8 @@ impl Link {
         *self.configured() = acquirer;
     }
 
-    /// Notes another share of the payments, which the actors have been told.
-    pub(super) fn note_share(&self, priority: u32, weight: u32) {
+    /// Notes another place among the acquirers, which the table of routes says too.
+    pub(super) fn note_standing(&self, priority: u32, weight: u32) {
         let mut configured = self.configured();
         (configured.spec.priority, configured.spec.weight) = (priority, weight);
     }

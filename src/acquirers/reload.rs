@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use prometheus::{IntCounterVec, Opts, Registry};
-use quita_actors::{Operators, Share};
+use quita_actors::Operators;
 use quita_domain::identity::AcquirerName;
+use quita_domain::routing::{Gravity, RoutingTable, Standing};
 
 use super::link::Prepared;
 use super::{Link, Site};
 use crate::config::Config;
 use crate::config::acquirer::AcquirerConfig;
 use crate::config::problem::ConfigError;
+use crate::config::route;
 
 /// Reads the configuration again, as it was read at the start.
 #[derive(Clone)]
@@ -104,6 +106,10 @@ impl Reload {
     }
 
     fn take(&self, config: &Config) -> ReloadOutcome {
+        let routes = self.routes(config);
+        if !self.fits(&routes) {
+            return ReloadOutcome::Refused;
+        }
         let mut changes = Vec::new();
         for link in &self.links {
             let running = link.config();
@@ -129,28 +135,64 @@ impl Reload {
                 "options besides those of acquirers have changed: they are taken at the next start"
             );
         }
-        if changes.is_empty() {
+        let has_other_routes = self.operators.routing_version() != Some(routes.version());
+        if changes.is_empty() && !has_other_routes {
             return ReloadOutcome::Unchanged;
         }
         self.apply(changes);
+        if has_other_routes {
+            tracing::info!(version = %routes.version(), "routes are taken");
+            self.operators.route_by(routes);
+        }
         ReloadOutcome::Applied
+    }
+
+    /// The routes of this configuration among the acquirers that run. One that is not configured any more stays where it
+    /// was.
+    fn routes(&self, config: &Config) -> RoutingTable {
+        let standing = |link: &Arc<Link>| {
+            let running = link.config();
+            let wanted = find(config, &running.spec.name).unwrap_or(&running);
+            (running.spec.name.clone(), route::standing(wanted))
+        };
+        RoutingTable { standings: self.links.iter().map(standing).collect(), ..config.routes.clone() }
+    }
+
+    /// Whether the routes make sense among the acquirers that run, which may be others than those of the file. What is
+    /// doubtful is told.
+    fn fits(&self, routes: &RoutingTable) -> bool {
+        let running: Vec<_> = self.links.iter().map(|link| link.config()).collect();
+        let mut is_wrong = false;
+        for finding in route::findings(routes, &running) {
+            match finding.gravity() {
+                Gravity::Doubtful => {
+                    tracing::warn!(%finding, "a doubtful route among the acquirers that run")
+                }
+                Gravity::Wrong => {
+                    is_wrong = true;
+                    tracing::error!(
+                        %finding,
+                        "routes do not fit the acquirers that run, which only a restart changes: the \
+                         configuration is refused, and everything stays as it was"
+                    );
+                }
+            }
+        }
+        !is_wrong
     }
 
     fn apply(&self, changes: Vec<Change<'_>>) {
         let site = Site::of(&self.started);
-        let mut shares = Vec::new();
-        for Change { link, acquirer, share, prepared } in changes {
-            if let Some(share) = share {
-                link.note_share(share.priority, share.weight);
-                tracing::info!(%acquirer, share.priority, share.weight, "priority and weight are taken");
-                shares.push((acquirer.clone(), share));
+        for Change { link, acquirer, standing, prepared } in changes {
+            if let Some(Standing { priority, weight }) = standing {
+                link.note_standing(priority, weight);
+                tracing::info!(%acquirer, priority, weight, "priority and weight are taken");
             }
             if let Some(prepared) = prepared {
                 link.take(prepared, &site);
                 tracing::info!(%acquirer, "secrets and certificates are taken");
             }
         }
-        self.operators.share(shares);
     }
 }
 
@@ -158,7 +200,7 @@ impl Reload {
 struct Change<'a> {
     link: &'a Link,
     acquirer: AcquirerName,
-    share: Option<Share>,
+    standing: Option<Standing>,
     prepared: Option<Prepared>,
 }
 
@@ -169,14 +211,10 @@ impl<'a> Change<'a> {
         running: &AcquirerConfig,
         wanted: &AcquirerConfig,
     ) -> anyhow::Result<Option<Self>> {
-        let share = |acquirer: &AcquirerConfig| Share {
-            priority: acquirer.spec.priority,
-            weight: acquirer.spec.weight,
-        };
         let mut changed = running.clone();
         changed.spec.priority = wanted.spec.priority;
         changed.spec.weight = wanted.spec.weight;
-        let new_share = Some(share(wanted)).filter(|wanted| *wanted != share(running));
+        let new_standing = Some(route::standing(wanted)).filter(|wanted| *wanted != route::standing(running));
         changed.adapter = running.adapter.with_secrets_of(&wanted.adapter);
         let has_other_secrets = changed.adapter != running.adapter;
         let prepared = has_other_secrets.then(|| link.prepare(&changed)).transpose()?;
@@ -184,8 +222,8 @@ impl<'a> Change<'a> {
             wants_restart(&running.spec.name, "other keys of it have changed");
         }
         let acquirer = running.spec.name.clone();
-        let is_change = new_share.is_some() || prepared.is_some();
-        Ok(is_change.then_some(Self { link, acquirer, share: new_share, prepared }))
+        let is_change = new_standing.is_some() || prepared.is_some();
+        Ok(is_change.then_some(Self { link, acquirer, standing: new_standing, prepared }))
     }
 }
 
@@ -199,5 +237,5 @@ fn wants_restart(acquirer: &AcquirerName, what: &str) {
 
 fn has_other_changes(started: &Config, config: &Config) -> bool {
     let (acquirers, warnings) = (config.acquirers.clone(), config.warnings.clone());
-    Config { acquirers, warnings, ..started.clone() } != *config
+    Config { acquirers, warnings, routes: config.routes.clone(), ..started.clone() } != *config
 }

@@ -52,7 +52,7 @@ pub(super) fn run(command: CnabCommand) -> Result<(), Failure> {
     Err(named("it was changed while it was read: what was printed counts for nothing".into()))
 }
 
-fn open(path: &Path) -> Result<File, String> {
+pub(super) fn open(path: &Path) -> Result<File, String> {
     let about = fs::metadata(path).map_err(|error| format!("it can't be opened: {error}"))?;
     if !about.is_file() {
         return Err("it is no regular file, and a return file is read twice: save it as one".into());
@@ -60,7 +60,7 @@ fn open(path: &Path) -> Result<File, String> {
     File::open(path).map_err(|error| format!("it can't be opened: {error}"))
 }
 
-fn read(file: &File) -> Result<ReturnFile<BufReader<&File>>, String> {
+pub(super) fn read(file: &File) -> Result<ReturnFile<BufReader<&File>>, String> {
     ReturnFile::open(BufReader::with_capacity(1 << 16, file)).map_err(|error| error.to_string())
 }
 

@@ -24,6 +24,16 @@ impl ServiceFlags {
     }
 }
 
+impl ServiceFlags {
+    /// The same with another value of one option.
+    #[must_use]
+    pub fn with(mut self, option: &'static str, value: String) -> Self {
+        self.0.retain(|(name, _)| *name != option);
+        self.0.push((option, value));
+        self
+    }
+}
+
 impl StoreFlags {
     /// What flags, environment and file say together.
     pub fn settings(self) -> Settings {

@@ -19,7 +19,7 @@ use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::payment::CALL_LEASE_MS;
 use quita_ports::AcquirerSpec;
-use toml::{Table, Value};
+use toml::Value;
 use url::Url;
 
 pub use adapter::{AdapterConfig, AdapterKind};
@@ -28,15 +28,16 @@ pub use cielo::CieloConfig;
 pub use sandbox::SandboxConfig;
 pub(super) use sandbox::SandboxDefaults;
 
+use super::Environment;
 use super::duration::parse_duration;
 use super::problem::Origin;
 use super::settings::{Given, Settings};
-use super::{Environment, file};
+use super::table::tables_of;
 use table::{AcquirerTable, variable_prefix};
 pub use tls::TlsConfig;
 
 /// The option that holds them.
-const OPTION: &str = "acquirer";
+pub(super) const OPTION: &str = "acquirer";
 
 const FORM: &str = "an array of tables, such as [{ name = \"sandbox\", adapter = \"sandbox\" }]";
 
@@ -68,19 +69,12 @@ pub(super) struct Surroundings<'a> {
 
 /// Reads all acquirers. Those that were refused are left out.
 pub(super) fn read(settings: &mut Settings, surroundings: &Surroundings<'_>) -> Vec<AcquirerConfig> {
-    let given = settings.given(OPTION).cloned();
-    let Given { value, origin } = given.unwrap_or_else(|| default_of(surroundings.environment));
-    let tables = match tables(value) {
-        Ok(tables) => tables,
-        Err(why) => {
-            settings.refuse(OPTION, format!("{why} ({origin}); allowed is {FORM}"));
-            return Vec::new();
-        }
-    };
+    let given = settings.given(OPTION).cloned().unwrap_or_else(|| default_of(surroundings.environment));
+    let Some((tables, origin)) = tables_of(settings, OPTION, Some(given), FORM) else { return Vec::new() };
     let mut reader = Reader { surroundings, names: Vec::new(), is_every_adapter_known: true };
     let mut acquirers = Vec::new();
     for (index, table) in tables.into_iter().enumerate() {
-        acquirers.extend(reader.acquirer(&mut AcquirerTable::new(settings, &origin, index, table)));
+        acquirers.extend(reader.acquirer(&mut AcquirerTable::new(settings, &origin, (OPTION, index), table)));
     }
     // An acquirer that was not understood may have secrets of any name.
     if reader.is_every_adapter_known {
@@ -95,19 +89,6 @@ fn default_of(environment: Environment) -> Given {
         Environment::Production => OF_PRODUCTION,
     };
     Given { value: Value::String(text.into()), origin: Origin::Default }
-}
-
-fn tables(value: Value) -> Result<Vec<Table>, String> {
-    let value = match value {
-        Value::String(text) => file::parse_array(&text)?,
-        other @ (Value::Integer(_)
-        | Value::Float(_)
-        | Value::Boolean(_)
-        | Value::Datetime(_)
-        | Value::Array(_)
-        | Value::Table(_)) => other,
-    };
-    value.try_into().map_err(|_| "it is no array of tables".into())
 }
 
 /// Reads one table after the other.
@@ -168,10 +149,10 @@ impl Reader<'_> {
     /// Reads the name, which no other has, nor one that becomes the same variables.
     fn name(&mut self, table: &mut AcquirerTable<'_>) -> Option<AcquirerName> {
         let name = table.required("name", "1 to 40 of a–z, 0–9, - and _", acquirer_name)?;
-        let prefix = variable_prefix(&name);
-        match self.names.iter().find(|other| variable_prefix(other) == prefix) {
+        let prefix = variable_prefix(name.as_str());
+        match self.names.iter().find(|other| variable_prefix(other.as_str()) == prefix) {
             None => {
-                table.set_name(&name);
+                table.set_name(name.as_str());
                 self.names.push(name.clone());
                 return Some(name);
             }
@@ -217,7 +198,7 @@ pub(super) fn parse_time_out(text: &str) -> Option<Duration> {
         .filter(|time_out| !time_out.is_zero() && *time_out < Duration::from_millis(CALL_LEASE_MS))
 }
 
-fn acquirer_name(text: &str) -> Option<AcquirerName> {
+pub(super) fn acquirer_name(text: &str) -> Option<AcquirerName> {
     let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
     let fits = (1..=40).contains(&text.len()) && text.bytes().all(is_allowed);
     fits.then(|| AcquirerName::new(text))

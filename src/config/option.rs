@@ -30,7 +30,7 @@ pub const CONFIG_FILE: ConfigOption =
     option("config", "FILE", "TOML file with any of the other options [default: none]");
 
 /// Every option of the service.
-pub const OPTIONS: [ConfigOption; 22] = [
+pub const OPTIONS: [ConfigOption; 27] = [
     option("listen", "ADDRESS", "Where merchants and payers are served [default: 127.0.0.1:8080]"),
     option(
         "ops-listen",
@@ -85,6 +85,34 @@ pub const OPTIONS: [ConfigOption; 22] = [
         "TOML",
         "Acquirers as a TOML array of tables; [[acquirer]] in the file [default: two sandboxes in \
          development, none in production]",
+    ),
+    option(
+        "route",
+        "TOML",
+        "Rules that decide which acquirer is tried first, as a TOML array of tables; [[route]] in the file \
+         [default: none]",
+    ),
+    option(
+        "cost",
+        "TOML",
+        "What acquirers take of a payment, as a TOML array of tables; [[cost]] in the file [default: none]",
+    ),
+    option(
+        "routing-prefer",
+        "NAME",
+        "What decides among acquirers of equal priority: priority (their weights), or net (what is left after \
+         costs, by how often each approves) [default: priority]",
+    ),
+    option(
+        "routing-sticky",
+        "BOOL",
+        "true if the same payer's document meets the same acquirer where weights decide [default: false]",
+    ),
+    option(
+        "reconcile-at",
+        "TIME",
+        "When, in Brasília, what acquirers list of the day before is compared with the payments; off for never \
+         [default: 05:00]",
     ),
     option(
         "behind-proxy",

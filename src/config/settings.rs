@@ -190,6 +190,12 @@ impl Settings {
         self.problems.push(Problem { option: option.into(), severity: Severity::Malformed, message });
     }
 
+    /// Whether anything was refused of an option that holds an array of tables.
+    pub(super) fn has_refused_of(&self, option: &str) -> bool {
+        let is_of = |rest: &str| rest.is_empty() || rest.starts_with('[');
+        self.problems.iter().any(|problem| problem.option.strip_prefix(option).is_some_and(is_of))
+    }
+
     /// Fails with everything that was wrong, if anything was.
     pub(super) fn finish(self) -> Result<(), ConfigError> {
         if self.problems.is_empty() { Ok(()) } else { Err(ConfigError(self.problems)) }

@@ -80,9 +80,14 @@ fn every_option_can_be_set_in_all_three_places() {
         ("max-installments", "6"),
         ("sandbox-settle-after", "1h"),
         ("sandbox-time-out", "700ms"),
+        ("reconcile-at", "04:30"),
         ("behind-proxy", "true"),
         ("otlp-endpoint", "http://127.0.0.1:4318"),
         ("otlp-sample", "0.1%"),
+        ("route", "[{ name = \"r\", use = [\"one\"] }]"),
+        ("cost", "[{ acquirer = \"one\", fixed = 1 }]"),
+        ("routing-prefer", "net"),
+        ("routing-sticky", "true"),
         ("acquirer", "[{ name = 'one', adapter = 'sandbox' }]"),
     ];
     let set: Vec<_> = values.iter().map(|(name, _)| *name).collect();

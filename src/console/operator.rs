@@ -12,6 +12,7 @@ mod live;
 mod mismatches;
 mod operations;
 mod recent;
+mod reconciliation;
 mod routes;
 mod sign_in;
 mod store;

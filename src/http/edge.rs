@@ -1,8 +1,9 @@
 //! What the handlers share.
 
 use quita_actors::Payments;
-use quita_domain::identity::{AcquirerName, Owner, TransactionId};
-use quita_domain::request::{PostbackPolicy, RequestLimits};
+use quita_domain::card::{CardData, CardFingerprint};
+use quita_domain::identity::{AcquirerName, Mode, Owner, TransactionId};
+use quita_domain::request::RequestLimits;
 use quita_domain::secret::Secret;
 use quita_domain::webhook::signature::WebhookSecret;
 use quita_ports::Clock;
@@ -16,8 +17,8 @@ use subtle::ConstantTimeEq;
 use uuid::{Builder, Uuid};
 
 use super::rate_limit::RateLimit;
+use crate::config::Config;
 use crate::config::acquirer::{AcquirerConfig, AdapterKind, SandboxConfig};
-use crate::config::{Config, Environment};
 use crate::service::access::KeyVerifier;
 
 /// Bytes of the code that proves a page token.
@@ -47,16 +48,12 @@ impl Edge {
         public_url: String,
         config: &Config,
     ) -> Self {
-        let postback = match config.environment {
-            Environment::Development => PostbackPolicy::AllowAnything,
-            Environment::Production => PostbackPolicy::HttpsPublicOnly,
-        };
         Self {
             payments,
             verifier,
             clock,
             rate_limit: RateLimit::new(config.rate_limit),
-            limits: RequestLimits { max_installments: config.max_installments, postback },
+            limits: config.request_limits(),
             keys: Keys::new(config.secret_key.expose()),
             public_url,
             acquirers: config.acquirers.clone(),
@@ -74,6 +71,7 @@ impl Edge {
 pub struct Keys {
     id: Vec<u8>,
     fingerprint: Vec<u8>,
+    card: Vec<u8>,
     page: Vec<u8>,
     notification: Vec<u8>,
     callback: Vec<u8>,
@@ -86,6 +84,7 @@ impl Keys {
         Self {
             id: key("quita transaction id 1"),
             fingerprint: key("quita fingerprint 1"),
+            card: key("quita card 1"),
             page: key("quita page 1"),
             notification: key("quita notification 1"),
             callback: key("quita callback 1"),
@@ -103,6 +102,11 @@ impl Keys {
     /// The key for fingerprints of requests.
     pub(crate) fn fingerprint(&self) -> &[u8] {
         &self.fingerprint
+    }
+
+    /// Tells a card from others in this mode, and nothing else of it: the same on every node.
+    pub(crate) fn card_fingerprint(&self, card: &CardData, mode: Mode) -> CardFingerprint {
+        CardFingerprint::of(&card.number, mode, &self.card)
     }
 
     /// The unguessable part of the addresses of a payment's pages.
@@ -158,7 +162,7 @@ fn first_16(bytes: &[u8]) -> [u8; 16] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quita_domain::identity::{ApplicationName, MerchantId, Mode};
+    use quita_domain::identity::{ApplicationName, MerchantId};
 
     fn owner(merchant: &str, mode: Mode) -> Owner {
         let application = ApplicationName::new("default");

@@ -18,7 +18,7 @@ use quita_domain::identity::Mode;
 use quita_domain::method::Method;
 use quita_domain::order::Payer;
 use quita_domain::payment::Payment;
-use quita_domain::slip::IssuedBoleto;
+use quita_domain::slip::{IssuedBoleto, document_number};
 use serde::Serialize;
 
 use super::edge::Edge;
@@ -147,7 +147,7 @@ fn slip(payment: &Payment, issued: &IssuedBoleto) -> Result<BoletoSlip, ApiError
         },
         agency_and_account: issued.agency_and_account.clone(),
         our_number: issued.our_number.clone(),
-        document_number: document_number(payment),
+        document_number: document_number(payment.id, payment.order.external_reference.as_deref()),
         document_kind: DOCUMENT_KIND.into(),
         document_date: created_on,
         processing_date: created_on,
@@ -159,13 +159,6 @@ fn slip(payment: &Payment, issued: &IssuedBoleto) -> Result<BoletoSlip, ApiError
         payer: party_of(&payment.order.payer),
         is_test: payment.owner.mode == Mode::Test,
     })
-}
-
-/// The merchant's own reference if it is short enough for the slip, otherwise the beginning of the transaction's id.
-fn document_number(payment: &Payment) -> String {
-    let reference =
-        payment.order.external_reference.clone().filter(|reference| reference.chars().count() <= 15);
-    reference.unwrap_or_else(|| payment.id.uuid().simple().to_string().chars().take(10).collect())
 }
 
 fn party_of(payer: &Payer) -> Party {

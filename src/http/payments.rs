@@ -74,7 +74,9 @@ async fn create_new(
 ) -> Result<Created, ApiError> {
     let purchase = parsed.into_purchase()?;
     let page_token = edge.keys.page_token(id);
-    let new = CreatePayment { id, owner, purchase, fingerprint, page_token };
+    let card = purchase.card.as_ref();
+    let card_fingerprint = card.map(|card| edge.keys.card_fingerprint(card, owner.mode));
+    let new = CreatePayment { id, owner, purchase, fingerprint, card_fingerprint, page_token };
     Ok(edge.payments.create(new).await?)
 }
 

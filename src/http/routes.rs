@@ -5,7 +5,9 @@ use actix_web::{Resource, Route};
 
 use super::edge::Edge;
 use super::errors::ApiError;
-use super::{deliveries, docs, not_found, notifications, operations, page_routes, payments, sandbox};
+use super::{
+    deliveries, docs, not_found, notifications, operations, page_routes, payments, routing, sandbox,
+};
 
 /// Enters every address. Any other answers 404, any other method 405.
 pub fn configure(config: &mut ServiceConfig, edge: Data<Edge>) {
@@ -21,6 +23,7 @@ pub fn configure(config: &mut ServiceConfig, edge: Data<Edge>) {
         .service(at("/pay/payments/{id}/cancel", "POST", [web::post().to(operations::cancel)]))
         .service(at("/pay/payments/{id}/capture", "POST", [web::post().to(operations::capture)]))
         .service(at("/pay/payments/{id}/refunds", "POST", [web::post().to(operations::refund)]))
+        .service(at("/pay/routing/evaluate", "POST", [web::post().to(routing::evaluate)]))
         .service(at("/pay/webhooks/deliveries", "GET", [web::get().to(deliveries::list)]))
         .service(at(
             "/pay/webhooks/deliveries/{id}/redeliver",

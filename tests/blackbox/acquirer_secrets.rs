@@ -127,7 +127,7 @@ fn pages(app: &TestApp, key: &str) -> Vec<(String, Vec<u8>)> {
         .collect();
     let mut all = vec![list, client.get("/pay/webhooks/deliveries?limit=100")];
     all.extend(["/metrics", "/ops/exceptions"].map(|path| ops.get(path)));
-    for path in ["/", "/transactions", "/acquirers", "/exceptions", "/store", "/audit"] {
+    for path in ["/", "/transactions", "/acquirers", "/exceptions", "/reconciliation", "/store", "/audit"] {
         all.push(operator.get(path));
     }
     for path in

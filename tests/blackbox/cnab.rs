@@ -16,10 +16,13 @@ fn root() -> &'static Path {
 #[test]
 fn the_examples_of_the_document_print_what_it_shows() {
     let blocks: Vec<_> = DOCUMENT.split("```\n").filter(|block| block.starts_with("$ quita ")).collect();
-    assert!(blocks.len() >= 2, "{blocks:?}");
-    for block in blocks {
+    assert!(blocks.len() >= 4, "{blocks:?}");
+    let folder = tempfile::tempdir().unwrap();
+    for (place, block) in blocks.into_iter().enumerate() {
         let (command, shown) = block.split_once('\n').unwrap();
-        let said = Program::new(root(), command.trim_start_matches("$ quita ").split(' ')).run().said();
+        let store = format!("sqlite:{}", folder.path().join(format!("{place}.db")).display());
+        let program = Program::new(root(), command.trim_start_matches("$ quita ").split(' '));
+        let said = program.env("QUITA_STORE", &store).run().said();
         assert_eq!(said, shown, "{command}");
     }
 }

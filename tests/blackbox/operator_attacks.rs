@@ -9,7 +9,7 @@ use crate::support::{
 const DECLARED: &str = include_str!("../../src/console/operator/routes.rs");
 
 /// Every page and stream of the console for who is signed in: as it is declared, and an address of it.
-const READ: [(&str, &str); 16] = [
+const READ: [(&str, &str); 19] = [
     ("/", "/"),
     ("/kinds/{kind}", "/kinds/front"),
     ("/live", "/live"),
@@ -27,6 +27,9 @@ const READ: [(&str, &str); 16] = [
     ("/acquirers/{name}/{method}/{directive}", "/acquirers/sandbox/pix/paused"),
     ("/exceptions", "/exceptions"),
     ("/exceptions/act", "/exceptions/act?action=resolve&id=1"),
+    ("/reconciliation", "/reconciliation"),
+    ("/reconciliation/lines", "/reconciliation/lines?source=bank&day=2026-11-22"),
+    ("/reconciliation.csv", "/reconciliation.csv"),
     ("/store", "/store"),
     ("/audit", "/audit"),
 ];
@@ -301,12 +304,20 @@ fn nonsense_in_addresses_is_answered_as_such() {
         "/exceptions/act",
         "/exceptions/act?action=resolve&id=none",
         "/exceptions/act?action=burn&id=%00",
+        "/reconciliation/lines",
+        "/reconciliation/lines?source=bank&day=2026-13-01",
         "/audit?cursor=a&cursor=b",
         "/nowhere",
     ] {
         assert_eq!(operator.get(path).status, 404, "{path}");
     }
-    for path in ["/audit?cursor=x", "/exceptions?state=odd&done=odd"] {
+    for path in [
+        "/audit?cursor=x",
+        "/exceptions?state=odd&done=odd",
+        "/reconciliation?until=never",
+        "/reconciliation?until=-262143-01-01",
+        "/reconciliation/lines?source=nobody&day=2026-11-22&verdict=odd&after=%00",
+    ] {
         assert_eq!(operator.get(path).status, 200, "{path}");
     }
 }

@@ -172,3 +172,49 @@ fn the_address_for_callbacks_is_the_same_at_each_node_and_another_in_each_epoch(
     assert_ne!(address("notification-epoch = 2\n", &key), first);
     assert_ne!(address("", &other), first);
 }
+
+/// Everything on PIX goes to this acquirer.
+fn all_to(acquirer: &str) -> String {
+    format!("[[route]]\nname = 'all to {acquirer}'\nwhen = {{ method = 'pix' }}\nuse = ['{acquirer}']\n")
+}
+
+#[test]
+fn routes_are_taken_as_a_whole_and_each_payment_says_which() {
+    let files = Files::new();
+    let app = files.serve(&two("", "priority = 2"));
+    let routed = || {
+        let record = app.client().create(&pix(10_027));
+        let version = record["routing"]["version"].as_str().unwrap().to_owned();
+        (record["acquirer"].clone(), record["routing"]["rule"].clone(), version)
+    };
+    let runs =
+        |version: &str| metric(&app, &format!("quita_routing_version{{version=\"{version}\"}}")) == Some(1);
+    let (acquirer, rule, before) = routed();
+    assert_eq!((acquirer, rule, runs(&before)), (json!("a"), json!(null), true));
+    files.write("quita.toml", &format!("{}{}", two("", "priority = 2"), all_to("b")));
+    hang_up(&app, "applied");
+    let (acquirer, rule, after) = routed();
+    assert_eq!((acquirer, rule), (json!("b"), json!("all to b")));
+    assert!(after != before && runs(&after) && !runs(&before), "{before} {after}");
+    hang_up(&app, "unchanged");
+    files.write("quita.toml", &two("", "priority = 2"));
+    hang_up(&app, "applied");
+    assert_eq!(routed().2, before, "the same rules are the same version");
+}
+
+#[test]
+fn routes_that_are_wrong_or_name_who_does_not_run_change_nothing() {
+    let files = Files::new();
+    let app = files.serve(&two("", "priority = 2"));
+    let other = two("priority = 3", "priority = 2");
+    let new = "[[acquirer]]\nname = 'c'\nadapter = 'sandbox'\n";
+    for wrong in [all_to("nobody"), format!("{new}{}", all_to("c")), "[[cost]]\nacquirer = 'a'\n".into()] {
+        files.write("quita.toml", &format!("{other}{wrong}"));
+        hang_up(&app, "refused");
+        assert_eq!(taker(&app), "a", "{wrong}");
+    }
+    assert!(app.log().contains("there is no acquirer c"), "{}", app.log());
+    files.write("quita.toml", &other);
+    hang_up(&app, "applied");
+    assert_eq!(taker(&app), "b");
+}

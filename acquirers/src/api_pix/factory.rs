@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use quita_domain::acquiring::CallFailure;
 use quita_domain::time::Timestamp;
-use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, Clock, LocalIssue, NoticeReader};
+use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, Clock, ListReader, LocalIssue, NoticeReader};
 
 use super::adapter::ApiPix;
 use super::link::{Answer, Credential, Link};
+use super::lists::PixList;
 use super::notices::ApiPixNotices;
 use super::registration::{self, RegistrationOutcome};
 use super::settings::ApiPixSettings;
@@ -100,6 +101,15 @@ impl AcquirerFactory for ApiPixFactory {
 
     fn operates_in_turn(&self) -> bool {
         false
+    }
+
+    fn lists(&self) -> Option<Rc<dyn ListReader>> {
+        let credential = self.current.credential();
+        let acquirer = self.spec.name.clone();
+        let has_lists = credential.settings.lists;
+        has_lists.then(|| -> Rc<dyn ListReader> {
+            Rc::new(PixList { link: Rc::new(Link::open(credential)), acquirer })
+        })
     }
 
     fn local_issue(&self) -> Option<&dyn LocalIssue> {

@@ -195,7 +195,8 @@ impl Link {
         for (name, value) in &settings.query {
             query.append_pair(name, &self.filled(value, &address));
         }
-        format!("{address}?{}", query.finish())
+        let mark = if path.contains('?') { '&' } else { '?' };
+        format!("{address}{mark}{}", query.finish())
     }
 
     fn filled(&self, template: &Secret<String>, what: &str) -> String {

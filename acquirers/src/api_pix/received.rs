@@ -28,12 +28,12 @@ struct Received {
 
 /// A part of a Pix that went back to its payer.
 #[derive(Debug, PartialEq, Eq)]
-struct Returned {
-    id: String,
-    amount: Money,
-    at: Option<Timestamp>,
+pub(super) struct Returned {
+    pub(super) id: String,
+    pub(super) amount: Money,
+    pub(super) at: Option<Timestamp>,
     /// The banks took it back, in a procedure for fraud or failure.
-    is_disputed: bool,
+    pub(super) is_disputed: bool,
 }
 
 /// What came in for a charge.
@@ -116,7 +116,7 @@ impl Received {
 
 impl Returned {
     /// Only what was given back: what is under way or was refused moved nothing.
-    fn read(refund: &Value) -> Option<Self> {
+    pub(super) fn read(refund: &Value) -> Option<Self> {
         let is_done = text(refund, "status").is_some_and(|status| status.eq_ignore_ascii_case("DEVOLVIDO"));
         let times = refund.get("horario");
         let at =
@@ -129,7 +129,7 @@ impl Returned {
 
 /// Our id of a refund. One that we asked for has that of its operation without hyphens; one that others asked for has an
 /// id that follows from the bank's names, so that it is the same whenever it is read (UUIDv8: RFC 9562, section 5.8).
-fn refund_id(end_to_end_id: &str, id: &str) -> String {
+pub(super) fn refund_id(end_to_end_id: &str, id: &str) -> String {
     let is_hexadecimal = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     let own = (id.len() == 32 && id.bytes().all(is_hexadecimal)).then(|| Uuid::try_parse(id).ok()).flatten();
     let derived = || {

@@ -19,7 +19,7 @@ use quita_domain::payment::{
 };
 use quita_domain::phone::Phone;
 use quita_domain::postal::{Cep, Uf};
-use quita_domain::routing::Considered;
+use quita_domain::routing::{Considered, Routed};
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 use quita_domain::webhook::signature::WebhookSecret;
@@ -195,8 +195,10 @@ impl World {
             },
             order: order(method, cents, card.as_ref(), capture),
             fingerprint: None,
+            card_fingerprint: None,
             page_token: "token".into(),
             considered: names.iter().map(considered).collect(),
+            routed: Routed::default(),
         };
         let context = Context { card_at_hand: card.is_some(), ..context(clock.now(), Uuid::from_u128(1)) };
         let decision = Payment::open(new, &context);
@@ -333,5 +335,6 @@ const fn context(now: Timestamp, op: Uuid) -> Context {
         operates_in_turn: false,
         hint_gap_ms: 2_000,
         reads_approved: false,
+        card_tries: None,
     }
 }

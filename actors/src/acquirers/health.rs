@@ -203,6 +203,7 @@ impl Health {
             outcomes,
             median_ms,
             p99_ms,
+            approvals: Vec::new(),
         }
     }
 }

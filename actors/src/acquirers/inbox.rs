@@ -312,7 +312,7 @@ fn unknown_payment(parts: &InboxParts, notice: &Notice) -> Exception {
     Exception {
         id: format!("{}:unknown_payment", notice.id),
         kind: UNKNOWN_PAYMENT.into(),
-        transaction_id: notice.transaction_id,
+        transaction_id: Some(notice.transaction_id),
         acquirer: Some(notice.acquirer.clone()),
         detail: "a notice for a payment that is not stored here, or was never sent to this acquirer".into(),
         advice: "look the transaction up at the acquirer; if money came in, refund it there".into(),

@@ -1,5 +1,6 @@
 //! A route as operators see it.
 
+use quita_domain::card::Brand;
 use quita_domain::control::RouteDirective;
 use quita_domain::identity::{AcquirerName, Mode};
 use quita_domain::method::Method;
@@ -97,6 +98,20 @@ pub struct RouteView {
     pub median_ms: Option<Thousandths>,
     /// How long one in a hundred took at least.
     pub p99_ms: Option<Thousandths>,
+    /// How often it approved lately, by brand.
+    pub approvals: Vec<RouteApprovals>,
+}
+
+/// What became of the last tries of an acquirer, at most 200.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RouteApprovals {
+    /// Of cards of this brand; `None` for what has none.
+    pub brand: Option<Brand>,
+    /// Those that were approved.
+    pub approved: u8,
+    /// All of them.
+    pub tries: u8,
 }
 
 /// A call that brought no answer.

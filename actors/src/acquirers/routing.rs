@@ -1,21 +1,25 @@
 //! Routing: which acquirers a payment may take, in which order. Reads what the acquirer actors report of their health.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use quita_domain::identity::{AcquirerName, Mode};
+use quita_domain::card::Brand;
+use quita_domain::identity::{AcquirerName, Mode, Owner};
 use quita_domain::method::Method;
 use quita_domain::order::Order;
-use quita_domain::payment::Context;
-use quita_domain::routing::{Candidate, Condition, Considered, NoRoute, Wanted, plan};
+use quita_domain::payment::{Context, Payment};
+use quita_domain::routing::{
+    Approvals, Candidate, Condition, Considered, Evaluated, NoRoute, Routed, RoutingTable, Standing, Version,
+    Wanted, plan,
+};
 use quita_domain::time::Timestamp;
 use quita_ports::{AcquirerFactory, AcquirerSpec};
 
 use crate::acquirers::acquirer::AcquirerActor;
+use crate::acquirers::approvals::{self, ApprovalWindows};
 use crate::acquirers::health::Health;
 use crate::acquirers::pace::Pace;
-use crate::acquirers::route_view::{RouteHealth, RouteState, RouteView};
+use crate::acquirers::route_view::{RouteApprovals, RouteHealth, RouteState, RouteView};
 use crate::actor::slot::Slot;
 use crate::watch::meter::Meter;
 
@@ -26,6 +30,7 @@ pub(crate) struct Route {
     pub(crate) health: Arc<Health>,
     /// Shared by every method of the acquirer.
     pub(crate) pace: Arc<Pace>,
+    pub(crate) approvals: ApprovalWindows,
     pub(crate) slot: Arc<Slot<AcquirerActor>>,
 }
 
@@ -40,6 +45,7 @@ impl Route {
             self.pace.throttled_for().map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
         RouteView {
             throttled_until: throttled_ms.map(|wait_ms| now.plus_ms(wait_ms)),
+            approvals: self.approvals.all().into_iter().map(RouteApprovals::from).collect(),
             ..self.health.view(self.health(now), now)
         }
     }
@@ -54,9 +60,8 @@ impl Route {
         }
     }
 
-    /// What the plan has to know of it. A merchant waits for this long.
-    fn candidate(&self, share: Share, now: Timestamp, merchant_waits: Duration) -> Candidate<'_> {
-        let spec = self.spec();
+    /// What the plan has to know of it for a card of this brand, or for what has none. A merchant waits for this long.
+    fn candidate(&self, now: Timestamp, merchant_waits: Duration, brand: Option<Brand>) -> Candidate<'_> {
         let condition = match (self.health.condition(now), self.pace.throttled_for()) {
             (Condition::Healthy | Condition::Failing, Some(wait)) if wait > merchant_waits => {
                 Condition::ThrottledForLong
@@ -67,49 +72,62 @@ impl Route {
             (Condition::Healthy | Condition::Failing, Some(_)) => Condition::Throttled,
             (condition, _) => condition,
         };
-        Candidate {
-            acquirer: &spec.name,
-            priority: share.priority,
-            weight: share.weight,
-            min_amount: spec.min_amount,
-            max_amount: spec.max_amount,
-            max_expiry_s: spec.max_expiry_s,
-            condition,
-        }
+        self.spec().candidate(condition, self.approvals.of(brand))
     }
 }
 
-/// An acquirer's place among the others. May change while the service runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Share {
-    /// Lower is tried first.
-    pub priority: u32,
-    /// Share among those of equal priority, from 1.
-    pub weight: u32,
-}
-
-impl Share {
-    const fn of(spec: &AcquirerSpec) -> Self {
-        Self { priority: spec.priority, weight: spec.weight }
+impl From<(Option<Brand>, Approvals)> for RouteApprovals {
+    fn from((brand, Approvals { approved, tries }): (Option<Brand>, Approvals)) -> Self {
+        Self { brand, approved, tries }
     }
 }
 
-/// Every route there is. Fixed at the start; only the health changes, and the shares.
+/// A table of routes with its version.
+struct Running {
+    table: RoutingTable,
+    version: Version,
+    counts_tries: bool,
+}
+
+impl From<RoutingTable> for Running {
+    fn from(table: RoutingTable) -> Self {
+        Self { version: table.version(), counts_tries: table.retries_declines(), table }
+    }
+}
+
+/// Every route there is. Fixed at the start; only the health changes, and the table that decides among them.
 pub(crate) struct Routes {
     all: Vec<Route>,
-    /// Changed all at once: a plan is made with those of before or with those of after.
-    shares: RwLock<BTreeMap<AcquirerName, Share>>,
+    /// Changed all at once: a plan is made with the one of before or with the one of after.
+    running: RwLock<Arc<Running>>,
 }
 
 impl Routes {
+    /// With a table that has no rules.
     pub(crate) fn new(all: Vec<Route>) -> Self {
-        let shares = all.iter().map(|route| (route.spec().name.clone(), Share::of(route.spec()))).collect();
-        Self { all, shares: RwLock::new(shares) }
+        let standing = |spec: &AcquirerSpec| Standing { priority: spec.priority, weight: spec.weight };
+        let standings = all.iter().map(|route| (route.spec().name.clone(), standing(route.spec())));
+        let table = RoutingTable { standings: standings.collect(), ..RoutingTable::default() };
+        Self { all, running: RwLock::new(Arc::new(table.into())) }
     }
 
-    /// Gives acquirers other shares, from the next plan on.
-    pub(crate) fn share(&self, changed: impl IntoIterator<Item = (AcquirerName, Share)>) {
-        self.shares.write().unwrap_or_else(PoisonError::into_inner).extend(changed);
+    /// Decides by this table, from the next plan on.
+    pub(crate) fn route_by(&self, table: RoutingTable) {
+        *self.running.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(table.into());
+    }
+
+    fn running(&self) -> Arc<Running> {
+        Arc::clone(&self.running.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Which table decides.
+    pub(crate) fn version(&self) -> Version {
+        self.running().version.clone()
+    }
+
+    /// Whether tries of one card are counted, because a rule sends what was declined to a further acquirer.
+    pub(crate) fn count_tries(&self) -> bool {
+        self.running().counts_tries
     }
 
     /// The route of an acquirer for a method.
@@ -123,27 +141,64 @@ impl Routes {
         routes.clone().find(|route| route.health.sends()).or_else(|| routes.next())
     }
 
-    /// The acquirers looked at for an order, the eligible ones first and in the order in which they are tried.
+    /// The acquirers looked at for an order, the eligible ones first and in the order in which they are tried; and what
+    /// decided so.
     pub(crate) fn plan(
         &self,
         order: &Order,
-        mode: Mode,
+        owner: &Owner,
         context: &Context,
         merchant_waits: Duration,
-    ) -> Result<Vec<Considered>, NoRoute> {
-        let shares = self.shares.read().unwrap_or_else(PoisonError::into_inner);
-        let share = |spec: &AcquirerSpec| shares.get(&spec.name).copied().unwrap_or(Share::of(spec));
-        let candidates: Vec<_> = self
-            .all
-            .iter()
-            .filter(|route| route.spec().mode == mode && route.method == order.method)
-            .map(|route| route.candidate(share(route.spec()), context.now, merchant_waits))
-            .collect();
-        plan(Wanted::of(order), &candidates, context.dice)
+    ) -> Result<(Vec<Considered>, Routed), NoRoute> {
+        let running = self.running();
+        let candidates = self.candidates(order, owner.mode, context.now, merchant_waits);
+        let wanted = Wanted::of(order, &owner.merchant, context.now);
+        let planned = plan(&wanted, &candidates, &running.table, context.dice);
+        planned.is_possible()?;
+        Ok((planned.considered(), planned.routed(running.version.clone())))
     }
 }
 
 impl Routes {
+    /// Those that take an order of this mode, as they are now.
+    fn candidates(
+        &self,
+        order: &Order,
+        mode: Mode,
+        now: Timestamp,
+        merchant_waits: Duration,
+    ) -> Vec<Candidate<'_>> {
+        let takes = |route: &&Route| route.spec().mode == mode && route.method == order.method;
+        let (routes, brand) = (self.all.iter().filter(takes), order.card().map(|card| card.brand));
+        routes.map(|route| route.candidate(now, merchant_waits, brand)).collect()
+    }
+
+    /// Which way an order would go at this time, with the acquirers as they are now. Nothing comes of it.
+    pub(crate) fn evaluate(
+        &self,
+        order: &Order,
+        owner: &Owner,
+        (now, at): (Timestamp, Timestamp),
+        dice: u64,
+        merchant_waits: Duration,
+    ) -> Evaluated {
+        let running = self.running();
+        let candidates = self.candidates(order, owner.mode, now, merchant_waits);
+        let wanted = Wanted::of(order, &owner.merchant, at);
+        let planned = plan(&wanted, &candidates, &running.table, dice);
+        Evaluated::of(&planned, &wanted, &running.table, running.version.clone())
+    }
+
+    /// Counts the tries that ended by this write.
+    pub(crate) fn count_ended(&self, before: Option<&Payment>, after: &Payment) {
+        let brand = after.order.card().map(|card| card.brand);
+        for (attempt, is_approved) in approvals::ended(before, after) {
+            if let Some(route) = self.find(&attempt.acquirer, after.method()) {
+                route.approvals.add(brand, is_approved);
+            }
+        }
+    }
+
     /// Every route.
     pub(crate) fn all(&self) -> &[Route] {
         &self.all
@@ -167,6 +222,18 @@ impl Routes {
                 let labels = [route.spec().name.as_str(), route.method.label(), state.as_str()];
                 meter.route_states.with_label_values(&labels).set(i64::from(state == is));
             }
+            for (brand, approvals) in route.approvals.all() {
+                let brand = brand.map_or("", Brand::as_str);
+                let labels = [route.spec().name.as_str(), route.method.label(), brand];
+                meter.approval.with_label_values(&labels).set(ratio(approvals.per_mille()));
+                meter.approval_tries.with_label_values(&labels).set(approvals.tries.into());
+            }
         }
     }
+}
+
+/// Thousandths as the fraction that a metric is.
+#[allow(clippy::float_arithmetic, reason = "a metric is a float, and nothing is decided by it")]
+fn ratio(per_mille: u32) -> f64 {
+    f64::from(per_mille) / 1_000.0
 }

@@ -3,8 +3,11 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use quita_domain::card::CardFingerprint;
 use quita_domain::identity::TransactionId;
 use quita_domain::payment::Payment;
+use quita_domain::routing::CardTries;
+use quita_domain::time::Timestamp;
 use quita_ports::{Store, StoreError, Write, WriteError};
 use tokio::time::timeout;
 
@@ -24,6 +27,7 @@ pub(crate) struct Books {
     uncertain: UncertainWrites,
     meter: Arc<Meter>,
     time_out: Duration,
+    count_time_out: Duration,
     /// Filled once, at the start.
     pub(crate) journal: OnceLock<Arc<Slot<JournalActor>>>,
     pub(crate) reader: OnceLock<Arc<Slot<ReaderActor>>>,
@@ -37,6 +41,7 @@ impl Books {
             uncertain: UncertainWrites::default(),
             meter,
             time_out: limits.write_time_out,
+            count_time_out: limits.count_time_out,
             journal: OnceLock::new(),
             reader: OnceLock::new(),
         }
@@ -52,6 +57,18 @@ impl Books {
         if self.store.is_sole_writer() {
             self.uncertain.begin(id);
         }
+    }
+
+    /// How often a card was tried; `None` if that can't be told while its merchant waits.
+    pub(crate) async fn card_tries(&self, card: &CardFingerprint, now: Timestamp) -> Option<CardTries> {
+        let counted = timeout(self.count_time_out, self.store.card_tries(card, now)).await;
+        let why = match counted {
+            Ok(Ok(tries)) => return Some(tries),
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => String::from("the store does not answer"),
+        };
+        tracing::warn!(why, "tries of a card could not be counted; what was declined goes no further");
+        None
     }
 
     /// Makes one guarded write durable.

@@ -134,8 +134,10 @@ pub(crate) fn payment(number: u128) -> Payment {
         },
         order: from_value(order).unwrap(),
         fingerprint: None,
+        card_fingerprint: None,
         page_token: String::new(),
         considered: Vec::new(),
+        routed: quita_domain::routing::Routed::default(),
     };
     let circumstances = Circumstances {
         now: Midnight.now(),
@@ -145,6 +147,7 @@ pub(crate) fn payment(number: u128) -> Payment {
         operates_in_turn: false,
         hint_gap_ms: 2_000,
         reads_approved: false,
+        card_tries: None,
     };
     Payment::open(new, &circumstances).next.unwrap()
 }

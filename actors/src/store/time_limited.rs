@@ -10,11 +10,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use quita_domain::access::{ApiKey, Application};
 use quita_domain::acquiring::Notice;
+use quita_domain::card::CardFingerprint;
 use quita_domain::control::{Node, RouteControl};
 use quita_domain::exception::{Exception, Resolution};
 use quita_domain::identity::{ApplicationName, MerchantId, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use quita_domain::payment::Payment;
+use quita_domain::routing::CardTries;
 use quita_domain::time::Timestamp;
 use quita_ports::{
     AccessStore, Backlog, DueDelivery, ExceptionStore, InboxStore, Listed, OperatorStore, OutboxPlace,
@@ -64,6 +66,7 @@ in_time! {
         fn list_with_deliveries(filter: &DeliveryFilter, after: Option<Cursor>, limit: usize) -> Vec<Listed>;
         fn due(now: Timestamp, limit: usize) -> Vec<TransactionId>;
         fn outbox_due(after: Option<OutboxPlace>, now: Timestamp, limit: usize) -> Vec<DueDelivery>;
+        fn card_tries(card: &CardFingerprint, now: Timestamp) -> CardTries;
     }
     async fn commit(&self, batch: &[Write]) -> Vec<Result<(), WriteError>> {
         match timeout(TIME_OUT, self.0.commit(batch)).await {

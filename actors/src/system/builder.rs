@@ -11,6 +11,7 @@ use quita_ports::{AcquirerFactory, WebhookSenderFactory};
 use super::Placement;
 use super::parts::SystemParts;
 use crate::acquirers::acquirer::{AcquirerActor, AcquirerParts};
+use crate::acquirers::approvals::ApprovalWindows;
 use crate::acquirers::health::Health;
 use crate::acquirers::inbox::{InboxActor, InboxParts};
 use crate::acquirers::inbox_sink::InboxSink;
@@ -155,7 +156,8 @@ impl Builder {
                     AcquirerActor::new(parts, alive)
                 });
                 let (factory, pace) = (Arc::clone(&factory), Arc::clone(&pace));
-                routes.push(Route { factory, method, health, pace, slot });
+                let approvals = ApprovalWindows::default();
+                routes.push(Route { factory, method, health, pace, approvals, slot });
             }
         }
         let routes = Arc::new(Routes::new(routes));

@@ -54,6 +54,7 @@ impl SystemParts {
             operates_in_turn: false,
             hint_gap_ms: HINT_GAP_MS,
             reads_approved: false,
+            card_tries: None,
         }
     }
 }

@@ -73,11 +73,11 @@ impl Core {
         let Purchase { order, card } = new.purchase;
         let (context, decided_at) = (self.system.context(card.is_some()), Instant::now());
         let routes = self.system.routes.get().ok_or(Denied::Stopping)?;
-        let considered = match routes.plan(&order, new.owner.mode, &context, self.system.limits.answer_within)
-        {
-            Ok(considered) => considered,
-            Err(no_route) => return self.known_without_route(new.fingerprint, no_route).await,
-        };
+        let (considered, routed) =
+            match routes.plan(&order, &new.owner, &context, self.system.limits.answer_within) {
+                Ok(planned) => planned,
+                Err(no_route) => return self.known_without_route(new.fingerprint, no_route).await,
+            };
         let fingerprint = new.fingerprint;
         let opened = Payment::open(
             NewPayment {
@@ -85,8 +85,10 @@ impl Core {
                 owner: new.owner,
                 order,
                 fingerprint: fingerprint.clone(),
+                card_fingerprint: new.card_fingerprint.filter(|_| routes.count_tries()),
                 page_token: new.page_token,
                 considered,
+                routed,
             },
             &context,
         );
@@ -98,6 +100,7 @@ impl Core {
                 self.hold_card(card);
                 self.count_created(&payment);
                 self.count_events(&payment, 0);
+                self.count_tries(None, &payment);
                 if is_local {
                     self.begin_local_charge(&payment);
                 }
@@ -243,7 +246,7 @@ impl Core {
         for _ in 0..MAX_CONFLICTS {
             let was_known = self.memory.payment().is_some();
             let payment = self.current().await?;
-            let context = self.context_for(&payment);
+            let context = self.context_for(&payment, &command).await;
             let decided_at = Instant::now();
             let decision = match asker.may_see(&payment) {
                 true => payment.decide(command.clone(), &context).map_err(Denied::Refused),
@@ -274,6 +277,7 @@ impl Core {
                 Ok(stored) => {
                     self.count_events(&stored, payment.history.len());
                     self.count_given_up(&stored, &payment);
+                    self.count_tries(Some(&payment), &stored);
                     self.run(&stored, decision.effects, decided_at);
                     return Ok(executed(stored));
                 }
@@ -287,9 +291,14 @@ impl Core {
         Err(Denied::Overloaded)
     }
 
-    /// What is decided depends on the acquirer that has the charge.
-    fn context_for(&mut self, payment: &Payment) -> Context {
-        let context = self.system.context(self.card.get().is_some());
+    /// What is decided depends on the acquirer that has the charge, and perhaps on how often its card was tried.
+    async fn context_for(&mut self, payment: &Payment, command: &Command) -> Context {
+        let card_at_hand = self.card.get().is_some();
+        let card_tries = match payment.card_to_count(command, card_at_hand) {
+            Some(card) => self.system.books.card_tries(card, self.system.clock.now()).await,
+            None => None,
+        };
+        let context = Context { card_tries, ..self.system.context(card_at_hand) };
         match payment.acquirer().and_then(|acquirer| self.route(payment, acquirer)) {
             Some(route) => Context {
                 operates_in_turn: route.factory.operates_in_turn(),
@@ -334,6 +343,13 @@ impl Core {
         for event in payment.history.iter().skip(known).filter(|event| event.refund.is_none()) {
             let labels = [payment.method().label(), acquirer, event.status.as_str()];
             self.system.meter.payments.with_label_values(&labels).inc();
+        }
+    }
+
+    /// What became of its charges is known where they were asked for: how often each acquirer approves.
+    fn count_tries(&self, before: Option<&Payment>, after: &Payment) {
+        if let Some(routes) = self.system.routes.get() {
+            routes.count_ended(before, after);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use quita_domain::card::CardFingerprint;
 use quita_domain::identity::{AcquirerName, Owner, TransactionId};
 use quita_domain::operation::{Operation, OperationKind, OperationState};
 use quita_domain::order::Purchase;
@@ -24,6 +25,8 @@ pub struct CreatePayment {
     pub purchase: Purchase,
     /// Keyed hash of the request, if it came with an `Idempotency-Key`.
     pub fingerprint: Option<String>,
+    /// Tells by which card it is to be paid. It is kept only if the routes count tries of one card.
+    pub card_fingerprint: Option<CardFingerprint>,
     /// The unguessable part of its public pages' addresses.
     pub page_token: String,
 }

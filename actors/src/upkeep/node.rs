@@ -112,7 +112,8 @@ async fn follow_directives(parts: &NodeParts) -> Result<(), StoreError> {
 }
 
 async fn be_seen(parts: &NodeParts) -> Result<(), StoreError> {
-    let node = Node { seen_at: parts.clock.now(), ..parts.node.clone() };
+    let routing = Some(parts.routes.version());
+    let node = Node { routing, seen_at: parts.clock.now(), ..parts.node.clone() };
     parts.store.put_node(&node).await?;
     let seen = nodes(parts.store.as_ref(), parts.clock.now(), &parts.limits).await?.len();
     parts.meter.nodes_seen.set(i64::try_from(seen).unwrap_or(i64::MAX));

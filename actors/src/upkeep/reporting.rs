@@ -78,7 +78,9 @@ impl Exceptions {
     fn announce(&self, exception: &Exception) {
         self.meter.exceptions.with_label_values(&[&exception.kind]).inc();
         tracing::warn!(
-            transaction.id = %exception.transaction_id, kind = exception.kind, detail = exception.detail,
+            transaction.id = exception.transaction_id.map(display),
+            kind = exception.kind,
+            detail = exception.detail,
             "an exception needs an operator"
         );
     }
@@ -91,7 +93,9 @@ impl Exceptions {
             Ok(on_its_way) => drop(actix::spawn(async move { on_its_way.store().await })),
             Err(NotBegun::OnItsWay) => {}
             Err(NotBegun::NoRoom(exception)) => tracing::error!(
-                transaction.id = %exception.transaction_id, kind = exception.kind, detail = exception.detail,
+                transaction.id = exception.transaction_id.map(display),
+                kind = exception.kind,
+                detail = exception.detail,
                 "an exception was given up: too many wait to be stored"
             ),
         }
@@ -121,7 +125,7 @@ pub(crate) fn unreadable(id: TransactionId, now: Timestamp) -> Exception {
     Exception {
         id: format!("{id}:unreadable"),
         kind: UNREADABLE.into(),
-        transaction_id: id,
+        transaction_id: Some(id),
         acquirer: None,
         detail: "something is due of a payment that this version can't read".into(),
         advice: "restore it from the backup; it is tried every minute".into(),

@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use prometheus::{
-    Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
+    GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
+    Registry,
 };
 use quita_domain::exception::{UNKNOWN_PAYMENT, UNREADABLE};
 use quita_domain::payment::DiscrepancyKind;
+use quita_domain::reconciliation::{RECONCILIATION_KINDS, ReconciliationKind};
+use quita_domain::routing::Version;
 use quita_ports::Clock;
 
 use crate::actor::kind::ActorKind;
@@ -20,6 +23,9 @@ pub(crate) struct Meter {
     pub(crate) payments: IntCounterVec,
     pub(crate) acquirer_requests: HistogramVec,
     pub(crate) route_states: IntGaugeVec,
+    pub(crate) routing_version: IntGaugeVec,
+    pub(crate) approval: GaugeVec,
+    pub(crate) approval_tries: IntGaugeVec,
     pub(crate) notices: IntCounterVec,
     pub(crate) webhook_deliveries: IntCounterVec,
     pub(crate) webhook_lag: Histogram,
@@ -49,7 +55,14 @@ impl Meter {
         let writes = HistogramOpts::new("quita_journal_batch_size", "Writes in one batch");
         let calls = seconds("quita_acquirer_request_seconds", "Calls to acquirers by outcome");
         let failures = "Writes that the store did not take, or whose outcome is unknown";
+        let approval =
+            "How likely a charge is approved, by the last tries on this node: (approved + 1) / (tries + 2)";
+        let approval = Opts::new("quita_acquirer_approval", approval);
+        let tries = "The tries that quita_acquirer_approval is computed from, at most 200";
+        let tries = Opts::new("quita_acquirer_approval_tries", tries);
         let states = Opts::new("quita_route_state", "1 for the state that a route is in, 0 for the others");
+        let routing =
+            Opts::new("quita_routing_version", "1 for the table of routes that decides about new payments");
         let meter = Self {
             actors: ActorMeters::new(registry, clock)?,
             created: counters("quita_payments_created_total", "Payments that were created", &["method"])?,
@@ -60,6 +73,9 @@ impl Meter {
             )?,
             acquirer_requests: enter(registry, HistogramVec::new(calls, &["acquirer", "outcome"])?)?,
             route_states: enter(registry, IntGaugeVec::new(states, &["acquirer", "method", "state"])?)?,
+            routing_version: enter(registry, IntGaugeVec::new(routing, &["version"])?)?,
+            approval: enter(registry, GaugeVec::new(approval, &["acquirer", "method", "brand"])?)?,
+            approval_tries: enter(registry, IntGaugeVec::new(tries, &["acquirer", "method", "brand"])?)?,
             notices: counters(
                 "quita_notices_total",
                 "Notices that acquirers sent over HTTP by what came of them",
@@ -86,12 +102,20 @@ impl Meter {
             nodes_seen: gauge("quita_nodes_seen", "Processes on this store that were seen lately")?,
         };
         // An alert on an increase does not see the first one of a kind that was not there before.
-        for kind in
-            DiscrepancyKind::ALL.map(DiscrepancyKind::as_str).into_iter().chain([UNKNOWN_PAYMENT, UNREADABLE])
-        {
+        let kinds = DiscrepancyKind::ALL.map(DiscrepancyKind::as_str).into_iter();
+        let kinds = kinds.chain(RECONCILIATION_KINDS.map(ReconciliationKind::as_str));
+        for kind in kinds.chain([UNKNOWN_PAYMENT, UNREADABLE]) {
             meter.exceptions.with_label_values(&[kind]);
         }
         Ok(Arc::new(meter))
+    }
+
+    /// Shows which table of routes decides, instead of the one of before.
+    pub(crate) fn show_routing(&self, before: &Version, now: &Version) {
+        if before != now {
+            self.routing_version.remove_label_values(&[before.as_str()]).ok();
+        }
+        self.routing_version.with_label_values(&[now.as_str()]).set(1);
     }
 
     /// The meter of one kind of actor.

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use quita_domain::acquiring::{
-    Approval, CallFailure, Charge, ChargeAnswer, ChargeQuery, Decline, Fact, Identified, Issued,
+    Approval, CallFailure, Charge, ChargeAnswer, ChargeQuery, Decline, DeclineKind, Fact, Identified, Issued,
     OperationAnswer, Reference, Settlement,
 };
 use quita_domain::identity::{AcquirerName, Mode, TransactionId};
@@ -20,7 +20,9 @@ use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::operation::Operation;
 use quita_domain::payment::Command;
-use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, LocalIssue, NoticeReader, NoticeSink};
+use quita_ports::{
+    Acquirer, AcquirerFactory, AcquirerSpec, ListReader, LocalIssue, NoticeReader, NoticeSink,
+};
 use tokio::time::sleep;
 use uuid::Uuid;
 
@@ -42,6 +44,8 @@ pub(crate) enum Answer {
     Pays,
     /// It refuses for good.
     Declines,
+    /// It declines, and says so of whether that may change.
+    DeclinesAs(Option<DeclineKind>),
     /// It can't be reached.
     Unreachable,
     /// It answers nonsense, and has done nothing.
@@ -246,6 +250,10 @@ impl Bank {
                 ChargeAnswer::known(fact)
             }
             Answer::Declines => ChargeAnswer::known(Fact::Declined(Decline::of("insufficient_funds"))),
+            Answer::DeclinesAs(kind) => {
+                let decline = Decline { kind, ..Decline::of("insufficient_funds") };
+                ChargeAnswer::known(Fact::Declined(decline))
+            }
             Answer::Unreachable => ChargeAnswer::Failed(CallFailure::NotDelivered("no connection".into())),
             Answer::Nonsense => unknown("not JSON"),
             Answer::Missing => ChargeAnswer::NotFound,
@@ -312,6 +320,10 @@ impl AcquirerFactory for BankFactory {
 
     fn operates_in_turn(&self) -> bool {
         self.0.operates_in_turn
+    }
+
+    fn lists(&self) -> Option<Rc<dyn ListReader>> {
+        None
     }
 
     fn local_issue(&self) -> Option<&dyn LocalIssue> {

@@ -38,6 +38,7 @@ pub(crate) fn pix_for(number: u128, postback_url: Option<&str>) -> CreatePayment
         owner: owner(),
         purchase,
         fingerprint: None,
+        card_fingerprint: None,
         page_token: format!("token-{number}"),
     }
 }

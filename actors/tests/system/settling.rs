@@ -36,7 +36,7 @@ fn an_exception_is_open_until_a_person_resolves_it() {
             pass_ms(100).await;
         }
         let open = node.operators.exceptions(10).await.unwrap();
-        assert_eq!(open.iter().map(|one| one.transaction_id).collect::<Vec<_>>(), [id(2), id(1)]);
+        assert_eq!(open.iter().map(|one| one.transaction_id).collect::<Vec<_>>(), [Some(id(2)), Some(id(1))]);
         assert_eq!(node.operators.exceptions(1).await.unwrap().len(), 1);
         let first = &open[1].id;
         assert!(node.operators.resolve(first, &resolution(1)).await.unwrap());

@@ -4,10 +4,11 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use quita_domain::exception::Exception;
 use quita_domain::identity::TransactionId;
 use quita_domain::payment::{Command, Context, Payment};
 use quita_memory_store::{Connection, MemoryStore, Records, judge};
-use quita_ports::{Clock, Store, StoreError, Write, WriteError};
+use quita_ports::{Clock, Store, StoreError, WholeStore, Write, WriteError};
 use tokio::time::sleep;
 use uuid::Uuid;
 
@@ -39,6 +40,7 @@ ops! {
     Load = "load" | "ping",
     Due = "due",
     OutboxDue = "outbox_due",
+    CardTries = "card_tries",
     PutNotices = "put_notices",
     DueNotices = "due_notices",
     FinishNotices = "finish_notices",
@@ -78,6 +80,7 @@ pub(crate) enum Fault {
 struct Script {
     once: HashMap<Op, VecDeque<Fault>>,
     always: HashMap<Op, Fault>,
+    called: HashMap<Op, usize>,
     spoilt: BTreeSet<TransactionId>,
     batches: Vec<usize>,
     reads: Vec<usize>,
@@ -88,6 +91,7 @@ struct Script {
 impl Script {
     fn next(&mut self, call: &str) -> Option<Fault> {
         let op = Op::of(call)?;
+        *self.called.entry(op).or_default() += 1;
         let planned = self.once.get_mut(&op).and_then(VecDeque::pop_front);
         planned.or_else(|| self.always.get(&op).cloned())
     }
@@ -117,6 +121,11 @@ impl TestStore {
         Arc::new(MemoryStore::over(Arc::clone(self)))
     }
 
+    /// The store as a command beside the nodes gets it.
+    pub(crate) fn open_whole(self: &Arc<Self>) -> Arc<dyn WholeStore> {
+        Arc::new(MemoryStore::over(Arc::clone(self)))
+    }
+
     fn records(&self) -> MutexGuard<'_, Records> {
         self.records.lock().unwrap()
     }
@@ -142,6 +151,11 @@ impl TestStore {
         script.once.clear();
     }
 
+    /// How often it was called for this.
+    pub(crate) fn called(&self, op: Op) -> usize {
+        self.script().called.get(&op).copied().unwrap_or_default()
+    }
+
     /// From now on this payment is unreadable.
     pub(crate) fn spoil(&self, id: TransactionId) {
         self.script().spoilt.insert(id);
@@ -163,6 +177,7 @@ impl TestStore {
             operates_in_turn: false,
             hint_gap_ms: 2_000,
             reads_approved: false,
+            card_tries: None,
         };
         let mut records = self.records();
         let Some(known) = records.payments.get(&id) else { return };
@@ -192,6 +207,11 @@ impl TestStore {
     /// Sizes of the lookups of payments, in order.
     pub(crate) fn reads(&self) -> Vec<usize> {
         self.script().reads.clone()
+    }
+
+    /// Every exception, in the order in which they were stored.
+    pub(crate) fn exceptions(&self) -> Vec<Exception> {
+        self.records().exceptions.clone()
     }
 
     pub(crate) fn kinds_of_exceptions(&self) -> Vec<String> {

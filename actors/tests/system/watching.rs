@@ -288,6 +288,8 @@ fn nodes_that_live_are_seen_and_those_that_are_gone_are_not() {
             seen.iter()
                 .all(|node| (node.address.as_str(), node.version.as_str()) == ("127.0.0.1:8080", "1.2.3"))
         );
+        let routing = one.operators.routing_version();
+        assert!(routing.is_some() && seen.iter().all(|node| node.routing == routing));
         pass_ms(60_000).await;
         let seen = two.operators.nodes().await.unwrap();
         assert_eq!(seen.len(), 2);

@@ -2,10 +2,13 @@
 
 use async_trait::async_trait;
 use futures_util::future::try_join_all;
+use quita_domain::card::CardFingerprint;
 use quita_domain::delivery::Receiver;
 use quita_domain::identity::{MerchantId, Mode, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use quita_domain::payment::Payment;
+use quita_domain::reconciliation::SlipNumber;
+use quita_domain::routing::{CardTries, PAYMENTS_ARE_COUNTED_TO, TRIES_ARE_COUNTED_FOR_MS};
 use quita_domain::time::Timestamp;
 use quita_ports::{DueDelivery, Listed, OutboxPlace, PaymentStore, StoreError, Write, WriteError};
 use rusqlite::types::Value;
@@ -20,16 +23,22 @@ use crate::payment_row::PaymentRow;
 use crate::stored_form::{decode, encode, listed, signed, signed_limit};
 
 const INSERT: &str = "INSERT INTO payments (id, revision, last_op, merchant, mode, method, document, email, \
-    external_reference, created_at, amount, status, paid_at, due_at, outbox_at, outbox_to, delivery_states, payment) \
+    external_reference, card, created_at, amount, status, paid_at, due_at, outbox_at, outbox_to, delivery_states, \
+    our_number, document_number, payment) \
     VALUES (:id, :revision, :last_op, :merchant, :mode, :method, :document, :email, \
-    :external_reference, :created_at, :amount, :status, :paid_at, :due_at, :outbox_at, :outbox_to, :delivery_states, :payment) \
+    :external_reference, :card, :created_at, :amount, :status, :paid_at, :due_at, :outbox_at, :outbox_to, :delivery_states, \
+    :our_number, :document_number, :payment) \
     ON CONFLICT (id) DO NOTHING";
 
 /// Only what may change: an index is not touched if none of its columns is set, whatever it is set to.
 const REPLACE: &str = "UPDATE payments SET revision = :revision, last_op = :last_op, status = :status, \
     paid_at = :paid_at, due_at = :due_at, outbox_at = :outbox_at, outbox_to = :outbox_to, \
-    delivery_states = :delivery_states, payment = :payment \
+    delivery_states = :delivery_states, card = :card, our_number = :our_number, payment = :payment \
     WHERE id = :id AND revision = :expected";
+
+/// Payments by one card, the newest.
+const OF_CARD: &str =
+    "SELECT id, payment FROM payments WHERE card = ?1 AND created_at > ?2 ORDER BY created_at DESC LIMIT ?3";
 
 /// Ids that are not worth waking another thread for.
 const LEAST_SHARE: usize = 4;
@@ -100,6 +109,22 @@ impl PaymentStore for EmbeddedStore {
             let bounds = (now.millis(), after_at, after_id.into_bytes(), signed_limit(limit));
             let rows = statement.query_map(bounds, |row| WaitingRow::try_from(row))?;
             rows.map(|row| Ok(due_delivery(row?)?)).collect()
+        })
+        .await
+    }
+
+    async fn card_tries(&self, card: &CardFingerprint, now: Timestamp) -> Result<CardTries, StoreError> {
+        let card = card.clone();
+        self.read(move |transaction| {
+            let mut statement = transaction.prepare_cached(OF_CARD)?;
+            let bounds = (
+                card.as_str(),
+                now.minus_ms(TRIES_ARE_COUNTED_FOR_MS).millis(),
+                signed_limit(PAYMENTS_ARE_COUNTED_TO),
+            );
+            let rows = statement.query_map(bounds, stored)?;
+            let payments = rows.map(|row| Ok(read_payment(&row?)?)).collect::<Result<Vec<_>, Failure>>()?;
+            Ok(CardTries::of(&payments, now))
         })
         .await
     }
@@ -218,21 +243,35 @@ fn write_all(
 /// How many rows were written: one, or none if somebody was faster.
 fn write_one(transaction: &Transaction<'_>, write: &Write, document: &[u8]) -> rusqlite::Result<usize> {
     let row = PaymentRow::of(&write.payment);
+    let our_number = row.our_number.as_ref().map(SlipNumber::as_str);
     let delivery_states: i64 = row.delivery_states.into_iter().map(listing::delivery_bit).sum();
     if write.expected_revision > 0 {
         return transaction.prepare_cached(REPLACE)?.execute(named_params! {
             ":id": row.id.as_bytes(), ":expected": signed(write.expected_revision),
             ":revision": row.revision, ":last_op": row.last_op.as_bytes(), ":status": row.status,
             ":paid_at": row.paid_at, ":due_at": row.due_at, ":outbox_at": row.outbox_at, ":outbox_to": row.outbox_to,
-            ":delivery_states": delivery_states, ":payment": document,
+            ":card": row.card, ":delivery_states": delivery_states, ":our_number": our_number, ":payment": document,
         });
     }
     transaction.prepare_cached(INSERT)?.execute(named_params! {
         ":id": row.id.as_bytes(), ":revision": row.revision, ":last_op": row.last_op.as_bytes(),
         ":merchant": row.merchant, ":mode": row.mode, ":method": row.method,
         ":document": row.document, ":email": row.email, ":external_reference": row.external_reference,
+        ":card": row.card,
         ":created_at": row.created_at, ":amount": row.amount, ":status": row.status,
         ":paid_at": row.paid_at, ":due_at": row.due_at, ":outbox_at": row.outbox_at, ":outbox_to": row.outbox_to,
-        ":delivery_states": delivery_states, ":payment": document,
+        ":delivery_states": delivery_states, ":our_number": our_number,
+        ":document_number": row.document_number.as_ref().map(SlipNumber::as_str), ":payment": document,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reading::plan;
+    use super::*;
+
+    #[test]
+    fn tries_of_a_card_are_found_along_an_index_of_those_alone() {
+        plan::check(OF_CARD, ("card", 0, 64), "payments_by_card ");
+    }
 }

@@ -10,6 +10,8 @@ CREATE TABLE payments (
     document           TEXT    NOT NULL,
     email              TEXT    NOT NULL,
     external_reference TEXT,
+    -- a keyed hash of the card's number, for as long as its tries are counted
+    card               TEXT,
     created_at         INTEGER NOT NULL,
     amount             INTEGER NOT NULL,
     status             TEXT    NOT NULL,
@@ -20,6 +22,9 @@ CREATE TABLE payments (
     outbox_to          TEXT,
     -- 1 pending, 2 delivered, 4 exhausted
     delivery_states    INTEGER NOT NULL,
+    -- boletos: the bank's number, once it is known, and the one that the slip shows as the beneficiary's
+    our_number         TEXT,
+    document_number    TEXT,
     payment            BLOB    NOT NULL
 ) STRICT;
 
@@ -33,12 +38,18 @@ CREATE INDEX payments_by_email ON payments (merchant, mode, email, created_at DE
 CREATE INDEX payments_by_external_reference
     ON payments (merchant, mode, external_reference, created_at DESC, id DESC)
     WHERE external_reference IS NOT NULL;
+CREATE INDEX payments_by_card ON payments (card, created_at DESC) WHERE card IS NOT NULL;
 CREATE INDEX payments_due ON payments (due_at, id) WHERE due_at IS NOT NULL;
 CREATE INDEX payments_outbox ON payments (outbox_at, id) WHERE outbox_at IS NOT NULL;
 -- Lists of deliveries merge those of each combination of states that they show.
 CREATE INDEX payments_by_deliveries
     ON payments (merchant, mode, delivery_states, created_at DESC, id DESC)
     WHERE delivery_states <> 0;
+
+-- What banks' files and acquirers' lists are compared with. Only boletos have numbers, and only what was paid a time.
+CREATE INDEX payments_by_our_number ON payments (our_number) WHERE our_number IS NOT NULL;
+CREATE INDEX payments_by_document_number ON payments (document_number) WHERE document_number IS NOT NULL;
+CREATE INDEX payments_paid ON payments (paid_at, id) WHERE paid_at IS NOT NULL;
 
 CREATE TABLE inbox (
     id          TEXT    NOT NULL PRIMARY KEY,
@@ -136,3 +147,29 @@ CREATE TABLE nodes (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX nodes_seen ON nodes (seen_at);
+
+CREATE TABLE statement_lines (
+    id      TEXT    NOT NULL PRIMARY KEY,
+    source  TEXT    NOT NULL,
+    -- as 2026-11-22
+    day     TEXT    NOT NULL,
+    -- absent until it is judged
+    verdict TEXT,
+    -- in cents
+    gross   INTEGER NOT NULL,
+    line    BLOB    NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX statement_lines_by_day ON statement_lines (day, source, verdict, gross);
+CREATE INDEX statement_lines_of_source ON statement_lines (source, day, id);
+CREATE INDEX statement_lines_by_verdict ON statement_lines (source, verdict, day, id);
+
+CREATE TABLE reconciliation_runs (
+    source      TEXT    NOT NULL,
+    day         TEXT    NOT NULL,
+    node        BLOB    NOT NULL,
+    lease_until INTEGER NOT NULL,
+    -- absent until it is done
+    finished_at INTEGER,
+    PRIMARY KEY (source, day)
+) STRICT, WITHOUT ROWID;

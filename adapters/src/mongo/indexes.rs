@@ -19,6 +19,8 @@ pub(super) const SESSIONS: &str = "sessions";
 pub(super) const AUDIT: &str = "audit";
 pub(super) const ROUTE_CONTROLS: &str = "route_controls";
 pub(super) const NODES: &str = "nodes";
+pub(super) const LINES: &str = "statement_lines";
+pub(super) const RUNS: &str = "reconciliation_runs";
 pub(super) const STORED_FORM: &str = "stored_form";
 
 /// A payment's amount, indexed where it is in the payment itself, so that it is stored once.
@@ -39,7 +41,17 @@ pub(super) const BY_AMOUNT: &str = "by_amount";
 pub(super) const BY_DOCUMENT: &str = "by_document";
 pub(super) const BY_EMAIL: &str = "by_email";
 pub(super) const BY_EXTERNAL_REFERENCE: &str = "by_external_reference";
+pub(super) const BY_CARD: &str = "by_card";
 pub(super) const BY_DELIVERY_STATE: &str = "by_delivery_state";
+/// Boletos by the bank's number, and by the one that the slip shows as the beneficiary's.
+pub(super) const BY_OUR_NUMBER: &str = "by_our_number";
+pub(super) const BY_DOCUMENT_NUMBER: &str = "by_document_number";
+/// Payments by the time at which they were paid.
+pub(super) const PAID: &str = "paid";
+/// Lines of lists and files.
+pub(super) const SUMMED: &str = "summed";
+pub(super) const OF_SOURCE: &str = "of_source";
+pub(super) const BY_VERDICT: &str = "by_verdict";
 /// What the timer looks for; notices that wait.
 pub(super) const DUE: &str = "due";
 pub(super) const OUTBOX: &str = "outbox";
@@ -87,11 +99,17 @@ pub(super) async fn make(database: &Database) -> Result<(), StoreError> {
         only_with("merchant", OF_MERCHANT, doc! { "merchant": 1, "at": -1, "_id": -1 }),
     ];
     make_in(database, AUDIT, audit).await?;
+    let lines = [
+        index(SUMMED, doc! { "day": 1, "source": 1, "verdict": 1, "gross": 1 }),
+        index(OF_SOURCE, doc! { "source": 1, "day": 1, "_id": 1 }),
+        index(BY_VERDICT, doc! { "source": 1, "verdict": 1, "day": 1, "_id": 1 }),
+    ];
+    make_in(database, LINES, lines).await?;
     make_in(database, NODES, [expiring(SEEN, "seenAt", KEEP_UNSEEN_NODE_MS)]).await
 }
 
 /// See [`crate::payment_index::PaymentIndex`].
-fn of_payments() -> [IndexModel; 9] {
+fn of_payments() -> [IndexModel; 13] {
     let of_merchant = |middle: Document| {
         let mut keys = doc! { "merchant": 1, "mode": 1 };
         keys.extend(middle);
@@ -108,8 +126,12 @@ fn of_payments() -> [IndexModel; 9] {
         index(BY_EMAIL, of_merchant(doc! { "email": 1 })),
         only_with("externalReference", BY_EXTERNAL_REFERENCE, of_merchant(doc! { "externalReference": 1 })),
         only_with("deliveryStates", BY_DELIVERY_STATE, of_merchant(doc! { "deliveryStates": 1 })),
+        only_with("card", BY_CARD, doc! { "card": 1, "createdAt": -1 }),
         only_with("dueAt", DUE, doc! { "dueAt": 1, "_id": 1 }),
         only_with("outboxAt", OUTBOX, doc! { "outboxAt": 1, "_id": 1 }),
+        only_with("ourNumber", BY_OUR_NUMBER, doc! { "ourNumber": 1 }),
+        only_with("documentNumber", BY_DOCUMENT_NUMBER, doc! { "documentNumber": 1 }),
+        only_with(PAID_AT, PAID, doc! { PAID_AT: 1, "_id": 1 }),
     ]
 }
 

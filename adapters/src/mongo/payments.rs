@@ -5,10 +5,13 @@ use bson::{Bson, Document, RawDocument, doc};
 use futures_util::future::join;
 use mongodb::Database;
 use mongodb::options::FindOptions;
+use quita_domain::card::CardFingerprint;
 use quita_domain::delivery::{DeliveryState, Receiver};
 use quita_domain::identity::{MerchantId, Mode, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use quita_domain::payment::Payment;
+use quita_domain::reconciliation::SlipNumber;
+use quita_domain::routing::{CardTries, PAYMENTS_ARE_COUNTED_TO, TRIES_ARE_COUNTED_FOR_MS};
 use quita_domain::time::Timestamp;
 use quita_ports::{DueDelivery, Listed, OutboxPlace, PaymentStore, StoreError, Write, WriteError};
 use serde::Serialize;
@@ -17,7 +20,7 @@ use uuid::Uuid;
 use super::MongoStore;
 use super::batch::{self, Outcome};
 use super::failure::{LIST_TIME_OUT, within_time};
-use super::indexes::{BY_AMOUNT, DUE, OUTBOX, PAYMENTS, named};
+use super::indexes::{BY_AMOUNT, BY_CARD, DUE, OUTBOX, PAYMENTS, named};
 use super::listing::{self, Listing};
 use super::reading::{binary, find_all, value_in};
 use crate::payment_index::PaymentIndex;
@@ -43,6 +46,8 @@ struct Envelope<'a> {
     email: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     external_reference: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    card: Option<&'a str>,
     created_at: i64,
     status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,12 +58,17 @@ struct Envelope<'a> {
     outbox_to: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     delivery_states: Vec<DeliveryState>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    our_number: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    document_number: Option<String>,
     payment: &'a Payment,
 }
 
 impl<'a> Envelope<'a> {
     fn of(payment: &'a Payment) -> Self {
         let row = PaymentRow::of(payment);
+        let number = |number: SlipNumber| number.as_str().to_owned();
         Self {
             id: binary(row.id),
             revision: row.revision,
@@ -69,12 +79,15 @@ impl<'a> Envelope<'a> {
             document: row.document,
             email: row.email,
             external_reference: row.external_reference,
+            card: row.card,
             created_at: row.created_at,
             status: row.status,
             due_at: row.due_at,
             outbox_at: row.outbox_at,
             outbox_to: row.outbox_to,
             delivery_states: row.delivery_states,
+            our_number: row.our_number.map(number),
+            document_number: row.document_number.map(number),
             payment,
         }
     }
@@ -179,6 +192,18 @@ impl PaymentStore for MongoStore {
         }
         find_all(&self.collection(PAYMENTS), filter, options.build(), read_due_delivery).await
     }
+
+    async fn card_tries(&self, card: &CardFingerprint, now: Timestamp) -> Result<CardTries, StoreError> {
+        let options = FindOptions::builder()
+            .projection(doc! { "payment": 1 })
+            .sort(doc! { "createdAt": -1 })
+            .limit(signed_limit(PAYMENTS_ARE_COUNTED_TO))
+            .max_time(LIST_TIME_OUT)
+            .hint(named(BY_CARD));
+        let since = now.minus_ms(TRIES_ARE_COUNTED_FOR_MS).millis();
+        let filter = doc! { "card": card.as_str(), "createdAt": { "$gt": since } };
+        Ok(CardTries::of(&self.find(filter, options.build()).await?, now))
+    }
 }
 
 impl MongoStore {
@@ -263,7 +288,7 @@ fn read_listed(found: &RawDocument) -> Result<Listed, StoreError> {
     Ok(listed(value_in(found, "payment"), place))
 }
 
-fn read_id(found: &RawDocument) -> Result<TransactionId, StoreError> {
+pub(super) fn read_id(found: &RawDocument) -> Result<TransactionId, StoreError> {
     let binary = found.get_binary("_id").ok();
     let uuid = binary.and_then(|binary| Uuid::from_slice(binary.bytes).ok());
     uuid.map(TransactionId::new).ok_or_else(|| StoreError::Unreadable("a payment's id is no UUID".into()))

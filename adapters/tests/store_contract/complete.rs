@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use quita_domain::acquiring::{Decline, DeclineKind, Issued, Reference};
-use quita_domain::card::{Brand, MaskedCard};
+use quita_domain::card::{Brand, CardFingerprint, CardNumber, MaskedCard};
 use quita_domain::delivery::{Delivery, DeliveryAttempt, DeliveryState};
 use quita_domain::event::{Cause, EndedRefund, Event};
-use quita_domain::identity::AcquirerName;
+use quita_domain::identity::{AcquirerName, Mode};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::operation::{Operation, OperationCall, OperationKind, OperationState};
 use quita_domain::order::{Address, Order, Payer, Share, Split, Terms, Utm};
 use quita_domain::payment::{Chargeback, Check, DiscrepancyKind, Payment, Planned, Report, WonDispute};
-use quita_domain::routing::{Attempt, AttemptOutcome, Considered};
+use quita_domain::routing::{
+    Approvals, Attempt, AttemptOutcome, Condition, Considered, Routed, RoutingTable, Saw,
+};
 use quita_domain::slip::IssuedBoleto;
 use quita_domain::state::{Refund, RefundStatus, State};
 use quita_domain::status::Status;
@@ -48,6 +50,7 @@ fn payment(
     let considered =
         Considered { acquirer: AcquirerName::new("sandbox"), eligible: false, reason: "throttled".into() };
     let state = state(Status::Paid, issued);
+    let number = CardNumber::parse("4242424242424242").unwrap();
     Payment {
         id,
         revision: 1,
@@ -55,9 +58,11 @@ fn payment(
         owner,
         order: Arc::new(complete_order(&order, terms)),
         fingerprint: Some("f".repeat(64)),
+        card_fingerprint: Some(CardFingerprint::of(&number, Mode::Test, b"key")),
         page_token,
         created_at: at(1_000),
         considered: Arc::new([considered]),
+        routed: Arc::new(routed()),
         dice,
         check: Some(Check { at: at(60), made: 3, withheld: true, planned: Some(planned), asked: 2 }),
         inquired_at: Some(at(61)),
@@ -118,12 +123,6 @@ fn complete_order(order: &Order, terms: Terms) -> Order {
 }
 
 fn state(status: Status, issued: Issued) -> State {
-    let decline = Decline {
-        code: String::from("insufficient_funds"),
-        kind: Some(DeclineKind::Reversible),
-        network_code: Some(String::from("51")),
-        advice: Some(String::from("03")),
-    };
     let refund = Refund {
         id: String::from("r-1"),
         amount: cents(250),
@@ -147,9 +146,27 @@ fn state(status: Status, issued: Issued) -> State {
         settlement_id: Some(String::from("s-1")),
         end_to_end_id: Some("E".repeat(32)),
         authorization_code: Some(String::from("A1")),
-        decline: Some(decline),
+        decline: Some(decline()),
         refunds: vec![refund],
         attempts: vec![attempt(AttemptOutcome::NotDelivered), attempt(AttemptOutcome::Registering)],
+    }
+}
+
+fn decline() -> Decline {
+    Decline {
+        code: String::from("insufficient_funds"),
+        kind: Some(DeclineKind::Reversible),
+        network_code: Some(String::from("51")),
+        advice: Some(String::from("03")),
+    }
+}
+
+fn routed() -> Routed {
+    Routed {
+        rule: Some("cards".into()),
+        version: Some(RoutingTable::default().version()),
+        retries_declines: true,
+        saw: Saw::of([(Condition::Failing, Approvals { approved: 1, tries: 200 })].into_iter()),
     }
 }
 
@@ -163,6 +180,7 @@ fn attempt(outcome: AttemptOutcome) -> Attempt {
         call_is_over: true,
         not_found: 1,
         refusal: Some(String::from("recusado")),
+        decline: Some(decline()),
         without_code: true,
         // A dot and a dollar are what MongoDB's own paths and operators are spelled with.
         reference: Reference::none().with("txid", "t-1").with("$payment.id", "a.b"),

@@ -12,7 +12,7 @@ pub fn exception(id: &str, at: i64) -> Exception {
     Exception {
         id: id.into(),
         kind: String::from("amount_mismatch"),
-        transaction_id: TransactionId::new(Uuid::from_u128(1)),
+        transaction_id: Some(TransactionId::new(Uuid::from_u128(1))),
         acquirer: Some(AcquirerName::new("sandbox")),
         detail: String::from("99.00 came in for a payment of 100.00"),
         advice: String::from("ask the acquirer"),

@@ -6,6 +6,7 @@ use bson::{Document, doc};
 use mongodb::{Client, Database};
 use quita_adapters::mongo::MongoStore;
 use quita_domain::audit::{AuditCursor, AuditScope};
+use quita_domain::card::{CardFingerprint, CardNumber};
 use quita_domain::control::RouteDirective;
 use quita_domain::figures::FiguresFilter;
 use quita_domain::identity::{MerchantId, Mode};
@@ -13,6 +14,7 @@ use quita_domain::listing::PaymentFilter;
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::people::{Session, SessionOf};
+use quita_domain::routing::CardTries;
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 use quita_ports::{
@@ -286,6 +288,9 @@ async fn every_query(store: &MongoStore) {
         assert_eq!(store.commit(&[write]).await, [Ok(())]);
     }
     let now = Timestamp::from_millis(10);
+    let number = CardNumber::parse("4242424242424242").unwrap();
+    let card = CardFingerprint::of(&number, Mode::Live, b"key");
+    assert_eq!(store.card_tries(&card, now).await, Ok(CardTries::default()));
     for filter in crate::listing::filters() {
         store.list(&filter, Some(crate::listing::place(&opened)), 10).await.unwrap();
     }

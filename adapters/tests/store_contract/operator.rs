@@ -6,6 +6,7 @@ use quita_domain::control::{Node, RouteControl, RouteDirective};
 use quita_domain::exception::{Exception, Resolution};
 use quita_domain::identity::AcquirerName;
 use quita_domain::method::Method;
+use quita_domain::routing::RoutingTable;
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_ports::Store;
 use uuid::Uuid;
@@ -36,6 +37,7 @@ pub fn node(number: u128, started_at: i64, seen_at: Timestamp) -> Node {
         id: Uuid::from_u128(number),
         address: String::from("http://127.0.0.1:8080"),
         version: String::from("0.1.0"),
+        routing: number.is_multiple_of(2).then(|| RoutingTable::default().version()),
         started_at: Timestamp::from_millis(started_at),
         seen_at,
     }

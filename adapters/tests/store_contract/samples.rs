@@ -14,7 +14,7 @@ use quita_domain::order::{Address, Item, Order, Payer, Terms, Utm};
 use quita_domain::payment::{Command, Context, NewPayment, Payment};
 use quita_domain::phone::Phone;
 use quita_domain::postal::{Cep, Uf};
-use quita_domain::routing::Considered;
+use quita_domain::routing::{Considered, Routed};
 use quita_domain::time::Timestamp;
 use quita_ports::Write;
 use uuid::Uuid;
@@ -64,8 +64,10 @@ impl Sample {
             owner,
             order,
             fingerprint: Some("f".repeat(64)),
+            card_fingerprint: None,
             page_token: String::from("token"),
             considered: vec![considered],
+            routed: Routed::default(),
         };
         Payment::open(new, &context(self.at)).next.unwrap()
     }
@@ -139,6 +141,7 @@ pub fn context(at: i64) -> Context {
         operates_in_turn: false,
         hint_gap_ms: 2_000,
         reads_approved: false,
+        card_tries: None,
     }
 }
 

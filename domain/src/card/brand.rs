@@ -97,6 +97,11 @@ impl Brand {
         }
     }
 
+    /// Whether a number of this brand may begin with these digits, as far as its own prefixes tell.
+    pub(crate) fn may_begin_with(self, digits: &str) -> bool {
+        self.prefixes().iter().any(|prefix| prefix.may_begin(digits))
+    }
+
     const fn prefixes(self) -> &'static [Prefix] {
         match self {
             Self::Elo => ELO,
@@ -120,6 +125,13 @@ impl Prefix {
     /// Texts of digits of one length compare as numbers do.
     fn begins(&self, digits: &str) -> bool {
         digits.get(..self.0.len()).is_some_and(|head| (self.0..=self.1).contains(&head))
+    }
+
+    /// Whether some number of the range begins with these digits.
+    fn may_begin(&self, digits: &str) -> bool {
+        let length = digits.len().min(self.0.len());
+        let head = |text: &'static str| text.get(..length).unwrap_or_default();
+        digits.get(..length).is_some_and(|digits| (head(self.0)..=head(self.1)).contains(&digits))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::status::Status;
 use crate::time::Timestamp;
 
 /// Charges after which a payment is given up although acquirers are left.
-const MAX_ATTEMPTS: usize = 8;
+pub(super) const MAX_ATTEMPTS: usize = 8;
 
 /// Why a payment ended that another amount came in for.
 pub const AMOUNT_MISMATCH: &str = "amount_mismatch";
@@ -279,7 +279,7 @@ impl Draft {
     }
 
     fn is_last_attempt(&self, attempt: u32) -> bool {
-        usize::try_from(attempt).is_ok_and(|attempt| attempt == self.payment.state.attempts.len())
+        self.payment.is_last_attempt(attempt)
     }
 
     pub(super) fn last_outcome_is(&self, outcome: AttemptOutcome) -> bool {
@@ -309,6 +309,9 @@ impl Draft {
     fn accept(&mut self, attempt: u32, statement: Statement) {
         let Statement { facts, reference } = statement;
         self.learn_reference(attempt, reference);
+        if self.try_further(attempt, &facts) {
+            return;
+        }
         for fact in facts {
             self.accept_fact(fact);
         }
@@ -417,6 +420,13 @@ impl Draft {
     }
 
     fn give_up(&mut self, why: GivenUp) {
+        if let Some(decline) = self.payment.declined_before().cloned() {
+            // The further acquirer has nothing to say of it: what the issuer said stays its last word.
+            let code = decline.code.clone();
+            self.make(Change::Declined(decline));
+            self.become_status(Status::Declined, Some(&code), Cause::Acquirer);
+            return;
+        }
         let is_card = self.payment.method().needs_card_number();
         let (has_decline_code, cause) = match why {
             GivenUp::NoneAvailable | GivenUp::NoCode => (false, Cause::Service),
@@ -446,6 +456,6 @@ const fn can_begin_with(fact: &Fact) -> bool {
         Fact::Concluded => false,
         Fact::Refunded { .. } | Fact::RefundedInTotal { .. } => false,
         Fact::ChargedBack { .. } | Fact::DisputeWon { .. } => false,
-        Fact::Unclear { .. } => false,
+        Fact::Unclear { .. } | Fact::Hint => false,
     }
 }

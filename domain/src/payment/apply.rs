@@ -38,6 +38,7 @@ impl Payment {
                 self.hidden = self.operations.iter().any(Operation::may_have_an_effect);
             }
             Change::Hinted => self.hinted = true,
+            Change::CardForgotten => self.card_fingerprint = None,
             Change::Concluded => self.concluded = true,
             Change::Mismatched => self.mismatches = self.mismatches.saturating_add(1),
             Change::Check(change) => self.check = Check::after(self.check, change),

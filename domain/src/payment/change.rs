@@ -56,6 +56,8 @@ pub(super) enum Change {
     Settled(Settlement),
     /// The issuer or the acquirer declined.
     Declined(Decline),
+    /// Tries of the card count no more.
+    CardForgotten,
     /// The status changes: one event, and one delivery if there is somebody to tell.
     StatusChanged {
         /// To what; an edge of the table.
@@ -116,6 +118,7 @@ impl Change {
             | Self::RefundFailed(..)
             | Self::RefundReported(..) => true,
             Self::Inquired
+            | Self::CardForgotten
             | Self::Hinted
             | Self::Concluded
             | Self::Mismatched

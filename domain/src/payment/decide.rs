@@ -9,6 +9,7 @@ use crate::acquiring::{ChargeAnswer, Fact, OperationAnswer};
 use crate::delivery::{DeliveryAttempt, Lease};
 use crate::identity::AcquirerName;
 use crate::operation::{OperationRequest, Verdict};
+use crate::routing::CardTries;
 use crate::time::Timestamp;
 
 /// What a payment is told or asked.
@@ -160,6 +161,9 @@ pub struct Context {
     /// Whether the acquirer is asked about an approved card by the schedule: somebody may capture or void it at its desk
     /// without our hearing of it.
     pub reads_approved: bool,
+    /// How often the payment's card was tried at any acquirer, the charge of this payment included; `None` if it was not
+    /// counted, and then nothing goes further. See [`Payment::card_to_count`].
+    pub card_tries: Option<CardTries>,
 }
 
 /// What must happen after the decision is stored, and never before.

@@ -97,6 +97,7 @@ impl Draft {
         self.check_charge(now);
         self.continue_operations(|operation| operation.due_at.is_some_and(|at| at <= now));
         self.claim_due_reports();
+        self.forget_card(now);
         let is_due = self.payment.outbox_at().is_some_and(|at| at <= now);
         if is_due {
             self.claim_due_deliveries(&[]);

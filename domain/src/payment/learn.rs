@@ -24,6 +24,10 @@ impl Draft {
     /// An acquirer sent a notice. It binds the charge there and no other: one from the acquirer of an earlier charge
     /// can't end the present one.
     pub(super) fn notified(&mut self, acquirer: &AcquirerName, fact: Fact) {
+        if fact == Fact::Hint {
+            self.hinted(acquirer);
+            return;
+        }
         if self.payment.acquirer() == Some(acquirer) {
             let known = self.discrepancies.len();
             self.learn_and_keep_discrepancy(fact);
@@ -48,7 +52,7 @@ impl Draft {
             }
             // That is over, and known to be.
             Fact::Pending { .. } | Fact::Declined(_) | Fact::Expired | Fact::Cancelled => {}
-            Fact::Removed { .. } | Fact::Concluded => {}
+            Fact::Removed { .. } | Fact::Concluded | Fact::Hint => {}
             Fact::Unclear { .. } => self.learn_and_keep_discrepancy(fact),
         }
     }
@@ -74,6 +78,8 @@ impl Draft {
             Fact::RefundedInTotal { refund_id, total } => self.learn_refunded_in_total(refund_id, total)?,
             Fact::ChargedBack { id, amount } => self.learn_charged_back(id, amount)?,
             Fact::DisputeWon { id, chargeback_id } => self.learn_dispute_won(id, chargeback_id)?,
+            // States nothing.
+            Fact::Hint => {}
             Fact::Unclear { id, text } => {
                 let detail = format!("{text}, and the payment is {}", self.payment.status());
                 let (kind, about) = (DiscrepancyKind::Contradiction, Some(id));

@@ -7,9 +7,10 @@ use super::decide::Draft;
 use super::report::Origin;
 use super::schedule::CALL_LEASE_MS;
 use super::{Change, Context, Decision, Payment};
+use crate::card::CardFingerprint;
 use crate::identity::{AcquirerName, Owner, TransactionId};
 use crate::order::Order;
-use crate::routing::{AttemptOutcome, Considered};
+use crate::routing::{AttemptOutcome, Considered, Routed};
 use crate::state::State;
 use crate::status::Status;
 
@@ -24,10 +25,14 @@ pub struct NewPayment {
     pub order: Order,
     /// Keyed hash of the request, if it came with an `Idempotency-Key`.
     pub fingerprint: Option<String>,
+    /// Tells by which card it is to be paid, if tries of one card are counted.
+    pub card_fingerprint: Option<CardFingerprint>,
     /// The unguessable part of its public pages' addresses.
     pub page_token: String,
     /// How it is routed: the eligible acquirers in the order in which they are tried.
     pub considered: Vec<Considered>,
+    /// What decided about that.
+    pub routed: Routed,
 }
 
 impl Payment {
@@ -40,9 +45,11 @@ impl Payment {
             owner: new.owner,
             order: Arc::new(new.order),
             fingerprint: new.fingerprint,
+            card_fingerprint: new.card_fingerprint,
             page_token: new.page_token,
             created_at: context.now,
             considered: new.considered.into(),
+            routed: Arc::new(new.routed),
             dice: context.dice,
             state: Arc::new(State::opened(context.now)),
             check: None,
@@ -62,8 +69,11 @@ impl Payment {
         draft.finish(Origin::CREATION)
     }
 
-    /// The next acquirer to try: the first eligible one that no charge went to.
+    /// The next acquirer to try: the first eligible one that no charge went to. After a further try there is none.
     pub(super) fn next_acquirer(&self) -> Option<AcquirerName> {
+        if self.declined_before().is_some() {
+            return None;
+        }
         let was_tried =
             |name: &AcquirerName| self.state.attempts.iter().any(|attempt| attempt.acquirer == *name);
         let eligible = self.considered.iter().filter(|considered| considered.eligible);

@@ -41,6 +41,7 @@ impl Payment {
             operates_in_turn: false,
             hint_gap_ms: HINT_GAP_MS,
             reads_approved: false,
+            card_tries: None,
         };
         Draft::new(self.clone(), context).permit(requested).map(drop)
     }

@@ -66,7 +66,7 @@ impl Report {
         Exception {
             id: format!("{payment}:{}", self.key()),
             kind: self.kind.as_str().into(),
-            transaction_id: payment,
+            transaction_id: Some(payment),
             acquirer: self.acquirer.clone(),
             detail: self.detail.clone(),
             advice: self.kind.advice().into(),

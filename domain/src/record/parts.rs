@@ -12,7 +12,7 @@ use crate::identity::{AcquirerName, TransactionId};
 use crate::money::Money;
 use crate::order::{Item, Payer, Share, Split, Terms};
 use crate::payment::Payment;
-use crate::routing::{Attempt, AttemptOutcome, Considered};
+use crate::routing::{Attempt, AttemptOutcome, Considered, Version};
 use crate::state::{Refund, RefundStatus, State};
 use crate::time::Timestamp;
 
@@ -220,6 +220,8 @@ impl<'a> RefundRecord<'a> {
 /// How the payment was routed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Routing<'a> {
+    rule: Option<&'a str>,
+    version: Option<&'a Version>,
     considered: &'a [Considered],
     attempts: Vec<AttemptRecord<'a>>,
 }
@@ -232,12 +234,17 @@ struct AttemptRecord<'a> {
 }
 
 impl<'a> Routing<'a> {
-    pub(super) fn of(considered: &'a [Considered], attempts: &'a [Attempt]) -> Self {
+    pub(super) fn of(payment: &'a Payment, attempts: &'a [Attempt]) -> Self {
         let shown = |attempt: &'a Attempt| AttemptRecord {
             acquirer: &attempt.acquirer,
             outcome: attempt.outcome,
             at: Printed(attempt.at),
         };
-        Self { considered, attempts: attempts.iter().map(shown).collect() }
+        Self {
+            rule: payment.routed.rule.as_deref(),
+            version: payment.routed.version.as_ref(),
+            considered: &payment.considered,
+            attempts: attempts.iter().map(shown).collect(),
+        }
     }
 }

@@ -2,8 +2,12 @@
 
 use super::fields::Fields;
 use super::violation::{Broken, code};
-use crate::card::{CardData, CardNumber, Cvv, Expiry};
+use crate::card::{Brand, CardData, CardNumber, Cvv, Expiry, MaskedCard};
+use crate::text::is_digits;
 use crate::time::Timestamp;
+
+/// The digits that are kept of the beginning of a number.
+const BIN_DIGITS: usize = 6;
 
 /// Reads the card. That it has expired is reported as a rule that depends on the time.
 pub(super) fn read(card: &Fields<'_>, now: Timestamp) -> Option<CardData> {
@@ -22,6 +26,37 @@ pub(super) fn read(card: &Fields<'_>, now: Timestamp) -> Option<CardData> {
         card.refuse_today("expirationYear", Broken::new(code::EXPIRED, "the card's last month has passed"));
     }
     Some(CardData { number: number?, holder_name: holder_name?, expiry, cvv: cvv?? })
+}
+
+/// Reads what a route depends on: the number, or else what it begins with, and the brand. The rest is not looked at.
+pub(super) fn read_for_route(card: &Fields<'_>) -> Option<MaskedCard> {
+    let masked = |brand, first_digits: &str| MaskedCard {
+        brand,
+        first_digits: first_digits.chars().take(BIN_DIGITS).collect(),
+        last_digits: String::new(),
+        holder_name: String::new(),
+    };
+    if card.optional("number").is_present() {
+        let digits = card.optional("number").secret_text()?;
+        let number = card.keep("number", CardNumber::parse(digits).map_err(Broken::from))?;
+        return Some(masked(number.brand(), digits));
+    }
+    let bin = card.required("bin").parsed(|text| {
+        let is_bin = is_digits(text) && (BIN_DIGITS..=8).contains(&text.len());
+        let message = "must be the first 6 to 8 digits of the card's number; or send number";
+        if is_bin { Ok(text.to_owned()) } else { Err(Broken::new(code::FORMAT, message)) }
+    });
+    let brand = card.optional("brand").parsed(|text| {
+        let names = || Brand::ALL.map(Brand::as_str).join(", ");
+        let broken = || Broken::new(code::UNKNOWN_VALUE, format!("must be one of {}", names()));
+        Brand::ALL.into_iter().find(|brand| brand.as_str() == text).ok_or_else(broken)
+    });
+    let bin = bin?;
+    if card.optional("brand").is_present() {
+        return Some(masked(brand?, &bin));
+    }
+    let broken = || Broken::new(code::UNKNOWN_VALUE, "no known brand begins so: send brand too");
+    card.keep("bin", Brand::of(&bin).ok_or_else(broken)).map(|brand| masked(brand, &bin))
 }
 
 /// The code; `None` when its form is right, but the card it must fit was refused.

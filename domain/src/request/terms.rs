@@ -20,6 +20,15 @@ const DEFAULT_DUE_DAYS: u64 = 3;
 /// The most days until a boleto is due.
 const MAX_DUE_DAYS: u64 = 365;
 
+/// How much of a card has to be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CardForm {
+    /// All that a charge needs.
+    ForCharge,
+    /// What its route depends on.
+    ForRoute,
+}
+
 /// What was sent for the method.
 pub(super) struct SentTerms {
     pub(super) terms: Terms,
@@ -33,7 +42,7 @@ pub(super) fn read(
     root: &Fields<'_>,
     method: Option<Method>,
     now: Timestamp,
-    max_installments: u8,
+    (max_installments, card_form): (u8, CardForm),
 ) -> Option<SentTerms> {
     let installments = root.optional("installments").integer();
     let card = root.optional("creditCard").object();
@@ -54,11 +63,16 @@ pub(super) fn read(
             root.required("creditCard");
             let in_range = |count| root.in_range("installments", count, 1..=i64::from(max_installments));
             let installments = installments.and_then(in_range);
-            let card = card.and_then(|fields| card::read(&fields, now))?;
+            let (card, data) = match card_form {
+                CardForm::ForCharge => {
+                    let data = card.and_then(|fields| card::read(&fields, now))?;
+                    (data.masked(), Some(data))
+                }
+                CardForm::ForRoute => (card.and_then(|fields| card::read_for_route(&fields))?, None),
+            };
             let installments = u8::try_from(installments?).ok()?;
-            let terms =
-                Terms::CreditCard { card: card.masked(), installments, capture: capture.unwrap_or(true) };
-            Some(SentTerms { terms, card: Some(card), due_date_was_sent: false })
+            let terms = Terms::CreditCard { card, installments, capture: capture.unwrap_or(true) };
+            Some(SentTerms { terms, card: data, due_date_was_sent: false })
         }
     }
 }

@@ -178,7 +178,17 @@ fn a_charge_that_a_notice_reported_is_never_sent_again() {
 fn money_of_a_capture_that_a_dispute_overtook_is_counted() {
     let Payment { owner, id, considered, .. } = pending();
     let (order, page_token) = (card_order(true), String::new());
-    let new = NewPayment { id, owner, order, fingerprint: None, page_token, considered: considered.to_vec() };
+    let (considered, routed) = (considered.to_vec(), Routed::default());
+    let new = NewPayment {
+        id,
+        owner,
+        order,
+        fingerprint: None,
+        card_fingerprint: None,
+        page_token,
+        considered,
+        routed,
+    };
     let opened = Payment::open(new, &Context { card_at_hand: true, ..at(0) }).next.unwrap();
     let approval = Approval { authorization_code: "1".into() };
     let authorised = after(&opened, notice(Fact::Authorized(approval)), 5);

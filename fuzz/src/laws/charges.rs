@@ -1,13 +1,18 @@
-//! Charges: another one is sent only when all before it certainly had no effect.
+//! Charges: another one is sent only when all before it certainly had no effect, and after a decline only once.
 
-use quita_domain::acquiring::{CallFailure, ChargeAnswer};
-use quita_domain::payment::{CALL_LEASE_MS, Command, Decision, Effect, Payment};
+use quita_domain::acquiring::{CallFailure, ChargeAnswer, DeclineKind, Fact};
+use quita_domain::payment::{CALL_LEASE_MS, Command, Context, Decision, Effect, Payment};
 use quita_domain::routing::{Attempt, AttemptOutcome};
 use quita_domain::status::Status;
 
 use super::BELIEVED_AFTER_MS;
 
-pub(super) fn check(before: &Payment, decision: &Decision, next: &Payment, command: &Command) {
+pub(super) fn check(
+    before: &Payment,
+    decision: &Decision,
+    next: &Payment,
+    (command, context): (&Command, &Context),
+) {
     let attempts = &next.state.attempts;
     let mut charged = decision.effects.iter().filter_map(|effect| match effect {
         Effect::Charge(name) => Some(name),
@@ -24,8 +29,38 @@ pub(super) fn check(before: &Payment, decision: &Decision, next: &Payment, comma
     assert!(earlier.iter().all(|attempt| is_void(attempt.outcome)), "charged twice: {attempts:?}");
     assert_eq!(next.status(), Status::Initial, "charged although it is {}", next.status());
     if let Some(open) = before.state.attempts.last().filter(|attempt| attempt.outcome.is_open()) {
-        assert!(shows_no_effect(open, command), "charged again after {command:?}: {open:?}");
+        let went_further = declined_further(next) > declined_further(before);
+        if went_further {
+            check_further(before, command, context);
+        }
+        assert!(went_further || shows_no_effect(open, command), "charged again after {command:?}: {open:?}");
     }
+    let further = attempts.iter().position(|attempt| attempt.decline.is_some());
+    let after = attempts.iter().skip(further.map_or(attempts.len(), |place| place + 1));
+    assert!(
+        after.clone().all(|attempt| attempt.acquirer == last.acquirer),
+        "more than one further: {attempts:?}"
+    );
+}
+
+fn declined_further(payment: &Payment) -> usize {
+    payment.state.attempts.iter().filter(|attempt| attempt.decline.is_some()).count()
+}
+
+/// The issuer's word may change, the rule wants it, nobody went further before, and the card may be tried once more.
+fn check_further(before: &Payment, command: &Command, context: &Context) {
+    let (Command::ChargeAnswered { answer, .. } | Command::Inquired { answer, .. }) = command else {
+        panic!("went further after {command:?}")
+    };
+    let ChargeAnswer::Known(statement) = answer else { panic!("went further after {answer:?}") };
+    let [Fact::Declined(decline)] = statement.facts.as_slice() else {
+        panic!("went further after {statement:?}")
+    };
+    assert_eq!(decline.kind, Some(DeclineKind::Reversible));
+    assert!(before.routed.retries_declines && context.card_at_hand);
+    assert_eq!(declined_further(before), 0, "a second time");
+    // The fuzzers' card is a Visa.
+    assert!(context.card_tries.is_some_and(|tries| tries.in_30_days < 15), "{:?}", context.card_tries);
 }
 
 const fn is_void(outcome: AttemptOutcome) -> bool {

@@ -35,8 +35,8 @@ fn bank(folder: &Path, table: &str, variables: &[(&str, &str)]) -> Result<Bank, 
     let variables = variables.iter().map(|(name, text)| (OsString::from(name), OsString::from(text)));
     let mut settings = Settings::gather([], variables);
     let origin = Origin::File { path: folder.join("quita.toml"), key: OPTION.into() };
-    let mut table = AcquirerTable::new(&mut settings, &origin, 0, table.parse().unwrap());
-    table.set_name(&AcquirerName::new("my-bank"));
+    let mut table = AcquirerTable::new(&mut settings, &origin, (OPTION, 0), table.parse().unwrap());
+    table.set_name("my-bank");
     let bank = Bank::read(&mut table);
     table.refuse_unknown();
     let told = |error: ConfigError| error.0.iter().map(ToString::to_string).collect();

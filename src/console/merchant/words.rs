@@ -51,6 +51,10 @@ impl Language {
             "paused" => self.pick("pausado pela operação", "paused by operators"),
             "busy" => self.pick("ocupado", "busy"),
             "throttled" => self.pick("pediu menos chamadas", "asked for fewer calls"),
+            "expiry_too_long" => {
+                self.pick("não mantém um PIX por tanto tempo", "does not keep a PIX for so long")
+            }
+            "not_in_rule" => self.pick("fora da regra", "not in the rule"),
             other => other,
         }
     }
@@ -79,6 +83,28 @@ impl Language {
             OperationState::Processing => self.pick("em andamento", "processing"),
             OperationState::Done => self.pick("feita", "done"),
             OperationState::Refused => self.pick("recusada pelo adquirente", "refused by the acquirer"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_of_a_route_has_words_of_its_own() {
+        for reason in [
+            "eligible",
+            "failing_lately",
+            "amount_out_of_bounds",
+            "expiry_too_long",
+            "paused",
+            "busy",
+            "throttled",
+            "not_in_rule",
+        ] {
+            assert_ne!(Language::Portuguese.route_reason(reason), reason);
+            assert_ne!(Language::English.route_reason(reason), Language::Portuguese.route_reason(reason));
         }
     }
 }

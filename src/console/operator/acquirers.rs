@@ -6,7 +6,7 @@ use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 use askama::Template;
 use quita_acquirers::api_pix::RegistrationOutcome;
-use quita_actors::{RouteState, RouteView, Thousandths};
+use quita_actors::{RouteApprovals, RouteState, RouteView, Thousandths};
 use quita_domain::audit::AuditAction;
 use quita_domain::control::RouteDirective;
 use quita_domain::identity::{AcquirerName, Mode};
@@ -71,6 +71,15 @@ impl AcquirersBody {
     fn latency(&self, route: &RouteView) -> String {
         let measured = |time: &Option<Thousandths>| words::measured(time.as_ref(), self.language);
         format!("{} · p99 {}", measured(&route.median_ms), measured(&route.p99_ms))
+    }
+
+    /// How many of the last tries were approved, by brand.
+    fn approvals(&self, route: &RouteView) -> String {
+        let told = route.approvals.iter().map(|RouteApprovals { brand, approved, tries }| match brand {
+            Some(brand) => format!("{} {approved}/{tries}", brand.as_str()),
+            None => format!("{approved}/{tries}"),
+        });
+        told.collect::<Vec<_>>().join(" · ")
     }
 
     fn mode(&self, mode: &Mode) -> &'static str {

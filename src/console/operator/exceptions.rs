@@ -198,13 +198,14 @@ async fn ask_acquirer(
     console: &OperatorConsole,
     exception: &Exception,
 ) -> Result<&'static str, Failure> {
-    let asked = console.operators.ask_acquirer(exception.transaction_id).await?;
+    let id = exception.transaction_id.ok_or(Failure::NotFound)?;
+    let asked = console.operators.ask_acquirer(id).await?;
     let done = match asked {
         Asked::Asked(_) => "asked",
         Asked::NothingToAsk(_) => "nothing",
         Asked::Withheld(_) => "withheld",
     };
-    let draft = AuditDraft::of_operators(AuditAction::AcquirerAsked, exception.transaction_id);
+    let draft = AuditDraft::of_operators(AuditAction::AcquirerAsked, id);
     console.audit.note(&sent.visitor.initiator(), draft.after(done)).await;
     Ok(done)
 }

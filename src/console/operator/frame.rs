@@ -14,6 +14,8 @@ pub(super) enum Section {
     Acquirers,
     /// What needs a person.
     Exceptions,
+    /// What acquirers list and banks return, compared with the payments.
+    Reconciliation,
     /// Store and nodes.
     Store,
     /// What people changed.
@@ -21,7 +23,8 @@ pub(super) enum Section {
 }
 
 impl Section {
-    const ALL: [Self; 5] = [Self::Actors, Self::Acquirers, Self::Exceptions, Self::Store, Self::Audit];
+    const ALL: [Self; 6] =
+        [Self::Actors, Self::Acquirers, Self::Exceptions, Self::Reconciliation, Self::Store, Self::Audit];
 
     /// Its address.
     pub(super) const fn path(self) -> &'static str {
@@ -29,6 +32,7 @@ impl Section {
             Self::Actors => "/",
             Self::Acquirers => "/acquirers",
             Self::Exceptions => "/exceptions",
+            Self::Reconciliation => "/reconciliation",
             Self::Store => "/store",
             Self::Audit => "/audit",
         }
@@ -39,6 +43,7 @@ impl Section {
             Self::Actors => texts.operators.actors,
             Self::Acquirers => texts.operators.acquirers,
             Self::Exceptions => texts.operators.exceptions,
+            Self::Reconciliation => texts.operators.reconciliation,
             Self::Store => texts.operators.store_and_nodes,
             Self::Audit => texts.everywhere.audit,
         }

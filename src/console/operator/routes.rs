@@ -4,7 +4,8 @@ use actix_web::middleware::from_fn;
 use actix_web::web::{self, PathConfig, QueryConfig, ServiceConfig};
 
 use super::{
-    acquirers, actors, audit, exceptions, live, mismatches, operations, sign_in, store, transactions,
+    acquirers, actors, audit, exceptions, live, mismatches, operations, reconciliation, sign_in, store,
+    transactions,
 };
 use crate::console::kit::failure::Failure;
 use crate::console::kit::{assets, guard};
@@ -34,6 +35,9 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
         .route("/exceptions", web::get().to(exceptions::show))
         .route("/exceptions/act", web::get().to(exceptions::ask))
         .route("/exceptions/act", web::post().to(exceptions::act))
+        .route("/reconciliation", web::get().to(reconciliation::show))
+        .route("/reconciliation/lines", web::get().to(reconciliation::lines))
+        .route("/reconciliation.csv", web::get().to(reconciliation::download))
         .route("/store", web::get().to(store::show))
         .route("/audit", web::get().to(audit::show))
         .route("/sign-in", web::get().to(sign_in::show))

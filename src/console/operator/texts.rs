@@ -13,6 +13,31 @@ group! {
         actors: "Atores", "Actors";
         acquirers: "Adquirentes", "Acquirers";
         exceptions: "Exceções", "Exceptions";
+        reconciliation: "Conciliação", "Reconciliation";
+        reconciliation_lead: "O que os adquirentes listam e os bancos retornam, comparado com os pagamentos.",
+            "What acquirers list and banks return, compared with the payments.";
+        no_lines: "Nada foi comparado nestes dias", "Nothing was compared in these days";
+        no_lines_sentence: "Toda noite o serviço compara as listas; arquivos de bancos: quita reconcile --cnab.",
+            "The service compares lists every night; banks' files: quita reconcile --cnab.";
+        day: "Dia", "Day";
+        source: "Origem", "Source";
+        verdict: "Resultado", "Verdict";
+        all_verdicts: "Todos", "All";
+        matched: "Confere", "Matched";
+        different: "Diferente", "Different";
+        missing_there: "Falta no extrato", "Missing there";
+        unknown_here: "Desconhecido aqui", "Unknown here";
+        reference: "Referência", "Reference";
+        amount: "Valor", "Amount";
+        happened_on: "Data", "Date";
+        difference: "Diferença", "Difference";
+        here_there: "{field}: aqui {here}, lá {there}", "{field}: {here} here, {there} there";
+        place: "Onde estava", "Where it stood";
+        is_open: "o adquirente ainda não respondeu", "the acquirer has not answered yet";
+        earlier_days: "Dias anteriores", "Earlier days";
+        later_days: "Dias seguintes", "Later days";
+        more_lines: "Mais linhas", "More lines";
+        download_csv: "Baixar CSV", "Download CSV";
         store_and_nodes: "Armazenamento e nós", "Store and nodes";
         now: "Agora", "Now";
         payments_per_second: "Pagamentos por segundo", "Payments a second";
@@ -100,6 +125,7 @@ group! {
         callbacks_failed: "não registrados: {why}", "not registered: {why}";
         never: "nunca", "never";
         latency: "Tempo de resposta", "Latency";
+        approval: "Aprovação", "Approval";
         outcomes: "Desfechos", "Outcomes";
         answered: "respondidas", "answered";
         refused_calls: "recusadas", "refused";
@@ -184,6 +210,7 @@ group! {
         store_silent: "Não responde", "Does not answer";
         nodes: "Nós vistos no último minuto", "Nodes seen in the last minute";
         node: "Nó", "Node";
+        routing_version: "Rotas", "Routes";
         address: "Endereço", "Address";
         started: "Começou", "Started";
         seen: "Visto", "Seen";

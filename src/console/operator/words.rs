@@ -60,6 +60,15 @@ pub(super) fn kind(kind: &str, language: Language) -> &str {
             language.pick("Aviso de pagamento desconhecido", "A notice of an unknown payment")
         }
         "unreadable" => language.pick("Pagamento ilegível", "A payment that can't be read"),
+        "status_differs" => {
+            language.pick("Conciliação: situação diferente", "Reconciliation: another status")
+        }
+        "amount_differs" => language.pick("Conciliação: valor diferente", "Reconciliation: another amount"),
+        "movement_differs" => {
+            language.pick("Conciliação: outro movimento", "Reconciliation: another movement")
+        }
+        "missing_there" => language.pick("Conciliação: falta no extrato", "Reconciliation: missing there"),
+        "unknown_here" => language.pick("Conciliação: desconhecido aqui", "Reconciliation: unknown here"),
         other => other,
     }
 }
@@ -92,6 +101,17 @@ pub(super) fn advice<'a>(kind: &str, stored: &'a str, language: Language) -> &'a
         }
         "unknown_payment" => "Procure a transação no adquirente; se entrou dinheiro, devolva por lá.",
         "unreadable" => "Restaure-o do backup; tenta-se de novo a cada minuto.",
+        "status_differs" => {
+            "Pergunte de novo ao adquirente; se ele continuar negando o que a lista dele tem, envie-lhe os dois, e devolva ao pagador por lá se o lojista nada entregou."
+        }
+        "amount_differs" => {
+            "Compare com o extrato do adquirente; devolva ao pagador por lá, ou acerte a diferença com o lojista."
+        }
+        "movement_differs" => "O pagamento foi pago por outro movimento: devolva este no adquirente.",
+        "missing_there" => {
+            "Pergunte de novo ao adquirente, e procure o dinheiro no extrato da conta antes de entregar mais por ele."
+        }
+        "unknown_here" => "Descubra no adquirente quem seria pago; se não era ninguém, devolva por lá.",
         _ => stored,
     }
 }
@@ -101,12 +121,13 @@ mod tests {
     use super::*;
     use quita_domain::exception::{UNKNOWN_PAYMENT, UNREADABLE};
     use quita_domain::payment::DiscrepancyKind;
+    use quita_domain::reconciliation::{RECONCILIATION_KINDS, ReconciliationKind};
 
     #[test]
     fn every_kind_of_exception_has_a_name_and_advice_in_both_languages() {
-        for name in
-            DiscrepancyKind::ALL.map(DiscrepancyKind::as_str).into_iter().chain([UNKNOWN_PAYMENT, UNREADABLE])
-        {
+        let kinds = DiscrepancyKind::ALL.map(DiscrepancyKind::as_str).into_iter();
+        let kinds = kinds.chain(RECONCILIATION_KINDS.map(ReconciliationKind::as_str));
+        for name in kinds.chain([UNKNOWN_PAYMENT, UNREADABLE]) {
             for language in Language::ALL {
                 assert_ne!(kind(name, language), name, "{language:?}");
             }

@@ -176,7 +176,9 @@ fn a_script_in_any_text_is_a_text_on_every_page_of_the_operators() {
         operator.page("/exceptions").contains(&shop.payments[1]).then_some(())
     });
     let mut pages: Vec<_> =
-        ["/", "/transactions", "/acquirers", "/exceptions", "/store", "/audit"].map(String::from).into();
+        ["/", "/transactions", "/acquirers", "/exceptions", "/reconciliation", "/store", "/audit"]
+            .map(String::from)
+            .into();
     pages.extend(shop.payments.iter().map(|id| format!("/transactions/{id}")));
     let search = crate::support::form(&[("id", EVIL), ("cursor", EVIL), ("state", EVIL), ("done", EVIL)]);
     pages.extend(["/transactions", "/exceptions", "/audit"].map(|page| format!("{page}?{search}")));

@@ -14,6 +14,7 @@ pub mod judge;
 mod operator;
 mod payments;
 mod people;
+mod reconciliation;
 mod records;
 
 use std::sync::Arc;

@@ -1,9 +1,11 @@
 //! Payments, and the store as a whole.
 
 use async_trait::async_trait;
+use quita_domain::card::CardFingerprint;
 use quita_domain::identity::TransactionId;
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use quita_domain::payment::Payment;
+use quita_domain::routing::CardTries;
 use quita_domain::time::Timestamp;
 use quita_ports::{
     Backlog, DueDelivery, Listed, OutboxPlace, PaymentStore, Store, StoreError, Unreadable, Write, WriteError,
@@ -54,6 +56,14 @@ impl<C: Connection> PaymentStore for MemoryStore<C> {
         limit: usize,
     ) -> Result<Vec<DueDelivery>, StoreError> {
         self.0.read("outbox_due", |records| Ok(outbox_due(records, after, now, limit))).await
+    }
+
+    async fn card_tries(&self, card: &CardFingerprint, now: Timestamp) -> Result<CardTries, StoreError> {
+        let is_by_card = |payment: &&Payment| payment.card_fingerprint.as_ref() == Some(card);
+        let count = |records: &Records| {
+            CardTries::of(records.payments.values().map(AsRef::as_ref).filter(is_by_card), now)
+        };
+        self.0.read("card_tries", |records| Ok(count(records))).await
     }
 }
 

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::sync::Arc;
 
+use chrono::NaiveDate;
 use quita_domain::access::{ApiKey, Application, SigningSecrets};
 use quita_domain::acquiring::Notice;
 use quita_domain::audit::AuditEntry;
@@ -14,9 +15,10 @@ use quita_domain::exception::Exception;
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner, TransactionId};
 use quita_domain::payment::Payment;
 use quita_domain::people::{Login, Session, User};
+use quita_domain::reconciliation::{Source, StoredLine};
 use quita_domain::time::Timestamp;
 use quita_domain::webhook::signature::WebhookSecret;
-use quita_ports::{StoreError, Write, WriteError};
+use quita_ports::{RunClaim, StoreError, Write, WriteError};
 use uuid::Uuid;
 
 /// Everything that is durable. Nothing is ever forgotten, and the order of each map is the same in every run.
@@ -44,6 +46,10 @@ pub struct Records {
     pub sessions: BTreeMap<String, Session>,
     /// The audit log by the ids of its entries.
     pub audit: BTreeMap<Uuid, AuditEntry>,
+    /// Lines of lists and files by their ids.
+    pub lines: BTreeMap<String, StoredLine>,
+    /// The last claim to each run, and whether it is done.
+    pub runs: BTreeMap<(Source, NaiveDate), (RunClaim, bool)>,
 }
 
 /// A notice, and how far it is worked.

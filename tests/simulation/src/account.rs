@@ -1,6 +1,6 @@
 //! What the books of a bank say of one payment, of whichever kind the bank is.
 
-use quita_domain::acquiring::RemovedBy;
+use quita_domain::acquiring::{DeclineKind, RemovedBy};
 use quita_domain::money::Money;
 
 use crate::bank::Holding;
@@ -9,6 +9,8 @@ use crate::bank::Holding;
 #[derive(Debug, Clone)]
 pub(crate) struct Account {
     pub(crate) holding: Holding,
+    /// If the issuer declined it: whether that may change, as far as it is said.
+    pub(crate) declined_as: Option<Option<DeclineKind>>,
     /// How often a card was authorised; more than once is a payer who was charged twice.
     pub(crate) authorised: u32,
     pub(crate) captured: Money,

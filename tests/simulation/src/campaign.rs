@@ -64,6 +64,7 @@ struct Total {
     payments: u64,
     acknowledged: u64,
     events: u64,
+    further: u64,
     struck: Vec<u64>,
 }
 
@@ -73,6 +74,7 @@ impl Total {
         self.payments += outcome.payments;
         self.acknowledged += outcome.acknowledged;
         self.events += outcome.events;
+        self.further += outcome.further;
         self.struck.resize(Fault::ALL.len(), 0);
         for (total, count) in self.struck.iter_mut().zip(&outcome.struck) {
             *total += count;
@@ -97,6 +99,7 @@ impl Total {
             "{:>12} payments, {} acknowledged, {} events",
             self.payments, self.acknowledged, self.events
         );
+        println!("{:>12} went to a further bank after a decline", self.further);
         for ((_, name, _), count) in Fault::ALL.iter().zip(&self.struck) {
             println!("{count:>12} × {name}");
         }

@@ -105,7 +105,11 @@ faults! {
     /// The bank's adapter panics.
     BankPanic = 10,
     /// The issuer refuses.
-    BankDeclines = 100,
+    BankDeclines = 200,
+    /// The issuer refuses a card here, and may approve it elsewhere.
+    CardDeclinedHere = 600,
+    /// The issuer refuses for good.
+    BankDeclinesForGood = 50,
     /// A notice never comes.
     NoticeLost = 150,
     /// A notice comes twice.

@@ -16,6 +16,7 @@ use crate::node::Node;
 use crate::orders::{Kind, Request};
 use crate::party::Make;
 use crate::provider::{Trade, api_pix, cielo};
+use crate::routes::Routes;
 use crate::world::{Manner, Setting, World};
 
 const CENTS: u64 = 10_000;
@@ -27,6 +28,8 @@ struct Way {
     kind: Kind,
     make: Make,
     steps: &'static [Step],
+    /// Whether its first charge is declined, and there is a further bank.
+    goes_further: bool,
 }
 
 const REMOTE: Manner = Manner {
@@ -40,6 +43,7 @@ const REMOTE: Manner = Manner {
     gives_back_disputed: false,
     names_disputes: false,
     says_how_it_ended: true,
+    says_if_final: true,
 };
 const PIX_WAYS: api_pix::Ways = api_pix::Ways {
     takes_time_for_refunds: false,
@@ -61,90 +65,182 @@ const CAPTURE: Step = Step::Operate(RequestedOperation::Capture(None));
 const UNTIL_PAID: Step = Step::Wait(25_000);
 
 const WAYS: &[Way] = &[
-    Way { name: "pix", kind: Kind::Pix, make: Make::Drawn(REMOTE), steps: &[UNTIL_PAID] },
+    Way {
+        name: "pix",
+        kind: Kind::Pix,
+        make: Make::Drawn(REMOTE),
+        steps: &[UNTIL_PAID],
+        goes_further: false,
+    },
     Way {
         name: "pix, issued locally",
         kind: Kind::Pix,
         make: Make::Drawn(Manner { issues_locally: true, ..REMOTE }),
         steps: &[UNTIL_PAID],
+        goes_further: false,
     },
-    Way { name: "pix, cancelled", kind: Kind::Pix, make: Make::Drawn(REMOTE), steps: &[CANCEL] },
+    Way {
+        name: "pix, cancelled",
+        kind: Kind::Pix,
+        make: Make::Drawn(REMOTE),
+        steps: &[CANCEL],
+        goes_further: false,
+    },
     Way {
         name: "pix, refunded in parts",
         kind: Kind::Pix,
         make: Make::Drawn(REMOTE),
         steps: &[UNTIL_PAID, PART, REST],
+        goes_further: false,
     },
-    Way { name: "boleto", kind: Kind::Boleto, make: Make::Drawn(REMOTE), steps: &[UNTIL_PAID] },
-    Way { name: "boleto, cancelled", kind: Kind::Boleto, make: Make::Drawn(REMOTE), steps: &[CANCEL] },
-    Way { name: "card", kind: Kind::Card, make: Make::Drawn(REMOTE), steps: &[] },
+    Way {
+        name: "boleto",
+        kind: Kind::Boleto,
+        make: Make::Drawn(REMOTE),
+        steps: &[UNTIL_PAID],
+        goes_further: false,
+    },
+    Way {
+        name: "boleto, cancelled",
+        kind: Kind::Boleto,
+        make: Make::Drawn(REMOTE),
+        steps: &[CANCEL],
+        goes_further: false,
+    },
+    Way { name: "card", kind: Kind::Card, make: Make::Drawn(REMOTE), steps: &[], goes_further: false },
     Way {
         name: "card, a bank that forgets keys",
         kind: Kind::Card,
         make: Make::Drawn(Manner { forgets_keys: true, ..REMOTE }),
         steps: &[REST],
+        goes_further: false,
     },
     Way {
         name: "card, captured by a call of its own",
         kind: Kind::Card,
         make: Make::Drawn(Manner { authorises_only: true, ..REMOTE }),
         steps: &[PART],
+        goes_further: false,
     },
     Way {
         name: "card, held, captured and refunded at a bank that knows sums only",
         kind: Kind::HeldCard,
         make: Make::Drawn(Manner { knows_sums_only: true, ..REMOTE }),
         steps: &[CAPTURE, PART, REST],
+        goes_further: false,
     },
     Way {
         name: "pix, refunded in parts by a bank that takes its time",
         kind: Kind::Pix,
         make: Make::Drawn(Manner { takes_time_for_refunds: true, ..REMOTE }),
         steps: &[UNTIL_PAID, PART, REST],
+        goes_further: false,
     },
     Way {
         name: "pix, a bank that only hints",
         kind: Kind::Pix,
         make: Make::Drawn(Manner { only_hints: true, ..REMOTE }),
         steps: &[UNTIL_PAID, PART],
+        goes_further: false,
     },
     Way {
         name: "boleto, registered later",
         kind: Kind::Boleto,
         make: Make::Drawn(Manner { registers_later: true, ..REMOTE }),
         steps: &[UNTIL_PAID],
+        goes_further: false,
     },
     Way {
         name: "pix, refunds that overlap at a bank that gives back what was taken back",
         kind: Kind::Pix,
         make: Make::Drawn(Manner { takes_time_for_refunds: true, gives_back_disputed: true, ..REMOTE }),
         steps: &[UNTIL_PAID, PART, PART, REST],
+        goes_further: false,
     },
     Way {
         name: "card, held and captured",
         kind: Kind::HeldCard,
         make: Make::Drawn(REMOTE),
         steps: &[CAPTURE, REST],
+        goes_further: false,
     },
-    Way { name: "pix over API Pix", kind: Kind::Pix, make: API_PIX, steps: &[UNTIL_PAID, PART, REST] },
-    Way { name: "pix over API Pix, cancelled", kind: Kind::Pix, make: API_PIX, steps: &[CANCEL] },
+    Way {
+        name: "pix over API Pix",
+        kind: Kind::Pix,
+        make: API_PIX,
+        steps: &[UNTIL_PAID, PART, REST],
+        goes_further: false,
+    },
+    Way {
+        name: "pix over API Pix, cancelled",
+        kind: Kind::Pix,
+        make: API_PIX,
+        steps: &[CANCEL],
+        goes_further: false,
+    },
     Way {
         name: "pix over API Pix, refunds that take their time",
         kind: Kind::Pix,
         make: Make::Provider(Trade::ApiPix(api_pix::Ways { takes_time_for_refunds: true, ..PIX_WAYS })),
         steps: &[UNTIL_PAID, PART, REST],
+        goes_further: false,
     },
     Way {
         name: "card at Cielo, held, captured in part and refunded",
         kind: Kind::HeldCard,
         make: CIELO,
         steps: &[HALF, PART, REST],
+        goes_further: false,
     },
-    Way { name: "card at Cielo, held and voided", kind: Kind::HeldCard, make: CIELO, steps: &[CANCEL] },
-    Way { name: "card at Cielo, refunded", kind: Kind::Card, make: CIELO, steps: &[PART, PART] },
-    Way { name: "pix at Cielo", kind: Kind::Pix, make: CIELO, steps: &[UNTIL_PAID, PART] },
-    Way { name: "boleto at Cielo", kind: Kind::Boleto, make: CIELO, steps: &[UNTIL_PAID] },
-    Way { name: "card, held and voided", kind: Kind::HeldCard, make: Make::Drawn(REMOTE), steps: &[CANCEL] },
+    Way {
+        name: "card at Cielo, held and voided",
+        kind: Kind::HeldCard,
+        make: CIELO,
+        steps: &[CANCEL],
+        goes_further: false,
+    },
+    Way {
+        name: "card at Cielo, refunded",
+        kind: Kind::Card,
+        make: CIELO,
+        steps: &[PART, PART],
+        goes_further: false,
+    },
+    Way {
+        name: "pix at Cielo",
+        kind: Kind::Pix,
+        make: CIELO,
+        steps: &[UNTIL_PAID, PART],
+        goes_further: false,
+    },
+    Way {
+        name: "boleto at Cielo",
+        kind: Kind::Boleto,
+        make: CIELO,
+        steps: &[UNTIL_PAID],
+        goes_further: false,
+    },
+    Way {
+        name: "card, held and voided",
+        kind: Kind::HeldCard,
+        make: Make::Drawn(REMOTE),
+        steps: &[CANCEL],
+        goes_further: false,
+    },
+    Way {
+        name: "card, declined and tried further",
+        kind: Kind::Card,
+        make: Make::Drawn(REMOTE),
+        steps: &[PART],
+        goes_further: true,
+    },
+    Way {
+        name: "card, held, declined and tried further at banks that forget keys",
+        kind: Kind::HeldCard,
+        make: Make::Drawn(Manner { forgets_keys: true, ..REMOTE }),
+        steps: &[CAPTURE],
+        goes_further: true,
+    },
 ];
 
 /// What goes wrong on the way besides the death; each the first time that it can.
@@ -245,12 +341,15 @@ fn die_everywhere(place: usize, way: &Way, faults: &[Fault]) -> Tally {
 
 /// One payment on one node, which dies at a gate and is started again.
 fn live(way: &Way, faults: &[Fault], dies_at: Option<u64>) -> Outcome {
+    let declined = if way.goes_further { &[Fault::BankDeclines][..] } else { &[] };
     life::live(async || {
         let setting = Setting {
             nodes: 1,
             is_embedded: false,
             banks: vec![way.make, way.make],
-            faults: Faults::planned(faults),
+            routes: if way.goes_further { Routes::further() } else { Routes::default() },
+            tried_before: Vec::new(),
+            faults: Faults::planned(&[declined, faults].concat()),
             wants_trace: false,
             mistake: None,
         };
@@ -258,7 +357,8 @@ fn live(way: &Way, faults: &[Fault], dies_at: Option<u64>) -> Outcome {
         world.put_node(0, Node::start(&world, 0, dies_at));
         drop(actix::spawn(life::tell_news(Arc::clone(&world))));
         let restarts = actix::spawn(restart_once(Arc::clone(&world)));
-        let request = Request { number: 1, kind: way.kind, cents: CENTS, has_key: true, has_postback: true };
+        let request =
+            Request { number: 1, kind: way.kind, cents: CENTS, card: 0, has_key: true, has_postback: true };
         let merchant = Merchant { world: Arc::clone(&world), request };
         if !merchant.create().await {
             world.violation("the payment was never acknowledged".to_owned());

@@ -17,6 +17,7 @@ use crate::account::Account;
 use crate::bank::Holding;
 use crate::chance::Fault;
 use crate::merchant::read_everywhere;
+use crate::routes;
 use crate::world::World;
 
 /// Whether nothing is left to do but to wait for time to go by.
@@ -82,6 +83,7 @@ pub(crate) async fn check(world: &Arc<World>) {
     }
     check_strays(world);
     check_exceptions(world);
+    routes::check(world);
 }
 
 fn check_history(world: &World, payment: &Payment) {
@@ -240,14 +242,14 @@ fn check_reported(world: &World, id: TransactionId, kind: &str) {
         .lock()
         .exceptions
         .iter()
-        .any(|exception| exception.transaction_id == id && exception.kind == kind);
+        .any(|exception| exception.transaction_id == Some(id) && exception.kind == kind);
     if !is_reported {
         world.violation(format!("{id}: {kind} was reported to no operator"));
     }
 }
 
 fn check_told_to_operator(world: &World, id: TransactionId) {
-    if world.store.lock().exceptions.iter().all(|exception| exception.transaction_id != id) {
+    if world.store.lock().exceptions.iter().all(|exception| exception.transaction_id != Some(id)) {
         world.violation(format!("{id}: odd money that was reported to no operator"));
     }
 }
@@ -265,7 +267,7 @@ fn check_strays(world: &World) {
     for stored in content.notices.values() {
         let id = stored.notice.transaction_id;
         let is_known = content.payments.contains_key(&id);
-        if !is_known && content.exceptions.iter().all(|exception| exception.transaction_id != id) {
+        if !is_known && content.exceptions.iter().all(|exception| exception.transaction_id != Some(id)) {
             world.violation(format!("{id}: a notice of an unknown payment that was reported to no operator"));
         }
     }
@@ -275,7 +277,7 @@ fn check_strays(world: &World) {
 fn check_exceptions(world: &World) {
     let exceptions = world.store.lock().exceptions.clone();
     for exception in &exceptions {
-        let id = exception.transaction_id;
+        let Some(id) = exception.transaction_id else { continue };
         let accounts: Vec<_> = world.banks.iter().filter_map(|bank| bank.account(world, id)).collect();
         let has = |is: fn(&Account) -> bool| accounts.iter().any(is);
         let is_odd = has(|account| account.is_odd);
@@ -332,8 +334,8 @@ fn was_crossed_by_refund(world: &World, id: TransactionId) -> bool {
 
 /// Contradictions that are worth a look although the books turn out to be in order.
 fn is_plausible(world: &World, exception: &Exception) -> bool {
-    let id = exception.transaction_id;
-    let Some(payment) = world.store.payment(id) else { return false };
+    let payment = exception.transaction_id.and_then(|id| world.store.payment(id));
+    let Some(payment) = payment else { return false };
     // The same charge found by a question from before it was sent once more.
     let was_sent_again = exception.detail.starts_with("charge ") && payment.state.attempts.len() > 1;
     // What its acquirer can't withdraw was cancelled here, and was paid before that was stored.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use quita_domain::method::Method;
 use quita_domain::operation::{OperationRequest, RequestedOperation};
+use quita_domain::routing::TRIES_ARE_COUNTED_FOR_MS;
 use quita_domain::status::Status;
 use tokio::time::sleep;
 
@@ -14,16 +15,20 @@ use crate::invariants;
 use crate::merchant::{Merchant, steps_by_chance};
 use crate::node::Node;
 use crate::operator;
-use crate::orders::Request;
+use crate::orders::{CARDS, Request};
 use crate::party::Make;
 use crate::planted::Mistake;
 use crate::provider::{Trade, api_pix, cielo};
+use crate::routes::{self, Routes};
 use crate::store::owner;
 use crate::world::{Manner, Setting, World};
 
 /// How long the nodes may take until all is quiet, in steps.
 const STEPS: u32 = 1_500;
 const STEP: Duration = Duration::from_millis(2_200);
+
+/// How long after its payment's creation a card's fingerprint is gone, with what a clock may be off.
+const CARD_IS_GONE_AFTER_MS: u64 = TRIES_ARE_COUNTED_FOR_MS + 2 * 3_600_000;
 
 /// What became of a world.
 #[derive(Debug, Default)]
@@ -33,6 +38,8 @@ pub(crate) struct Outcome {
     pub(crate) payments: u64,
     pub(crate) events: u64,
     pub(crate) acknowledged: u64,
+    /// Payments that went to a further bank after a decline.
+    pub(crate) further: u64,
     /// How often each fault struck, in the order of `Fault::ALL`.
     pub(crate) struck: Vec<u64>,
     pub(crate) trace: String,
@@ -52,6 +59,7 @@ pub(crate) fn live(world: impl AsyncFnOnce() -> Arc<World>) -> Outcome {
             payments: world.store.payments().len() as u64,
             events: world.store.payments().iter().map(|payment| payment.history.len() as u64).sum(),
             acknowledged: world.acknowledged().len() as u64,
+            further: world.store.payments().iter().filter(|one| routes::is_tried_further(one)).count() as u64,
             struck: world.faults.struck(),
             trace: world.trace.text(),
             gates: world.node(0).map_or(0, |node| node.fuse.gates()),
@@ -72,9 +80,13 @@ pub(crate) fn seed_with(seed: u64, wants_trace: bool, mistake: Option<Mistake>) 
         let chance = Chance::new(!seed);
         let nodes = usize::try_from(chance.between(1, 3)).unwrap();
         let is_embedded = nodes == 1 && chance.per_mille(700);
-        let banks = (0..chance.between(1, 3)).map(|_| make(&chance)).collect();
+        let banks: Vec<_> = (0..chance.between(1, 3)).map(|_| make(&chance)).collect();
         let faults = Faults::by(&chance);
-        let world = World::new(seed, Setting { nodes, is_embedded, banks, faults, wants_trace, mistake });
+        let routes = Routes::by(&chance, banks.len());
+        let tried_before = tried_before(&chance, &routes);
+        let setting =
+            Setting { nodes, is_embedded, banks, routes, tried_before, faults, wants_trace, mistake };
+        let world = World::new(seed, setting);
         drop(actix::spawn(tell_news(Arc::clone(&world))));
         let rounds = chance.between(1, 2);
         for round in 0..rounds {
@@ -84,6 +96,13 @@ pub(crate) fn seed_with(seed: u64, wants_trace: bool, mistake: Option<Mistake>) 
         grow_old(&world).await;
         world
     })
+}
+
+/// Cards that have few tries left in some worlds, where tries are counted.
+fn tried_before(chance: &Chance, routes: &Routes) -> Vec<u64> {
+    let few_left = [14, 6, 14];
+    let tried = |most: u64| if chance.per_mille(400) { chance.between(most - 4, most + 1) } else { 0 };
+    if routes.counts_tries() { few_left.map(tried).to_vec() } else { Vec::new() }
 }
 
 fn make(chance: &Chance) -> Make {
@@ -106,6 +125,7 @@ fn manner(chance: &Chance) -> Manner {
         gives_back_disputed: chance.per_mille(300),
         names_disputes: chance.per_mille(500),
         says_how_it_ended: chance.per_mille(400),
+        says_if_final: chance.per_mille(800),
     }
 }
 
@@ -147,6 +167,7 @@ async fn merchant(world: Arc<World>, number: u128) {
         number: number << 64 | u128::from(chance.any()),
         kind: chance.pick(&world.kinds()),
         cents: chance.between(1, 10_000),
+        card: usize::try_from(chance.between(0, CARDS.len() as u64 - 1)).unwrap(),
         has_key: chance.per_mille(750),
         has_postback: chance.per_mille(850),
     };
@@ -283,6 +304,12 @@ pub(crate) async fn grow_old(world: &Arc<World>) {
         let waits = payment.waits_for_a_person() || invariants::is_foreign(world, payment.id);
         if !waits && (payment.status().allows(Status::Expired) || payment.history.is_empty()) {
             world.violation(format!("{} is {} for ever", payment.id, payment.status()));
+        }
+        // Where somebody is asked for ever about a charge that is not ours, so much time does not go by.
+        if payment.card_fingerprint.is_some()
+            && world.clock.now() > payment.created_at.plus_ms(CARD_IS_GONE_AFTER_MS)
+        {
+            world.violation(format!("{}: its card is kept for ever", payment.id));
         }
     }
 }

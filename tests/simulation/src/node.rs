@@ -16,6 +16,7 @@ use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
+use crate::planted;
 use crate::receivers::NodeSenders;
 use crate::store::NodeStore;
 use crate::world::World;
@@ -55,6 +56,7 @@ impl Node {
             ActorSystem::start(ports(world, &fuse), limits(), Placement::Here, identity, &Registry::new());
         let system = system.unwrap();
         let (payments, operators) = (system.payments(), system.operators());
+        operators.route_by(planted::table(world));
         let watched = Arc::clone(&fuse);
         drop(actix::spawn(async move {
             while !watched.is_dead() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::TimeDelta;
 use quita_actors::CreatePayment;
-use quita_domain::card::{CardData, CardNumber, Cvv, Expiry};
+use quita_domain::card::{Brand, CardData, CardFingerprint, CardNumber, Cvv, Expiry};
 use quita_domain::document::{Document, DocumentType};
 use quita_domain::identity::TransactionId;
 use quita_domain::method::Method;
@@ -16,6 +16,13 @@ use quita_domain::time::Timestamp;
 use uuid::Uuid;
 
 use crate::store::owner;
+
+/// The cards of this world's payers.
+pub(crate) const CARDS: [(Brand, &str); 3] = [
+    (Brand::Visa, "4242424242424242"),
+    (Brand::Mastercard, "5555555555554444"),
+    (Brand::Elo, "6362970000457013"),
+];
 
 /// How a payment is to be paid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +45,10 @@ impl Kind {
             Self::Card | Self::HeldCard => Method::CreditCard,
         }
     }
+
+    fn is_card(self) -> bool {
+        self.method() == Method::CreditCard
+    }
 }
 
 /// A request that a merchant may repeat.
@@ -46,6 +57,8 @@ pub(crate) struct Request {
     pub(crate) number: u128,
     pub(crate) kind: Kind,
     pub(crate) cents: u64,
+    /// Which of the cards.
+    pub(crate) card: usize,
     /// Whether it carries an `Idempotency-Key`.
     pub(crate) has_key: bool,
     /// Whether the merchant wants to be told.
@@ -65,6 +78,7 @@ impl Request {
             owner: owner(),
             purchase: Purchase { order, card },
             fingerprint: self.has_key.then(|| format!("{:?} {}", self.kind, self.cents)),
+            card_fingerprint: self.kind.is_card().then(|| fingerprint_of(self.card)),
             page_token: format!("token-{}", self.number),
         }
     }
@@ -77,7 +91,7 @@ impl Request {
                 (Method::Boleto, Terms::Boleto { due_date }, None)
             }
             Kind::Card | Kind::HeldCard => {
-                let card = card();
+                let card = card(self.card);
                 let capture = self.kind == Kind::Card;
                 let terms = Terms::CreditCard { card: card.masked(), installments: 1, capture };
                 (Method::CreditCard, terms, Some(card))
@@ -100,8 +114,14 @@ impl Request {
     }
 }
 
-fn card() -> CardData {
-    let number = CardNumber::parse("4242424242424242").unwrap();
+/// The fingerprint of one of the cards, as the edge makes it.
+pub(crate) fn fingerprint_of(card: usize) -> CardFingerprint {
+    CardFingerprint::of(&CardNumber::parse(CARDS[card].1).unwrap(), owner().mode, b"key")
+}
+
+/// One of the cards.
+pub(crate) fn card(card: usize) -> CardData {
+    let number = CardNumber::parse(CARDS[card].1).unwrap();
     let cvv = Cvv::parse("123", number.brand()).unwrap();
     CardData { number, holder_name: "MARIA SILVA".into(), expiry: Expiry::new(12, 2030).unwrap(), cvv }
 }

@@ -7,14 +7,15 @@ use std::sync::Arc;
 
 use quita_acquirers::exchange::{Failure, Request, Response, Verb};
 use quita_domain::acquiring::{
-    CallFailure, ChargeAnswer, ChargeQuery, Decline, Fact, Notice, NoticeContent, OperationAnswer, Reference,
-    Settlement, Subject,
+    CallFailure, ChargeAnswer, ChargeQuery, Decline, DeclineKind, Fact, Notice, NoticeContent,
+    OperationAnswer, Reference, Settlement, Subject,
 };
 use quita_domain::delivery::{Delivery, DeliveryState};
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::money::Money;
 use quita_domain::operation::Operation;
 use quita_domain::pix::amount;
+use quita_domain::routing::{RoutingTable, Then};
 use quita_ports::{NoticeRefused, RawNotice, StoreError, Write, WriteError};
 use uuid::Uuid;
 
@@ -101,6 +102,14 @@ mistakes! {
     AnyKeyIsOurs,
     /// A refund that was made at the provider's desk is not read.
     DropDeskRefunds,
+    /// The first rule of the routes is ignored.
+    IgnoreARule,
+    /// Where a rule stops, others are tried all the same.
+    NeverStop,
+    /// Tries of a card are not counted.
+    ForgetTries,
+    /// A decline that is final counts as one that may change.
+    FinalIsReversible,
 }
 
 /// Worlds in which a mistake must be caught.
@@ -185,11 +194,37 @@ pub(crate) fn charge_heard(world: &World, answer: Option<ChargeAnswer>) -> Optio
         Some(Mistake::TimeOutIsRefused) if is_unknown => {
             Some(ChargeAnswer::known(Fact::Declined(Decline::of("time_out"))))
         }
+        Some(Mistake::FinalIsReversible) => answer.map(decline_heard),
         Some(Mistake::TimeOutIsNotDelivered) if is_unknown => {
             Some(ChargeAnswer::Failed(CallFailure::NotDelivered("time-out".into())))
         }
         Some(_) | None => answer,
     }
+}
+
+/// The routes as a node understands them.
+pub(crate) fn table(world: &World) -> RoutingTable {
+    let names: Vec<_> = world.banks.iter().map(|bank| bank.name().clone()).collect();
+    let mut table = world.routes.table(&names);
+    match world.mistake {
+        Some(Mistake::IgnoreARule) if !table.rules.is_empty() => {
+            table.rules.remove(0);
+        }
+        Some(Mistake::NeverStop) => table.rules.iter_mut().for_each(|rule| rule.then = Then::Next),
+        Some(_) | None => {}
+    }
+    table
+}
+
+/// What the service takes an issuer's word for.
+fn decline_heard(answer: ChargeAnswer) -> ChargeAnswer {
+    let ChargeAnswer::Known(mut statement) = answer else { return answer };
+    for fact in &mut statement.facts {
+        if let Fact::Declined(decline) = fact {
+            decline.kind = decline.kind.map(|_| DeclineKind::Reversible);
+        }
+    }
+    ChargeAnswer::Known(statement)
 }
 
 /// What the service takes the answer to an operation for; `None` is a time-out.

@@ -77,6 +77,9 @@ impl SimStore {
         if is_forgetful && world.chance.between(0, 9) == 0 {
             return query(&Records::default());
         }
+        if world.mistake == Some(Mistake::ForgetTries) && call == "card_tries" {
+            return query(&Records::default());
+        }
         query(&self.lock())
     }
 

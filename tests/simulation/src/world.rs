@@ -16,8 +16,10 @@ use crate::node::Node;
 use crate::operator::Drained;
 use crate::orders::Kind;
 use crate::party::{Make, Party};
+use crate::past;
 use crate::planted::Mistake;
 use crate::receivers::Receivers;
+use crate::routes::{Routes, Tries};
 use crate::store::SimStore;
 use crate::trace::Trace;
 
@@ -28,6 +30,9 @@ pub(crate) struct Setting {
     pub(crate) is_embedded: bool,
     /// One, or several to turn to.
     pub(crate) banks: Vec<Make>,
+    pub(crate) routes: Routes,
+    /// How often each of the cards was tried before this world began.
+    pub(crate) tried_before: Vec<u64>,
     pub(crate) faults: Faults,
     pub(crate) wants_trace: bool,
     /// What is wrong with the service in this world.
@@ -57,6 +62,8 @@ pub(crate) struct Manner {
     pub(crate) names_disputes: bool,
     /// A charge that was withdrawn says by whom, and a PIX that was paid wrongly takes no more money.
     pub(crate) says_how_it_ended: bool,
+    /// It says of a decline whether another try may succeed.
+    pub(crate) says_if_final: bool,
 }
 
 /// One world.
@@ -66,6 +73,8 @@ pub(crate) struct World {
     pub(crate) clock: WorldClock,
     pub(crate) store: SimStore,
     pub(crate) banks: Vec<Party>,
+    pub(crate) routes: Routes,
+    pub(crate) tries: Mutex<Tries>,
     pub(crate) receivers: Receivers,
     pub(crate) drained: Drained,
     pub(crate) trace: Trace,
@@ -95,12 +104,14 @@ impl World {
     /// Must be made inside of the runtime in which it lives.
     pub(crate) fn new(seed: u64, setting: Setting) -> Arc<Self> {
         let banks = setting.banks.iter().enumerate().map(|(place, make)| Party::new(place, *make));
-        Arc::new(Self {
+        let world = Arc::new(Self {
             chance: Chance::new(seed),
             faults: setting.faults,
             clock: WorldClock::begin(),
             store: SimStore::new(setting.is_embedded),
             banks: banks.collect(),
+            routes: setting.routes,
+            tries: Mutex::default(),
             receivers: Receivers::default(),
             drained: Drained::default(),
             trace: Trace::new(setting.wants_trace),
@@ -113,7 +124,9 @@ impl World {
             errands: AtomicU64::new(0),
             notices_on_the_way: AtomicU64::new(0),
             appointments: Mutex::default(),
-        })
+        });
+        past::remember(&world, &setting.tried_before);
+        world
     }
 
     /// The ways of paying that a bank of this world takes.

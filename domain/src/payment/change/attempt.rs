@@ -1,5 +1,6 @@
 //! What may change in a charge.
 
+use crate::acquiring::Decline;
 use crate::routing::{Attempt, AttemptOutcome};
 use crate::time::Timestamp;
 
@@ -31,13 +32,16 @@ pub(in crate::payment) enum AttemptChange {
     InquiryBroughtForward(Timestamp),
     /// It has this outcome.
     Ended(AttemptOutcome),
+    /// The issuer declined it, and another acquirer is tried.
+    DeclinedForNow(Decline),
 }
 
 impl AttemptChange {
     /// Whether the merchant can see it in the record.
     pub(super) const fn shows(&self) -> bool {
         match self {
-            Self::Unknown { .. } | Self::Registering(_) | Self::Ended(_) => true,
+            Self::Unknown { .. } | Self::Registering(_) => true,
+            Self::Ended(_) | Self::DeclinedForNow(_) => true,
             Self::WithoutCode
             | Self::Refused(_)
             | Self::NotFound(_)
@@ -84,6 +88,10 @@ impl Attempt {
             AttemptChange::Ended(outcome) => {
                 self.outcome = outcome;
                 self.inquire_at = None;
+            }
+            AttemptChange::DeclinedForNow(decline) => {
+                (self.outcome, self.inquire_at) = (AttemptOutcome::Declined, None);
+                self.decline = Some(decline);
             }
         }
     }

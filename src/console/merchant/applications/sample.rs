@@ -4,7 +4,7 @@ use quita_domain::acquiring::{ChargeAnswer, Fact, Issued, Settlement};
 use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};
 use quita_domain::payment::{Command, Context, NewPayment, Payment};
 use quita_domain::request::{self, RequestLimits};
-use quita_domain::routing::Considered;
+use quita_domain::routing::{Considered, Routed};
 use quita_domain::time::Timestamp;
 use uuid::Uuid;
 
@@ -33,6 +33,7 @@ pub(super) fn paid_payment(
         operates_in_turn: false,
         hint_gap_ms: 2_000,
         reads_approved: false,
+        card_tries: None,
     };
     let acquirer = AcquirerName::new(ACQUIRER);
     let considered = Considered { acquirer, eligible: true, reason: "eligible".into() };
@@ -41,8 +42,10 @@ pub(super) fn paid_payment(
         owner,
         order: purchase.order,
         fingerprint: None,
+        card_fingerprint: None,
         page_token: "example".into(),
         considered: vec![considered],
+        routed: Routed::default(),
     };
     let opened = Payment::open(new, &context).next?;
     let issued = Issued::Pix {

@@ -78,6 +78,9 @@ impl Teller {
             let asked = self.language.pick("perguntado {n} vezes", "asked {n} times");
             moment.text = asked.replace("{n}", &attempt.inquiries.to_string());
         }
+        if let Some(decline) = &attempt.decline {
+            moment.text = format!("{} · {}", decline.code, self.texts.payments.tried_further);
+        }
         moment.tells_routing = is_first;
         moment
     }

@@ -40,6 +40,10 @@ group! {
         webhook: "Webhook", "Webhook";
         created_moment: "Criado", "Created";
         routing: "Por que esta rota", "Why this route";
+        rule: "Regra", "Rule";
+        no_rule: "nenhuma: por prioridade", "none: by priority";
+        routes_version: "Versão das rotas", "Version of the routes";
+        tried_further: "tentado em mais uma adquirente", "one further acquirer was tried";
         eligible: "Elegível", "Eligible";
         yes: "sim", "yes";
         no: "não", "no";

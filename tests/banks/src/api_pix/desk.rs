@@ -67,6 +67,26 @@ impl PixBank {
         Ok(self.receive(id, pix))
     }
 
+    /// The bank lists a Pix under a charge that has it not: a mistake of its books.
+    pub fn misfile(&mut self, txid: &str, cents: i64, now_ms: i64) -> Result<String, String> {
+        let number = self.books.next_number();
+        let charge = self.books.charges.get_mut(txid).ok_or("no such charge")?;
+        let known = charge.pix.clone();
+        let pix = Pix {
+            number,
+            txid: Some(txid.to_owned()),
+            amount_cents: cents,
+            key: charge.key.clone(),
+            received_ms: now_ms,
+            refunds: Vec::new(),
+        };
+        let id = self.receive(None, pix);
+        if let Some(charge) = self.books.charges.get_mut(txid) {
+            charge.pix = known;
+        }
+        Ok(id)
+    }
+
     /// The receiver gives money of a charge back at the bank's desk.
     pub fn desk_refund(&mut self, txid: &str, cents: i64, now_ms: i64) -> Result<String, String> {
         self.refund_at_desk(txid, cents, "ORIGINAL", now_ms)
@@ -185,8 +205,11 @@ impl PixBank {
             "pay_late" => self.pay_late(txid()?, now_ms).map(paid),
             "pay_key" => {
                 let id = command.get("endToEndId").and_then(Value::as_str);
-                self.pay_key(text("key")?, cents()?, id, now_ms).map(paid)
+                let hours_ago = command.get("hoursAgo").and_then(Value::as_i64).unwrap_or(0);
+                let at_ms = now_ms.saturating_sub(hours_ago.saturating_mul(3_600_000));
+                self.pay_key(text("key")?, cents()?, id, at_ms).map(paid)
             }
+            "misfile" => self.misfile(txid()?, cents()?, now_ms).map(paid),
             "desk_refund" => self.desk_refund(txid()?, cents()?, now_ms).map(|id| json!({"id": id})),
             "med_refund" => self.med_refund(txid()?, cents()?, now_ms).map(|id| json!({"id": id})),
             "remove_by_psp" => self.remove_by_psp(txid()?).map(done),

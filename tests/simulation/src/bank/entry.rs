@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use chrono::NaiveDate;
 use quita_domain::acquiring::{
-    Approval, ChargeQuery, Decline, Fact, Issued, OperationAnswer, Reference, RemovedBy, Settlement,
-    Statement,
+    Approval, ChargeQuery, Decline, DeclineKind, Fact, Issued, OperationAnswer, Reference, RemovedBy,
+    Settlement, Statement,
 };
 use quita_domain::boleto::business_day;
 use quita_domain::method::Method;
@@ -56,6 +56,8 @@ enum Return {
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub(crate) holding: Holding,
+    /// Whether the issuer may change its mind, if it declined and the bank says so.
+    pub(crate) decline_kind: Option<DeclineKind>,
     /// How often a card was authorised; more than once is a payer who was charged twice.
     pub(crate) authorised: u32,
     pub(crate) captured: Money,
@@ -116,6 +118,7 @@ impl Entry {
         let takes_money = matches!(holding, Holding::Authorised | Holding::Captured);
         Self {
             holding,
+            decline_kind: None,
             authorised: u32::from(is_card && takes_money),
             captured: if holding == Holding::Captured { query.amount } else { Money::ZERO },
             interest: Money::ZERO,
@@ -164,6 +167,7 @@ impl Entry {
     pub(crate) fn account(&self) -> Account {
         Account {
             holding: self.holding,
+            declined_as: (self.holding == Holding::Declined).then_some(self.decline_kind),
             authorised: self.authorised,
             captured: self.captured,
             given_back: self.given_back(),
@@ -226,7 +230,10 @@ impl Entry {
                 end_to_end_id: None,
                 approval: (self.method == Method::CreditCard).then(approval),
             }),
-            Holding::Declined => Fact::Declined(Decline::of("insufficient_funds")),
+            Holding::Declined => {
+                let kind = self.decline_kind;
+                Fact::Declined(Decline { kind, ..Decline::of("insufficient_funds") })
+            }
             Holding::Expired | Holding::Lapsed => Fact::Expired,
             Holding::Cancelled => match self.removed_by {
                 Some(by) => Fact::Removed { by },

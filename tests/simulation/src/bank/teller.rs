@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use quita_domain::acquiring::{
-    CallFailure, Charge, ChargeAnswer, ChargeQuery, Fact, Identified, NoticeContent, OperationAnswer,
-    Reference, Subject,
+    CallFailure, Charge, ChargeAnswer, ChargeQuery, DeclineKind, Fact, Identified, NoticeContent,
+    OperationAnswer, Reference, Subject,
 };
 use quita_domain::identity::TransactionId;
 use quita_domain::method::Method;
@@ -16,7 +16,8 @@ use quita_domain::operation::{Operation, OperationKind};
 use quita_domain::status::Status;
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_ports::{
-    Acquirer, AcquirerFactory, AcquirerSpec, LocalIssue, NoticeReader, NoticeRefused, NoticeSink, RawNotice,
+    Acquirer, AcquirerFactory, AcquirerSpec, ListReader, LocalIssue, NoticeReader, NoticeRefused, NoticeSink,
+    RawNotice,
 };
 use tokio::time::{Instant, sleep, timeout};
 
@@ -72,6 +73,10 @@ impl AcquirerFactory for NodeBank {
 
     fn operates_in_turn(&self) -> bool {
         self.bank.manner.knows_sums_only
+    }
+
+    fn lists(&self) -> Option<Rc<dyn ListReader>> {
+        None
     }
 
     fn local_issue(&self) -> Option<&dyn LocalIssue> {
@@ -175,10 +180,23 @@ impl NodeBank {
 
 /// Charges.
 impl NodeBank {
+    /// Whether the issuer declines, and then whether another try may succeed.
+    fn declines(&self, method: Method) -> Option<DeclineKind> {
+        let is_card = method == Method::CreditCard;
+        if self.world.strikes(Fault::BankDeclines) || is_card && self.world.strikes(Fault::CardDeclinedHere) {
+            Some(DeclineKind::Reversible)
+        } else {
+            self.world.strikes(Fault::BankDeclinesForGood).then_some(DeclineKind::Irreversible)
+        }
+    }
+
     /// A request for a charge has arrived.
     fn take(&self, charge: &Charge) -> ChargeAnswer {
         let (world, query) = (&self.world, &charge.query);
         let (id, now) = (query.id, world.clock.now());
+        if let Some(card) = &query.card {
+            world.tries.lock().unwrap().note(card, id, now);
+        }
         let mut books = self.bank.books();
         if let Some(entry) = books.get_mut(&id) {
             let holds = matches!(entry.holding, Holding::Authorised | Holding::Captured);
@@ -187,8 +205,9 @@ impl NodeBank {
             }
             return stated(entry, id, now);
         }
+        let declined = self.declines(query.method);
         let holding = match query.method {
-            _ if world.strikes(Fault::BankDeclines) => Holding::Declined,
+            _ if declined.is_some() => Holding::Declined,
             Method::Pix | Method::Boleto => Holding::Awaited,
             Method::CreditCard if query.captures_at_once && !self.bank.manner.authorises_only => {
                 Holding::Captured
@@ -196,6 +215,7 @@ impl NodeBank {
             Method::CreditCard => Holding::Authorised,
         };
         let mut entry = self.bank.entry(query, holding);
+        entry.decline_kind = declined.filter(|_| self.bank.manner.says_if_final);
         if world.strikes(Fault::BankLags) {
             entry.has_lagged = true;
             entry.visible_at = now.plus_ms(world.chance.between(1, LAG_MS));

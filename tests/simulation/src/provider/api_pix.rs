@@ -216,6 +216,7 @@ impl Till for PixTill {
             books.refunded.iter().partition(|refund| refund.nature.starts_with("MED_"));
         let is_ours = !is_foreign;
         Some(Account {
+            declined_as: None,
             holding,
             authorised: 0,
             captured: if is_ours { money(books.received_cents()) } else { Money::ZERO },

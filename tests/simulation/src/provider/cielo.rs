@@ -260,6 +260,7 @@ impl Till for CieloTill {
         let is_card = first.method == "CreditCard";
         let authorised = entries.iter().filter(|entry| is_card && entry.authorised_cents > 0).count();
         Some(Account {
+            declined_as: None,
             holding,
             authorised: u32::try_from(authorised).unwrap(),
             captured: captured.minus(self.interest.get(&id).copied().unwrap_or_default()),

@@ -14,7 +14,7 @@ use quita_domain::method::Method;
 use quita_domain::operation::Operation;
 use quita_domain::time::Timestamp;
 use quita_ports::{
-    Acquirer, AcquirerFactory, AcquirerSpec, LocalIssue, NoticeReader, NoticeRefused, RawNotice,
+    Acquirer, AcquirerFactory, AcquirerSpec, ListReader, LocalIssue, NoticeReader, NoticeRefused, RawNotice,
 };
 use tokio::time::timeout;
 
@@ -52,6 +52,10 @@ impl AcquirerFactory for Watched {
 
     fn operates_in_turn(&self) -> bool {
         self.adapter.operates_in_turn()
+    }
+
+    fn lists(&self) -> Option<Rc<dyn ListReader>> {
+        self.adapter.lists()
     }
 
     fn local_issue(&self) -> Option<&dyn LocalIssue> {

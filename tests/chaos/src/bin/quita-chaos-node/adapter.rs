@@ -14,7 +14,7 @@ use quita_domain::identity::TransactionId;
 use quita_domain::operation::{Operation, OperationKind};
 use quita_domain::time::Timestamp;
 use quita_domain::webhook::signature::WebhookSecret;
-use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, LocalIssue, NoticeReader};
+use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, ListReader, LocalIssue, NoticeReader};
 use serde_json::{Value, json};
 
 use crate::bank_kind::BankKind;
@@ -69,6 +69,10 @@ impl AcquirerFactory for BankFactory {
             BankKind::WithIds => false,
             BankKind::SumsOnly => true,
         }
+    }
+
+    fn lists(&self) -> Option<Rc<dyn ListReader>> {
+        None
     }
 
     fn local_issue(&self) -> Option<&dyn LocalIssue> {

@@ -1,0 +1,214 @@
+//! Lines, held against their payments: found, judged, asked for where they differ, judged again, kept.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures_util::future::try_join_all;
+use quita_domain::acquiring::Issued;
+use quita_domain::identity::{AcquirerName, TransactionId};
+use quita_domain::payment::Payment;
+use quita_domain::reconciliation::{
+    ASKED_FOR_MS, Finding, Judged, SlipNumber, StatementLine, StoredLine, Subject, judge,
+};
+use quita_ports::StoreError;
+
+use super::Reconciler;
+
+/// Payments that may have one number of a boleto: each bank and each agreement counts for itself.
+const NAMESAKES: usize = 20;
+
+/// What a line is held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Held {
+    /// Its payment.
+    Against,
+    /// That the list has it not: the line is what it should have had.
+    Missing,
+}
+
+impl Reconciler {
+    /// Judges lines, at most [`RECONCILED_AT_ONCE`](super::RECONCILED_AT_ONCE) of them, keeps them with their verdicts, and
+    /// reports what differs. Lines that say what was imported before change nothing but what has changed here.
+    ///
+    /// # Errors
+    /// When the store does not answer. Judging them again goes on from there.
+    pub async fn judge(&self, lines: Vec<StatementLine>) -> Result<Vec<StoredLine>, StoreError> {
+        self.judge_held(lines, Held::Against).await
+    }
+
+    /// The same for lines that a list should have had.
+    pub(super) async fn judge_missing(
+        &self,
+        lines: Vec<StatementLine>,
+    ) -> Result<Vec<StoredLine>, StoreError> {
+        self.judge_held(lines, Held::Missing).await
+    }
+
+    async fn judge_held(&self, lines: Vec<StatementLine>, held: Held) -> Result<Vec<StoredLine>, StoreError> {
+        let mut stored = self.as_stored(lines).await?;
+        let known: BTreeMap<_, _> =
+            stored.iter().map(|stored| (stored.line.id.clone(), stored.judged.clone())).collect();
+        let mut payments = self.payments_of(&stored).await?;
+        for stored in &mut stored {
+            let payment = payments.get(&stored.line.id);
+            self.look(stored, payment, held);
+        }
+        let wanted = self.worth_asking(&stored, &payments);
+        let asked = self.ask(&wanted).await?;
+        for stored in &mut stored {
+            let Some(payment) = payments.get_mut(&stored.line.id) else { continue };
+            if let Some(answered) = asked.answered.get(&payment.id) {
+                payment.clone_from(answered);
+                self.look(stored, Some(&*payment), held);
+            }
+            let was_asked = asked.answered.contains_key(&payment.id);
+            self.settle(stored, was_asked || !is_wanted(&wanted, payment.id));
+        }
+        self.keep(&stored, &known).await?;
+        Ok(stored)
+    }
+
+    /// Lines as they are stored: those that say what was imported before are what they were.
+    pub(super) async fn as_stored(&self, lines: Vec<StatementLine>) -> Result<Vec<StoredLine>, StoreError> {
+        let ids: Vec<_> = lines.iter().map(|line| line.id.clone()).collect();
+        let known = self.store.lines_with_ids(&ids).await?;
+        let mut known: BTreeMap<_, _> =
+            known.into_iter().map(|stored| (stored.line.id.clone(), stored)).collect();
+        let imported_at = self.clock.now();
+        let mut seen = BTreeSet::new();
+        let first = lines.into_iter().filter(|line| seen.insert(line.id.clone()));
+        let stored = first.map(|line| match known.remove(&line.id) {
+            Some(known) if known.line.says_the_same(&line) => known,
+            Some(known) => StoredLine { line, imported_at: known.imported_at, judged: None },
+            None => StoredLine { line, imported_at, judged: None },
+        });
+        Ok(stored.collect())
+    }
+
+    /// Judges a line by its payment as it is.
+    fn look(&self, stored: &mut StoredLine, payment: Option<&Payment>, held: Held) {
+        let finding = match held {
+            Held::Against => judge(&stored.line, payment),
+            Held::Missing => Finding::MissingThere,
+        };
+        stored.judged = Some(Judged {
+            is_final: finding == Finding::Matched || payment.is_none(),
+            finding,
+            transaction_id: payment.map(|payment| payment.id),
+            acquirer: self.acquirer_of(&stored.line, payment),
+        });
+    }
+
+    /// A line that differs is final once everybody was asked who could be, or too long ago.
+    fn settle(&self, stored: &mut StoredLine, was_asked: bool) {
+        let is_over = stored.imported_at.plus_ms(ASKED_FOR_MS) <= self.clock.now();
+        if let Some(judged) = &mut stored.judged {
+            judged.is_final |= was_asked || is_over;
+        }
+    }
+
+    /// The payments that differ from their lines and whose acquirers can be asked.
+    fn worth_asking(
+        &self,
+        stored: &[StoredLine],
+        payments: &BTreeMap<String, Payment>,
+    ) -> Vec<(Payment, AcquirerName)> {
+        let mut wanted: Vec<(Payment, AcquirerName)> = Vec::new();
+        for stored in stored {
+            let Some(judged) = stored.judged.as_ref().filter(|judged| !judged.is_final) else { continue };
+            let Some(payment) = payments.get(&stored.line.id) else { continue };
+            let acquirer = judged.acquirer.as_ref().filter(|acquirer| self.askable.contains(*acquirer));
+            if let Some(acquirer) = acquirer.filter(|_| !is_wanted(&wanted, payment.id)) {
+                wanted.push((payment.clone(), acquirer.clone()));
+            }
+        }
+        wanted
+    }
+
+    /// Who knows more of a line: who listed it, or the acquirer of its payment.
+    fn acquirer_of(&self, line: &StatementLine, payment: Option<&Payment>) -> Option<AcquirerName> {
+        match &line.subject {
+            Subject::Pix { .. } | Subject::Refund { .. } => Some(AcquirerName::new(line.source.as_str())),
+            Subject::Boleto { .. } => payment.and_then(Payment::acquirer).cloned(),
+        }
+    }
+
+    /// Stores what is new or was found to be something else, and reports what differs.
+    async fn keep(
+        &self,
+        stored: &[StoredLine],
+        known: &BTreeMap<String, Option<Judged>>,
+    ) -> Result<(), StoreError> {
+        let has_changed =
+            |stored: &&StoredLine| known.get(&stored.line.id).is_none_or(|judged| *judged != stored.judged);
+        let changed: Vec<_> = stored.iter().filter(has_changed).cloned().collect();
+        // First what a person has to see: a line that is stored as final is not looked at again.
+        let now = self.clock.now();
+        for exception in changed.iter().filter_map(|stored| stored.exception(now)) {
+            tracing::warn!(
+                transaction.id = exception.transaction_id.map(display),
+                kind = exception.kind,
+                detail = exception.detail,
+                "a comparison needs an operator"
+            );
+            self.store.put_exception(&exception).await?;
+        }
+        if changed.is_empty() { Ok(()) } else { self.store.put_lines(&changed).await }
+    }
+
+    /// The payment of each line that has one, by the line's id.
+    async fn payments_of(&self, stored: &[StoredLine]) -> Result<BTreeMap<String, Payment>, StoreError> {
+        let named = stored.iter().filter_map(|stored| stored.line.named_payment());
+        let named: Vec<_> = named.collect::<BTreeSet<_>>().into_iter().collect();
+        let loaded = self.store.load(&named).await?;
+        let loaded: BTreeMap<_, _> = loaded.into_iter().map(|payment| (payment.id, payment)).collect();
+        let numbered = stored.iter().map(|stored| self.payment_of_slip(&stored.line));
+        let numbered = try_join_all(numbered).await?;
+        let found = stored.iter().zip(numbered).filter_map(|(stored, numbered)| {
+            let line = &stored.line;
+            let named = line.named_payment().and_then(|id| loaded.get(&id));
+            let payment = named.filter(|payment| was_charged_by(payment, line)).cloned().or(numbered)?;
+            Some((line.id.clone(), payment))
+        });
+        Ok(found.collect())
+    }
+
+    async fn payment_of_slip(&self, line: &StatementLine) -> Result<Option<Payment>, StoreError> {
+        let Subject::Boleto { bank, our_number, document_number, .. } = &line.subject else {
+            return Ok(None);
+        };
+        let ours = our_number.as_deref().and_then(SlipNumber::ours);
+        let document = document_number.as_deref().and_then(SlipNumber::document);
+        for number in [ours, document].into_iter().flatten() {
+            let ids = self.store.payments_numbered(&number, NAMESAKES).await?;
+            let payments = if ids.is_empty() { Vec::new() } else { self.store.load(&ids).await? };
+            if let Some(payment) = meant(payments, bank, line) {
+                return Ok(Some(payment));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Whether a payment was ever charged by who lists the line: our name of a charge is nobody else's there.
+fn was_charged_by(payment: &Payment, line: &StatementLine) -> bool {
+    let source = line.source.as_str();
+    payment.state.attempts.iter().any(|attempt| attempt.acquirer.as_str() == source)
+}
+
+/// Of boletos of one number the one of this bank; of several, the only one with the line's amount.
+fn meant(payments: Vec<Payment>, bank: &str, line: &StatementLine) -> Option<Payment> {
+    let of_bank = |payment: &Payment| match payment.state.issued.as_deref() {
+        Some(Issued::Boleto(slip)) => slip.barcode.starts_with(bank),
+        Some(Issued::Pix { .. }) | None => false,
+    };
+    let mut candidates: Vec<_> = payments.into_iter().filter(of_bank).collect();
+    if candidates.len() > 1 {
+        candidates.retain(|payment| payment.order.amount == line.gross);
+    }
+    let only = candidates.pop()?;
+    candidates.is_empty().then_some(only)
+}
+
+fn is_wanted(wanted: &[(Payment, AcquirerName)], id: TransactionId) -> bool {
+    wanted.iter().any(|(payment, _)| payment.id == id)
+}

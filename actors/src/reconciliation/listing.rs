@@ -1,0 +1,133 @@
+//! One day of an acquirer's list: imported whole, then judged, then asked what it should have had besides.
+
+use std::collections::BTreeSet;
+
+use chrono::NaiveDate;
+use quita_domain::payment::Payment;
+use quita_domain::reconciliation::{
+    Finding, LineCursor, LineFilter, LineKind, MARGIN_MS, Source, StatementLine, StoredLine, expected_pix,
+    expected_refunds,
+};
+use quita_domain::time::{DAY_MS, Timestamp};
+use quita_ports::StoreError;
+
+use super::pages::List;
+use super::{NotReconciled, RECONCILED_AT_ONCE, Reconciler};
+
+/// How long after its day a payment may be learnt to have been paid, in milliseconds, to be missed in that day's list.
+const LEARNT_WITHIN_MS: u64 = 7 * DAY_MS;
+
+/// Gets each line that was judged.
+pub type Tell<'a> = &'a mut dyn FnMut(&StoredLine) -> Result<(), NotReconciled>;
+
+impl Reconciler {
+    /// Compares an acquirer's list of these days in Brasília, the last included, with the payments, and hands on each line
+    /// with its verdict.
+    ///
+    /// # Errors
+    /// When there is no whole list: then there is no verdict either. Or when the store does not answer, or a line can't be
+    /// handed on: another run goes on from there.
+    pub async fn reconcile_list(
+        &self,
+        list: &List,
+        (from, until): (NaiveDate, NaiveDate),
+        tell: Tell<'_>,
+    ) -> Result<(), NotReconciled> {
+        let read_at = self.clock.now();
+        let days: Vec<_> = from.iter_days().take_while(|day| *day <= until).collect();
+        for day in &days {
+            self.import(list, *day).await?;
+        }
+        for day in days {
+            self.judge_list(list, (day, read_at), tell).await?;
+        }
+        Ok(())
+    }
+
+    /// Judges what was imported of a day, and what is missing there.
+    async fn judge_list(
+        &self,
+        list: &List,
+        (day, read_at): (NaiveDate, Timestamp),
+        tell: Tell<'_>,
+    ) -> Result<(), NotReconciled> {
+        let source = Source::list_of(&list.acquirer);
+        let filter = LineFilter { source, from: day, until: day, verdict: None };
+        let mut after: Option<LineCursor> = None;
+        loop {
+            let page = self.store.lines(&filter, after.as_ref(), RECONCILED_AT_ONCE).await?;
+            let Some(last) = page.last() else { break };
+            after = Some(LineCursor::of(&last.line));
+            // What was missed before is looked for below, and may have come.
+            let lines = page.into_iter().map(|stored| stored.line).filter(|line| !line.is_expected());
+            let judged = self.judge(lines.collect()).await?;
+            judged.iter().try_for_each(&mut *tell)?;
+            let expected = self.expected_with(&judged, read_at).await?;
+            self.tell_missing(expected, tell).await?;
+        }
+        self.miss_pix(list, (day, read_at), tell).await
+    }
+
+    /// The refunds that should stand with these Pix.
+    async fn expected_with(
+        &self,
+        judged: &[StoredLine],
+        read_at: Timestamp,
+    ) -> Result<Vec<StatementLine>, StoreError> {
+        let is_paid = |stored: &&StoredLine| {
+            let finding = stored.judged.as_ref().map(|judged| &judged.finding);
+            stored.line.kind == LineKind::Pix && finding == Some(&Finding::Matched)
+        };
+        let pix: Vec<_> = judged.iter().filter(is_paid).collect();
+        let ids: BTreeSet<_> = pix.iter().filter_map(|stored| stored.line.named_payment()).collect();
+        let payments = self.store.load(&ids.into_iter().collect::<Vec<_>>()).await?;
+        let of = |stored: &&StoredLine| {
+            let id = stored.line.named_payment();
+            payments.iter().find(|payment| Some(payment.id) == id)
+        };
+        let expected = pix.iter().filter_map(|stored| Some((stored, of(stored)?)));
+        Ok(expected.flat_map(|(stored, payment)| expected_refunds(&stored.line, payment, read_at)).collect())
+    }
+
+    /// Looks for payments that the list of the day should have had and has not.
+    async fn miss_pix(
+        &self,
+        list: &List,
+        (day, read_at): (NaiveDate, Timestamp),
+        tell: Tell<'_>,
+    ) -> Result<(), NotReconciled> {
+        let end = Timestamp::end_of_sao_paulo_day(day);
+        let before = i64::try_from(DAY_MS.saturating_add(MARGIN_MS)).unwrap_or(i64::MAX);
+        let from = Timestamp::from_millis(end.millis().saturating_sub(before));
+        let until = end.plus_ms(LEARNT_WITHIN_MS).min(read_at);
+        let mut after = None;
+        loop {
+            let places = self.store.paid_between((from, until), after, RECONCILED_AT_ONCE).await?;
+            let Some(last) = places.last() else { return Ok(()) };
+            after = Some(*last);
+            let ids: Vec<_> = places.iter().map(|place| place.id).collect();
+            let payments: Vec<Payment> = self.store.load(&ids).await?;
+            let expected =
+                payments.iter().filter_map(|payment| expected_pix(payment, &list.acquirer, (day, read_at)));
+            self.tell_missing(expected.collect(), tell).await?;
+        }
+    }
+
+    /// Judges those of these lines that the list has not.
+    async fn tell_missing(
+        &self,
+        mut expected: Vec<StatementLine>,
+        tell: Tell<'_>,
+    ) -> Result<(), NotReconciled> {
+        let ids: Vec<_> = expected.iter().map(|line| line.id.clone()).collect();
+        let known = self.store.lines_with_ids(&ids).await?;
+        let listed = known.iter().map(|stored| &stored.line).filter(|line| !line.is_expected());
+        let listed: BTreeSet<_> = listed.map(|line| line.id.as_str()).collect();
+        expected.retain(|line| !listed.contains(line.id.as_str()));
+        if expected.is_empty() {
+            return Ok(());
+        }
+        let judged = self.judge_missing(expected).await?;
+        judged.iter().try_for_each(tell)
+    }
+}

@@ -1,0 +1,105 @@
+//! One further acquirer after a decline that need not be the last word: the issuer may approve there what it declined
+//! here.
+
+use super::answer::MAX_ATTEMPTS;
+use super::change::AttemptChange;
+use super::decide::Draft;
+use super::{Change, Command, Payment};
+use crate::acquiring::{ChargeAnswer, Decline, DeclineKind, Fact};
+use crate::card::CardFingerprint;
+use crate::identity::AcquirerName;
+use crate::routing::{TRIES_ARE_COUNTED_FOR_MS, further_try};
+use crate::status::Status;
+use crate::time::Timestamp;
+
+impl Payment {
+    /// The card whose tries are to be counted before this command is decided: only if a further try depends on them.
+    pub fn card_to_count(&self, command: &Command, card_at_hand: bool) -> Option<&CardFingerprint> {
+        let (attempt, answer) = match command {
+            Command::ChargeAnswered { attempt, answer } | Command::Inquired { attempt, answer, .. } => {
+                (*attempt, answer)
+            }
+            Command::Notified { .. }
+            | Command::Hinted(_)
+            | Command::Operate(_)
+            | Command::OperationAnswered { .. }
+            | Command::OperationInquired { .. }
+            | Command::OperationResolved { .. }
+            | Command::MismatchEnded
+            | Command::DeliveryAnswered { .. }
+            | Command::Deliver { .. }
+            | Command::Redeliver { .. }
+            | Command::Wake
+            | Command::InquireNow
+            | Command::Reported(_)
+            | Command::ChargeNeverLeft => return None,
+        };
+        let ChargeAnswer::Known(statement) = answer else { return None };
+        self.further_acquirer(attempt, &statement.facts, card_at_hand)?;
+        self.card_fingerprint.as_ref()
+    }
+
+    /// Who could be tried after what the acquirer states of a charge, and why the issuer declined it; `None` if that
+    /// ends the payment, whatever the brand allows.
+    ///
+    /// A decline is answered by a further try only if it is all that is stated: whatever else the acquirer says of the
+    /// charge may mean that it took money.
+    fn further_acquirer<'a>(
+        &self,
+        attempt: u32,
+        facts: &'a [Fact],
+        card_at_hand: bool,
+    ) -> Option<(&'a Decline, AcquirerName)> {
+        let [Fact::Declined(decline)] = facts else { return None };
+        let last = self.state.attempts.last().filter(|_| self.is_last_attempt(attempt))?;
+        let may_change = match decline.kind {
+            Some(DeclineKind::Reversible) => true,
+            Some(DeclineKind::Irreversible) | None => false,
+        };
+        let is_first_word = last.outcome.is_open() && self.status() == Status::Initial;
+        let can_charge = card_at_hand && self.state.attempts.len() < MAX_ATTEMPTS;
+        let goes_further = self.routed.retries_declines && self.method().needs_card_number();
+        if !(may_change && is_first_word && can_charge && goes_further) {
+            return None;
+        }
+        Some((decline, self.next_acquirer()?))
+    }
+
+    /// Why the issuer declined an earlier charge, if this payment was tried further after it.
+    pub(super) fn declined_before(&self) -> Option<&Decline> {
+        self.state.attempts.iter().find_map(|attempt| attempt.decline.as_ref())
+    }
+
+    /// Whether this is the number of the last charge.
+    pub(super) fn is_last_attempt(&self, attempt: u32) -> bool {
+        usize::try_from(attempt).is_ok_and(|attempt| attempt == self.state.attempts.len())
+    }
+
+    /// When the tries of its card count no more.
+    pub(super) fn forgets_card_at(&self) -> Option<Timestamp> {
+        self.card_fingerprint.as_ref().map(|_| self.created_at.plus_ms(TRIES_ARE_COUNTED_FOR_MS))
+    }
+}
+
+impl Draft {
+    /// Sends the charge to one further acquirer, if what is stated allows it, the rule of the payment wants it, and the
+    /// card was counted and not tried too often. Says whether it did.
+    pub(super) fn try_further(&mut self, attempt: u32, facts: &[Fact]) -> bool {
+        let card = self.payment.order.card().zip(self.context.card_tries);
+        let further = self.payment.further_acquirer(attempt, facts, self.context.card_at_hand);
+        let (Some((card, tries)), Some((decline, acquirer))) = (card, further) else { return false };
+        if further_try(card.brand, decline.advice.as_deref(), tries).is_err() {
+            return false;
+        }
+        self.make(Change::Attempt(AttemptChange::DeclinedForNow(decline.clone())));
+        self.start_attempt(acquirer);
+        true
+    }
+
+    /// Forgets by which card it was to be paid, when tries of it count no more.
+    pub(super) fn forget_card(&mut self, now: Timestamp) {
+        if self.payment.forgets_card_at().is_some_and(|at| at <= now) {
+            self.make(Change::CardForgotten);
+        }
+    }
+}

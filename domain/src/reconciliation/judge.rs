@@ -1,0 +1,134 @@
+//! One line, held against its payment as it is.
+
+use super::line::{LineKind, StatementLine, Subject};
+use super::verdict::{Difference, Field, Finding};
+use crate::money::Money;
+use crate::payment::Payment;
+use crate::state::RefundStatus;
+use crate::status::Status;
+
+/// What a payment says where it knows nothing of a movement.
+const NOTHING: &str = "nothing";
+
+/// Holds a line against the payment that it names; without one nobody here is meant.
+pub fn judge(line: &StatementLine, payment: Option<&Payment>) -> Finding {
+    let Some(payment) = payment else { return without_payment(line) };
+    match &line.subject {
+        Subject::Pix { end_to_end_id, .. } => of_pix(line, end_to_end_id, payment),
+        Subject::Refund { end_to_end_id, refund_id, is_chargeback, .. } => {
+            of_refund(line, (end_to_end_id, refund_id), *is_chargeback, payment)
+        }
+        Subject::Boleto { interest, .. } => of_boleto(line, *interest, payment),
+    }
+}
+
+/// What a bank charges for nothing in particular is nobody's.
+fn without_payment(line: &StatementLine) -> Finding {
+    let names_nothing = match &line.subject {
+        Subject::Boleto { our_number, document_number, .. } => {
+            our_number.is_none() && document_number.is_none()
+        }
+        Subject::Pix { .. } | Subject::Refund { .. } => false,
+    };
+    if line.kind == LineKind::Fee && names_nothing { Finding::Matched } else { Finding::UnknownHere }
+}
+
+fn of_pix(line: &StatementLine, end_to_end_id: &str, payment: &Payment) -> Finding {
+    let state = &payment.state;
+    let (Some(known), Some(captured)) = (&state.end_to_end_id, state.captured_amount) else {
+        return different(Field::Status, payment.status().as_str(), Status::Paid.as_str());
+    };
+    if known != end_to_end_id {
+        return different(Field::Reference, known, end_to_end_id);
+    }
+    of_amount(captured, line.gross)
+}
+
+fn of_refund(
+    line: &StatementLine,
+    (end_to_end_id, refund_id): (&str, &str),
+    is_chargeback: bool,
+    payment: &Payment,
+) -> Finding {
+    // What goes back of a Pix that did not pay the payment is no refund of it: that Pix has a line of its own.
+    if payment.state.end_to_end_id.as_deref() != Some(end_to_end_id) {
+        return Finding::Matched;
+    }
+    let there = RefundStatus::Succeeded.as_str();
+    if is_chargeback {
+        let known = payment.chargebacks.iter().find(|chargeback| chargeback.id == refund_id);
+        let Some(known) = known else {
+            return different(Field::Status, NOTHING, Status::Chargeback.as_str());
+        };
+        let captured = payment.state.captured_amount.unwrap_or_default();
+        return of_amount(known.amount.unwrap_or(captured), line.gross);
+    }
+    match payment.state.refunds.iter().find(|refund| refund.id == refund_id) {
+        None => different(Field::Status, NOTHING, there),
+        Some(refund) if refund.status != RefundStatus::Succeeded => {
+            different(Field::Status, refund.status.as_str(), there)
+        }
+        Some(refund) => of_amount(refund.amount, line.gross),
+    }
+}
+
+fn of_boleto(line: &StatementLine, interest: Money, payment: &Payment) -> Finding {
+    let status = payment.status();
+    let here = status.as_str();
+    match line.kind {
+        LineKind::Settled => of_settlement(line, interest, payment),
+        // It brought no money, and brings none any more.
+        LineKind::WrittenOff if payment.state.paid_at.is_some() || may_be_paid(status) => {
+            different(Field::Status, here, LineKind::WrittenOff.as_str())
+        }
+        // It may be the boleto that was refused: then nobody can pay it.
+        LineKind::Rejected if may_be_paid(status) => {
+            different(Field::Status, here, LineKind::Rejected.as_str())
+        }
+        LineKind::WrittenOff
+        | LineKind::Rejected
+        | LineKind::Registered
+        | LineKind::Fee
+        | LineKind::Other
+        | LineKind::Pix
+        | LineKind::Refund => Finding::Matched,
+    }
+}
+
+/// Banks state what was paid with interest and fine, or without: either is the same money.
+fn of_settlement(line: &StatementLine, interest: Money, payment: &Payment) -> Finding {
+    let state = &payment.state;
+    let Some(captured) = state.captured_amount else {
+        return different(Field::Status, payment.status().as_str(), Status::Paid.as_str());
+    };
+    let here = [Some(captured), state.paid_amount];
+    let there = [line.gross, line.gross.minus(interest), line.gross.plus(interest)];
+    if here.into_iter().flatten().any(|amount| there.contains(&amount)) {
+        return Finding::Matched;
+    }
+    of_amount(state.paid_amount.unwrap_or(captured), line.gross)
+}
+
+fn of_amount(here: Money, there: Money) -> Finding {
+    if here == there {
+        return Finding::Matched;
+    }
+    different(Field::Gross, &here.to_string(), &there.to_string())
+}
+
+fn different(field: Field, here: &str, there: &str) -> Finding {
+    Finding::Different(Difference { field, here: here.to_owned(), there: there.to_owned() })
+}
+
+/// Whether a payer who pays now would be right to.
+const fn may_be_paid(status: Status) -> bool {
+    match status {
+        Status::Initial | Status::Pending | Status::Approved => true,
+        Status::Paid
+        | Status::Refund
+        | Status::Chargeback
+        | Status::Declined
+        | Status::Expired
+        | Status::Cancelled => false,
+    }
+}

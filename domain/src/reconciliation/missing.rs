@@ -1,0 +1,100 @@
+//! What a list should have had.
+
+use chrono::{NaiveDate, NaiveDateTime};
+
+use super::line::{LineKind, Source, StatementLine, Subject};
+use crate::identity::AcquirerName;
+use crate::method::Method;
+use crate::payment::Payment;
+use crate::state::RefundStatus;
+use crate::time::Timestamp;
+
+/// How much the time of a transfer's name, of its receipt, and of our learning of it may be apart, in milliseconds. By so
+/// much more than its day a list is read, and what changed so lately is not missed in it yet.
+pub const MARGIN_MS: u64 = 10 * 60_000;
+
+/// The line that an acquirer's list of this day should have because this payment was paid: none if it was not paid by a
+/// Pix there, on another day, or so shortly before the list was read that it may not be in it yet.
+pub fn expected_pix(
+    payment: &Payment,
+    acquirer: &AcquirerName,
+    (day, read_at): (NaiveDate, Timestamp),
+) -> Option<StatementLine> {
+    let state = &payment.state;
+    let end_to_end_id = state.end_to_end_id.as_ref()?;
+    let gross = state.captured_amount?;
+    let is_there = payment.method() == Method::Pix && payment.acquirer() == Some(acquirer);
+    let paid_at = state.paid_at?;
+    let day_of_transfer = transferred_at(end_to_end_id).unwrap_or(paid_at).sao_paulo_date();
+    if !is_there || day_of_transfer != day || paid_at.plus_ms(MARGIN_MS) > read_at {
+        return None;
+    }
+    let source = Source::list_of(acquirer);
+    let subject = Subject::Pix { transaction_id: Some(payment.id), end_to_end_id: end_to_end_id.clone() };
+    Some(StatementLine {
+        id: StatementLine::pix_id(&source, end_to_end_id),
+        source,
+        day,
+        kind: LineKind::Pix,
+        reference: Some(end_to_end_id.clone()),
+        subject,
+        gross,
+        fee: None,
+        net: None,
+        on: day,
+        place: StatementLine::EXPECTED.into(),
+    })
+}
+
+/// The lines of refunds that a list should have with the Pix of this line: of what the payment knows to have gone back.
+/// None if anything of it changed shortly before the list was read.
+pub fn expected_refunds(pix: &StatementLine, payment: &Payment, read_at: Timestamp) -> Vec<StatementLine> {
+    let Subject::Pix { end_to_end_id, .. } = &pix.subject else { return Vec::new() };
+    let is_of_payment = payment.state.end_to_end_id.as_ref() == Some(end_to_end_id);
+    if !is_of_payment || payment.state.updated_at.plus_ms(MARGIN_MS) > read_at {
+        return Vec::new();
+    }
+    let done = payment.state.refunds.iter().filter(|refund| refund.status == RefundStatus::Succeeded);
+    let expected = done.map(|refund| StatementLine {
+        id: StatementLine::refund_id(&pix.source, end_to_end_id, &refund.id),
+        source: pix.source.clone(),
+        day: pix.day,
+        kind: LineKind::Refund,
+        reference: Some(refund.id.clone()),
+        subject: Subject::Refund {
+            transaction_id: Some(payment.id),
+            end_to_end_id: end_to_end_id.clone(),
+            refund_id: refund.id.clone(),
+            is_chargeback: false,
+        },
+        gross: refund.amount,
+        fee: None,
+        net: None,
+        on: refund.created_at.sao_paulo_date(),
+        place: StatementLine::EXPECTED.into(),
+    });
+    expected.collect()
+}
+
+/// The minute, in UTC, that the name of a transfer tells: twelve of its 32 characters, after the
+/// `E` and eight digits of the bank (Banco Central, Manual das Interfaces de Comunicação do Pix).
+fn transferred_at(end_to_end_id: &str) -> Option<Timestamp> {
+    let minute = end_to_end_id.get(9..21)?;
+    let at = NaiveDateTime::parse_from_str(minute, "%Y%m%d%H%M").ok()?;
+    Some(Timestamp::from_millis(at.and_utc().timestamp_millis()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_transfer_tells_its_minute() {
+        let at = transferred_at("E00000000202611230259abcdefghijk").unwrap();
+        assert_eq!(at.to_string(), "2026-11-23T02:59:00.000Z");
+        assert_eq!(at.sao_paulo_date().to_string(), "2026-11-22");
+        for text in ["", "E1", "E00000000202613230259abcdefghijk", "Eéééééééééééééééé"] {
+            assert_eq!(transferred_at(text), None, "{text}");
+        }
+    }
+}

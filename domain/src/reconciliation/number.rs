@@ -1,0 +1,76 @@
+//! Numbers of boletos, by which a file's line finds its payment.
+
+use crate::identity::TransactionId;
+use crate::method::Method;
+use crate::payment::Payment;
+use crate::slip::document_number;
+
+/// The name among an acquirer's names of a charge under which the nosso número is kept.
+const OUR_NUMBER: &str = "ourNumber";
+
+/// A number of a boleto without what files and slips write differently: blanks, punctuation, leading zeros, small
+/// letters.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SlipNumber {
+    /// The bank's (nosso número), with its digit.
+    Ours(String),
+    /// The beneficiary's (nº do documento).
+    Document(String),
+}
+
+impl SlipNumber {
+    /// The bank's number, if there is anything to it.
+    pub fn ours(text: &str) -> Option<Self> {
+        bare(text).map(Self::Ours)
+    }
+
+    /// The beneficiary's number, if there is anything to it.
+    pub fn document(text: &str) -> Option<Self> {
+        bare(text).map(Self::Document)
+    }
+
+    /// The bare number.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Ours(number) | Self::Document(number) => number,
+        }
+    }
+}
+
+fn bare(text: &str) -> Option<String> {
+    let kept = text.chars().filter(|character| character.is_ascii_alphanumeric());
+    let bare: String = kept.skip_while(|character| *character == '0').collect();
+    (!bare.is_empty()).then(|| bare.to_ascii_uppercase())
+}
+
+/// The numbers by which a boleto is found: the bank's, once it is known, and the beneficiary's. Nothing else has any.
+pub fn slip_numbers_of(payment: &Payment) -> (Option<SlipNumber>, Option<SlipNumber>) {
+    match payment.method() {
+        Method::Boleto => {
+            let last = payment.state.attempts.last();
+            let ours = last.and_then(|attempt| attempt.reference.get(OUR_NUMBER)).and_then(SlipNumber::ours);
+            (ours, SlipNumber::document(&document_of(payment.id, payment)))
+        }
+        Method::Pix | Method::CreditCard => (None, None),
+    }
+}
+
+fn document_of(id: TransactionId, payment: &Payment) -> String {
+    document_number(id, payment.order.external_reference.as_deref())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_differently_is_the_same_number() {
+        for text in ["00000000233P", "233-p", " 0233/P "] {
+            assert_eq!(SlipNumber::ours(text), Some(SlipNumber::Ours("233P".into())), "{text}");
+        }
+        for text in ["", "000", "-/ "] {
+            assert_eq!(SlipNumber::document(text), None, "{text}");
+        }
+        assert_ne!(SlipNumber::ours("7"), SlipNumber::document("7"));
+    }
+}

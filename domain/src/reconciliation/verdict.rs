@@ -1,0 +1,323 @@
+//! Verdicts: what came of holding a line against its payment, and what a person may do about it.
+
+use chrono::NaiveDate;
+use serde::{Deserialize, Serialize};
+
+use super::line::{LineKind, Source, StatementLine, Subject};
+use crate::exception::Exception;
+use crate::identity::{AcquirerName, TransactionId};
+use crate::time::{DAY_MS, Timestamp};
+
+/// How long after a line was imported an acquirer that does not answer is asked about it, before an operator hears of it
+/// all the same.
+pub const ASKED_FOR_MS: u64 = DAY_MS / 2;
+
+/// What came of holding a line against its payment, in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Both say the same.
+    Matched,
+    /// There is a payment, and it says otherwise.
+    Different,
+    /// The payment has it, and the list that it should be in has not.
+    MissingThere,
+    /// No payment here is meant.
+    UnknownHere,
+}
+
+impl Verdict {
+    /// Every verdict.
+    pub const ALL: [Self; 4] = [Self::Matched, Self::Different, Self::MissingThere, Self::UnknownHere];
+
+    /// As it is told outside.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Matched => "matched",
+            Self::Different => "different",
+            Self::MissingThere => "missing_there",
+            Self::UnknownHere => "unknown_here",
+        }
+    }
+
+    /// Reads that spelling.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|verdict| verdict.as_str() == text)
+    }
+}
+
+/// In what both differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Field {
+    /// Whether the money was moved.
+    Status,
+    /// How much was moved.
+    Gross,
+    /// Which movement it was.
+    Reference,
+}
+
+impl Field {
+    /// As it is told outside.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Status => "status",
+            Self::Gross => "gross",
+            Self::Reference => "reference",
+        }
+    }
+}
+
+/// What a payment says, and what a line says instead.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Difference {
+    /// Of what.
+    pub field: Field,
+    /// What the payment says.
+    pub here: String,
+    /// What the line says.
+    pub there: String,
+}
+
+/// A verdict with what it rests on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "verdict", content = "difference")]
+pub enum Finding {
+    /// See [`Verdict::Matched`].
+    Matched,
+    /// See [`Verdict::Different`].
+    Different(Difference),
+    /// See [`Verdict::MissingThere`].
+    MissingThere,
+    /// See [`Verdict::UnknownHere`].
+    UnknownHere,
+}
+
+impl Finding {
+    /// In a word.
+    pub const fn verdict(&self) -> Verdict {
+        match self {
+            Self::Matched => Verdict::Matched,
+            Self::Different(_) => Verdict::Different,
+            Self::MissingThere => Verdict::MissingThere,
+            Self::UnknownHere => Verdict::UnknownHere,
+        }
+    }
+
+    /// What differs, if that is the verdict.
+    pub const fn difference(&self) -> Option<&Difference> {
+        match self {
+            Self::Different(difference) => Some(difference),
+            Self::Matched | Self::MissingThere | Self::UnknownHere => None,
+        }
+    }
+}
+
+/// What a line was found to be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Judged {
+    /// What.
+    pub finding: Finding,
+    /// The payment that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transaction_id: Option<TransactionId>,
+    /// The acquirer that had that payment's charge then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acquirer: Option<AcquirerName>,
+    /// Whether everybody was asked who could be. What differs and is not final has no exception yet, and is judged again
+    /// by the next run.
+    pub is_final: bool,
+}
+
+/// A line as a store keeps it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StoredLine {
+    /// What was told.
+    pub line: StatementLine,
+    /// When it was told first.
+    pub imported_at: Timestamp,
+    /// What it was found to be; absent until it is judged, which shows nobody anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged: Option<Judged>,
+}
+
+impl StoredLine {
+    /// What it tells of. A Pix that is no charge of ours is something else.
+    pub fn kind(&self) -> LineKind {
+        let is_unknown = |judged: &Judged| judged.finding == Finding::UnknownHere;
+        match (self.line.kind, &self.judged) {
+            (LineKind::Pix, Some(judged)) if is_unknown(judged) => LineKind::Other,
+            (kind, _) => kind,
+        }
+    }
+
+    /// The verdict, once there is one.
+    pub fn verdict(&self) -> Option<Verdict> {
+        self.judged.as_ref().map(|judged| judged.finding.verdict())
+    }
+
+    /// What operators see of it, if it differs and nobody is left who could be asked.
+    pub fn exception(&self, now: Timestamp) -> Option<Exception> {
+        let judged = self.judged.as_ref().filter(|judged| judged.is_final)?;
+        let kind = ReconciliationKind::of(&judged.finding)?;
+        Some(Exception {
+            id: format!("reconciliation:{}", self.line.id),
+            kind: kind.as_str().into(),
+            transaction_id: judged.transaction_id,
+            acquirer: judged.acquirer.clone(),
+            detail: self.detail(&judged.finding),
+            advice: kind.advice().into(),
+            reported_at: now,
+            resolution: None,
+        })
+    }
+
+    fn detail(&self, finding: &Finding) -> String {
+        let StatementLine { source, gross, on, place, .. } = &self.line;
+        let (kind, reference) = (self.kind().as_str(), self.reference());
+        let what = format!("{kind} {reference} of {gross} on {on}");
+        match finding {
+            Finding::Matched => format!("{what} ({place})"),
+            Finding::Different(Difference { field, here, there }) => {
+                format!("{what} ({place}): {} is {here} here, and {there} there", field.as_str())
+            }
+            Finding::MissingThere => format!("{what} is known here, and {source} does not list it"),
+            Finding::UnknownHere => format!("{what} ({place}), and no payment here is meant"),
+        }
+    }
+
+    /// What the other side calls it, for people.
+    pub fn reference(&self) -> &str {
+        let document = match &self.line.subject {
+            Subject::Boleto { document_number, .. } => document_number.as_deref(),
+            Subject::Pix { .. } | Subject::Refund { .. } => None,
+        };
+        self.line.reference.as_deref().or(document).unwrap_or("without a number")
+    }
+}
+
+/// The kinds of exceptions that reconciliation makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReconciliationKind {
+    /// The money was moved on one side only.
+    StatusDiffers,
+    /// Not as much was moved on one side as on the other.
+    AmountDiffers,
+    /// Another movement than the one that is known.
+    MovementDiffers,
+    /// See [`Verdict::MissingThere`].
+    MissingThere,
+    /// See [`Verdict::UnknownHere`].
+    UnknownHere,
+}
+
+/// Every kind.
+pub const RECONCILIATION_KINDS: [ReconciliationKind; 5] = [
+    ReconciliationKind::StatusDiffers,
+    ReconciliationKind::AmountDiffers,
+    ReconciliationKind::MovementDiffers,
+    ReconciliationKind::MissingThere,
+    ReconciliationKind::UnknownHere,
+];
+
+impl ReconciliationKind {
+    /// That of a finding; none if nothing differs.
+    pub const fn of(finding: &Finding) -> Option<Self> {
+        match finding {
+            Finding::Matched => None,
+            Finding::Different(difference) => Some(match difference.field {
+                Field::Status => Self::StatusDiffers,
+                Field::Gross => Self::AmountDiffers,
+                Field::Reference => Self::MovementDiffers,
+            }),
+            Finding::MissingThere => Some(Self::MissingThere),
+            Finding::UnknownHere => Some(Self::UnknownHere),
+        }
+    }
+
+    /// As `/ops/exceptions` spells it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::StatusDiffers => "status_differs",
+            Self::AmountDiffers => "amount_differs",
+            Self::MovementDiffers => "movement_differs",
+            Self::MissingThere => "missing_there",
+            Self::UnknownHere => "unknown_here",
+        }
+    }
+
+    /// Reads that spelling.
+    pub fn parse(text: &str) -> Option<Self> {
+        RECONCILIATION_KINDS.into_iter().find(|kind| kind.as_str() == text)
+    }
+
+    /// What an operator may do next.
+    pub const fn advice(self) -> &'static str {
+        match self {
+            Self::StatusDiffers => {
+                "ask the acquirer again; if it still denies what its list has, send it both, and refund the payer there if the \
+                 merchant gave nothing for the money"
+            }
+            Self::AmountDiffers => {
+                "compare with the acquirer's statement; refund the payer there, or settle the difference with the merchant"
+            }
+            Self::MovementDiffers => {
+                "the payment was paid by another movement: refund this one at the acquirer"
+            }
+            Self::MissingThere => {
+                "ask the acquirer again, and look for the money in the account's statement before anything more is given for it"
+            }
+            Self::UnknownHere => {
+                "find out at the acquirer who was to be paid; if it was nobody, refund it there"
+            }
+        }
+    }
+}
+
+/// Where a line stands in the order of its source: by day and id.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LineCursor {
+    /// Its day.
+    pub day: NaiveDate,
+    /// Its id.
+    pub id: String,
+}
+
+impl LineCursor {
+    /// The place of a line.
+    pub fn of(line: &StatementLine) -> Self {
+        Self { day: line.day, id: line.id.clone() }
+    }
+}
+
+/// Which lines are wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineFilter {
+    /// Of whom.
+    pub source: Source,
+    /// From this day on.
+    pub from: NaiveDate,
+    /// Until this day, which is included.
+    pub until: NaiveDate,
+    /// With this verdict; all, judged or not, when absent.
+    pub verdict: Option<Verdict>,
+}
+
+/// How many lines of one day and source have a verdict.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LineSum {
+    /// The day.
+    pub day: NaiveDate,
+    /// The source.
+    pub source: Source,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// How many.
+    pub count: u64,
+    /// The sum of what was moved, in cents.
+    pub gross_cents: u64,
+}

@@ -1,0 +1,47 @@
+//! The body of a dry run: that of a creation, less of the card, and perhaps a time and dice.
+
+use super::fields::{Fields, Findings};
+use super::terms::CardForm;
+use super::violation::{Broken, code};
+use super::{CARD_DATA, Rejection, RequestLimits, json, read_body, sent_card_number};
+use crate::order::Order;
+use crate::time::Timestamp;
+
+/// What would be created, when, and with which dice.
+#[derive(Debug)]
+pub struct Evaluation {
+    /// What would be asked for. Of the card it holds no more than any order.
+    pub order: Order,
+    /// When.
+    pub at: Timestamp,
+    /// The dice; absent if any will do.
+    pub dice: Option<u64>,
+}
+
+/// Reads the body of `POST /pay/routing/evaluate`: the rules are those of a creation at that time.
+///
+/// # Errors
+/// As [`super::parse`] and [`super::ParsedRequest::into_purchase`].
+pub fn parse(body: &[u8], now: Timestamp, limits: &RequestLimits) -> Result<Evaluation, Rejection> {
+    let object = json::read(body)?;
+    let findings = Findings::with_card_number(sent_card_number(&object));
+    let root = Fields::of_body(&object, &findings);
+    let (sent_at, dice) = (at(&root), dice(&root));
+    let at = sent_at.unwrap_or(now);
+    let read = read_body(&root, at, limits, CardForm::ForRoute);
+    root.refuse_card_numbers(&CARD_DATA);
+    let (mut request, clock_violations) = findings.conclude(read)?;
+    request.clock_violations = clock_violations;
+    Ok(Evaluation { order: request.into_purchase()?.order, at, dice })
+}
+
+fn at(root: &Fields<'_>) -> Option<Timestamp> {
+    let broken = || Broken::new(code::FORMAT, "must be a time with an offset, such as 2026-11-21T12:00:00Z");
+    root.optional("at").parsed(|text| Timestamp::parse(text).ok_or_else(broken))
+}
+
+fn dice(root: &Fields<'_>) -> Option<u64> {
+    let broken = || Broken::new(code::RANGE, "must be the digits of a number from 0 to 18446744073709551615");
+    let read = |text: &str| crate::text::is_digits(text).then(|| text.parse().ok()).flatten();
+    root.optional("dice").parsed(|text| read(text).ok_or_else(broken))
+}

@@ -1,0 +1,243 @@
+//! Lines of lists and files, held against payments: every verdict, and what a list should have had.
+
+use chrono::NaiveDate;
+use quita_domain::reconciliation::{
+    Field, Finding, LineKind, MARGIN_MS, RECONCILIATION_KINDS, ReconciliationKind, Source, StatementLine,
+    StoredLine, Subject, Verdict, expected_pix, expected_refunds, judge,
+};
+use quita_domain::state::RefundStatus;
+use quita_domain::time::DAY_MS;
+
+use crate::payments::time::DAY;
+use crate::*;
+
+/// A transfer of the day on which these payments begin.
+const E2E: &str = "E00000000202611211200abcdefghijk";
+
+fn bank() -> AcquirerName {
+    AcquirerName::new("first")
+}
+
+fn today() -> NaiveDate {
+    START.sao_paulo_date()
+}
+
+/// Paid by this transfer.
+fn paid_by(end_to_end_id: &str) -> Payment {
+    let fact = Fact::Settled(Settlement {
+        id: end_to_end_id.into(),
+        amount: Money::from_cents(10_000),
+        paid_on: None,
+        end_to_end_id: Some(end_to_end_id.into()),
+        approval: None,
+    });
+    after(&pending(), notice(fact), 2_000)
+}
+
+fn line(kind: LineKind, subject: Subject, cents: u64) -> StatementLine {
+    StatementLine {
+        id: "line".into(),
+        source: Source::list_of(&bank()),
+        day: today(),
+        kind,
+        reference: Some("reference".into()),
+        subject,
+        gross: Money::from_cents(cents),
+        fee: None,
+        net: None,
+        on: today(),
+        place: "page 0".into(),
+    }
+}
+
+fn pix(end_to_end_id: &str, cents: u64) -> StatementLine {
+    let transaction_id = Some(pending().id);
+    line(LineKind::Pix, Subject::Pix { transaction_id, end_to_end_id: end_to_end_id.into() }, cents)
+}
+
+fn returned(refund_id: &str, is_chargeback: bool, cents: u64) -> StatementLine {
+    let (end_to_end_id, refund_id) = (E2E.into(), refund_id.into());
+    let subject =
+        Subject::Refund { transaction_id: Some(pending().id), end_to_end_id, refund_id, is_chargeback };
+    line(LineKind::Refund, subject, cents)
+}
+
+fn boleto(kind: LineKind, cents: u64, interest: u64) -> StatementLine {
+    let interest = Money::from_cents(interest);
+    let our_number = Some("12".into());
+    line(kind, Subject::Boleto { bank: "341".into(), our_number, document_number: None, interest }, cents)
+}
+
+#[track_caller]
+fn check(line: &StatementLine, payment: &Payment, expected: Option<(Field, &str, &str)>) {
+    let found = judge(line, Some(payment));
+    let difference = found.difference().map(|found| (found.field, found.here.as_str(), found.there.as_str()));
+    assert_eq!(difference, expected, "{found:?}");
+    assert_eq!(found.verdict() == Verdict::Matched, expected.is_none());
+}
+
+#[test]
+fn a_pix_matches_the_payment_that_it_paid_and_nothing_else() {
+    check(&pix(E2E, 10_000), &paid_by(E2E), None);
+    check(&pix(E2E, 9_999), &paid_by(E2E), Some((Field::Gross, "100.00", "99.99")));
+    check(&pix("E2", 10_000), &paid_by(E2E), Some((Field::Reference, E2E, "E2")));
+    check(&pix(E2E, 10_000), &pending(), Some((Field::Status, "pending", "paid")));
+    let expired = after(&pending(), notice(Fact::Expired), 2 * DAY);
+    check(&pix(E2E, 10_000), &expired, Some((Field::Status, "expired", "paid")));
+    let returned = after(&paid_by(E2E), notice(charged_back("c1")), 3_000);
+    check(&pix(E2E, 10_000), &returned, None);
+    assert_eq!(judge(&pix(E2E, 10_000), None), Finding::UnknownHere);
+}
+
+#[test]
+fn a_refund_matches_what_the_payment_knows_to_have_gone_back() {
+    let refunded = |id: &str| Fact::Refunded { refund_id: id.into(), amount: Some(Money::from_cents(400)) };
+    let paid = after(&paid_by(E2E), notice(refunded("r1")), 3_000);
+    check(&returned("r1", false, 400), &paid, None);
+    check(&returned("r1", false, 401), &paid, Some((Field::Gross, "4.00", "4.01")));
+    check(&returned("r2", false, 400), &paid, Some((Field::Status, "nothing", "succeeded")));
+    let asked = after(&paid, requested(refund(100), None, 5), 3_500);
+    let id = Uuid::from_u128(5).to_string();
+    check(&returned(&id, false, 100), &asked, Some((Field::Status, "processing", "succeeded")));
+    check(&returned("c1", true, 10_000), &paid, Some((Field::Status, "nothing", "chargeback")));
+    let disputed = after(&paid, notice(charged_back("c1")), 4_000);
+    check(&returned("c1", true, 10_000), &disputed, None);
+    // It went back of another Pix, which has a line of its own.
+    check(&returned("r9", false, 1), &paid_by("E9"), None);
+}
+
+#[test]
+fn a_boletos_line_matches_what_became_of_the_payment() {
+    let (pending, paid) = (pending(), paid());
+    let expired = after(&pending, notice(Fact::Expired), 2 * DAY);
+    for (kind, payment, expected) in [
+        (LineKind::Registered, &pending, None),
+        (LineKind::Registered, &expired, None),
+        (LineKind::Fee, &paid, None),
+        (LineKind::Other, &pending, None),
+        (LineKind::Settled, &paid, None),
+        (LineKind::Settled, &pending, Some((Field::Status, "pending", "paid"))),
+        (LineKind::WrittenOff, &expired, None),
+        (LineKind::WrittenOff, &pending, Some((Field::Status, "pending", "written_off"))),
+        (LineKind::WrittenOff, &paid, Some((Field::Status, "paid", "written_off"))),
+        (LineKind::Rejected, &expired, None),
+        (LineKind::Rejected, &paid, None),
+        (LineKind::Rejected, &pending, Some((Field::Status, "pending", "rejected"))),
+    ] {
+        check(&boleto(kind, 10_000, 0), payment, expected);
+    }
+    // With interest and fine, or without: what came in for the payment is the same.
+    for (received, interest, matches) in
+        [(10_200, 200, true), (10_000, 200, true), (9_800, 200, true), (10_100, 200, false)]
+    {
+        let finding = judge(&boleto(LineKind::Settled, received, interest), Some(&paid));
+        assert_eq!(finding == Finding::Matched, matches, "{received}");
+    }
+}
+
+#[test]
+fn what_a_bank_charges_for_nothing_in_particular_is_nobodys() {
+    let mut fee = boleto(LineKind::Fee, 0, 0);
+    assert_eq!(judge(&fee, None), Finding::UnknownHere, "it names a boleto");
+    fee.subject = Subject::Boleto {
+        bank: "341".into(),
+        our_number: None,
+        document_number: None,
+        interest: Money::ZERO,
+    };
+    assert_eq!(judge(&fee, None), Finding::Matched);
+    assert_eq!(judge(&StatementLine { kind: LineKind::Settled, ..fee }, None), Finding::UnknownHere);
+}
+
+#[test]
+fn a_list_should_have_what_was_paid_on_its_day_a_while_ago() {
+    let paid = paid_by(E2E);
+    let later = START.plus_ms(DAY_MS);
+    let expected = expected_pix(&paid, &bank(), (today(), later)).unwrap();
+    assert_eq!((expected.gross.cents(), expected.named_payment()), (10_000, Some(paid.id)));
+    assert_eq!(expected.id, StatementLine::pix_id(&Source::list_of(&bank()), E2E));
+    assert!(expected.is_expected() && !expected.says_the_same(&pix(E2E, 10_000)));
+    let tomorrow = today().succ_opt().unwrap();
+    for (payment, acquirer, day, read_at) in [
+        (&paid, &AcquirerName::new("second"), today(), later),
+        (&paid, &bank(), tomorrow, later),
+        (&paid, &bank(), today(), START.plus_ms(MARGIN_MS)),
+        (&pending(), &bank(), today(), later),
+        (&crate::paid(), &bank(), today(), later),
+    ] {
+        assert_eq!(expected_pix(payment, acquirer, (day, read_at)), None, "{day} {read_at}");
+    }
+    // Learnt days later, it is missed in the list of the day that its name tells.
+    let late = "E00000000202611192359abcdefghijk";
+    let day = "2026-11-19".parse().unwrap();
+    assert!(expected_pix(&paid_by(late), &bank(), (day, later)).is_some());
+    assert!(expected_pix(&paid_by(late), &bank(), (today(), later)).is_none());
+}
+
+#[test]
+fn a_pix_should_be_followed_by_what_went_back_of_it() {
+    let fact = Fact::Refunded { refund_id: "r1".into(), amount: Some(Money::from_cents(400)) };
+    let refunded = after(&paid_by(E2E), notice(fact), 3_000);
+    let asked = after(&refunded, requested(refund(100), None, 5), 3_500);
+    assert_eq!(asked.state.refunds[1].status, RefundStatus::Processing);
+    let later = START.plus_ms(DAY_MS);
+    let expected = expected_refunds(&pix(E2E, 10_000), &asked, later);
+    let told: Vec<_> = expected.iter().map(|line| (line.reference.as_deref(), line.gross.cents())).collect();
+    assert_eq!(told, [(Some("r1"), 400)], "only what has gone back for certain");
+    assert_eq!(expected_refunds(&pix("E2", 10_000), &asked, later), []);
+    assert_eq!(expected_refunds(&pix(E2E, 10_000), &asked, START.plus_ms(MARGIN_MS)), []);
+}
+
+#[test]
+fn what_differs_is_an_exception_once_everybody_was_asked() {
+    let kinds = [
+        (judge(&pix(E2E, 10_000), Some(&pending())), Some("status_differs")),
+        (judge(&pix(E2E, 1), Some(&paid_by(E2E))), Some("amount_differs")),
+        (judge(&pix("E2", 1), Some(&paid_by(E2E))), Some("movement_differs")),
+        (Finding::MissingThere, Some("missing_there")),
+        (Finding::UnknownHere, Some("unknown_here")),
+        (Finding::Matched, None),
+    ];
+    for (finding, kind) in kinds {
+        let judged = quita_domain::reconciliation::Judged {
+            finding,
+            transaction_id: None,
+            acquirer: Some(bank()),
+            is_final: false,
+        };
+        let stored = StoredLine { line: pix(E2E, 10_000), imported_at: START, judged: Some(judged.clone()) };
+        assert_eq!(stored.exception(START), None, "somebody may still be asked");
+        let judged = Some(quita_domain::reconciliation::Judged { is_final: true, ..judged });
+        let exception = StoredLine { judged, ..stored }.exception(START);
+        assert_eq!(exception.as_ref().map(|exception| exception.kind.as_str()), kind);
+        assert!(exception.is_none_or(|exception| exception.id == "reconciliation:line"));
+    }
+    for kind in RECONCILIATION_KINDS {
+        assert_eq!(ReconciliationKind::parse(kind.as_str()), Some(kind));
+        assert!(!kind.advice().is_empty());
+    }
+    for verdict in Verdict::ALL {
+        assert_eq!(Verdict::parse(verdict.as_str()), Some(verdict));
+    }
+}
+
+#[test]
+fn a_notice_that_states_nothing_has_the_acquirer_asked_as_a_hint_does() {
+    for payment in [pending(), paid(), open(pix_order()).next.unwrap()] {
+        let by_notice = payment.decide(notice(Fact::Hint), &at(5_000)).unwrap();
+        let by_hint = payment.decide(Command::Hinted(bank()), &at(5_000)).unwrap();
+        assert_eq!(by_notice.next, by_hint.next);
+        assert!(by_notice.discrepancies.is_empty());
+    }
+    let before = pending();
+    let hinted = after(&before, notice(Fact::Hint), 5_000);
+    assert!(!hinted.was_answered_since(before.inquired_at), "nobody was asked");
+    let asked = hinted.decide(Command::Wake, &at(5_000)).unwrap().next.unwrap();
+    assert!(!asked.was_answered_since(before.inquired_at), "it has not answered");
+    let answer = ChargeAnswer::known(pending_fact());
+    let asked_at = asked.inquired_at;
+    let answered =
+        after(&asked, Command::Inquired { attempt: 1, asked_at, inquiring_for_ms: None, answer }, 5_100);
+    assert!(answered.was_answered_since(before.inquired_at));
+    assert!(!answered.was_answered_since(answered.inquired_at));
+}

@@ -1,0 +1,202 @@
+//! A replay: the plan of a payment that exists, made again with other routes.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+
+use std::collections::BTreeMap;
+
+use quita_domain::document::{Document, DocumentType};
+use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};
+use quita_domain::method::Method;
+use quita_domain::money::Money;
+use quita_domain::order::{Address, Order, Payer, Terms, Utm};
+use quita_domain::payment::{Context, NewPayment, Payment};
+use quita_domain::phone::Phone;
+use quita_domain::postal::{Cep, Uf};
+use quita_domain::routing::{
+    Approvals, Candidate, Condition, CostLine, Criteria, Preference, Rate, Replayed, Routed, RoutingTable,
+    Rule, Standing, Then, Use, Wanted, plan, replay, seen,
+};
+use quita_domain::time::Timestamp;
+use uuid::Uuid;
+
+const NAMES: [&str; 3] = ["a", "b", "c"];
+
+const WELL: (Condition, Approvals) = (Condition::Healthy, Approvals { approved: 0, tries: 0 });
+
+fn names() -> [AcquirerName; 3] {
+    NAMES.map(AcquirerName::new)
+}
+
+fn order() -> Order {
+    Order {
+        method: Method::Pix,
+        amount: Money::from_cents(10_000),
+        payer: Payer {
+            first_name: "Maria".into(),
+            last_name: "Silva".into(),
+            document: Document::parse("52998224725", DocumentType::Cpf).unwrap(),
+            email: "maria@example.com".into(),
+            phone: Phone::parse("11987654321").unwrap(),
+            address: Address {
+                street: "Rua Augusta".into(),
+                number: "100".into(),
+                complement: None,
+                neighborhood: "Centro".into(),
+                city: "São Paulo".into(),
+                state: Uf::parse("SP").unwrap(),
+                zip_code: Cep::parse("01304000").unwrap(),
+            },
+        },
+        items: Vec::new(),
+        shipping_fee: None,
+        splits: Vec::new(),
+        utm: Utm::default(),
+        postback_url: None,
+        external_reference: None,
+        metadata: BTreeMap::new(),
+        terms: Terms::Pix { expires_in_s: 3_600 },
+    }
+}
+
+fn candidates(names: &[AcquirerName], how: impl Fn(usize) -> (Condition, Approvals)) -> Vec<Candidate<'_>> {
+    let candidates = names.iter().enumerate().map(|(place, acquirer)| {
+        let (condition, approvals) = how(place);
+        let (min_amount, max_amount) = (Money::from_cents(1), Money::MAX);
+        Candidate { acquirer, min_amount, max_amount, max_expiry_s: None, condition, approvals }
+    });
+    candidates.collect()
+}
+
+/// A payment that was routed by this table, with these dice, while the acquirers were so.
+fn routed(table: &RoutingTable, dice: u64, how: impl Fn(usize) -> (Condition, Approvals)) -> Payment {
+    let (order, names) = (order(), names());
+    let owner = Owner {
+        merchant: MerchantId::new("demo"),
+        application: ApplicationName::new("default"),
+        mode: Mode::Test,
+    };
+    let now = Timestamp::from_millis(1_795_262_400_000);
+    let candidates = candidates(&names, how);
+    let planned = plan(&Wanted::of(&order, &owner.merchant, now), &candidates, table, dice);
+    let (considered, kept) = (planned.considered(), planned.routed(table.version()));
+    let new = NewPayment {
+        id: TransactionId::new(Uuid::from_u128(7)),
+        owner,
+        order,
+        card_fingerprint: None,
+        fingerprint: None,
+        page_token: "token".into(),
+        considered,
+        routed: kept,
+    };
+    let context = Context {
+        now,
+        dice,
+        op: Uuid::from_u128(1),
+        card_tries: None,
+        card_at_hand: false,
+        operates_in_turn: false,
+        hint_gap_ms: 2_000,
+        reads_approved: false,
+    };
+    Payment::open(new, &context).next.unwrap()
+}
+
+/// What becomes of it with another table: the acquirers are as the payment says that they were.
+fn replayed(payment: &Payment, before: &RoutingTable, after: &RoutingTable) -> Replayed {
+    let names = names();
+    let candidates = candidates(&names, |place| seen(payment, &names[place]));
+    replay(payment, &candidates, before, after)
+}
+
+fn weights(weights: [u32; 3]) -> RoutingTable {
+    let standings = names().into_iter().zip(weights);
+    let standings = standings.map(|(name, weight)| (name, Standing { priority: 1, weight }));
+    RoutingTable { standings: standings.collect(), ..RoutingTable::default() }
+}
+
+fn first_to(acquirer: &str) -> RoutingTable {
+    let rule = Rule {
+        name: "r".into(),
+        when: Criteria::default(),
+        uses: vec![Use { acquirer: AcquirerName::new(acquirer), weight: 1 }],
+        then: Then::Next,
+        retry_declines: false,
+    };
+    RoutingTable { rules: vec![rule], ..weights([1, 1, 1]) }
+}
+
+fn costs(cents: [u64; 3]) -> Vec<CostLine> {
+    let lines = names().into_iter().zip(cents).map(|(acquirer, cents)| CostLine {
+        acquirer,
+        when: Criteria::default(),
+        rate: Rate::default(),
+        fixed: Money::from_cents(cents),
+    });
+    lines.collect()
+}
+
+#[test]
+fn the_same_table_moves_no_payment_however_the_acquirers_were() {
+    let conditions =
+        [Condition::Healthy, Condition::Failing, Condition::Throttled, Condition::Busy, Condition::Paused];
+    for prefer in Preference::ALL {
+        let table = RoutingTable { prefer, costs: costs([50, 40, 30]), ..weights([7, 2, 1]) };
+        for dice in 0..500_u64 {
+            let how = |place: usize| {
+                let turn = usize::try_from(dice).unwrap() / 5_usize.pow(u32::try_from(place).unwrap());
+                let approved = u8::try_from(turn % 200).unwrap();
+                (conditions[turn % 5], Approvals { approved, tries: 200 })
+            };
+            let payment = routed(&table, dice.wrapping_mul(0x9e37_79b9_7f4a_7c15), how);
+            let replayed = replayed(&payment, &table, &table);
+            assert!(!replayed.has_moved(), "{dice}: {replayed:?}");
+            assert_eq!(replayed.cost_before, replayed.cost_after);
+        }
+    }
+}
+
+#[test]
+fn another_rule_moves_a_payment_and_each_way_costs_what_its_own_table_says() {
+    let before = RoutingTable { costs: costs([100, 1, 2]), ..first_to("a") };
+    let after = RoutingTable { costs: costs([1, 30, 2]), ..first_to("b") };
+    let replayed = replayed(&routed(&before, 1, |_| WELL), &before, &after);
+    let [a, b, _] = names();
+    let expected = Replayed {
+        from: Some(a),
+        cost_before: Money::from_cents(100),
+        to: Some(b),
+        cost_after: Money::from_cents(30),
+    };
+    assert_eq!(replayed, expected);
+}
+
+#[test]
+fn who_was_ill_then_is_ill_in_the_replay() {
+    let ill = |place| if place == 1 { (Condition::Failing, Approvals::default()) } else { WELL };
+    let payment = routed(&first_to("a"), 1, ill);
+    let replayed = replayed(&payment, &first_to("a"), &first_to("b"));
+    assert_ne!(replayed.to, Some(AcquirerName::new("b")), "it was tried last then");
+}
+
+/// Approvals as they were decide what `net` would have done, not those of today.
+#[test]
+fn approvals_are_those_that_the_plan_saw() {
+    let approving = |place| {
+        let approved = if place == 2 { 200 } else { 0 };
+        (Condition::Healthy, Approvals { approved, tries: 200 })
+    };
+    let net = RoutingTable { prefer: Preference::Net, ..weights([1, 1, 1]) };
+    let payment = routed(&first_to("a"), 1, approving);
+    assert_eq!(replayed(&payment, &first_to("a"), &net).to, Some(AcquirerName::new("c")));
+}
+
+#[test]
+fn a_payment_from_before_anything_was_kept_is_taken_at_its_word() {
+    let ill = |place| if place == 1 { (Condition::Failing, Approvals::default()) } else { WELL };
+    let mut payment = routed(&first_to("a"), 1, ill);
+    payment.routed = Routed::default().into();
+    let failing = (Condition::Failing, Approvals::default());
+    assert_eq!(seen(&payment, &AcquirerName::new("b")), failing);
+    assert_eq!(seen(&payment, &AcquirerName::new("a")), WELL);
+    assert_eq!(seen(&payment, &AcquirerName::new("unheard of")), WELL);
+}

@@ -1,0 +1,107 @@
+//! `quita reconcile`: what acquirers list, and what banks' return files say, held against the payments.
+//!
+//! Works beside the service, which has the acquirers asked about what differs. What is found is stored, so that the
+//! operators' console shows it, and running it again changes nothing but what has changed meanwhile.
+
+mod files;
+mod lists;
+mod told;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use chrono::NaiveDate;
+use clap::Args;
+use quita_actors::{NotReconciled, Reconciler};
+use quita_adapters::system::SystemClock;
+use quita_ports::Clock;
+
+use super::failure::Failure;
+use super::flags::StoreFlags;
+use super::output;
+use crate::config::Config;
+use crate::store::{self, Purpose};
+use told::Told;
+
+/// What is compared.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit code 0: everything matches. 1: something differs, or can't be compared. 2: wrong usage, or an \
+                  acquirer without lists."
+)]
+pub(super) struct ReconcileCommand {
+    /// What this acquirer lists
+    #[arg(long, value_name = "NAME", required_unless_present = "cnab", conflicts_with = "cnab")]
+    acquirer: Option<String>,
+    /// From this day in Brasília on [default: the last one]
+    #[arg(long, value_name = "DATE", conflicts_with = "cnab", value_parser = date)]
+    since: Option<NaiveDate>,
+    /// Until this day in Brasília, which is included [default: yesterday]
+    #[arg(long, value_name = "DATE", conflicts_with = "cnab", value_parser = date)]
+    until: Option<NaiveDate>,
+    /// What these return files of banks say
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    cnab: Vec<PathBuf>,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    flags: StoreFlags,
+}
+
+pub(super) async fn run(command: ReconcileCommand) -> Result<(), Failure> {
+    let ReconcileCommand { acquirer, since, until, cnab, json, flags } = command;
+    let config = Config::from_settings(flags.settings())?;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    // Whatever is wrong with the usage, or with a file, is told before the store is touched.
+    let compared = match acquirer {
+        Some(name) => Compared::List(lists::Wanted::of(&config, &clock, &name, (since, until))?),
+        None => Compared::Files(files::Checked::all(&cnab)?),
+    };
+    let reconciler = reconciler(&config, &clock).await?;
+    let told = match compared {
+        Compared::List(wanted) => wanted.reconcile(&reconciler, json).await?,
+        Compared::Files(checked) => checked.reconcile(&reconciler, clock.now(), json).await?,
+    };
+    judgement(&told, &reconciler).await
+}
+
+enum Compared {
+    List(lists::Wanted),
+    Files(files::Checked),
+}
+
+async fn reconciler(config: &Config, clock: &Arc<dyn Clock>) -> Result<Reconciler, Failure> {
+    let store = store::open(&config.store, Purpose::Maintenance).await?;
+    let askable = config.acquirers.iter().map(|acquirer| acquirer.spec.name.clone());
+    Ok(Reconciler::new(store, Arc::clone(clock), askable))
+}
+
+/// Whether everything matches; what else a person should know.
+async fn judgement(told: &Told, reconciler: &Reconciler) -> Result<(), Failure> {
+    if told.open() > 0 {
+        let is_served = reconciler.is_served().await.map_err(|error| failed(error.into()))?;
+        let why = if is_served {
+            "did not answer in time"
+        } else {
+            "can't be asked: no service runs on this store"
+        };
+        output::note(&format!(
+            "Of {} of them the acquirers {why}. They were judged by what is stored; run it again later.",
+            told.open()
+        ));
+    }
+    match told.differing() {
+        0 => Ok(()),
+        1 => Err(Failure::failed("1 line differs.")),
+        count => Err(Failure::failed(format!("{count} lines differ."))),
+    }
+}
+
+fn failed(why: NotReconciled) -> Failure {
+    Failure::failed(why)
+}
+
+fn date(text: &str) -> Result<NaiveDate, String> {
+    text.parse().map_err(|_| "a date is written as 2026-11-22".into())
+}

@@ -1,0 +1,174 @@
+//! What banks' return files say: checked whole, all of them, before the first line counts.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fs::File;
+use std::io::Seek;
+use std::path::PathBuf;
+
+use chrono::NaiveDate;
+use quita_actors::{RECONCILED_AT_ONCE, Reconciler};
+use quita_cnab::{Kind, Line};
+use quita_domain::reconciliation::{LineKind, Source, StatementLine, Subject};
+use quita_domain::time::Timestamp;
+use sha2::{Digest, Sha256};
+
+use super::super::failure::Failure;
+use super::super::{cnab, output};
+use super::failed;
+use super::told::{Head, Told};
+
+/// Files that were found whole.
+pub(super) struct Checked {
+    files: Vec<(String, File)>,
+    banks: BTreeSet<String>,
+    days: Option<(NaiveDate, NaiveDate)>,
+}
+
+impl Checked {
+    /// Reads every file to its end.
+    ///
+    /// # Errors
+    /// When one can't be read, with its line: then nothing of any counts.
+    pub(super) fn all(paths: &[PathBuf]) -> Result<Self, Failure> {
+        let mut checked = Self { files: Vec::new(), banks: BTreeSet::new(), days: None };
+        for path in paths {
+            let name = output::printable(&path.to_string_lossy());
+            let named = |why: String| Failure::failed(format!("{name}: {why}"));
+            let file = cnab::open(path).map_err(named)?;
+            checked.check(&file).map_err(named)?;
+            let short = path
+                .file_name()
+                .map_or_else(|| name.clone(), |name| output::printable(&name.to_string_lossy()));
+            checked.files.push((short, file));
+        }
+        Ok(checked)
+    }
+
+    fn check(&mut self, file: &File) -> Result<(), String> {
+        let read = cnab::read(file)?;
+        self.banks.insert(read.bank().to_string());
+        for line in read {
+            let line = line.map_err(|error| format!("{error} (nothing was compared)"))?;
+            if let Some(on) = happened_on(&line) {
+                let (from, until) = self.days.unwrap_or((on, on));
+                self.days = Some((from.min(on), until.max(on)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares their lines with the payments.
+    pub(super) async fn reconcile(
+        self,
+        reconciler: &Reconciler,
+        now: Timestamp,
+        json: bool,
+    ) -> Result<Told, Failure> {
+        let sources: Vec<_> = self.banks.iter().map(|bank| Source::files_of(bank).to_string()).collect();
+        let mut told = Told::new(Head { source: sources.join(", "), days: self.days }, json);
+        for (name, mut file) in self.files {
+            let named = |why: String| Failure::failed(format!("{name}: {why}"));
+            file.rewind().map_err(|error| named(error.to_string()))?;
+            let read = cnab::read(&file).map_err(named)?;
+            let mut neutral = Neutral::of(read.bank().to_string(), &name, now.sao_paulo_date());
+            let mut waiting = Vec::new();
+            for line in read {
+                // It was whole when it was checked: somebody changes it.
+                waiting.push(neutral.line(&line.map_err(|error| named(error.to_string()))?));
+                if waiting.len() >= RECONCILED_AT_ONCE {
+                    judge(reconciler, std::mem::take(&mut waiting), &mut told).await?;
+                }
+            }
+            judge(reconciler, waiting, &mut told).await?;
+        }
+        told.end().map_err(failed)?;
+        Ok(told)
+    }
+}
+
+async fn judge(reconciler: &Reconciler, lines: Vec<StatementLine>, told: &mut Told) -> Result<(), Failure> {
+    let judged = reconciler.judge(lines).await.map_err(|error| failed(error.into()))?;
+    judged.iter().try_for_each(|line| told.line(line)).map_err(failed)
+}
+
+/// Makes neutral lines of those of one file.
+struct Neutral<'a> {
+    bank: String,
+    source: Source,
+    name: &'a str,
+    today: NaiveDate,
+    /// How often a line was there that says just the same: a boleto may be paid twice for the same amount on one day.
+    /// A twentieth of the file.
+    seen: HashMap<[u8; 16], u32>,
+}
+
+impl<'a> Neutral<'a> {
+    fn of(bank: String, name: &'a str, today: NaiveDate) -> Self {
+        Self { source: Source::files_of(&bank), bank, name, today, seen: HashMap::new() }
+    }
+
+    fn line(&mut self, line: &Line) -> StatementLine {
+        let kind = kind(line.kind);
+        let gross = if line.kind == Kind::Settled { line.received } else { line.amount };
+        let on = happened_on(line).unwrap_or(self.today);
+        StatementLine {
+            id: self.id(line),
+            source: self.source.clone(),
+            day: on,
+            kind,
+            reference: line.our_number.clone(),
+            subject: Subject::Boleto {
+                bank: self.bank.clone(),
+                our_number: line.our_number.clone(),
+                document_number: line.document_number.clone(),
+                interest: line.interest,
+            },
+            gross,
+            fee: Some(line.fee),
+            net: (line.kind == Kind::Settled).then(|| gross.minus(line.fee)),
+            on,
+            place: format!("{}:{}", self.name, line.number),
+        }
+    }
+
+    /// The same for what says the same, in whichever file and wherever in it.
+    fn id(&mut self, line: &Line) -> String {
+        let mut hash = Sha256::new_with_prefix("quita return file 1");
+        let texts =
+            [line.our_number.as_deref(), line.document_number.as_deref(), Some(line.occurrence.as_str())];
+        let dates = [line.occurred_on, line.due_on, line.credited_on];
+        let amounts = [line.amount, line.received, line.fee, line.interest, line.discount];
+        for text in texts {
+            hash.update(text.unwrap_or_default());
+            hash.update([0, u8::from(text.is_some())]);
+        }
+        for date in dates {
+            hash.update(date.map_or_else(String::new, |date| date.to_string()));
+            hash.update([0]);
+        }
+        for amount in amounts {
+            hash.update(amount.cents().to_be_bytes());
+        }
+        let mut key = [0; 16];
+        key.iter_mut().zip(hash.finalize()).for_each(|(byte, hashed)| *byte = hashed);
+        let seen = self.seen.entry(key).or_default();
+        *seen = seen.saturating_add(1);
+        let which = if *seen > 1 { format!(":{seen}") } else { String::new() };
+        format!("{}:{:032x}{which}", self.source, u128::from_be_bytes(key))
+    }
+}
+
+fn happened_on(line: &Line) -> Option<NaiveDate> {
+    line.occurred_on.or(line.credited_on).or(line.due_on)
+}
+
+const fn kind(kind: Kind) -> LineKind {
+    match kind {
+        Kind::Registered => LineKind::Registered,
+        Kind::Settled => LineKind::Settled,
+        Kind::WrittenOff => LineKind::WrittenOff,
+        Kind::Rejected => LineKind::Rejected,
+        Kind::Fee => LineKind::Fee,
+        Kind::Other => LineKind::Other,
+    }
+}

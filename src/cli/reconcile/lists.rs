@@ -1,0 +1,65 @@
+//! What an acquirer lists.
+
+use std::sync::Arc;
+
+use chrono::{Days, NaiveDate};
+use quita_actors::{List, Reconciler};
+use quita_domain::reconciliation::StoredLine;
+use quita_ports::Clock;
+
+use super::super::failure::Failure;
+use super::failed;
+use super::told::{Head, Told};
+use crate::acquirers::{Link, Site};
+use crate::config::Config;
+
+/// Which list, and which days of it.
+pub(super) struct Wanted {
+    list: List,
+    from: NaiveDate,
+    until: NaiveDate,
+}
+
+impl Wanted {
+    /// The list of a configured acquirer.
+    ///
+    /// # Errors
+    /// Wrong usage: there is no such acquirer, it lists nothing, or the days are none.
+    pub(super) fn of(
+        config: &Config,
+        clock: &Arc<dyn Clock>,
+        name: &str,
+        (since, until): (Option<NaiveDate>, Option<NaiveDate>),
+    ) -> Result<Self, Failure> {
+        let acquirer = config.acquirers.iter().find(|acquirer| acquirer.spec.name.as_str() == name);
+        let acquirer = acquirer.ok_or_else(|| {
+            let names: Vec<_> = config.acquirers.iter().map(|known| known.spec.name.as_str()).collect();
+            Failure::usage(format!("There is no acquirer {name:?}; configured are: {}.", names.join(", ")))
+        })?;
+        let today = clock.now().sao_paulo_date();
+        let until = until.unwrap_or_else(|| today.checked_sub_days(Days::new(1)).unwrap_or(today));
+        let from = since.unwrap_or(until);
+        if from > until || until > today {
+            return Err(Failure::usage(format!(
+                "There are no days from {from} until {until} that have begun."
+            )));
+        }
+        let link = Link::open(acquirer, &Site::of(config), clock)
+            .map_err(|error| Failure::failed(format!("{error:#}")))?;
+        let reader = link.factory().lists().ok_or_else(|| {
+            Failure::usage(format!("{name} has no lists: its payments are asked for one by one."))
+        })?;
+        let list = List { acquirer: acquirer.spec.name.clone(), reader, rate: acquirer.spec.rate };
+        Ok(Self { list, from, until })
+    }
+
+    pub(super) async fn reconcile(&self, reconciler: &Reconciler, json: bool) -> Result<Told, Failure> {
+        let Self { list, from, until } = self;
+        let head = Head { source: list.acquirer.as_str().to_owned(), days: Some((*from, *until)) };
+        let mut told = Told::new(head, json);
+        let mut tell = |line: &StoredLine| told.line(line);
+        reconciler.reconcile_list(list, (*from, *until), &mut tell).await.map_err(failed)?;
+        told.end().map_err(failed)?;
+        Ok(told)
+    }
+}

@@ -1,0 +1,171 @@
+//! What a run found, as it is printed: line by line, and what it comes to.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use chrono::NaiveDate;
+use quita_actors::NotReconciled;
+use quita_domain::money::Money;
+use quita_domain::reconciliation::{Difference, StoredLine, Verdict};
+use serde::Serialize;
+
+use super::super::output;
+
+/// What is true of the whole run.
+pub(super) struct Head {
+    pub(super) source: String,
+    pub(super) days: Option<(NaiveDate, NaiveDate)>,
+}
+
+/// Prints lines, and counts them.
+pub(super) struct Told {
+    head: Head,
+    json: bool,
+    has_begun: bool,
+    has_lines: bool,
+    counts: BTreeMap<Verdict, (u64, Money)>,
+    /// Lines whose acquirers have not answered.
+    open: u64,
+}
+
+/// A line as it is told outside.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToldLine<'a> {
+    verdict: &'static str,
+    transaction_id: Option<String>,
+    kind: &'static str,
+    reference: Option<&'a str>,
+    gross: String,
+    fee: Option<String>,
+    net: Option<String>,
+    on: NaiveDate,
+    difference: Option<ToldDifference<'a>>,
+}
+
+#[derive(Serialize)]
+struct ToldDifference<'a> {
+    field: &'static str,
+    here: &'a str,
+    there: &'a str,
+}
+
+impl<'a> ToldDifference<'a> {
+    fn of(difference: &'a Difference) -> Self {
+        Self { field: difference.field.as_str(), here: &difference.here, there: &difference.there }
+    }
+}
+
+impl Told {
+    pub(super) const fn new(head: Head, json: bool) -> Self {
+        Self { head, json, has_begun: false, has_lines: false, counts: BTreeMap::new(), open: 0 }
+    }
+
+    /// Lines that differ.
+    pub(super) fn differing(&self) -> u64 {
+        let differing = self.counts.iter().filter(|(verdict, _)| **verdict != Verdict::Matched);
+        differing.fold(0, |sum, (_, (count, _))| sum.saturating_add(*count))
+    }
+
+    /// Lines that differ although nobody could be asked about them yet.
+    pub(super) const fn open(&self) -> u64 {
+        self.open
+    }
+
+    /// Prints a line that was judged.
+    pub(super) fn line(&mut self, stored: &StoredLine) -> Result<(), NotReconciled> {
+        let Some(judged) = &stored.judged else { return Ok(()) };
+        let (count, gross) = self.counts.entry(judged.finding.verdict()).or_default();
+        (*count, *gross) = (count.saturating_add(1), gross.plus(stored.line.gross));
+        self.open = self.open.saturating_add(u64::from(!judged.is_final));
+        self.begin()?;
+        let written = if self.json { self.object(stored) } else { row(stored) };
+        self.has_lines = true;
+        written.map_err(unwritten)
+    }
+
+    /// Prints what it comes to.
+    pub(super) fn end(&mut self) -> Result<(), NotReconciled> {
+        self.begin()?;
+        let mut stdout = io::stdout().lock();
+        let count = |verdict: &Verdict| self.counts.get(verdict).copied().unwrap_or_default();
+        let ended = if self.json {
+            let counts =
+                Verdict::ALL.map(|verdict| format!("\"{}\":{}", verdict.as_str(), count(&verdict).0));
+            writeln!(stdout, "],\"summary\":{{{}}}}}", counts.join(","))
+        } else {
+            let lines = Verdict::ALL.iter().fold(0_u64, |sum, verdict| sum.saturating_add(count(verdict).0));
+            let counted = Verdict::ALL.iter().filter(|verdict| count(verdict).0 > 0);
+            let told = counted.map(|verdict| {
+                let (count, gross) = count(verdict);
+                format!("{count} {} ({gross})", verdict.as_str())
+            });
+            let told = told.collect::<Vec<_>>().join(", ");
+            let (noun, colon) =
+                (if lines == 1 { "line" } else { "lines" }, if lines == 0 { "" } else { ": " });
+            writeln!(stdout, "{lines} {noun}{colon}{told}")
+        };
+        ended.and_then(|()| stdout.flush()).map_err(unwritten)
+    }
+
+    fn begin(&mut self) -> Result<(), NotReconciled> {
+        if std::mem::replace(&mut self.has_begun, true) {
+            return Ok(());
+        }
+        let Head { source, days } = &self.head;
+        let day = |day: Option<NaiveDate>| day.map_or_else(|| "null".into(), |day| format!("\"{day}\""));
+        let mut stdout = io::stdout().lock();
+        let written = match (self.json, days) {
+            (true, days) => {
+                let (from, until) = (day(days.map(|days| days.0)), day(days.map(|days| days.1)));
+                let source = serde_json::Value::from(source.as_str());
+                write!(stdout, "{{\"source\":{source},\"from\":{from},\"until\":{until},\"lines\":[")
+            }
+            (false, Some((from, until))) => writeln!(stdout, "{source}, {from} until {until}"),
+            (false, None) => writeln!(stdout, "{source}"),
+        };
+        written.map_err(unwritten)
+    }
+
+    fn object(&self, stored: &StoredLine) -> io::Result<()> {
+        let mut stdout = io::stdout().lock();
+        let Some(judged) = &stored.judged else { return Ok(()) };
+        let line = &stored.line;
+        let told = ToldLine {
+            verdict: judged.finding.verdict().as_str(),
+            transaction_id: judged.transaction_id.map(|id| id.to_string()),
+            kind: stored.kind().as_str(),
+            reference: line.reference.as_deref(),
+            gross: line.gross.to_string(),
+            fee: line.fee.map(|fee| fee.to_string()),
+            net: line.net.map(|net| net.to_string()),
+            on: line.on,
+            difference: judged.finding.difference().map(ToldDifference::of),
+        };
+        if self.has_lines {
+            stdout.write_all(b",")?;
+        }
+        serde_json::to_writer(stdout, &told).map_err(io::Error::from)
+    }
+}
+
+/// One line for people: what is found, what it is about, and in what it differs.
+fn row(stored: &StoredLine) -> io::Result<()> {
+    let Some(judged) = &stored.judged else { return Ok(()) };
+    let line = &stored.line;
+    let verdict = judged.finding.verdict().as_str();
+    let (kind, gross, on) = (stored.kind().as_str(), line.gross.to_string(), line.on);
+    let reference = output::printable(stored.reference());
+    let payment = judged.transaction_id.map_or_else(|| "-".into(), |id| id.to_string());
+    let difference = judged.finding.difference().map(|Difference { field, here, there }| {
+        format!("  {}: {} here, {} there", field.as_str(), output::printable(here), output::printable(there))
+    });
+    let difference = difference.unwrap_or_default();
+    let told =
+        format!("{verdict:<13}  {kind:<11}  {on}  {gross:>11}  {reference:<32}  {payment}{difference}");
+    writeln!(io::stdout().lock(), "{told}")
+}
+
+fn unwritten(error: io::Error) -> NotReconciled {
+    NotReconciled::Unwritten(error.to_string())
+}

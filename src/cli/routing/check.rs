@@ -1,0 +1,105 @@
+//! `quita routing check`: what the configured routes mean, and what is wrong with them.
+
+use quita_domain::routing::{CostLine, Preference, RoutingTable, Rule, Then, Use};
+
+use crate::cli::failure::Failure;
+use crate::cli::flags::ServiceFlags;
+use crate::cli::output;
+use crate::config::{Config, route};
+
+/// Prints each rule as a sentence, then what is doubtful. What is wrong fails, with everything that is.
+pub(super) fn run(flags: ServiceFlags) -> Result<(), Failure> {
+    // The usage of this command was right: what is wrong is what it was asked for.
+    let config = Config::from_settings(flags.settings()).map_err(Failure::failed)?;
+    for sentence in sentences(&config.routes) {
+        output::result(&output::printable(&sentence))?;
+    }
+    let findings = route::findings(&config.routes, &config.acquirers);
+    for finding in &findings {
+        output::result(&output::printable(&format!("doubtful: {finding}")))?;
+    }
+    if findings.is_empty() { output::result("nothing is wrong") } else { Ok(()) }
+}
+
+/// Everything that the table says, a line each.
+fn sentences(table: &RoutingTable) -> Vec<String> {
+    let mut lines = vec![format!("version {}", table.version())];
+    lines.extend(table.rules.iter().map(of_rule));
+    lines.push(of_the_others(table));
+    lines.extend(table.costs.iter().map(of_cost));
+    lines
+}
+
+fn of_rule(rule: &Rule) -> String {
+    let first = if rule.uses.is_empty() { "all by priority".into() } else { shares(&rule.uses) };
+    let then = match rule.then {
+        Then::Next if rule.uses.is_empty() => "",
+        Then::Next => ", then the others",
+        Then::Stop if rule.uses.is_empty() => "",
+        Then::Stop => ", and nobody else",
+    };
+    let further = if rule.retry_declines { "; one more after a reversible decline" } else { "" };
+    format!("route {:?}: when {}: {first}{then}{further}", rule.name, rule.when)
+}
+
+/// "cielo (70 of 100) or other (30 of 100)".
+fn shares(uses: &[Use]) -> String {
+    let total: u64 = uses.iter().map(|named| u64::from(named.weight)).sum();
+    let share = |named: &Use| match named.weight {
+        0 => format!("{} after them", named.acquirer),
+        _ if uses.len() == 1 => named.acquirer.to_string(),
+        weight => format!("{} ({weight} of {total})", named.acquirer),
+    };
+    uses.iter().map(share).collect::<Vec<_>>().join(", ")
+}
+
+fn of_the_others(table: &RoutingTable) -> String {
+    let among_equals = match (table.prefer, table.sticky) {
+        (Preference::Priority, false) => "by weight",
+        (Preference::Priority, true) => "by weight, the same payer at the same one",
+        (Preference::Net, false) => "by what is left after costs",
+        (Preference::Net, true) => "by what is left after costs, else the same payer at the same one",
+    };
+    format!("all others: by priority, among equals {among_equals}")
+}
+
+fn of_cost(line: &CostLine) -> String {
+    let CostLine { acquirer, when, rate, fixed } = line;
+    format!("cost of {acquirer}, when {when}: {rate} and {fixed}")
+}
+
+#[cfg(test)]
+mod tests {
+    use quita_domain::identity::AcquirerName;
+    use quita_domain::money::Money;
+    use quita_domain::routing::{Criteria, Criterion};
+
+    use super::*;
+
+    fn rule(uses: &[(&str, u32)], then: Then) -> Rule {
+        let named = |&(name, weight): &(&str, u32)| Use { acquirer: AcquirerName::new(name), weight };
+        Rule {
+            name: "large".into(),
+            when: Criteria::new(vec![Criterion::Amount(Money::from_cents(10_000), Money::MAX)]),
+            uses: uses.iter().map(named).collect(),
+            then,
+            retry_declines: then == Then::Stop,
+        }
+    }
+
+    #[test]
+    fn a_rule_is_a_sentence() {
+        for (uses, then, told) in [
+            (
+                &[("a", 70), ("b", 30), ("c", 0)][..],
+                Then::Next,
+                "a (70 of 100), b (30 of 100), c after them, then the others",
+            ),
+            (&[("a", 1)][..], Then::Stop, "a, and nobody else; one more after a reversible decline"),
+            (&[][..], Then::Next, "all by priority"),
+        ] {
+            let expected = format!("route \"large\": when the amount is at least 100.00: {told}");
+            assert_eq!(of_rule(&rule(uses, then)), expected);
+        }
+    }
+}

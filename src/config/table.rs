@@ -1,0 +1,257 @@
+//! One table of an array of tables, such as `[[acquirer]]`, while it is read.
+//!
+//! The reader asks for each key that it knows, needed or not; what was not asked for is refused as unknown.
+//! Everything that is wrong is noted, and reported together with all other mistakes.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use toml::{Table, Value};
+
+use super::file;
+use super::problem::Origin;
+use super::settings::{Given, Settings, scalar};
+
+/// One table of an option that holds an array of them. `_` in its keys is as good as `-`.
+pub(super) struct OptionTable<'a> {
+    pub(super) settings: &'a mut Settings,
+    pub(super) origin: &'a Origin,
+    /// The option that holds it.
+    option: &'static str,
+    index: usize,
+    name: Option<String>,
+    pub(super) entries: BTreeMap<String, Value>,
+    /// Every key that was asked for, in this order.
+    asked: Vec<String>,
+    is_refused: bool,
+}
+
+impl<'a> OptionTable<'a> {
+    /// The table at this place of the option.
+    pub(super) fn new(
+        settings: &'a mut Settings,
+        origin: &'a Origin,
+        (option, index): (&'static str, usize),
+        table: Table,
+    ) -> Self {
+        let (name, entries, asked) = (None, BTreeMap::new(), Vec::new());
+        let mut reader = Self { settings, origin, option, index, name, entries, asked, is_refused: false };
+        for (key, value) in table {
+            match reader.entries.entry(key.replace('_', "-")) {
+                Entry::Vacant(entry) => {
+                    entry.insert(value);
+                }
+                Entry::Occupied(_) => reader.refuse(&key, "it is set twice; leave one of them"),
+            }
+        }
+        reader
+    }
+
+    /// From now on messages contain its name.
+    pub(super) fn set_name(&mut self, name: &str) {
+        self.name = Some(name.into());
+    }
+
+    /// Its name, if it has got one.
+    pub(super) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Reads a text or a whole number that must be there.
+    pub(super) fn required<T>(
+        &mut self,
+        key: &str,
+        allowed: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
+        if !self.entries.contains_key(key) {
+            self.refuse(key, &format!("it is missing; allowed is {allowed}"));
+        }
+        self.optional(key, allowed, parse)
+    }
+
+    /// Reads a text or a whole number. `None` if it is not set or was refused.
+    pub(super) fn optional<T>(
+        &mut self,
+        key: &str,
+        allowed: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
+        self.asked.push(key.into());
+        let text = scalar(self.entries.get(key)?);
+        let parsed = text.as_deref().and_then(parse);
+        if parsed.is_none() {
+            // An address may hold a password.
+            let shown = text.filter(|text| !(text.contains("://") && text.contains('@')));
+            let shown = shown.map_or("its value".into(), |text| format!("{text:?}"));
+            self.refuse(key, &format!("{shown} is not allowed; allowed is {allowed}"));
+        }
+        parsed
+    }
+
+    /// Reads an array of texts, with at least one. `None` if it is not set or was refused.
+    pub(super) fn list<T>(
+        &mut self,
+        key: &str,
+        allowed: &str,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        self.asked.push(key.into());
+        let values = self.entries.get(key)?.as_array();
+        let parsed: Option<Vec<T>> =
+            values.and_then(|values| values.iter().map(|value| value.as_str().and_then(&parse)).collect());
+        let parsed = parsed.filter(|parsed| !parsed.is_empty());
+        if parsed.is_none() {
+            self.refuse(key, &format!("allowed is an array of {allowed}, with at least one"));
+        }
+        parsed
+    }
+
+    /// Reads one text, or an array of texts with at least one. `None` if it is not set or was refused.
+    pub(super) fn one_or_list<T>(
+        &mut self,
+        key: &str,
+        allowed: &str,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        if let Some(value @ Value::String(_)) = self.entries.get(key) {
+            let list = Value::Array(vec![value.clone()]);
+            self.entries.insert(key.into(), list);
+        }
+        self.list(key, allowed, parse)
+    }
+
+    /// Whether a key is set.
+    pub(super) fn contains(&self, key: &str) -> bool {
+        self.entries.contains_key(key)
+    }
+
+    /// Opens a table in this one, so that `INNER.KEY` may be asked for. `false` if it is not there, or is none.
+    pub(super) fn open(&mut self, inner: &str) -> bool {
+        self.asked.push(inner.into());
+        match self.entries.remove(inner) {
+            None => false,
+            Some(Value::Table(table)) => {
+                for (key, value) in table {
+                    let key = format!("{inner}.{}", key.replace('_', "-"));
+                    if self.entries.insert(key.clone(), value).is_some() {
+                        self.refuse(&key, "it is set twice; leave one of them");
+                    }
+                }
+                true
+            }
+            Some(_) => {
+                self.refuse(inner, "it is no table; allowed is { KEY = \"VALUE\", … }");
+                false
+            }
+        }
+    }
+
+    /// Opens each table in the array of this key, so that `KEY[0].INNER` may be asked for; tells how many there are. A text
+    /// in place of a table is the value of one inner key.
+    pub(super) fn open_each(&mut self, key: &str, inner_of_text: &str) -> usize {
+        self.asked.push(key.into());
+        let Some(value) = self.entries.remove(key) else { return 0 };
+        let Value::Array(values) = value else {
+            self.refuse(key, "it is no array; allowed is [{ KEY = \"VALUE\", … }, …] or [\"TEXT\", …]");
+            return 0;
+        };
+        let count = values.len();
+        for (place, value) in values.into_iter().enumerate() {
+            let inner = format!("{key}[{place}]");
+            if let Value::String(_) = value {
+                self.entries.insert(format!("{inner}.{inner_of_text}"), value);
+            } else {
+                self.entries.insert(inner.clone(), value);
+                self.open(&inner);
+            }
+        }
+        count
+    }
+
+    /// Reads a table of texts under names of any kind.
+    pub(super) fn texts(&mut self, key: &str) -> Vec<(String, String)> {
+        self.asked.push(key.into());
+        let Some(value) = self.entries.get(key) else { return Vec::new() };
+        let texts = value.as_table().and_then(|table| {
+            let text = |(name, value): (&String, &Value)| Some((name.clone(), value.as_str()?.to_owned()));
+            table.iter().map(text).collect()
+        });
+        if texts.is_none() {
+            self.refuse(key, "allowed is a table of texts, such as { NAME = \"TEXT\" }");
+        }
+        texts.unwrap_or_default()
+    }
+
+    /// Refuses every key that nobody has asked for.
+    pub(super) fn refuse_unknown(&mut self) {
+        let is_unknown = |key: &&String| !self.asked.contains(key);
+        let unknown: Vec<_> = self.entries.keys().filter(is_unknown).cloned().collect();
+        let known = self.asked.join(", ");
+        for key in unknown {
+            self.refuse(&key, &format!("there is no such key; known are {known}"));
+        }
+    }
+
+    /// Whether anything was refused.
+    pub(super) const fn is_refused(&self) -> bool {
+        self.is_refused
+    }
+
+    /// Notes what is wrong with a key, and what to do.
+    pub(super) fn refuse(&mut self, key: &str, why: &str) {
+        self.refuse_from(&self.origin_of(key), key, why);
+    }
+
+    /// The same about a value that came from elsewhere.
+    pub(super) fn refuse_from(&mut self, origin: &Origin, key: &str, why: &str) {
+        self.is_refused = true;
+        let place = match &self.name {
+            Some(name) => format!("{}[{name}].{key}", self.option),
+            None => self.place(key),
+        };
+        self.settings.refuse(&place, format!("{why} ({origin})"));
+    }
+
+    /// Where a key of it was written.
+    pub(super) fn origin_of(&self, key: &str) -> Origin {
+        match self.origin {
+            Origin::File { path, .. } => Origin::File { path: path.clone(), key: self.place(key) },
+            Origin::Default | Origin::Flag(_) | Origin::Variable(_) => self.origin.clone(),
+        }
+    }
+
+    fn place(&self, key: &str) -> String {
+        format!("{}[{}].{key}", self.option, self.index)
+    }
+}
+
+/// The tables of an option that holds an array of them, and where they came from; none if it is not set or was refused.
+pub(super) fn tables_of(
+    settings: &mut Settings,
+    option: &str,
+    given: Option<Given>,
+    form: &str,
+) -> Option<(Vec<Table>, Origin)> {
+    let Given { value, origin } = given?;
+    match tables(value) {
+        Ok(tables) => Some((tables, origin)),
+        Err(why) => {
+            settings.refuse(option, format!("{why} ({origin}); allowed is {form}"));
+            None
+        }
+    }
+}
+
+fn tables(value: Value) -> Result<Vec<Table>, String> {
+    let value = match value {
+        Value::String(text) => file::parse_array(&text)?,
+        other @ (Value::Integer(_)
+        | Value::Float(_)
+        | Value::Boolean(_)
+        | Value::Datetime(_)
+        | Value::Array(_)
+        | Value::Table(_)) => other,
+    };
+    value.try_into().map_err(|_| "it is no array of tables".into())
+}

@@ -1,0 +1,317 @@
+//! Reconciliation: what was compared, by day and source, down to the line and its payment; and as a file.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use actix_web::HttpResponse;
+use actix_web::http::header::CONTENT_DISPOSITION;
+use actix_web::web::{Bytes, Data, Query};
+use askama::Template;
+use chrono::{Days, NaiveDate};
+use futures_util::{StreamExt, stream};
+use quita_actors::Denied;
+use quita_domain::reconciliation::{
+    Difference, LineCursor, LineFilter, LineSum, Source, StoredLine, Verdict,
+};
+use quita_ports::StoreError;
+use serde::Deserialize;
+use url::form_urlencoded;
+
+use super::OperatorConsole;
+use super::frame::{Frame, Section};
+use super::texts::Texts;
+use super::visitor::Operator;
+use crate::console::kit::answer::html;
+use crate::console::kit::csv;
+use crate::console::kit::failure::Failure;
+use crate::console::kit::language::Language;
+use crate::console::kit::shown::Shown;
+
+/// Days on one page, and in one file.
+const DAYS: u64 = 14;
+/// Lines on one page, and read at once for a file.
+const LINES: usize = 200;
+
+const HEAD: [&str; 14] = [
+    "day",
+    "source",
+    "verdict",
+    "transactionId",
+    "kind",
+    "reference",
+    "gross",
+    "fee",
+    "net",
+    "on",
+    "field",
+    "here",
+    "there",
+    "place",
+];
+
+#[derive(Template)]
+#[template(path = "console/operator/reconciliation.html")]
+struct ReconciliationPage {
+    frame: Frame,
+    rows: Vec<Row>,
+    /// The page of the days before, and of those after, if these are not the last.
+    earlier: String,
+    later: Option<String>,
+    file: String,
+}
+
+/// What was compared of one source on one day.
+struct Row {
+    day: NaiveDate,
+    source: Source,
+    /// Of each verdict where its lines are, how many there are, and what they sum up to; in the verdicts' order.
+    cells: [Cell; 4],
+}
+
+struct Cell {
+    verdict: Verdict,
+    address: String,
+    count: u64,
+    gross_cents: u64,
+}
+
+impl ReconciliationPage {
+    fn day(&self, day: impl Shown<NaiveDate>) -> String {
+        shown_day(day.value(), self.frame.language())
+    }
+
+    fn verdicts(&self) -> [&'static str; 4] {
+        Verdict::ALL.map(|verdict| name(verdict, self.frame.texts))
+    }
+
+    fn name(&self, verdict: impl Shown<Verdict>) -> &'static str {
+        name(verdict.value(), self.frame.texts)
+    }
+}
+
+#[derive(Template)]
+#[template(path = "console/operator/reconciliation_lines.html")]
+struct LinesPage {
+    frame: Frame,
+    day: NaiveDate,
+    source: Source,
+    /// Each tab: where it leads, what it says, whether it is open.
+    tabs: Vec<(String, &'static str, bool)>,
+    lines: Vec<StoredLine>,
+    next: Option<String>,
+}
+
+impl LinesPage {
+    fn day(&self, day: impl Shown<NaiveDate>) -> String {
+        shown_day(day.value(), self.frame.language())
+    }
+
+    fn verdict(&self, line: &StoredLine) -> &'static str {
+        line.verdict().map_or("–", |verdict| name(verdict, self.frame.texts))
+    }
+
+    fn difference(&self, line: &StoredLine) -> Option<String> {
+        let Difference { field, here, there } = line.judged.as_ref()?.finding.difference()?;
+        let words = self.frame.texts.operators.here_there.replace("{field}", field.as_str());
+        Some(words.replace("{here}", here).replace("{there}", there))
+    }
+
+    fn is_open(&self, line: &StoredLine) -> bool {
+        line.judged.as_ref().is_some_and(|judged| !judged.is_final)
+    }
+
+    fn payment(&self, line: &StoredLine) -> Option<String> {
+        line.judged.as_ref()?.transaction_id.map(|id| id.to_string())
+    }
+}
+
+fn name(verdict: Verdict, texts: &Texts) -> &'static str {
+    match verdict {
+        Verdict::Matched => texts.operators.matched,
+        Verdict::Different => texts.operators.different,
+        Verdict::MissingThere => texts.operators.missing_there,
+        Verdict::UnknownHere => texts.operators.unknown_here,
+    }
+}
+
+fn shown_day(day: NaiveDate, language: Language) -> String {
+    day.format(language.pick("%d/%m/%Y", "%Y-%m-%d")).to_string()
+}
+
+/// Which days: those until this one.
+#[derive(Deserialize)]
+pub(super) struct Until {
+    #[serde(default)]
+    until: String,
+}
+
+/// The days that are asked for, the last included, and whether none is later.
+fn days(console: &OperatorConsole, wanted: &Until) -> (NaiveDate, NaiveDate, bool) {
+    let today = console.clock.now().sao_paulo_date();
+    let until = wanted.until.parse().ok().filter(|until| *until < today).unwrap_or(today);
+    (until.checked_sub_days(Days::new(DAYS - 1)).unwrap_or(NaiveDate::MIN), until, until == today)
+}
+
+/// `GET /reconciliation`
+pub(super) async fn show(
+    operator: Operator,
+    console: Data<OperatorConsole>,
+    wanted: Query<Until>,
+) -> Result<HttpResponse, Failure> {
+    let (from, until, is_last) = days(&console, &wanted);
+    let sums = console.store.line_sums(from, until).await.map_err(Denied::from)?;
+    let page_until =
+        |day: Option<NaiveDate>| day.map(|day| format!("{}?until={day}", Section::Reconciliation.path()));
+    let earlier = page_until(from.pred_opt()).unwrap_or_else(|| Section::Reconciliation.path().into());
+    let later = page_until(until.checked_add_days(Days::new(DAYS))).filter(|_| !is_last);
+    let file = format!("/reconciliation.csv?until={until}");
+    let frame = operator.frame(Section::Reconciliation);
+    html(&ReconciliationPage { frame, rows: rows(&sums), earlier, later, file })
+}
+
+/// The newest day first.
+fn rows(sums: &[LineSum]) -> Vec<Row> {
+    let mut found: BTreeMap<_, BTreeMap<Verdict, &LineSum>> = BTreeMap::new();
+    for sum in sums {
+        let key = (std::cmp::Reverse(sum.day), &sum.source);
+        found.entry(key).or_default().insert(sum.verdict, sum);
+    }
+    let row = |((std::cmp::Reverse(day), source), sums): (_, BTreeMap<Verdict, &LineSum>)| Row {
+        day,
+        source: Source::clone(source),
+        cells: Verdict::ALL.map(|verdict| Cell {
+            verdict,
+            address: lines_address(source, day, Some(verdict), None),
+            count: sums.get(&verdict).map_or(0, |sum| sum.count),
+            gross_cents: sums.get(&verdict).map_or(0, |sum| sum.gross_cents),
+        }),
+    };
+    found.into_iter().map(row).collect()
+}
+
+fn lines_address(source: &Source, day: NaiveDate, verdict: Option<Verdict>, after: Option<&str>) -> String {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.append_pair("source", source.as_str()).append_pair("day", &day.to_string());
+    if let Some(verdict) = verdict {
+        query.append_pair("verdict", verdict.as_str());
+    }
+    if let Some(after) = after {
+        query.append_pair("after", after);
+    }
+    format!("/reconciliation/lines?{}", query.finish())
+}
+
+/// Which lines: of one source and day, with this verdict if one is named, after the one with this id.
+#[derive(Deserialize)]
+pub(super) struct Which {
+    #[serde(default)]
+    source: String,
+    #[serde(default)]
+    day: String,
+    #[serde(default)]
+    verdict: String,
+    #[serde(default)]
+    after: String,
+}
+
+/// `GET /reconciliation/lines`
+pub(super) async fn lines(
+    operator: Operator,
+    console: Data<OperatorConsole>,
+    which: Query<Which>,
+) -> Result<HttpResponse, Failure> {
+    let day: NaiveDate = which.day.parse().map_err(|_| Failure::NotFound)?;
+    let (source, verdict) = (Source::stored(&which.source), Verdict::parse(&which.verdict));
+    let filter = LineFilter { source: source.clone(), from: day, until: day, verdict };
+    let after = (!which.after.is_empty()).then(|| LineCursor { day, id: which.after.clone() });
+    let found = console.store.lines(&filter, after.as_ref(), LINES + 1).await;
+    let mut lines = found.map_err(Denied::from)?;
+    let has_more = lines.len() > LINES;
+    lines.truncate(LINES);
+    let last = lines.last().filter(|_| has_more);
+    let next = last.map(|last| lines_address(&source, day, verdict, Some(&last.line.id)));
+    // What was not judged yet shows nobody anything.
+    lines.retain(|line| line.judged.is_some());
+    let frame = operator.frame(Section::Reconciliation);
+    let tab = |each: Option<Verdict>| {
+        let says = each.map_or(frame.texts.operators.all_verdicts, |each| name(each, frame.texts));
+        (lines_address(&source, day, each, None), says, each == verdict)
+    };
+    let tabs = std::iter::once(None).chain(Verdict::ALL.map(Some)).map(tab).collect();
+    html(&LinesPage { frame, day, source, tabs, lines, next })
+}
+
+/// `GET /reconciliation.csv`: every line of these days, streamed page by page however many there are.
+pub(super) async fn download(
+    _: Operator,
+    console: Data<OperatorConsole>,
+    wanted: Query<Until>,
+) -> Result<HttpResponse, Failure> {
+    let (from, until, _) = days(&console, &wanted);
+    let sums = console.store.line_sums(from, until).await.map_err(Denied::from)?;
+    let mut sources: Vec<_> = sums.into_iter().map(|sum| sum.source).collect();
+    sources.sort();
+    sources.dedup();
+    let export = Export { console: console.into_inner(), days: (from, until), sources, after: None };
+    let file = format!("attachment; filename=\"quita-reconciliation-{until}.csv\"");
+    let head = stream::iter([Ok(Bytes::from(csv::line(HEAD.map(str::to_owned))))]);
+    Ok(HttpResponse::Ok()
+        .content_type("text/csv; charset=utf-8")
+        .insert_header((CONTENT_DISPOSITION, file))
+        .streaming(head.chain(stream::unfold(export, Export::next))))
+}
+
+/// A file under way.
+struct Export {
+    console: Arc<OperatorConsole>,
+    days: (NaiveDate, NaiveDate),
+    /// Those that are left, the next one last.
+    sources: Vec<Source>,
+    after: Option<LineCursor>,
+}
+
+impl Export {
+    /// The next page as lines. A page that can't be read breaks the file off, so that nobody takes it for whole.
+    async fn next(mut self) -> Option<(Result<Bytes, StoreError>, Self)> {
+        let source = self.sources.last()?.clone();
+        let filter = LineFilter { source, from: self.days.0, until: self.days.1, verdict: None };
+        let page = self.console.store.lines(&filter, self.after.as_ref(), LINES).await;
+        let lines = match page {
+            Ok(lines) => lines,
+            Err(error) => {
+                tracing::warn!(%error, "a file of compared lines was broken off");
+                self.sources.clear();
+                return Some((Err(error), self));
+            }
+        };
+        self.after = lines.last().filter(|_| lines.len() == LINES).map(|last| LineCursor::of(&last.line));
+        if self.after.is_none() {
+            self.sources.pop();
+        }
+        let told = lines.iter().filter(|line| line.judged.is_some());
+        Some((Ok(Bytes::from(told.map(|line| csv::line(cells(line))).collect::<String>())), self))
+    }
+}
+
+fn cells(stored: &StoredLine) -> [String; 14] {
+    let line = &stored.line;
+    let judged = stored.judged.as_ref();
+    let difference = judged.and_then(|judged| judged.finding.difference());
+    let text = |text: Option<String>| text.unwrap_or_default();
+    [
+        line.day.to_string(),
+        line.source.to_string(),
+        stored.verdict().map_or("", Verdict::as_str).to_owned(),
+        text(judged.and_then(|judged| judged.transaction_id).map(|id| id.to_string())),
+        stored.kind().as_str().to_owned(),
+        text(line.reference.clone()),
+        line.gross.to_string(),
+        text(line.fee.map(|fee| fee.to_string())),
+        text(line.net.map(|net| net.to_string())),
+        line.on.to_string(),
+        text(difference.map(|difference| difference.field.as_str().to_owned())),
+        text(difference.map(|difference| difference.here.clone())),
+        text(difference.map(|difference| difference.there.clone())),
+        line.place.clone(),
+    ]
+}

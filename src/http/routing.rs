@@ -1,0 +1,23 @@
+//! Asking which way a payment would go.
+
+use actix_web::web::{Data, Payload};
+use actix_web::{HttpRequest, HttpResponse};
+use quita_domain::request::evaluation;
+
+use super::auth::Reader;
+use super::body::read_json;
+use super::edge::Edge;
+use super::errors::ApiError;
+
+/// `POST /pay/routing/evaluate`
+pub(crate) async fn evaluate(
+    caller: Reader,
+    edge: Data<Edge>,
+    request: HttpRequest,
+    payload: Payload,
+) -> Result<HttpResponse, ApiError> {
+    let body = read_json(&request, payload).await?;
+    let asked = evaluation::parse(&body, edge.clock.now(), &edge.limits)?;
+    let evaluated = edge.payments.evaluate(&asked.order, &caller.0.owner, asked.at, asked.dice)?;
+    Ok(HttpResponse::Ok().json(evaluated))
+}

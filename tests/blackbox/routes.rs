@@ -1,0 +1,181 @@
+//! Rules decide which acquirer is tried first, and what is said about them before they do.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::{Program, TestApp, boleto, card, pix};
+
+const DOCUMENT: &str = include_str!("../../docs/ROUTING.md");
+
+const TWO: &str =
+    "[{ name = \"a\", adapter = \"sandbox\" }, { name = \"b\", adapter = \"sandbox\", priority = 2 }]";
+
+fn app_with(routes: &str) -> TestApp {
+    TestApp::builder().env("QUITA_ACQUIRER", TWO).env("QUITA_ROUTE", routes).start()
+}
+
+fn considered(record: &Value) -> Vec<(&str, &str)> {
+    let considered = record["routing"]["considered"].as_array().unwrap().iter();
+    considered.map(|one| (one["acquirer"].as_str().unwrap(), one["reason"].as_str().unwrap())).collect()
+}
+
+/// Runs `quita routing check` with this file.
+fn check(configuration: &str) -> (Option<i32>, String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("quita.toml"), configuration).unwrap();
+    let ended = Program::new(folder.path(), ["routing", "check", "--config", "quita.toml"]).run();
+    (ended.code, ended.stdout, ended.stderr)
+}
+
+#[test]
+fn the_first_rule_that_matches_decides_and_the_payment_says_so() {
+    let app = app_with(
+        "[{ name = \"small\", when = { method = \"pix\", max-amount = 10027 }, use = [\"b\"], then = \"stop\" }, \
+          { name = \"pix\", when = { method = \"pix\" }, use = [\"a\"] }, \
+          { name = \"visa\", when = { bin = \"4242\" }, use = [\"b\"] }]",
+    );
+    let client = app.client();
+    let ways = [
+        (pix(10_027), "b", json!("small"), vec![("b", "eligible"), ("a", "not_in_rule")]),
+        (pix(10_127), "a", json!("pix"), vec![("a", "eligible"), ("b", "eligible")]),
+        (boleto(10_027), "a", json!(null), vec![("a", "eligible"), ("b", "eligible")]),
+        (card("4242424242424242", 10_000), "b", json!("visa"), vec![("b", "eligible"), ("a", "eligible")]),
+        (card("5555555555554444", 10_000), "a", json!(null), vec![("a", "eligible"), ("b", "eligible")]),
+    ];
+    let mut versions = std::collections::BTreeSet::new();
+    for (request, acquirer, rule, looked_at) in ways {
+        let record = client.create(&request);
+        assert_eq!(
+            (&record["acquirer"], &record["routing"]["rule"]),
+            (&json!(acquirer), &rule),
+            "{record:#}"
+        );
+        assert_eq!(considered(&record), looked_at, "{record:#}");
+        versions.insert(record["routing"]["version"].as_str().unwrap().to_owned());
+    }
+    let versions: Vec<_> = versions.into_iter().collect();
+    assert!(versions.len() == 1 && versions[0].len() == 12, "{versions:?}");
+    let metric = format!("quita_routing_version{{version=\"{}\"}} 1", versions[0]);
+    assert!(app.ops().get("/metrics").text().contains(&metric), "{metric}");
+}
+
+#[test]
+fn a_rule_that_stops_leaves_nobody_else() {
+    let app = app_with("[{ name = \"only b\", use = [\"b\"], then = \"stop\" }]");
+    let client = app.client();
+    let record = client.create(&pix(10_099));
+    let record = client.wait_for_status(record["transactionId"].as_str().unwrap(), "declined");
+    assert_eq!(record["statusReason"], "no_acquirer_available", "{record:#}");
+    assert_eq!(record["routing"]["rule"], "only b", "{record:#}");
+}
+
+#[test]
+fn a_service_does_not_start_with_routes_that_are_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    for (routes, told) in [
+        ("[{ name = \"r\", use = [\"c\"] }]", "route \"r\": there is no acquirer c"),
+        ("[{ name = \"r\", colour = 1 }]", "route[r].colour: there is no such key"),
+        ("nonsense", "route: "),
+    ] {
+        let program = Program::new(folder.path(), ["serve", "--listen", "127.0.0.1:0"]);
+        let refused = program.env("QUITA_ACQUIRER", TWO).env("QUITA_ROUTE", routes).run();
+        assert_eq!(refused.code, Some(2), "{routes}: {refused:?}");
+        assert!(refused.stderr.contains(told), "{routes}: {refused:?}");
+    }
+}
+
+#[test]
+fn what_is_doubtful_is_told_and_passes_and_what_is_wrong_fails() {
+    let acquirer = "[[acquirer]]\nname = 'a'\nadapter = 'sandbox'\n";
+    let (code, told, _) =
+        check(&format!("{acquirer}[[route]]\nname = 'r'\nwhen = {{ method = 'pix' }}\nuse = ['a']\n"));
+    assert_eq!(code, Some(0));
+    assert!(told.contains("route \"r\": when the method is pix: a, then the others\n"), "{told}");
+    assert!(told.ends_with("nothing is wrong\n"), "{told}");
+    let twice = "[[route]]\nname = 'r'\nuse = ['a']\n[[route]]\nname = 's'\nuse = ['a']\n";
+    let (code, told, _) = check(&format!("{acquirer}{twice}"));
+    assert_eq!(code, Some(0));
+    assert!(told.contains("\ndoubtful: route \"s\": it can never match: route \"r\" "), "{told}");
+    let (code, told, why) = check(&format!(
+        "{acquirer}[[route]]\nname = 'r'\nuse = ['a', 'b']\nthen = 'go'\n[[route]]\nname = 's'\nuse = ['b']\n"
+    ));
+    assert_eq!((code, told.as_str()), (Some(1), ""));
+    for wrong in ["route[r].then: ", "route \"s\": there is no acquirer b; write the name of an [[acquirer]]"]
+    {
+        assert!(why.contains(wrong), "{why}");
+    }
+}
+
+#[test]
+fn a_dry_run_with_rules_and_costs_is_the_same_on_the_command_line() {
+    let routes = "[{ name = \"half\", when = { method = \"credit_card\" }, use = [{ acquirer = \"a\", weight = 1 }, { acquirer = \"b\", weight = 1 }] }]";
+    let costs = "[{ acquirer = \"a\", rate = \"2.49%\", fixed = 10 }, { acquirer = \"b\", when = { brand = \"visa\" }, rate = \"1%\" }]";
+    let app = TestApp::builder()
+        .env("QUITA_ACQUIRER", TWO)
+        .env("QUITA_ROUTE", routes)
+        .env("QUITA_COST", costs)
+        .start();
+    let mut firsts = std::collections::BTreeSet::new();
+    for dice in 0..8_u64 {
+        let mut body = card("4242424242424242", 10_000);
+        body["creditCard"] = json!({ "bin": "424242", "brand": "visa" });
+        body["at"] = json!("2026-12-01T12:00:00.000Z");
+        body["dice"] = json!((dice * 0x1234_5678_9abc_def1).to_string());
+        let answered = app.client().post("/pay/routing/evaluate", &body).expect(200);
+        std::fs::write(app.directory().join("body.json"), body.to_string()).unwrap();
+        let arguments = ["routing", "evaluate", "--file", "body.json", "--merchant", "demo"];
+        let program = app.program(&arguments).env("QUITA_ACQUIRER", TWO);
+        let printed = program.env("QUITA_ROUTE", routes).env("QUITA_COST", costs).run().output();
+        assert_eq!(serde_json::from_str::<Value>(&printed).unwrap(), answered);
+        assert_eq!(answered["rule"], "half");
+        for one in answered["considered"].as_array().unwrap() {
+            assert_eq!(one["cost"], if one["acquirer"] == "a" { "2.59" } else { "1.00" }, "{answered:#}");
+        }
+        firsts.insert(answered["considered"][0]["acquirer"].to_string());
+    }
+    assert_eq!(firsts.len(), 2, "the dice decide");
+}
+
+#[test]
+fn a_replay_tells_what_other_rules_would_have_moved_and_cost() {
+    let configuration = |first: &str| {
+        format!(
+            "[[acquirer]]\nname = 'a'\nadapter = 'sandbox'\n[[acquirer]]\nname = 'b'\nadapter = 'sandbox'\npriority = 2\n\
+             [[route]]\nname = 'large'\nwhen = {{ min-amount = 20000 }}\nuse = ['{first}']\n\
+             [[cost]]\nacquirer = 'a'\nrate = '2%'\n[[cost]]\nacquirer = 'b'\nfixed = 50\n"
+        )
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let old = folder.path().join("old.toml");
+    std::fs::write(&old, configuration("a")).unwrap();
+    let new = folder.path().join("new.toml");
+    std::fs::write(&new, configuration("b")).unwrap();
+    let (old, new) = (old.to_str().unwrap(), new.to_str().unwrap());
+    let app = TestApp::builder().arg("--config", old).start();
+    for cents in [10_027, 20_027, 30_027] {
+        assert_eq!(app.client().create(&pix(cents))["acquirer"], "a");
+    }
+    let report = |with: &str| {
+        let replay = ["routing", "replay", "--config", old, "--since", "1h", "--with", with, "--json"];
+        serde_json::from_str::<Value>(&app.quita(&replay).output()).unwrap()
+    };
+    let cost = json!({ "before": "12.03", "after": "12.03" });
+    assert_eq!(report(old), json!({ "payments": 3, "moved": 0, "ways": [], "cost": cost }));
+    // 2.01 for the first as before, and 0.50 for each of the others.
+    let (ways, cost) =
+        (json!([{ "from": "a", "to": "b", "count": 2 }]), json!({ "before": "12.03", "after": "3.01" }));
+    assert_eq!(report(new), json!({ "payments": 3, "moved": 2, "ways": ways, "cost": cost }));
+}
+
+#[test]
+fn the_examples_of_the_document_print_what_it_shows() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let blocks: Vec<_> = DOCUMENT.split("```\n").filter(|block| block.starts_with("$ quita ")).collect();
+    assert!(blocks.len() >= 3, "{blocks:?}");
+    for block in blocks {
+        let (command, shown) = block.split_once('\n').unwrap();
+        let said = Program::new(root, command.trim_start_matches("$ quita ").split(' ')).run().said();
+        assert_eq!(said, shown, "{command}");
+    }
+}

@@ -1,0 +1,62 @@
+//! What was before a world began: cards that were tried already, and declined each time.
+
+use std::sync::Arc;
+
+use quita_domain::acquiring::{ChargeAnswer, Decline, DeclineKind, Fact};
+use quita_domain::identity::TransactionId;
+use quita_domain::payment::{Command, Context, HINT_GAP_MS, NewPayment, Payment};
+use quita_domain::routing::{Considered, Routed};
+use quita_domain::time::Timestamp;
+use uuid::Uuid;
+
+use crate::orders::{Kind, Request, fingerprint_of};
+use crate::world::World;
+
+/// How long ago the first of them was, and how long one was after the other.
+const STEP_MS: u64 = 30 * 60_000;
+
+/// Stores so many payments by each card, and enters them among what the banks saw.
+pub(crate) fn remember(world: &World, tried: &[u64]) {
+    for (card, count) in tried.iter().enumerate() {
+        for number in 1..=*count {
+            let at = world.clock.now().minus_ms(number * STEP_MS);
+            let number = 0xe_0000_0000 + ((card as u128) << 16) + u128::from(number);
+            let payment = declined(world, card, number, at);
+            let masked = payment.order.card().unwrap();
+            world.tries.lock().unwrap().note(masked, payment.id, at);
+            world.store.lock().payments.insert(payment.id, Arc::new(payment));
+        }
+    }
+}
+
+fn declined(world: &World, card: usize, number: u128, at: Timestamp) -> Payment {
+    let request = Request { number, kind: Kind::Card, cents: 100, card, has_key: false, has_postback: false };
+    let new = request.new_payment(at);
+    let context = |op| Context {
+        now: at,
+        dice: 0,
+        op: Uuid::from_u128(op),
+        card_at_hand: false,
+        operates_in_turn: false,
+        hint_gap_ms: HINT_GAP_MS,
+        reads_approved: false,
+        card_tries: None,
+    };
+    let acquirer = world.banks[0].name().clone();
+    let new = NewPayment {
+        id: TransactionId::new(Uuid::from_u128(number)),
+        owner: new.owner,
+        order: new.purchase.order,
+        fingerprint: None,
+        card_fingerprint: Some(fingerprint_of(card)),
+        page_token: new.page_token,
+        considered: vec![Considered { acquirer, eligible: true, reason: "eligible".into() }],
+        routed: Routed::default(),
+    };
+    let opening = Context { card_at_hand: true, ..context(number << 1) };
+    let opened = Payment::open(new, &opening).next.unwrap();
+    let decline = Decline::of_kind("insufficient_funds", DeclineKind::Reversible);
+    let answer = ChargeAnswer::known(Fact::Declined(decline));
+    let answered = Command::ChargeAnswered { attempt: 1, answer };
+    opened.decide(answered, &context((number << 1) + 1)).unwrap().next.unwrap()
+}
