@@ -8,6 +8,7 @@ import sys
 
 import acquirers
 import hanging
+import life
 import machine
 import nodes
 import plots
@@ -40,6 +41,7 @@ def options_of(arguments):
     parser.add_argument("--nodes", type=int, default=0)
     parser.add_argument("--hanging", type=int, default=0)
     parser.add_argument("--acquirers", type=int, default=0)
+    parser.add_argument("--life")
     parser.add_argument("--json")
     parser.add_argument("--write", action="store_true")
     return parser.parse_args(arguments)
@@ -68,6 +70,9 @@ def run(bench, options):
         Hanging(bench, options.hanging).run(results)
     if options.acquirers:
         Acquirers(bench, options.acquirers).run()
+    if options.life:
+        life.Lives(bench, options.life).run()
+        check_everything(bench)
     return results
 
 
@@ -89,6 +94,9 @@ def tables(bench, options, results, about):
         texts["measured, acquirers"] = [
             about, report.figures_table(acquirers.figures(measured)), acquirers.table(measured),
         ]
+    if options.life:
+        # Of two builds that somebody chose: nothing for the document.
+        texts["measured, life"] = [about, life.table(measured)]
     return texts, measured
 
 
@@ -120,6 +128,7 @@ def main(arguments):
         sys.exit("something that was answered with 201 is missing, or an event of it: nothing is written")
     print("Every payment that was answered with 201 is in the store, and every event arrived.")
     if options.write:
+        texts.pop("measured, life", None)
         for marker, parts in texts.items():
             path = os.path.join(ROOT, nodes.DOCUMENT) if marker == "measured, nodes" else DOCUMENT
             report.replace_between(path, marker, "\n\n".join(part for part in parts if part))
