@@ -56,7 +56,7 @@ fn check_record_names(record: &Value) {
     assert_eq!(names(record), RECORD, "{record:#}");
     assert_eq!(names(&record["customer"]), ["document", "email", "name", "phone"]);
     assert_eq!(names(&record["utm"]), ["campaign", "content", "medium", "source", "term"]);
-    assert_eq!(names(&record["routing"]), ["attempts", "considered"]);
+    assert_eq!(names(&record["routing"]), ["attempts", "considered", "rule", "version"]);
 }
 
 #[test]
