@@ -148,7 +148,13 @@ pub async fn run_with(config: Config, mut outside: Outside) -> anyhow::Result<()
     let ops = ops::listen(listener, system.payments(), registry, (Data::new(operators), hosts))?;
     // Last of all that can fail: a password that was made and not printed would be lost.
     let welcome = first_run::prepare(&config, &access, &people).await?;
-    tracing::info!(listen = %api_address, ops_listen = %ops_address, store = %config.store, "the service is ready");
+    tracing::info!(
+        listen = %api_address,
+        ops_listen = %ops_address,
+        store = %config.store,
+        routing_version = %config.routes.version(),
+        "the service is ready"
+    );
     welcome.print(&config, api_address, ops_address);
     let nightly = actix_web::rt::spawn(nightly.run());
     let registering = actix_web::rt::spawn(keep_registering(links));

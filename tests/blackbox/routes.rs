@@ -58,6 +58,10 @@ fn the_first_rule_that_matches_decides_and_the_payment_says_so() {
     assert!(versions.len() == 1 && versions[0].len() == 12, "{versions:?}");
     let metric = format!("quita_routing_version{{version=\"{}\"}} 1", versions[0]);
     assert!(app.ops().get("/metrics").text().contains(&metric), "{metric}");
+    let log = app.log();
+    let mut lines = log.lines();
+    let told = lines.any(|line| line.contains("the service is ready") && line.contains(&versions[0]));
+    assert!(told, "{log}");
 }
 
 #[test]
