@@ -215,3 +215,25 @@ fn store_and_nodes_are_shown_in_both_languages_and_on_a_phone() {
         browser.check_fits(&format!("operator-phone{}", path.replace('/', "-")));
     }
 }
+
+#[test]
+fn what_was_compared_is_shown_by_day_and_down_to_the_line() {
+    let Some(story) = Story::begin() else { return };
+    let browser = &story.browser;
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/cnab/tests/files/cnab400-itau.ret");
+    let compared = story.app.quita(&["reconcile", "--cnab", file]);
+    assert_eq!(compared.code, Some(1), "none of its boletos is ours: {compared:?}");
+    let page = format!("{}/reconciliation?until=2013-06-21", story.app.ops_url());
+    let lines = "main a[href^=\"/reconciliation/lines\"]";
+    browser.go_to(&page);
+    browser.wait_for_text(lines, "4");
+    browser.check_fits("reconciliation");
+    browser.click(lines);
+    browser.wait_for_text("main", "002313270");
+    browser.check_fits("reconciliation-lines");
+    browser.become_a_phone();
+    browser.check_fits("operator-phone-reconciliation-lines");
+    browser.go_to(&page);
+    browser.wait_for(lines);
+    browser.check_fits("operator-phone-reconciliation");
+}
