@@ -177,11 +177,6 @@ impl Criteria {
         Self(criteria)
     }
 
-    /// Each of them.
-    pub fn each(&self) -> impl Iterator<Item = &Criterion> {
-        self.0.iter()
-    }
-
     /// Whether all hold.
     pub fn hold(&self, wanted: &Wanted<'_>) -> bool {
         self.0.iter().all(|criterion| criterion.holds(wanted))
