@@ -1,11 +1,12 @@
 //! What operators directed for the acquirers, as every node follows it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use quita_domain::control::{RouteControl, RouteDirective};
 use quita_ports::{OperatorStore, StoreError};
-use tokio::sync::watch;
+use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use crate::acquirers::routing::{Route, Routes};
@@ -14,7 +15,9 @@ use crate::acquirers::routing::{Route, Routes};
 /// once, no payment is routed.
 #[derive(Default)]
 pub(crate) struct RouteDirectives {
-    known: watch::Sender<bool>,
+    are_known: AtomicBool,
+    /// Wakes who waits for them, in the order of waiting; a `watch` would wake in any.
+    became_known: Notify,
     /// Directives that were given here: what was read before one of them is stale.
     given: Mutex<u64>,
 }
@@ -33,7 +36,8 @@ impl RouteDirectives {
             for route in routes.all() {
                 follow(route, controls.iter().find(|control| is_for(control, route)));
             }
-            self.known.send_replace(true);
+            self.are_known.store(true, Ordering::Release);
+            self.became_known.notify_waiters();
         }
         drop(given);
         Ok(())
@@ -56,16 +60,14 @@ impl RouteDirectives {
 
     /// Whether they were read.
     pub(crate) fn are_known(&self) -> bool {
-        *self.known.borrow()
+        self.are_known.load(Ordering::Acquire)
     }
 
     /// Whether they are known, if need be after a while.
     pub(crate) async fn are_known_within(&self, patience: Duration) -> bool {
-        if self.are_known() {
-            return true;
-        }
-        let mut known = self.known.subscribe();
-        timeout(patience, known.wait_for(|is_known| *is_known)).await.is_ok_and(|known| known.is_ok())
+        // Before the look: what becomes known after it is not missed.
+        let became_known = self.became_known.notified();
+        self.are_known() || timeout(patience, became_known).await.is_ok()
     }
 }
 

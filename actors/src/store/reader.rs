@@ -3,7 +3,7 @@
 //! Owns nothing. Concurrent lookups become one; two for the same payment share its answer. Never caches: what it
 //! answers was read after it was asked. Recreated by the supervisor when it dies.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use actix::prelude::*;
@@ -38,7 +38,8 @@ type Waiting = Vec<(Reply<Found>, Span)>;
 /// Gathers lookups into batches.
 pub(crate) struct ReaderActor {
     store: Arc<dyn PaymentStore>,
-    waiting: HashMap<TransactionId, Waiting>,
+    /// In the order of their ids: when this actor dies, those who wait hear of it in the same order every time.
+    waiting: BTreeMap<TransactionId, Waiting>,
     /// Whose turn it is: what waits longest is read first.
     turns: VecDeque<TransactionId>,
     lanes: Lanes,
@@ -51,7 +52,7 @@ impl ReaderActor {
     pub(crate) fn new(store: Arc<dyn PaymentStore>, limits: &Limits, alive: Alive) -> Self {
         Self {
             store,
-            waiting: HashMap::new(),
+            waiting: BTreeMap::new(),
             turns: VecDeque::new(),
             lanes: Lanes::new(limits.reader_in_flight, alive.level()),
             capacity: limits.reader_mailbox,

@@ -116,6 +116,22 @@ faults! {
     NoticeTwice = 300,
     /// A notice comes late, after others.
     NoticeLate = 300,
+    /// What happened is told in a list only.
+    OnlyListed = 400,
+    /// A list leaves out what came in for a charge.
+    ListLeavesOut = 100,
+    /// A list has another amount than came in.
+    ListErrs = 100,
+    /// A list has an entry twice.
+    ListRepeats = 100,
+    /// A list does not tell what went back of a Pix.
+    ListHidesRefunds = 100,
+    /// A page of the next list comes without its last entry.
+    ListIsCut = 100,
+    /// Somebody pays to our key without a charge.
+    StrangerPays = 40,
+    /// An operator has a list compared.
+    OperatorCompares = 300,
     /// A notice of a payment that nobody knows.
     NoticeUnknown = 30,
     /// A notice that somebody else made up.

@@ -50,6 +50,7 @@ const PIX_WAYS: api_pix::Ways = api_pix::Ways {
     gives_location_only: false,
     bends_the_standard: false,
     has_short_tokens: false,
+    gives_short_pages: false,
 };
 const API_PIX: Make = Make::Provider(Trade::ApiPix(PIX_WAYS));
 const CIELO: Make = Make::Provider(Trade::Cielo(cielo::Ways {
@@ -275,6 +276,11 @@ const FAULTS: &[&[Fault]] = &[
     &[Fault::CardIsVeryLate],
     &[Fault::PayerIsInTime],
     &[Fault::DeskRefund],
+    &[Fault::ListLeavesOut],
+    &[Fault::ListErrs],
+    &[Fault::ListHidesRefunds],
+    &[Fault::StrangerPays],
+    &[Fault::OnlyListed],
     &[Fault::ReceiverFails],
     &[Fault::ReceiverHangs],
     &[Fault::SenderPanic],

@@ -19,6 +19,7 @@ use crate::orders::{CARDS, Request};
 use crate::party::Make;
 use crate::planted::Mistake;
 use crate::provider::{Trade, api_pix, cielo};
+use crate::reconciling;
 use crate::routes::{self, Routes};
 use crate::store::owner;
 use crate::world::{Manner, Setting, World};
@@ -147,6 +148,7 @@ async fn storm(world: &Arc<World>, round: u64, payments: u64) {
     }
     let deaths = actix::spawn(kill_and_restart(Arc::clone(world)));
     let operator = actix::spawn(operator::meddle(Arc::clone(world)));
+    let comparisons = actix::spawn(reconciling::meddle(Arc::clone(world)));
     let mut programs = Vec::new();
     for number in 0..payments {
         let (world, number) = (Arc::clone(world), u128::from(round * 1_000 + number + 1));
@@ -157,6 +159,7 @@ async fn storm(world: &Arc<World>, round: u64, payments: u64) {
     }
     deaths.abort();
     operator.abort();
+    comparisons.abort();
 }
 
 /// A merchant's programs for one payment.
@@ -240,7 +243,8 @@ pub(crate) async fn settle(world: &Arc<World>) {
     for _ in 0..STEPS {
         if invariants::is_quiet(world) {
             sleep(STEP * 4).await;
-            if invariants::is_quiet(world) {
+            let is_compared = invariants::is_quiet(world) && reconciling::compare_all(world).await;
+            if is_compared && invariants::is_quiet(world) {
                 invariants::check(world).await;
                 return;
             }

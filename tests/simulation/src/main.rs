@@ -4,7 +4,8 @@
 //! in paused time. One seed decides everything that happens, so a seed that fails does so every time, to the letter.
 //! Banks are drawn at the port (`bank/`), or counterparties that the adapters' own code speaks to (`provider/`).
 //! What is judged: `judge.rs` in `tests/memory-store` at every write, `receivers.rs` at every webhook, `bank.rs` at
-//! every charge, `merchant.rs` at every answer, and `invariants.rs`, by every bank's `account.rs`, whenever all is quiet.
+//! every charge, `merchant.rs` at every answer, and `invariants.rs`, by every bank's `account.rs`, whenever all is quiet:
+//! then the lists of banks are compared too, and `reconciling/judge.rs` judges that.
 
 #![allow(
     clippy::unwrap_used,
@@ -33,6 +34,7 @@ mod past;
 mod planted;
 mod provider;
 mod receivers;
+mod reconciling;
 mod routes;
 mod store;
 mod trace;

@@ -8,10 +8,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use chrono::NaiveDate;
 use prometheus::Registry;
-use quita_actors::{ActorSystem, Limits, NodeIdentity, Operators, Payments, Placement, Ports, WebhookLimits};
+use quita_actors::{
+    ActorSystem, Limits, List, NodeIdentity, NotReconciled, Operators, Payments, Placement, Ports, Reconciler,
+    WebhookLimits,
+};
+use quita_domain::identity::AcquirerName;
+use quita_domain::reconciliation::StoredLine;
 use quita_domain::time::Timestamp;
-use quita_ports::{Clock, Dice, Ids};
+use quita_ports::{AcquirerFactory, Clock, Dice, Ids, WholeStore};
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 use uuid::Uuid;
@@ -31,6 +37,9 @@ pub(crate) struct Node {
     pub(crate) fuse: Arc<Fuse>,
     payments: Payments,
     operators: Operators,
+    store: Arc<dyn WholeStore>,
+    clock: Arc<dyn Clock>,
+    acquirers: Vec<Arc<dyn AcquirerFactory>>,
 }
 
 /// The client hung up, waited too long, or the node died: it was not told what became of its request.
@@ -52,8 +61,21 @@ impl Node {
         });
         let [public_url, address, version] = ["https://pay.example", "node", "0"].map(String::from);
         let identity = NodeIdentity { public_url, address, version };
-        let system =
-            ActorSystem::start(ports(world, &fuse), limits(), Placement::Here, identity, &Registry::new());
+        let node = Arc::new(NodeChance { world: Arc::clone(world), place });
+        let clock: Arc<dyn Clock> = Arc::<NodeChance>::clone(&node);
+        let store = NodeStore::open(world, &fuse);
+        let acquirers: Vec<_> =
+            world.banks.iter().map(|bank| bank.factory(world, &fuse, Arc::clone(&clock))).collect();
+        let ports = Ports {
+            store: store.clone(),
+            acquirers: acquirers.clone(),
+            webhooks: Arc::new(NodeSenders { world: Arc::clone(world), fuse: Arc::clone(&fuse) }),
+            clock: Arc::clone(&clock),
+            ids: Arc::<NodeChance>::clone(&node),
+            dice: node,
+            tracer: None,
+        };
+        let system = ActorSystem::start(ports, limits(), Placement::Here, identity, &Registry::new());
         let system = system.unwrap();
         let (payments, operators) = (system.payments(), system.operators());
         operators.route_by(planted::table(world));
@@ -65,7 +87,7 @@ impl Node {
             }
         }));
         world.note(|| format!("node {place} starts"));
-        Self { place, fuse, payments, operators }
+        Self { place, fuse, payments, operators, store, clock, acquirers }
     }
 
     pub(crate) fn is_alive(&self) -> bool {
@@ -86,6 +108,32 @@ impl Node {
         F: Future<Output = T>,
     {
         self.while_alive(request(self.operators.clone())).await
+    }
+
+    /// Compares what a bank lists of a day with the payments, for as long as this node lives. Says whether everybody was
+    /// asked who could be.
+    pub(crate) async fn compare(
+        &self,
+        bank: &AcquirerName,
+        day: NaiveDate,
+    ) -> Result<Result<bool, NotReconciled>, Untold> {
+        let find = |factory: &&Arc<dyn AcquirerFactory>| factory.spec().name == *bank;
+        let reader = self.acquirers.iter().find(find).and_then(|factory| factory.lists());
+        let list = List { acquirer: bank.clone(), reader: reader.unwrap(), rate: None };
+        let askable = self.acquirers.iter().map(|factory| factory.spec().name.clone());
+        let reconciler = Reconciler::new(Arc::clone(&self.store), Arc::clone(&self.clock), askable);
+        let mut is_final = true;
+        let mut tell = |stored: &StoredLine| {
+            is_final &= stored.judged.as_ref().is_some_and(|judged| judged.is_final);
+            Ok(())
+        };
+        let compared = reconciler.reconcile_list(&list, (day, day), &mut tell);
+        let compared = tokio::select! {
+            biased;
+            () = self.fuse.death() => return Err(Untold),
+            compared = compared => compared,
+        };
+        Ok(compared.map(|()| is_final))
     }
 
     async fn while_alive<T>(&self, request: impl Future<Output = T>) -> Result<T, Untold> {
@@ -117,21 +165,6 @@ fn limits() -> Limits {
         node_interval: Duration::from_secs(3_600),
         sample_interval: Duration::from_secs(3_600),
         ..Limits::default()
-    }
-}
-
-fn ports(world: &Arc<World>, fuse: &Arc<Fuse>) -> Ports {
-    let node = Arc::new(NodeChance { world: Arc::clone(world), place: fuse.place });
-    let clock = || -> Arc<dyn Clock> { Arc::<NodeChance>::clone(&node) };
-    let factories = world.banks.iter().map(|bank| bank.factory(world, fuse, clock()));
-    Ports {
-        store: NodeStore::open(world, fuse),
-        acquirers: factories.collect(),
-        webhooks: Arc::new(NodeSenders { world: Arc::clone(world), fuse: Arc::clone(fuse) }),
-        clock: clock(),
-        ids: Arc::<NodeChance>::clone(&node),
-        dice: node,
-        tracer: None,
     }
 }
 

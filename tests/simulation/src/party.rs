@@ -9,7 +9,7 @@ use quita_ports::{AcquirerFactory, Clock};
 use crate::account::Account;
 use crate::bank::{Bank, Holding, NodeBank, strange_notice};
 use crate::node::Fuse;
-use crate::provider::{Provider, Trade};
+use crate::provider::{Provider, Received, Trade};
 use crate::world::{Manner, World};
 
 /// What a bank is made of.
@@ -84,6 +84,14 @@ impl Party {
                 paid.map(|(id, _)| *id).collect()
             }
             Self::Provider(provider) => provider.paid(world),
+        }
+    }
+
+    /// All that came in, if it has lists of that.
+    pub(crate) fn received(&self, world: &World) -> Option<Vec<Received>> {
+        match self {
+            Self::Drawn(_) => None,
+            Self::Provider(provider) => provider.received(world),
         }
     }
 

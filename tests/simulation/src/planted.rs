@@ -16,7 +16,7 @@ use quita_domain::money::Money;
 use quita_domain::operation::Operation;
 use quita_domain::pix::amount;
 use quita_domain::routing::{RoutingTable, Then};
-use quita_ports::{NoticeRefused, RawNotice, StoreError, Write, WriteError};
+use quita_ports::{ListPage, NoticeRefused, RawNotice, StoreError, Write, WriteError};
 use uuid::Uuid;
 
 use crate::life;
@@ -110,6 +110,12 @@ mistakes! {
     ForgetTries,
     /// A decline that is final counts as one that may change.
     FinalIsReversible,
+    /// A line that is imported twice is there twice.
+    ImportTwice,
+    /// A list that is cut counts as whole.
+    CutIsWhole,
+    /// What differs from a list is not asked for.
+    AskForNothing,
 }
 
 /// Worlds in which a mistake must be caught.
@@ -305,6 +311,20 @@ fn believed(world: &World, acquirer: &AcquirerName, notice: &RawNotice<'_>) -> O
         received_at: world.clock.now(),
     };
     Some(NoticeContent::Fact(Box::new(notice)))
+}
+
+/// What the reader of a list makes of a page.
+pub(crate) fn page_heard(world: &World, mut page: ListPage) -> ListPage {
+    match world.mistake {
+        Some(Mistake::ImportTwice) => {
+            for line in &mut page.lines {
+                line.id = format!("{}:{}", line.id, world.fresh_id());
+            }
+        }
+        Some(Mistake::CutIsWhole) => page.total = None,
+        Some(_) | None => {}
+    }
+    page
 }
 
 /// What is heard of a hint.

@@ -3,6 +3,7 @@
 pub(crate) mod api_pix;
 pub(crate) mod cielo;
 mod courier;
+mod listing;
 mod payer;
 mod till;
 mod watched;
@@ -20,6 +21,7 @@ use quita_domain::money::Money;
 use quita_domain::time::Timestamp;
 use quita_ports::{AcquirerFactory, AcquirerSpec, Clock};
 
+pub(crate) use self::listing::{Received, Returned, Slip};
 use self::till::{Act, Till};
 use self::watched::Watched;
 use self::wire::Wire;
@@ -120,6 +122,11 @@ impl Provider {
         self.till.lock().unwrap().paid(world.clock.now().millis())
     }
 
+    /// All that came in, if it has lists of that.
+    pub(crate) fn received(&self, world: &World) -> Option<Vec<Received>> {
+        self.till.lock().unwrap().received(world.clock.now().millis())
+    }
+
     fn marks(&self, id: TransactionId) -> Marks {
         self.marks.lock().unwrap().get(&id).copied().unwrap_or_default()
     }
@@ -163,7 +170,7 @@ impl Provider {
         let (reply, touched) = {
             let mut till = self.till.lock().unwrap();
             till.prepare(world, request);
-            let reply = till.counterparty().handle(&as_it_comes_in(request), world.clock.now().millis());
+            let reply = till.handle(&as_it_comes_in(request), world.clock.now().millis());
             let touched = if request.verb == Verb::Get { None } else { till.touched(request) };
             (reply, touched)
         };
@@ -216,6 +223,10 @@ impl Provider {
         for letter in letters {
             let subject = self.till.lock().unwrap().subject(&letter);
             let must_be_told = subject.is_some_and(|id| self.marks(id).must_be_told);
+            let is_listed = subject.is_some_and(|id| self.till.lock().unwrap().lists_truly(id));
+            if is_listed && world.strikes(Fault::OnlyListed) {
+                continue;
+            }
             courier::send(world, self, &letter, must_be_told);
             if world.strikes(Fault::NoticeForged) {
                 let forged = self.till.lock().unwrap().forged(world, subject);

@@ -9,7 +9,7 @@ use quita_acquirers::api_pix::settings::{
 };
 use quita_acquirers::exchange::{ExchangeFactory, Request, Verb};
 use quita_banks::api_pix::{Code, Config, ErrorShape, PixBank, RefundOutcome, Shape};
-use quita_banks::{Counterparty, Notice};
+use quita_banks::{Counterparty, Notice, Reply};
 use quita_domain::acquiring::RemovedBy;
 use quita_domain::identity::TransactionId;
 use quita_domain::method::Method;
@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::courier::Letter;
+use super::listing::{Listing, Received};
 use super::till::{Act, Till};
 use super::{FOREIGN_KEY, OUR_KEY, spec, wire};
 use crate::account::Account;
@@ -46,6 +47,8 @@ pub(crate) struct Ways {
     pub(crate) bends_the_standard: bool,
     /// Tokens last for minutes.
     pub(crate) has_short_tokens: bool,
+    /// Its lists have few entries a page, however many are asked for.
+    pub(crate) gives_short_pages: bool,
 }
 
 impl Ways {
@@ -55,6 +58,7 @@ impl Ways {
             gives_location_only: chance.per_mille(300),
             bends_the_standard: chance.per_mille(300),
             has_short_tokens: chance.per_mille(300),
+            gives_short_pages: chance.per_mille(500),
         }
     }
 }
@@ -63,6 +67,7 @@ impl Ways {
 pub(super) struct PixTill {
     bank: PixBank,
     takes_time_for_refunds: bool,
+    listing: Listing,
     /// What was asked for each charge, and when its time is over.
     asked: BTreeMap<TransactionId, (Money, Timestamp)>,
 }
@@ -82,6 +87,7 @@ pub(super) fn open(place: usize, ways: Ways) -> (AcquirerSpec, Box<dyn Till>) {
     let till = PixTill {
         bank: PixBank::new(config),
         takes_time_for_refunds: ways.takes_time_for_refunds,
+        listing: Listing::new(if ways.gives_short_pages { 2 } else { 100 }),
         asked: BTreeMap::new(),
     };
     (spec(format!("pix{place}"), vec![Method::Pix], TIME_OUT_MS), Box::new(till))
@@ -124,8 +130,13 @@ fn txid(id: TransactionId) -> String {
     id.uuid().simple().to_string()
 }
 
-fn read_txid(text: &str) -> Option<TransactionId> {
+pub(super) fn read_txid(text: &str) -> Option<TransactionId> {
     Uuid::parse_str(text).ok().map(TransactionId::new)
+}
+
+/// Whether a request is for a page of what came in.
+fn is_for_a_list(path: &str) -> bool {
+    path.split('?').next().is_some_and(|path| path.ends_with("/pix"))
 }
 
 /// The payment of a request about a charge.
@@ -137,7 +148,7 @@ fn cents(money: Money) -> i64 {
     i64::try_from(money.cents()).unwrap()
 }
 
-fn money(cents: i64) -> Money {
+pub(super) fn money(cents: i64) -> Money {
     Money::from_cents(u64::try_from(cents).unwrap())
 }
 
@@ -151,8 +162,15 @@ impl PixTill {
         }
     }
 
-    /// Notes what is asked for with a new charge.
-    fn note(&mut self, id: TransactionId, request: &Request, now_ms: i64) {
+    /// Notes what is asked for with a new charge, and what will be wrong with it in lists.
+    fn note(&mut self, world: &World, id: TransactionId, request: &Request) {
+        let now_ms = world.clock.now().millis();
+        if !self.asked.contains_key(&id) {
+            self.listing.note(world, id);
+        }
+        if world.strikes(Fault::StrangerPays) {
+            self.bank.pay_key(OUR_KEY, cents(Money::from_cents(100)), None, now_ms).unwrap();
+        }
         let Ok(body) = serde_json::from_slice::<Value>(&request.body) else { return };
         let asked = body.pointer("/valor/original").and_then(Value::as_str).and_then(amount::from_text);
         let seconds = body.pointer("/calendario/expiracao").and_then(Value::as_u64);
@@ -175,7 +193,7 @@ impl Till for PixTill {
     fn prepare(&mut self, world: &World, request: &Request) {
         let now_ms = world.clock.now().millis();
         match (request.verb, charge_of(request)) {
-            (Verb::Put, Some(id)) => self.note(id, request, now_ms),
+            (Verb::Put, Some(id)) => self.note(world, id, request),
             (Verb::Get, Some(id)) => self.be_foreign(world, id, now_ms),
             (Verb::Put, None) => {
                 let takes_ms = match self.takes_time_for_refunds {
@@ -191,6 +209,21 @@ impl Till for PixTill {
             }
             _ => {}
         }
+    }
+
+    fn handle(&mut self, request: &quita_banks::Request, now_ms: i64) -> Reply {
+        if request.method == Verb::Get.as_str() && is_for_a_list(&request.path) {
+            return self.listing.answer(&mut self.bank, request, now_ms);
+        }
+        self.bank.handle(request, now_ms)
+    }
+
+    fn received(&mut self, now_ms: i64) -> Option<Vec<Received>> {
+        Some(self.listing.received(&mut self.bank, now_ms))
+    }
+
+    fn lists_truly(&self, id: TransactionId) -> bool {
+        self.listing.slip(id).is_none()
     }
 
     fn touched(&mut self, request: &Request) -> Option<TransactionId> {

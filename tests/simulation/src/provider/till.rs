@@ -1,13 +1,14 @@
 //! A counterparty of one kind, as its world and the judge see it.
 
 use quita_acquirers::exchange::Request;
-use quita_banks::Counterparty;
+use quita_banks::{Counterparty, Reply};
 use quita_domain::acquiring::RemovedBy;
 use quita_domain::identity::TransactionId;
 use quita_domain::money::Money;
 use quita_domain::time::Timestamp;
 
 use super::courier::Letter;
+use super::listing::Received;
 use crate::account::Account;
 use crate::world::World;
 
@@ -38,6 +39,21 @@ pub(super) trait Till: Send {
 
     /// Before a request is handled: what its counterparty will decide by itself.
     fn prepare(&mut self, world: &World, request: &Request);
+
+    /// Handles a request.
+    fn handle(&mut self, request: &quita_banks::Request, now_ms: i64) -> Reply {
+        self.counterparty().handle(request, now_ms)
+    }
+
+    /// All that came in, if there are lists of it.
+    fn received(&mut self, _now_ms: i64) -> Option<Vec<Received>> {
+        None
+    }
+
+    /// Whether all that happens to a payment can be read in a list.
+    fn lists_truly(&self, _id: TransactionId) -> bool {
+        false
+    }
 
     /// The payment that a request changes something of, once it was handled.
     fn touched(&mut self, request: &Request) -> Option<TransactionId>;

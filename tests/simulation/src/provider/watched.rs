@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use quita_domain::acquiring::{
-    Charge, ChargeAnswer, ChargeQuery, Identified, NoticeContent, OperationAnswer, Reference,
+    CallFailure, Charge, ChargeAnswer, ChargeQuery, Identified, NoticeContent, OperationAnswer, Reference,
 };
 use quita_domain::method::Method;
 use quita_domain::operation::Operation;
 use quita_domain::time::Timestamp;
 use quita_ports::{
-    Acquirer, AcquirerFactory, AcquirerSpec, ListReader, LocalIssue, NoticeReader, NoticeRefused, RawNotice,
+    Acquirer, AcquirerFactory, AcquirerSpec, ListPage, ListReader, LocalIssue, NoticeReader, NoticeRefused, RawNotice,
 };
 use tokio::time::timeout;
 
@@ -55,7 +55,8 @@ impl AcquirerFactory for Watched {
     }
 
     fn lists(&self) -> Option<Rc<dyn ListReader>> {
-        self.adapter.lists()
+        let (world, reader) = (Arc::clone(&self.world), self.adapter.lists()?);
+        Some(Rc::new(WatchedList { world, reader }))
     }
 
     fn local_issue(&self) -> Option<&dyn LocalIssue> {
@@ -67,6 +68,19 @@ impl NoticeReader for Watched {
     fn read(&self, notice: &RawNotice<'_>, now: Timestamp) -> Result<Vec<NoticeContent>, NoticeRefused> {
         let Some(reader) = self.adapter.notices() else { return Err(NoticeRefused::NoSuchAddress) };
         planted::contents_heard(&self.world, self.provider.name(), notice, reader.read(notice, now))
+    }
+}
+
+/// A reader of lists, which may be made to err.
+struct WatchedList {
+    world: Arc<World>,
+    reader: Rc<dyn ListReader>,
+}
+
+#[async_trait(?Send)]
+impl ListReader for WatchedList {
+    async fn page(&self, period: (Timestamp, Timestamp), page: u32) -> Result<ListPage, CallFailure> {
+        self.reader.page(period, page).await.map(|page| planted::page_heard(&self.world, page))
     }
 }
 

@@ -32,11 +32,7 @@ impl Tries {
         self.0.push((key(card), id, at));
     }
 
-    /// When this payment first came to a bank.
-    fn first_of(&self, id: TransactionId) -> Option<Timestamp> {
-        self.0.iter().filter(|(_, known, _)| *known == id).map(|(_, _, at)| *at).min()
-    }
-
+    /// When this payment last came to a bank.
     fn last_of(&self, id: TransactionId) -> Option<Timestamp> {
         self.0.iter().filter(|(_, known, _)| *known == id).map(|(_, _, at)| *at).max()
     }
@@ -245,19 +241,20 @@ fn limits(brand: Brand) -> Option<(usize, usize)> {
     }
 }
 
-/// When it went further its card had been tried less often than its brand allows: by what had come to the banks before
-/// the payment itself did, which was surely stored by then.
+/// When it went further its card had been tried less often than its brand allows: by what had come to the banks before the
+/// payment was created, which was surely stored by then, and its own first try. (What leaves may arrive much later.)
 fn check_limits(world: &World, payment: &Payment) {
     // By a clock that is ahead or behind the windows are others.
     if !is_tried_further(payment) || world.faults.has_struck(Fault::ClockJumps) {
         return;
     }
     let tries = world.tries.lock().unwrap();
-    let (Some(first), Some(last)) = (tries.first_of(payment.id), tries.last_of(payment.id)) else { return };
+    let Some(last) = tries.last_of(payment.id) else { return };
     let Some(card) = payment.order.card() else { return };
     let Some((in_a_day, in_30_days)) = limits(card.brand) else { return };
     for (window_ms, most) in [(DAY_MS, in_a_day), (30 * DAY_MS, in_30_days)] {
-        let count = tries.count(card, last.minus_ms(window_ms).plus_ms(TOLERANCE_MS), first);
+        let since = last.minus_ms(window_ms).plus_ms(TOLERANCE_MS);
+        let count = tries.count(card, since, payment.created_at) + 1;
         if count >= most {
             let days = window_ms / DAY_MS;
             world.violation(format!("{} went further after {count} tries in {days} days", payment.id));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use quita_domain::identity::TransactionId;
 use quita_domain::payment::Payment;
 use quita_memory_store::{Connection, MemoryStore, Records};
-use quita_ports::{Store, StoreError, Write, WriteError};
+use quita_ports::{StoreError, WholeStore, Write, WriteError};
 use tokio::time::sleep;
 
 use crate::bank::check_intent;
@@ -27,7 +27,7 @@ pub(crate) struct NodeStore {
 
 impl NodeStore {
     /// The store, seen from one node.
-    pub(crate) fn open(world: &Arc<World>, fuse: &Arc<Fuse>) -> Arc<dyn Store> {
+    pub(crate) fn open(world: &Arc<World>, fuse: &Arc<Fuse>) -> Arc<dyn WholeStore> {
         let node = Self { world: Arc::clone(world), fuse: Arc::clone(fuse) };
         Arc::new(MemoryStore::over(Arc::new(node)))
     }

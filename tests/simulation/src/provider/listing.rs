@@ -1,0 +1,161 @@
+//! What a bank lists of the Pix that came in, which is not always what came in: it leaves out, errs and repeats itself.
+
+use std::collections::BTreeMap;
+
+use quita_banks::api_pix::{Account, PixBank};
+use quita_banks::{Counterparty, Reply, Request, Response};
+use quita_domain::identity::TransactionId;
+use quita_domain::money::Money;
+use quita_domain::pix::amount;
+use serde_json::{Value, json};
+
+use super::OUR_KEY;
+use super::api_pix::{money, read_txid};
+use crate::chance::Fault;
+use crate::world::World;
+
+/// More entries than any bank of a world has.
+const ALL: &str = "paginacao.itensPorPagina=1000";
+const PAGE: &str = "paginacao.paginaAtual=";
+
+/// What is wrong in a list with all that came in for one charge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Slip {
+    LeftOut,
+    /// A cent more than came in.
+    OtherAmount,
+    Repeated,
+    RefundsHidden,
+}
+
+/// A Pix that came in.
+#[derive(Debug, Clone)]
+pub(crate) struct Received {
+    pub(crate) end_to_end_id: String,
+    /// The payment whose charge it is for, if it came in for our key.
+    pub(crate) id: Option<TransactionId>,
+    /// What went back of it.
+    pub(crate) returned: Vec<Returned>,
+    /// What its list has wrong.
+    pub(crate) slip: Option<Slip>,
+}
+
+/// Money of a Pix that went back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Returned {
+    pub(crate) amount: Money,
+    /// Whether the banks took it back.
+    pub(crate) is_disputed: bool,
+}
+
+/// The lists of one bank.
+pub(super) struct Listing {
+    slips: BTreeMap<TransactionId, Slip>,
+    /// Entries of a page, whatever is asked for.
+    page_size: usize,
+    /// How many of the next pages come without their last entry.
+    cuts: u64,
+}
+
+impl Listing {
+    pub(super) const fn new(page_size: usize) -> Self {
+        Self { slips: BTreeMap::new(), page_size, cuts: 0 }
+    }
+
+    /// Decides what lists will have wrong of a charge, which has just come to be, and of the next one that is read.
+    pub(super) fn note(&mut self, world: &World, id: TransactionId) {
+        let slips = [
+            (Fault::ListLeavesOut, Slip::LeftOut),
+            (Fault::ListErrs, Slip::OtherAmount),
+            (Fault::ListRepeats, Slip::Repeated),
+            (Fault::ListHidesRefunds, Slip::RefundsHidden),
+        ];
+        let slip = slips.into_iter().find(|(fault, _)| world.strikes(*fault));
+        if let Some((_, slip)) = slip {
+            self.slips.insert(id, slip);
+        }
+        if world.strikes(Fault::ListIsCut) {
+            self.cuts += 1;
+        }
+    }
+
+    pub(super) fn slip(&self, id: TransactionId) -> Option<Slip> {
+        self.slips.get(&id).copied()
+    }
+
+    /// Answers a request for a page.
+    pub(super) fn answer(&mut self, bank: &mut PixBank, request: &Request, now_ms: i64) -> Reply {
+        let others = request.query.split('&').filter(|part| !part.starts_with("paginacao."));
+        let query = others.chain([ALL]).collect::<Vec<_>>().join("&");
+        let reply = bank.handle(&Request { query, ..request.clone() }, now_ms);
+        let Reply::Answer { response, after_ms } = reply else { return reply };
+        if response.status != 200 {
+            return Reply::Answer { response, after_ms };
+        }
+        let body = serde_json::from_slice(&response.body).unwrap();
+        let body = self.page(body, page(&request.query)).to_string().into_bytes();
+        Reply::Answer { response: Response { body, ..response }, after_ms }
+    }
+
+    /// One page of what the whole list says.
+    fn page(&mut self, mut whole: Value, number: usize) -> Value {
+        let entries = whole["pix"].as_array().unwrap().iter();
+        let entries: Vec<Value> = entries.flat_map(|entry| self.told(entry)).collect();
+        let pages: Vec<_> = entries.chunks(self.page_size).collect();
+        let mut page = pages.get(number).map(|page| page.to_vec()).unwrap_or_default();
+        if self.cuts > 0 && page.pop().is_some() {
+            self.cuts -= 1;
+        }
+        whole["parametros"]["paginacao"] = json!({
+            "paginaAtual": number, "itensPorPagina": self.page_size,
+            "quantidadeDePaginas": pages.len().max(1), "quantidadeTotalDeItens": entries.len(),
+        });
+        whole["pix"] = json!(page);
+        whole
+    }
+
+    /// What the list has in the place of what came in.
+    fn told(&self, entry: &Value) -> Vec<Value> {
+        let id = entry["txid"].as_str().and_then(read_txid);
+        let mut told = entry.clone();
+        match id.and_then(|id| self.slip(id)) {
+            None => {}
+            Some(Slip::LeftOut) => return Vec::new(),
+            Some(Slip::Repeated) => return vec![told; 2],
+            Some(Slip::OtherAmount) => {
+                let cents = entry["valor"].as_str().and_then(amount::from_text).unwrap();
+                told["valor"] = json!(amount::to_text(cents + 1));
+            }
+            Some(Slip::RefundsHidden) => {
+                told.as_object_mut().unwrap().remove("devolucoes");
+            }
+        }
+        vec![told]
+    }
+
+    /// What came in by the books, with what the list makes of it.
+    pub(super) fn received(&self, bank: &mut PixBank, now_ms: i64) -> Vec<Received> {
+        let books = bank.books(now_ms);
+        books.iter().flat_map(|(txid, account)| self.received_for(txid, account)).collect()
+    }
+
+    fn received_for(&self, txid: &str, account: &Account) -> Vec<Received> {
+        let slip = read_txid(txid).and_then(|id| self.slip(id));
+        let id = read_txid(txid).filter(|_| account.key == OUR_KEY);
+        let received = account.received.iter().map(|(end_to_end_id, _)| {
+            let returned = account.refunded.iter().filter(|refund| refund.end_to_end_id == *end_to_end_id);
+            let returned = returned.map(|refund| Returned {
+                amount: money(refund.cents),
+                is_disputed: refund.nature.starts_with("MED_"),
+            });
+            Received { end_to_end_id: end_to_end_id.clone(), id, returned: returned.collect(), slip }
+        });
+        received.collect()
+    }
+}
+
+/// The page that is asked for.
+fn page(query: &str) -> usize {
+    let asked = query.split('&').find_map(|part| part.strip_prefix(PAGE));
+    asked.and_then(|number| number.parse().ok()).unwrap_or(0)
+}

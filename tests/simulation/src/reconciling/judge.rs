@@ -1,0 +1,190 @@
+//! Whether comparisons found what differs and nothing else: by what came in at the bank, and by what its list has wrong.
+//! Knows nothing of how the service compares.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use chrono::{NaiveDate, NaiveDateTime};
+use quita_domain::payment::Payment;
+use quita_domain::reconciliation::{ASKED_FOR_MS, MARGIN_MS, StoredLine, Subject, Verdict};
+use quita_domain::state::RefundStatus;
+use quita_domain::time::{DAY_MS, Timestamp};
+
+use super::EXCEPTION;
+use crate::party::Party;
+use crate::provider::{Received, Returned, Slip};
+use crate::world::World;
+
+/// How much the times of two nodes may be apart.
+const CLOCKS_MS: u64 = 2 * 3_600_000;
+/// How long what is missing may take until it is missed: with the time that a comparison itself takes.
+const MISSED_AFTER_MS: u64 = MARGIN_MS + 5 * 60_000;
+
+/// The day in Brasília on which a transfer with this name was made.
+pub(super) fn day_of(end_to_end_id: &str) -> NaiveDate {
+    let minute = NaiveDateTime::parse_from_str(&end_to_end_id[9..21], "%Y%m%d%H%M").unwrap();
+    Timestamp::from_millis(minute.and_utc().timestamp_millis()).sao_paulo_date()
+}
+
+/// Checks every line of every bank that has lists.
+pub(crate) fn check(world: &World) {
+    for bank in &world.banks {
+        let Some(received) = bank.received(world) else { continue };
+        let mut lines = lines_of(world, bank);
+        for one in &received {
+            check_pix(world, bank, one, &lines.remove(&one.end_to_end_id).unwrap_or_default());
+        }
+        for end_to_end_id in lines.keys() {
+            world.violation(format!("{} never received {end_to_end_id}, which is compared", bank.name()));
+        }
+    }
+    check_exceptions(world);
+}
+
+/// The lines of a bank by the Pix that they are about.
+fn lines_of(world: &World, bank: &Party) -> BTreeMap<String, Vec<StoredLine>> {
+    let mut lines: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for stored in world.store.lock().lines.values() {
+        if stored.line.source.as_str() != bank.name().as_str() {
+            continue;
+        }
+        let (Subject::Pix { end_to_end_id, .. } | Subject::Refund { end_to_end_id, .. }) =
+            &stored.line.subject
+        else {
+            continue;
+        };
+        lines.entry(end_to_end_id.clone()).or_default().push(stored.clone());
+    }
+    lines
+}
+
+fn check_pix(world: &World, bank: &Party, received: &Received, lines: &[StoredLine]) {
+    let payment = received.id.and_then(|id| world.store.payment(id));
+    let about = |stored: &&StoredLine| matches!(stored.line.subject, Subject::Pix { .. });
+    let (own, refunds): (Vec<_>, Vec<_>) = lines.iter().partition(about);
+    let found: Vec<_> = own.iter().map(|stored| stored.verdict()).collect();
+    let is_listed = received.slip != Some(Slip::LeftOut);
+    let expected = expected_of_pix(world, bank, received, payment.as_ref());
+    let is_right = match (is_listed, expected) {
+        (_, Some(expected)) => found == [Some(expected)],
+        // It is about to be missed, or nobody misses it.
+        (false, None) => found.is_empty() || found == [Some(Verdict::MissingThere)],
+        (true, None) => false,
+    };
+    if !is_right {
+        let id = &received.end_to_end_id;
+        world.violation(format!("{id} of {:?} is {found:?}, not {expected:?}", received.id));
+    }
+    check_returned(world, bank, (received, payment.as_ref()), &refunds);
+    if let Some(open) = lines.iter().find(|stored| stored.judged.as_ref().is_none_or(|one| !one.is_final)) {
+        world.violation(format!("{} is not settled", open.line.id));
+    }
+}
+
+/// The verdict that must be there; none where none is certain.
+fn expected_of_pix(
+    world: &World,
+    bank: &Party,
+    received: &Received,
+    payment: Option<&Arc<Payment>>,
+) -> Option<Verdict> {
+    let Some(payment) = payment else {
+        return (received.slip != Some(Slip::LeftOut)).then_some(Verdict::UnknownHere);
+    };
+    let pays = payment.state.end_to_end_id.as_ref() == Some(&received.end_to_end_id);
+    match received.slip {
+        Some(Slip::LeftOut) => {
+            (pays && is_missed(world, bank, payment)).then_some(Verdict::MissingThere)
+        }
+        Some(Slip::OtherAmount) => Some(Verdict::Different),
+        Some(Slip::Repeated | Slip::RefundsHidden) | None => {
+            let is_odd = bank.account(world, payment.id).is_some_and(|account| account.is_odd);
+            Some(if is_odd && !pays { Verdict::Different } else { Verdict::Matched })
+        }
+    }
+}
+
+/// Whether a Pix that paid this payment must have been missed by now.
+fn is_missed(world: &World, bank: &Party, payment: &Payment) -> bool {
+    let paid_at = payment.state.paid_at.unwrap();
+    let transferred = payment.state.end_to_end_id.as_deref().map(day_of).unwrap();
+    let latest = Timestamp::end_of_sao_paulo_day(transferred).plus_ms(7 * DAY_MS);
+    let is_told = paid_at.plus_ms(CLOCKS_MS) < latest;
+    is_told && payment.acquirer() == Some(bank.name()) && paid_at.plus_ms(MISSED_AFTER_MS) < world.clock.now()
+}
+
+/// What went back of a Pix is there, once each.
+fn check_returned(
+    world: &World,
+    bank: &Party,
+    (received, payment): (&Received, Option<&Arc<Payment>>),
+    lines: &[&StoredLine],
+) {
+    let mut found: Vec<_> = lines.iter().map(|stored| (told(stored), stored.verdict())).collect();
+    found.sort_by_key(|(told, _)| *told);
+    let with = |verdict: Verdict| {
+        let mut all: Vec<_> = received.returned.iter().map(|one| (*one, Some(verdict))).collect();
+        all.sort_by_key(|(told, _)| *told);
+        all
+    };
+    let is_odd = payment.is_some_and(|one| bank.account(world, one.id).is_some_and(|account| account.is_odd));
+    let is_right = match (received.slip, payment) {
+        (Some(Slip::LeftOut), _) => found.is_empty(),
+        (Some(Slip::RefundsHidden), None) => found.is_empty(),
+        (Some(Slip::RefundsHidden), Some(payment)) => {
+            let missing: Vec<_> =
+                with(Verdict::MissingThere).into_iter().filter(|(one, _)| !one.is_disputed).collect();
+            let is_late = payment.state.updated_at.plus_ms(MISSED_AFTER_MS) < world.clock.now();
+            found == missing || (found.is_empty() && !is_late) || is_odd
+        }
+        (Some(Slip::OtherAmount | Slip::Repeated) | None, None) => found == with(Verdict::UnknownHere),
+        (Some(Slip::OtherAmount | Slip::Repeated) | None, Some(_)) => {
+            found == with(Verdict::Matched) || (is_odd && found.len() == received.returned.len())
+        }
+    };
+    if !is_right {
+        let id = &received.end_to_end_id;
+        let refunds = payment.map(|one| &one.state.refunds[..]).unwrap_or_default();
+        let done = refunds.iter().filter(|refund| refund.status == RefundStatus::Succeeded).count();
+        world.violation(format!(
+            "{id} of {:?}: {:?} went back, {done} here, and compared was {found:?}",
+            received.id, received.returned
+        ));
+    }
+}
+
+fn told(stored: &StoredLine) -> Returned {
+    let is_disputed = match &stored.line.subject {
+        Subject::Refund { is_chargeback, .. } => *is_chargeback,
+        Subject::Pix { .. } | Subject::Boleto { .. } => false,
+    };
+    Returned { amount: stored.line.gross, is_disputed }
+}
+
+/// Whatever differs is reported once; what matches is not, unless its bank did not answer for half a day.
+fn check_exceptions(world: &World) {
+    let records = world.store.lock();
+    let mut violations = Vec::new();
+    for stored in records.lines.values() {
+        let id = format!("{EXCEPTION}{}", stored.line.id);
+        let reported = records.exceptions.iter().find(|exception| exception.id == id);
+        match (stored.verdict(), reported) {
+            (Some(Verdict::Matched), Some(exception)) => {
+                let given_up_at = stored.imported_at.plus_ms(ASKED_FOR_MS);
+                if exception.reported_at.plus_ms(CLOCKS_MS) < given_up_at {
+                    violations.push(format!("{id} is reported, and matches: {}", exception.detail));
+                }
+            }
+            (Some(Verdict::Different | Verdict::MissingThere | Verdict::UnknownHere), None) => {
+                violations.push(format!("{id} differs, and was reported to no operator"));
+            }
+            (Some(_) | None, _) => {}
+        }
+    }
+    let of_lists = records.exceptions.iter().filter_map(|exception| exception.id.strip_prefix(EXCEPTION));
+    for id in of_lists.filter(|id| !records.lines.contains_key(*id)) {
+        violations.push(format!("{id} is reported, and there is no such line"));
+    }
+    drop(records);
+    violations.into_iter().for_each(|violation| world.violation(violation));
+}
