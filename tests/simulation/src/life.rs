@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use quita_domain::method::Method;
 use quita_domain::operation::{OperationRequest, RequestedOperation};
+use quita_domain::payment::Payment;
 use quita_domain::routing::TRIES_ARE_COUNTED_FOR_MS;
 use quita_domain::status::Status;
 use tokio::time::sleep;
@@ -273,7 +274,7 @@ fn restart_fallen(world: &Arc<World>) {
 async fn step(world: &Arc<World>) {
     restart_fallen(world);
     operator::end_what_is_stuck(world).await;
-    let next = world.store.next_due().into_iter().chain(world.next_appointment()).min();
+    let next = world.store.next_due_but_for(|_| false).into_iter().chain(world.next_appointment()).min();
     let is_awaited = world.has_notices_on_the_way() || world.has_calls_under_way();
     if let Some(next) = next.filter(|_| !is_awaited) {
         world.clock.put_forward_to(next.plus_ms(1));
@@ -294,10 +295,12 @@ async fn withdraw_expired(world: &Arc<World>) {
     }
 }
 
-/// Time goes by until nothing is due any more: what waits for a payer is paid, or has expired.
+/// Time goes by until nothing is due any more: what waits for a payer is paid, or has expired. What is not ours is asked
+/// about for ever.
 pub(crate) async fn grow_old(world: &Arc<World>) {
+    let is_foreign = |payment: &Payment| invariants::is_foreign(world, payment.id);
     for _ in 0..STEPS {
-        if world.store.next_due().is_none() && !world.has_errands() {
+        if world.store.next_due_but_for(is_foreign).is_none() && !world.has_errands() {
             break;
         }
         withdraw_expired(world).await;
@@ -325,7 +328,8 @@ mod tests {
     #[test]
     fn the_same_seed_tells_the_same_story_to_the_letter() {
         std::panic::set_hook(Box::new(|_| {}));
-        for number in [2, 7, 11] {
+        // In the last three several wait at once for what a store that panicked did not tell.
+        for number in [2, 7, 11, 1_428, 1_451, 1_491] {
             let (once, again) = (seed(number, true), seed(number, true));
             assert!(once.trace.len() > 1_000, "little happened in {number}");
             assert!(once.trace == again.trace, "seed {number} told another story");
