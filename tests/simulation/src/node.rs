@@ -11,8 +11,8 @@ use std::time::Duration;
 use chrono::NaiveDate;
 use prometheus::Registry;
 use quita_actors::{
-    ActorSystem, Limits, List, NodeIdentity, NotReconciled, Operators, Payments, Placement, Ports, Reconciler,
-    WebhookLimits,
+    ActorSystem, Limits, List, NodeIdentity, NotReconciled, Operators, Payments, Placement, Ports,
+    Reconciler, WebhookLimits,
 };
 use quita_domain::identity::AcquirerName;
 use quita_domain::reconciliation::StoredLine;

@@ -14,7 +14,8 @@ use quita_domain::method::Method;
 use quita_domain::operation::Operation;
 use quita_domain::time::Timestamp;
 use quita_ports::{
-    Acquirer, AcquirerFactory, AcquirerSpec, ListPage, ListReader, LocalIssue, NoticeReader, NoticeRefused, RawNotice,
+    Acquirer, AcquirerFactory, AcquirerSpec, ListPage, ListReader, LocalIssue, NoticeReader, NoticeRefused,
+    RawNotice,
 };
 use tokio::time::timeout;
 

@@ -93,9 +93,7 @@ fn expected_of_pix(
     };
     let pays = payment.state.end_to_end_id.as_ref() == Some(&received.end_to_end_id);
     match received.slip {
-        Some(Slip::LeftOut) => {
-            (pays && is_missed(world, bank, payment)).then_some(Verdict::MissingThere)
-        }
+        Some(Slip::LeftOut) => (pays && is_missed(world, bank, payment)).then_some(Verdict::MissingThere),
         Some(Slip::OtherAmount) => Some(Verdict::Different),
         Some(Slip::Repeated | Slip::RefundsHidden) | None => {
             let is_odd = bank.account(world, payment.id).is_some_and(|account| account.is_odd);
