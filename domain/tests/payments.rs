@@ -1,6 +1,9 @@
 //! What payments decide: creation, facts in any order, operations, deliveries, time.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
 
+#[path = "samples/payment.rs"]
+mod samples;
+
 mod payments {
     pub(crate) mod approved;
     pub(crate) mod boletos;
@@ -27,7 +30,6 @@ mod payments {
     pub(crate) mod without_code;
 }
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quita_domain::acquiring::{
@@ -36,70 +38,21 @@ use quita_domain::acquiring::{
 };
 use quita_domain::card::{CardData, CardNumber, Cvv, Expiry};
 use quita_domain::delivery::{DeliveryAttempt, DeliveryState, Lease};
-use quita_domain::document::{Document, DocumentType};
 use quita_domain::event::{Cause, Event};
-use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};
+use quita_domain::identity::{AcquirerName, Mode, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::operation::{OperationCall, OperationRequest, OperationState, RequestedOperation};
-use quita_domain::order::{Address, Order, Payer, Terms, Utm};
+use quita_domain::order::{Order, Terms};
 use quita_domain::payment::{
     Command, Context, Decision, DiscrepancyKind, Effect, NewPayment, Payment, Refusal, Report,
 };
-use quita_domain::phone::Phone;
-use quita_domain::postal::{Cep, Uf};
 use quita_domain::routing::{AttemptOutcome, Considered, Routed};
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 use quita_domain::webhook::schedule::LEASE_MS;
+use samples::{START, at, owner, pix_order};
 use uuid::Uuid;
-
-const START: Timestamp = Timestamp::from_millis(1_795_262_400_000);
-
-fn at(ms: u64) -> Context {
-    let now = START.plus_ms(ms);
-    Context {
-        now,
-        dice: 20,
-        op: Uuid::from_u128(u128::from(ms) + 1),
-        card_at_hand: false,
-        operates_in_turn: false,
-        hint_gap_ms: 2_000,
-        reads_approved: false,
-        card_tries: None,
-    }
-}
-
-fn pix_order() -> Order {
-    Order {
-        method: Method::Pix,
-        amount: Money::from_cents(10_000),
-        payer: Payer {
-            first_name: "Maria".into(),
-            last_name: "Silva".into(),
-            document: Document::parse("52998224725", DocumentType::Cpf).unwrap(),
-            email: "maria@example.com".into(),
-            phone: Phone::parse("11987654321").unwrap(),
-            address: Address {
-                street: "Rua Augusta".into(),
-                number: "100".into(),
-                complement: None,
-                neighborhood: "Centro".into(),
-                city: "São Paulo".into(),
-                state: Uf::parse("SP").unwrap(),
-                zip_code: Cep::parse("01304000").unwrap(),
-            },
-        },
-        items: Vec::new(),
-        shipping_fee: None,
-        splits: Vec::new(),
-        utm: Utm::default(),
-        postback_url: Some("http://127.0.0.1:1/".into()),
-        external_reference: None,
-        metadata: BTreeMap::new(),
-        terms: Terms::Pix { expires_in_s: 3_600 },
-    }
-}
 
 fn card_order(capture: bool) -> Order {
     let number = CardNumber::parse("4242424242424242").unwrap();
@@ -116,14 +69,9 @@ fn open(order: Order) -> Decision {
         eligible: true,
         reason: "eligible".into(),
     };
-    let owner = Owner {
-        merchant: MerchantId::new("demo"),
-        application: ApplicationName::new("default"),
-        mode: Mode::Test,
-    };
     let new = NewPayment {
         id: TransactionId::new(Uuid::from_u128(7)),
-        owner,
+        owner: owner(),
         order,
         fingerprint: None,
         card_fingerprint: None,

@@ -1,21 +1,17 @@
 //! A replay: the plan of a payment that exists, made again with other routes.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
-use std::collections::BTreeMap;
+#[path = "samples/payment.rs"]
+mod samples;
 
-use quita_domain::document::{Document, DocumentType};
-use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};
-use quita_domain::method::Method;
+use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::money::Money;
-use quita_domain::order::{Address, Order, Payer, Terms, Utm};
 use quita_domain::payment::{Context, NewPayment, Payment};
-use quita_domain::phone::Phone;
-use quita_domain::postal::{Cep, Uf};
 use quita_domain::routing::{
     Approvals, Candidate, Condition, CostLine, Criteria, Preference, Rate, Replayed, Routed, RoutingTable,
     Rule, Standing, Then, Use, Wanted, plan, replay, seen,
 };
-use quita_domain::time::Timestamp;
+use samples::{START, at, owner, pix_order};
 use uuid::Uuid;
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
@@ -24,37 +20,6 @@ const WELL: (Condition, Approvals) = (Condition::Healthy, Approvals { approved: 
 
 fn names() -> [AcquirerName; 3] {
     NAMES.map(AcquirerName::new)
-}
-
-fn order() -> Order {
-    Order {
-        method: Method::Pix,
-        amount: Money::from_cents(10_000),
-        payer: Payer {
-            first_name: "Maria".into(),
-            last_name: "Silva".into(),
-            document: Document::parse("52998224725", DocumentType::Cpf).unwrap(),
-            email: "maria@example.com".into(),
-            phone: Phone::parse("11987654321").unwrap(),
-            address: Address {
-                street: "Rua Augusta".into(),
-                number: "100".into(),
-                complement: None,
-                neighborhood: "Centro".into(),
-                city: "São Paulo".into(),
-                state: Uf::parse("SP").unwrap(),
-                zip_code: Cep::parse("01304000").unwrap(),
-            },
-        },
-        items: Vec::new(),
-        shipping_fee: None,
-        splits: Vec::new(),
-        utm: Utm::default(),
-        postback_url: None,
-        external_reference: None,
-        metadata: BTreeMap::new(),
-        terms: Terms::Pix { expires_in_s: 3_600 },
-    }
 }
 
 fn candidates(names: &[AcquirerName], how: impl Fn(usize) -> (Condition, Approvals)) -> Vec<Candidate<'_>> {
@@ -68,15 +33,9 @@ fn candidates(names: &[AcquirerName], how: impl Fn(usize) -> (Condition, Approva
 
 /// A payment that was routed by this table, with these dice, while the acquirers were so.
 fn routed(table: &RoutingTable, dice: u64, how: impl Fn(usize) -> (Condition, Approvals)) -> Payment {
-    let (order, names) = (order(), names());
-    let owner = Owner {
-        merchant: MerchantId::new("demo"),
-        application: ApplicationName::new("default"),
-        mode: Mode::Test,
-    };
-    let now = Timestamp::from_millis(1_795_262_400_000);
+    let (order, owner, names) = (pix_order(), owner(), names());
     let candidates = candidates(&names, how);
-    let planned = plan(&Wanted::of(&order, &owner.merchant, now), &candidates, table, dice);
+    let planned = plan(&Wanted::of(&order, &owner.merchant, START), &candidates, table, dice);
     let (considered, kept) = (planned.considered(), planned.routed(table.version()));
     let new = NewPayment {
         id: TransactionId::new(Uuid::from_u128(7)),
@@ -88,17 +47,7 @@ fn routed(table: &RoutingTable, dice: u64, how: impl Fn(usize) -> (Condition, Ap
         considered,
         routed: kept,
     };
-    let context = Context {
-        now,
-        dice,
-        op: Uuid::from_u128(1),
-        card_tries: None,
-        card_at_hand: false,
-        operates_in_turn: false,
-        hint_gap_ms: 2_000,
-        reads_approved: false,
-    };
-    Payment::open(new, &context).next.unwrap()
+    Payment::open(new, &Context { dice, ..at(0) }).next.unwrap()
 }
 
 /// What becomes of it with another table: the acquirers are as the payment says that they were.

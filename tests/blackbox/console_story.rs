@@ -4,5 +4,6 @@ mod deliveries;
 mod developer;
 mod overview;
 mod owner;
+mod routing;
 mod viewer;
 mod ways_to_look;

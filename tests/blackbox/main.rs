@@ -59,6 +59,7 @@ mod refunds;
 mod reload;
 mod routes;
 mod routing;
+mod routing_on_paper;
 mod sandbox_cards;
 mod sandbox_codes;
 mod slow_clients;

@@ -209,6 +209,7 @@ fn store_and_nodes_are_shown_in_both_languages_and_on_a_phone() {
     browser.wait_for_text("main", story.app.address());
     browser.click("button[lang=pt-BR]");
     browser.wait_for_text("h1", "Armazenamento e nós");
+    browser.check_fits("operator-store");
     browser.become_a_phone();
     for path in ["/", "/store", "/acquirers", "/exceptions", "/transactions", "/audit", "/kinds/front"] {
         browser.go_to(&format!("{}{path}", story.app.ops_url()));

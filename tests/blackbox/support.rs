@@ -15,6 +15,7 @@ mod eventually;
 #[allow(unreachable_pub, dead_code, reason = "the tests of the stores use it too, and more of it")]
 pub(crate) mod fail_point;
 mod failing_calls;
+mod meddler;
 mod own_mongod;
 mod planted;
 mod program;
@@ -44,6 +45,7 @@ pub(crate) use declared::declared;
 pub(crate) use event_stream::EventStream;
 pub(crate) use eventually::{PATIENCE, eventually, pause};
 pub(crate) use failing_calls::FailingCalls;
+pub(crate) use meddler::paid_earlier;
 pub(crate) use own_mongod::OwnMongod;
 pub(crate) use planted::{Fault, PlantedService};
 pub(crate) use program::{Finished, Program};

@@ -7,6 +7,9 @@ use super::{CARD_DATA, Rejection, RequestLimits, json, read_body, sent_card_numb
 use crate::order::Order;
 use crate::time::Timestamp;
 
+/// The field of the dice: any number from 0 to 2⁶⁴ − 1.
+const DICE: &str = "dice";
+
 /// What would be created, when, and with which dice.
 #[derive(Debug)]
 pub struct Evaluation {
@@ -29,7 +32,8 @@ pub fn parse(body: &[u8], now: Timestamp, limits: &RequestLimits) -> Result<Eval
     let (sent_at, dice) = (at(&root), dice(&root));
     let at = sent_at.unwrap_or(now);
     let read = read_body(&root, at, limits, CardForm::ForRoute);
-    root.refuse_card_numbers(&CARD_DATA);
+    let [number, cvv] = CARD_DATA;
+    root.refuse_card_numbers(&[number, cvv, DICE]);
     let (mut request, clock_violations) = findings.conclude(read)?;
     request.clock_violations = clock_violations;
     Ok(Evaluation { order: request.into_purchase()?.order, at, dice })
@@ -43,5 +47,7 @@ fn at(root: &Fields<'_>) -> Option<Timestamp> {
 fn dice(root: &Fields<'_>) -> Option<u64> {
     let broken = || Broken::new(code::RANGE, "must be the digits of a number from 0 to 18446744073709551615");
     let read = |text: &str| crate::text::is_digits(text).then(|| text.parse().ok()).flatten();
-    root.optional("dice").parsed(|text| read(text).ok_or_else(broken))
+    // A number of 16 digits may well be one that a card could have. It is kept and told nowhere.
+    let text = root.optional(DICE).secret_text()?;
+    root.keep(DICE, read(text).ok_or_else(broken))
 }

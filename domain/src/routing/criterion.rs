@@ -24,7 +24,7 @@ pub enum Criterion {
     Bin(Vec<Bin>),
     /// The amount is from the first to the second, both included.
     Amount(Money, Money),
-    /// The holder of a card pays in so many parts, both included.
+    /// The holder of a card pays in so many instalments, both included.
     Installments(u8, u8),
     /// It is one of these merchants'.
     Merchant(Vec<MerchantId>),
@@ -50,7 +50,7 @@ impl Criterion {
             }
             Self::Amount(least, most) => (*least..=*most).contains(&wanted.amount),
             Self::Installments(least, most) => {
-                wanted.installments.is_some_and(|parts| (*least..=*most).contains(&parts))
+                wanted.installments.is_some_and(|count| (*least..=*most).contains(&count))
             }
             Self::Merchant(merchants) => merchants.contains(wanted.merchant),
             Self::Weekday(days) => days.contains(&wanted.weekday),
@@ -147,8 +147,11 @@ impl fmt::Display for Criterion {
                 (false, true) => write!(f, "the amount is at least {least}"),
                 (false, false) => write!(f, "the amount is from {least} to {most}"),
             },
-            Self::Installments(least, most) if least == most => write!(f, "it is paid in {least} parts"),
-            Self::Installments(least, most) => write!(f, "it is paid in {least} to {most} parts"),
+            Self::Installments(1, 1) => f.write_str("it is paid in one instalment"),
+            Self::Installments(least, most) if least == most => {
+                write!(f, "it is paid in {least} instalments")
+            }
+            Self::Installments(least, most) => write!(f, "it is paid in {least} to {most} instalments"),
             Self::Merchant(names) => {
                 write!(f, "the merchant is {}", one_of(names.iter().map(MerchantId::as_str)))
             }
@@ -194,7 +197,7 @@ impl Criteria {
                 Some(format!("no amount is at least {least} and at most {most}"))
             }
             Criterion::Installments(least, most) if least > most => {
-                Some(format!("no number of parts is at least {least} and at most {most}"))
+                Some(format!("no number of instalments is at least {least} and at most {most}"))
             }
             Criterion::Method(_)
             | Criterion::Brand(_)

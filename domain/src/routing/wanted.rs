@@ -26,7 +26,7 @@ pub struct Wanted<'a> {
     pub brand: Option<Brand>,
     /// The card's first six digits.
     pub first_digits: Option<&'a str>,
-    /// In how many parts the holder of a card pays.
+    /// In how many instalments the holder of a card pays.
     pub installments: Option<u8>,
     /// Whose payment it is.
     pub merchant: &'a MerchantId,

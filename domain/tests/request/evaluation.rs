@@ -65,6 +65,12 @@ fn a_number_elsewhere_is_refused_as_in_a_creation() {
 }
 
 #[test]
+fn dice_may_be_any_number_also_one_that_a_card_could_have() {
+    let body = with(pix(), "/dice", json!(CARD_NUMBER));
+    assert_eq!(read(&body).unwrap().dice, Some(4_242_424_242_424_242));
+}
+
+#[test]
 fn time_and_dice_are_read_and_rules_of_the_calendar_are_those_of_that_time() {
     let mut body = boleto();
     body["dueDate"] = json!("2027-01-10");

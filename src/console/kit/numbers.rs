@@ -1,5 +1,6 @@
 //! Amounts, counts and times as people read them, in their language.
 
+use chrono::NaiveDate;
 use quita_domain::money::Money;
 use quita_domain::time::Timestamp;
 
@@ -78,6 +79,11 @@ impl Language {
         at.value().in_sao_paulo().format(form).to_string()
     }
 
+    /// `21/11/2026`.
+    pub(crate) fn day(self, day: impl Shown<NaiveDate>) -> String {
+        day.value().format(self.pick("%d/%m/%Y", "%Y-%m-%d")).to_string()
+    }
+
     /// Reads an amount in reais as people of this language write it: `1.234,56`, `1234,56`, `50`. A mark that does not
     /// part thousands is refused: `50.13` of the other language would otherwise count as a hundred times as much.
     pub(crate) fn parse_money(self, text: &str) -> Option<Money> {
@@ -148,6 +154,12 @@ mod tests {
                 assert_eq!(language.parse_money(&language.money_field(amount)), Some(amount));
             }
         }
+    }
+
+    #[test]
+    fn days_are_written_as_the_language_writes_them() {
+        let day = NaiveDate::from_ymd_opt(2026, 11, 3).unwrap();
+        assert_eq!((Portuguese.day(day).as_str(), English.day(day).as_str()), ("03/11/2026", "2026-11-03"));
     }
 
     #[test]

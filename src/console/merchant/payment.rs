@@ -1,6 +1,7 @@
 //! One payment: its record, what happened to it, and what can be done with it.
 
 pub(crate) mod operations;
+mod route;
 mod timeline;
 
 use std::sync::Arc;
@@ -30,6 +31,7 @@ use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
 use crate::console::kit::live::Look;
 use crate::console::kit::stream_permits::Watcher;
+use route::Step;
 use timeline::Moment;
 
 #[derive(Template)]
@@ -53,6 +55,7 @@ struct PaymentBody {
     public_url: String,
     may_change: bool,
     moments: Vec<Moment>,
+    route: Vec<Step>,
 }
 
 /// One delivery, as a row.
@@ -220,6 +223,7 @@ impl Wanted {
             public_url: console.edge.public_url.clone(),
             may_change: self.may_change,
             moments: timeline::of(&payment, self.language),
+            route: route::of(&payment, self.language),
             payment,
         };
         Ok(body.render()?)

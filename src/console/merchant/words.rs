@@ -54,7 +54,7 @@ impl Language {
             "expiry_too_long" => {
                 self.pick("não mantém um PIX por tanto tempo", "does not keep a PIX for so long")
             }
-            "not_in_rule" => self.pick("fora da regra", "not in the rule"),
+            "not_in_rule" => self.pick("não está na regra", "not in the rule"),
             other => other,
         }
     }

@@ -24,7 +24,6 @@ use super::visitor::Operator;
 use crate::console::kit::answer::html;
 use crate::console::kit::csv;
 use crate::console::kit::failure::Failure;
-use crate::console::kit::language::Language;
 use crate::console::kit::shown::Shown;
 
 /// Days on one page, and in one file.
@@ -76,10 +75,6 @@ struct Cell {
 }
 
 impl ReconciliationPage {
-    fn day(&self, day: impl Shown<NaiveDate>) -> String {
-        shown_day(day.value(), self.frame.language())
-    }
-
     fn verdicts(&self) -> [&'static str; 4] {
         Verdict::ALL.map(|verdict| name(verdict, self.frame.texts))
     }
@@ -102,10 +97,6 @@ struct LinesPage {
 }
 
 impl LinesPage {
-    fn day(&self, day: impl Shown<NaiveDate>) -> String {
-        shown_day(day.value(), self.frame.language())
-    }
-
     fn verdict(&self, line: &StoredLine) -> &'static str {
         line.verdict().map_or("–", |verdict| name(verdict, self.frame.texts))
     }
@@ -132,10 +123,6 @@ fn name(verdict: Verdict, texts: &Texts) -> &'static str {
         Verdict::MissingThere => texts.operators.missing_there,
         Verdict::UnknownHere => texts.operators.unknown_here,
     }
-}
-
-fn shown_day(day: NaiveDate, language: Language) -> String {
-    day.format(language.pick("%d/%m/%Y", "%Y-%m-%d")).to_string()
 }
 
 /// Which days: those until this one.

@@ -37,9 +37,9 @@ use webhooks::Webhook;
 ///
 /// Commands of [`Counterparty::control`], with the method that each stands for: `pay`, `pay_amount`, `pay_twice`,
 /// `pay_late`, `desk_refund`, `med_refund`, `remove_by_psp`, `remove_by_receiver_at_desk`, `foreign_key` (all with
-/// `txid`, some with `amount` as `"10.00"` or `key`), `pay_key` (`key`, `amount`, perhaps `endToEndId`),
-/// `foreign_webhook` (`key`, `url`), `forge` (`txid`), `revoke_tokens`, `set` (`config`: the fields of [`Config`] that
-/// change), `faults` (see [`Planned`]), `calls` (how often each call came in), `books`.
+/// `txid`, some with `amount` as `"10.00"` or `key`), `pay_key` (`key`, `amount`, perhaps `endToEndId`), `unlist` and
+/// `relist` (`endToEndId`), `foreign_webhook` (`key`, `url`), `forge` (`txid`), `revoke_tokens`, `set` (`config`: the
+/// fields of [`Config`] that change), `faults` (see [`Planned`]), `calls` (how often each call came in), `books`.
 pub struct PixBank {
     config: Config,
     books: Books,

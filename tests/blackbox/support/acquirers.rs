@@ -82,8 +82,10 @@ impl Acquirers {
              certificate-file = 'bank/client.pem'\nprivate-key-file = 'bank/client.key'\n\
              ca-file = 'bank/ca.pem'\npix-key = '123e4567-e12b-12d1-a456-426655440000'\n\
              receiver-name = 'Loja'\nreceiver-city = 'Sao Paulo'\n\
-             [[acquirer]]\nname = 'cielo'\nadapter = 'cielo'\nmethods = ['credit_card']\ntime-out = '2s'\n\
-             base-url = '{cielo}'\nca-file = 'cielo/ca.pem'\nmerchant-id = '{merchant_id}'\n"
+             [[acquirer]]\nname = 'cielo'\nadapter = 'cielo'\nmethods = ['boleto', 'credit_card']\n\
+             time-out = '2s'\nbase-url = '{cielo}'\nca-file = 'cielo/ca.pem'\nmerchant-id = '{merchant_id}'\n\
+             boleto = {{ provider = 'Bradesco2', assignor = 'Loja', identification = '11222333000181', \
+             instructions = 'Pague em dia' }}\n"
         );
         let path = self.files.path().join("quita.toml");
         std::fs::write(&path, table).unwrap();

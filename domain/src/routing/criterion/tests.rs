@@ -102,8 +102,15 @@ fn every_condition_has_its_sentence() {
     assert_eq!(
         criteria.to_string(),
         "the method is credit_card, and the card is elo or visa, and the card begins with 650485, and the amount \
-         is at least 100.00, and it is paid in 2 to 12 parts, and the merchant is loja, and the day is mon or fri, \
-         and the time in Brasília is 08:00-20:00, and the metadata's channel is app"
+         is at least 100.00, and it is paid in 2 to 12 instalments, and the merchant is loja, and the day is mon \
+         or fri, and the time in Brasília is 08:00-20:00, and the metadata's channel is app"
     );
     assert_eq!(Criteria::default().to_string(), "always");
+    for (least, most, sentence) in [
+        (1, 1, "it is paid in one instalment"),
+        (3, 3, "it is paid in 3 instalments"),
+        (1, 6, "it is paid in 1 to 6 instalments"),
+    ] {
+        assert_eq!(Criterion::Installments(least, most).to_string(), sentence);
+    }
 }

@@ -58,7 +58,7 @@ fn conditions_that_contradict_each_other_are_refused() {
     let visa = || Criterion::Brand(vec![Brand::Visa]);
     for (when, why) in [
         (vec![Criterion::Amount(cents(20), cents(10))], "no amount is at least 0.20 and at most 0.10"),
-        (vec![Criterion::Installments(3, 2)], "no number of parts is at least 3 and at most 2"),
+        (vec![Criterion::Installments(3, 2)], "no number of instalments is at least 3 and at most 2"),
         (
             vec![Criterion::Method(vec![Method::Pix]), visa()],
             "never both: the method is pix, and the card is visa",
@@ -166,7 +166,7 @@ fn costs_are_looked_at_too() {
             "cost 2: there is no acquirer nobody; write the name of an [[acquirer]]",
             "cost 3: it can never match: cost 1 matches everything that it would; put it before",
             "cost 4: cards does not take pix",
-            "cost 5: it can never match: never both: the method is pix, and it is paid in 1 parts",
+            "cost 5: it can never match: never both: the method is pix, and it is paid in one instalment",
         ]
     );
 }

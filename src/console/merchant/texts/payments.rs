@@ -40,13 +40,13 @@ group! {
         webhook: "Webhook", "Webhook";
         created_moment: "Criado", "Created";
         routing: "Por que esta rota", "Why this route";
-        rule: "Regra", "Rule";
-        no_rule: "nenhuma: por prioridade", "none: by priority";
+        rule: "Regra que decidiu", "Rule that decided";
+        no_rule: "nenhuma: vale a ordem geral", "none: the general order";
         routes_version: "Versão das rotas", "Version of the routes";
-        tried_further: "tentado em mais uma adquirente", "one further acquirer was tried";
-        eligible: "Elegível", "Eligible";
-        yes: "sim", "yes";
-        no: "não", "no";
+        tried_further: "recusa reversível: mais um adquirente foi tentado",
+            "reversible decline: one further acquirer was tried";
+        acquirers_in_order: "Adquirentes, na ordem", "Acquirers, in order";
+        not_tried: "não tentado", "not tried";
         attempt: "tentativa", "attempt";
         answer_of_receiver: "Resposta do destino", "The receiver's answer";
         waiting: "aguardando", "waiting";

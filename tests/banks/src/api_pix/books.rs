@@ -1,6 +1,6 @@
 //! What the bank has on its books.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
@@ -11,6 +11,8 @@ use super::rules::amount;
 pub(super) struct Books {
     pub(super) charges: BTreeMap<String, Charge>,
     pub(super) pix: BTreeMap<String, Pix>,
+    /// The Pix that lists have not, by their endToEndIds.
+    pub(super) unlisted: BTreeSet<String>,
     count: u64,
 }
 

@@ -87,6 +87,20 @@ impl PixBank {
         Ok(id)
     }
 
+    /// The bank's lists have not a Pix that its charge has: a mistake that it mends by [`PixBank::relist`].
+    pub fn unlist(&mut self, end_to_end_id: &str) -> Result<(), String> {
+        if !self.books.pix.contains_key(end_to_end_id) {
+            return Err("no such Pix".to_owned());
+        }
+        self.books.unlisted.insert(end_to_end_id.to_owned());
+        Ok(())
+    }
+
+    /// The bank's lists have a Pix again.
+    pub fn relist(&mut self, end_to_end_id: &str) -> Result<(), String> {
+        if self.books.unlisted.remove(end_to_end_id) { Ok(()) } else { Err("it is listed".to_owned()) }
+    }
+
     /// The receiver gives money of a charge back at the bank's desk.
     pub fn desk_refund(&mut self, txid: &str, cents: i64, now_ms: i64) -> Result<String, String> {
         self.refund_at_desk(txid, cents, "ORIGINAL", now_ms)
@@ -210,6 +224,8 @@ impl PixBank {
                 self.pay_key(text("key")?, cents()?, id, at_ms).map(paid)
             }
             "misfile" => self.misfile(txid()?, cents()?, now_ms).map(paid),
+            "unlist" => self.unlist(text("endToEndId")?).map(done),
+            "relist" => self.relist(text("endToEndId")?).map(done),
             "desk_refund" => self.desk_refund(txid()?, cents()?, now_ms).map(|id| json!({"id": id})),
             "med_refund" => self.med_refund(txid()?, cents()?, now_ms).map(|id| json!({"id": id})),
             "remove_by_psp" => self.remove_by_psp(txid()?).map(done),

@@ -50,6 +50,7 @@ impl PixBank {
             .books
             .pix
             .iter()
+            .filter(|(id, _)| !self.books.unlisted.contains(*id))
             .filter(|(_, pix)| period.holds(pix.received_ms) && is_asked_for(pix))
             .collect();
         found.sort_by_key(|(_, pix)| (pix.received_ms, pix.number));

@@ -372,6 +372,22 @@ fn lists_of_charges_and_pix_are_read_page_by_page() {
 }
 
 #[test]
+fn a_pix_that_is_left_out_of_lists_stays_with_its_charge_and_comes_back() {
+    let (mut bank, id) = Bank::paid();
+    let listed = |bank: &mut Bank| {
+        let list = bank.get("/pix?inicio=2026-11-01T00:00:00Z&fim=2026-12-01T00:00:00Z").1;
+        list["pix"].as_array().unwrap().len()
+    };
+    assert_eq!(listed(&mut bank), 1);
+    bank.bank.unlist(&id).unwrap();
+    assert_eq!((listed(&mut bank), bank.get(&format!("/pix/{id}")).0), (0, 200));
+    assert_eq!(bank.get(&cob()).1["pix"][0]["endToEndId"], json!(id));
+    bank.bank.relist(&id).unwrap();
+    assert_eq!(listed(&mut bank), 1);
+    assert!(bank.bank.relist(&id).is_err() && bank.bank.unlist("E1").is_err());
+}
+
+#[test]
 fn a_callback_goes_to_where_the_key_is_registered_and_says_what_came() {
     let mut bank = Bank::charged();
     let url = json!({"webhookUrl": "https://shop.example/hook"});

@@ -1,0 +1,38 @@
+//! Why a payment went to whom it went: every acquirer that was looked at, and what came of trying it.
+
+use quita_domain::payment::Payment;
+use quita_domain::routing::Considered;
+
+use crate::console::kit::language::Language;
+use crate::console::merchant::texts::Texts;
+
+/// An acquirer that was looked at.
+pub(crate) struct Step {
+    pub(crate) acquirer: String,
+    /// Why it could be tried, or why not.
+    pub(crate) reason: String,
+    /// Which try it was and what came of it, or that it was none.
+    pub(crate) result: String,
+    pub(crate) was_tried: bool,
+}
+
+/// All of them, in the order in which they were to be tried.
+pub(crate) fn of(payment: &Payment, language: Language) -> Vec<Step> {
+    payment.considered.iter().map(|considered| step(payment, considered, language)).collect()
+}
+
+fn step(payment: &Payment, considered: &Considered, language: Language) -> Step {
+    let texts = &Texts::of(language).payments;
+    let attempts = (1..).zip(&payment.state.attempts);
+    let tries = attempts.filter(|(_, attempt): &(u32, _)| attempt.acquirer == considered.acquirer);
+    let told = tries.map(|(number, attempt)| {
+        format!("{}\u{a0}{number}: {}", texts.attempt, language.outcome(attempt.outcome))
+    });
+    let told: Vec<_> = told.collect();
+    Step {
+        acquirer: considered.acquirer.to_string(),
+        reason: language.route_reason(&considered.reason).to_owned(),
+        result: if told.is_empty() { texts.not_tried.to_owned() } else { told.join("; ") },
+        was_tried: !told.is_empty(),
+    }
+}

@@ -1,0 +1,41 @@
+//! What somebody does to the store behind the service's back: here, to let time pass that no test can wait for.
+
+use std::time::Duration;
+
+use mongodb::bson::{Binary, Bson, Document, doc, spec::BinarySubtype};
+use uuid::Uuid;
+
+use super::block_on;
+
+/// Lets a payment have been paid, and changed last, so much earlier. The service must not run.
+pub(crate) fn paid_earlier(store_url: &str, id: &str, by: Duration) {
+    let (id, by) = (Uuid::parse_str(id).unwrap(), i64::try_from(by.as_millis()).unwrap());
+    match store_url.strip_prefix("sqlite:") {
+        Some(path) => in_sqlite(path, id, by),
+        None => block_on(in_mongodb(store_url, id, by)),
+    }
+}
+
+fn in_sqlite(path: &str, id: Uuid, by: i64) {
+    let store = rusqlite::Connection::open(path).unwrap();
+    let read = "SELECT payment FROM payments WHERE id = ?1";
+    let stored: Vec<u8> = store.query_row(read, [id.as_bytes()], |row| row.get(0)).unwrap();
+    let mut payment = Document::from_reader(&stored[..]).unwrap();
+    let state = payment.get_document_mut("state").unwrap();
+    for name in ["paidAt", "updatedAt"] {
+        let at = state.get_i64(name).unwrap();
+        state.insert(name, at - by);
+    }
+    let mut changed = Vec::new();
+    payment.to_writer(&mut changed).unwrap();
+    let write = "UPDATE payments SET payment = ?2, paid_at = paid_at - ?3 WHERE id = ?1";
+    assert_eq!(store.execute(write, rusqlite::params![id.as_bytes(), changed, by]), Ok(1));
+}
+
+async fn in_mongodb(url: &str, id: Uuid, by: i64) {
+    let database = mongodb::Client::with_uri_str(url).await.unwrap().default_database().unwrap();
+    let id = Bson::Binary(Binary { subtype: BinarySubtype::Uuid, bytes: id.as_bytes().to_vec() });
+    let earlier = doc! { "$inc": { "payment.state.paidAt": -by, "payment.state.updatedAt": -by } };
+    let updated = database.collection::<Document>("payments").update_one(doc! { "_id": id }, earlier).await;
+    assert_eq!(updated.unwrap().modified_count, 1);
+}
