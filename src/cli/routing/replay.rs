@@ -1,7 +1,7 @@
 //! `quita routing replay`: what other routes would have done with the stored payments, on paper.
 //!
 //! Payments of everybody are read a page at a time, with no more of them than is needed, and of each page only sums are
-//! kept: a million take half a minute, and as little memory as a thousand.
+//! kept: a million take no more memory than a few thousand.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
