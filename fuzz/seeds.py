@@ -38,6 +38,12 @@ FACTS = [fact | {"fact": fact["fact"][0].lower() + fact["fact"][1:]} for fact in
 FACTS += [{"fact": name} for name in ("expired", "cancelled")]
 FACTS += [{"fact": "chargedBack", "id": "c1"}, {"fact": "disputeWon", "id": "w1"}]
 FACTS[4]["issued"]["kind"] = "pix"
+REFUND = {"id": "01935a1b7c007abc8def000000000001", "rtrId": "D1", "valor": "1.00", "status": "DEVOLVIDO",
+          "natureza": "ORIGINAL", "horario": {"solicitacao": "2026-11-21T12:01:00Z"}}
+PIX_IN = {"endToEndId": "E1", "txid": "01935a1b7c007abc8def0123456789ab", "valor": "10.00",
+          "chave": "123e4567-e12b-12d1-a456-426655440000", "horario": "2026-11-21T12:00:00Z",
+          "pagador": {"cpf": "52998224725", "nome": "Maria da Silva"}, "devolucoes": [REFUND, REFUND | {"id": "r2"}]}
+PAGING = {"paginacao": {"paginaAtual": 0, "quantidadeDePaginas": 1, "quantidadeTotalDeItens": 2}}
 ID = "123e4567-e12b-12d1-a456-426655440000"
 
 
@@ -76,6 +82,14 @@ seeds = {
        "0" + compact({"eventId": "e1", "transactionId": ID} | FACTS[0]),
        "0" + compact({"id": "sandbox:e1", "acquirer": "sandbox", "transactionId": ID, "fact": FACTS[0],
                       "receivedAt": 1795262400000})],
+    # The choice 0 is a page as it is, 1 changes one, others are an answer of another status: 300 and the second byte.
+    "pix_list": ["\0" + compact(page) for page in (
+        {"parametros": PAGING, "pix": [PIX_IN, {"endToEndId": "E2", "valor": 5.5}]},
+        {"parametros": PAGING, "pix": PIX_IN | {"devolucoes": REFUND | {"natureza": "MED_FRAUDE"}}},
+        {"parametros": {"paginacao": {"quantidadeTotalDeItens": "0"}}}, {"pix": []})]
+    + ["\1\2\x90X\0\x05 "]
+    + ["\2" + status + compact({"title": "Erro", "violacoes": [{"razao": "CPF 529.982.247-25 inválido"}]})
+       for status in "d\1"],
     "settings": ["sqlite:data/quita.db", "sqlite:///var/q.db", "mongodb://user@h1:1,h2:2/quita?replicaSet=rs",
                  "mongodb+srv://user:x@host/quita", "500ms", "90d", "120", "Sat, 21 Nov 2026 12:01:30 GMT", "inf"],
     "webhook": ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_" + "A" * 43 + "=", "localhost.example.com"],

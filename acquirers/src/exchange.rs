@@ -1,7 +1,9 @@
 //! One HTTP request to a provider, and what came of it: all that an adapter needs of the network.
 
 pub mod hold;
+#[cfg(feature = "network")]
 pub mod http_client;
+#[cfg(feature = "network")]
 pub mod identity;
 pub mod watched;
 

@@ -9,6 +9,7 @@ mod backup;
 mod exceptions;
 mod failure;
 mod figures;
+mod history;
 mod inbox;
 mod keyring;
 mod listing;

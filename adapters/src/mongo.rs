@@ -11,6 +11,7 @@ mod connect;
 mod exceptions;
 mod failure;
 mod figures;
+mod history;
 mod inbox;
 mod indexes;
 mod keyring;

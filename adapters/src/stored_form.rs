@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use quita_domain::listing::Cursor;
 use quita_domain::payment::Payment;
-use quita_ports::{Listed, StoreError, Unreadable};
+use quita_domain::routing::PastPayment;
+use quita_ports::{Listed, PastPage, StoreError, Unreadable};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -38,6 +39,26 @@ pub(crate) fn listed(read: Result<Payment, StoreError>, place: Cursor) -> Listed
         log_unreadable(&error);
         Unreadable(place)
     })
+}
+
+/// What was read of a payment for a replay, and where it stands.
+pub(crate) type PastRead = (Cursor, Result<PastPayment, StoreError>);
+
+/// The page that these make: the last one if there are fewer than were asked for. What can't be read is counted, and logged
+/// as in [`listed`].
+pub(crate) fn past_page(read: Vec<PastRead>, limit: usize) -> PastPage {
+    let next = read.last().filter(|_| read.len() >= limit).map(|(place, _)| *place);
+    let mut page = PastPage { payments: Vec::with_capacity(read.len()), unreadable: 0, next };
+    for (_, payment) in read {
+        match payment {
+            Ok(payment) => page.payments.push(payment),
+            Err(error) => {
+                log_unreadable(&error);
+                page.unreadable = page.unreadable.saturating_add(1);
+            }
+        }
+    }
+    page
 }
 
 fn log_unreadable(error: &StoreError) {

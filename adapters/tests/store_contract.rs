@@ -27,6 +27,8 @@ mod exceptions;
 mod fail_point;
 #[path = "store_contract/figures.rs"]
 mod figures;
+#[path = "store_contract/history.rs"]
+mod history;
 #[path = "store_contract/inbox.rs"]
 mod inbox;
 #[path = "store_contract/keyring.rs"]
@@ -134,6 +136,10 @@ macro_rules! for_each_case {
             reconciliation::of_many_who_claim_a_run_one_gets_it,
             reconciliation::a_boleto_is_found_by_the_numbers_that_others_give_it,
             reconciliation::payments_are_found_by_the_time_at_which_they_were_paid,
+            history::everybody_who_has_payments_is_told_once_by_name,
+            history::the_oldest_come_first_and_pages_of_the_past_neither_skip_nor_repeat,
+            history::the_past_is_of_one_merchant_in_one_mode_from_a_time_on,
+            history::whatever_became_of_a_payment_its_route_reads_back_as_it_was,
             waiting::the_store_answers_a_ping,
         }
     };

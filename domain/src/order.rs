@@ -76,21 +76,33 @@ pub enum Terms {
     },
 }
 
-impl Order {
+impl Terms {
     /// Number of instalments; only a card has them.
     pub const fn installments(&self) -> Option<u8> {
-        match &self.terms {
-            Terms::CreditCard { installments, .. } => Some(*installments),
-            Terms::Pix { .. } | Terms::Boleto { .. } => None,
+        match self {
+            Self::CreditCard { installments, .. } => Some(*installments),
+            Self::Pix { .. } | Self::Boleto { .. } => None,
         }
     }
 
     /// What may be kept of the card, if it is paid by card.
     pub const fn card(&self) -> Option<&MaskedCard> {
-        match &self.terms {
-            Terms::CreditCard { card, .. } => Some(card),
-            Terms::Pix { .. } | Terms::Boleto { .. } => None,
+        match self {
+            Self::CreditCard { card, .. } => Some(card),
+            Self::Pix { .. } | Self::Boleto { .. } => None,
         }
+    }
+}
+
+impl Order {
+    /// Number of instalments; only a card has them.
+    pub const fn installments(&self) -> Option<u8> {
+        self.terms.installments()
+    }
+
+    /// What may be kept of the card, if it is paid by card.
+    pub const fn card(&self) -> Option<&MaskedCard> {
+        self.terms.card()
     }
 
     /// Whether an authorisation is to be captured at once. Only a card can say no.

@@ -161,15 +161,15 @@ pub enum Planned {
 }
 
 /// 64 bits as the stores keep them: a signed integer.
-mod dice {
+pub(crate) mod dice {
     use serde::{Deserialize, Deserializer, Serializer};
 
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
-    pub(super) fn serialize<S: Serializer>(dice: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(dice: &u64, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_i64(dice.cast_signed())
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
         i64::deserialize(deserializer).map(i64::cast_unsigned)
     }
 }

@@ -8,8 +8,8 @@ use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::money::Money;
 use quita_domain::payment::{Context, NewPayment, Payment};
 use quita_domain::routing::{
-    Approvals, Candidate, Condition, CostLine, Criteria, Preference, Rate, Replayed, Routed, RoutingTable,
-    Rule, Standing, Then, Use, Wanted, plan, replay, seen,
+    Approvals, Candidate, Condition, CostLine, Criteria, PastPayment, Preference, Rate, Replayed, Routed,
+    RoutingTable, Rule, Standing, Then, Use, Wanted, plan, replay, seen,
 };
 use samples::{START, at, owner, pix_order};
 use uuid::Uuid;
@@ -52,9 +52,9 @@ fn routed(table: &RoutingTable, dice: u64, how: impl Fn(usize) -> (Condition, Ap
 
 /// What becomes of it with another table: the acquirers are as the payment says that they were.
 fn replayed(payment: &Payment, before: &RoutingTable, after: &RoutingTable) -> Replayed {
-    let names = names();
-    let candidates = candidates(&names, |place| seen(payment, &names[place]));
-    replay(payment, &candidates, before, after)
+    let (payment, names) = (PastPayment::of(payment), names());
+    let candidates = candidates(&names, |place| seen(&payment, &names[place]));
+    replay(&payment, &candidates, before, after)
 }
 
 fn weights(weights: [u32; 3]) -> RoutingTable {
@@ -144,8 +144,23 @@ fn a_payment_from_before_anything_was_kept_is_taken_at_its_word() {
     let ill = |place| if place == 1 { (Condition::Failing, Approvals::default()) } else { WELL };
     let mut payment = routed(&first_to("a"), 1, ill);
     payment.routed = Routed::default().into();
+    let payment = PastPayment::of(&payment);
     let failing = (Condition::Failing, Approvals::default());
     assert_eq!(seen(&payment, &AcquirerName::new("b")), failing);
     assert_eq!(seen(&payment, &AcquirerName::new("a")), WELL);
     assert_eq!(seen(&payment, &AcquirerName::new("unheard of")), WELL);
+}
+
+/// The stores read no more than this of a payment.
+#[test]
+fn of_a_stored_payment_all_that_a_replay_needs_is_read_and_the_rest_passed_over() {
+    let approving =
+        |place| (Condition::Throttled, Approvals { approved: u8::try_from(place).unwrap(), tries: 9 });
+    for dice in [0, 1, 1 << 63, u64::MAX] {
+        let payment = routed(&first_to("a"), dice, approving);
+        let stored = serde_json::to_string(&payment).unwrap();
+        let past: PastPayment = serde_json::from_str(&stored).unwrap();
+        assert_eq!(past, PastPayment::of(&payment));
+        assert_eq!(past.wanted(), Wanted::of(&payment.order, &payment.owner.merchant, payment.created_at));
+    }
 }

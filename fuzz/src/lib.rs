@@ -1,5 +1,6 @@
 //! What the fuzz targets share: samples, bytes made into commands, and the laws that every payment keeps.
 
+pub mod bank;
 pub mod bodies;
 pub mod commands;
 pub mod laws;
@@ -15,6 +16,16 @@ pub fn split(data: &[u8]) -> (u8, &[u8]) {
 /// Bytes as text; what is no UTF-8 becomes replacement characters.
 pub fn text(data: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(data)
+}
+
+/// The bytes with one changed for every three of the others: two say where, one to what.
+pub fn changed(bytes: &[u8], changes: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for change in changes.chunks_exact(3) {
+        let place = usize::from(u16::from_be_bytes([change[0], change[1]])) % bytes.len();
+        bytes[place] = change[2];
+    }
+    bytes
 }
 
 /// The text with another ASCII character at a place; `None` if that changes nothing or the place holds none.

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use quita_cnab::{Line, ReadError, ReturnFile};
-use quita_fuzz::split;
+use quita_fuzz::{changed, split};
 
 const FILES: [&[u8]; 8] = [
     include_bytes!("../../cnab/tests/files/cnab240-banco_brasil.ret"),
@@ -24,16 +24,6 @@ fuzz_target!(|data: &[u8]| {
         None => check(rest),
     }
 });
-
-/// The file with a byte changed for every three: two say where, one to what.
-fn changed(file: &[u8], changes: &[u8]) -> Vec<u8> {
-    let mut file = file.to_vec();
-    for change in changes.chunks_exact(3) {
-        let place = usize::from(u16::from_be_bytes([change[0], change[1]])) % file.len();
-        file[place] = change[2];
-    }
-    file
-}
 
 fn read(bytes: &[u8]) -> Result<Vec<Line>, ReadError> {
     ReturnFile::open(bytes)?.collect()

@@ -8,6 +8,7 @@ use quita_domain::identity::MerchantId;
 use quita_domain::people::{Login, Session, User};
 use quita_domain::time::Timestamp;
 
+use crate::history::HistoryStore;
 use crate::reconciliation::ReconciliationStore;
 use crate::store::{AccessStore, Store, StoreError};
 
@@ -80,13 +81,13 @@ pub trait FiguresStore: Send + Sync + 'static {
     async fn figures(&self, filter: &FiguresFilter) -> Result<Vec<Figure>, StoreError>;
 }
 
-/// A store that serves payments, consoles and reconciliation.
+/// A store that serves payments, consoles, reconciliation and replays.
 pub trait WholeStore:
-    Store + PeopleStore + AuditStore + KeyringStore + FiguresStore + ReconciliationStore
+    Store + PeopleStore + AuditStore + KeyringStore + FiguresStore + ReconciliationStore + HistoryStore
 {
 }
 
-impl<S: Store + PeopleStore + AuditStore + KeyringStore + FiguresStore + ReconciliationStore> WholeStore
-    for S
+impl<S> WholeStore for S where
+    S: Store + PeopleStore + AuditStore + KeyringStore + FiguresStore + ReconciliationStore + HistoryStore
 {
 }

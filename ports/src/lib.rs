@@ -3,6 +3,7 @@
 mod acquirer;
 mod chance;
 mod console;
+mod history;
 mod operator;
 mod reconciliation;
 mod store;
@@ -15,6 +16,7 @@ pub use acquirer::{
 };
 pub use chance::{Clock, Dice, Ids};
 pub use console::{AuditStore, FiguresStore, KeyringStore, PeopleStore, WholeStore};
+pub use history::{HistoryStore, PastFilter, PastPage};
 pub use operator::OperatorStore;
 pub use reconciliation::{ListPage, ListReader, PaidPlace, ReconciliationStore, RunClaim};
 pub use store::{

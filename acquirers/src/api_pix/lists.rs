@@ -104,7 +104,8 @@ pub(super) fn read_page(
     })
 }
 
-/// Adds the lines of one Pix; none if it has no name or no amount.
+/// Adds the lines of one Pix; none if it, or something that went back of it, has no name or no amount: what is left out
+/// would be taken for what is not there.
 fn read_pix(
     pix: &Value,
     context: &PageContext<'_>,
@@ -118,8 +119,12 @@ fn read_pix(
     let day = instant(pix, "horario").unwrap_or_else(|| middle(context.period)).sao_paulo_date();
     let source = Source::list_of(context.acquirer);
     let place = format!("GET /pix, page {}", context.page);
-    let refunds = list(pix, "devolucoes").iter().take(MAX_ITEMS);
-    let refunds: Vec<_> = refunds.filter_map(|refund| Some((refund, Returned::read(refund)?))).collect();
+    let refunds = list(pix, "devolucoes");
+    if refunds.len() > MAX_ITEMS {
+        return None;
+    }
+    let done = refunds.iter().filter(|refund| Returned::is_done(refund));
+    let done: Vec<_> = done.map(|refund| Some((refund, Returned::read(refund)?))).collect::<Option<_>>()?;
     let line = StatementLine {
         id: StatementLine::pix_id(&source, &end_to_end_id),
         source,
@@ -134,7 +139,7 @@ fn read_pix(
         place,
     };
     lines.push(line.clone());
-    for (refund, Returned { id, amount, at, is_disputed }) in refunds {
+    for (refund, Returned { id, amount, at, is_disputed }) in done {
         let refund_id = refund_id(&end_to_end_id, &id);
         let told = text(refund, "rtrId").unwrap_or(&id);
         lines.push(StatementLine {
@@ -226,6 +231,10 @@ mod tests {
         assert!(matches!(chargeback.subject, Subject::Refund { is_chargeback: true, .. }));
     }
 
+    fn with_refund(refund: Value) -> Value {
+        json!({"pix": [{"endToEndId": "E1", "valor": "9.00", "devolucoes": refund}]})
+    }
+
     #[test]
     fn what_is_no_page_of_a_list_is_refused() {
         for (answer, is_page) in [
@@ -239,6 +248,12 @@ mod tests {
             (json!({"pix": [{}]}), false),
             (json!({"pix": [{"endToEndId": "E1", "valor": "1,00"}]}), false),
             (json!({"pix": [{"endToEndId": "E/1", "valor": "1.00"}]}), false),
+            (with_refund(json!({"id": "r", "valor": "1.00", "status": "DEVOLVIDO"})), true),
+            (with_refund(json!({"id": "r", "valor": "1", "status": "DEVOLVIDO"})), false),
+            (with_refund(json!({"valor": "1.00", "status": "devolvido"})), false),
+            (with_refund(json!({"valor": "1", "status": "EM_PROCESSAMENTO"})), true),
+            (with_refund(json!(vec![json!({}); 1_000])), true),
+            (with_refund(json!(vec![json!({}); 1_001])), false),
         ] {
             assert_eq!(read(&answer).is_ok(), is_page, "{answer}");
         }

@@ -115,15 +115,19 @@ impl Received {
 }
 
 impl Returned {
+    /// Whether money went back.
+    pub(super) fn is_done(refund: &Value) -> bool {
+        text(refund, "status").is_some_and(|status| status.eq_ignore_ascii_case("DEVOLVIDO"))
+    }
+
     /// Only what was given back: what is under way or was refused moved nothing.
     pub(super) fn read(refund: &Value) -> Option<Self> {
-        let is_done = text(refund, "status").is_some_and(|status| status.eq_ignore_ascii_case("DEVOLVIDO"));
         let times = refund.get("horario");
         let at =
             times.and_then(|times| instant(times, "liquidacao").or_else(|| instant(times, "solicitacao")));
         let is_disputed = text(refund, "natureza").is_some_and(|nature| nature.starts_with("MED"));
         let id = text(refund, "id").or_else(|| text(refund, "rtrId"))?.to_owned();
-        is_done.then_some(Self { id, amount: money(refund, "valor")?, at, is_disputed })
+        Self::is_done(refund).then_some(Self { id, amount: money(refund, "valor")?, at, is_disputed })
     }
 }
 

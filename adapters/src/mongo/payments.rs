@@ -281,11 +281,14 @@ fn read_due_delivery(found: &RawDocument) -> Result<DueDelivery, StoreError> {
     })
 }
 
-/// An entry of a list; its place is in what is indexed, which is there even if the payment can't be read.
 fn read_listed(found: &RawDocument) -> Result<Listed, StoreError> {
+    Ok(listed(value_in(found, "payment"), place_in(found)?))
+}
+
+/// Where a payment stands in a list: in what is indexed, which is there even if the payment can't be read.
+pub(super) fn place_in(found: &RawDocument) -> Result<Cursor, StoreError> {
     let created_at = found.get_i64("createdAt").map_err(|_| unknown_word("time of creation"))?;
-    let place = Cursor { created_at: Timestamp::from_millis(created_at), id: read_id(found)? };
-    Ok(listed(value_in(found, "payment"), place))
+    Ok(Cursor { created_at: Timestamp::from_millis(created_at), id: read_id(found)? })
 }
 
 pub(super) fn read_id(found: &RawDocument) -> Result<TransactionId, StoreError> {

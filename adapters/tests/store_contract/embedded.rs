@@ -189,6 +189,18 @@ async fn one_payment_that_cannot_be_decoded_hides_no_other_of_its_list() {
 }
 
 #[tokio::test]
+async fn one_payment_that_cannot_be_decoded_is_counted_by_a_replay() {
+    let (_folder, path) = file();
+    let store = Arc::new(EmbeddedStore::open(&path).unwrap());
+    let damage = async |id: quita_domain::identity::TransactionId| {
+        let meddler = rusqlite::Connection::open(&path).unwrap();
+        let sql = "UPDATE payments SET payment = x'0500000000' WHERE id = ?1";
+        assert_eq!(meddler.execute(sql, [id.uuid().as_bytes()]), Ok(1));
+    };
+    crate::history::check_that_one_unreadable_is_counted(store, damage).await;
+}
+
+#[tokio::test]
 async fn finished_notices_are_forgotten_after_a_month() {
     let (_folder, path) = file();
     let store = EmbeddedStore::open(&path).unwrap();

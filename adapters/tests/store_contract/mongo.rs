@@ -18,8 +18,8 @@ use quita_domain::routing::CardTries;
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 use quita_ports::{
-    AccessStore, AuditStore, ExceptionStore, FiguresStore, InboxStore, KeyringStore, OperatorStore,
-    OutboxPlace, PaymentStore, PeopleStore, Store, StoreError, WriteError,
+    AccessStore, AuditStore, ExceptionStore, FiguresStore, HistoryStore, InboxStore, KeyringStore,
+    OperatorStore, OutboxPlace, PaymentStore, PeopleStore, Store, StoreError, WriteError,
 };
 use uuid::Uuid;
 
@@ -186,6 +186,52 @@ async fn one_payment_that_cannot_be_decoded_hides_no_other_of_its_list() {
 }
 
 #[tokio::test]
+async fn one_payment_that_cannot_be_decoded_is_counted_by_a_replay() {
+    let Some(server) = Server::connect().await else { return };
+    server
+        .run(|store, database| async move {
+            let damage = async |id: quita_domain::identity::TransactionId| {
+                let id = bson::Uuid::from_bytes(id.uuid().into_bytes());
+                let change = doc! { "$set": { "payment.dice": "one" } };
+                let payments = database.collection::<Document>("payments");
+                let changed = payments.update_one(doc! { "_id": id }, change).await.unwrap();
+                assert_eq!(changed.modified_count, 1);
+            };
+            crate::history::check_that_one_unreadable_is_counted(store, damage).await;
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn whoever_has_payments_is_found_without_passing_over_them() {
+    let Some(server) = Server::connect().await else { return };
+    server
+        .run(|store, database| async move {
+            let loja = |mode| move |at| insert(&Sample { mode, at, ..Sample::default() }.open());
+            let many: Vec<_> = (0..500).map(loja(Mode::Test)).chain((0..500).map(loja(Mode::Live))).collect();
+            assert!(store.commit(&many).await.iter().all(Result::is_ok));
+            database.run_command(doc! { "profile": 2 }).await.unwrap();
+            let merchant = || MerchantId::new("loja");
+            for (after, next) in [
+                (None, Some((merchant(), Mode::Live))),
+                (Some((merchant(), Mode::Live)), Some((merchant(), Mode::Test))),
+                (Some((merchant(), Mode::Test)), None),
+            ] {
+                assert_eq!(store.next_payee(after.as_ref()).await, Ok(next));
+            }
+            database.run_command(doc! { "profile": 0 }).await.unwrap();
+            let profile = database.collection::<Document>("system.profile");
+            let mut seen = profile.find(doc! { "planSummary": { "$exists": true } }).await.unwrap();
+            while seen.advance().await.unwrap() {
+                let query: Document = seen.deserialize_current().unwrap();
+                let looked_at = ["keysExamined", "docsExamined"].map(|what| query.get_i32(what).unwrap());
+                assert!(looked_at[0] <= 2 && looked_at[1] == 0, "{query}");
+            }
+        })
+        .await;
+}
+
+#[tokio::test]
 async fn lists_and_figures_are_ended_by_the_server_if_they_take_too_long() {
     let Some(server) = Server::connect().await else { return };
     server
@@ -296,6 +342,9 @@ async fn every_query(store: &MongoStore) {
     }
     for filter in crate::listing::delivery_filters() {
         store.list_with_deliveries(&filter, None, 10).await.unwrap();
+    }
+    for after in [None, Some(crate::listing::place(&opened))] {
+        store.past_payments(&crate::history::since(0), after, 10).await.unwrap();
     }
     store.load(&[opened.id]).await.unwrap();
     store.due(now, 10).await.unwrap();

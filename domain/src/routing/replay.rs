@@ -1,9 +1,8 @@
 //! What other routes would have done with a payment that exists, on paper.
 
-use super::{Approvals, Candidate, Condition, Considered, CostLine, RoutingTable, Wanted, plan};
+use super::{Approvals, Candidate, Condition, Considered, CostLine, PastPayment, RoutingTable, plan};
 use crate::identity::AcquirerName;
 use crate::money::Money;
-use crate::payment::Payment;
 
 /// Where a payment went and where it would have gone, and what that costs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +26,7 @@ impl Replayed {
 
 /// How an acquirer was when this payment was routed. One that was not looked at is taken for well, and of unknown
 /// approval; of payments from before that was kept, the reason tells how it was.
-pub fn seen(payment: &Payment, acquirer: &AcquirerName) -> (Condition, Approvals) {
+pub fn seen(payment: &PastPayment, acquirer: &AcquirerName) -> (Condition, Approvals) {
     let unknown = (Condition::Healthy, Approvals::default());
     let Some(place) = payment.considered.iter().position(|one| one.acquirer == *acquirer) else {
         return unknown;
@@ -50,12 +49,12 @@ fn condition_of(considered: &Considered) -> Condition {
 /// Makes the plan of a payment again with other routes: its dice, its time, and these candidates of its mode and method,
 /// as they were then ([`seen`]). What the first acquirer takes is reckoned by each table's own costs.
 pub fn replay(
-    payment: &Payment,
+    payment: &PastPayment,
     candidates: &[Candidate<'_>],
     before: &RoutingTable,
     after: &RoutingTable,
 ) -> Replayed {
-    let wanted = Wanted::of(&payment.order, &payment.owner.merchant, payment.created_at);
+    let wanted = payment.wanted();
     let cost = |table: &RoutingTable, acquirer: Option<&AcquirerName>| {
         acquirer.map_or(Money::ZERO, |acquirer| CostLine::cost(&table.costs, acquirer, &wanted))
     };

@@ -43,21 +43,32 @@ pub struct Wanted<'a> {
 impl<'a> Wanted<'a> {
     /// What this order of a merchant wants at this time.
     pub fn of(order: &'a Order, merchant: &'a MerchantId, at: Timestamp) -> Self {
-        let expires_in_s = match order.terms {
-            Terms::Pix { expires_in_s } => Some(expires_in_s),
+        let asked = (order.method, order.amount, &order.terms);
+        Self::with(asked, &order.payer.document, &order.metadata, (merchant, at))
+    }
+
+    /// What is wanted with this method, amount and terms, by this payer, with these notes, of this merchant at this time.
+    pub(super) fn with(
+        (method, amount, terms): (Method, Money, &'a Terms),
+        payer: &'a Document,
+        metadata: &'a BTreeMap<String, String>,
+        (merchant, at): (&'a MerchantId, Timestamp),
+    ) -> Self {
+        let expires_in_s = match terms {
+            Terms::Pix { expires_in_s } => Some(*expires_in_s),
             Terms::Boleto { .. } | Terms::CreditCard { .. } => None,
         };
         let local = at.in_sao_paulo();
         Self {
-            method: order.method,
-            amount: order.amount,
+            method,
+            amount,
             expires_in_s,
-            brand: order.card().map(|card| card.brand),
-            first_digits: order.card().map(|card| card.first_digits.as_str()),
-            installments: order.installments(),
+            brand: terms.card().map(|card| card.brand),
+            first_digits: terms.card().map(|card| card.first_digits.as_str()),
+            installments: terms.installments(),
             merchant,
-            metadata: &order.metadata,
-            payer: &order.payer.document,
+            metadata,
+            payer,
             weekday: local.weekday().into(),
             minute: u16::try_from(local.hour() * 60 + local.minute()).unwrap_or_default(),
         }

@@ -12,6 +12,7 @@ import life
 import machine
 import nodes
 import plots
+import replay
 import report
 from acquirers import Acquirers
 from bench import Bench
@@ -41,6 +42,7 @@ def options_of(arguments):
     parser.add_argument("--nodes", type=int, default=0)
     parser.add_argument("--hanging", type=int, default=0)
     parser.add_argument("--acquirers", type=int, default=0)
+    parser.add_argument("--replay", type=int, default=0)
     parser.add_argument("--life")
     parser.add_argument("--json")
     parser.add_argument("--write", action="store_true")
@@ -70,6 +72,8 @@ def run(bench, options):
         Hanging(bench, options.hanging).run(results)
     if options.acquirers:
         Acquirers(bench, options.acquirers).run()
+    if options.replay:
+        replay.Replays(bench, options.replay).run(results)
     if options.life:
         life.Lives(bench, options.life).run()
         check_everything(bench)
@@ -94,6 +98,8 @@ def tables(bench, options, results, about):
         texts["measured, acquirers"] = [
             about, report.figures_table(acquirers.figures(measured)), acquirers.table(measured),
         ]
+    if options.replay:
+        texts["measured, replay"] = [about, report.table(replay.HEAD, replay.table_rows(results))]
     if options.life:
         # Of two builds that somebody chose: nothing for the document.
         texts["measured, life"] = [about, life.table(measured)]

@@ -1,21 +1,20 @@
 //! `quita routing replay`: what other routes would have done with the stored payments, on paper.
 //!
-//! Payments are read a page at a time, and of each page only sums are kept.
+//! Payments of everybody are read a page at a time, with no more of them than is needed, and of each page only sums are
+//! kept: a million take no more memory than a few thousand.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use futures_util::future::join;
 use quita_adapters::system::SystemClock;
-use quita_domain::identity::{AcquirerName, MerchantId, Mode};
-use quita_domain::listing::{Cursor, PaymentFilter};
+use quita_domain::identity::AcquirerName;
 use quita_domain::money::Money;
-use quita_domain::payment::Payment;
-use quita_domain::routing::{Candidate, replay, seen};
+use quita_domain::routing::{Candidate, PastPayment, Replayed, replay, seen};
 use quita_domain::time::Timestamp;
-use quita_ports::{Clock, Listed, StoreError, WholeStore, place_of};
+use quita_ports::{Clock, PastFilter, PastPage, StoreError, WholeStore};
 use serde::Serialize;
 
 use crate::cli::failure::Failure;
@@ -26,7 +25,7 @@ use crate::config::duration::{DURATION_FORM, parse_duration};
 use crate::store::{self, Purpose};
 
 /// Payments that are read at once.
-const PAGE: usize = 1_000;
+const PAGE: usize = 4_000;
 
 /// Which payments, and which routes.
 #[derive(Debug, Args)]
@@ -56,17 +55,12 @@ pub(super) async fn run(command: Replay) -> Result<(), Failure> {
     let back = u64::try_from(command.since.as_millis()).unwrap_or(u64::MAX);
     let since = Timestamp::from_millis(SystemClock.now().millis().saturating_sub_unsigned(back));
     let mut sums = Sums::default();
-    for (merchant, mode) in owners(&store).await.map_err(Failure::failed)? {
-        let filter = of(merchant, mode, since);
-        let mut after_place = None;
-        loop {
-            let page = store.list(&filter, after_place, PAGE).await.map_err(Failure::failed)?;
-            page.iter().for_each(|listed| sums.add(listed, &before, &after));
-            after_place = next_place(&page);
-            if after_place.is_none() {
-                break;
-            }
-        }
+    let mut payee = store.next_payee(None).await.map_err(Failure::failed)?;
+    while let Some((merchant, mode)) = payee {
+        let filter = PastFilter { merchant: merchant.clone(), mode, since };
+        let replayed = each_page(store.as_ref(), &filter, |page| sums.add(page, &before, &after)).await;
+        replayed.map_err(Failure::failed)?;
+        payee = store.next_payee(Some(&(merchant, mode))).await.map_err(Failure::failed)?;
     }
     if command.json {
         let json = serde_json::to_string(&sums.report()).map_err(Failure::failed)?;
@@ -75,30 +69,21 @@ pub(super) async fn run(command: Replay) -> Result<(), Failure> {
     output::result(&sums.report().told())
 }
 
-/// Everybody who may have payments.
-async fn owners(store: &Arc<dyn WholeStore>) -> Result<BTreeSet<(MerchantId, Mode)>, StoreError> {
-    let keys = store.keys().await?;
-    Ok(keys.into_iter().map(|key| (key.owner.merchant, key.owner.mode)).collect())
-}
-
-const fn of(merchant: MerchantId, mode: Mode, since: Timestamp) -> PaymentFilter {
-    PaymentFilter {
-        merchant,
-        mode,
-        statuses: Vec::new(),
-        method: None,
-        document: None,
-        email: None,
-        external_reference: None,
-        id: None,
-        amount: None,
-        created_from: Some(since),
-        created_to: None,
+/// Hands over every page of them. The next one is read, on threads of the store, while one is worked through.
+async fn each_page(
+    store: &dyn WholeStore,
+    filter: &PastFilter,
+    mut work: impl FnMut(&PastPage),
+) -> Result<(), StoreError> {
+    let mut page = store.past_payments(filter, None, PAGE).await?;
+    while page.next.is_some() {
+        // In this order: the first is begun before the second takes this thread.
+        let read = store.past_payments(filter, page.next, PAGE);
+        let (read, ()) = join(read, async { work(&page) }).await;
+        page = read?;
     }
-}
-
-fn next_place(page: &[Listed]) -> Option<Cursor> {
-    page.last().filter(|_| page.len() == PAGE).map(place_of)
+    work(&page);
+    Ok(())
 }
 
 /// What all payments come to.
@@ -113,12 +98,16 @@ struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, listed: &Listed, before: &Config, after: &Config) {
-        let Ok(payment) = listed else {
-            self.unreadable = self.unreadable.saturating_add(1);
-            return;
-        };
-        let replayed = replay(payment, &candidates(payment, after), &before.routes, &after.routes);
+    fn add(&mut self, page: &PastPage, before: &Config, after: &Config) {
+        let unreadable = u64::try_from(page.unreadable).unwrap_or(u64::MAX);
+        self.unreadable = self.unreadable.saturating_add(unreadable);
+        for payment in &page.payments {
+            let candidates = candidates(payment, after);
+            self.count(replay(payment, &candidates, &before.routes, &after.routes));
+        }
+    }
+
+    fn count(&mut self, replayed: Replayed) {
         self.payments = self.payments.saturating_add(1);
         self.cost_before = self.cost_before.plus(replayed.cost_before);
         self.cost_after = self.cost_after.plus(replayed.cost_after);
@@ -141,10 +130,10 @@ impl Sums {
 }
 
 /// The acquirers of a configuration that take this payment's method in its mode, as they were when it was routed.
-fn candidates<'a>(payment: &Payment, config: &'a Config) -> Vec<Candidate<'a>> {
+fn candidates<'a>(payment: &PastPayment, config: &'a Config) -> Vec<Candidate<'a>> {
     let specs = config.acquirers.iter().map(|acquirer| &acquirer.spec);
     let takes =
-        specs.filter(|spec| spec.mode == payment.owner.mode && spec.methods.contains(&payment.method()));
+        specs.filter(|spec| spec.mode == payment.owner.mode && spec.methods.contains(&payment.order.method));
     takes
         .map(|spec| {
             let (condition, approvals) = seen(payment, &spec.name);

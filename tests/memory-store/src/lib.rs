@@ -9,6 +9,7 @@ mod access;
 mod audit;
 mod connection;
 mod figures;
+mod history;
 mod inbox;
 pub mod judge;
 mod operator;
