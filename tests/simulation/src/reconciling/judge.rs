@@ -22,7 +22,7 @@ const MISSED_AFTER_MS: u64 = MARGIN_MS + 5 * 60_000;
 
 /// The day in Brasília on which a transfer with this name was made.
 pub(super) fn day_of(end_to_end_id: &str) -> NaiveDate {
-    let minute = NaiveDateTime::parse_from_str(&end_to_end_id[9..21], "%Y%m%d%H%M").unwrap();
+    let minute = NaiveDateTime::parse_from_str(end_to_end_id.get(9..21).unwrap(), "%Y%m%d%H%M").unwrap();
     Timestamp::from_millis(minute.and_utc().timestamp_millis()).sao_paulo_date()
 }
 
