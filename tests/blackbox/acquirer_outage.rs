@@ -92,8 +92,9 @@ fn what_was_begun_before_an_outage_is_settled_after_it_and_once() {
         let paid = wired.acquirers.tell_bank(&json!({"do": "pay", "txid": id.replace('-', "")}));
         assert!(paid.get("error").is_none(), "{paid}");
     };
-    let (waits, paid) = (id_of(&client.create(&pix(10_000))), id_of(&client.create(&pix(20_000))));
+    // Where much else runs, what the first call needs may take longer than a charge may.
     wired.acquirers.wait_until_registered();
+    let (waits, paid) = (id_of(&client.create(&pix(10_000))), id_of(&client.create(&pix(20_000))));
     for id in [&waits, &paid] {
         client.wait_for_status_within(SETTLES_WITHIN, id, "pending");
     }

@@ -15,8 +15,9 @@ use super::Reconciler;
 /// How often it is looked whether acquirers have answered.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-/// How often in a row an answer has to be seen: one that was under way before the hint was read is not meant.
-const SEEN_TIMES: u32 = 4;
+/// How often in a row an answer has to be seen, for longer than hints wait to be read: one that was under way before that
+/// is not meant.
+const SEEN_TIMES: u32 = 12;
 
 /// How lately a node must have been seen that is to ask.
 const SEEN_WITHIN_MS: i64 = 60_000;

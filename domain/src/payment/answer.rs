@@ -54,7 +54,14 @@ impl Draft {
             return;
         }
         match answer {
-            ChargeAnswer::Known(statement) => self.accept(attempt, statement),
+            ChargeAnswer::Known(statement) => {
+                let was_asked_about = self.was_asked_about();
+                self.accept(attempt, statement);
+                if was_asked_about && !self.last_outcome_is_open() {
+                    // That question may be lost, and with it what a hint before it told of.
+                    self.bring_check_forward(self.clock());
+                }
+            }
             ChargeAnswer::Accepted(reference) => self.charge_accepted(attempt, reference),
             ChargeAnswer::WithoutCode(reference) => self.charge_has_no_code(attempt, reference),
             ChargeAnswer::Foreign(what) => {
@@ -148,6 +155,12 @@ impl Draft {
             // The next inquiry is scheduled already.
             ChargeAnswer::Failed(CallFailure::NotDelivered(_) | CallFailure::Unknown(_)) => {}
         }
+    }
+
+    /// Whether it was asked what became of the present charge.
+    fn was_asked_about(&self) -> bool {
+        let sent_at = self.payment.state.attempts.last().map(|attempt| attempt.at);
+        self.payment.inquired_at.is_some() && self.payment.inquired_at >= sent_at
     }
 
     /// What was hinted before the acquirer was asked has no answer. If the charge is answered by itself meanwhile, that may

@@ -160,6 +160,17 @@ fn what_was_hinted_before_a_question_that_failed_is_asked_though_the_charge_is_a
 }
 
 #[test]
+fn what_was_hinted_before_a_question_that_is_lost_is_asked_though_the_charge_is_answered_by_itself() {
+    let hinted = after(&open(pix_order()).next.unwrap(), hint(), 1_000);
+    let asked = after(&hinted, Command::Wake, 40_000);
+    let paid = after(&asked, charge_answered(ChargeAnswer::known(settled("s1", 10_000))), 40_005);
+    assert_eq!((paid.status(), paid.due_at()), (Status::Paid, Some(START.plus_ms(40_005))));
+    let again = after(&paid, Command::Wake, 40_005);
+    let learnt = after(&again, checked(&again, vec![settled("s1", 10_000)]), 40_010);
+    assert_eq!((learnt.check, learnt.hinted), (None, false), "once it was answered nothing is left to ask");
+}
+
+#[test]
 fn a_hint_about_an_unknown_outcome_brings_its_inquiry_forward() {
     let mut payment = after(&open(pix_order()).next.unwrap(), charge_answered(unknown()), 500);
     for ms in [1_500, 3_500, 8_500] {

@@ -2,10 +2,14 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::support::{Answer, Client, PATIENCE, Running, eventually};
+
+/// How long a driver may take to start where many others do.
+const STARTS_WITHIN: Duration = Duration::from_secs(60);
 
 /// The name under which WebDriver gives an element's id (W3C WebDriver, "web element identifier").
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
@@ -127,7 +131,7 @@ fn value_of(answer: &Answer) -> Value {
 }
 
 fn port_of(driver: &Running) -> u16 {
-    eventually(PATIENCE, "the driver listens", || {
+    eventually(STARTS_WITHIN, "the driver listens", || {
         let said = driver.stdout();
         let (_, after) = said.split_once("started successfully on port ")?;
         after.trim().trim_end_matches('.').parse().ok()
