@@ -44,6 +44,7 @@ pub use answer::AMOUNT_MISMATCH;
 use change::Change;
 pub use decide::{Command, Context, Decision, Effect};
 pub use dispute::{Chargeback, WonDispute};
+pub use inquire::Inquiring;
 pub use open::NewPayment;
 pub use operate::STATUS_CHANGED;
 pub use refusal::{Discrepancy, DiscrepancyKind, Refusal};

@@ -45,7 +45,7 @@ use quita_domain::money::Money;
 use quita_domain::operation::{OperationCall, OperationRequest, OperationState, RequestedOperation};
 use quita_domain::order::{Order, Terms};
 use quita_domain::payment::{
-    Command, Context, Decision, DiscrepancyKind, Effect, NewPayment, Payment, Refusal, Report,
+    Command, Context, Decision, DiscrepancyKind, Effect, Inquiring, NewPayment, Payment, Refusal, Report,
 };
 use quita_domain::routing::{AttemptOutcome, Considered, Routed};
 use quita_domain::status::Status;
@@ -151,6 +151,12 @@ fn notice_of(acquirer: &str, fact: Fact) -> Command {
     Command::Notified { acquirer: AcquirerName::new(acquirer), fact }
 }
 
+/// What is known by a process that has been asking for this long about a call that is over.
+#[allow(clippy::unnecessary_wraps, reason = "as commands have it")]
+const fn asking_for(for_ms: u64) -> Option<Inquiring> {
+    Some(Inquiring { call_is_over: true, for_ms })
+}
+
 /// The answer to an operation that was sent once.
 fn operated(operation: Uuid, answer: OperationAnswer) -> Command {
     Command::OperationAnswered { operation, sending: 1, answer }
@@ -241,7 +247,7 @@ fn repeated_and_late_news_change_nothing() {
         Command::Inquired {
             attempt: 1,
             asked_at: None,
-            inquiring_for_ms: None,
+            inquiring: None,
             answer: ChargeAnswer::known(settled("s1", 10_000)),
         },
     ] {

@@ -10,7 +10,7 @@ use quita_domain::delivery::{DeliveryAttempt, Lease};
 use quita_domain::identity::AcquirerName;
 use quita_domain::money::Money;
 use quita_domain::operation::{Operation, OperationKind, OperationRequest, RequestedOperation, Verdict};
-use quita_domain::payment::{Command, Context, Payment, Report};
+use quita_domain::payment::{Command, Context, Inquiring, Payment, Report};
 use quita_domain::routing::CardTries;
 use quita_domain::slip::IssuedBoleto;
 use quita_domain::time::Timestamp;
@@ -27,7 +27,7 @@ pub fn command(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Comman
         2 | 3 => Command::Inquired {
             attempt: attempt(input, payment)?,
             asked_at: asked_at(input, payment)?,
-            inquiring_for_ms: inquiring_for_ms(input)?,
+            inquiring: inquiring(input)?,
             answer: answer(input, payment)?,
         },
         4 | 5 => Command::Notified { fact: fact(input, payment)?, acquirer: acquirer(input, payment)? },
@@ -90,8 +90,11 @@ fn asked_at(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Option<Ti
 }
 
 /// For how long it was asked: around what is believed, and not at all.
-fn inquiring_for_ms(input: &mut Unstructured<'_>) -> Result<Option<u64>> {
-    Ok(if input.ratio(3, 4)? { Some(input.int_in_range(0..=80_000)?) } else { None })
+fn inquiring(input: &mut Unstructured<'_>) -> Result<Option<Inquiring>> {
+    if !input.ratio(3, 4)? {
+        return Ok(None);
+    }
+    Ok(Some(Inquiring { call_is_over: input.ratio(3, 4)?, for_ms: input.int_in_range(0..=80_000)? }))
 }
 
 fn attempt(input: &mut Unstructured<'_>, payment: &Payment) -> Result<u32> {
@@ -271,19 +274,23 @@ fn request_of(operation: &Operation) -> OperationRequest {
 }
 
 fn operation_answered(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Command> {
-    let operation = operation(input, payment)?;
-    let known = payment.operations.iter().find(|known| known.id == operation);
-    let last = known.map_or(0, Operation::sending);
-    let sending = if input.ratio(7, 8)? { last } else { input.int_in_range(0..=last.saturating_add(1))? };
+    let (operation, sending) = sending(input, payment)?;
     Ok(Command::OperationAnswered { operation, sending, answer: operation_answer(input)? })
 }
 
 fn operation_inquired(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Command> {
-    Ok(Command::OperationInquired {
-        operation: operation(input, payment)?,
-        inquiring_for_ms: inquiring_for_ms(input)?,
-        answer: operation_answer(input)?,
-    })
+    let (operation, sending) = sending(input, payment)?;
+    let (inquiring, answer) = (inquiring(input)?, operation_answer(input)?);
+    Ok(Command::OperationInquired { operation, sending, inquiring, answer })
+}
+
+/// Which sending of which operation: the last, or one that was before or never.
+fn sending(input: &mut Unstructured<'_>, payment: &Payment) -> Result<(Uuid, u32)> {
+    let operation = operation(input, payment)?;
+    let known = payment.operations.iter().find(|known| known.id == operation);
+    let last = known.map_or(0, Operation::sending);
+    let sending = if input.ratio(7, 8)? { last } else { input.int_in_range(0..=last.saturating_add(1))? };
+    Ok((operation, sending))
 }
 
 fn operation_resolved(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Command> {

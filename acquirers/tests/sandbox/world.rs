@@ -15,7 +15,7 @@ use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::order::{Address, Order, Payer, Terms, Utm};
 use quita_domain::payment::{
-    Command, Context, Decision, DiscrepancyKind, Effect, NewPayment, Payment, Report,
+    Command, Context, Decision, DiscrepancyKind, Effect, Inquiring, NewPayment, Payment, Report,
 };
 use quita_domain::phone::Phone;
 use quita_domain::postal::{Cep, Uf};
@@ -260,7 +260,7 @@ impl World {
                 self.decide(Command::Inquired {
                     attempt,
                     asked_at: None,
-                    inquiring_for_ms: Some(now_ms - since_ms),
+                    inquiring: asking_for(now_ms - since_ms),
                     answer,
                 });
             }
@@ -273,7 +273,8 @@ impl World {
             Effect::InquireOperation(name, id) => {
                 let operation = self.payment.operations.iter().find(|one| one.id == id).unwrap().clone();
                 let answer = self.acquirer(&name).inquire_operation(&query, &operation).await;
-                self.decide(Command::OperationInquired { operation: id, inquiring_for_ms: Some(0), answer });
+                let (sending, inquiring) = (operation.sending(), asking_for(0));
+                self.decide(Command::OperationInquired { operation: id, sending, inquiring, answer });
             }
             Effect::Report => {
                 let keys = self.payment.reports.iter().map(Report::key).collect();
@@ -337,4 +338,10 @@ const fn context(now: Timestamp, op: Uuid) -> Context {
         reads_approved: false,
         card_tries: None,
     }
+}
+
+/// Asked by one process, about calls that it heard the end of.
+#[allow(clippy::unnecessary_wraps, reason = "as commands have it")]
+const fn asking_for(for_ms: u64) -> Option<Inquiring> {
+    Some(Inquiring { call_is_over: true, for_ms })
 }

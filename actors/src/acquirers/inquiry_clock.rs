@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use quita_domain::identity::TransactionId;
 use quita_domain::operation::{Operation, OperationCall};
-use quita_domain::payment::Payment;
+use quita_domain::payment::{Inquiring, Payment};
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -43,21 +43,25 @@ impl InquiryClock {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The acquirer is asked about the last charge now: for how many milliseconds it has been. `None` if what became of
-    /// the charge is known.
-    pub(crate) fn asks_about_charge(&self, payment: &Payment) -> Option<u64> {
+    /// The acquirer is asked about the last charge now. `None` if what became of the charge is known.
+    pub(crate) fn asks_about_charge(&self, payment: &Payment) -> Option<Inquiring> {
         let attempt = payment.state.attempts.last().filter(|attempt| attempt.outcome.is_open())?;
         let number = u32::try_from(payment.state.attempts.len()).unwrap_or(u32::MAX);
         Some(self.asks(Subject::Charge(payment.id), (number, attempt.call_is_over)))
     }
 
-    /// The acquirer is asked about an operation now: for how many milliseconds it has been.
-    pub(crate) fn asks_about_operation(&self, operation: &Operation) -> Option<u64> {
+    /// The acquirer is asked about an operation now.
+    pub(crate) fn asks_about_operation(&self, operation: &Operation) -> Inquiring {
         let call = (operation.sending(), operation.call_is_over);
-        Some(self.asks(Subject::Operation(operation.id), call))
+        self.asks(Subject::Operation(operation.id), call)
     }
 
-    fn asks(&self, subject: Subject, call: (u32, bool)) -> u64 {
+    fn asks(&self, subject: Subject, call: (u32, bool)) -> Inquiring {
+        Inquiring { call_is_over: call.1, for_ms: self.measure(subject, call) }
+    }
+
+    /// For how many milliseconds it has been asked about.
+    fn measure(&self, subject: Subject, call: (u32, bool)) -> u64 {
         let (now, mut known) = (Instant::now(), self.lock());
         if known.len() >= self.capacity && !known.contains_key(&subject) {
             known.retain(|_, inquiries| inquiries.last + FORGOTTEN_AFTER > now);

@@ -113,11 +113,10 @@ impl Calls {
     fn inquire(self, payment: &Arc<Payment>, attempt: u32) {
         let (query, asked_at) = (Box::new(payment.query_of(attempt)), payment.inquired_at);
         let is_last = payment.query().attempt == attempt;
-        let inquiring_for_ms =
-            is_last.then(|| self.system.inquiry_clock.asks_about_charge(payment)).flatten();
+        let inquiring = is_last.then(|| self.system.inquiry_clock.asks_about_charge(payment)).flatten();
         actix::spawn(trace::carry(async move {
             let answer = self.make(InquireCharge(query)).await;
-            let answered = Command::Inquired { attempt, asked_at, inquiring_for_ms, answer };
+            let answered = Command::Inquired { attempt, asked_at, inquiring, answer };
             let executed = self.insist(answered).await;
             if let Ok(executed) = &executed {
                 self.system.inquiry_clock.charge_answered(&executed.payment);
@@ -136,11 +135,11 @@ impl Calls {
     }
 
     fn inquire_operation(self, call: InquireOperation) {
-        let operation = call.operation.id;
-        let inquiring_for_ms = self.system.inquiry_clock.asks_about_operation(&call.operation);
+        let (operation, sending) = (call.operation.id, call.operation.sending());
+        let inquiring = Some(self.system.inquiry_clock.asks_about_operation(&call.operation));
         actix::spawn(trace::carry(async move {
             let answer = self.make(call).await;
-            let answered = Command::OperationInquired { operation, inquiring_for_ms, answer };
+            let answered = Command::OperationInquired { operation, sending, inquiring, answer };
             let executed = self.insist(answered).await;
             if let Ok(executed) = &executed {
                 self.system.inquiry_clock.operation_answered(&executed.payment, operation);

@@ -2,7 +2,7 @@
 
 use super::change::AttemptChange;
 use super::decide::Draft;
-use super::inquire::NotFound;
+use super::inquire::{Inquiring, NotFound};
 use super::schedule::{WITHHELD_CHECK_WAIT_MS, WITHHELD_WAIT_MS, accepted_wait_ms};
 use super::{Change, Discrepancy, DiscrepancyKind};
 use crate::acquiring::{CallFailure, ChargeAnswer, Decline, Fact, Reference, Statement};
@@ -89,7 +89,7 @@ impl Draft {
     pub(super) fn charge_inquired(
         &mut self,
         (attempt, asked_at): (u32, Option<Timestamp>),
-        inquiring_for_ms: Option<u64>,
+        inquiring: Option<Inquiring>,
         answer: ChargeAnswer,
     ) {
         if !self.is_last_attempt(attempt) {
@@ -128,7 +128,7 @@ impl Draft {
             ChargeAnswer::Refused(_) if self.last_outcome_is_open() => {
                 self.charge_had_no_effect(GivenUp::Refused);
             }
-            ChargeAnswer::NotFound if self.last_outcome_is_open() => self.charge_not_found(inquiring_for_ms),
+            ChargeAnswer::NotFound if self.last_outcome_is_open() => self.charge_not_found(inquiring),
             // Acquirers forget what was never paid, and never knew what had no effect.
             ChargeAnswer::Refused(_) | ChargeAnswer::NotFound
                 if self.payment.ended_unpaid() || self.last_charge_had_no_effect() =>
@@ -137,7 +137,7 @@ impl Draft {
             }
             ChargeAnswer::Refused(_) | ChargeAnswer::NotFound => {
                 // The answer to a question from before it was learnt what became of the charge tells nothing.
-                let was_a_check = inquiring_for_ms.is_none() && self.payment.check.is_some();
+                let was_a_check = inquiring.is_none() && self.payment.check.is_some();
                 // A hint may come sooner than what it is about can be read at the acquirer.
                 let may_lag = self.payment.check.is_some_and(|check| check.may_lag());
                 if was_a_check && !may_lag {
@@ -149,7 +149,7 @@ impl Draft {
                 self.charge_inquiry_postponed(WITHHELD_WAIT_MS, WITHHELD_CHECK_WAIT_MS);
             }
             ChargeAnswer::Failed(CallFailure::Throttled { after_ms }) => {
-                self.report_throttled_inquiry("charge", inquiring_for_ms, None);
+                self.report_throttled_inquiry("charge", inquiring, None);
                 self.charge_inquiry_postponed(after_ms, WITHHELD_WAIT_MS);
             }
             // The next inquiry is scheduled already.
@@ -381,11 +381,11 @@ impl Draft {
 
     /// The acquirer does not know the charge. The call may still be under way there, so this is believed only when it
     /// was answered often and late enough; until then it is asked again by the schedule.
-    fn charge_not_found(&mut self, inquiring_for_ms: Option<u64>) {
+    fn charge_not_found(&mut self, inquiring: Option<Inquiring>) {
         let Some(attempt) = self.payment.state.attempts.last() else { return };
         let (was_taken, was_refused) =
             (attempt.outcome == AttemptOutcome::Registering, attempt.refusal.is_some());
-        match NotFound::judge(attempt.call_is_over, attempt.not_found, inquiring_for_ms) {
+        match NotFound::judge(attempt.call_is_over, attempt.not_found, inquiring) {
             NotFound::AskAgainAfter(ms) => {
                 let again_at = self.clock().plus_ms(ms);
                 self.make(Change::Attempt(AttemptChange::NotFound(again_at)));

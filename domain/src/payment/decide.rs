@@ -2,6 +2,7 @@
 
 use uuid::Uuid;
 
+use super::inquire::Inquiring;
 use super::report::Origin;
 use super::schedule::{spread, spread_upwards};
 use super::{Change, Discrepancy, Payment, Refusal};
@@ -28,10 +29,9 @@ pub enum Command {
         attempt: u32,
         /// [`Payment::inquired_at`] when it was asked: which inquiry this answers.
         asked_at: Option<Timestamp>,
-        /// For how long this process had been asking what became of the charge when it asked, in milliseconds by a clock
-        /// that never jumps. What wall clocks say of it is not believed: those of several nodes differ. `None` when the
-        /// outcome was known and this was a check of a charge that waits for its payer.
-        inquiring_for_ms: Option<u64>,
+        /// What was known of the call when it was asked. `None` when the outcome was known and this was a check of a
+        /// charge that waits for its payer.
+        inquiring: Option<Inquiring>,
         /// The answer.
         answer: ChargeAnswer,
     },
@@ -59,8 +59,10 @@ pub enum Command {
     OperationInquired {
         /// Which.
         operation: Uuid,
+        /// Which sending of it was asked about.
+        sending: u32,
         /// As in [`Command::Inquired`].
-        inquiring_for_ms: Option<u64>,
+        inquiring: Option<Inquiring>,
         /// The answer.
         answer: OperationAnswer,
     },
@@ -211,8 +213,8 @@ impl Payment {
         let origin = Origin::of(&command);
         match command {
             Command::ChargeAnswered { attempt, answer } => draft.charge_answered(attempt, answer),
-            Command::Inquired { attempt, asked_at, inquiring_for_ms, answer } => {
-                draft.charge_inquired((attempt, asked_at), inquiring_for_ms, answer);
+            Command::Inquired { attempt, asked_at, inquiring, answer } => {
+                draft.charge_inquired((attempt, asked_at), inquiring, answer);
             }
             Command::Notified { acquirer, fact } => draft.notified(&acquirer, fact),
             Command::Hinted(acquirer) => draft.hinted(&acquirer),
@@ -220,8 +222,8 @@ impl Payment {
             Command::OperationAnswered { operation, sending, answer } => {
                 draft.operation_answered(operation, sending, answer);
             }
-            Command::OperationInquired { operation, inquiring_for_ms, answer } => {
-                draft.operation_inquired(operation, inquiring_for_ms, answer);
+            Command::OperationInquired { operation, sending, inquiring, answer } => {
+                draft.operation_inquired((operation, sending), inquiring, answer);
             }
             Command::OperationResolved { operation, verdict } => {
                 draft.operation_resolved(operation, verdict)?;

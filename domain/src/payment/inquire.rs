@@ -19,6 +19,16 @@ const NOT_FOUND_AFTER_MS: u64 = 20_000;
 /// How long after an answer that is not believed yet the acquirer is asked again, at least.
 const INQUIRE_AGAIN_MS: u64 = 1_000;
 
+/// What a process knew of a call whose outcome is unknown, when it asked what became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Inquiring {
+    /// Whether the call was known to be over.
+    pub call_is_over: bool,
+    /// For how long this process had been asking since it knew that of the call, in milliseconds by a clock that never
+    /// jumps. What wall clocks say of it is not believed: those of several nodes differ.
+    pub for_ms: u64,
+}
+
 /// What an acquirer's "not found" is worth.
 pub(super) enum NotFound {
     /// It has none, and none is on its way there.
@@ -28,14 +38,15 @@ pub(super) enum NotFound {
 }
 
 impl NotFound {
-    /// Judges an answer to an inquiry of a process that had been asking for this long, by a clock that never jumps.
-    pub(super) const fn judge(call_is_over: bool, counted: u32, inquiring_for_ms: Option<u64>) -> Self {
-        let may_last_ms = if call_is_over { 0 } else { CALL_LEASE_MS };
-        let inquiring_for_ms = match inquiring_for_ms {
-            Some(ms) => ms,
-            None => 0,
+    /// Judges one more answer, to an inquiry that was made when this was known: a call that was only heard of later to be
+    /// over may have ended just before.
+    pub(super) const fn judge(call_is_over: bool, counted: u32, inquiring: Option<Inquiring>) -> Self {
+        let (was_over, for_ms) = match inquiring {
+            Some(inquiring) => (inquiring.call_is_over, inquiring.for_ms),
+            None => (false, 0),
         };
-        let early_ms = NOT_FOUND_AFTER_MS.saturating_add(may_last_ms).saturating_sub(inquiring_for_ms);
+        let may_last_ms = if call_is_over && was_over { 0 } else { CALL_LEASE_MS };
+        let early_ms = NOT_FOUND_AFTER_MS.saturating_add(may_last_ms).saturating_sub(for_ms);
         if counted.saturating_add(1) >= NOT_FOUND_TIMES && early_ms == 0 {
             Self::Believed
         } else {
@@ -99,10 +110,10 @@ impl Draft {
     pub(super) fn report_throttled_inquiry(
         &mut self,
         verb: &str,
-        inquiring_for_ms: Option<u64>,
+        inquiring: Option<Inquiring>,
         about: Option<String>,
     ) {
-        if inquiring_for_ms.is_some_and(|ms| ms >= OPEN_FOR_LONG_MS) {
+        if inquiring.is_some_and(|inquiring| inquiring.for_ms >= OPEN_FOR_LONG_MS) {
             let detail = format!("the acquirer wants fewer calls, and never told what became of a {verb}");
             self.outcome_is_unknown(detail, about);
         }

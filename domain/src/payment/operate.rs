@@ -2,7 +2,7 @@
 
 use super::change::OperationChange;
 use super::decide::Draft;
-use super::inquire::NotFound;
+use super::inquire::{Inquiring, NotFound};
 use super::schedule::{
     CALL_LEASE_MS, HINT_GAP_MS, WITHHELD_WAIT_MS, accepted_wait_ms, inquiry_wait_ms, resend_wait_ms,
 };
@@ -299,8 +299,8 @@ impl Draft {
     /// The acquirer answered what became of an operation.
     pub(super) fn operation_inquired(
         &mut self,
-        id: Uuid,
-        inquiring_for_ms: Option<u64>,
+        (id, sending): (Uuid, u32),
+        inquiring: Option<Inquiring>,
         answer: OperationAnswer,
     ) {
         let Some(operation) = self.awaited(id) else {
@@ -316,16 +316,16 @@ impl Draft {
             }
             // The answer to a question from before it was sent again tells nothing.
             OperationAnswer::NotFound | OperationAnswer::Contradicted(_) | OperationAnswer::Failed(_)
-                if !operation.call.is_inquired_about() => {}
+                if !operation.call.is_inquired_about() || sending != operation.sending() => {}
             OperationAnswer::Contradicted(what) => self.operation_contradicted(&operation, &what),
-            OperationAnswer::NotFound => self.operation_not_found(&operation, inquiring_for_ms),
+            OperationAnswer::NotFound => self.operation_not_found(&operation, inquiring),
             OperationAnswer::Failed(CallFailure::Withheld) => {
                 self.operation_inquiry_postponed(&operation, WITHHELD_WAIT_MS);
             }
             OperationAnswer::Failed(CallFailure::Throttled { after_ms }) => {
                 if self.clock().ms_since(operation.requested_at) >= operation.overdue_ms() {
                     let about = Some(id.to_string());
-                    self.report_throttled_inquiry(operation.kind.verb(), inquiring_for_ms, about);
+                    self.report_throttled_inquiry(operation.kind.verb(), inquiring, about);
                 }
                 self.operation_inquiry_postponed(&operation, after_ms);
             }
@@ -377,9 +377,9 @@ impl Draft {
 
     /// The acquirer does not know of it: believed by the same rules as for a charge, then it is sent again. What was
     /// accepted once is never sent again.
-    fn operation_not_found(&mut self, operation: &Operation, inquiring_for_ms: Option<u64>) {
+    fn operation_not_found(&mut self, operation: &Operation, inquiring: Option<Inquiring>) {
         let id = operation.id;
-        match NotFound::judge(operation.call_is_over, operation.not_found, inquiring_for_ms) {
+        match NotFound::judge(operation.call_is_over, operation.not_found, inquiring) {
             NotFound::AskAgainAfter(ms) => {
                 let again_at = self.clock().plus_ms(ms);
                 self.make(Change::Operation(id, OperationChange::NotFound(again_at)));

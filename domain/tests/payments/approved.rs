@@ -21,7 +21,7 @@ fn approved() -> Payment {
 
 pub(crate) fn looked(payment: &Payment, fact: Fact) -> Command {
     let (asked_at, answer) = (payment.inquired_at, ChargeAnswer::known(fact));
-    Command::Inquired { attempt: 1, asked_at, inquiring_for_ms: None, answer }
+    Command::Inquired { attempt: 1, asked_at, inquiring: None, answer }
 }
 
 /// Asked whenever it is due until this time is over; says when.

@@ -11,7 +11,7 @@ fn stated(facts: Vec<Fact>) -> ChargeAnswer {
 }
 
 fn looked(payment: &Payment, answer: ChargeAnswer) -> Command {
-    Command::Inquired { attempt: 1, asked_at: payment.inquired_at, inquiring_for_ms: None, answer }
+    Command::Inquired { attempt: 1, asked_at: payment.inquired_at, inquiring: None, answer }
 }
 
 /// What the acquirer has of a charge for which this much came.

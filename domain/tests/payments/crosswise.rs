@@ -50,7 +50,7 @@ fn a_refund_at_the_desk_waits_while_one_of_ours_is_under_way() {
 #[test]
 fn money_of_another_amount_does_not_keep_an_expired_charge_waiting() {
     let settled = ChargeAnswer::known(settled("s1", 9_999));
-    let found = Command::Inquired { attempt: 1, asked_at: None, inquiring_for_ms: None, answer: settled };
+    let found = Command::Inquired { attempt: 1, asked_at: None, inquiring: None, answer: settled };
     let decision = pending().decide(found, &at(3_700_000)).unwrap();
     assert_eq!(decision.discrepancies[0].kind, DiscrepancyKind::AmountMismatch);
     assert_eq!(decision.next.unwrap().status(), Status::Expired);
@@ -149,7 +149,7 @@ fn a_charge_that_a_notice_reported_is_never_sent_again() {
         Command::Inquired {
             attempt: 1,
             asked_at: None,
-            inquiring_for_ms: Some(60_000),
+            inquiring: asking_for(60_000),
             answer: ChargeAnswer::NotFound,
         },
     ] {
@@ -157,7 +157,7 @@ fn a_charge_that_a_notice_reported_is_never_sent_again() {
         let asked_once = Command::Inquired {
             attempt: 1,
             asked_at: None,
-            inquiring_for_ms: Some(50_000),
+            inquiring: asking_for(50_000),
             answer: ChargeAnswer::NotFound,
         };
         let decision = paid_early.decide(asked_once, &at(50_000)).unwrap();
@@ -219,10 +219,7 @@ fn what_a_new_payment_cannot_become_leaves_its_charge_open_and_asked_for() {
         let opened = open(pix_order()).next.unwrap();
         let answer = ChargeAnswer::known(fact.clone());
         let decision = opened
-            .decide(
-                Command::Inquired { attempt: 1, asked_at: None, inquiring_for_ms: None, answer },
-                &at(40_000),
-            )
+            .decide(Command::Inquired { attempt: 1, asked_at: None, inquiring: None, answer }, &at(40_000))
             .unwrap();
         assert_eq!(decision.discrepancies.len(), 1, "{fact:?}");
         let told = reported(decision.next.unwrap(), 40_000);
@@ -239,7 +236,7 @@ fn an_inquiry_that_finds_what_can_not_be_yet_is_not_made_again_at_once() {
     let answer = Command::Inquired {
         attempt: 1,
         asked_at: woken.inquired_at,
-        inquiring_for_ms: None,
+        inquiring: None,
         answer: ChargeAnswer::known(desk),
     };
     let decision = woken.decide(answer, &at(4_100)).unwrap();

@@ -122,7 +122,7 @@ fn an_unclear_further_charge_is_asked_for_and_goes_nowhere_else() {
         let command = Command::Inquired {
             attempt: 2,
             asked_at: payment.inquired_at,
-            inquiring_for_ms: Some(ms),
+            inquiring: asking_for(ms),
             answer,
         };
         payment.decide(command, &counted(ms)).unwrap()
@@ -147,7 +147,7 @@ fn a_card_that_is_gone_before_the_further_charge_arrived_leaves_what_the_issuer_
     for ms in [10_000, 40_000] {
         let answer = ChargeAnswer::NotFound;
         let asked_at = unclear.inquired_at;
-        let command = Command::Inquired { attempt: 2, asked_at, inquiring_for_ms: Some(ms), answer };
+        let command = Command::Inquired { attempt: 2, asked_at, inquiring: asking_for(ms), answer };
         unclear = told(&unclear, command, &at(ms));
     }
     check_declined(&unclear, "insufficient_funds");
@@ -161,7 +161,7 @@ fn a_decline_that_an_inquiry_brings_goes_further_too() {
     let command = Command::Inquired {
         attempt: 1,
         asked_at: None,
-        inquiring_for_ms: Some(1_000),
+        inquiring: asking_for(1_000),
         answer: ChargeAnswer::known(Fact::Declined(reversible("insufficient_funds"))),
     };
     assert!(unclear.card_to_count(&command, true).is_some());

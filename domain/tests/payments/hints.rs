@@ -13,7 +13,7 @@ fn asks() -> Effect {
 
 /// Answered to the last inquiry.
 fn answered(payment: &Payment, answer: ChargeAnswer) -> Command {
-    Command::Inquired { attempt: 1, asked_at: payment.inquired_at, inquiring_for_ms: None, answer }
+    Command::Inquired { attempt: 1, asked_at: payment.inquired_at, inquiring: None, answer }
 }
 
 fn checked(payment: &Payment, facts: Vec<Fact>) -> Command {
@@ -122,8 +122,7 @@ fn a_hint_about_a_charge_that_had_no_effect_finds_nothing_to_report() {
     let hint = Command::Hinted(AcquirerName::new("second"));
     let asked = after(&after(&declined, hint, 5_000), Command::Wake, 5_000);
     let asked_at = asked.inquired_at;
-    let answer =
-        Command::Inquired { attempt: 2, asked_at, inquiring_for_ms: None, answer: ChargeAnswer::NotFound };
+    let answer = Command::Inquired { attempt: 2, asked_at, inquiring: None, answer: ChargeAnswer::NotFound };
     let answered = asked.decide(answer, &at(5_100)).unwrap();
     assert_eq!((answered.discrepancies.len(), answered.next.unwrap().check), (0, None));
 }
@@ -249,7 +248,7 @@ fn a_charge_that_is_taken_and_registered_later_waits_for_its_code() {
     let not_found = || Command::Inquired {
         attempt: 1,
         asked_at: None,
-        inquiring_for_ms: Some(60_000),
+        inquiring: asking_for(60_000),
         answer: ChargeAnswer::NotFound,
     };
     let late = asked.decide(not_found(), &at(70_000)).unwrap();
@@ -293,9 +292,8 @@ fn an_acquirer_that_refuses_a_charge_makes_room_for_the_next_and_else_declines_i
 fn a_refusal_of_a_charge_that_may_have_been_taken_before_is_asked_about() {
     let mut payment = after(&open(pix_order()).next.unwrap(), charge_answered(unknown()), 500);
     for ms in [1_500, 30_000] {
-        let (inquiring_for_ms, answer) = (Some(ms), ChargeAnswer::NotFound);
-        payment =
-            after(&payment, Command::Inquired { attempt: 1, asked_at: None, inquiring_for_ms, answer }, ms);
+        let (inquiring, answer) = (asking_for(ms), ChargeAnswer::NotFound);
+        payment = after(&payment, Command::Inquired { attempt: 1, asked_at: None, inquiring, answer }, ms);
     }
     let answer = ChargeAnswer::Refused("duplicate".into());
     let refused = after(&payment, Command::ChargeAnswered { attempt: 2, answer }, 31_000);
@@ -306,7 +304,7 @@ fn a_refusal_of_a_charge_that_may_have_been_taken_before_is_asked_about() {
     let answer = ChargeAnswer::known(pending_fact());
     let found = after(
         &refused,
-        Command::Inquired { attempt: 2, asked_at: None, inquiring_for_ms: Some(0), answer },
+        Command::Inquired { attempt: 2, asked_at: None, inquiring: asking_for(0), answer },
         32_000,
     );
     assert_eq!(found.status(), Status::Pending, "the first one had arrived after all");

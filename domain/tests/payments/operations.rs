@@ -11,8 +11,8 @@ fn unknown() -> OperationAnswer {
 }
 
 /// Answered to somebody who had been asking for this long.
-fn inquired(inquiring_for_ms: u64, answer: OperationAnswer) -> Command {
-    Command::OperationInquired { operation: ID, inquiring_for_ms: Some(inquiring_for_ms), answer }
+fn inquired(for_ms: u64, answer: OperationAnswer) -> Command {
+    Command::OperationInquired { operation: ID, sending: 1, inquiring: asking_for(for_ms), answer }
 }
 
 fn asks() -> Effect {
@@ -114,7 +114,7 @@ fn a_refused_refund_shows_that_the_books_differ_so_the_charge_is_asked_for() {
     assert_eq!(calls(&woken), [Effect::Inquire(AcquirerName::new("first"), 1)]);
     let desk = Fact::Refunded { refund_id: "desk".into(), amount: Some(Money::from_cents(10)) };
     let answer = ChargeAnswer::known(desk);
-    let found = Command::Inquired { attempt: 1, asked_at: None, inquiring_for_ms: None, answer };
+    let found = Command::Inquired { attempt: 1, asked_at: None, inquiring: None, answer };
     let learnt = after(&woken.next.unwrap(), found, 3_200);
     assert_eq!(learnt.state.refunded_amount(), Money::from_cents(10), "given back at the acquirer's desk");
 }
@@ -154,6 +154,21 @@ fn a_late_failure_of_an_earlier_sending_tells_nothing_of_the_present_one() {
         after(&again, operated(ID, OperationAnswer::Done), 4_200).state.refunded_amount().cents(),
         4_000
     );
+}
+
+#[test]
+fn a_late_answer_about_an_earlier_sending_tells_nothing_of_the_present_one() {
+    let mut payment = after(&refunding(), operated(ID, unknown()), 3_100);
+    for ms in [4_100, 30_000] {
+        payment = after(&payment, inquired(60_000, OperationAnswer::NotFound), ms);
+    }
+    let answered = Command::OperationAnswered { operation: ID, sending: 2, answer: unknown() };
+    payment = after(&payment, answered, 31_000);
+    assert_eq!((payment.operations[0].sending(), payment.operations[0].call), (2, OperationCall::Unknown));
+    for ms in [31_010, 31_020] {
+        let late = payment.decide(inquired(60_000, OperationAnswer::NotFound), &at(ms)).unwrap();
+        assert!(late.next.is_none() && late.effects.is_empty());
+    }
 }
 
 #[test]
@@ -253,8 +268,10 @@ fn a_refund_that_the_acquirer_never_knows_is_sent_again_for_a_day_and_then_a_per
     while told_ms.is_none() {
         let due_ms = payment.due_at().unwrap().ms_since(START);
         payment = payment.decide(Command::Wake, &at(due_ms)).unwrap().next.unwrap();
-        let answered =
-            payment.decide(inquired(3_600_000, OperationAnswer::NotFound), &at(due_ms + 100)).unwrap();
+        let (sending, inquiring) = (payment.operations[0].sending(), asking_for(3_600_000));
+        let answer = OperationAnswer::NotFound;
+        let inquired = Command::OperationInquired { operation: ID, sending, inquiring, answer };
+        let answered = payment.decide(inquired, &at(due_ms + 100)).unwrap();
         let sends = Effect::Operate(AcquirerName::new("first"), ID);
         if answered.effects.contains(&sends) {
             sent_ms.push(due_ms);
@@ -296,11 +313,11 @@ fn an_acquirer_that_never_has_time_to_say_what_became_of_an_operation_is_reporte
     let throttled = || OperationAnswer::Failed(CallFailure::Throttled { after_ms: 60_000 });
     let asked = after(&paid(), requested(refund(4_000), None, 1), 3_000);
     let open = after(&asked, operated(ID, throttled()), 3_100);
-    for (inquiring_for_ms, ms, reported) in
+    for (for_ms, ms, reported) in
         [(0, DAY + 4_000, 0), (360_000, 364_000, 0), (359_999, DAY + 4_000, 0), (360_000, DAY + 4_000, 1)]
     {
-        let decision = open.decide(inquired(inquiring_for_ms, throttled()), &at(ms)).unwrap();
+        let decision = open.decide(inquired(for_ms, throttled()), &at(ms)).unwrap();
         let kinds: Vec<_> = decision.discrepancies.iter().map(|one| one.kind).collect();
-        assert_eq!(kinds, vec![DiscrepancyKind::UnknownOutcome; reported], "{inquiring_for_ms} {ms}");
+        assert_eq!(kinds, vec![DiscrepancyKind::UnknownOutcome; reported], "{for_ms} {ms}");
     }
 }

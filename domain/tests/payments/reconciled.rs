@@ -236,8 +236,7 @@ fn a_notice_that_states_nothing_has_the_acquirer_asked_as_a_hint_does() {
     assert!(!asked.was_answered_since(before.inquired_at), "it has not answered");
     let answer = ChargeAnswer::known(pending_fact());
     let asked_at = asked.inquired_at;
-    let answered =
-        after(&asked, Command::Inquired { attempt: 1, asked_at, inquiring_for_ms: None, answer }, 5_100);
+    let answered = after(&asked, Command::Inquired { attempt: 1, asked_at, inquiring: None, answer }, 5_100);
     assert!(answered.was_answered_since(before.inquired_at));
     assert!(!answered.was_answered_since(answered.inquired_at));
 }

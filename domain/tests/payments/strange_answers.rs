@@ -68,7 +68,7 @@ fn contradicted() -> OperationAnswer {
 }
 
 fn inquired(answer: OperationAnswer) -> Command {
-    Command::OperationInquired { operation: ID, inquiring_for_ms: Some(3_600_000), answer }
+    Command::OperationInquired { operation: ID, sending: 1, inquiring: asking_for(3_600_000), answer }
 }
 
 #[test]
@@ -132,8 +132,7 @@ fn what_was_hinted_is_still_asked_for_after_a_strange_answer() {
     let hinted = after(&paid(), Command::Hinted(AcquirerName::new("first")), 5_000);
     let asked = after(&hinted, Command::Wake, 5_000);
     for answer in [foreign(), mismatched()] {
-        let strange =
-            Command::Inquired { attempt: 1, asked_at: asked.inquired_at, inquiring_for_ms: None, answer };
+        let strange = Command::Inquired { attempt: 1, asked_at: asked.inquired_at, inquiring: None, answer };
         assert_eq!(after(&asked, strange, 5_100).due_at(), Some(START.plus_ms(7_000)));
     }
 }

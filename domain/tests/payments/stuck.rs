@@ -114,7 +114,8 @@ fn what_certainly_never_left_can_be_given_up_at_once_and_not_be_called_done() {
 
 #[test]
 fn an_answer_that_comes_after_all_and_says_otherwise_is_reported() {
-    let inquired = |answer| Command::OperationInquired { operation: ID, inquiring_for_ms: Some(0), answer };
+    let inquired =
+        |answer| Command::OperationInquired { operation: ID, sending: 1, inquiring: asking_for(0), answer };
     let given_up = after(&refunding(unknown()), resolved(Verdict::Refused), STUCK_MS);
     let found_done = after(&refunding(unknown()), resolved(Verdict::Done), STUCK_MS);
     let refused = || OperationAnswer::Refused("no balance".into());

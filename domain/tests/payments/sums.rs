@@ -6,7 +6,7 @@ use quita_domain::payment::{Command, Context, Effect, Payment};
 use quita_domain::time::Timestamp;
 use uuid::Uuid;
 
-use crate::{at, operated, paid, refund, requested, settled};
+use crate::{asking_for, at, operated, paid, refund, requested, settled};
 
 const ID: Uuid = Uuid::from_u128(1);
 
@@ -33,7 +33,7 @@ fn answered(asked_at: Option<Timestamp>, cents: u64) -> Command {
     let total = Money::from_cents(cents);
     let facts = vec![Fact::RefundedInTotal { refund_id: format!("sum-{cents}"), total }];
     let answer = ChargeAnswer::Known(Statement { facts, reference: Reference::none() });
-    Command::Inquired { attempt: 1, asked_at, inquiring_for_ms: None, answer }
+    Command::Inquired { attempt: 1, asked_at, inquiring: None, answer }
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn an_operation_that_leaves_together_with_a_question_hides_what_it_asks() {
     let done = decide(&both, operated(ID, OperationAnswer::Done), 60_010);
     let answer = ChargeAnswer::known(settled("s1", 10_000));
     let (attempt, asked_at) = (1, both.inquired_at);
-    let told = Command::Inquired { attempt, asked_at, inquiring_for_ms: None, answer };
+    let told = Command::Inquired { attempt, asked_at, inquiring: None, answer };
     assert!(decide(&done, told, 60_020).check.is_some(), "the acquirer's sums were not read for it");
 }
 
@@ -91,7 +91,8 @@ fn what_is_told_late_of_a_refund_that_was_refused_may_be_the_next_one() {
     let refused = decide(&refunding, operated(ID, OperationAnswer::Refused("balance".into())), 10_030);
     let done = || Command::OperationInquired {
         operation: ID,
-        inquiring_for_ms: Some(0),
+        sending: 1,
+        inquiring: asking_for(0),
         answer: OperationAnswer::Done,
     };
     let alone = decide(&refused, done(), 10_040);
@@ -111,7 +112,7 @@ fn what_was_asked_while_a_refund_hid_it_is_asked_again_when_the_refund_has_ended
     let answered = |payment: &Payment| Command::Inquired {
         attempt: 1,
         asked_at: payment.inquired_at,
-        inquiring_for_ms: None,
+        inquiring: None,
         answer: settled.clone(),
     };
     let hidden = decide(&again, answered(&again), 12_200);

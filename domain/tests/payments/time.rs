@@ -123,7 +123,7 @@ const HOUR: u64 = 3_600_000;
 /// The answer to the newest inquiry of a payment.
 fn looked(payment: &Payment, answer: ChargeAnswer) -> Command {
     let asked_at = payment.inquired_at;
-    Command::Inquired { attempt: 1, asked_at, inquiring_for_ms: None, answer }
+    Command::Inquired { attempt: 1, asked_at, inquiring: None, answer }
 }
 
 /// Woken whenever something is due; every inquiry finds it unpaid. Says when the last one was before it expired.

@@ -17,8 +17,8 @@ pub(crate) fn found(answer: ChargeAnswer) -> Command {
 }
 
 /// Found by a process that had been asking for this long.
-fn found_after(inquiring_for_ms: u64, answer: ChargeAnswer) -> Command {
-    Command::Inquired { attempt: 1, asked_at: None, inquiring_for_ms: Some(inquiring_for_ms), answer }
+fn found_after(for_ms: u64, answer: ChargeAnswer) -> Command {
+    Command::Inquired { attempt: 1, asked_at: None, inquiring: asking_for(for_ms), answer }
 }
 
 #[test]
@@ -45,8 +45,8 @@ fn not_found_until_sent_again(mut payment: Payment, end_ms: u64) -> (Payment, Ve
         }
         payment = after(&payment, Command::Wake, due_ms);
         asked_ms.push(due_ms);
-        let inquiring_for_ms = due_ms - asked_ms[0];
-        payment = after(&payment, found_after(inquiring_for_ms, ChargeAnswer::NotFound), due_ms + 10);
+        let for_ms = due_ms - asked_ms[0];
+        payment = after(&payment, found_after(for_ms, ChargeAnswer::NotFound), due_ms + 10);
         if payment.state.attempts.len() > opened_with {
             return (payment, asked_ms, Some(due_ms + 10));
         }
@@ -91,6 +91,30 @@ fn a_charge_that_nobody_heard_of_is_asked_for_longer_than_its_call_may_last_by_a
     }
 }
 
+/// An acquirer that is slow: the call ended between the inquiry and its answer, and may arrive there for a while yet.
+#[test]
+fn an_inquiry_from_before_the_call_was_known_to_be_over_is_not_believed_as_if_it_came_after() {
+    let opened = open(pix_order()).next.unwrap();
+    let asked = after(&opened, Command::Wake, 30_000);
+    let timed_out = after(&asked, charge_answered(unknown()), 49_000);
+    let not_found = |for_ms, call_is_over| Command::Inquired {
+        attempt: 1,
+        asked_at: None,
+        inquiring: Some(Inquiring { call_is_over, for_ms }),
+        answer: ChargeAnswer::NotFound,
+    };
+    let once = after(&timed_out, not_found(1_000, false), 49_010);
+    for (asked, sent_again) in [
+        (not_found(49_999, false), false),
+        (not_found(50_000, false), true),
+        (not_found(19_999, true), false),
+        (not_found(20_000, true), true),
+    ] {
+        let twice = after(&once, asked.clone(), 49_020);
+        assert_eq!(twice.state.attempts.len() > 1, sent_again, "{asked:?}");
+    }
+}
+
 #[test]
 fn what_wall_clocks_say_hurries_no_second_charge() {
     let mut payment = after(&open(pix_order()).next.unwrap(), charge_answered(unknown()), 500);
@@ -109,12 +133,8 @@ fn the_answer_to_a_question_from_before_the_outcome_was_reported_says_nothing() 
         let stale = told.decide(found(ChargeAnswer::NotFound), &at(600)).unwrap();
         assert!(stale.discrepancies.is_empty() && stale.next.is_none());
     }
-    let look = Command::Inquired {
-        attempt: 1,
-        asked_at: None,
-        inquiring_for_ms: None,
-        answer: ChargeAnswer::NotFound,
-    };
+    let look =
+        Command::Inquired { attempt: 1, asked_at: None, inquiring: None, answer: ChargeAnswer::NotFound };
     assert_eq!(discrepancy(&pending(), look), DiscrepancyKind::Contradiction);
 }
 
@@ -175,8 +195,8 @@ fn an_acquirer_that_never_has_time_to_say_what_became_of_a_charge_is_reported_af
     let throttled = || ChargeAnswer::Failed(CallFailure::Throttled { after_ms: 60_000 });
     let unclear = after(&open(pix_order()).next.unwrap(), charge_answered(throttled()), 500);
     let asked = after(&unclear, Command::Wake, 61_000);
-    for (inquiring_for_ms, reported) in [(0, 0), (359_999, 0), (360_000, 1)] {
-        let decision = asked.decide(found_after(inquiring_for_ms, throttled()), &at(500_000)).unwrap();
+    for (for_ms, reported) in [(0, 0), (359_999, 0), (360_000, 1)] {
+        let decision = asked.decide(found_after(for_ms, throttled()), &at(500_000)).unwrap();
         let kinds: Vec<_> = decision.discrepancies.iter().map(|one| one.kind).collect();
         assert_eq!(kinds, vec![DiscrepancyKind::UnknownOutcome; reported]);
         assert!(decision.next.unwrap().due_at().is_some(), "it is asked on");

@@ -20,7 +20,7 @@ fn sent_again() -> Payment {
         let answer = ChargeAnswer::NotFound;
         payment = after(
             &payment,
-            Command::Inquired { attempt: 1, asked_at: None, inquiring_for_ms: Some(ms), answer },
+            Command::Inquired { attempt: 1, asked_at: None, inquiring: asking_for(ms), answer },
             ms,
         );
     }
@@ -59,16 +59,15 @@ fn a_charge_that_is_sent_again_waits_if_no_other_acquirer_is_left_and_is_asked_f
     let mut payment = after(&held, Command::Wake, 61_000);
     payment = after(
         &payment,
-        Command::Inquired { attempt: 2, asked_at: None, inquiring_for_ms: Some(0), answer: withheld() },
+        Command::Inquired { attempt: 2, asked_at: None, inquiring: asking_for(0), answer: withheld() },
         61_010,
     );
     assert_eq!(payment.due_at(), Some(START.plus_ms(91_010)), "it goes on waiting");
-    for (ms, inquiring_for_ms) in [(91_010, 30_000), (121_010, 60_000)] {
+    for (ms, for_ms) in [(91_010, 30_000), (121_010, 60_000)] {
         payment = after(&payment, Command::Wake, ms);
-        let inquiring_for_ms = Some(inquiring_for_ms);
+        let inquiring = asking_for(for_ms);
         let answer = ChargeAnswer::NotFound;
-        payment =
-            after(&payment, Command::Inquired { attempt: 2, asked_at: None, inquiring_for_ms, answer }, ms);
+        payment = after(&payment, Command::Inquired { attempt: 2, asked_at: None, inquiring, answer }, ms);
     }
     assert_eq!((payment.state.attempts.len(), payment.status()), (3, Status::Initial));
 }
@@ -171,7 +170,7 @@ fn an_operator_who_asks_has_a_waiting_charge_looked_at_beside_its_schedule() {
     let look = Command::Inquired {
         attempt: 1,
         asked_at: None,
-        inquiring_for_ms: None,
+        inquiring: None,
         answer: ChargeAnswer::known(settled("s1", 10_000)),
     };
     assert_eq!(after(&asked, look, 700).status(), Status::Paid);
@@ -294,8 +293,8 @@ fn a_refund_that_the_acquirer_does_not_know_is_not_sent_again_after_a_chargeback
     let mut payment = after(&after(&paid(), requested(refund(4_000), None, 1), 3_000), unknown, 3_010);
     payment = after(&payment, notice(charged_back("c1")), 4_000);
     for ms in [5_000, 30_000] {
-        let (operation, answer) = (Uuid::from_u128(1), OperationAnswer::NotFound);
-        let asked = Command::OperationInquired { operation, inquiring_for_ms: Some(ms), answer };
+        let (operation, sending, answer) = (Uuid::from_u128(1), 1, OperationAnswer::NotFound);
+        let asked = Command::OperationInquired { operation, sending, inquiring: asking_for(ms), answer };
         let decision = payment.decide(asked, &at(ms)).unwrap();
         assert_eq!(calls(&decision), []);
         payment = decision.next.unwrap();

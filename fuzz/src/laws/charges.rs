@@ -87,11 +87,11 @@ fn shows_no_effect(open: &Attempt, command: &Command) -> bool {
             ChargeAnswer::Foreign(_) | ChargeAnswer::Mismatched(_) => false,
         },
         Command::Inquired { answer: ChargeAnswer::Refused(_), .. } => true,
-        Command::Inquired { answer: ChargeAnswer::NotFound, inquiring_for_ms, .. } => {
-            let lease_ms = if open.call_is_over { 0 } else { CALL_LEASE_MS };
+        Command::Inquired { answer: ChargeAnswer::NotFound, inquiring: Some(inquiring), .. } => {
+            let lease_ms = if open.call_is_over && inquiring.call_is_over { 0 } else { CALL_LEASE_MS };
             open.outcome != AttemptOutcome::Registering
                 && open.not_found >= 1
-                && inquiring_for_ms.is_some_and(|ms| ms >= BELIEVED_AFTER_MS + lease_ms)
+                && inquiring.for_ms >= BELIEVED_AFTER_MS + lease_ms
         }
         Command::Inquired { .. }
         | Command::Notified { .. }

@@ -69,15 +69,19 @@ fn check_step(known: &Operation, operation: &Operation, sent: usize, command: &C
 
 /// The second answer that it is not known, and late enough.
 fn is_believed_not_found(known: &Operation, command: &Command) -> bool {
-    let Command::OperationInquired { operation, inquiring_for_ms, answer: OperationAnswer::NotFound } =
-        command
+    let Command::OperationInquired {
+        operation,
+        sending,
+        inquiring: Some(inquiring),
+        answer: OperationAnswer::NotFound,
+    } = command
     else {
         return false;
     };
-    let lease_ms = if known.call_is_over { 0 } else { CALL_LEASE_MS };
-    *operation == known.id
+    let lease_ms = if known.call_is_over && inquiring.call_is_over { 0 } else { CALL_LEASE_MS };
+    (*operation, *sending) == (known.id, known.sending())
         && known.not_found >= 1
-        && inquiring_for_ms.is_some_and(|ms| ms >= BELIEVED_AFTER_MS + lease_ms)
+        && inquiring.for_ms >= BELIEVED_AFTER_MS + lease_ms
 }
 
 /// It is sent while the payment is what allows it, or was before a later part of this decision.
