@@ -140,6 +140,9 @@ pub trait InboxStore: Send + Sync + 'static {
     /// Notices that are due, the longest waiting first, with how often each was tried.
     async fn due_notices(&self, now: Timestamp, limit: usize) -> Result<Vec<(Notice, u32)>, StoreError>;
 
+    /// Those of these notices that are stored and not worked yet, in any order.
+    async fn waiting_notices(&self, ids: &[String]) -> Result<Vec<String>, StoreError>;
+
     /// These notices are worked. They are kept for a while, so that a repetition is known.
     async fn finish_notices(&self, ids: &[String], now: Timestamp) -> Result<(), StoreError>;
 

@@ -1,6 +1,6 @@
 //! Asking acquirers about payments, from wherever this runs: by hints in the inbox of the store.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use quita_domain::acquiring::{Fact, Notice};
@@ -14,10 +14,6 @@ use super::Reconciler;
 
 /// How often it is looked whether acquirers have answered.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-
-/// How often in a row an answer has to be seen, for longer than hints wait to be read: one that was under way before that
-/// is not meant.
-const SEEN_TIMES: u32 = 12;
 
 /// How lately a node must have been seen that is to ask.
 const SEEN_WITHIN_MS: i64 = 60_000;
@@ -52,23 +48,34 @@ impl Reconciler {
         if !self.is_served().await? {
             return Ok(asked);
         }
-        // When each was asked last before, and how often in a row it was seen answered since.
+        // The hint about each, and when it was asked last before.
+        let hinted = wanted.iter().zip(hints);
         let mut open: BTreeMap<_, _> =
-            wanted.iter().map(|(payment, _)| (payment.id, (payment.inquired_at, 0_u32))).collect();
+            hinted.map(|((payment, _), hint)| (payment.id, (hint.id, payment.inquired_at))).collect();
         let begun = Instant::now();
         while !open.is_empty() && begun.elapsed() < self.patience {
             sleep(LOOK_EVERY).await;
-            let ids: Vec<_> = open.keys().copied().collect();
-            for payment in self.store.load(&ids).await? {
-                let Some((before, seen)) = open.get_mut(&payment.id) else { continue };
-                *seen = if payment.was_answered_since(*before) { seen.saturating_add(1) } else { 0 };
-                if *seen >= SEEN_TIMES {
+            for payment in self.payments_that_were_hinted(&open).await? {
+                let before = open.get(&payment.id).and_then(|(_, before)| *before);
+                if payment.was_answered_since(before) {
                     open.remove(&payment.id);
                     asked.answered.insert(payment.id, payment);
                 }
             }
         }
         Ok(asked)
+    }
+
+    /// Those payments that have heard of their hints: what was answered to an inquiry from before that is not meant.
+    async fn payments_that_were_hinted(
+        &self,
+        open: &BTreeMap<TransactionId, (String, Option<Timestamp>)>,
+    ) -> Result<Vec<Payment>, StoreError> {
+        let hints: Vec<_> = open.values().map(|(hint, _)| hint.clone()).collect();
+        let waiting: BTreeSet<_> = self.store.waiting_notices(&hints).await?.into_iter().collect();
+        let heard = open.iter().filter(|(_, (hint, _))| !waiting.contains(hint));
+        let ids: Vec<_> = heard.map(|(id, _)| *id).collect();
+        if ids.is_empty() { Ok(Vec::new()) } else { self.store.load(&ids).await }
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use chrono::NaiveDate;
 use quita_domain::payment::Payment;
 use quita_domain::reconciliation::{
-    Finding, LineCursor, LineFilter, LineKind, MARGIN_MS, Source, StatementLine, StoredLine, expected_pix,
-    expected_refunds,
+    Finding, LineCursor, LineFilter, LineKind, MARGIN_MS, Source, StatementLine, StoredLine, Verdict,
+    expected_pix, expected_refunds,
 };
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_ports::StoreError;
@@ -39,9 +39,25 @@ impl Reconciler {
             self.import(list, *day).await?;
         }
         for day in days {
+            let read_at = self.latest_reading(list, day).await?.map_or(read_at, |before| before.max(read_at));
             self.judge_list(list, (day, read_at), tell).await?;
         }
         Ok(())
+    }
+
+    /// When a day's list was read last, by the clock of the node that missed something in it which is open yet. By a clock
+    /// that is behind that one it would not be missed, nor ever be settled.
+    async fn latest_reading(&self, list: &List, day: NaiveDate) -> Result<Option<Timestamp>, NotReconciled> {
+        let verdict = Some(Verdict::MissingThere);
+        let filter = LineFilter { source: Source::list_of(&list.acquirer), from: day, until: day, verdict };
+        let (mut after, mut latest) = (None, None);
+        loop {
+            let page = self.store.lines(&filter, after.as_ref(), RECONCILED_AT_ONCE).await?;
+            let Some(last) = page.last() else { return Ok(latest) };
+            after = Some(LineCursor::of(&last.line));
+            let open = page.iter().filter(|stored| stored.judged.as_ref().is_some_and(|one| !one.is_final));
+            latest = latest.max(open.map(|stored| stored.imported_at).max());
+        }
     }
 
     /// Judges what was imported of a day, and what is missing there.

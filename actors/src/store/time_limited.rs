@@ -80,6 +80,7 @@ in_time! {
     InboxStore {
         fn put_notices(notices: &[Notice]) -> Vec<bool>;
         fn due_notices(now: Timestamp, limit: usize) -> Vec<(Notice, u32)>;
+        fn waiting_notices(ids: &[String]) -> Vec<String>;
         fn finish_notices(ids: &[String], now: Timestamp) -> ();
         fn postpone_notice(id: &str, tried: u32, until: Timestamp) -> ();
     }

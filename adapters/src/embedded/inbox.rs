@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use quita_domain::acquiring::Notice;
 use quita_domain::time::Timestamp;
 use quita_ports::{InboxStore, StoreError};
-use rusqlite::Transaction;
+use rusqlite::{OptionalExtension, Transaction};
 
 use super::failure::Failure;
 use super::{EmbeddedStore, MAX_FORGOTTEN_AT_ONCE};
@@ -44,6 +44,22 @@ impl InboxStore for EmbeddedStore {
                 found.push(notice);
             }
             Ok(readable(found)?)
+        })
+        .await
+    }
+
+    async fn waiting_notices(&self, ids: &[String]) -> Result<Vec<String>, StoreError> {
+        let ids = ids.to_vec();
+        self.read(move |transaction| {
+            let mut waits =
+                transaction.prepare_cached("SELECT due_at IS NOT NULL FROM inbox WHERE id = ?1")?;
+            let mut waiting = Vec::new();
+            for id in ids {
+                if waits.query_row((&id,), |row| row.get(0)).optional()?.unwrap_or(false) {
+                    waiting.push(id);
+                }
+            }
+            Ok(waiting)
         })
         .await
     }

@@ -1,7 +1,7 @@
 //! Notices from acquirers that wait to be worked.
 
 use async_trait::async_trait;
-use bson::{DateTime, doc};
+use bson::{Bson, DateTime, doc};
 use mongodb::options::FindOptions;
 use quita_domain::acquiring::Notice;
 use quita_domain::time::Timestamp;
@@ -62,6 +62,12 @@ impl InboxStore for MongoStore {
             }
             unreadable = failed;
         }
+    }
+
+    async fn waiting_notices(&self, ids: &[String]) -> Result<Vec<String>, StoreError> {
+        let waiting = doc! { "_id": { "$in": ids }, "dueAt": { "$exists": true } };
+        let found = within_time(self.collection(INBOX).distinct("_id", waiting)).await?;
+        Ok(found.iter().filter_map(Bson::as_str).map(String::from).collect())
     }
 
     async fn finish_notices(&self, ids: &[String], now: Timestamp) -> Result<(), StoreError> {

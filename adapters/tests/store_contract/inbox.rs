@@ -55,6 +55,9 @@ pub async fn a_finished_notice_is_gone_and_still_known(store: Arc<dyn Store>) {
     store.put_notices(&[notice("a:1", 1), notice("a:2", 2), notice("a:3", 3)]).await.unwrap();
     store.finish_notices(&[String::from("a:1"), String::from("a:3")], now).await.unwrap();
     assert_eq!(due(&store, long_after).await, found(&[("a:2", 0)]));
+    let asked_for = ["a:1", "a:2", "never stored"].map(String::from);
+    assert_eq!(store.waiting_notices(&asked_for).await, Ok(vec![String::from("a:2")]));
+    assert_eq!(store.waiting_notices(&[]).await, Ok(Vec::new()));
     store.postpone_notice("a:1", 0, at(5)).await.unwrap();
     assert_eq!(due(&store, long_after).await, found(&[("a:2", 0)]), "it does not come back");
     assert_eq!(store.put_notices(&[notice("a:1", 9)]).await, Ok(vec![false]));

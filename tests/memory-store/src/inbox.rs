@@ -29,6 +29,15 @@ impl<C: Connection> InboxStore for MemoryStore<C> {
             .await
     }
 
+    async fn waiting_notices(&self, ids: &[String]) -> Result<Vec<String>, StoreError> {
+        self.0
+            .read("waiting_notices", |records| {
+                let waits = |id: &&String| records.notices.get(*id).is_some_and(|stored| !stored.is_done);
+                Ok(ids.iter().filter(waits).cloned().collect())
+            })
+            .await
+    }
+
     async fn finish_notices(&self, ids: &[String], _: Timestamp) -> Result<(), StoreError> {
         self.0
             .change("finish_notices", |records| {
