@@ -161,6 +161,13 @@ impl AcquirerFactory for CieloFactory {
         true
     }
 
+    fn refund_shows_after_ms(&self, method: Method) -> u64 {
+        match method {
+            Method::Pix => operation::PIX_REFUND_SHOWS_AFTER_MS,
+            Method::Boleto | Method::CreditCard => 0,
+        }
+    }
+
     fn lists(&self) -> Option<Rc<dyn ListReader>> {
         None
     }

@@ -110,6 +110,10 @@ impl AcquirerFactory for SandboxFactory {
         false
     }
 
+    fn refund_shows_after_ms(&self, _: Method) -> u64 {
+        0
+    }
+
     fn lists(&self) -> Option<Rc<dyn ListReader>> {
         None
     }

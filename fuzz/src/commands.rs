@@ -67,6 +67,8 @@ pub fn context(input: &mut Unstructured<'_>, choice: Choice, last: Timestamp, op
         op: Uuid::from_u128(op),
         card_at_hand,
         operates_in_turn: choice.in_turn,
+        // Around what is asked for here.
+        refund_shows_after_ms: if choice.in_turn { 60_000 } else { 0 },
         hint_gap_ms: 2_000,
         reads_approved: choice.in_turn,
         card_tries,

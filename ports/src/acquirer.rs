@@ -99,6 +99,10 @@ pub trait AcquirerFactory: Send + Sync + 'static {
     /// Whether its provider knows operations by its sums alone: then a payment has one under way at a time.
     fn operates_in_turn(&self) -> bool;
 
+    /// How long after a refund's call was over its provider may not show the refund yet, in milliseconds: "not found" is
+    /// believed no sooner. 0 where what was taken is shown at once.
+    fn refund_shows_after_ms(&self, method: Method) -> u64;
+
     /// Who reads what its provider lists by time, if it lists anything: with connections of its own.
     fn lists(&self) -> Option<Rc<dyn ListReader>>;
 

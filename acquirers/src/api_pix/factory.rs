@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use quita_domain::acquiring::CallFailure;
+use quita_domain::method::Method;
 use quita_domain::time::Timestamp;
 use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, Clock, ListReader, LocalIssue, NoticeReader};
 
@@ -101,6 +102,10 @@ impl AcquirerFactory for ApiPixFactory {
 
     fn operates_in_turn(&self) -> bool {
         false
+    }
+
+    fn refund_shows_after_ms(&self, _: Method) -> u64 {
+        0
     }
 
     fn lists(&self) -> Option<Rc<dyn ListReader>> {

@@ -16,10 +16,9 @@ use super::sale::{Sale, Status};
 /// Codes after which it is not known whether it was done: the same is under way already, or the time was over.
 const UNCLEAR_CODES: [&str; 5] = ["10", "223", "98", "475", "504"];
 
-/// A PIX is given back some time after it was asked for, and its sums do not show that before. So after an unclear answer
-/// they are believed only when they did not move for so many inquiries, which is more than an hour: it would be given back
-/// twice otherwise.
-const PIX_INQUIRIES: u32 = 8;
+/// A PIX is given back some time after it was asked for, and its sums do not show that before: for so long, in
+/// milliseconds, it is not believed after an unclear answer that they did not move. It would be given back twice otherwise.
+pub(super) const PIX_REFUND_SHOWS_AFTER_MS: u64 = 3_600_000;
 
 /// What the answer to a capture or a void says.
 pub(super) fn answer(query: &ChargeQuery, operation: &Operation, reply: Reply) -> OperationAnswer {
@@ -191,8 +190,6 @@ fn refund(query: &ChargeQuery, operation: &Operation, amount: Money, sale: &Sale
         ))
     } else if is_on_its_way(operation, sale) {
         OperationAnswer::Accepted
-    } else if query.method == Method::Pix && operation.inquiries < PIX_INQUIRIES {
-        unclear("the sums do not show a refund, which takes its time for a PIX")
     } else {
         OperationAnswer::NotFound
     }

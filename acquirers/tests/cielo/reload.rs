@@ -57,5 +57,7 @@ async fn the_harmless_read_is_good_when_nobody_has_the_order() {
 fn it_operates_in_turn_and_issues_nothing_by_itself() {
     let factory = factory(settings(), Mode::Live, Scripted::with([]).factory());
     assert!(factory.operates_in_turn());
+    let shows_after_ms = Method::ALL.map(|method| factory.refund_shows_after_ms(method));
+    assert_eq!(shows_after_ms, Method::ALL.map(|method| if method == Method::Pix { 3_600_000 } else { 0 }));
     assert!(factory.local_issue().is_none());
 }

@@ -52,6 +52,7 @@ impl SystemParts {
             op,
             card_at_hand,
             operates_in_turn: false,
+            refund_shows_after_ms: 0,
             hint_gap_ms: HINT_GAP_MS,
             reads_approved: false,
             card_tries: None,

@@ -322,6 +322,10 @@ impl AcquirerFactory for BankFactory {
         self.0.operates_in_turn
     }
 
+    fn refund_shows_after_ms(&self, _: Method) -> u64 {
+        0
+    }
+
     fn lists(&self) -> Option<Rc<dyn ListReader>> {
         None
     }

@@ -385,7 +385,7 @@ impl Draft {
         let Some(attempt) = self.payment.state.attempts.last() else { return };
         let (was_taken, was_refused) =
             (attempt.outcome == AttemptOutcome::Registering, attempt.refusal.is_some());
-        match NotFound::judge(attempt.call_is_over, attempt.not_found, inquiring) {
+        match NotFound::judge(attempt.call_is_over, attempt.not_found, inquiring, 0) {
             NotFound::AskAgainAfter(ms) => {
                 let again_at = self.clock().plus_ms(ms);
                 self.make(Change::Attempt(AttemptChange::NotFound(again_at)));

@@ -157,6 +157,8 @@ pub struct Context {
     pub card_at_hand: bool,
     /// Whether the acquirer knows operations by its sums alone: then there is one at a time.
     pub operates_in_turn: bool,
+    /// How long after a refund's call was over the acquirer may not show it yet, in milliseconds.
+    pub refund_shows_after_ms: u64,
     /// How long after an inquiry a hint may lead to the next one, in milliseconds, at the earliest: what the acquirer that
     /// has the charge wants.
     pub hint_gap_ms: u64,

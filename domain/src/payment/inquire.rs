@@ -39,14 +39,21 @@ pub(super) enum NotFound {
 
 impl NotFound {
     /// Judges one more answer, to an inquiry that was made when this was known: a call that was only heard of later to be
-    /// over may have ended just before.
-    pub(super) const fn judge(call_is_over: bool, counted: u32, inquiring: Option<Inquiring>) -> Self {
+    /// over may have ended just before. What was done is shown after this time at the latest, in milliseconds.
+    pub(super) const fn judge(
+        call_is_over: bool,
+        counted: u32,
+        inquiring: Option<Inquiring>,
+        shows_after_ms: u64,
+    ) -> Self {
         let (was_over, for_ms) = match inquiring {
             Some(inquiring) => (inquiring.call_is_over, inquiring.for_ms),
             None => (false, 0),
         };
         let may_last_ms = if call_is_over && was_over { 0 } else { CALL_LEASE_MS };
-        let early_ms = NOT_FOUND_AFTER_MS.saturating_add(may_last_ms).saturating_sub(for_ms);
+        let believed_after_ms =
+            if shows_after_ms > NOT_FOUND_AFTER_MS { shows_after_ms } else { NOT_FOUND_AFTER_MS };
+        let early_ms = believed_after_ms.saturating_add(may_last_ms).saturating_sub(for_ms);
         if counted.saturating_add(1) >= NOT_FOUND_TIMES && early_ms == 0 {
             Self::Believed
         } else {

@@ -39,6 +39,7 @@ impl Payment {
             op: Uuid::nil(),
             card_at_hand: false,
             operates_in_turn: false,
+            refund_shows_after_ms: 0,
             hint_gap_ms: HINT_GAP_MS,
             reads_approved: false,
             card_tries: None,
@@ -379,7 +380,12 @@ impl Draft {
     /// accepted once is never sent again.
     fn operation_not_found(&mut self, operation: &Operation, inquiring: Option<Inquiring>) {
         let id = operation.id;
-        match NotFound::judge(operation.call_is_over, operation.not_found, inquiring) {
+        let shows_after_ms = match operation.kind {
+            OperationKind::Refund(_) => self.context.refund_shows_after_ms,
+            OperationKind::Cancel | OperationKind::Capture(_) => 0,
+        };
+        match NotFound::judge(operation.call_is_over, operation.not_found, inquiring, shows_after_ms) {
+            // The next inquiry is scheduled already, and is made earlier if that is sooner.
             NotFound::AskAgainAfter(ms) => {
                 let again_at = self.clock().plus_ms(ms);
                 self.make(Change::Operation(id, OperationChange::NotFound(again_at)));

@@ -4,6 +4,8 @@ use crate::payments::time::DAY;
 use crate::payments::unknown_outcomes::{charge_answered, unknown as charge_unknown};
 use crate::*;
 
+const HOUR: u64 = 3_600_000;
+
 const ID: Uuid = Uuid::from_u128(1);
 
 fn unknown() -> OperationAnswer {
@@ -61,6 +63,23 @@ fn an_unknown_operation_is_sent_again_only_after_two_not_found_and_twenty_second
     };
     assert_eq!((asked_ms, sent_ms), (vec![0, 2_000, 7_000, 20_010], 20_010));
     assert_eq!((payment.operations[0].sent, payment.operations[0].not_found), (2, 0));
+}
+
+#[test]
+fn a_refund_that_its_acquirer_shows_late_is_not_sent_again_before_that_time_however_often_it_is_asked_for() {
+    let slowly = |ms| Context { refund_shows_after_ms: HOUR, ..at(ms) };
+    let mut payment = after(&refunding(), operated(ID, unknown()), 3_100);
+    for asked in 1..=20 {
+        // Hints, and nodes whose clocks differ, ask more often than the schedule.
+        let ms = asked * 30_000;
+        let answered = payment.decide(inquired(ms, OperationAnswer::NotFound), &slowly(3_200 + ms)).unwrap();
+        assert_eq!(calls(&answered), [], "asked {asked} times in {ms} ms");
+        payment = answered.next.unwrap();
+    }
+    let early = payment.decide(inquired(HOUR - 1, OperationAnswer::NotFound), &slowly(HOUR)).unwrap();
+    assert_eq!(calls(&early), []);
+    let late = payment.decide(inquired(HOUR, OperationAnswer::NotFound), &slowly(HOUR)).unwrap();
+    assert_eq!(calls(&late), [sends()]);
 }
 
 #[test]

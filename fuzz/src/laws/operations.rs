@@ -21,7 +21,7 @@ pub(super) fn check(
         let sent = decision.effects.iter().filter(|effect| sends(effect, operation)).count();
         let known = before.operations.iter().find(|known| known.id == operation.id);
         match known {
-            Some(known) => check_step(known, operation, sent, command),
+            Some(known) => check_step(known, operation, sent, (command, context)),
             None => assert!(sent <= 1 && operation.is_processing(), "{operation:?}"),
         }
         if sent > 0 {
@@ -44,7 +44,12 @@ fn sends(effect: &Effect, operation: &Operation) -> bool {
 
 /// What ended stays as it ended; what may have had an effect is not sent again until the acquirer is believed not to
 /// know it, and what was accepted never is.
-fn check_step(known: &Operation, operation: &Operation, sent: usize, command: &Command) {
+fn check_step(
+    known: &Operation,
+    operation: &Operation,
+    sent: usize,
+    (command, context): (&Command, &Context),
+) {
     if !known.is_processing() {
         assert_eq!(known, operation, "an operation that had ended");
     }
@@ -56,7 +61,7 @@ fn check_step(known: &Operation, operation: &Operation, sent: usize, command: &C
         OperationCall::Sent => assert_eq!(sent, 0, "sent again while it was on its way"),
         OperationCall::Unknown => {
             assert!(
-                sent == 0 || is_believed_not_found(known, command),
+                sent == 0 || is_believed_not_found(known, command, context),
                 "sent again by {command:?}: {known:?}"
             );
         }
@@ -68,7 +73,7 @@ fn check_step(known: &Operation, operation: &Operation, sent: usize, command: &C
 }
 
 /// The second answer that it is not known, and late enough.
-fn is_believed_not_found(known: &Operation, command: &Command) -> bool {
+fn is_believed_not_found(known: &Operation, command: &Command, context: &Context) -> bool {
     let Command::OperationInquired {
         operation,
         sending,
@@ -78,10 +83,14 @@ fn is_believed_not_found(known: &Operation, command: &Command) -> bool {
     else {
         return false;
     };
+    let shows_after_ms = match known.kind {
+        OperationKind::Refund(_) => context.refund_shows_after_ms,
+        OperationKind::Cancel | OperationKind::Capture(_) => 0,
+    };
     let lease_ms = if known.call_is_over && inquiring.call_is_over { 0 } else { CALL_LEASE_MS };
     (*operation, *sending) == (known.id, known.sending())
         && known.not_found >= 1
-        && inquiring.for_ms >= BELIEVED_AFTER_MS + lease_ms
+        && inquiring.for_ms >= BELIEVED_AFTER_MS.max(shows_after_ms) + lease_ms
 }
 
 /// It is sent while the payment is what allows it, or was before a later part of this decision.

@@ -75,6 +75,10 @@ impl AcquirerFactory for NodeBank {
         self.bank.manner.knows_sums_only
     }
 
+    fn refund_shows_after_ms(&self, _: Method) -> u64 {
+        0
+    }
+
     fn lists(&self) -> Option<Rc<dyn ListReader>> {
         None
     }
@@ -390,7 +394,8 @@ impl Acquirer for NodeBank {
         if let Some(failure) = self.reach().await {
             return ChargeAnswer::Failed(failure);
         }
-        if self.bank.manner.issues_locally && query.method == Method::Pix {
+        // Only the first charge is answered by what lives in the process itself.
+        if self.bank.manner.issues_locally && query.method == Method::Pix && query.attempt <= 1 {
             payer::issued_locally(&self.world, &self.bank, query);
         }
         let now = self.world.clock.now();

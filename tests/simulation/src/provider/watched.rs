@@ -55,6 +55,10 @@ impl AcquirerFactory for Watched {
         self.adapter.operates_in_turn()
     }
 
+    fn refund_shows_after_ms(&self, method: Method) -> u64 {
+        self.adapter.refund_shows_after_ms(method)
+    }
+
     fn lists(&self) -> Option<Rc<dyn ListReader>> {
         let (world, reader) = (Arc::clone(&self.world), self.adapter.lists()?);
         Some(Rc::new(WatchedList { world, reader }))

@@ -11,6 +11,7 @@ use quita_domain::acquiring::{
     CallFailure, Charge, ChargeAnswer, ChargeQuery, Fact, Identified, OperationAnswer, Reference, Statement,
 };
 use quita_domain::identity::TransactionId;
+use quita_domain::method::Method;
 use quita_domain::operation::{Operation, OperationKind};
 use quita_domain::time::Timestamp;
 use quita_domain::webhook::signature::WebhookSecret;
@@ -69,6 +70,10 @@ impl AcquirerFactory for BankFactory {
             BankKind::WithIds => false,
             BankKind::SumsOnly => true,
         }
+    }
+
+    fn refund_shows_after_ms(&self, _: Method) -> u64 {
+        0
     }
 
     fn lists(&self) -> Option<Rc<dyn ListReader>> {
