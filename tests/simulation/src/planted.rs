@@ -78,6 +78,8 @@ mistakes! {
     UnknownOperationIsResent,
     /// An operation that is not found is sent again at once.
     OperationNotFoundAtOnce,
+    /// A refund that its acquirer shows late counts as not found as soon as any other.
+    RefundShowsAtOnce,
     /// A refund that the acquirer took counts as done.
     AcceptedIsDone,
     /// Hints are dropped.

@@ -33,6 +33,10 @@ const NOTICE_HEADER: &str = "x-quita-secret";
 const NOTICE_SECRET: &str = "a-secret-that-nobody-guesses";
 /// How long a sale may be invisible to the host for queries, in milliseconds.
 const LAG_MS: i64 = 8_000;
+/// How long a PIX may be on its way back, in milliseconds.
+const PIX_REFUND_TAKES_MS: i64 = 120_000;
+/// After how long it is shown for certain, in milliseconds.
+pub(super) const PIX_REFUND_SHOWS_AFTER_MS: u64 = 150_000;
 /// Codes with which a capture or void is refused for good, and one that leaves it open.
 const REFUSED: &str = "102";
 const OPEN: &str = "223";
@@ -85,7 +89,7 @@ pub(super) fn open(place: usize, ways: Ways) -> (AcquirerSpec, Box<dyn Till>) {
         hosts_apart: true,
         query_lag_ms: if ways.lags { LAG_MS } else { 0 },
         query_lag_permille: 200,
-        pix_refund_takes_ms: if ways.takes_time_for_refunds { 120_000 } else { 0 },
+        pix_refund_takes_ms: if ways.takes_time_for_refunds { PIX_REFUND_TAKES_MS } else { 0 },
         traps: if ways.bends_its_manual { Trap::all() } else { Default::default() },
         traps_permille: 200,
         least_instalment_cents: 1,
