@@ -65,7 +65,11 @@ pub(crate) async fn compare_all(world: &Arc<World>) -> bool {
     if world.chance.per_mille(AGAIN) {
         let before = content(world);
         let is_settled = compare_days(world).await;
-        if is_settled && !is_unchanged(&before, &content(world)) {
+        let after = content(world);
+        if is_settled && !is_unchanged(&before, &after) {
+            let changed: Vec<_> = after.0.iter().filter(|one| !before.0.contains(one)).collect();
+            let told: Vec<_> = after.1.iter().filter(|one| !before.1.contains(one)).collect();
+            world.note(|| format!("changed: {changed:?}; told: {told:?}"));
             world.violation("lists that were compared twice changed something".to_owned());
         }
         return is_settled;
@@ -100,5 +104,7 @@ fn is_unchanged((lines, exceptions): &Content, (after, exceptions_after): &Conte
 /// All that a comparison might change by itself.
 fn content(world: &World) -> Content {
     let records = world.store.lock();
-    (records.lines.values().cloned().collect(), records.exceptions.clone())
+    // What is reported of a payment that is still asked about is another matter.
+    let told = records.exceptions.iter().filter(|one| one.id.starts_with("reconciliation:"));
+    (records.lines.values().cloned().collect(), told.cloned().collect())
 }
