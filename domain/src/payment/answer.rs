@@ -174,7 +174,7 @@ impl Draft {
     }
 
     /// Whether an operation may be under way whose effect only sums tell: what others moved can't be told from it.
-    fn is_hidden_by_an_operation(&self) -> bool {
+    pub(super) fn is_hidden_by_an_operation(&self) -> bool {
         self.context.operates_in_turn && self.payment.operations.iter().any(Operation::may_have_an_effect)
     }
 

@@ -73,7 +73,12 @@ impl Draft {
 
     /// Asks an acquirer about the charge with this number.
     pub(super) fn push_inquiry_about(&mut self, acquirer: AcquirerName, attempt: u32) {
+        let stays_hidden = self.payment.hinted && self.is_hidden_by_an_operation();
         self.make(Change::Inquired);
+        if stays_hidden {
+            // This question can't be answered either, and may never be.
+            self.remember_hint();
+        }
         self.effects.push(Effect::Inquire(acquirer, attempt));
     }
 

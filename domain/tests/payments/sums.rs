@@ -2,11 +2,14 @@
 
 use quita_domain::acquiring::{CallFailure, ChargeAnswer, Fact, OperationAnswer, Reference, Statement};
 use quita_domain::money::Money;
+use quita_domain::operation::RequestedOperation;
 use quita_domain::payment::{Command, Context, Effect, Payment};
 use quita_domain::time::Timestamp;
 use uuid::Uuid;
 
-use crate::{asking_for, at, operated, paid, refund, requested, settled};
+use crate::payments::approved::looked;
+use crate::payments::unknown_outcomes::charge_answered;
+use crate::{asking_for, at, authorised, opened_card, operated, paid, refund, requested, settled};
 
 const ID: Uuid = Uuid::from_u128(1);
 
@@ -121,4 +124,25 @@ fn what_was_asked_while_a_refund_hid_it_is_asked_again_when_the_refund_has_ended
     assert!(ended.check.is_some(), "somebody else may have given money back meanwhile");
     let asked = decide(&ended, Command::Wake, 15_100);
     assert_eq!(decide(&asked, answered(&asked), 15_200).check, None);
+}
+
+#[test]
+fn what_a_capture_hid_is_not_forgotten_over_a_question_that_nobody_answers() {
+    let decide = |payment: &Payment, command: Command, ms: u64| {
+        let context = Context { reads_approved: true, ..in_turn(ms) };
+        payment.decide(command, &context).unwrap().next.unwrap_or_else(|| payment.clone())
+    };
+    let approved = decide(&opened_card(false), charge_answered(ChargeAnswer::known(authorised())), 1_000);
+    let acquirer = approved.acquirer().unwrap().clone();
+    let capturing = decide(&approved, requested(RequestedOperation::Capture(None), None, 1), 2_000);
+    let unclear = OperationAnswer::Failed(CallFailure::Unknown("HTTP 408".to_owned()));
+    let unclear = decide(&capturing, operated(ID, unclear), 3_000);
+    // Somebody charged it back, which is not told while it may not be captured yet.
+    let hinted = decide(&decide(&unclear, Command::Hinted(acquirer), 4_000), Command::Wake, 4_001);
+    let told = decide(&hinted, looked(&hinted, authorised()), 4_100);
+    let again = decide(&told, Command::Wake, 61_001);
+    assert_ne!(again.inquired_at, told.inquired_at, "it is asked by the schedule, too");
+    let done = decide(&again, operated(ID, OperationAnswer::Done), 62_000);
+    let asked = done.decide(Command::Wake, &in_turn(66_000)).unwrap();
+    assert!(asked.effects.iter().any(|effect| matches!(effect, Effect::Inquire(..))), "{:?}", done.check);
 }
