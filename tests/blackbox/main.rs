@@ -63,6 +63,7 @@ mod routing_on_paper;
 mod sandbox_cards;
 mod sandbox_codes;
 mod slow_clients;
+mod spreadsheets;
 mod start_and_stop;
 mod store_faults;
 mod stuck;

@@ -22,7 +22,7 @@ use super::frame::{Frame, Section};
 use super::texts::Texts;
 use super::visitor::Operator;
 use crate::console::kit::answer::html;
-use crate::console::kit::csv;
+use crate::console::kit::csv::Csv;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::shown::Shown;
 
@@ -239,9 +239,10 @@ pub(super) async fn download(
     let mut sources: Vec<_> = sums.into_iter().map(|sum| sum.source).collect();
     sources.sort();
     sources.dedup();
-    let export = Export { console: console.into_inner(), days: (from, until), sources, after: None };
+    let csv = Csv::for_reader();
+    let export = Export { console: console.into_inner(), csv, days: (from, until), sources, after: None };
     let file = format!("attachment; filename=\"quita-reconciliation-{until}.csv\"");
-    let head = stream::iter([Ok(Bytes::from(csv::line(HEAD.map(str::to_owned))))]);
+    let head = stream::iter([Ok(Bytes::from(csv.head(HEAD)))]);
     Ok(HttpResponse::Ok()
         .content_type("text/csv; charset=utf-8")
         .insert_header((CONTENT_DISPOSITION, file))
@@ -251,6 +252,7 @@ pub(super) async fn download(
 /// A file under way.
 struct Export {
     console: Arc<OperatorConsole>,
+    csv: Csv,
     days: (NaiveDate, NaiveDate),
     /// Those that are left, the next one last.
     sources: Vec<Source>,
@@ -276,11 +278,14 @@ impl Export {
             self.sources.pop();
         }
         let told = lines.iter().filter(|line| line.judged.is_some());
-        Some((Ok(Bytes::from(told.map(|line| csv::line(cells(line))).collect::<String>())), self))
+        Some((
+            Ok(Bytes::from(told.map(|line| self.csv.line(cells(line, self.csv))).collect::<String>())),
+            self,
+        ))
     }
 }
 
-fn cells(stored: &StoredLine) -> [String; 14] {
+fn cells(stored: &StoredLine, csv: Csv) -> [String; 14] {
     let line = &stored.line;
     let judged = stored.judged.as_ref();
     let difference = judged.and_then(|judged| judged.finding.difference());
@@ -292,9 +297,9 @@ fn cells(stored: &StoredLine) -> [String; 14] {
         text(judged.and_then(|judged| judged.transaction_id).map(|id| id.to_string())),
         stored.kind().as_str().to_owned(),
         text(line.reference.clone()),
-        line.gross.to_string(),
-        text(line.fee.map(|fee| fee.to_string())),
-        text(line.net.map(|net| net.to_string())),
+        csv.amount(line.gross),
+        text(line.fee.map(|fee| csv.amount(fee))),
+        text(line.net.map(|net| csv.amount(net))),
         line.on.to_string(),
         text(difference.map(|difference| difference.field.as_str().to_owned())),
         text(difference.map(|difference| difference.here.clone())),

@@ -7,8 +7,9 @@ use crate::support::{Account, Edit, TestApp, Visitor, boleto, form, pix};
 /// One more than are read at once.
 const MORE_THAN_A_PAGE: usize = 501;
 
-/// The cells of every line, as a spreadsheet reads them (RFC 4180).
+/// The cells of every line, as a spreadsheet reads them (RFC 4180), without the mark that tells the encoding.
 fn cells(text: &str) -> Vec<Vec<String>> {
+    let text = text.strip_prefix('\u{feff}').expect("Excel would not know the encoding");
     let mut lines = vec![vec![String::new()]];
     let mut is_quoted = false;
     let mut characters = text.chars().peekable();

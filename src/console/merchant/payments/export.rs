@@ -1,4 +1,4 @@
-//! Payments as a file for spreadsheets (RFC 4180), streamed page by page however many there are.
+//! Payments as a file for spreadsheets, streamed page by page however many there are.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use quita_domain::time::Timestamp;
 use quita_ports::{Listed, Unreadable, place_of};
 
 use super::search::{Search, names_of};
-use crate::console::kit::csv::line;
+use crate::console::kit::csv::Csv;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
 use crate::console::merchant::MerchantConsole;
@@ -68,9 +68,10 @@ pub(crate) async fn download(
     }
     let draft = visitor.draft(AuditAction::PaymentsExported, audit_summary(&filter));
     console.audit.note(&visitor.initiator(), draft).await;
-    let export = Export { console: console.into_inner(), filter, after: None, is_over: false };
+    let csv = Csv::for_reader();
+    let export = Export { console: console.into_inner(), csv, filter, after: None, is_over: false };
     let file = format!("attachment; filename=\"quita-{}.csv\"", mode.as_str());
-    let head = stream::iter([Ok(Bytes::from(line(HEAD.map(str::to_owned))))]);
+    let head = stream::iter([Ok(Bytes::from(csv.head(HEAD)))]);
     let pages = stream::unfold(export, |export| export.next());
     use futures_util::StreamExt;
     Ok(HttpResponse::Ok()
@@ -104,6 +105,7 @@ fn audit_summary(filter: &PaymentFilter) -> String {
 /// An export under way.
 struct Export {
     console: Arc<MerchantConsole>,
+    csv: Csv,
     filter: PaymentFilter,
     after: Option<Cursor>,
     is_over: bool,
@@ -120,7 +122,8 @@ impl Export {
             Ok(payments) => {
                 self.is_over = payments.len() < PAGE;
                 self.after = payments.last().map(place_of);
-                Ok(Bytes::from(payments.iter().map(|listed| line(cells_of(listed))).collect::<String>()))
+                let line = |listed| self.csv.line(cells_of(listed, self.csv));
+                Ok(Bytes::from(payments.iter().map(line).collect::<String>()))
             }
             Err(denied) => {
                 self.is_over = true;
@@ -133,9 +136,9 @@ impl Export {
 }
 
 /// A payment that can't be read has its id, its time, and a word in the place of its status.
-fn cells_of(listed: &Listed) -> [String; 15] {
+fn cells_of(listed: &Listed, csv: Csv) -> [String; 15] {
     match listed {
-        Ok(payment) => cells(payment),
+        Ok(payment) => cells(payment, csv),
         Err(Unreadable(place)) => {
             let known = [
                 ("transactionId", place.id.to_string()),
@@ -149,7 +152,7 @@ fn cells_of(listed: &Listed) -> [String; 15] {
     }
 }
 
-fn cells(payment: &Payment) -> [String; 15] {
+fn cells(payment: &Payment, csv: Csv) -> [String; 15] {
     let (order, state) = (&payment.order, &payment.state);
     let time = |at: Option<Timestamp>| at.map(|at| at.to_string()).unwrap_or_default();
     [
@@ -158,9 +161,9 @@ fn cells(payment: &Payment) -> [String; 15] {
         payment.status().as_str().into(),
         state.status_reason.clone().unwrap_or_default(),
         order.method.as_str().into(),
-        order.amount.to_string(),
-        state.captured_amount.map(|amount| amount.to_string()).unwrap_or_default(),
-        state.refunded_amount().to_string(),
+        csv.amount(order.amount),
+        state.captured_amount.map(|amount| csv.amount(amount)).unwrap_or_default(),
+        csv.amount(state.refunded_amount()),
         order.payer.full_name(),
         order.payer.document.as_str().to_owned(),
         order.payer.email.clone(),
