@@ -13,14 +13,16 @@ use quita_actors::Denied;
 use quita_domain::reconciliation::{
     Difference, LineCursor, LineFilter, LineSum, Source, StoredLine, Verdict,
 };
+use quita_domain::secret::Secret;
 use quita_ports::StoreError;
 use serde::Deserialize;
+use thiserror::Error;
 use url::form_urlencoded;
 
 use super::OperatorConsole;
 use super::frame::{Frame, Section};
 use super::texts::Texts;
-use super::visitor::Operator;
+use super::visitor::{Operator, is_operator};
 use crate::console::kit::answer::html;
 use crate::console::kit::csv::Csv;
 use crate::console::kit::failure::Failure;
@@ -230,7 +232,7 @@ pub(super) async fn lines(
 
 /// `GET /reconciliation.csv`: every line of these days, streamed page by page however many there are.
 pub(super) async fn download(
-    _: Operator,
+    operator: Operator,
     console: Data<OperatorConsole>,
     wanted: Query<Until>,
 ) -> Result<HttpResponse, Failure> {
@@ -240,7 +242,8 @@ pub(super) async fn download(
     sources.sort();
     sources.dedup();
     let csv = Csv::for_reader();
-    let export = Export { console: console.into_inner(), csv, days: (from, until), sources, after: None };
+    let (console, token) = (console.into_inner(), operator.token);
+    let export = Export { console, token, csv, days: (from, until), sources, after: None };
     let file = format!("attachment; filename=\"quita-reconciliation-{until}.csv\"");
     let head = stream::iter([Ok(Bytes::from(csv.head(HEAD)))]);
     Ok(HttpResponse::Ok()
@@ -249,9 +252,21 @@ pub(super) async fn download(
         .streaming(head.chain(stream::unfold(export, Export::next))))
 }
 
+/// Why a file ends before its end.
+#[derive(Debug, Error)]
+enum BrokenOff {
+    /// A page could not be read.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+    /// The operator who reads it has signed out.
+    #[error("its reader is not signed in any more")]
+    SignedOut,
+}
+
 /// A file under way.
 struct Export {
     console: Arc<OperatorConsole>,
+    token: Secret<String>,
     csv: Csv,
     days: (NaiveDate, NaiveDate),
     /// Those that are left, the next one last.
@@ -260,28 +275,30 @@ struct Export {
 }
 
 impl Export {
-    /// The next page as lines. A page that can't be read breaks the file off, so that nobody takes it for whole.
-    async fn next(mut self) -> Option<(Result<Bytes, StoreError>, Self)> {
+    /// The next page as lines. A file that can't go on is broken off, so that nobody takes it for whole.
+    async fn next(mut self) -> Option<(Result<Bytes, BrokenOff>, Self)> {
         let source = self.sources.last()?.clone();
+        let lines = self.page(source).await;
+        if let Err(why) = &lines {
+            self.sources.clear();
+            tracing::warn!(%why, "a file of compared lines was broken off");
+        }
+        Some((lines, self))
+    }
+
+    async fn page(&mut self, source: Source) -> Result<Bytes, BrokenOff> {
+        // A store out of reach ends no session; what is read next fails.
+        if !is_operator(&self.console, &self.token).await.unwrap_or(true) {
+            return Err(BrokenOff::SignedOut);
+        }
         let filter = LineFilter { source, from: self.days.0, until: self.days.1, verdict: None };
-        let page = self.console.store.lines(&filter, self.after.as_ref(), LINES).await;
-        let lines = match page {
-            Ok(lines) => lines,
-            Err(error) => {
-                tracing::warn!(%error, "a file of compared lines was broken off");
-                self.sources.clear();
-                return Some((Err(error), self));
-            }
-        };
+        let lines = self.console.store.lines(&filter, self.after.as_ref(), LINES).await?;
         self.after = lines.last().filter(|_| lines.len() == LINES).map(|last| LineCursor::of(&last.line));
         if self.after.is_none() {
             self.sources.pop();
         }
         let told = lines.iter().filter(|line| line.judged.is_some());
-        Some((
-            Ok(Bytes::from(told.map(|line| self.csv.line(cells(line, self.csv))).collect::<String>())),
-            self,
-        ))
+        Ok(Bytes::from(told.map(|line| self.csv.line(cells(line, self.csv))).collect::<String>()))
     }
 }
 

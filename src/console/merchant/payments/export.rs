@@ -1,4 +1,5 @@
-//! Payments as a file for spreadsheets, streamed page by page however many there are.
+//! Payments as a file for spreadsheets, streamed page by page however many there are, for as long as its reader is
+//! signed in.
 
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use quita_domain::listing::{Cursor, PaymentFilter};
 use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
 use quita_ports::{Listed, Unreadable, place_of};
+use thiserror::Error;
 
 use super::search::{Search, names_of};
 use crate::console::kit::csv::Csv;
@@ -19,6 +21,7 @@ use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
 use crate::console::merchant::MerchantConsole;
 use crate::console::merchant::mode::InMode;
+use crate::console::merchant::session::StillIn;
 use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::Visitor;
 
@@ -69,7 +72,8 @@ pub(crate) async fn download(
     let draft = visitor.draft(AuditAction::PaymentsExported, audit_summary(&filter));
     console.audit.note(&visitor.initiator(), draft).await;
     let csv = Csv::for_reader();
-    let export = Export { console: console.into_inner(), csv, filter, after: None, is_over: false };
+    let reader = StillIn::of(&visitor, &console);
+    let export = Export { console: console.into_inner(), reader, csv, filter, after: None, is_over: false };
     let file = format!("attachment; filename=\"quita-{}.csv\"", mode.as_str());
     let head = stream::iter([Ok(Bytes::from(csv.head(HEAD)))]);
     let pages = stream::unfold(export, |export| export.next());
@@ -102,9 +106,21 @@ fn audit_summary(filter: &PaymentFilter) -> String {
         .join(" ")
 }
 
+/// Why an export ends before its end.
+#[derive(Debug, Error)]
+enum BrokenOff {
+    /// A page could not be read.
+    #[error("{0}")]
+    Denied(#[from] Denied),
+    /// Who reads it has signed out, was removed, or has another password or role.
+    #[error("its reader is not signed in any more")]
+    SignedOut,
+}
+
 /// An export under way.
 struct Export {
     console: Arc<MerchantConsole>,
+    reader: StillIn,
     csv: Csv,
     filter: PaymentFilter,
     after: Option<Cursor>,
@@ -112,26 +128,29 @@ struct Export {
 }
 
 impl Export {
-    /// The next page as lines. A page that can't be read breaks the download off, so that nobody takes it for whole.
-    async fn next(mut self) -> Option<(Result<Bytes, Denied>, Self)> {
+    /// The next page as lines. An export that can't go on breaks the download off, so that nobody takes it for whole.
+    async fn next(mut self) -> Option<(Result<Bytes, BrokenOff>, Self)> {
         if self.is_over {
             return None;
         }
-        let page = self.console.edge.payments.list(&self.filter, self.after, PAGE).await;
-        let lines = match page {
-            Ok(payments) => {
-                self.is_over = payments.len() < PAGE;
-                self.after = payments.last().map(place_of);
-                let line = |listed| self.csv.line(cells_of(listed, self.csv));
-                Ok(Bytes::from(payments.iter().map(line).collect::<String>()))
-            }
-            Err(denied) => {
-                self.is_over = true;
-                tracing::warn!(%denied, "an export was broken off");
-                Err(denied)
-            }
-        };
+        let lines = self.page().await;
+        if let Err(why) = &lines {
+            self.is_over = true;
+            tracing::warn!(%why, "an export was broken off");
+        }
         Some((lines, self))
+    }
+
+    async fn page(&mut self) -> Result<Bytes, BrokenOff> {
+        // A page is read when the one before has left, however slowly it is taken.
+        if !self.reader.is_true().await {
+            return Err(BrokenOff::SignedOut);
+        }
+        let payments = self.console.edge.payments.list(&self.filter, self.after, PAGE).await?;
+        self.is_over = payments.len() < PAGE;
+        self.after = payments.last().map(place_of);
+        let line = |listed| self.csv.line(cells_of(listed, self.csv));
+        Ok(Bytes::from(payments.iter().map(line).collect::<String>()))
     }
 }
 
