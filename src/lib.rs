@@ -4,6 +4,7 @@ mod acquirers;
 pub mod cli;
 pub mod config;
 mod console;
+mod core_dumps;
 mod first_run;
 pub mod http;
 mod listener;

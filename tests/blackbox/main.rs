@@ -39,6 +39,7 @@ mod linearizability;
 mod listen;
 mod listing;
 mod load;
+mod memory;
 mod mutations;
 mod nodes;
 mod notices;
