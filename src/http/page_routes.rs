@@ -24,6 +24,7 @@ use serde::Serialize;
 use super::edge::Edge;
 use super::errors::ApiError;
 use super::pages::boleto_page::{BoletoPage, PartyView};
+use super::pages::is_open;
 use super::pages::pix_page::PixPage;
 use super::pages::{self, assets};
 
@@ -54,6 +55,7 @@ pub(crate) async fn boleto(edge: Data<Edge>, name: Path<String>) -> Result<HttpR
     let Some(Issued::Boleto(issued)) = payment.state.issued.as_deref() else { return Err(not_issued()) };
     match kind {
         "" => boleto_page(token, &payment, issued),
+        "pdf" if !is_open(payment.status()) => Err(over()),
         "pdf" => {
             let file = format!("inline; filename=\"boleto-{}.pdf\"", issued.due_date);
             let pdf = boleto_pdf(&slip(&payment, issued)?);
@@ -112,6 +114,8 @@ fn boleto_page(token: &str, payment: &Payment, issued: &IssuedBoleto) -> Result<
         document_formatted: party.document_formatted,
         address: party.address,
     };
+    // Whoever has the address of the page has it for ever; who paid, and where from, is nobody's business any more.
+    let payer = if is_open(payment.status()) { party(slip.payer) } else { covered(&payment.order.payer) };
     page(&BoletoPage {
         path: format!("/boletos/{token}"),
         bank: format!("{} ({})", slip.bank_name, slip.bank_code),
@@ -122,7 +126,7 @@ fn boleto_page(token: &str, payment: &Payment, issued: &IssuedBoleto) -> Result<
         our_number: slip.our_number,
         document_number: slip.document_number,
         beneficiary: party(slip.beneficiary),
-        payer: party(slip.payer),
+        payer,
         instructions: slip.instructions,
         status: payment.status(),
         is_test: slip.is_test,
@@ -159,6 +163,15 @@ fn slip(payment: &Payment, issued: &IssuedBoleto) -> Result<BoletoSlip, ApiError
         payer: party_of(&payment.order.payer),
         is_test: payment.owner.mode == Mode::Test,
     })
+}
+
+/// A payer of whom document and address are hidden.
+fn covered(payer: &Payer) -> PartyView {
+    PartyView {
+        name: payer.full_name(),
+        document_formatted: format!("{} {}", payer.document.kind().as_str(), payer.document.masked()),
+        address: Vec::new(),
+    }
 }
 
 fn party_of(payer: &Payer) -> Party {
@@ -223,6 +236,10 @@ fn split(name: &str) -> (&str, &str) {
 
 fn nothing_here() -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, "not_found", "there is nothing at this address")
+}
+
+fn over() -> ApiError {
+    ApiError::new(StatusCode::GONE, "gone", "this boleto can't be paid any more, so there is no slip of it")
 }
 
 fn not_issued() -> ApiError {
