@@ -6,6 +6,7 @@
 mod answer;
 mod auth;
 mod body;
+pub(crate) mod client_address;
 mod deliveries;
 mod docs;
 mod edge;

@@ -70,6 +70,16 @@ pub(super) fn warnings(config: &Config, store_is_flag: bool, now: Timestamp) -> 
                 .into(),
         );
     }
+    // Production has a proxy, since Quita itself speaks no TLS. Not refused: one that passes connections on as they are
+    // has no header to add.
+    if config.environment == Environment::Production && !config.behind_proxy {
+        warnings.push(format!(
+            "behind-proxy is false: whoever connects to {} counts as the client, so behind a proxy all clients share its \
+             address, and 40 wrong passwords of anybody keep everybody from signing in; set behind-proxy = true, and let \
+             the proxy add X-Forwarded-For",
+            config.listen
+        ));
+    }
     if config.operator_password.is_none() {
         warnings.push(
             "operator-password: none is set, so the operator's console stays closed; set \

@@ -36,6 +36,8 @@ pub struct Edge {
     pub(crate) limits: RequestLimits,
     pub(crate) keys: Keys,
     pub(crate) public_url: String,
+    /// Whether what `X-Forwarded-For` says is believed.
+    pub(crate) is_behind_proxy: bool,
     acquirers: Vec<AcquirerConfig>,
 }
 
@@ -56,6 +58,7 @@ impl Edge {
             limits: config.request_limits(),
             keys: Keys::new(config.secret_key.expose()),
             public_url,
+            is_behind_proxy: config.behind_proxy,
             acquirers: config.acquirers.clone(),
         }
     }

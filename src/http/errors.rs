@@ -99,7 +99,14 @@ impl ApiError {
     }
 
     pub(crate) fn too_many_requests(retry_after_s: u64) -> Self {
-        let message = "this key sends more requests a second than it may";
+        Self::rate_limited(retry_after_s, "this key sends more requests a second than it may")
+    }
+
+    pub(crate) fn too_many_unknown_keys(retry_after_s: u64) -> Self {
+        Self::rate_limited(retry_after_s, "too many unknown API keys come from this network")
+    }
+
+    fn rate_limited(retry_after_s: u64, message: &str) -> Self {
         Self {
             retry_after_s: Some(retry_after_s.max(1)),
             ..Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message)

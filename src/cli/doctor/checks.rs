@@ -91,6 +91,19 @@ pub(super) fn secret_key(config: &Config) -> Finding {
     Finding::ok("secret key", "set")
 }
 
+/// Whose word is taken for where a client is. Whether that is safe was judged with the configuration.
+pub(super) fn proxy(config: &Config) -> Finding {
+    let listen = config.listen;
+    let text = if config.behind_proxy {
+        format!(
+            "the last entry of X-Forwarded-For is believed of whoever reaches {listen}: only the proxy may"
+        )
+    } else {
+        format!("none is expected: whoever connects to {listen} counts as the client")
+    };
+    Finding::ok("proxy", text)
+}
+
 /// Whether as many files and sockets may be open as many clients and receivers need.
 pub(super) fn open_files(most: u64) -> Finding {
     if most >= open_files::ENOUGH {
@@ -210,7 +223,9 @@ mod tests {
     fn bare_production_fails_for_each_thing_that_is_unsafe() {
         let config = config(&[("environment", "production")]);
         let found = configuration(&config);
-        assert_eq!(levels(&found), [Level::Fail, Level::Fail, Level::Warn, Level::Warn], "{found:?}");
+        let expected = [Level::Fail, Level::Fail, Level::Warn, Level::Warn, Level::Warn];
+        assert_eq!(levels(&found), expected, "{found:?}");
+        assert!(found.iter().any(|finding| finding.text.contains("behind-proxy is false")), "{found:?}");
         let found = acquirers(&config);
         assert_eq!(levels(&found), [Level::Warn, Level::Warn], "{found:?}");
         assert!(found[1].text.contains("none takes pix, boleto, credit_card of live keys"), "{found:?}");
@@ -241,6 +256,16 @@ mod tests {
         ] {
             let found = clock(at(0), made_at.map(at), newest.map(at));
             assert_eq!(found.level, level, "{found}");
+        }
+    }
+
+    #[test]
+    fn whose_word_is_taken_for_where_a_client_is_is_told_either_way() {
+        for (behind_proxy, told) in [("true", "X-Forwarded-For is believed"), ("false", "none is expected")] {
+            let config = config(&[("environment", "production"), ("behind-proxy", behind_proxy)]);
+            assert!(proxy(&config).text.contains(told), "{behind_proxy}");
+            let is_warned = config.warnings.iter().any(|warning| warning.contains("behind-proxy"));
+            assert_eq!(is_warned, behind_proxy == "false", "{:?}", config.warnings);
         }
     }
 

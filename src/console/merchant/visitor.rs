@@ -14,9 +14,9 @@ use quita_domain::secret::Secret;
 
 use super::MerchantConsole;
 use super::frame::{Frame, Section};
-use crate::console::kit::client_address::address_of;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::{Extracted, Form, SignedForm, SignedIn};
+use crate::http::client_address::address_of;
 use crate::service::access::DEFAULT_APPLICATION;
 use crate::service::audit::{AuditDraft, Initiator};
 
