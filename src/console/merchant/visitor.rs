@@ -91,6 +91,23 @@ fn permit(request: &HttpRequest, visitor: &Visitor, permission: Permission) -> R
     console_of(request)?.user_limits.count_change(&visitor.user)
 }
 
+/// Has one payer shown in full: a form of the session, though nothing is changed but the audit log.
+pub(super) struct PayerLook(pub(super) Visitor);
+
+impl FromRequest for PayerLook {
+    type Error = Failure;
+    type Future = Extracted<Self>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let (request, sent) = (request.clone(), SignedForm::<Visitor>::from_request(request, payload));
+        Box::pin(async move {
+            let visitor = sent.await?.visitor;
+            permit(&request, &visitor, Permission::UnmaskPayer)?;
+            Ok(Self(visitor))
+        })
+    }
+}
+
 /// Declares an extractor for a change: a signed-in user whose role permits it, and a form of that user's session.
 macro_rules! change_with {
     ($(#[$doc:meta])* $name:ident, $permission:expr) => {

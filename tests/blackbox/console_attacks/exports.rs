@@ -39,7 +39,7 @@ fn cells(text: &str) -> Vec<Vec<String>> {
 #[test]
 fn an_export_holds_what_the_filter_holds_and_no_formula() {
     let app = TestApp::new();
-    let visitor = Visitor::signed_in(&app, &Account::create(&app, "shop", "ana@shop.example", "viewer"));
+    let visitor = Visitor::signed_in(&app, &Account::create(&app, "shop", "ana@shop.example", "developer"));
     let client = app.client();
     let evil =
         ["=1+1", "+1", "-1+1", "@SUM(A1)", "=HYPERLINK(\"http://evil.example\",\"x\")", "a\",\"b\r\nc"];
@@ -94,7 +94,7 @@ fn the_audit_log_keeps_nothing_of_whom_an_export_was_for() {
 #[test]
 fn an_export_goes_on_beyond_a_page() {
     let app = TestApp::new();
-    let visitor = Visitor::signed_in(&app, &Account::create(&app, "shop", "ana@shop.example", "viewer"));
+    let visitor = Visitor::signed_in(&app, &Account::create(&app, "shop", "ana@shop.example", "developer"));
     std::thread::scope(|scope| {
         for thread in 0..8 {
             let client = app.client();

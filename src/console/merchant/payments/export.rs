@@ -11,6 +11,7 @@ use quita_actors::Denied;
 use quita_domain::audit::AuditAction;
 use quita_domain::listing::{Cursor, PaymentFilter};
 use quita_domain::payment::Payment;
+use quita_domain::people::Permission;
 use quita_domain::time::Timestamp;
 use quita_ports::{Listed, Unreadable, place_of};
 use thiserror::Error;
@@ -53,6 +54,7 @@ pub(crate) async fn download(
     console: Data<MerchantConsole>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Failure> {
+    visitor.must(Permission::SeePayers)?;
     let search = Search::parse(request.query_string());
     let owner = visitor.owner(mode);
     let understood = search.understand(&owner, Language::current());
