@@ -59,6 +59,7 @@ struct PaymentBody {
     payer: PayerView,
     public_url: String,
     may_change: bool,
+    sees_payers: bool,
     moments: Vec<Moment>,
     route: Vec<Step>,
 }
@@ -104,8 +105,10 @@ impl PaymentBody {
         format!("{}/pix/{}", self.public_url, self.payment.page_token)
     }
 
-    fn boleto_page(&self) -> String {
-        format!("{}/boletos/{}", self.public_url, self.payment.page_token)
+    /// Where the slip is, with its payer in full: not for a role that sees payers masked.
+    fn boleto_page(&self) -> Option<String> {
+        let page = || format!("{}/boletos/{}", self.public_url, self.payment.page_token);
+        self.sees_payers.then(page)
     }
 
     fn address(&self) -> String {
@@ -230,6 +233,7 @@ impl Wanted {
             base: format!("/console/{}/payments/{}", self.owner.mode.as_str(), self.id),
             public_url: console.edge.public_url.clone(),
             may_change: self.may_change,
+            sees_payers: self.sees_payers,
             payer: PayerView::of(&payment.order.payer, !self.sees_payers),
             moments: timeline::of(&payment, self.language),
             route: route::of(&payment, self.language),

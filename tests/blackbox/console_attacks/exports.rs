@@ -108,6 +108,9 @@ fn an_export_goes_on_beyond_a_page() {
     assert_eq!((lines.len(), ids.len()), (MORE_THAN_A_PAGE + 1, MORE_THAN_A_PAGE));
 }
 
+/// What ends the session of a reader, who has this account.
+type End<'a> = &'a dyn Fn(&Visitor, &Account);
+
 /// A download of which nobody has read anything but the beginning.
 struct Begun(TcpStream);
 
@@ -147,7 +150,7 @@ fn an_export_under_way_ends_with_the_session_of_its_reader() {
     let record = app.client().create(&request);
     copy_payment(app.store_url(), record["transactionId"].as_str().unwrap(), MORE_THAN_IS_ON_ITS_WAY - 1);
     let hire = |email: &str| Account::create(&app, "shop", email, "developer");
-    let ends: [(&str, &dyn Fn(&Visitor, &Account)); 4] = [
+    let ends: [(&str, End<'_>); 4] = [
         ("signs-out", &|reader, _| {
             assert_eq!(reader.post("/console/sign-out", &[]).status, 303);
         }),

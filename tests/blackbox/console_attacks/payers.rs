@@ -1,7 +1,7 @@
 //! Who sees payers in full, and what is noted of it.
 
 use super::shops::{Shops, element};
-use crate::support::{EventStream, Visitor, form_token_in};
+use crate::support::{EventStream, Visitor, boleto, form_token_in};
 
 const DOCUMENT: &str = "529.982.247-25";
 const EMAIL: &str = "maria.silva@example.com";
@@ -51,6 +51,22 @@ fn a_viewer_sees_payers_masked_on_every_page_and_stream_and_exports_nothing() {
         let page = who.page(&paid);
         assert!([DOCUMENT, EMAIL, PHONE].iter().all(|text| page.contains(text)), "{page}");
         assert!(!page.contains(&format!("{paid}/payer")), "there is nothing to unmask: {page}");
+    }
+}
+
+/// The page of a boleto shows its payer in full, to whoever has its address.
+#[test]
+fn the_way_to_a_boletos_page_is_shown_to_those_alone_who_see_its_payer() {
+    let shops = Shops::open();
+    let record = shops.app.client().create(&boleto(10_027));
+    let (id, page) = (record["transactionId"].as_str().unwrap(), record["boleto"]["url"].as_str().unwrap());
+    let path = format!("/console/test/payments/{id}");
+    for (who, is_told) in [(&shops.owner, true), (&shops.developer, true), (&shops.viewer, false)] {
+        let shown = who.page(&path);
+        let token = page.rsplit('/').next().unwrap();
+        assert_eq!(shown.contains(token), is_told, "{shown}");
+        let streamed = EventStream::open(&shops.app, who, &format!("{path}/stream")).next().unwrap();
+        assert_eq!(streamed.contains(token), is_told, "{streamed}");
     }
 }
 
