@@ -25,7 +25,7 @@ mod sandbox;
 mod traced;
 mod traceparent;
 
-pub use edge::{Edge, Keys};
+pub use edge::Edge;
 pub use routes::configure;
 
 pub(crate) use body::BODY_TIME_OUT;

@@ -66,14 +66,14 @@ impl MerchantConsole {
         edge: Data<Edge>,
         store: Arc<dyn WholeStore>,
         webhooks: Arc<dyn WebhookSenderFactory>,
-        config: &Config,
+        (config, strongbox): (&Config, Strongbox),
     ) -> Self {
         let clock = Arc::clone(&edge.clock);
         let is_secure = config.environment == Environment::Production;
         Self {
             edge,
             people: People::new(store.clone(), Arc::clone(&clock)),
-            access: Access::new(store.clone(), Arc::clone(&clock)),
+            access: Access::new(store.clone(), strongbox, Arc::clone(&clock)),
             audit: Audit::new(store.clone(), Arc::clone(&clock)),
             store,
             clock,

@@ -82,7 +82,7 @@ impl OperatorConsole {
             samples: live::Encoded::default(),
             recent: recent::RecentSessions::default(),
             credential: password
-                .map(|password| OperatorCredential::new(password, config.secret_key.expose())),
+                .map(|password| OperatorCredential::new(password, config.secret_keys.each().map(SecretKey::expose))),
             store_name: config.store.to_string(),
             links: Vec::new(),
         }

@@ -120,6 +120,12 @@ impl ApiError {
         }
     }
 
+    /// The store works with a secret key that this node was not given; the log says which.
+    pub(crate) fn secret_key_missing() -> Self {
+        let message = "this node takes no new payments until its configuration is mended; nothing was charged";
+        Self::unavailable("secret_key_missing", message)
+    }
+
     /// A defect: the log has it, the caller does not.
     pub(crate) fn defect(what: &str) -> Self {
         tracing::error!(request.id = request_id::current(), what, "a request met a defect");

@@ -217,7 +217,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = Arc::new(EmbeddedStore::open(folder.path().join("quita.db")).unwrap());
         let clock = Arc::new(HandClock::default());
-        let access = Access::new(store.clone(), clock.clone());
+        let access = Access::new(store.clone(), super::super::tests::strongbox(store.clone()), clock.clone());
         let owner = Owner {
             merchant: MerchantId::new("acme"),
             application: ApplicationName::new("shop"),

@@ -119,6 +119,7 @@ pub(super) fn factory(
             registration: Registration::Off,
             address: None,
             token: Secret::new(WEBHOOK_TOKEN.to_owned()),
+            other_tokens: Vec::new(),
             headers: Vec::new(),
         },
         lists: true,
