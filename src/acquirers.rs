@@ -7,10 +7,12 @@ mod reload;
 
 use std::sync::Arc;
 
+use quita_domain::identity::AcquirerName;
+use quita_domain::webhook::signature::WebhookSecret;
 use quita_ports::{AcquirerFactory, Clock};
 
 use crate::config::Config;
-use crate::config::acquirer::{AcquirerConfig, ApiPixConfig};
+use crate::config::acquirer::{AcquirerConfig, ApiPixConfig, SandboxConfig};
 use crate::keyring::{CallbackTokens, Keyring};
 
 pub(crate) use link::{Link, LinkState};
@@ -47,6 +49,15 @@ impl Site {
         self.keyring.callback_tokens(&acquirer.spec.name, api_pix.callbacks.epoch)
     }
 
+    /// What signs the notices of an acquirer that only pretends: with the key of now.
+    pub(crate) fn notification_secret(
+        &self,
+        name: &AcquirerName,
+        sandbox: &SandboxConfig,
+    ) -> Option<WebhookSecret> {
+        self.keyring.notification_secrets(name, sandbox).into_iter().next()
+    }
+
     /// Where an acquirer's notices arrive.
     pub(crate) fn notifications(&self, acquirer: &AcquirerConfig) -> String {
         format!("{}/acquirers/{}/notifications", self.public_url, acquirer.spec.name)
@@ -63,11 +74,7 @@ impl Site {
 ///
 /// # Errors
 /// When a certificate can't be used after all.
-pub(crate) fn build(
-    config: &Config,
-    site: &Site,
-    clock: &Arc<dyn Clock>,
-) -> anyhow::Result<Vec<Arc<Link>>> {
+pub(crate) fn build(config: &Config, site: &Site, clock: &Arc<dyn Clock>) -> anyhow::Result<Vec<Arc<Link>>> {
     let made = config.acquirers.iter().map(|acquirer| Link::open(acquirer, site, clock).map(Arc::new));
     made.collect()
 }

@@ -2,10 +2,14 @@
 //!
 //! Everything new is made with the key that the record of the store names. What was made with any of them is known.
 
+mod heeding;
+
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use quita_actors::{SecretKeyError, Strongbox};
 use quita_domain::card::{CardData, CardFingerprint};
 use quita_domain::identity::{AcquirerName, Mode, Owner, TransactionId};
 use quita_domain::secret::Secret;
@@ -16,6 +20,8 @@ use uuid::Uuid;
 
 use crate::config::acquirer::SandboxConfig;
 use crate::config::secret_key::SecretKeys;
+
+pub(crate) use heeding::heed_secret_keys;
 
 /// Bytes of the code that proves a page token.
 const PROOF_BYTES: usize = 16;
@@ -77,6 +83,18 @@ impl Keyring {
         let keyring = Self { held, id_keys, current: AtomicUsize::new(NONE) };
         keyring.make_with(Some(current));
         keyring
+    }
+
+    /// With what the store says, which is noted there if nothing was.
+    ///
+    /// # Errors
+    /// [`SecretKeyError`]: this node may derive no id.
+    pub(crate) async fn establish(
+        strongbox: &Strongbox,
+        keys: &SecretKeys,
+    ) -> Result<Arc<Self>, SecretKeyError> {
+        let (current, id_keys) = strongbox.establish(&keys.id_keys()).await?;
+        Ok(Arc::new(Self::new(keys, id_keys, &current)))
     }
 
     /// As the configuration alone says: for commands that derive no id.

@@ -1,8 +1,12 @@
 //! The keys behind what must not be guessed or read: ids of keyed requests, addresses of pages, secrets in the store.
 
+use std::sync::Arc;
+
+use quita_actors::Strongbox;
 use quita_adapters::vault::AeadVault;
 use quita_domain::secret::Secret;
 use quita_domain::secret_key::{IdKeys, SecretKeyId};
+use quita_ports::SecretKeyStore;
 
 use super::secret_text;
 use super::settings::Settings;
@@ -80,6 +84,11 @@ impl SecretKeys {
         AeadVault::new(self.each().map(SecretKey::expose), public)
     }
 
+    /// The secrets of this store.
+    pub fn strongbox(&self, store: Arc<dyn SecretKeyStore>) -> Strongbox {
+        Strongbox::new(store, Arc::new(self.vault()))
+    }
+
     /// One key, or several: a line for each, the newest first.
     pub(super) fn read(settings: &mut Settings) -> Self {
         let text = secret_text::read(settings, "secret-key", "secret-key-file").map(Secret::new);
@@ -90,9 +99,7 @@ impl SecretKeys {
                 let older = std::iter::once(second).chain(lines).map(SecretKey::new).collect();
                 Self { newest: SecretKey::new(newest), older }
             }
-            (Some(_), None) | (None, _) => {
-                Self { newest: SecretKey::new(text.expose()), older: Vec::new() }
-            }
+            (Some(_), None) | (None, _) => Self { newest: SecretKey::new(text.expose()), older: Vec::new() },
         }
     }
 }

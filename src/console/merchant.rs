@@ -26,6 +26,7 @@ mod words;
 use std::sync::Arc;
 
 use actix_web::web::Data;
+use quita_actors::Strongbox;
 use quita_ports::{Clock, WebhookSenderFactory, WholeStore};
 
 use super::kit::attempts::Attempts;

@@ -122,7 +122,8 @@ impl ApiError {
 
     /// The store works with a secret key that this node was not given; the log says which.
     pub(crate) fn secret_key_missing() -> Self {
-        let message = "this node takes no new payments until its configuration is mended; nothing was charged";
+        let message =
+            "this node takes no new payments until its configuration is mended; nothing was charged";
         Self::unavailable("secret_key_missing", message)
     }
 

@@ -20,6 +20,7 @@ use quita_domain::order::Payer;
 use quita_domain::payment::Payment;
 use quita_domain::slip::{IssuedBoleto, document_number};
 use serde::Serialize;
+use subtle::ConstantTimeEq;
 
 use super::edge::Edge;
 use super::errors::ApiError;

@@ -8,8 +8,8 @@ mod verifier;
 use std::sync::Arc;
 use std::time::Duration;
 
-use quita_adapters::system::{NoRandomness, random_bytes};
 use quita_actors::{SecretKeyError, Strongbox};
+use quita_adapters::system::{NoRandomness, random_bytes};
 use quita_domain::access::{
     ApiKey, Application, PresentedKey, Scope, SigningSecret, SigningSecrets, TooManySecrets,
 };

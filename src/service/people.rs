@@ -15,10 +15,10 @@ use quita_domain::people::{
     User, is_password,
 };
 use quita_domain::secret::Secret;
+use quita_domain::secret_key::mac;
 use quita_domain::text::hex;
 use quita_domain::time::Timestamp;
 use quita_ports::{Clock, PeopleStore, StoreError};
-use sha2::Sha256;
 use subtle::ConstantTimeEq;
 use thiserror::Error;
 

@@ -40,8 +40,7 @@ impl Secrets {
         let now = self.clock.now();
         let place = SecretPlace::webhook(&owner.merchant, &owner.application, owner.mode);
         let live = application.iter().flat_map(|application| application.secrets.live(owner.mode, now));
-        let opened: Result<Vec<_>, _> =
-            live.map(|secret| self.vault.read(&secret.secret, &place)).collect();
+        let opened: Result<Vec<_>, _> = live.map(|secret| self.vault.read(&secret.secret, &place)).collect();
         let opened = opened.map_err(|why| {
             StoreError::Unreadable(format!("a webhook secret of {}: {why}", owner.application))
         })?;

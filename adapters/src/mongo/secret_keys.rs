@@ -82,8 +82,7 @@ impl MongoStore {
         let Some(found) = within_time(self.collection(SECRET_KEYS).find_one(id)).await? else {
             return Ok(None);
         };
-        let unguarded =
-            |_| StoreError::Unreadable("the record of secret keys has no revision".into());
+        let unguarded = |_| StoreError::Unreadable("the record of secret keys has no revision".into());
         let revision = found.get_i64("revision").map_err(unguarded)?;
         Ok(Some((value_in(&found, "record")?, revision)))
     }

@@ -70,12 +70,7 @@ impl SigningSecrets {
     ///
     /// # Errors
     /// [`TooManySecrets`], and nothing was changed.
-    pub fn rotate(
-        &mut self,
-        mode: Mode,
-        fresh: StoredSecret,
-        now: Timestamp,
-    ) -> Result<(), TooManySecrets> {
+    pub fn rotate(&mut self, mode: Mode, fresh: StoredSecret, now: Timestamp) -> Result<(), TooManySecrets> {
         let all = match mode {
             Mode::Test => &mut self.test,
             Mode::Live => &mut self.live,

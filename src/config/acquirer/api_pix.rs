@@ -16,6 +16,7 @@ use quita_domain::text::fold_ascii;
 use super::table::AcquirerTable;
 use super::tls::TlsConfig;
 use super::{Surroundings, address};
+use crate::keyring::CallbackTokens;
 use callbacks::CallbackConfig;
 use extras::Templates;
 
