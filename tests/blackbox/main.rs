@@ -63,6 +63,7 @@ mod routing;
 mod routing_on_paper;
 mod sandbox_cards;
 mod sandbox_codes;
+mod secret_keys;
 mod slow_clients;
 mod spreadsheets;
 mod start_and_stop;
