@@ -73,6 +73,8 @@ fn what_an_old_key_made_is_found_signed_and_shown_under_a_new_one() {
     assert!(said.code == Some(0) && said.stderr.contains("4 of them encrypted anew"), "{said:?}");
     assert_eq!(app.client_without_key().get(&page).status, 200, "an old payer's page");
     assert_eq!(app.secret(), secret);
+    // Every node heeds it by now.
+    pause(Duration::from_secs(3));
     let second = app.client().post_once("/pay/payments", "order-2", &request).expect(201);
     check_signed(&receiver, id_of(&second), &secret);
     let new_page = page_of(&app, &second);
