@@ -15,6 +15,7 @@ mod keys;
 mod listen;
 mod load;
 mod output;
+mod privacy;
 mod reconcile;
 mod routing;
 mod sandbox;
@@ -65,6 +66,9 @@ enum Command {
     Load(load::LoadCommand),
     /// Copy the embedded store while it is written
     Backup(backup::BackupCommand),
+    /// Make payers of finished payments unrecognisable
+    #[command(subcommand)]
+    Privacy(privacy::PrivacyCommand),
     /// Read the files that banks return about boletos (CNAB)
     #[command(subcommand)]
     Cnab(cnab::CnabCommand),
@@ -120,6 +124,7 @@ async fn run(command: Command) -> Result<(), Failure> {
         Command::Listen(command) => listen::run(command).await,
         Command::Load(command) => load::run(command).await,
         Command::Backup(command) => backup::run(command).await,
+        Command::Privacy(command) => privacy::run(command).await,
         Command::Cnab(command) => cnab::run(command),
         Command::Routing(command) => routing::run(command).await,
         Command::Reconcile(command) => reconcile::run(command).await,
@@ -179,6 +184,12 @@ mod tests {
             "quita users create --merchant a --email a@b.c --role king",
             "quita sandbox explode 00000000-0000-7000-8000-000000000000 --key x",
             "quita sandbox pay not-an-id --key x",
+            "quita privacy",
+            "quita privacy erase",
+            "quita privacy erase --transaction 7",
+            "quita privacy erase --document 52998224726",
+            "quita privacy erase --document 52998224725 --transaction 00000000-0000-7000-8000-000000000000",
+            "quita privacy erase --document 52998224725 --paid-before 180",
             "quita listen --answer 700",
             "quita load --key x --mix cash=1",
             "quita load --key x --rate 5 --concurrency 5",

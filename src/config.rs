@@ -33,7 +33,7 @@ use quita_ports::Clock;
 use url::Url;
 
 use acquirer::{AcquirerConfig, SandboxDefaults, Surroundings, TIME_OUT_FORM, number, parse_time_out};
-use duration::{DURATION_FORM, parse_duration};
+use duration::{DURATION_FORM, parse_duration, parse_long_duration};
 use otlp::OtlpConfig;
 use problem::{ConfigError, Origin};
 use secret_key::SecretKeys;
@@ -77,6 +77,8 @@ pub struct Config {
     pub operator_password: Option<Secret<String>>,
     /// When, by the clock of Brasília, what acquirers list is compared with the payments; never when absent.
     pub reconcile_at: Option<NaiveTime>,
+    /// How long a finished payment rests until its payer is erased; never when absent.
+    pub retain_personal_data: Option<Duration>,
     /// Whether every connection comes through a proxy that tells the client's address in `X-Forwarded-For`.
     pub behind_proxy: bool,
     /// Where traces go; nowhere when absent.
@@ -187,6 +189,7 @@ impl Config {
             reconcile_at: settings
                 .read("reconcile-at", RECONCILE_AT_FORM, parse_reconcile_at)
                 .unwrap_or_else(default_reconcile_at),
+            retain_personal_data: settings.read("retain-personal-data", RETAIN_FORM, parse_retention),
             behind_proxy: settings
                 .read("behind-proxy", "true or false", |text| text.parse().ok())
                 .unwrap_or_default(),
@@ -267,6 +270,9 @@ const IDLE_AFTER_FORM: &str = "100ms to 1h";
 const DEFAULT_SETTLE_AFTER: Duration = Duration::from_secs(2);
 const DEFAULT_SANDBOX_TIME_OUT: Duration = Duration::from_secs(2);
 const MAX_INSTALLMENTS: u8 = 12;
+const A_DAY: Duration = Duration::from_secs(24 * 3_600);
+
+const RETAIN_FORM: &str = "a whole number with a unit, a day at least: 180d, 5y";
 
 const RECONCILE_AT_FORM: &str = "a time of day, such as 05:00, or off";
 
@@ -287,6 +293,10 @@ fn store(settings: &mut Settings) -> StoreUrl {
 fn parse_idle_after(text: &str) -> Option<Duration> {
     let bounds = Duration::from_millis(100)..=Duration::from_secs(3_600);
     parse_duration(text).filter(|duration| bounds.contains(duration))
+}
+
+fn parse_retention(text: &str) -> Option<Duration> {
+    parse_long_duration(text).filter(|duration| *duration >= A_DAY)
 }
 
 const fn default_reconcile_at() -> Option<NaiveTime> {

@@ -11,6 +11,7 @@ mod keyring;
 mod listener;
 mod nightly;
 mod ops;
+mod retention;
 mod sample_request;
 pub mod serve;
 pub mod service;

@@ -28,6 +28,7 @@ use crate::keyring::{Keyring, heed_secret_keys};
 use crate::listener::{ConnectionLimits, ConnectionMetrics, Listener, Places, cannot_listen, open_files};
 use crate::nightly::Nightly;
 use crate::ops::KnownHosts;
+use crate::retention::{Retention, follow_erasures};
 use crate::service::access::{Access, KeyVerifier};
 use crate::service::people::People;
 use crate::store::Purpose;
@@ -155,6 +156,8 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let reload = reload(reread, &links, &system, (&config, &keyring), &registry)?;
     let nightly =
         Nightly::new(&config, store.clone(), Arc::clone(&clock), (links.clone(), system.operators()));
+    let retention = Retention::new(&config, store.clone(), Arc::clone(&clock), &registry)?;
+    let erased = follow_erasures(store.clone(), system.payments(), store.last_erasure().await?);
     let operators = OperatorConsole::new(system.operators(), system.payments(), store, clock, &config)
         .with_links(links.clone());
     let listener = Listener {
@@ -176,10 +179,14 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     );
     welcome.print(&config, api_address, ops_address);
     let nightly = actix_web::rt::spawn(nightly.run());
+    let retention = actix_web::rt::spawn(retention.run());
+    let erased = actix_web::rt::spawn(erased);
     let registering = actix_web::rt::spawn(keep_registering(links));
     let keys = actix_web::rt::spawn(heed_secret_keys(strongbox, keyring));
     serve(api, ops, (&system, reload), config.shutdown_time, || streams.close()).await?;
     nightly.abort();
+    retention.abort();
+    erased.abort();
     registering.abort();
     keys.abort();
     uses.abort();

@@ -5,6 +5,7 @@
 
 mod acquirers;
 mod actor;
+mod erasure;
 mod reconciliation;
 mod secret_keys;
 mod store;
@@ -26,6 +27,7 @@ pub use acquirers::route_view::{
 pub use actor::crash_cause::CrashCause;
 pub use actor::kind::ActorKind;
 pub use denied::Denied;
+pub use erasure::{DocumentPlace, ErasedPage, Eraser, ErasureTally};
 pub use limits::{Limits, WebhookLimits};
 pub use operators::{Asked, Operators};
 pub use payments::{Operated, Payments};

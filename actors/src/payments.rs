@@ -20,7 +20,9 @@ use crate::acquirers::notices::{NoticeDenied, Notices};
 use crate::acquirers::route_view::RouteHealth;
 use crate::denied::Denied;
 use crate::system::parts::SystemParts;
-use crate::transaction::messages::{Asker, Await, Create, CreatePayment, Created, Execute, Read, Until};
+use crate::transaction::messages::{
+    Asker, Await, Create, CreatePayment, Created, Execute, Forget, Read, Until,
+};
 use crate::transaction::published::Seen;
 
 /// How long a caller that waits for a payment leaves a dead actor alone.
@@ -80,6 +82,15 @@ impl Payments {
             Seen::AtWork => self.system.commands.ask(id, Read(id)).await,
             Seen::NotLive => load().await,
         }
+    }
+
+    /// Lets nobody be told what is remembered of a payment whose payer was erased in the store. An actor that is about to
+    /// write meets its guard, and begins again with what is stored.
+    ///
+    /// # Errors
+    /// When its actor does not answer: what it remembers may still be told.
+    pub async fn forget(&self, id: TransactionId) -> Result<(), Denied> {
+        self.system.commands.ask(id, Forget(id)).await
     }
 
     /// Reads a payment that this owner may see.

@@ -25,7 +25,7 @@ use quita_ports::trace::{Span, within};
 
 use self::core::Core;
 pub(crate) use self::hold::Hold;
-use self::messages::{Await, Create, Execute, Read, Until};
+use self::messages::{Await, Create, Execute, Forget, Read, Until};
 use crate::actor::kind::ActorKind;
 use crate::actor::mailbox::{Ask, Mailbox, Reply, leave_bound_to_mailbox};
 use crate::actor::meter::{ActorMeter, Alive};
@@ -174,6 +174,19 @@ impl Handler<Ask<Read>> for TransactionActor {
         AtomicResponse::new(Box::pin(
             within(span_context, work).into_actor(self).map(|core, actor, _| actor.settle(core)),
         ))
+    }
+}
+
+impl Handler<Ask<Forget>> for TransactionActor {
+    type Result = ();
+
+    fn handle(&mut self, ask: Ask<Forget>, _: &mut Self::Context) {
+        let (Forget(_), reply, handling) = ask.open();
+        let _here = handling.enter();
+        if let Some(core) = &mut self.core {
+            core.forget();
+        }
+        reply.send(Ok(()));
     }
 }
 

@@ -6,6 +6,7 @@
 mod access;
 mod audit;
 mod backup;
+mod erasure;
 mod exceptions;
 mod failure;
 mod figures;

@@ -22,10 +22,10 @@ pub(crate) struct PaymentRow<'a> {
     pub(crate) mode: &'static str,
     /// `PIX`, `BOLETO` or `CREDIT_CARD`.
     pub(crate) method: &'static str,
-    /// The payer's CPF or CNPJ, bare.
-    pub(crate) document: &'a str,
-    /// The payer's e-mail address as it was sent.
-    pub(crate) email: &'a str,
+    /// The payer's CPF or CNPJ, bare; absent once the payer was erased, so that nobody finds it.
+    pub(crate) document: Option<&'a str>,
+    /// The payer's e-mail address as it was sent; absent once the payer was erased.
+    pub(crate) email: Option<&'a str>,
     /// The merchant's own id.
     pub(crate) external_reference: Option<&'a str>,
     /// Tells by which card it is to be paid; removed when tries of it count no more.
@@ -34,7 +34,8 @@ pub(crate) struct PaymentRow<'a> {
     pub(crate) created_at: i64,
     /// What was asked for, in cents.
     pub(crate) amount: i64,
-    /// What it is now. This and what follows may change; what stands above never does, but for the guard.
+    /// What it is now. This and what follows may change; what stands above never does, but for the guard, and when the payer
+    /// is erased.
     pub(crate) status: &'static str,
     /// When it was paid first.
     pub(crate) paid_at: Option<i64>,
@@ -48,7 +49,9 @@ pub(crate) struct PaymentRow<'a> {
     pub(crate) delivery_states: Vec<DeliveryState>,
     /// The bank's number of a boleto, bare.
     pub(crate) our_number: Option<SlipNumber>,
-    /// What the slip shows as the beneficiary's number, bare. Never changes.
+    /// Since when it rests, and its payer may be erased some day.
+    pub(crate) rests_since: Option<i64>,
+    /// What the slip shows as the beneficiary's number, bare. Changes only with the merchant's own id.
     pub(crate) document_number: Option<SlipNumber>,
 }
 
@@ -60,6 +63,7 @@ impl<'a> PaymentRow<'a> {
         let outbox_at = payment.outbox_at();
         let (our_number, document_number) = slip_numbers_of(payment);
         let outbox_to = outbox_at.and_then(|_| payment.receiver()).map(|receiver| receiver.address);
+        let payer = (!payment.is_erased()).then_some(&order.payer);
         Self {
             id: payment.id.uuid(),
             revision: signed(payment.revision),
@@ -67,8 +71,8 @@ impl<'a> PaymentRow<'a> {
             merchant: owner.merchant.as_str(),
             mode: owner.mode.as_str(),
             method: order.method.as_str(),
-            document: order.payer.document.as_str(),
-            email: &order.payer.email,
+            document: payer.map(|payer| payer.document.as_str()),
+            email: payer.map(|payer| payer.email.as_str()),
             external_reference: order.external_reference.as_deref(),
             card: payment.card_fingerprint.as_ref().map(|card| card.as_str()),
             created_at: payment.created_at.millis(),
@@ -80,6 +84,7 @@ impl<'a> PaymentRow<'a> {
             outbox_to,
             delivery_states: DeliveryState::ALL.into_iter().filter(is_held).collect(),
             our_number,
+            rests_since: payment.rests_since().map(|at| at.millis()),
             document_number,
         }
     }

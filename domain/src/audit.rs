@@ -101,6 +101,8 @@ actions! {
     PaymentsExported = "payments.exported",
     /// Had the document, e-mail address and phone of a payment's payer shown, which the role sees masked.
     PayerShown = "payer.shown",
+    /// Had the payer of one payment, or of all payments of one person, erased.
+    PayerErased = "payer.erased",
     /// Paused, drained or resumed an acquirer.
     RouteDirected = "acquirer.directed",
     /// Resolved an exception.

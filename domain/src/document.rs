@@ -6,6 +6,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+/// What stands for each character of something that was erased.
+const MASK: &str = "*";
+
 /// A CPF or CNPJ whose check digits were verified, without punctuation.
 ///
 /// A CNPJ may hold capital letters in its first twelve places since July 2026 (Instrução Normativa RFB
@@ -65,6 +68,12 @@ impl Document {
         Self::parse(&bare, kind)
     }
 
+    /// What stands in the place of a document that was erased: asterisks, as many as it had characters. Read back from the
+    /// store, and never taken from a request.
+    pub fn erased(kind: DocumentType) -> Self {
+        Self { kind, value: MASK.repeat(kind.length()) }
+    }
+
     /// The bare characters: 11 of a CPF, 14 of a CNPJ.
     pub fn as_str(&self) -> &str {
         &self.value
@@ -107,7 +116,8 @@ impl TryFrom<String> for Document {
     fn try_from(value: String) -> Result<Self, Self::Error> {
         let kind =
             if value.len() == DocumentType::Cpf.length() { DocumentType::Cpf } else { DocumentType::Cnpj };
-        Self::parse(&value, kind)
+        let erased = Self::erased(kind);
+        if value == erased.value { Ok(erased) } else { Self::parse(&value, kind) }
     }
 }
 
@@ -312,6 +322,20 @@ mod tests {
         let cpf = read("\"11144477735\"").unwrap();
         assert_eq!(serde_json::to_string(&cpf).unwrap(), "\"11144477735\"");
         assert!(read("\"11144477736\"").is_err());
+    }
+
+    #[test]
+    fn an_erased_document_reads_back_and_is_never_taken_from_a_request() {
+        for (kind, masked) in
+            [(DocumentType::Cpf, "***.***.***-**"), (DocumentType::Cnpj, "**.***.***/****-**")]
+        {
+            let erased = Document::erased(kind);
+            let stored = serde_json::to_string(&erased).unwrap();
+            assert_eq!(serde_json::from_str::<Document>(&stored).unwrap(), erased);
+            assert_eq!((erased.formatted(), erased.masked()), (masked.into(), masked.into()));
+            assert_eq!(Document::parse(erased.as_str(), kind), Err(DocumentError::Character));
+        }
+        assert!(serde_json::from_str::<Document>("\"*\"").is_err());
     }
 
     #[test]

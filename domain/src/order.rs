@@ -7,11 +7,17 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::card::{CardData, MaskedCard};
-use crate::document::Document;
+use crate::document::{Document, DocumentType};
 use crate::method::Method;
 use crate::money::Money;
 use crate::phone::Phone;
 use crate::postal::{Cep, Uf};
+
+/// What stands in the place of a text that was erased.
+pub(crate) const ERASED: &str = "***";
+
+/// The same for an e-mail address.
+const ERASED_EMAIL: &str = "***@***";
 
 /// A creation request that kept every rule. Holds no card number and no security code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -133,6 +139,18 @@ pub struct Payer {
 }
 
 impl Payer {
+    /// Nobody: what stands in the place of a payer that was erased. Of the document its kind is left.
+    pub fn erased(kind: DocumentType) -> Self {
+        Self {
+            first_name: ERASED.into(),
+            last_name: ERASED.into(),
+            document: Document::erased(kind),
+            email: ERASED_EMAIL.into(),
+            phone: Phone::erased(),
+            address: Address::erased(),
+        }
+    }
+
     /// First and last name with a blank between.
     pub fn full_name(&self) -> String {
         format!("{} {}", self.first_name, self.last_name)
@@ -140,6 +158,9 @@ impl Payer {
 
     /// The e-mail address as somebody sees it who need not write there: `m***@example.com`.
     pub fn masked_email(&self) -> String {
+        if self.email == ERASED_EMAIL {
+            return self.email.clone();
+        }
         let (name, host) = self.email.split_once('@').unwrap_or_default();
         let first: String = name.chars().take(1).collect();
         format!("{first}***@{host}")
@@ -165,6 +186,22 @@ pub struct Address {
     pub state: Uf,
     /// Postal code.
     pub zip_code: Cep,
+}
+
+impl Address {
+    /// Nowhere.
+    fn erased() -> Self {
+        let text = || String::from(ERASED);
+        Self {
+            street: text(),
+            number: text(),
+            complement: None,
+            neighborhood: text(),
+            city: text(),
+            state: Uf::ERASED,
+            zip_code: Cep::erased(),
+        }
+    }
 }
 
 /// One line of what is bought.

@@ -9,6 +9,8 @@ mod change;
 mod decide;
 mod dispute;
 mod due;
+mod erase;
+mod erasure_text;
 mod further;
 mod hint;
 mod inquire;
@@ -44,6 +46,7 @@ pub use answer::AMOUNT_MISMATCH;
 use change::Change;
 pub use decide::{Command, Context, Decision, Effect};
 pub use dispute::{Chargeback, WonDispute};
+pub use erase::{Erasure, FINISHED_STATUSES};
 pub use inquire::Inquiring;
 pub use open::NewPayment;
 pub use operate::STATUS_CHANGED;
@@ -123,6 +126,9 @@ pub struct Payment {
     /// What an operator has to see and is not known to be stored as an exception yet, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<Report>,
+    /// When everything that tells of its payer was erased. What comes later of such things is not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erased_at: Option<Timestamp>,
 }
 
 /// The next inquiry about a charge that waits for its payer, that ended unpaid a short while ago, or of which the

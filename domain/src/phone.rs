@@ -7,6 +7,9 @@ use thiserror::Error;
 
 use crate::text::is_digits;
 
+/// What stands for a phone that was erased: as many asterisks as a mobile has digits.
+const ERASED: &str = "***********";
+
 /// A Brazilian phone with its area code, kept as it was sent.
 ///
 /// Digits only: 10 or 11 (area code and subscriber), or 12 or 13 with the country prefix `55` before them.
@@ -34,6 +37,11 @@ impl Phone {
         }
         kind_of(subscriber).ok_or(PhoneError::Subscriber)?;
         Ok(Self(value.to_owned()))
+    }
+
+    /// What stands in the place of a phone that was erased. Read back from the store, and never taken from a request.
+    pub fn erased() -> Self {
+        Self(ERASED.to_owned())
     }
 
     /// The digits as they were sent.
@@ -76,7 +84,7 @@ impl TryFrom<String> for Phone {
     type Error = PhoneError;
 
     fn try_from(value: String) -> Result<Self, Self::Error> {
-        Self::parse(&value)
+        if value == ERASED { Ok(Self::erased()) } else { Self::parse(&value) }
     }
 }
 

@@ -7,6 +7,10 @@ use thiserror::Error;
 
 use crate::text::is_digits;
 
+/// What stands for a postal code and a unit that were erased.
+const ERASED_CEP: &str = "********";
+const ERASED_UF: &str = "**";
+
 /// A Brazilian postal code: eight digits.
 ///
 /// Only the form is checked: no table of assigned codes is kept.
@@ -21,6 +25,11 @@ impl Cep {
     /// [`PostalError::Cep`] for anything else.
     pub fn parse(value: &str) -> Result<Self, PostalError> {
         if value.len() == 8 && is_digits(value) { Ok(Self(value.to_owned())) } else { Err(PostalError::Cep) }
+    }
+
+    /// What stands in the place of a code that was erased. Read back from the store, and never taken from a request.
+    pub fn erased() -> Self {
+        Self(ERASED_CEP.to_owned())
     }
 
     /// The eight digits.
@@ -39,7 +48,7 @@ impl TryFrom<String> for Cep {
     type Error = PostalError;
 
     fn try_from(value: String) -> Result<Self, Self::Error> {
-        Self::parse(&value)
+        if value == ERASED_CEP { Ok(Self::erased()) } else { Self::parse(&value) }
     }
 }
 
@@ -67,6 +76,9 @@ const UFS: [&str; 27] = [
 ];
 
 impl Uf {
+    /// What stands in the place of a unit that was erased. Read back from the store, and never taken from a request.
+    pub const ERASED: Self = Self(ERASED_UF);
+
     /// Reads a two-letter code in capitals.
     ///
     /// # Errors
@@ -91,7 +103,7 @@ impl TryFrom<String> for Uf {
     type Error = PostalError;
 
     fn try_from(value: String) -> Result<Self, Self::Error> {
-        Self::parse(&value)
+        if value == ERASED_UF { Ok(Self::ERASED) } else { Self::parse(&value) }
     }
 }
 

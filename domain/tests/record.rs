@@ -82,6 +82,7 @@ fn payment(order: Order) -> Payment {
         history: Vec::new(),
         outbox: Vec::new(),
         reports: Vec::new(),
+        erased_at: None,
     }
 }
 

@@ -8,6 +8,7 @@ use quita_domain::identity::MerchantId;
 use quita_domain::people::{Login, Session, User};
 use quita_domain::time::Timestamp;
 
+use crate::erasure::ErasureStore;
 use crate::history::HistoryStore;
 use crate::reconciliation::ReconciliationStore;
 use crate::secret_keys::SecretKeyStore;
@@ -92,6 +93,7 @@ pub trait WholeStore:
     + FiguresStore
     + ReconciliationStore
     + HistoryStore
+    + ErasureStore
 {
 }
 
@@ -104,5 +106,6 @@ impl<S> WholeStore for S where
         + FiguresStore
         + ReconciliationStore
         + HistoryStore
+        + ErasureStore
 {
 }

@@ -3,6 +3,7 @@
 mod acquirer;
 mod chance;
 mod console;
+mod erasure;
 mod history;
 mod operator;
 mod reconciliation;
@@ -17,6 +18,7 @@ pub use acquirer::{
 };
 pub use chance::{Clock, Dice, Ids};
 pub use console::{AuditStore, FiguresStore, KeyringStore, PeopleStore, WholeStore};
+pub use erasure::{ErasureStore, RestingPlace};
 pub use history::{HistoryStore, PastFilter, PastPage};
 pub use operator::OperatorStore;
 pub use reconciliation::{ListPage, ListReader, PaidPlace, ReconciliationStore, RunClaim};

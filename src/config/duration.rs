@@ -1,4 +1,4 @@
-//! Durations as people write them: `500ms`, `30s`, `5m`, `12h`, `90d`.
+//! Durations as people write them: `500ms`, `30s`, `5m`, `12h`, `90d`; of what is kept for long, `5y` too.
 
 use std::time::Duration;
 
@@ -8,6 +8,23 @@ pub const DURATION_FORM: &str = "a whole number with a unit: 500ms, 30s, 5m, 12h
 /// Units with their milliseconds. `ms` stands before `s` and `m`, with which it could be confused.
 const UNITS: [(&str, u64); 5] =
     [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 24 * 3_600_000)];
+
+/// What a time in days or years looks like, for messages.
+pub const LONG_DURATION_FORM: &str = "a whole number with a unit: 12h, 180d, 5y";
+
+/// Days of a year: no earlier than what is said.
+const DAYS_OF_A_YEAR: u32 = 366;
+
+/// Reads a duration that may be years.
+pub fn parse_long_duration(text: &str) -> Option<Duration> {
+    match text.strip_suffix('y') {
+        Some(years) => {
+            let days = parse_duration(&format!("{years}d"))?;
+            days.checked_mul(DAYS_OF_A_YEAR)
+        }
+        None => parse_duration(text),
+    }
+}
 
 /// Reads a duration. `None` for anything without a unit, fractions included.
 pub fn parse_duration(text: &str) -> Option<Duration> {
@@ -34,6 +51,17 @@ mod tests {
         ] {
             assert_eq!(parse_duration(text), Some(Duration::from_millis(ms)), "{text}");
         }
+    }
+
+    #[test]
+    fn years_are_no_shorter_than_any_year() {
+        let days = |days: u64| Some(Duration::from_secs(days * 24 * 3_600));
+        assert_eq!(parse_long_duration("5y"), days(5 * 366));
+        assert_eq!(parse_long_duration("180d"), days(180));
+        for text in ["", "y", "-1y", "1.5y", "1 y", "5yd", "99999999999999999999y"] {
+            assert_eq!(parse_long_duration(text), None, "{text}");
+        }
+        assert_eq!(parse_duration("5y"), None);
     }
 
     #[test]

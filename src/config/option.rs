@@ -30,7 +30,7 @@ pub const CONFIG_FILE: ConfigOption =
     option("config", "FILE", "TOML file with any of the other options [default: none]");
 
 /// Every option of the service.
-pub const OPTIONS: [ConfigOption; 27] = [
+pub const OPTIONS: [ConfigOption; 28] = [
     option("listen", "ADDRESS", "Where merchants and payers are served [default: 127.0.0.1:8080]"),
     option(
         "ops-listen",
@@ -113,6 +113,11 @@ pub const OPTIONS: [ConfigOption; 27] = [
         "TIME",
         "When, in Brasília, what acquirers list of the day before is compared with the payments; off for never \
          [default: 05:00]",
+    ),
+    option(
+        "retain-personal-data",
+        "DURATION",
+        "How long who paid is kept after a payment was finished, such as 5y; then it is erased [default: for ever]",
     ),
     option(
         "behind-proxy",

@@ -30,6 +30,7 @@ mod crash;
 mod create;
 mod deliveries;
 mod disk_faults;
+mod erasure;
 mod errors;
 mod events;
 mod hostile;

@@ -52,6 +52,11 @@ impl Core {
         self.memory.payment()
     }
 
+    /// Nothing is known any more: the store tells what comes next.
+    pub(super) fn forget(&mut self) {
+        self.memory.forget();
+    }
+
     /// The payment as it is: known here, or read from the store.
     pub(super) async fn current(&mut self) -> Result<Arc<Payment>, Denied> {
         if let Some(payment) = self.memory.payment() {

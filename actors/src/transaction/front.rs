@@ -21,7 +21,7 @@ use crate::actor::mailbox::{Ask, Mailbox, NoAnswer, Reply};
 use crate::actor::meter::{ActorMeter, Alive};
 use crate::denied::Denied;
 use crate::system::parts::SystemParts;
-use crate::transaction::messages::{Addressed, Await, Create, Execute, Read};
+use crate::transaction::messages::{Addressed, Await, Create, Execute, Forget, Read};
 use crate::transaction::wheel::Wheel;
 use crate::transaction::{Hold, TransactionActor};
 
@@ -189,6 +189,21 @@ macro_rules! pass_on {
 }
 
 pass_on!(Create, Execute, Await);
+
+impl Handler<Ask<Forget>> for FrontActor {
+    type Result = ();
+
+    /// What is not live knows nothing.
+    fn handle(&mut self, ask: Ask<Forget>, _: &mut Self::Context) {
+        let (question, reply, handling) = ask.open();
+        let _here = handling.enter();
+        if self.live.contains_key(&question.id()) {
+            self.pass_on(question, reply);
+        } else {
+            reply.send(Ok(()));
+        }
+    }
+}
 
 impl Handler<Ask<Read>> for FrontActor {
     type Result = ();

@@ -184,6 +184,24 @@ fn is_looked_into(payment: &Payment, operation: &Operation) -> bool {
     operation.kind == OperationKind::Cancel && is_refused && asks && payment.status() == Status::Pending
 }
 
+/// Another process took the payer out of the payment: what is known of it here may not be told any more.
+pub(crate) struct Forget(pub(crate) TransactionId);
+
+impl Question for Forget {
+    type Answer = Result<(), Denied>;
+    const NAME: &'static str = "forget";
+
+    fn record(&self, span: &mut Span) {
+        span.record("transaction.id", self.id());
+    }
+}
+
+impl Addressed for Forget {
+    fn id(&self) -> TransactionId {
+        self.0
+    }
+}
+
 /// Tell what the payment is now.
 pub(crate) struct Read(pub(crate) TransactionId);
 

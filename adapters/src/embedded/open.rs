@@ -121,6 +121,9 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     open().map_err(|failure| in_file(path, failure))
 }
 
+/// What is replaced is overwritten at once: a payer that is erased, or a secret that is sealed anew, would otherwise be
+/// left in pages, from each write of a payment, until their room is needed.
+///
 /// WAL is emptied into the file in passing, every 4,000 pages (16 MB). If that fails it is done again later, and
 /// the WAL, which is what a commit has synced, keeps everything until then.
 fn prepare(connection: &mut Connection) -> Result<(), Failure> {
@@ -130,7 +133,8 @@ fn prepare(connection: &mut Connection) -> Result<(), Failure> {
         return Err(StoreError::Unavailable(why).into());
     }
     connection.execute_batch(
-        "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;",
+        "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864; \
+         PRAGMA secure_delete = ON;",
     )?;
     schema::make(connection)?;
     // Cheap unless tables have grown a lot since the planner's statistics were made. Payments can be read without.

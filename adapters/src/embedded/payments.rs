@@ -15,6 +15,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Transaction, named_params, params_from_iter};
 use uuid::Uuid;
 
+use super::erasure;
 use super::failure::Failure;
 use super::open::READERS;
 use super::transaction::{self, Failed};
@@ -24,16 +25,17 @@ use crate::stored_form::{decode, encode, listed, signed, signed_limit};
 
 const INSERT: &str = "INSERT INTO payments (id, revision, last_op, merchant, mode, method, document, email, \
     external_reference, card, created_at, amount, status, paid_at, due_at, outbox_at, outbox_to, delivery_states, \
-    our_number, document_number, payment) \
+    our_number, document_number, rests_since, payment) \
     VALUES (:id, :revision, :last_op, :merchant, :mode, :method, :document, :email, \
     :external_reference, :card, :created_at, :amount, :status, :paid_at, :due_at, :outbox_at, :outbox_to, :delivery_states, \
-    :our_number, :document_number, :payment) \
+    :our_number, :document_number, :rests_since, :payment) \
     ON CONFLICT (id) DO NOTHING";
 
 /// Only what may change: an index is not touched if none of its columns is set, whatever it is set to.
 const REPLACE: &str = "UPDATE payments SET revision = :revision, last_op = :last_op, status = :status, \
     paid_at = :paid_at, due_at = :due_at, outbox_at = :outbox_at, outbox_to = :outbox_to, \
-    delivery_states = :delivery_states, card = :card, our_number = :our_number, payment = :payment \
+    delivery_states = :delivery_states, card = :card, our_number = :our_number, \
+    rests_since = :rests_since, payment = :payment \
     WHERE id = :id AND revision = :expected";
 
 /// Payments by one card, the newest.
@@ -244,13 +246,17 @@ fn write_all(
 fn write_one(transaction: &Transaction<'_>, write: &Write, document: &[u8]) -> rusqlite::Result<usize> {
     let row = PaymentRow::of(&write.payment);
     let our_number = row.our_number.as_ref().map(SlipNumber::as_str);
-    let delivery_states: i64 = row.delivery_states.into_iter().map(listing::delivery_bit).sum();
+    let delivery_states: i64 = row.delivery_states.iter().copied().map(listing::delivery_bit).sum();
     if write.expected_revision > 0 {
+        if write.payment.is_erased() {
+            erasure::note(transaction, &row, write.expected_revision)?;
+        }
         return transaction.prepare_cached(REPLACE)?.execute(named_params! {
             ":id": row.id.as_bytes(), ":expected": signed(write.expected_revision),
             ":revision": row.revision, ":last_op": row.last_op.as_bytes(), ":status": row.status,
             ":paid_at": row.paid_at, ":due_at": row.due_at, ":outbox_at": row.outbox_at, ":outbox_to": row.outbox_to,
-            ":card": row.card, ":delivery_states": delivery_states, ":our_number": our_number, ":payment": document,
+            ":card": row.card, ":delivery_states": delivery_states, ":our_number": our_number,
+            ":rests_since": row.rests_since, ":payment": document,
         });
     }
     transaction.prepare_cached(INSERT)?.execute(named_params! {
@@ -261,7 +267,8 @@ fn write_one(transaction: &Transaction<'_>, write: &Write, document: &[u8]) -> r
         ":created_at": row.created_at, ":amount": row.amount, ":status": row.status,
         ":paid_at": row.paid_at, ":due_at": row.due_at, ":outbox_at": row.outbox_at, ":outbox_to": row.outbox_to,
         ":delivery_states": delivery_states, ":our_number": our_number,
-        ":document_number": row.document_number.as_ref().map(SlipNumber::as_str), ":payment": document,
+        ":document_number": row.document_number.as_ref().map(SlipNumber::as_str),
+        ":rests_since": row.rests_since, ":payment": document,
     })
 }
 

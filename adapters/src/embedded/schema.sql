@@ -7,8 +7,9 @@ CREATE TABLE payments (
     merchant           TEXT    NOT NULL,
     mode               TEXT    NOT NULL,
     method             TEXT    NOT NULL,
-    document           TEXT    NOT NULL,
-    email              TEXT    NOT NULL,
+    -- these two are absent once the payer was erased
+    document           TEXT,
+    email              TEXT,
     external_reference TEXT,
     -- a keyed hash of the card's number, for as long as its tries are counted
     card               TEXT,
@@ -25,6 +26,8 @@ CREATE TABLE payments (
     -- boletos: the bank's number, once it is known, and the one that the slip shows as the beneficiary's
     our_number         TEXT,
     document_number    TEXT,
+    -- since when nothing changed of a payment whose payer may be erased
+    rests_since        INTEGER,
     payment            BLOB    NOT NULL
 ) STRICT;
 
@@ -33,8 +36,10 @@ CREATE INDEX payments_newest
     ON payments (merchant, mode, created_at DESC, id DESC, method, status, amount, paid_at);
 CREATE INDEX payments_by_status ON payments (merchant, mode, status, created_at DESC, id DESC, method, amount);
 CREATE INDEX payments_by_amount ON payments (merchant, mode, amount, created_at DESC, id DESC, method);
-CREATE INDEX payments_by_document ON payments (merchant, mode, document, created_at DESC, id DESC);
-CREATE INDEX payments_by_email ON payments (merchant, mode, email, created_at DESC, id DESC);
+CREATE INDEX payments_by_document ON payments (merchant, mode, document, created_at DESC, id DESC)
+    WHERE document IS NOT NULL;
+CREATE INDEX payments_by_email ON payments (merchant, mode, email, created_at DESC, id DESC)
+    WHERE email IS NOT NULL;
 CREATE INDEX payments_by_external_reference
     ON payments (merchant, mode, external_reference, created_at DESC, id DESC)
     WHERE external_reference IS NOT NULL;
@@ -50,6 +55,14 @@ CREATE INDEX payments_by_deliveries
 CREATE INDEX payments_by_our_number ON payments (our_number) WHERE our_number IS NOT NULL;
 CREATE INDEX payments_by_document_number ON payments (document_number) WHERE document_number IS NOT NULL;
 CREATE INDEX payments_paid ON payments (paid_at, id) WHERE paid_at IS NOT NULL;
+
+CREATE INDEX payments_resting ON payments (status, rests_since, id) WHERE rests_since IS NOT NULL;
+
+-- Payments whose payer was erased, in this order: a service that holds one of them in its memory forgets it.
+CREATE TABLE erasures (
+    number  INTEGER NOT NULL PRIMARY KEY,
+    payment BLOB    NOT NULL
+) STRICT;
 
 CREATE TABLE inbox (
     id          TEXT    NOT NULL PRIMARY KEY,

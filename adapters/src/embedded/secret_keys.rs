@@ -68,15 +68,12 @@ fn find_record(transaction: &Transaction<'_>) -> Result<Option<KeyRecord>, Failu
     find_one(transaction, sql, [], "the record")
 }
 
-/// Does a write that leaves nothing of what it replaces in the pages of the file. SQLite would leave it until the room is
-/// needed, and writes more pages in this way: so only what holds secrets is written so.
+/// Does a write that leaves nothing of what it replaces in the pages of the file. Every write does since payers can be
+/// erased, see `open.rs`; this one says that it relies on it.
 pub(super) fn erasing<T>(
     transaction: &Transaction<'_>,
     write: impl FnOnce() -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let set = |sql: &str| transaction.query_row(sql, [], |_| Ok(()));
-    set("PRAGMA secure_delete = ON")?;
-    let written = write();
-    set("PRAGMA secure_delete = OFF")?;
-    written
+    transaction.query_row("PRAGMA secure_delete = ON", [], |_| Ok(()))?;
+    write()
 }

@@ -49,6 +49,8 @@ pub(super) const BY_OUR_NUMBER: &str = "by_our_number";
 pub(super) const BY_DOCUMENT_NUMBER: &str = "by_document_number";
 /// Payments by the time at which they were paid.
 pub(super) const PAID: &str = "paid";
+/// Payments by status and the time since which they rest.
+pub(super) const RESTING: &str = "resting";
 /// Lines of lists and files.
 pub(super) const SUMMED: &str = "summed";
 pub(super) const OF_SOURCE: &str = "of_source";
@@ -110,7 +112,7 @@ pub(super) async fn make(database: &Database) -> Result<(), StoreError> {
 }
 
 /// See [`crate::payment_index::PaymentIndex`].
-fn of_payments() -> [IndexModel; 13] {
+fn of_payments() -> [IndexModel; 14] {
     let of_merchant = |middle: Document| {
         let mut keys = doc! { "merchant": 1, "mode": 1 };
         keys.extend(middle);
@@ -123,8 +125,8 @@ fn of_payments() -> [IndexModel; 13] {
         index(NEWEST, of_merchant(doc! {})),
         index(BY_KIND, kind),
         index(BY_AMOUNT, of_merchant(doc! { AMOUNT: 1, "method": 1 })),
-        index(BY_DOCUMENT, of_merchant(doc! { "document": 1 })),
-        index(BY_EMAIL, of_merchant(doc! { "email": 1 })),
+        only_with("document", BY_DOCUMENT, of_merchant(doc! { "document": 1 })),
+        only_with("email", BY_EMAIL, of_merchant(doc! { "email": 1 })),
         only_with("externalReference", BY_EXTERNAL_REFERENCE, of_merchant(doc! { "externalReference": 1 })),
         only_with("deliveryStates", BY_DELIVERY_STATE, of_merchant(doc! { "deliveryStates": 1 })),
         only_with("card", BY_CARD, doc! { "card": 1, "createdAt": -1 }),
@@ -133,6 +135,7 @@ fn of_payments() -> [IndexModel; 13] {
         only_with("ourNumber", BY_OUR_NUMBER, doc! { "ourNumber": 1 }),
         only_with("documentNumber", BY_DOCUMENT_NUMBER, doc! { "documentNumber": 1 }),
         only_with(PAID_AT, PAID, doc! { PAID_AT: 1, "_id": 1 }),
+        only_with("restsSince", RESTING, doc! { "status": 1, "restsSince": 1, "_id": 1 }),
     ]
 }
 

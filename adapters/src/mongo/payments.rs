@@ -42,8 +42,10 @@ struct Envelope<'a> {
     merchant: &'a str,
     mode: &'static str,
     method: &'static str,
-    document: &'a str,
-    email: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    document: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    email: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     external_reference: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,6 +64,8 @@ struct Envelope<'a> {
     our_number: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     document_number: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rests_since: Option<i64>,
     payment: &'a Payment,
 }
 
@@ -88,6 +92,7 @@ impl<'a> Envelope<'a> {
             delivery_states: row.delivery_states,
             our_number: row.our_number.map(number),
             document_number: row.document_number.map(number),
+            rests_since: row.rests_since,
             payment,
         }
     }

@@ -78,6 +78,7 @@ fn payment(
         history: vec![event(1, Some(state.clone())), event(2, None)],
         outbox: vec![delivery(1, DeliveryState::Exhausted), delivery(2, DeliveryState::Pending)],
         reports: vec![report()],
+        erased_at: Some(Timestamp::from_millis(28)),
         state: Arc::new(state),
     }
 }

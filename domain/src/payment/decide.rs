@@ -330,6 +330,7 @@ impl Draft {
         let unstored = self.store_reports(origin);
         if self.has_changed {
             self.claim_due_deliveries(&[]);
+            self.payment.keep_erased();
             self.payment.revision = self.payment.revision.saturating_add(1);
             self.payment.last_op = self.context.op;
         }

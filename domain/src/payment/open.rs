@@ -63,6 +63,7 @@ impl Payment {
             history: Vec::new(),
             outbox: Vec::new(),
             reports: Vec::new(),
+            erased_at: None,
         };
         let mut draft = Draft::new(payment, *context);
         draft.charge_first();

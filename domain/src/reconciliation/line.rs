@@ -25,6 +25,11 @@ impl Source {
         Self(format!("cnab {bank}").into())
     }
 
+    /// Nobody tells anything: the name under which erasing personal data is claimed, which is no name of an acquirer.
+    pub fn personal_data() -> Self {
+        Self("personal data".into())
+    }
+
     /// As a store has it.
     pub fn stored(text: &str) -> Self {
         Self(text.into())

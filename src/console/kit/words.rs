@@ -102,6 +102,7 @@ impl Language {
             AuditAction::EventsRedelivered => self.pick("reenviou eventos", "redelivered events"),
             AuditAction::PaymentsExported => self.pick("exportou pagamentos", "exported payments"),
             AuditAction::PayerShown => self.pick("viu o pagador de", "had the payer shown of"),
+            AuditAction::PayerErased => self.pick("apagou o pagador de", "erased the payer of"),
             AuditAction::RouteDirected => {
                 self.pick("deu uma diretiva ao adquirente", "directed the acquirer")
             }

@@ -58,14 +58,17 @@ fn in_sqlite(path: &str, id: Uuid, by: i64) {
     }
     let mut changed = Vec::new();
     payment.to_writer(&mut changed).unwrap();
-    let write = "UPDATE payments SET payment = ?2, paid_at = paid_at - ?3 WHERE id = ?1";
+    let write = "UPDATE payments SET payment = ?2, paid_at = paid_at - ?3, rests_since = rests_since - ?3 \
+        WHERE id = ?1";
     assert_eq!(store.execute(write, rusqlite::params![id.as_bytes(), changed, by]), Ok(1));
 }
 
 async fn in_mongodb(url: &str, id: Uuid, by: i64) {
     let database = mongodb::Client::with_uri_str(url).await.unwrap().default_database().unwrap();
     let id = Bson::Binary(Binary { subtype: BinarySubtype::Uuid, bytes: id.as_bytes().to_vec() });
-    let earlier = doc! { "$inc": { "payment.state.paidAt": -by, "payment.state.updatedAt": -by } };
+    let earlier = doc! {
+        "$inc": { "payment.state.paidAt": -by, "payment.state.updatedAt": -by, "restsSince": -by },
+    };
     let updated = database.collection::<Document>("payments").update_one(doc! { "_id": id }, earlier).await;
     assert_eq!(updated.unwrap().modified_count, 1);
 }

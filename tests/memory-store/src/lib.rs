@@ -8,6 +8,7 @@
 mod access;
 mod audit;
 mod connection;
+mod erasure;
 mod figures;
 mod history;
 mod inbox;

@@ -104,6 +104,7 @@ fn is_listed(payment: &Payment, filter: &PaymentFilter) -> bool {
     (&payment.owner.merchant, payment.owner.mode) == (&filter.merchant, filter.mode)
         && (filter.statuses.is_empty() || filter.statuses.contains(&payment.status()))
         && filter.method.is_none_or(|method| order.method == method)
+        && (!payment.is_erased() || filter.document.is_none() && filter.email.is_none())
         && filter.document.as_ref().is_none_or(|document| payer.document.as_str() == document)
         && filter.email.as_ref().is_none_or(|email| payer.email == *email)
         && (filter.external_reference.is_none() || order.external_reference == filter.external_reference)

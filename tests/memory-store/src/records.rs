@@ -27,6 +27,8 @@ use uuid::Uuid;
 pub struct Records {
     /// Payments by their ids.
     pub payments: BTreeMap<TransactionId, Arc<Payment>>,
+    /// Payments whose payer was erased, in this order.
+    pub erased: Vec<TransactionId>,
     /// Payments that lists can't read.
     pub unreadable: BTreeSet<TransactionId>,
     /// Notices by their ids, finished ones too.
@@ -76,6 +78,9 @@ impl Records {
         let known = self.payments.get(&write.payment.id);
         if known.map_or(0, |known| known.revision) != write.expected_revision {
             return Err(WriteError::Conflict);
+        }
+        if write.payment.is_erased() && known.is_some_and(|known| !known.is_erased()) {
+            self.erased.push(write.payment.id);
         }
         self.payments.insert(write.payment.id, Arc::clone(&write.payment));
         Ok(())

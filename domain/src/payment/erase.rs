@@ -1,0 +1,170 @@
+//! Erasing what tells who paid (LGPD, law 13.709/2018, articles 16 and 18).
+//!
+//! Amounts, ids and times stay, and so does everything that is still needed of a finished payment: late notices, refunds,
+//! disputes and replays find it as before. What it is shown as afterwards are masks that belong to nobody. Where else
+//! personal data can be is in `docs/PRIVACY.md`.
+
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use super::Payment;
+use super::erasure_text::Traces;
+use crate::acquiring::Decline;
+use crate::event::Event;
+use crate::order::{ERASED, Order, Payer, Terms};
+use crate::state::State;
+use crate::status::Status;
+use crate::time::Timestamp;
+
+/// The statuses in which a payment may be finished: of a paid one that is decided by how long ago it was paid.
+pub const FINISHED_STATUSES: [Status; 5] =
+    [Status::Declined, Status::Refund, Status::Cancelled, Status::Expired, Status::Paid];
+
+/// As many asterisks as a card shows of its last digits.
+const ERASED_LAST_DIGITS: &str = "****";
+
+/// What became of the wish to erase the payer of a payment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Erasure {
+    /// The payment as it is to be stored.
+    Erased(Box<Payment>),
+    /// It was done before.
+    ErasedBefore,
+    /// It is left as it is: money may still move that its payer has to do with.
+    NotFinished,
+}
+
+impl Payment {
+    /// Whether everything that tells of its payer was erased.
+    pub const fn is_erased(&self) -> bool {
+        self.erased_at.is_some()
+    }
+
+    /// Whether it is finished: a paid one, if it was paid at this time or earlier.
+    pub fn is_finished(&self, paid_until: Timestamp) -> bool {
+        match self.status() {
+            Status::Declined | Status::Refund | Status::Cancelled | Status::Expired => true,
+            Status::Paid => self.state.paid_at.is_some_and(|at| at <= paid_until),
+            Status::Initial | Status::Pending | Status::Approved | Status::Chargeback => false,
+        }
+    }
+
+    /// Since when nothing that its merchant sees has changed, if its payer can be erased some day as it is now. Absent
+    /// of what is under way, and of what was erased.
+    pub fn rests_since(&self) -> Option<Timestamp> {
+        let may_be_finished = FINISHED_STATUSES.contains(&self.status());
+        (may_be_finished && !self.is_erased()).then_some(self.state.updated_at)
+    }
+
+    /// Erases what tells who paid, if it is finished. Makes no event, and no version that its merchant sees: nothing
+    /// happened to the payment.
+    #[must_use]
+    pub fn erase_payer(&self, paid_until: Timestamp, (now, op): (Timestamp, Uuid)) -> Erasure {
+        if self.is_erased() {
+            return Erasure::ErasedBefore;
+        }
+        if !self.is_finished(paid_until) {
+            return Erasure::NotFinished;
+        }
+        let mut erased = self.clone();
+        let traces = Traces::of(&self.order);
+        erased.cover(&traces);
+        erased.erased_at = Some(now);
+        erased.keep_erased();
+        erased.revision = erased.revision.saturating_add(1);
+        erased.last_op = op;
+        Erasure::Erased(Box::new(erased))
+    }
+
+    /// Lets a payment whose payer was erased learn nothing of any payer again, whatever came since: the answer of a
+    /// receiver to an event that was delivered once more.
+    pub(super) fn keep_erased(&mut self) {
+        if !self.is_erased() {
+            return;
+        }
+        Arc::make_mut(&mut self.order).erase();
+        for attempt in self.outbox.iter_mut().flat_map(|delivery| &mut delivery.attempts) {
+            attempt.answer = None;
+        }
+    }
+
+    /// Covers the payer in the words of others.
+    fn cover(&mut self, traces: &Traces) {
+        Arc::make_mut(&mut self.order).cover(traces);
+        Arc::make_mut(&mut self.state).cover(traces);
+        for Event { reason, refund, snapshot, .. } in &mut self.history {
+            traces.cover_if_any(reason);
+            if let Some(refund) = refund {
+                traces.cover_if_any(&mut refund.failure_reason);
+            }
+            if let Some(snapshot) = snapshot {
+                Arc::make_mut(snapshot).cover(traces);
+            }
+        }
+        for operation in &mut self.operations {
+            traces.cover_if_any(&mut operation.refusal);
+        }
+        for report in &mut self.reports {
+            traces.cover(&mut report.detail);
+        }
+    }
+}
+
+impl Order {
+    /// Masks in the place of whoever paid, and of a merchant's notes, which may hold anything. Done again, it
+    /// changes nothing.
+    fn erase(&mut self) {
+        self.payer = Payer::erased(self.payer.document.kind());
+        for note in self.metadata.values_mut() {
+            ERASED.clone_into(note);
+        }
+        match &mut self.terms {
+            Terms::Pix { .. } | Terms::Boleto { .. } => {}
+            Terms::CreditCard { card, .. } => {
+                ERASED.clone_into(&mut card.holder_name);
+                ERASED_LAST_DIGITS.clone_into(&mut card.last_digits);
+            }
+        }
+    }
+
+    fn cover(&mut self, traces: &Traces) {
+        for item in &mut self.items {
+            traces.cover(&mut item.name);
+        }
+        traces.cover_if_any(&mut self.external_reference);
+        traces.cover_if_any(&mut self.postback_url);
+        let utm = &mut self.utm;
+        for text in [&mut utm.source, &mut utm.medium, &mut utm.campaign, &mut utm.term, &mut utm.content] {
+            traces.cover_if_any(text);
+        }
+        let names = std::mem::take(&mut self.metadata);
+        self.metadata = names.into_iter().map(|(name, note)| (traces.covered(name), note)).collect();
+    }
+}
+
+impl State {
+    fn cover(&mut self, traces: &Traces) {
+        traces.cover_if_any(&mut self.status_reason);
+        if let Some(decline) = &mut self.decline {
+            decline.cover(traces);
+        }
+        for refund in &mut self.refunds {
+            traces.cover_if_any(&mut refund.failure_reason);
+        }
+        for attempt in &mut self.attempts {
+            traces.cover_if_any(&mut attempt.refusal);
+            if let Some(decline) = &mut attempt.decline {
+                decline.cover(traces);
+            }
+        }
+    }
+}
+
+impl Decline {
+    fn cover(&mut self, traces: &Traces) {
+        traces.cover(&mut self.code);
+        traces.cover_if_any(&mut self.network_code);
+        traces.cover_if_any(&mut self.advice);
+    }
+}

@@ -1,0 +1,102 @@
+//! Texts of others in which a payer may stand: a merchant's own reference, a reason in an acquirer's words.
+
+use crate::order::{ERASED, Order};
+
+/// Shorter values say nothing of anybody, and stand in many words.
+const SHORTEST: usize = 5;
+
+/// What tells who somebody is, wherever it stands in a text.
+pub(super) struct Traces(Vec<String>);
+
+impl Traces {
+    /// The payer of an order, and the holder of its card.
+    pub(super) fn of(order: &Order) -> Self {
+        let payer = &order.payer;
+        let holder = order.card().map(|card| card.holder_name.clone());
+        let values = [
+            payer.full_name(),
+            payer.document.as_str().to_owned(),
+            payer.document.formatted(),
+            payer.email.clone(),
+            payer.email.replace('@', "%40"),
+            payer.phone.as_str().to_owned(),
+            payer.phone.national().to_owned(),
+        ];
+        let mut values: Vec<_> = values.into_iter().chain(holder).collect();
+        values.retain(|value| value.chars().count() >= SHORTEST);
+        // A longer one may hold a shorter one.
+        values.sort_by_key(|value| std::cmp::Reverse(value.len()));
+        Self(values)
+    }
+
+    /// Covers whatever of it stands in a text, in any letter case.
+    pub(super) fn cover(&self, text: &mut String) {
+        for value in &self.0 {
+            if let Some(covered) = covered(text, value) {
+                *text = covered;
+            }
+        }
+    }
+
+    /// A text without whatever of it stands there.
+    pub(super) fn covered(&self, mut text: String) -> String {
+        self.cover(&mut text);
+        text
+    }
+
+    /// The same for a text that may be absent.
+    pub(super) fn cover_if_any(&self, text: &mut Option<String>) {
+        if let Some(text) = text {
+            self.cover(text);
+        }
+    }
+}
+
+/// The text without a value; `None` if it does not hold it.
+fn covered(text: &str, value: &str) -> Option<String> {
+    let mut rest = text.chars();
+    let (mut covered, mut is_found) = (String::with_capacity(text.len()), false);
+    loop {
+        if let Some(after) = after_prefix(rest.as_str(), value) {
+            is_found = true;
+            covered.push_str(ERASED);
+            rest = after.chars();
+        } else if let Some(character) = rest.next() {
+            covered.push(character);
+        } else {
+            return is_found.then_some(covered);
+        }
+    }
+}
+
+/// What follows a value at the beginning of a text, in any letter case.
+fn after_prefix<'a>(text: &'a str, value: &str) -> Option<&'a str> {
+    let mut rest = text.chars();
+    for wanted in value.chars() {
+        let found = rest.next()?;
+        if !found.to_lowercase().eq(wanted.to_lowercase()) {
+            return None;
+        }
+    }
+    Some(rest.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, value: &str, expected: Option<&str>) {
+        assert_eq!(covered(text, value).as_deref(), expected, "{text}");
+    }
+
+    #[test]
+    fn a_value_is_covered_wherever_it_stands_in_any_letter_case() {
+        check("pedido de ANA SOUZA, ana souza", "Ana Souza", Some("pedido de ***, ***"));
+        check("52998224725", "52998224725", Some("***"));
+        check("É de Élio Ávila!", "élio ávila", Some("É de ***!"));
+        check("aaab", "aab", Some("a***"));
+        check("pedido 7", "Ana Souza", None);
+        check("", "Ana Souza", None);
+    }
+}

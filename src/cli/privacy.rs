@@ -1,0 +1,182 @@
+//! `quita privacy`: make payers unrecognisable, beside the service or without one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use quita_actors::{Eraser, ErasureTally};
+use quita_adapters::system::{SystemClock, SystemIds};
+use quita_domain::audit::AuditAction;
+use quita_domain::document::{Document, DocumentType};
+use quita_domain::identity::{MerchantId, TransactionId};
+use quita_ports::{StoreError, WholeStore};
+
+use super::audited;
+use super::failure::Failure;
+use super::flags::StoreFlags;
+use super::output;
+use crate::config::duration::{LONG_DURATION_FORM, parse_long_duration};
+use crate::config::store_url::StoreUrl;
+use crate::retention::FORGOTTEN_WITHIN;
+use crate::service::audit::{Audit, AuditDraft};
+use crate::store::{self, Purpose};
+
+/// How often the store is asked to let go of what was replaced: readers of the service may be at it.
+const EMPTYING_TRIES: usize = 3;
+
+/// What is done with personal data.
+#[derive(Debug, Subcommand)]
+pub(super) enum PrivacyCommand {
+    /// Make the payer of finished payments unrecognisable: in record, events, indexes and kept answers. Amounts, ids and
+    /// times stay. What is not finished is left and counted
+    Erase(EraseArgs),
+}
+
+/// Whose, and of which store.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Finished is declined, refund, cancelled, expired, and paid for long enough. Ended half-way, call it \
+                        again. Backups from before still hold what was erased: see docs/PRIVACY.md."
+)]
+pub(super) struct EraseArgs {
+    #[command(flatten)]
+    whose: Whose,
+    /// Paid payments are finished once they were paid so long ago
+    #[arg(long, value_name = "DURATION", default_value = "180d", value_parser = duration)]
+    paid_before: Duration,
+    /// Count what would be erased, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    store: StoreFlags,
+}
+
+/// One payment, or one person.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+struct Whose {
+    /// The payer of this payment
+    #[arg(long, value_name = "ID", value_parser = transaction)]
+    transaction: Option<TransactionId>,
+    /// The person or company with this CPF or CNPJ, of every merchant, test and live
+    #[arg(long, value_name = "CPF_OR_CNPJ", value_parser = document)]
+    document: Option<Document>,
+}
+
+pub(super) async fn run(command: PrivacyCommand) -> Result<(), Failure> {
+    match command {
+        PrivacyCommand::Erase(args) => erase(args).await,
+    }
+}
+
+async fn erase(args: EraseArgs) -> Result<(), Failure> {
+    let EraseArgs { whose, paid_before, dry_run, store } = args;
+    let url = StoreUrl::from_settings(store.settings())?;
+    let store = store::open(&url, Purpose::Maintenance).await?;
+    let desk = Desk::new(store, paid_before, dry_run);
+    let done = match whose {
+        Whose { transaction: Some(id), document: _ } => desk.erase_one(id).await,
+        Whose { transaction: None, document: Some(document) } => desk.erase_person(&document).await,
+        Whose { transaction: None, document: None } => Ok(ErasureTally::default()),
+    };
+    let tally = done?;
+    if !dry_run {
+        desk.let_go(&url, tally).await?;
+    }
+    let ErasureTally { erased, erased_before, not_finished, left } = tally;
+    output::result(&format!("erased {erased}, erased before {erased_before}, not finished {not_finished}"))?;
+    match left {
+        0 => Ok(()),
+        _ => Err(Failure::failed(format!(
+            "{left} payments can't be read, or others change them all the time: their payer stays"
+        ))),
+    }
+}
+
+/// What erases, and notes it in the audit log.
+struct Desk {
+    eraser: Eraser,
+    audit: Audit,
+    changes_nothing: bool,
+}
+
+impl Desk {
+    fn new(store: Arc<dyn WholeStore>, paid_before: Duration, changes_nothing: bool) -> Self {
+        let clock = Arc::new(SystemClock);
+        let paid_for_ms = u64::try_from(paid_before.as_millis()).unwrap_or(u64::MAX);
+        let audit = Audit::new(store.clone(), clock.clone());
+        let eraser = Eraser::new(store, (clock, Arc::new(SystemIds)), paid_for_ms);
+        let eraser = if changes_nothing { eraser.that_only_counts() } else { eraser };
+        Self { eraser, audit, changes_nothing }
+    }
+
+    async fn erase_one(&self, id: TransactionId) -> Result<ErasureTally, Failure> {
+        let done = self.eraser.erase(id).await.map_err(broken_off)?;
+        let (merchant, tally) = done.ok_or_else(|| Failure::failed("transaction not found"))?;
+        self.note(&merchant, &id.to_string(), tally).await;
+        Ok(tally)
+    }
+
+    /// Whoever it is does not stand in the audit log.
+    async fn erase_person(&self, document: &Document) -> Result<ErasureTally, Failure> {
+        let (mut place, mut tally) = (None, ErasureTally::default());
+        loop {
+            let page = self.eraser.erase_page_of(document, place).await.map_err(broken_off)?;
+            if let Some(merchant) = &page.merchant {
+                self.note(merchant, "a person", page.tally).await;
+            }
+            tally = tally.plus(page.tally);
+            place = page.next;
+            if place.is_none() {
+                return Ok(tally);
+            }
+        }
+    }
+
+    async fn note(&self, merchant: &MerchantId, subject: &str, tally: ErasureTally) {
+        if tally.erased == 0 || self.changes_nothing {
+            return;
+        }
+        let draft = AuditDraft::of(merchant, AuditAction::PayerErased, subject);
+        audited::note(&self.audit, draft.after(format!("payments={}", tally.erased))).await;
+    }
+
+    /// Ends when neither the files nor the memory of a service that runs beside hold what was erased.
+    async fn let_go(&self, url: &StoreUrl, tally: ErasureTally) -> Result<(), Failure> {
+        match url {
+            StoreUrl::Embedded(_) if tally.erased > 0 => tokio::time::sleep(FORGOTTEN_WITHIN).await,
+            StoreUrl::Embedded(_) | StoreUrl::Mongo(_) => {}
+        }
+        let mut let_go = self.eraser.forget_replaced().await;
+        for _ in 1..EMPTYING_TRIES {
+            if let_go.is_err() {
+                let_go = self.eraser.forget_replaced().await;
+            }
+        }
+        let_go.map_err(|error| {
+            Failure::failed(format!(
+                "{} payers were erased, but the store's log still holds what was there before ({error}); do it again",
+                tally.erased
+            ))
+        })
+    }
+}
+
+fn broken_off(error: StoreError) -> Failure {
+    Failure::failed(format!("{error}\nSome payers may be erased already; do it again, and the rest is done."))
+}
+
+fn transaction(text: &str) -> Result<TransactionId, String> {
+    TransactionId::parse(text).ok_or_else(|| "a transaction's id is a UUID".into())
+}
+
+/// With or without its punctuation. The message never repeats it.
+fn document(text: &str) -> Result<Document, String> {
+    let cpf = Document::parse_formatted(text, DocumentType::Cpf);
+    let read = cpf.or_else(|_| Document::parse_formatted(text, DocumentType::Cnpj));
+    read.map_err(|_| "neither a CPF nor a CNPJ".into())
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    parse_long_duration(text).ok_or_else(|| format!("allowed is {LONG_DURATION_FORM}"))
+}
