@@ -1,5 +1,7 @@
 //! The audit log: every change that a person made, one line each, never changed afterwards.
 
+pub mod chain;
+
 use std::fmt;
 
 use base64::Engine;
