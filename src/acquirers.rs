@@ -7,12 +7,13 @@ mod reload;
 
 use std::sync::Arc;
 
-use quita_domain::secret::Secret;
+use quita_domain::identity::AcquirerName;
+use quita_domain::webhook::signature::WebhookSecret;
 use quita_ports::{AcquirerFactory, Clock};
 
 use crate::config::Config;
-use crate::config::acquirer::{AcquirerConfig, ApiPixConfig};
-use crate::http::Keys;
+use crate::config::acquirer::{AcquirerConfig, ApiPixConfig, SandboxConfig};
+use crate::keyring::{CallbackTokens, Keyring};
 
 pub(crate) use link::{Link, LinkState};
 pub(crate) use metrics::LinkMetrics;
@@ -22,20 +23,39 @@ pub(crate) use reload::{Reload, ReloadMetrics};
 
 /// What acquirers need of the rest of the configuration.
 pub(crate) struct Site {
-    keys: Keys,
+    keyring: Arc<Keyring>,
     public_url: String,
 }
 
 impl Site {
-    pub(crate) fn of(config: &Config) -> Self {
+    /// With the keys that the store works with.
+    pub(crate) fn new(config: &Config, keyring: Arc<Keyring>) -> Self {
         // Where it matters at which port we listen, nothing is registered at anybody.
         let public_url = config.public_url_at(config.listen);
-        Self { keys: Keys::new(config.secret_key.expose()), public_url }
+        Self { keyring, public_url }
     }
 
-    /// The token in the address to which a bank calls back.
-    pub(crate) fn callback_token(&self, acquirer: &AcquirerConfig, api_pix: &ApiPixConfig) -> Secret<String> {
-        self.keys.callback_token(&acquirer.spec.name, api_pix.callbacks.epoch)
+    /// For commands, which look into no store: with the newest of the configured keys, which every node knows too.
+    pub(crate) fn of(config: &Config) -> Self {
+        Self::new(config, Arc::new(Keyring::of_configured(&config.secret_keys)))
+    }
+
+    /// The tokens in the address to which a bank calls back.
+    pub(crate) fn callback_tokens(
+        &self,
+        acquirer: &AcquirerConfig,
+        api_pix: &ApiPixConfig,
+    ) -> CallbackTokens {
+        self.keyring.callback_tokens(&acquirer.spec.name, api_pix.callbacks.epoch)
+    }
+
+    /// What signs the notices of an acquirer that only pretends: with the key of now.
+    pub(crate) fn notification_secret(
+        &self,
+        name: &AcquirerName,
+        sandbox: &SandboxConfig,
+    ) -> Option<WebhookSecret> {
+        self.keyring.notification_secrets(name, sandbox).into_iter().next()
     }
 
     /// Where an acquirer's notices arrive.
@@ -45,8 +65,8 @@ impl Site {
 
     /// The address to which a bank calls back, as it wants it.
     pub(crate) fn callback_address(&self, acquirer: &AcquirerConfig, api_pix: &ApiPixConfig) -> String {
-        let token = self.callback_token(acquirer, api_pix);
-        api_pix.callbacks.address(&token, &self.notifications(acquirer))
+        let tokens = self.callback_tokens(acquirer, api_pix);
+        api_pix.callbacks.address(&tokens.now, &self.notifications(acquirer))
     }
 }
 
@@ -54,9 +74,8 @@ impl Site {
 ///
 /// # Errors
 /// When a certificate can't be used after all.
-pub(crate) fn build(config: &Config, clock: &Arc<dyn Clock>) -> anyhow::Result<Vec<Arc<Link>>> {
-    let site = Site::of(config);
-    let made = config.acquirers.iter().map(|acquirer| Link::open(acquirer, &site, clock).map(Arc::new));
+pub(crate) fn build(config: &Config, site: &Site, clock: &Arc<dyn Clock>) -> anyhow::Result<Vec<Arc<Link>>> {
+    let made = config.acquirers.iter().map(|acquirer| Link::open(acquirer, site, clock).map(Arc::new));
     made.collect()
 }
 

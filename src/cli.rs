@@ -28,7 +28,8 @@ use std::process::ExitCode;
 use actix_web::rt::System;
 use clap::{Parser, Subcommand};
 
-use crate::config::Config;
+use crate::config::{Config, Environment};
+use crate::core_dumps;
 use crate::serve::Reread;
 use crate::telemetry;
 use failure::Failure;
@@ -80,6 +81,9 @@ enum Command {
 pub fn main() -> ExitCode {
     // Wrong usage, `--help` and `--version` end here, with 2, 0 and 0.
     let cli = Cli::parse();
+    if let Err(error) = core_dumps::forbid_files() {
+        output::note(&format!("a core may be dumped, with what is in memory: {error}"));
+    }
     match System::new().block_on(run(cli.command)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -99,6 +103,11 @@ async fn run(command: Command) -> Result<(), Failure> {
             let config = Config::from_settings(flags.settings())?;
             config.refuse_unsafe()?;
             telemetry::start(config.log).map_err(Failure::failed)?;
+            if config.environment == Environment::Production
+                && let Err(error) = core_dumps::forbid_reading()
+            {
+                tracing::warn!(%error, "others on this machine may read what is in memory");
+            }
             for warning in &config.warnings {
                 tracing::warn!("{warning}");
             }

@@ -36,7 +36,7 @@ use acquirer::{AcquirerConfig, SandboxDefaults, Surroundings, TIME_OUT_FORM, num
 use duration::{DURATION_FORM, parse_duration};
 use otlp::OtlpConfig;
 use problem::{ConfigError, Origin};
-use secret_key::SecretKey;
+use secret_key::SecretKeys;
 use settings::Settings;
 use store_url::{STORE_FORM, StoreUrl};
 
@@ -71,8 +71,8 @@ pub struct Config {
     pub acquirers: Vec<AcquirerConfig>,
     /// Which way new payments go.
     pub routes: RoutingTable,
-    /// The key behind ids and page addresses.
-    pub secret_key: SecretKey,
+    /// The keys behind ids, page addresses, and secrets in the store.
+    pub secret_keys: SecretKeys,
     /// What opens the operator's console; closed when absent.
     pub operator_password: Option<Secret<String>>,
     /// When, by the clock of Brasília, what acquirers list is compared with the payments; never when absent.
@@ -182,7 +182,7 @@ impl Config {
             sandbox_settle_after: sandbox.settle_after,
             acquirers,
             routes,
-            secret_key: SecretKey::read(&mut settings),
+            secret_keys: SecretKeys::read(&mut settings),
             operator_password: operator_password::read(&mut settings, environment, ops_listen),
             reconcile_at: settings
                 .read("reconcile-at", RECONCILE_AT_FORM, parse_reconcile_at)
@@ -223,6 +223,26 @@ impl StoreUrl {
     pub fn from_settings(mut settings: Settings) -> Result<Self, ConfigError> {
         let store = store(&mut settings);
         settings.finish().map(|()| store)
+    }
+}
+
+/// A store and what opens its secrets, for commands that need nothing else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreAccess {
+    /// Where it is.
+    pub url: StoreUrl,
+    /// What it may be sealed with.
+    pub secret_keys: SecretKeys,
+}
+
+impl StoreAccess {
+    /// Reads these alone. Unknown options are refused all the same.
+    ///
+    /// # Errors
+    /// [`ConfigError`] with everything that was refused.
+    pub fn from_settings(mut settings: Settings) -> Result<Self, ConfigError> {
+        let access = Self { url: store(&mut settings), secret_keys: SecretKeys::read(&mut settings) };
+        settings.finish().map(|()| access)
     }
 }
 

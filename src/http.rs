@@ -6,6 +6,7 @@
 mod answer;
 mod auth;
 mod body;
+pub(crate) mod client_address;
 mod deliveries;
 mod docs;
 mod edge;
@@ -24,7 +25,7 @@ mod sandbox;
 mod traced;
 mod traceparent;
 
-pub use edge::{Edge, Keys};
+pub use edge::Edge;
 pub use routes::configure;
 
 pub(crate) use body::BODY_TIME_OUT;

@@ -1,7 +1,6 @@
 //! `quita serve`: everything wired together, from the first line of the log to the last.
 
 use std::io;
-use std::mem;
 use std::net::TcpListener;
 use std::num::NonZero;
 use std::sync::Arc;
@@ -12,19 +11,20 @@ use actix_web::dev::Server;
 use actix_web::middleware::{Condition, from_fn};
 use actix_web::web::Data;
 use prometheus::Registry;
-use quita_actors::{ActorSystem, Limits, NodeIdentity, Placement, Ports, WebhookLimits};
+use quita_actors::{ActorSystem, Limits, NodeIdentity, Placement, Ports, Strongbox, WebhookLimits};
 use quita_adapters::system::{SystemClock, SystemDice, SystemIds};
 use quita_adapters::webhook_http::{AddressPolicy, WebhookHttpFactory};
 use quita_ports::trace::Tracer;
-use quita_ports::{AcquirerFactory, Clock, WebhookSenderFactory, WholeStore};
+use quita_ports::{AcquirerFactory, Clock, Vault, WebhookSenderFactory};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 pub use crate::acquirers::Reread;
-use crate::acquirers::{Link, LinkMetrics, Reload, ReloadMetrics, keep_registering};
+use crate::acquirers::{Link, LinkMetrics, Reload, ReloadMetrics, Site, keep_registering};
 use crate::config::{Config, Environment};
 use crate::console::merchant::{self, MerchantConsole};
 use crate::console::operator::OperatorConsole;
 use crate::http::{self, Edge, traced, with_request_id};
+use crate::keyring::{Keyring, heed_secret_keys};
 use crate::listener::{ConnectionLimits, ConnectionMetrics, Listener, Places, cannot_listen, open_files};
 use crate::nightly::Nightly;
 use crate::ops::KnownHosts;
@@ -41,36 +41,42 @@ const LAST_WRITE_WITHIN: Duration = Duration::from_secs(2);
 
 /// What a program that serves may bring of its own: who moves the money, and what time it is.
 pub struct Outside {
-    /// The acquirers, under the names that are configured: their notices are authenticated by name.
-    pub acquirers: Vec<Arc<dyn AcquirerFactory>>,
-    /// The wall clock.
-    pub clock: Arc<dyn Clock>,
-    configured: Configured,
+    acquirers: Acquirers,
+    clock: Arc<dyn Clock>,
 }
 
-/// What may be configured anew, of what is outside.
-#[derive(Default)]
-struct Configured {
-    links: Vec<Arc<Link>>,
-    /// How the configuration is read again.
-    reread: Option<Reread>,
+/// Who moves the money.
+enum Acquirers {
+    /// The program's own, which nothing changes but themselves.
+    Own(Vec<Arc<dyn AcquirerFactory>>),
+    /// Those of the configuration, and how it is read again.
+    Configured(Option<Reread>),
 }
 
 impl Outside {
-    /// These acquirers, which nothing changes but themselves, and this clock.
+    /// These acquirers, under the names that are configured, since their notices are authenticated by name; and this wall
+    /// clock.
     pub fn new(acquirers: Vec<Arc<dyn AcquirerFactory>>, clock: Arc<dyn Clock>) -> Self {
-        Self { acquirers, clock, configured: Configured::default() }
+        Self { acquirers: Acquirers::Own(acquirers), clock }
     }
 
     /// The configured acquirers and the clock of this machine.
-    ///
-    /// # Errors
-    /// When an acquirer can't be made after all.
-    pub fn configured(config: &Config, reread: Option<Reread>) -> anyhow::Result<Self> {
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let links = acquirers::build(config, &clock)?;
-        let acquirers = acquirers::factories(&links);
-        Ok(Self { acquirers, clock, configured: Configured { links, reread } })
+    pub fn configured(reread: Option<Reread>) -> Self {
+        Self { acquirers: Acquirers::Configured(reread), clock: Arc::new(SystemClock) }
+    }
+}
+
+/// The acquirers as they are called, the ways to those that are configured, and how the configuration is read again.
+type Connected = (Vec<Arc<dyn AcquirerFactory>>, Vec<Arc<Link>>, Option<Reread>);
+
+fn connect(config: &Config, outside: Outside, keyring: &Arc<Keyring>) -> anyhow::Result<Connected> {
+    match outside.acquirers {
+        Acquirers::Own(acquirers) => Ok((acquirers, Vec::new(), None)),
+        Acquirers::Configured(reread) => {
+            let site = Site::new(config, Arc::clone(keyring));
+            let links = acquirers::build(config, &site, &outside.clock)?;
+            Ok((acquirers::factories(&links), links, reread))
+        }
     }
 }
 
@@ -79,19 +85,21 @@ impl Outside {
 /// # Errors
 /// When it can't start; the message says what to do.
 pub async fn run(config: Config, reread: Reread) -> anyhow::Result<()> {
-    let outside = Outside::configured(&config, Some(reread))?;
-    run_with(config, outside).await
+    run_with(config, Outside::configured(Some(reread))).await
 }
 
 /// Runs the service with acquirers and a clock of the caller's.
 ///
 /// # Errors
 /// When it can't start; the message says what to do.
-pub async fn run_with(config: Config, mut outside: Outside) -> anyhow::Result<()> {
-    let Configured { links, reread } = mem::take(&mut outside.configured);
+pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let open_files = allow_open_files();
     let store = store::open(&config.store, Purpose::Serve).await?;
+    let vault: Arc<dyn Vault> = Arc::new(config.secret_keys.vault());
+    let strongbox = Strongbox::new(store.clone(), Arc::clone(&vault));
+    let keyring = Keyring::establish(&strongbox, &config.secret_keys).await?;
     let clock = Arc::clone(&outside.clock);
+    let (acquirers, links, reread) = connect(&config, outside, &keyring)?;
     let registry = Registry::new();
     let traces = Traces::start(&config, &registry)?;
     // Bound first: the addresses of payers' pages name the port.
@@ -108,7 +116,16 @@ pub async fn run_with(config: Config, mut outside: Outside) -> anyhow::Result<()
         address: api_address.to_string(),
         version: env!("CARGO_PKG_VERSION").into(),
     };
-    let ports = ports(store.clone(), outside, webhooks.clone(), traces.tracer());
+    let ports = Ports {
+        store: store.clone(),
+        vault,
+        acquirers,
+        webhooks: webhooks.clone(),
+        clock: Arc::clone(&clock),
+        ids: Arc::new(SystemIds),
+        dice: Arc::new(SystemDice),
+        tracer: traces.tracer(),
+    };
     // Clients have half of the files, the store and acquirers what is left.
     let limits = Limits {
         idle_after: config.idle_after,
@@ -118,8 +135,10 @@ pub async fn run_with(config: Config, mut outside: Outside) -> anyhow::Result<()
     let system = ActorSystem::start(ports, limits, threads(), identity, &registry)?;
     system.operators().route_by(config.routes.clone());
     let verifier = KeyVerifier::new(store.clone(), Arc::clone(&clock));
-    let edge = Data::new(Edge::new(system.payments(), verifier, Arc::clone(&clock), public_url, &config));
-    let console = Data::new(MerchantConsole::new(edge.clone(), store.clone(), webhooks, &config));
+    let keys = (&config, Arc::clone(&keyring));
+    let edge = Data::new(Edge::new(system.payments(), verifier, Arc::clone(&clock), public_url, keys));
+    let console = (&config, strongbox.clone());
+    let console = Data::new(MerchantConsole::new(edge.clone(), store.clone(), webhooks, console));
     let streams = Arc::clone(&console.streams);
     let uses = actix_web::rt::spawn(store_last_uses(edge.clone()));
     let connections = ConnectionMetrics::register(&registry)?;
@@ -131,9 +150,9 @@ pub async fn run_with(config: Config, mut outside: Outside) -> anyhow::Result<()
         shutdown_time: config.shutdown_time,
     };
     let api = listen(listener, (edge.clone(), console), traces.tracer())?;
-    let (access, people) =
-        (Access::new(store.clone(), clock.clone()), People::new(store.clone(), clock.clone()));
-    let reload = reload(reread, &links, &system, &config, &registry)?;
+    let access = Access::new(store.clone(), strongbox.clone(), clock.clone());
+    let people = People::new(store.clone(), clock.clone());
+    let reload = reload(reread, &links, &system, (&config, &keyring), &registry)?;
     let nightly =
         Nightly::new(&config, store.clone(), Arc::clone(&clock), (links.clone(), system.operators()));
     let operators = OperatorConsole::new(system.operators(), system.payments(), store, clock, &config)
@@ -158,9 +177,11 @@ pub async fn run_with(config: Config, mut outside: Outside) -> anyhow::Result<()
     welcome.print(&config, api_address, ops_address);
     let nightly = actix_web::rt::spawn(nightly.run());
     let registering = actix_web::rt::spawn(keep_registering(links));
+    let keys = actix_web::rt::spawn(heed_secret_keys(strongbox, keyring));
     serve(api, ops, (&system, reload), config.shutdown_time, || streams.close()).await?;
     nightly.abort();
     registering.abort();
+    keys.abort();
     uses.abort();
     if tokio::time::timeout(LAST_WRITE_WITHIN, keep_last_uses(&edge)).await.is_err() {
         tracing::debug!("when keys were last used could not be stored in time");
@@ -176,14 +197,15 @@ fn reload(
     reread: Option<Reread>,
     links: &[Arc<Link>],
     system: &ActorSystem,
-    config: &Config,
+    (config, keyring): (&Config, &Arc<Keyring>),
     registry: &Registry,
 ) -> anyhow::Result<Option<Reload>> {
     LinkMetrics::register(links.to_vec(), registry)?;
     let Some(reread) = reread else { return Ok(None) };
     let metrics = ReloadMetrics::register(registry)?;
     let (links, operators) = (links.to_vec(), system.operators());
-    Ok(Some(Reload { reread, links, operators, started: config.clone(), metrics }))
+    let keyring = Arc::clone(keyring);
+    Ok(Some(Reload { reread, links, operators, started: config.clone(), keyring, metrics }))
 }
 
 /// Stores when API keys were last used, again and again.
@@ -208,15 +230,6 @@ fn webhooks(config: &Config, clock: &Arc<dyn Clock>) -> Arc<dyn WebhookSenderFac
         Environment::Production => AddressPolicy::PublicOnly,
     };
     Arc::new(WebhookHttpFactory::new(policy, Arc::clone(clock)))
-}
-
-fn ports(
-    store: Arc<dyn WholeStore>,
-    Outside { acquirers, clock, .. }: Outside,
-    webhooks: Arc<dyn WebhookSenderFactory>,
-    tracer: Option<Arc<dyn Tracer>>,
-) -> Ports {
-    Ports { store, acquirers, webhooks, clock, ids: Arc::new(SystemIds), dice: Arc::new(SystemDice), tracer }
 }
 
 /// As many threads read and write HTTP as there are cores, and the store has threads of its own.

@@ -14,6 +14,7 @@ use async_trait::async_trait;
 use quita_domain::retry_after;
 use quita_domain::time::Timestamp;
 use thiserror::Error;
+use zeroize::Zeroizing;
 
 /// The longest `Retry-After` that is believed.
 const MAX_RETRY_AFTER_MS: u64 = 5 * 60_000;
@@ -71,8 +72,8 @@ pub struct Request {
     pub url: String,
     /// Names with values.
     pub headers: Vec<(String, String)>,
-    /// The body, empty if there is none.
-    pub body: Vec<u8>,
+    /// The body, empty if there is none. It may hold a card, so it is zeroed when it is dropped.
+    pub body: Zeroizing<Vec<u8>>,
 }
 
 impl fmt::Debug for Request {

@@ -72,24 +72,24 @@ pub struct SandboxFactory {
 }
 
 impl SandboxFactory {
-    /// A sandbox under this name, whose notices over HTTP are signed with this secret.
+    /// A sandbox under this name, whose notices over HTTP are signed with any of these secrets.
     pub fn new(
         spec: AcquirerSpec,
         settings: SandboxSettings,
-        notification_secret: WebhookSecret,
+        notification_secrets: Vec<WebhookSecret>,
         clock: Arc<dyn Clock>,
     ) -> Self {
         let timing = Timing { settle_after_ms: settings.settle_after_ms, time_out_ms: spec.time_out_ms };
         let courier = Courier::new(spec.name.clone(), Arc::clone(&clock));
-        let notices = SandboxNotices::new(spec.name.clone(), notification_secret);
+        let notices = SandboxNotices::new(spec.name.clone(), notification_secrets);
         Self { spec, sandbox: Sandbox { settings: Arc::new(settings), clock, timing, courier }, notices }
     }
 }
 
 impl SandboxFactory {
-    /// From now on its notices over HTTP are signed with this secret.
-    pub fn reconfigure(&self, notification_secret: WebhookSecret) {
-        self.notices.reconfigure(notification_secret);
+    /// From now on its notices over HTTP are signed with any of these secrets.
+    pub fn reconfigure(&self, notification_secrets: Vec<WebhookSecret>) {
+        self.notices.reconfigure(notification_secrets);
     }
 }
 

@@ -23,7 +23,7 @@ use actix::prelude::*;
 use prometheus::Registry;
 use quita_domain::control::Node;
 use quita_ports::trace::Tracer;
-use quita_ports::{AcquirerFactory, Clock, Dice, Ids, Store, WebhookSenderFactory};
+use quita_ports::{AcquirerFactory, Clock, Dice, Ids, Store, Vault, WebhookSenderFactory};
 
 use self::builder::Builder;
 use self::parts::SystemParts;
@@ -42,11 +42,14 @@ use crate::upkeep::node::NodeIdentity;
 use crate::upkeep::reporting::Exceptions;
 use crate::watch::meter::Meter;
 use crate::watch::samples::Samples;
+use crate::webhooks::secrets::Secrets;
 
 /// What the actors reach the outside through.
 pub struct Ports {
     /// The truth.
     pub store: Arc<dyn Store>,
+    /// Opens the secrets that the store keeps sealed.
+    pub vault: Arc<dyn Vault>,
     /// Who moves the money.
     pub acquirers: Vec<Arc<dyn AcquirerFactory>>,
     /// Who tells the merchants.
@@ -122,7 +125,8 @@ impl ActorSystem {
         let inbox = builder.start_inbox(&thread, &ports.tracer, &failed_notices);
         let sink = InboxSink { inbox: Arc::clone(&inbox), fuse: Arc::clone(&system.books.fuse) };
         let routes = builder.start_acquirers(ports.acquirers, &sink);
-        builder.start_webhooks(ports.webhooks, public_url, ports.tracer.clone());
+        let secrets = Secrets::new(Arc::clone(&system.books.store), ports.vault, Arc::clone(&system.clock));
+        builder.start_webhooks((ports.webhooks, secrets), public_url, ports.tracer.clone());
         builder.start_fronts();
         builder.start_timer(inbox, ports.tracer, failed_notices);
         builder.start_watch(node, routes);

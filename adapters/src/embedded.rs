@@ -20,6 +20,7 @@ mod people;
 mod reading;
 mod reconciliation;
 mod schema;
+mod secret_keys;
 mod sole_writer;
 mod transaction;
 mod workers;

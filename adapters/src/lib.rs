@@ -10,4 +10,5 @@ pub mod mongo;
 pub mod otlp;
 pub mod paper;
 pub mod system;
+pub mod vault;
 pub mod webhook_http;

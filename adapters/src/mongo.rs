@@ -21,6 +21,7 @@ mod payments;
 mod people;
 mod reading;
 mod reconciliation;
+mod secret_keys;
 mod threads;
 mod version;
 

@@ -53,6 +53,8 @@ mod people;
 mod reconciliation;
 #[path = "store_contract/samples.rs"]
 mod samples;
+#[path = "store_contract/secret_keys.rs"]
+mod secret_keys;
 #[path = "store_contract/waiting.rs"]
 mod waiting;
 
@@ -114,6 +116,10 @@ macro_rules! for_each_case {
             keyring::a_limited_key_ends_no_later_than_it_would_have,
             keyring::the_last_use_of_a_key_never_goes_back,
             keyring::a_use_that_is_noted_late_brings_no_revoked_key_back,
+            secret_keys::a_record_is_noted_once_and_replaced_only_if_it_is_as_expected,
+            secret_keys::of_many_who_note_a_record_one_does,
+            secret_keys::applications_of_everybody_come_page_by_page,
+            secret_keys::a_sealed_secret_reads_back_as_it_was,
             operator::a_directive_takes_the_place_of_the_one_before,
             operator::a_resolved_exception_is_open_no_more_and_never_again,
             operator::of_many_who_resolve_an_exception_one_does,

@@ -101,6 +101,8 @@ actions! {
     EventsRedelivered = "events.redelivered",
     /// Exported payments.
     PaymentsExported = "payments.exported",
+    /// Had the document, e-mail address and phone of a payment's payer shown, which the role sees masked.
+    PayerShown = "payer.shown",
     /// Paused, drained or resumed an acquirer.
     RouteDirected = "acquirer.directed",
     /// Resolved an exception.

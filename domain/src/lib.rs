@@ -8,6 +8,7 @@ pub mod document;
 pub mod phone;
 pub mod postal;
 pub mod secret;
+pub mod secret_key;
 
 pub mod boleto;
 pub mod card;

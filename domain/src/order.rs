@@ -137,6 +137,13 @@ impl Payer {
     pub fn full_name(&self) -> String {
         format!("{} {}", self.first_name, self.last_name)
     }
+
+    /// The e-mail address as somebody sees it who need not write there: `m***@example.com`.
+    pub fn masked_email(&self) -> String {
+        let (name, host) = self.email.split_once('@').unwrap_or_default();
+        let first: String = name.chars().take(1).collect();
+        format!("{first}***@{host}")
+    }
 }
 
 /// A Brazilian address.

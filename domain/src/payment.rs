@@ -229,11 +229,13 @@ impl Payment {
         ChargeQuery { attempt, reference: reference.unwrap_or_default(), ..self.query() }
     }
 
-    /// Whether its acquirer has answered whatever was hinted, to a question that was asked after this one.
+    /// Whether its acquirer has answered whatever was hinted, to a question that was asked after this one, and it could be
+    /// learnt: what others move beside an operation of ours may be too early until that has ended.
     pub fn was_answered_since(&self, inquired_at: Option<Timestamp>) -> bool {
         let is_open = self.state.attempts.last().is_some_and(|attempt| attempt.outcome.is_open());
         let is_hinted = self.hinted || self.check.is_some_and(|check| check.planned.is_some());
-        self.inquired_at != inquired_at && !is_open && !is_hinted
+        let is_beside_ours = self.operations.iter().any(Operation::is_processing);
+        self.inquired_at != inquired_at && !is_open && !is_hinted && !is_beside_ours
     }
 
     /// When the timer must look at it: the earliest of all that is open. `None` when nothing is.

@@ -63,7 +63,7 @@ pub enum Role {
     Owner,
     /// Applications, keys and secrets, payments and deliveries.
     Developer,
-    /// Looks, and changes nothing but the own password.
+    /// Looks, at payers masked, and changes nothing but the own password.
     Viewer,
 }
 
@@ -90,12 +90,18 @@ impl Role {
     /// A developer can make a key that refunds, so the buttons that do the same are no secret to that role.
     pub const fn permits(self, permission: Permission) -> bool {
         match (self, permission) {
-            (Self::Owner, _) | (_, Permission::Look) => true,
-            (Self::Developer, Permission::ChangePayments | Permission::ManageApplications) => true,
+            (Self::Owner, _) | (_, Permission::Look | Permission::UnmaskPayer) => true,
+            (
+                Self::Developer,
+                Permission::SeePayers | Permission::ChangePayments | Permission::ManageApplications,
+            ) => true,
             (Self::Developer, Permission::ManagePeople)
             | (
                 Self::Viewer,
-                Permission::ChangePayments | Permission::ManageApplications | Permission::ManagePeople,
+                Permission::SeePayers
+                | Permission::ChangePayments
+                | Permission::ManageApplications
+                | Permission::ManagePeople,
             ) => false,
         }
     }
@@ -106,6 +112,10 @@ impl Role {
 pub enum Permission {
     /// See payments, deliveries, applications and keys without their secrets.
     Look,
+    /// Have one payer shown in full, which is noted.
+    UnmaskPayer,
+    /// See payers in full, and export payments.
+    SeePayers,
     /// Cancel, capture, refund, redeliver.
     ChangePayments,
     /// Applications, keys, webhook secrets, test events.
@@ -201,13 +211,14 @@ mod tests {
 
     #[test]
     fn each_role_may_do_what_it_is_for() {
-        use Permission::{ChangePayments, Look, ManageApplications, ManagePeople};
+        use Permission::{ChangePayments, Look, ManageApplications, ManagePeople, SeePayers, UnmaskPayer};
         let permitted = |role: Role| {
-            [Look, ChangePayments, ManageApplications, ManagePeople].map(|wanted| role.permits(wanted))
+            [Look, UnmaskPayer, SeePayers, ChangePayments, ManageApplications, ManagePeople]
+                .map(|wanted| role.permits(wanted))
         };
-        assert_eq!(permitted(Role::Owner), [true; 4]);
-        assert_eq!(permitted(Role::Developer), [true, true, true, false]);
-        assert_eq!(permitted(Role::Viewer), [true, false, false, false]);
+        assert_eq!(permitted(Role::Owner), [true; 6]);
+        assert_eq!(permitted(Role::Developer), [true, true, true, true, true, false]);
+        assert_eq!(permitted(Role::Viewer), [true, true, false, false, false, false]);
         assert_eq!(Role::ALL.map(|role| Role::parse(role.as_str())), Role::ALL.map(Some));
     }
 

@@ -93,6 +93,7 @@ fn settings() -> ApiPixSettings {
             registration: Registration::Off,
             address: None,
             token: Secret::new("no callbacks".into()),
+            other_tokens: Vec::new(),
             headers: Vec::new(),
         },
         lists: true,

@@ -10,6 +10,7 @@ use quita_domain::time::Timestamp;
 
 use crate::history::HistoryStore;
 use crate::reconciliation::ReconciliationStore;
+use crate::secret_keys::SecretKeyStore;
 use crate::store::{AccessStore, Store, StoreError};
 
 /// Users and sessions.
@@ -83,11 +84,25 @@ pub trait FiguresStore: Send + Sync + 'static {
 
 /// A store that serves payments, consoles, reconciliation and replays.
 pub trait WholeStore:
-    Store + PeopleStore + AuditStore + KeyringStore + FiguresStore + ReconciliationStore + HistoryStore
+    Store
+    + PeopleStore
+    + AuditStore
+    + KeyringStore
+    + SecretKeyStore
+    + FiguresStore
+    + ReconciliationStore
+    + HistoryStore
 {
 }
 
 impl<S> WholeStore for S where
-    S: Store + PeopleStore + AuditStore + KeyringStore + FiguresStore + ReconciliationStore + HistoryStore
+    S: Store
+        + PeopleStore
+        + AuditStore
+        + KeyringStore
+        + SecretKeyStore
+        + FiguresStore
+        + ReconciliationStore
+        + HistoryStore
 {
 }

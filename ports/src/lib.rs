@@ -6,6 +6,7 @@ mod console;
 mod history;
 mod operator;
 mod reconciliation;
+mod secret_keys;
 mod store;
 pub mod trace;
 mod webhook;
@@ -19,6 +20,7 @@ pub use console::{AuditStore, FiguresStore, KeyringStore, PeopleStore, WholeStor
 pub use history::{HistoryStore, PastFilter, PastPage};
 pub use operator::OperatorStore;
 pub use reconciliation::{ListPage, ListReader, PaidPlace, ReconciliationStore, RunClaim};
+pub use secret_keys::{ApplicationPlace, SecretKeyStore, Vault, VaultError};
 pub use store::{
     AccessStore, Backlog, DueDelivery, ExceptionStore, InboxStore, Listed, OutboxPlace, PaymentStore, Store,
     StoreError, Unreadable, Write, WriteError, place_of,

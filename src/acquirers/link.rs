@@ -60,12 +60,12 @@ impl Link {
             AdapterConfig::Sandbox(sandbox) => {
                 let settle_after_ms = u64::try_from(sandbox.settle_after.as_millis()).unwrap_or(u64::MAX);
                 let settings = SandboxSettings { settle_after_ms, ..SandboxSettings::default() };
-                let secret = site.keys.notification_secret(&spec.name, sandbox);
-                Adapter::Sandbox(Arc::new(SandboxFactory::new(spec, settings, secret, own_clock)))
+                let secrets = site.keyring.notification_secrets(&spec.name, sandbox);
+                Adapter::Sandbox(Arc::new(SandboxFactory::new(spec, settings, secrets, own_clock)))
             }
             AdapterConfig::ApiPix(api_pix) => {
                 let settings =
-                    api_pix.settings(site.callback_token(acquirer, api_pix), &site.notifications(acquirer));
+                    api_pix.settings(site.callback_tokens(acquirer, api_pix), &site.notifications(acquirer));
                 let exchange = exchange(acquirer, &status, clock)?;
                 Adapter::ApiPix(Arc::new(ApiPixFactory::new(spec, settings, exchange, own_clock)))
             }
@@ -144,11 +144,11 @@ impl Link {
     pub(super) fn take(&self, Prepared { acquirer, exchange }: Prepared, site: &Site) {
         match (&self.adapter, &acquirer.adapter, exchange) {
             (Adapter::Sandbox(factory), AdapterConfig::Sandbox(sandbox), _) => {
-                factory.reconfigure(site.keys.notification_secret(&acquirer.spec.name, sandbox));
+                factory.reconfigure(site.keyring.notification_secrets(&acquirer.spec.name, sandbox));
             }
             (Adapter::ApiPix(factory), AdapterConfig::ApiPix(api_pix), Some(exchange)) => {
-                let token = site.callback_token(&acquirer, api_pix);
-                factory.reconfigure(api_pix.settings(token, &site.notifications(&acquirer)), exchange);
+                let tokens = site.callback_tokens(&acquirer, api_pix);
+                factory.reconfigure(api_pix.settings(tokens, &site.notifications(&acquirer)), exchange);
             }
             (Adapter::Cielo(factory), AdapterConfig::Cielo(cielo), Some(exchange)) => {
                 factory.reconfigure(cielo.settings.clone(), exchange);

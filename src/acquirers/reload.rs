@@ -13,6 +13,7 @@ use crate::config::Config;
 use crate::config::acquirer::AcquirerConfig;
 use crate::config::problem::ConfigError;
 use crate::config::route;
+use crate::keyring::Keyring;
 
 /// Reads the configuration again, as it was read at the start.
 #[derive(Clone)]
@@ -80,6 +81,7 @@ pub(crate) struct Reload {
     pub(crate) operators: Operators,
     /// What the service was started with.
     pub(crate) started: Config,
+    pub(crate) keyring: Arc<Keyring>,
     pub(crate) metrics: ReloadMetrics,
 }
 
@@ -182,7 +184,7 @@ impl Reload {
     }
 
     fn apply(&self, changes: Vec<Change<'_>>) {
-        let site = Site::of(&self.started);
+        let site = Site::new(&self.started, Arc::clone(&self.keyring));
         for Change { link, acquirer, standing, prepared } in changes {
             if let Some(Standing { priority, weight }) = standing {
                 link.note_standing(priority, weight);

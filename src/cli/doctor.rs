@@ -10,7 +10,7 @@ use std::time::Duration;
 use actix_web::rt::time::timeout;
 use quita_adapters::system::SystemClock;
 use quita_domain::access::ApiKey;
-use quita_ports::{Clock, Store, StoreError};
+use quita_ports::{Clock, StoreError, WholeStore};
 
 use super::failure::Failure;
 use super::output;
@@ -33,6 +33,7 @@ pub(super) async fn run(settings: Settings) -> Result<(), Failure> {
             findings.extend(checks::acquirers(&config));
             findings.extend(providers::reach(&config).await);
             findings.push(checks::secret_key(&config));
+            findings.push(checks::proxy(&config));
             findings.push(checks::open_files(open_files::most()));
             findings.extend(stored(&config).await);
         }
@@ -75,11 +76,13 @@ async fn stored(config: &Config) -> Vec<Finding> {
         checks::clock(now, made_at, newest),
         checks::keys(&keys, config.environment, now),
     ];
-    findings.extend(checks::webhook_secrets(&*store, &keys, now).await);
+    let strongbox = config.secret_keys.strongbox(store.clone());
+    findings.extend(checks::key_of_store(&strongbox, &config.secret_keys).await);
+    findings.extend(checks::webhook_secrets((&*store, &strongbox), &keys, now).await);
     findings
 }
 
-async fn reach(url: &StoreUrl) -> Result<(Arc<dyn Store>, Vec<ApiKey>), StoreError> {
+async fn reach(url: &StoreUrl) -> Result<(Arc<dyn WholeStore>, Vec<ApiKey>), StoreError> {
     let store = store::open(url, Purpose::Maintenance).await.map_err(|error| error.cause)?;
     store.ping().await?;
     let keys = store.keys().await?;
@@ -125,7 +128,8 @@ mod tests {
         let config = config(&path);
         let store = Arc::new(EmbeddedStore::open_sole_writer(&path).unwrap());
         check(&config, &[&HEALTHY[..], &[(Level::Warn, "keys"), (Level::Ok, "secrets")]].concat()).await;
-        let access = Access::new(store.clone(), Arc::new(SystemClock));
+        let strongbox = config.secret_keys.strongbox(store.clone());
+        let access = Access::new(store.clone(), strongbox, Arc::new(SystemClock));
         let owner = Owner {
             merchant: MerchantId::new("acme"),
             application: ApplicationName::new("shop"),

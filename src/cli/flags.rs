@@ -17,6 +17,10 @@ pub struct ServiceFlags(Values);
 #[derive(Debug, Clone, Default)]
 pub struct StoreFlags(Values);
 
+/// The options of commands that need the store and what its secrets are sealed with.
+#[derive(Debug, Clone, Default)]
+pub struct StoreAccessFlags(Values);
+
 impl ServiceFlags {
     /// What flags, environment and file say together.
     pub fn settings(self) -> Settings {
@@ -41,12 +45,23 @@ impl StoreFlags {
     }
 }
 
+impl StoreAccessFlags {
+    /// What flags, environment and file say together.
+    pub fn settings(self) -> Settings {
+        Settings::gather(self.0, env::vars_os())
+    }
+}
+
 fn of_service() -> impl Iterator<Item = ConfigOption> {
     [CONFIG_FILE].into_iter().chain(OPTIONS).filter(|option| !option.is_secret)
 }
 
 fn of_store() -> impl Iterator<Item = ConfigOption> {
     of_service().filter(|option| matches!(option.name, "config" | "store"))
+}
+
+fn of_store_access() -> impl Iterator<Item = ConfigOption> {
+    of_service().filter(|option| matches!(option.name, "config" | "store" | "secret-key-file"))
 }
 
 fn augment(command: Command, options: impl Iterator<Item = ConfigOption>) -> Command {
@@ -91,3 +106,4 @@ macro_rules! flags_of {
 
 flags_of!(ServiceFlags, of_service);
 flags_of!(StoreFlags, of_store);
+flags_of!(StoreAccessFlags, of_store_access);

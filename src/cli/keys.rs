@@ -13,10 +13,10 @@ use quita_ports::Clock;
 
 use super::audited;
 use super::failure::Failure;
-use super::flags::StoreFlags;
+use super::flags::StoreAccessFlags;
 use super::output;
+use crate::config::StoreAccess;
 use crate::config::duration::{DURATION_FORM, parse_duration};
-use crate::config::store_url::StoreUrl;
 use crate::service::access::{Access, DEFAULT_APPLICATION, NewKey};
 use crate::service::audit::{Audit, AuditDraft};
 use crate::store::{self, Purpose};
@@ -47,14 +47,14 @@ pub(super) struct Create {
     #[arg(long, value_name = "DURATION", value_parser = lifetime)]
     expires_in: Option<Duration>,
     #[command(flatten)]
-    store: StoreFlags,
+    store: StoreAccessFlags,
 }
 
 /// Every key.
 #[derive(Debug, Args)]
 pub(super) struct List {
     #[command(flatten)]
-    store: StoreFlags,
+    store: StoreAccessFlags,
 }
 
 /// One key.
@@ -63,7 +63,7 @@ pub(super) struct Revoke {
     /// The key's id: what stands between the second and the third underscore
     key_id: String,
     #[command(flatten)]
-    store: StoreFlags,
+    store: StoreAccessFlags,
 }
 
 /// One application of one merchant.
@@ -120,11 +120,11 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
 }
 
 /// Opens the store beside the service, for keys and secrets and for the log of what is done with them.
-pub(super) async fn office(flags: StoreFlags) -> Result<(Access, Audit), Failure> {
-    let url = StoreUrl::from_settings(flags.settings())?;
+pub(super) async fn office(flags: StoreAccessFlags) -> Result<(Access, Audit), Failure> {
+    let StoreAccess { url, secret_keys } = StoreAccess::from_settings(flags.settings())?;
     let store = store::open(&url, Purpose::Maintenance).await?;
-    let clock = Arc::new(SystemClock);
-    Ok((Access::new(store.clone(), clock.clone()), Audit::new(store, clock)))
+    let (strongbox, clock) = (secret_keys.strongbox(store.clone()), Arc::new(SystemClock));
+    Ok((Access::new(store.clone(), strongbox, clock.clone()), Audit::new(store, clock)))
 }
 
 fn scope_names(scopes: &[Scope]) -> String {

@@ -1,19 +1,23 @@
 //! `quita secrets`: show and rotate the webhook secrets of an application, of one mode.
 
 use clap::{Args, Subcommand};
+use quita_actors::{SecretKeyError, Unmoved, Which};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::Mode;
 
 use super::audited;
 use super::failure::Failure;
-use super::flags::{ServiceFlags, StoreFlags};
+use super::flags::{ServiceFlags, StoreAccessFlags};
 use super::keys::{ApplicationArgs, mode, office};
 use super::output;
 use crate::acquirers::Site;
-use crate::config::Config;
 use crate::config::acquirer::AdapterConfig;
-use crate::http::Keys;
+use crate::config::{Config, StoreAccess};
 use crate::service::audit::AuditDraft;
+use crate::store::{self, Purpose};
+
+/// Applications whose secrets are encrypted anew in one step.
+const REWRAPPED_AT_ONCE: usize = 100;
 
 /// What is done with secrets.
 #[derive(Debug, Subcommand)]
@@ -25,6 +29,16 @@ pub(super) enum SecretsCommand {
     /// Print what authenticates an acquirer's notices: the sandbox's signing secret, the whole address to which a bank
     /// calls back, the value of Cielo's header
     Notification(NotificationArgs),
+    /// Encrypt all secrets of the store with the newest secret key, beside a running service: give every node that key
+    /// first, in front of the one before
+    Rewrap(RewrapArgs),
+}
+
+/// Which store.
+#[derive(Debug, Args)]
+pub(super) struct RewrapArgs {
+    #[command(flatten)]
+    store: StoreAccessFlags,
 }
 
 /// Which acquirer's secret.
@@ -46,7 +60,7 @@ pub(super) struct SecretArgs {
     #[arg(long, default_value = "test", value_parser = mode)]
     mode: Mode,
     #[command(flatten)]
-    store: StoreFlags,
+    store: StoreAccessFlags,
 }
 
 pub(super) async fn run(command: SecretsCommand) -> Result<(), Failure> {
@@ -54,6 +68,7 @@ pub(super) async fn run(command: SecretsCommand) -> Result<(), Failure> {
         SecretsCommand::Notification(NotificationArgs { acquirer, service }) => {
             vec![notification_secret(&acquirer, &Config::from_settings(service.settings())?)?]
         }
+        SecretsCommand::Rewrap(RewrapArgs { store }) => return rewrap(store).await,
         SecretsCommand::Show(SecretArgs { application, mode, store }) => {
             let (merchant, application) = application.names();
             let (access, audit) = office(store).await?;
@@ -76,6 +91,44 @@ pub(super) async fn run(command: SecretsCommand) -> Result<(), Failure> {
     secrets.iter().try_for_each(|secret| output::result(secret))
 }
 
+/// Has the store work with the newest secret key, then encrypts with it whatever is encrypted with another. Done again, it
+/// goes on where it ended.
+async fn rewrap(flags: StoreAccessFlags) -> Result<(), Failure> {
+    let StoreAccess { url, secret_keys } = StoreAccess::from_settings(flags.settings())?;
+    let store = store::open(&url, Purpose::Maintenance).await?;
+    let strongbox = secret_keys.strongbox(store);
+    let failed = |error: SecretKeyError| Failure::failed(error.to_string());
+    strongbox.work_with_newest(&secret_keys.id_keys()).await.map_err(failed)?;
+    let newest = secret_keys.newest().id();
+    output::note(&format!("The store works with the secret key {newest}; every node does within 2 s."));
+    let (mut place, mut looked_at, mut sealed, mut unmoved) = (None, 0_u64, 0_u64, 0_u64);
+    loop {
+        let moved =
+            strongbox.move_page(Which::All, place.as_ref(), REWRAPPED_AT_ONCE).await.map_err(failed)?;
+        (looked_at, sealed) =
+            (looked_at.saturating_add(moved.looked_at), sealed.saturating_add(moved.sealed));
+        for Unmoved { application: (merchant, name), why } in moved.unmoved {
+            unmoved = unmoved.saturating_add(1);
+            let (merchant, name) = (output::printable(merchant.as_str()), output::printable(name.as_str()));
+            output::note(&format!(
+                "The secrets of application {name:?} of {merchant:?} stay as they are: {why}."
+            ));
+        }
+        place = moved.next;
+        if place.is_none() {
+            break;
+        }
+    }
+    strongbox.forget_replaced().await.map_err(failed)?;
+    output::note(&format!(
+        "{looked_at} webhook secrets were looked at, and {sealed} of them encrypted anew."
+    ));
+    match unmoved {
+        0 => Ok(()),
+        _ => Err(Failure::failed(format!("{unmoved} applications stay as they are."))),
+    }
+}
+
 /// What authenticates notices of an acquirer: configured, or derived from the service's secret key. Nothing is stored.
 fn notification_secret(acquirer: &str, config: &Config) -> Result<String, Failure> {
     let Some(found) = config.acquirers.iter().find(|known| known.spec.name.as_str() == acquirer) else {
@@ -86,7 +139,8 @@ fn notification_secret(acquirer: &str, config: &Config) -> Result<String, Failur
     let site = Site::of(config);
     Ok(match &found.adapter {
         AdapterConfig::Sandbox(sandbox) => {
-            Keys::new(config.secret_key.expose()).notification_secret(&found.spec.name, sandbox).reveal()
+            let secret = site.notification_secret(&found.spec.name, sandbox);
+            secret.map(|secret| secret.reveal()).unwrap_or_default()
         }
         AdapterConfig::ApiPix(api_pix) => {
             output::note("The address to which the bank calls back; whoever knows it may send hints:");

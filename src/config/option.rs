@@ -135,8 +135,12 @@ pub const OPTIONS: [ConfigOption; 27] = [
         "File that holds the password of the operator's console, instead of QUITA_OPERATOR_PASSWORD",
     ),
     secret("operator-password", "Password of the operator's console, at least 15 characters"),
-    option("secret-key-file", "FILE", "File that holds the secret key, instead of QUITA_SECRET_KEY"),
-    secret("secret-key", "Key behind payment ids and page addresses, at least 32 characters"),
+    option("secret-key-file", "FILE", "File that holds the secret keys, instead of QUITA_SECRET_KEY"),
+    secret(
+        "secret-key",
+        "Key behind payment ids, page addresses and secrets in the store, at least 32 characters; several while it is \
+         changed: a line for each, the newest first",
+    ),
 ];
 
 /// The option with this name.

@@ -15,7 +15,7 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
     let mut refuse = |option: &str, message: String| {
         problems.push(Problem { option: option.into(), severity: Severity::Unsafe, message });
     };
-    if config.secret_key.is_short() {
+    if config.secret_keys.has_short() {
         refuse(
             "secret-key",
             format!("it is shorter than {MIN_SECRET_KEY_CHARACTERS} characters; {MAKE_A_KEY}"),
@@ -23,7 +23,7 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
     }
     if config.environment == Environment::Development {
         let is_open = [config.listen, config.ops_listen].into_iter().find(|address| !is_loopback(*address));
-        if let Some(address) = is_open.filter(|_| config.secret_key.is_default()) {
+        if let Some(address) = is_open.filter(|_| config.secret_keys.has_default()) {
             refuse(
                 "secret-key",
                 format!(
@@ -34,7 +34,7 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
         }
         return problems;
     }
-    if config.secret_key.is_default() {
+    if config.secret_keys.has_default() {
         refuse("secret-key", format!("production needs a key of its own; {MAKE_A_KEY}"));
     }
     match &config.public_url {
@@ -69,6 +69,16 @@ pub(super) fn warnings(config: &Config, store_is_flag: bool, now: Timestamp) -> 
              which operators reach them"
                 .into(),
         );
+    }
+    // Production has a proxy, since Quita itself speaks no TLS. Not refused: one that passes connections on as they are
+    // has no header to add.
+    if config.environment == Environment::Production && !config.behind_proxy {
+        warnings.push(format!(
+            "behind-proxy is false: whoever connects to {} counts as the client, so behind a proxy all clients share its \
+             address, and 40 wrong passwords of anybody keep everybody from signing in; set behind-proxy = true, and let \
+             the proxy add X-Forwarded-For",
+            config.listen
+        ));
     }
     if config.operator_password.is_none() {
         warnings.push(

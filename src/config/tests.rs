@@ -228,19 +228,32 @@ fn a_password_in_a_flag_is_worth_a_warning_and_is_never_repeated() {
 #[test]
 fn the_secret_key_comes_from_the_environment_or_a_file_of_its_own() {
     let config = load(&[], &[("QUITA_SECRET_KEY", SECRET)], None).unwrap();
-    assert_eq!(config.secret_key.expose(), SECRET.as_bytes());
+    assert_eq!(config.secret_keys.newest().expose(), SECRET.as_bytes());
     assert!(!format!("{config:?}").contains(SECRET));
     let mut file = tempfile::NamedTempFile::new().unwrap();
     writeln!(file, "{SECRET}").unwrap();
     let path = file.path().to_str().unwrap();
     let config = load(&[("secret-key-file", path)], &[], None).unwrap();
-    assert_eq!(config.secret_key.expose(), SECRET.as_bytes());
+    assert_eq!(config.secret_keys.newest().expose(), SECRET.as_bytes());
     let both = load(&[("secret-key-file", path)], &[("QUITA_SECRET_KEY", SECRET)], None);
     assert!(refusals(both)[0].contains("both set"));
     let in_file = refusals(load(&[], &[], Some(&format!("secret-key = '{SECRET}'"))));
     assert!(in_file[0].contains("QUITA_SECRET_KEY") && !in_file[0].contains(SECRET), "{in_file:?}");
     let missing = refusals(load(&[("secret-key-file", "/nowhere/at/all")], &[], None));
     assert!(missing[0].contains("/nowhere/at/all"), "{missing:?}");
+}
+
+#[test]
+fn several_secret_keys_stand_in_lines_the_newest_first() {
+    let keys = |text: &str| load(&[], &[("QUITA_SECRET_KEY", text)], None).unwrap().secret_keys;
+    let several = keys(&format!("{SECRET}-new\n\n{SECRET}-mid\r\n{SECRET}\n"));
+    let found: Vec<_> = several.each().map(|key| String::from_utf8_lossy(key.expose())).collect();
+    assert_eq!(found, [format!("{SECRET}-new"), format!("{SECRET}-mid"), SECRET.to_owned()]);
+    assert_eq!(several.newest(), keys(&format!("{SECRET}-new")).newest());
+    assert_eq!(several.oldest(), keys(SECRET).newest());
+    assert_eq!(keys(SECRET).oldest(), keys(SECRET).newest());
+    assert!(keys(&format!("{SECRET}\nshort")).has_short());
+    assert!(keys(&format!("{SECRET}\nquita-development-key-known-to-everybody")).has_default());
 }
 
 #[test]

@@ -4,7 +4,6 @@ pub(super) mod answer;
 pub(super) mod assets;
 pub(super) mod attempts;
 pub(super) mod audit_log;
-pub(super) mod client_address;
 pub(super) mod console_kind;
 pub(super) mod cookies;
 pub(super) mod csv;

@@ -26,6 +26,7 @@ mod words;
 use std::sync::Arc;
 
 use actix_web::web::Data;
+use quita_actors::Strongbox;
 use quita_ports::{Clock, WebhookSenderFactory, WholeStore};
 
 use super::kit::attempts::Attempts;
@@ -66,14 +67,14 @@ impl MerchantConsole {
         edge: Data<Edge>,
         store: Arc<dyn WholeStore>,
         webhooks: Arc<dyn WebhookSenderFactory>,
-        config: &Config,
+        (config, strongbox): (&Config, Strongbox),
     ) -> Self {
         let clock = Arc::clone(&edge.clock);
         let is_secure = config.environment == Environment::Production;
         Self {
             edge,
             people: People::new(store.clone(), Arc::clone(&clock)),
-            access: Access::new(store.clone(), Arc::clone(&clock)),
+            access: Access::new(store.clone(), strongbox, Arc::clone(&clock)),
             audit: Audit::new(store.clone(), Arc::clone(&clock)),
             store,
             clock,

@@ -31,6 +31,7 @@ use super::kit::console_kind::ConsoleKind;
 use super::kit::cookies::Cookies;
 use super::kit::live::Streams;
 use crate::acquirers::Link;
+use crate::config::secret_key::SecretKey;
 use crate::config::{Config, Environment};
 use crate::service::audit::Audit;
 use crate::service::people::{OperatorCredential, People};
@@ -81,8 +82,9 @@ impl OperatorConsole {
             streams: Arc::new(Streams::new()),
             samples: live::Encoded::default(),
             recent: recent::RecentSessions::default(),
-            credential: password
-                .map(|password| OperatorCredential::new(password, config.secret_key.expose())),
+            credential: password.map(|password| {
+                OperatorCredential::new(password, config.secret_keys.each().map(SecretKey::expose))
+            }),
             store_name: config.store.to_string(),
             links: Vec::new(),
         }

@@ -8,6 +8,7 @@ use actix_web::http::header::AUTHORIZATION;
 use actix_web::{FromRequest, HttpRequest, web};
 use quita_domain::access::Scope;
 
+use super::client_address::address_of;
 use super::edge::Edge;
 use super::errors::ApiError;
 use crate::service::access::{AccessError, Caller};
@@ -53,8 +54,10 @@ async fn authorize(request: &HttpRequest, scope: Scope) -> Result<Caller, ApiErr
     let mut sent = request.headers().get_all(AUTHORIZATION);
     let (Some(header), None) = (sent.next(), sent.next()) else { return Err(ApiError::unauthorized()) };
     let header = header.to_str().map_err(|_| ApiError::unauthorized())?;
-    let caller = edge.verifier.verify(header).await.map_err(|error| match error {
+    let from = address_of(request, edge.is_behind_proxy);
+    let caller = edge.verifier.verify(header, from).await.map_err(|error| match error {
         AccessError::Invalid => ApiError::unauthorized(),
+        AccessError::TooMany(retry_after_s) => ApiError::too_many_unknown_keys(retry_after_s),
         AccessError::StoreUnavailable(error) => quita_actors::Denied::StoreUnavailable(error).into(),
     })?;
     edge.rate_limit.count(&caller.key_id)?;

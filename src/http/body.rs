@@ -1,23 +1,29 @@
-//! Reading a body: JSON only, bounded in size and in time.
+//! Reading a body: JSON only, bounded in size and in time. It may hold a card, so it is zeroed when it is dropped.
 
 use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
-use actix_web::web::{Bytes, BytesMut, Payload};
+use actix_web::web::Payload;
 use actix_web::{HttpMessage, HttpRequest};
 use futures_util::StreamExt;
 use tokio::time::timeout;
+use zeroize::Zeroizing;
 
 use super::errors::ApiError;
 
 /// The largest body (contract §1.1).
 const MAX_BYTES: usize = 256 * 1024;
+/// The room that a body has at first, unless it is announced to be smaller.
+const FIRST_ROOM: usize = 8 * 1024;
 /// How long a caller may take to send it.
 pub(crate) const BODY_TIME_OUT: Duration = Duration::from_secs(10);
 
+/// The bytes of a whole body, of which no copy is left behind here.
+pub(crate) type Body = Zeroizing<Vec<u8>>;
+
 /// Reads a JSON body.
-pub(crate) async fn read_json(request: &HttpRequest, payload: Payload) -> Result<Bytes, ApiError> {
+pub(crate) async fn read_json(request: &HttpRequest, payload: Payload) -> Result<Body, ApiError> {
     let is_json = request.content_type().eq_ignore_ascii_case("application/json");
     if !is_json {
         let message = "send the body as application/json";
@@ -27,7 +33,7 @@ pub(crate) async fn read_json(request: &HttpRequest, payload: Payload) -> Result
 }
 
 /// Reads a JSON body that may be left out; then the content type may be too.
-pub(crate) async fn read_optional_json(request: &HttpRequest, payload: Payload) -> Result<Bytes, ApiError> {
+pub(crate) async fn read_optional_json(request: &HttpRequest, payload: Payload) -> Result<Body, ApiError> {
     let says_json = request.headers().contains_key(CONTENT_TYPE);
     if says_json {
         return read_json(request, payload).await;
@@ -41,12 +47,14 @@ pub(crate) async fn read_optional_json(request: &HttpRequest, payload: Payload) 
 }
 
 /// Reads a body of any kind.
-pub(crate) async fn read(request: &HttpRequest, payload: Payload) -> Result<Bytes, ApiError> {
-    let announced = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-    if announced.is_some_and(|length: usize| length > MAX_BYTES) {
+pub(crate) async fn read(request: &HttpRequest, payload: Payload) -> Result<Body, ApiError> {
+    let announced: Option<usize> =
+        request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    if announced.is_some_and(|length| length > MAX_BYTES) {
         return Err(too_large());
     }
-    match timeout(BODY_TIME_OUT, collect(payload)).await {
+    let room = announced.map_or(FIRST_ROOM, |announced| announced.min(FIRST_ROOM));
+    match timeout(BODY_TIME_OUT, collect(payload, room)).await {
         Ok(body) => body,
         Err(_) => {
             let message = format!("the body must arrive within {} s", BODY_TIME_OUT.as_secs());
@@ -55,20 +63,49 @@ pub(crate) async fn read(request: &HttpRequest, payload: Payload) -> Result<Byte
     }
 }
 
-async fn collect(mut payload: Payload) -> Result<Bytes, ApiError> {
-    let mut body = BytesMut::new();
+async fn collect(mut payload: Payload, room: usize) -> Result<Body, ApiError> {
+    let mut body = Body::new(Vec::with_capacity(room));
     while let Some(chunk) = payload.next().await {
         let chunk = chunk
             .map_err(|_| ApiError::bad_request("unreadable_body", "the body broke off or is garbled"))?;
         if body.len().saturating_add(chunk.len()) > MAX_BYTES {
             return Err(too_large());
         }
-        body.extend_from_slice(&chunk);
+        append(&mut body, &chunk);
     }
-    Ok(body.freeze())
+    Ok(body)
+}
+
+/// Adds a chunk. A vector that grew by itself would leave what it held behind.
+fn append(body: &mut Body, chunk: &[u8]) {
+    let length = body.len().saturating_add(chunk.len());
+    if length > body.capacity() {
+        let room = length.max(body.capacity().saturating_mul(2));
+        let mut larger = Body::new(Vec::with_capacity(room));
+        larger.extend_from_slice(body);
+        *body = larger;
+    }
+    body.extend_from_slice(chunk);
 }
 
 fn too_large() -> ApiError {
     let message = format!("the body must not be larger than {} KiB", MAX_BYTES / 1024);
     ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "payload_too_large", message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_whole_however_it_comes() {
+        let sent: Vec<u8> = (0..=u8::MAX).cycle().take(3 * FIRST_ROOM).collect();
+        for size in [1, 7, 4_096, sent.len()] {
+            let mut body = Body::new(Vec::with_capacity(10));
+            for chunk in sent.chunks(size) {
+                append(&mut body, chunk);
+            }
+            assert_eq!(*body, sent);
+        }
+    }
 }

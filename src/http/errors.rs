@@ -99,7 +99,14 @@ impl ApiError {
     }
 
     pub(crate) fn too_many_requests(retry_after_s: u64) -> Self {
-        let message = "this key sends more requests a second than it may";
+        Self::rate_limited(retry_after_s, "this key sends more requests a second than it may")
+    }
+
+    pub(crate) fn too_many_unknown_keys(retry_after_s: u64) -> Self {
+        Self::rate_limited(retry_after_s, "too many unknown API keys come from this network")
+    }
+
+    fn rate_limited(retry_after_s: u64, message: &str) -> Self {
         Self {
             retry_after_s: Some(retry_after_s.max(1)),
             ..Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message)
@@ -111,6 +118,13 @@ impl ApiError {
             retry_after_s: Some(RETRY_AFTER_S),
             ..Self::new(StatusCode::SERVICE_UNAVAILABLE, code, message)
         }
+    }
+
+    /// The store works with a secret key that this node was not given; the log says which.
+    pub(crate) fn secret_key_missing() -> Self {
+        let message =
+            "this node takes no new payments until its configuration is mended; nothing was charged";
+        Self::unavailable("secret_key_missing", message)
     }
 
     /// A defect: the log has it, the caller does not.

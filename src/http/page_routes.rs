@@ -20,10 +20,12 @@ use quita_domain::order::Payer;
 use quita_domain::payment::Payment;
 use quita_domain::slip::{IssuedBoleto, document_number};
 use serde::Serialize;
+use subtle::ConstantTimeEq;
 
 use super::edge::Edge;
 use super::errors::ApiError;
 use super::pages::boleto_page::{BoletoPage, PartyView};
+use super::pages::is_open;
 use super::pages::pix_page::PixPage;
 use super::pages::{self, assets};
 
@@ -54,6 +56,7 @@ pub(crate) async fn boleto(edge: Data<Edge>, name: Path<String>) -> Result<HttpR
     let Some(Issued::Boleto(issued)) = payment.state.issued.as_deref() else { return Err(not_issued()) };
     match kind {
         "" => boleto_page(token, &payment, issued),
+        "pdf" if !is_open(payment.status()) => Err(over()),
         "pdf" => {
             let file = format!("inline; filename=\"boleto-{}.pdf\"", issued.due_date);
             let pdf = boleto_pdf(&slip(&payment, issued)?);
@@ -112,6 +115,8 @@ fn boleto_page(token: &str, payment: &Payment, issued: &IssuedBoleto) -> Result<
         document_formatted: party.document_formatted,
         address: party.address,
     };
+    // Whoever has the address of the page has it for ever; who paid, and where from, is nobody's business any more.
+    let payer = if is_open(payment.status()) { party(slip.payer) } else { covered(&payment.order.payer) };
     page(&BoletoPage {
         path: format!("/boletos/{token}"),
         bank: format!("{} ({})", slip.bank_name, slip.bank_code),
@@ -122,7 +127,7 @@ fn boleto_page(token: &str, payment: &Payment, issued: &IssuedBoleto) -> Result<
         our_number: slip.our_number,
         document_number: slip.document_number,
         beneficiary: party(slip.beneficiary),
-        payer: party(slip.payer),
+        payer,
         instructions: slip.instructions,
         status: payment.status(),
         is_test: slip.is_test,
@@ -161,6 +166,15 @@ fn slip(payment: &Payment, issued: &IssuedBoleto) -> Result<BoletoSlip, ApiError
     })
 }
 
+/// A payer of whom document and address are hidden.
+fn covered(payer: &Payer) -> PartyView {
+    PartyView {
+        name: payer.full_name(),
+        document_formatted: format!("{} {}", payer.document.kind().as_str(), payer.document.masked()),
+        address: Vec::new(),
+    }
+}
+
 fn party_of(payer: &Payer) -> Party {
     let kind = match payer.document.kind() {
         DocumentType::Cpf => "CPF",
@@ -185,8 +199,11 @@ async fn payment(edge: &Edge, token: &str, method: Method) -> Result<Arc<Payment
 }
 
 async fn any_payment(edge: &Edge, token: &str) -> Result<Arc<Payment>, ApiError> {
-    let id = edge.keys.page_payment(token).ok_or_else(nothing_here)?;
-    edge.payments.read(id).await?.ok_or_else(nothing_here)
+    let id = edge.keyring.page_payment(token).ok_or_else(nothing_here)?;
+    let payment = edge.payments.read(id).await?.ok_or_else(nothing_here)?;
+    // Its own and no other that a key of ours makes: an old key opens the pages of its time alone.
+    let is_own: bool = payment.page_token.as_bytes().ct_eq(token.as_bytes()).into();
+    if is_own { Ok(payment) } else { Err(nothing_here()) }
 }
 
 fn qr(payment: &Payment) -> Result<QrImage, ApiError> {
@@ -223,6 +240,10 @@ fn split(name: &str) -> (&str, &str) {
 
 fn nothing_here() -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, "not_found", "there is nothing at this address")
+}
+
+fn over() -> ApiError {
+    ApiError::new(StatusCode::GONE, "gone", "this boleto can't be paid any more, so there is no slip of it")
 }
 
 fn not_issued() -> ApiError {

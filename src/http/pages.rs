@@ -12,6 +12,8 @@ mod state_words;
 
 use quita_domain::time::Timestamp;
 
+pub(crate) use state_words::is_open;
+
 /// The header these pages are to be served with.
 pub(crate) const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
      img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

@@ -44,16 +44,17 @@ pub(crate) async fn create(
     Ok(answer_created(&edge, &created))
 }
 
-/// A known key is answered before rules that depend on the clock are tried, so that an old replay stays a replay.
+/// A known key is answered before rules that depend on the clock are tried, so that an old replay stays a replay; and so it
+/// does on a node that may make nothing new.
 async fn create_keyed(
     edge: &Edge,
     owner: Owner,
     parsed: ParsedRequest,
     key: &str,
 ) -> Result<Created, ApiError> {
-    let id = edge.keys.transaction_id(&owner, key);
-    let fingerprint = parsed.fingerprint(edge.keys.fingerprint());
-    if !parsed.clock_violations.is_empty()
+    let id = edge.keyring.transaction_id(&owner, key);
+    let fingerprint = parsed.fingerprint(edge.keyring.fingerprint());
+    if (!parsed.clock_violations.is_empty() || !edge.keyring.has_key_of_now())
         && let Some(known) = edge.payments.read(id).await?
     {
         return if known.fingerprint.as_ref() == Some(&fingerprint) {
@@ -73,10 +74,19 @@ async fn create_new(
     fingerprint: Option<String>,
 ) -> Result<Created, ApiError> {
     let purchase = parsed.into_purchase()?;
-    let page_token = edge.keys.page_token(id);
+    let page_token = edge.keyring.page_token(id).ok_or_else(ApiError::secret_key_missing)?;
     let card = purchase.card.as_ref();
-    let card_fingerprint = card.map(|card| edge.keys.card_fingerprint(card, owner.mode));
-    let new = CreatePayment { id, owner, purchase, fingerprint, card_fingerprint, page_token };
+    let (card_fingerprint, other_card_fingerprints) =
+        card.map(|card| edge.keyring.card_fingerprints(card, owner.mode)).unwrap_or_default();
+    let new = CreatePayment {
+        id,
+        owner,
+        purchase,
+        fingerprint,
+        card_fingerprint,
+        other_card_fingerprints,
+        page_token,
+    };
     Ok(edge.payments.create(new).await?)
 }
 

@@ -2,15 +2,20 @@
 
 mod last_uses;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod verifier;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use quita_actors::{SecretKeyError, Strongbox};
 use quita_adapters::system::{NoRandomness, random_bytes};
-use quita_domain::access::{ApiKey, Application, PresentedKey, Scope, SigningSecrets, TooManySecrets};
+use quita_domain::access::{
+    ApiKey, Application, PresentedKey, Scope, SigningSecret, SigningSecrets, TooManySecrets,
+};
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
+use quita_domain::secret::Secret;
+use quita_domain::secret_key::{SecretPlace, StoredSecret};
 use quita_domain::text::hex;
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_domain::webhook::signature::WebhookSecret;
@@ -36,7 +41,16 @@ const MAX_RACES: usize = 8;
 #[derive(Clone)]
 pub struct Access {
     store: Arc<dyn KeyringStore>,
+    strongbox: Strongbox,
     clock: Arc<dyn Clock>,
+}
+
+/// A webhook secret in clear, and until when it signs.
+pub struct OpenSecret {
+    /// `whsec_…`
+    pub secret: Secret<String>,
+    /// For ever when absent.
+    pub expires_at: Option<Timestamp>,
 }
 
 /// What a new key is to be.
@@ -71,6 +85,9 @@ pub enum ManageError {
     /// The newest secret is no longer the one that was to be replaced.
     #[error("the secret was rotated meanwhile")]
     RotatedMeanwhile,
+    /// A secret can't be sealed or opened: the right secret key is missing.
+    #[error("{0}")]
+    SecretKey(#[from] SecretKeyError),
     /// The merchant has no such application.
     #[error(
         "merchant {merchant:?} has no application {application:?}; `quita keys create --merchant …` makes it"
@@ -88,8 +105,8 @@ pub enum ManageError {
 
 impl Access {
     /// Works on this store. An `Arc` of a whole store becomes an `Arc<dyn KeyringStore>` by itself.
-    pub fn new(store: Arc<dyn KeyringStore>, clock: Arc<dyn Clock>) -> Self {
-        Self { store, clock }
+    pub fn new(store: Arc<dyn KeyringStore>, strongbox: Strongbox, clock: Arc<dyn Clock>) -> Self {
+        Self { store, strongbox, clock }
     }
 
     /// Makes a key, and the application with its first webhook secrets if it is missing.
@@ -198,7 +215,8 @@ impl Access {
         merchant: MerchantId,
         name: ApplicationName,
     ) -> Result<bool, ManageError> {
-        let secrets = SigningSecrets::new(fresh_secret()?, fresh_secret()?);
+        let [test, live] = [Mode::Test, Mode::Live].map(|mode| SecretPlace::webhook(&merchant, &name, mode));
+        let secrets = SigningSecrets::new(self.fresh_secret(&test).await?, self.fresh_secret(&live).await?);
         let created_at = self.clock.now();
         let application = Application { merchant, name, secrets, title: None, created_at };
         Ok(self.store.insert_application(&application).await?)
@@ -246,7 +264,25 @@ impl Access {
         mode: Mode,
     ) -> Result<Vec<String>, ManageError> {
         let application = self.application(merchant, name).await?;
-        Ok(live_secrets(&application, mode, self.clock.now()))
+        self.live_secrets(&application, mode, self.clock.now())
+    }
+
+    /// The secrets of an application that sign in this mode now, newest first, and until when.
+    ///
+    /// # Errors
+    /// [`ManageError::SecretKey`].
+    pub fn open_secrets(
+        &self,
+        application: &Application,
+        mode: Mode,
+        now: Timestamp,
+    ) -> Result<Vec<OpenSecret>, ManageError> {
+        let place = SecretPlace::webhook(&application.merchant, &application.name, mode);
+        let open = |stored: &SigningSecret| {
+            let secret = self.strongbox.open(&stored.secret, &place)?;
+            Ok(OpenSecret { secret, expires_at: stored.expires_at })
+        };
+        application.secrets.live(mode, now).map(open).collect()
     }
 
     /// Makes a new webhook secret of this mode; each before it signs for a day after it was replaced. Returns those
@@ -290,11 +326,12 @@ impl Access {
         for _ in 0..MAX_RACES {
             let before = self.application(merchant, name).await?;
             let now = self.clock.now();
-            check(&live_secrets(&before, mode, now))?;
+            check(&self.live_secrets(&before, mode, now)?)?;
             let mut after = before.clone();
-            after.secrets.rotate(mode, fresh_secret()?, now)?;
+            let fresh = self.fresh_secret(&SecretPlace::webhook(merchant, name, mode)).await?;
+            after.secrets.rotate(mode, fresh, now)?;
             if self.store.replace_application(&before, &after).await? {
-                return Ok(live_secrets(&after, mode, now));
+                return self.live_secrets(&after, mode, now);
             }
         }
         Err(ManageError::Raced)
@@ -324,18 +361,25 @@ impl Access {
         self.create_application(owner.merchant.clone(), owner.application.clone()).await?;
         Ok(())
     }
+
+    fn live_secrets(
+        &self,
+        application: &Application,
+        mode: Mode,
+        now: Timestamp,
+    ) -> Result<Vec<String>, ManageError> {
+        let open = self.open_secrets(application, mode, now)?;
+        Ok(open.into_iter().map(|open| open.secret.expose().clone()).collect())
+    }
+
+    async fn fresh_secret(&self, place: &SecretPlace) -> Result<StoredSecret, ManageError> {
+        let bytes: [u8; WebhookSecret::BYTES] = random_bytes()?;
+        let secret = Secret::new(WebhookSecret::from_bytes(bytes.to_vec()).reveal());
+        Ok(self.strongbox.seal(&secret, place).await?)
+    }
 }
 
 /// Tells a secret from another, and tells nothing of it.
 pub(crate) fn fingerprint(secret: &str) -> String {
     hex(&Sha256::digest(secret.as_bytes()))
-}
-
-fn live_secrets(application: &Application, mode: Mode, now: Timestamp) -> Vec<String> {
-    application.secrets.live(mode, now).map(|secret| secret.secret.clone()).collect()
-}
-
-fn fresh_secret() -> Result<String, NoRandomness> {
-    let bytes: [u8; WebhookSecret::BYTES] = random_bytes()?;
-    Ok(WebhookSecret::from_bytes(bytes.to_vec()).reveal())
 }

@@ -2,6 +2,7 @@
 
 use std::hash::Hash;
 use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use governor::clock::{Clock, DefaultClock};
@@ -18,23 +19,52 @@ pub(crate) struct Pace {
 }
 
 /// Limits each key.
-pub(crate) struct Limiter<K: Clone + Eq + Hash>(DefaultKeyedRateLimiter<K>);
+pub(crate) struct Limiter<K: Clone + Eq + Hash> {
+    keys: DefaultKeyedRateLimiter<K>,
+    sweeps: Sweeps,
+}
+
+/// When keys that were quiet are looked for. That looks at every key, so it is done each time there are twice as many as
+/// it left: however many come, each of them costs a few looks and not as many as there are.
+struct Sweeps {
+    due_above: AtomicUsize,
+}
+
+impl Sweeps {
+    const fn new() -> Self {
+        Self { due_above: AtomicUsize::new(KEPT) }
+    }
+
+    /// Whether it is due now, for one of those who ask at the same time.
+    fn is_due(&self, keys: usize) -> bool {
+        let due_above = self.due_above.load(Ordering::Relaxed);
+        let later = keys.saturating_mul(2);
+        keys > due_above
+            && self.due_above.compare_exchange(due_above, later, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// So many keys were left.
+    fn done(&self, keys: usize) {
+        self.due_above.store(keys.saturating_mul(2).max(KEPT), Ordering::Relaxed);
+    }
+}
 
 impl<K: Clone + Eq + Hash> Limiter<K> {
     pub(crate) fn new(pace: Pace) -> Self {
         let burst = NonZeroU32::new(pace.burst).unwrap_or(NonZeroU32::MIN);
         let quota = Quota::with_period(pace.period)
             .map_or_else(|| Quota::per_second(burst), |quota| quota.allow_burst(burst));
-        Self(RateLimiter::keyed(quota))
+        Self { keys: RateLimiter::keyed(quota), sweeps: Sweeps::new() }
     }
 
     /// Counts one, or tells after how many seconds there is one more.
     pub(crate) fn count(&self, key: &K) -> Result<(), u64> {
-        if self.0.len() > KEPT {
-            self.0.retain_recent();
+        if self.sweeps.is_due(self.keys.len()) {
+            self.keys.retain_recent();
+            self.sweeps.done(self.keys.len());
         }
         let clock = DefaultClock::default();
-        self.0
+        self.keys
             .check_key(key)
             .map_err(|refused| refused.wait_time_from(clock.now()).as_secs().saturating_add(1))
     }
@@ -43,6 +73,26 @@ impl<K: Clone + Eq + Hash> Limiter<K> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_flood_of_keys_is_swept_a_few_times_and_what_is_left_seldom() {
+        let sweeps = Sweeps::new();
+        let swept = |keys: usize, left: usize| {
+            let is_due = sweeps.is_due(keys);
+            if is_due {
+                sweeps.done(left);
+            }
+            usize::from(is_due)
+        };
+        assert_eq!((0..=KEPT).map(|keys| swept(keys, keys)).sum::<usize>(), 0);
+        assert_eq!((KEPT..100 * KEPT).map(|keys| swept(keys, keys)).sum::<usize>(), 7);
+        assert_eq!(swept(200 * KEPT, 3), 1, "they have become quiet");
+        assert_eq!(
+            (0..2 * KEPT).map(|keys| swept(keys, keys)).sum::<usize>(),
+            1,
+            "and are looked for as before"
+        );
+    }
 
     #[test]
     fn each_key_has_a_burst_of_its_own() {

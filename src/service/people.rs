@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use hmac::{Hmac, KeyInit, Mac};
 use quita_adapters::system::{NoRandomness, random_bytes};
 use quita_domain::identity::MerchantId;
 use quita_domain::people::{
@@ -16,10 +15,10 @@ use quita_domain::people::{
     User, is_password,
 };
 use quita_domain::secret::Secret;
+use quita_domain::secret_key::mac;
 use quita_domain::text::hex;
 use quita_domain::time::Timestamp;
 use quita_ports::{Clock, PeopleStore, StoreError};
-use sha2::Sha256;
 use subtle::ConstantTimeEq;
 use thiserror::Error;
 
@@ -157,7 +156,8 @@ impl People {
         if !credential.is(presented) {
             return Ok(None);
         }
-        let of = SessionOf::Operator { credential: credential.fingerprint.clone() };
+        let Some(fingerprint) = credential.fingerprints.first() else { return Ok(None) };
+        let of = SessionOf::Operator { credential: fingerprint.clone() };
         self.begin(of).await.map(Some)
     }
 
@@ -170,8 +170,11 @@ impl People {
         credential: &OperatorCredential,
         token: &str,
     ) -> Result<bool, PeopleError> {
-        let expected = SessionOf::Operator { credential: credential.fingerprint.clone() };
-        Ok(self.live_session(token).await?.is_some_and(|session| session.of == expected))
+        let Some(session) = self.live_session(token).await? else { return Ok(false) };
+        Ok(match session.of {
+            SessionOf::Operator { credential: begun } => credential.fingerprints.contains(&begun),
+            SessionOf::User { .. } => false,
+        })
     }
 
     /// Ends a session.
@@ -333,19 +336,16 @@ fn next_version(before: u32, now: Timestamp) -> u32 {
 #[derive(Clone)]
 pub struct OperatorCredential {
     password: Secret<String>,
-    fingerprint: String,
+    /// Under each secret key that is held, the newest first.
+    fingerprints: Vec<String>,
 }
 
 impl OperatorCredential {
-    /// The credential, and under the service's secret key what is stored of it in sessions.
-    pub fn new(password: Secret<String>, secret_key: &[u8]) -> Self {
-        let fingerprint = Hmac::<Sha256>::new_from_slice(secret_key).map(|mut mac| {
-            mac.update(b"quita operator 1");
-            mac.update(password.expose().as_bytes());
-            hex(&mac.finalize().into_bytes())
-        });
-        // A key of any length is valid for HMAC.
-        Self { password, fingerprint: fingerprint.unwrap_or_default() }
+    /// The credential, and under the service's secret keys what is stored of it in sessions.
+    pub fn new<'a>(password: Secret<String>, secret_keys: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        let parts = [b"quita operator 1", password.expose().as_bytes()];
+        let fingerprints = secret_keys.into_iter().map(|key| hex(&mac(key, &parts))).collect();
+        Self { password, fingerprints }
     }
 
     /// Takes the same time whatever differs, but for the length.

@@ -8,6 +8,7 @@ mod exports;
 mod floods;
 mod forms;
 mod nonsense;
+mod payers;
 mod routes;
 mod scripts;
 mod sessions;

@@ -89,7 +89,11 @@ fn a_full_disk_refuses_charges_nothing_and_passes_by_itself() {
     app.kill();
     app.restart();
     let client = app.client();
-    confirmed.iter().for_each(|id| assert_eq!(client.payment(id)["status"], "pending", "even after a crash"));
+    // None is lost. Opening moves the log into the store, which may leave room for what settled meanwhile.
+    for id in &confirmed {
+        let status = &client.payment(id)["status"];
+        assert!(status == "pending" || (status == "paid" && *id == settled_meanwhile), "{id}: {status}");
+    }
     disk.free();
     for n in 0..5 {
         let key = format!("k{n}");

@@ -67,6 +67,30 @@ fn the_boleto_page_shows_the_line_and_has_a_pdf() {
 }
 
 #[test]
+fn once_a_boleto_is_over_its_page_hides_who_pays_and_its_pdf_is_gone() {
+    let app = TestApp::new();
+    let client = app.client();
+    let public = app.client_without_key();
+    let shown = ["529.982.247-25", "Rua Augusta", "01304-000"];
+    // Paid after a moment, expired at once, and cancelled by the merchant.
+    for (cents, status) in [(10_000, "paid"), (10_017, "expired"), (10_027, "cancelled")] {
+        let record = client.create(&boleto(cents));
+        let (path, id) = (page_of(&app, &record), record["transactionId"].as_str().unwrap());
+        if status == "cancelled" {
+            let page = check_page(&public, &path, "text/html").text();
+            assert!(shown.iter().all(|part| page.contains(part)), "while it can be paid: {page}");
+            client.post(&format!("/pay/payments/{id}/cancel"), &json!({})).expect(200);
+        }
+        client.wait_for_status(id, status);
+        let page = check_page(&public, &path, "text/html").text();
+        let found: Vec<_> = shown.iter().filter(|part| page.contains(**part)).collect();
+        assert_eq!(found, Vec::<&&str>::new(), "{status}: {page}");
+        assert!(page.contains("***.982.247-**") && page.contains("Maria da Silva"), "{status}: {page}");
+        public.get(&format!("{path}.pdf")).expect_error(410, "gone");
+    }
+}
+
+#[test]
 fn everything_that_a_page_needs_comes_from_this_service() {
     let app = TestApp::new();
     let public = app.client_without_key();

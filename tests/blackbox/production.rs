@@ -63,6 +63,27 @@ fn no_demo_merchant_is_made_and_pages_are_at_the_public_url() {
 }
 
 #[test]
+fn whether_a_proxy_is_in_front_is_said_at_the_start_and_when_requests_tell_otherwise() {
+    let app = production();
+    assert!(app.log().contains("behind-proxy is false"), "{}", app.log());
+    assert!(!app.log().contains("requests carry X-Forwarded-For"), "{}", app.log());
+    for _ in 0..2 {
+        app.client().send("GET", "/pay/payments", &[("X-Forwarded-For", "203.0.113.7")], b"");
+    }
+    assert_eq!(app.log().matches("requests carry X-Forwarded-For").count(), 1, "{}", app.log());
+    let told = TestApp::builder()
+        .arg("--environment", "production")
+        .arg("--public-url", "https://pay.example.com")
+        .arg("--behind-proxy", "true")
+        .env("QUITA_SECRET_KEY", SECRET_KEY)
+        .env("QUITA_ACQUIRER", SANDBOX)
+        .start();
+    assert!(!told.log().contains("behind-proxy"), "{}", told.log());
+    told.client().get("/pay/payments").expect(200);
+    assert_eq!(told.log().matches("came without X-Forwarded-For").count(), 1, "{}", told.log());
+}
+
+#[test]
 fn live_keys_find_no_sandbox() {
     let app = production();
     let live = app.client_with(&app.create_key(&["--merchant", "shop", "--mode", "live"]));

@@ -177,7 +177,7 @@ impl Link {
             verb,
             url: url.to_owned(),
             headers: own.into_iter().chain(content_type).chain(configured).chain(headers.to_vec()).collect(),
-            body: body.map(|body| body.to_string().into_bytes()).unwrap_or_default(),
+            body: body.map(|body| body.to_string().into_bytes()).unwrap_or_default().into(),
         }
     }
 

@@ -34,7 +34,9 @@ impl ApiPixNotices {
 impl NoticeReader for ApiPixNotices {
     fn read(&self, notice: &RawNotice<'_>, _: Timestamp) -> Result<Vec<NoticeContent>, NoticeRefused> {
         let credential = self.current.credential();
-        if !is_our_address(notice.path_tail, credential.settings.webhook.token.expose()) {
+        let webhook = &credential.settings.webhook;
+        let mut tokens = std::iter::once(&webhook.token).chain(&webhook.other_tokens);
+        if !tokens.any(|token| is_our_address(notice.path_tail, token.expose())) {
             return Err(NoticeRefused::NoSuchAddress);
         }
         let body: Value = serde_json::from_slice(notice.body)

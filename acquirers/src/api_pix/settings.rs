@@ -82,6 +82,8 @@ pub struct WebhookSettings {
     pub address: Option<Secret<String>>,
     /// The last part of that address: what proves that the bank was told it.
     pub token: Secret<String>,
+    /// Others that the bank may have been told before, under another secret key.
+    pub other_tokens: Vec<Secret<String>>,
     /// Sent with the registration alone.
     pub headers: Vec<(String, String)>,
 }

@@ -254,7 +254,7 @@ impl TokenKeeper {
                 body.extend_pairs(scope).finish()
             }
         };
-        Some(Request { verb: Verb::Post, url: url.clone(), headers, body: body.into_bytes() })
+        Some(Request { verb: Verb::Post, url: url.clone(), headers, body: body.into_bytes().into() })
     }
 }
 

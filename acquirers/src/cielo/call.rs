@@ -8,6 +8,7 @@ use quita_domain::time::Timestamp;
 use quita_ports::Clock;
 use url::form_urlencoded;
 use uuid::Uuid;
+use zeroize::Zeroizing;
 
 use super::reason::Refusal;
 use super::sale::PaymentId;
@@ -42,7 +43,7 @@ pub(super) enum Reply {
 
 impl Line {
     /// Makes a sale.
-    pub(super) async fn create(&self, body: Vec<u8>) -> Reply {
+    pub(super) async fn create(&self, body: Zeroizing<Vec<u8>>) -> Reply {
         let url = format!("{}/1/sales/", self.settings.base_url);
         self.send(Verb::Post, url, body).await
     }
@@ -50,29 +51,29 @@ impl Line {
     /// Captures this much.
     pub(super) async fn capture(&self, sale: &PaymentId, cents: u64) -> Reply {
         let url = format!("{}/1/sales/{sale}/capture?amount={cents}", self.settings.base_url);
-        self.send(Verb::Put, url, Vec::new()).await
+        self.send(Verb::Put, url, Zeroizing::default()).await
     }
 
     /// Voids, or gives back, this much.
     pub(super) async fn void(&self, sale: &PaymentId, cents: u64) -> Reply {
         let url = format!("{}/1/sales/{sale}/void?amount={cents}", self.settings.base_url);
-        self.send(Verb::Put, url, Vec::new()).await
+        self.send(Verb::Put, url, Zeroizing::default()).await
     }
 
     /// Reads a sale.
     pub(super) async fn sale(&self, sale: &PaymentId) -> Reply {
         let url = format!("{}/1/sales/{sale}", self.settings.query_base_url);
-        self.send(Verb::Get, url, Vec::new()).await
+        self.send(Verb::Get, url, Zeroizing::default()).await
     }
 
     /// Reads which sales an order has.
     pub(super) async fn sales_of(&self, order_id: &str) -> Reply {
         let order_id: String = form_urlencoded::byte_serialize(order_id.as_bytes()).collect();
         let url = format!("{}/1/sales?merchantOrderId={order_id}", self.settings.query_base_url);
-        self.send(Verb::Get, url, Vec::new()).await
+        self.send(Verb::Get, url, Zeroizing::default()).await
     }
 
-    async fn send(&self, verb: Verb, url: String, body: Vec<u8>) -> Reply {
+    async fn send(&self, verb: Verb, url: String, body: Zeroizing<Vec<u8>>) -> Reply {
         let settings = &self.settings;
         let mut headers = vec![
             ("MerchantId".to_owned(), settings.merchant_id.clone()),

@@ -12,6 +12,7 @@ use quita_domain::order::{Payer, Terms};
 use quita_domain::text::fold_ascii;
 use quita_domain::time::Timestamp;
 use serde::Serialize;
+use zeroize::Zeroizing;
 
 use super::settings::CieloSettings;
 use super::{order_id, statement};
@@ -32,7 +33,11 @@ pub(super) enum Unsendable {
 }
 
 /// The body of the request.
-pub(super) fn body(charge: &Charge, settings: &CieloSettings, now: Timestamp) -> Result<Vec<u8>, Unsendable> {
+pub(super) fn body(
+    charge: &Charge,
+    settings: &CieloSettings,
+    now: Timestamp,
+) -> Result<Zeroizing<Vec<u8>>, Unsendable> {
     let order_id = order_id::write(charge.query.id, charge.query.method);
     let payer = &charge.order.payer;
     match &charge.query.terms {
@@ -92,9 +97,9 @@ fn needed_name(payer: &Payer, max: usize) -> Result<String, Unsendable> {
     if name.is_empty() { Err(Unsendable::Refused("the payer's name has no Latin letters")) } else { Ok(name) }
 }
 
-fn written(sale: &impl Serialize) -> Result<Vec<u8>, Unsendable> {
-    let mut body = Vec::with_capacity(BODY_ROOM);
-    serde_json::to_writer(&mut body, sale)
+fn written(sale: &impl Serialize) -> Result<Zeroizing<Vec<u8>>, Unsendable> {
+    let mut body = Zeroizing::new(Vec::with_capacity(BODY_ROOM));
+    serde_json::to_writer(&mut *body, sale)
         .map_err(|_| Unsendable::NotReady("the request can't be written"))?;
     Ok(body)
 }

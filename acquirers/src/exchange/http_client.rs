@@ -4,6 +4,7 @@
 //! about a failure names neither an address with its query nor a header.
 
 use std::io;
+use std::mem;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +15,7 @@ use awc::error::{ConnectError, SendRequestError};
 use awc::http::Method;
 use awc::http::header::{CONTENT_LENGTH, HeaderName, HeaderValue, USER_AGENT};
 use awc::{Client, ClientRequest, ClientResponse, Connector};
+use bytes::Bytes;
 use futures_util::StreamExt;
 use rustls::client::ResolvesClientCert;
 use rustls::crypto::{CryptoProvider, ring};
@@ -140,10 +142,12 @@ impl Exchange for HttpClient {
 }
 
 impl HttpClient {
-    async fn exchange(&self, request: Request) -> Result<Response, Failure> {
+    async fn exchange(&self, mut request: Request) -> Result<Response, Failure> {
         let has_body = !request.body.is_empty() || takes_body(request.verb);
         let prepared = self.prepare(&request)?;
-        let sending = if has_body { prepared.send_body(request.body) } else { prepared.send() };
+        // Zeroed once the client lets go of it.
+        let body = Bytes::from_owner(mem::take(&mut request.body));
+        let sending = if has_body { prepared.send_body(body) } else { prepared.send() };
         let answer = sending.await.map_err(|error| failure_of(&error))?;
         read(answer).await
     }

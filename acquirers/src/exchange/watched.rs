@@ -210,8 +210,12 @@ mod tests {
         let status = Arc::new(LinkStatus::default());
         let token_url = Some("https://bank.example/token".to_owned());
         let watched = Watched::new(Arc::new(Once(outcome)), Arc::clone(&status), Arc::new(Noon), token_url);
-        let request =
-            Request { verb: Verb::Put, url: url.into(), headers: Vec::new(), body: b"hunter2".to_vec() };
+        let request = Request {
+            verb: Verb::Put,
+            url: url.into(),
+            headers: Vec::new(),
+            body: b"hunter2".to_vec().into(),
+        };
         watched.open().send(request).await.ok();
         status
     }

@@ -28,18 +28,18 @@ struct SandboxNotice {
 /// Reads the notices of one sandbox.
 pub struct SandboxNotices {
     acquirer: AcquirerName,
-    secret: RwLock<WebhookSecret>,
+    secrets: RwLock<Vec<WebhookSecret>>,
 }
 
 impl SandboxNotices {
-    /// Those of this acquirer, signed with this secret.
-    pub const fn new(acquirer: AcquirerName, secret: WebhookSecret) -> Self {
-        Self { acquirer, secret: RwLock::new(secret) }
+    /// Those of this acquirer, signed with any of these secrets.
+    pub const fn new(acquirer: AcquirerName, secrets: Vec<WebhookSecret>) -> Self {
+        Self { acquirer, secrets: RwLock::new(secrets) }
     }
 
-    /// From now on they are signed with this one.
-    pub fn reconfigure(&self, secret: WebhookSecret) {
-        *self.secret.write().unwrap_or_else(PoisonError::into_inner) = secret;
+    /// From now on they are signed with any of these.
+    pub fn reconfigure(&self, secrets: Vec<WebhookSecret>) {
+        *self.secrets.write().unwrap_or_else(PoisonError::into_inner) = secrets;
     }
 
     fn is_authentic(&self, notice: &RawNotice<'_>, now: Timestamp) -> bool {
@@ -48,14 +48,8 @@ impl SandboxNotices {
         let (Some(id), Some(timestamp), Some(signature)) = (id, timestamp, signature) else { return false };
         let Ok(timestamp_s) = timestamp.parse::<i64>() else { return false };
         let is_fresh = timestamp_s.abs_diff(now.millis().div_euclid(1_000)) <= TOLERANCE_S;
-        is_fresh
-            && verify(
-                &self.secret.read().unwrap_or_else(PoisonError::into_inner),
-                id,
-                timestamp_s,
-                notice.body,
-                signature,
-            )
+        let secrets = self.secrets.read().unwrap_or_else(PoisonError::into_inner);
+        is_fresh && secrets.iter().any(|secret| verify(secret, id, timestamp_s, notice.body, signature))
     }
 }
 

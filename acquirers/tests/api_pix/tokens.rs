@@ -241,7 +241,7 @@ async fn each_form_of_asking_is_as_its_banks_want_it() {
         let asked = world.bank.books().log[0].clone();
         assert_eq!(header(&asked, "authorization"), authorization, "{form:?}");
         assert_eq!(header(&asked, "content-type"), Some(content_type), "{form:?}");
-        assert_eq!(String::from_utf8(asked.body).unwrap(), body, "{form:?}");
+        assert_eq!(String::from_utf8(asked.body.to_vec()).unwrap(), body, "{form:?}");
     }
 }
 

@@ -86,6 +86,7 @@ pub(crate) fn settings() -> ApiPixSettings {
             registration: Registration::Register,
             address: Some(Secret::new(address)),
             token: Secret::new(NOTICE_TOKEN.into()),
+            other_tokens: Vec::new(),
             headers: vec![],
         },
         lists: true,

@@ -32,12 +32,17 @@ fn settings(authority: &Authority) -> HttpClientSettings {
 }
 
 fn get(bank: &Bank) -> Request {
-    Request { verb: Verb::Get, url: bank.url("/cob/1?key=hunter2"), headers: Vec::new(), body: Vec::new() }
+    Request {
+        verb: Verb::Get,
+        url: bank.url("/cob/1?key=hunter2"),
+        headers: Vec::new(),
+        body: Vec::new().into(),
+    }
 }
 
 fn put(bank: &Bank) -> Request {
     let headers = vec![("authorization".to_owned(), "Bearer hunter2".to_owned())];
-    Request { verb: Verb::Put, url: bank.url("/cob/1?key=hunter2"), headers, body: b"{}".to_vec() }
+    Request { verb: Verb::Put, url: bank.url("/cob/1?key=hunter2"), headers, body: b"{}".to_vec().into() }
 }
 
 async fn send(settings: HttpClientSettings, request: Request) -> Result<Response, Failure> {
@@ -129,7 +134,7 @@ async fn nobody_at_the_address_is_known_at_once() {
     let address = listener.local_addr().unwrap();
     drop(listener);
     for url in [format!("https://localhost:{}/", address.port()), format!("http://{address}/")] {
-        let request = Request { verb: Verb::Get, url, headers: Vec::new(), body: Vec::new() };
+        let request = Request { verb: Verb::Get, url, headers: Vec::new(), body: Vec::new().into() };
         let why = not_sent(send(settings(&authority), request).await);
         assert_eq!(why, "no connection: connection refused");
     }
@@ -137,7 +142,7 @@ async fn nobody_at_the_address_is_known_at_once() {
         verb: Verb::Get,
         url: "https://bank.invalid/".into(),
         headers: Vec::new(),
-        body: Vec::new(),
+        body: Vec::new().into(),
     };
     not_sent(send(settings(&authority), request).await);
 }
@@ -219,7 +224,7 @@ async fn a_handshake_that_never_ends_sent_nothing() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://localhost:{}/", listener.local_addr().unwrap().port());
     let settings = HttpClientSettings { time_out: Duration::from_millis(600), ..settings(&authority) };
-    let request = Request { verb: Verb::Get, url, headers: Vec::new(), body: Vec::new() };
+    let request = Request { verb: Verb::Get, url, headers: Vec::new(), body: Vec::new().into() };
     assert_eq!(not_sent(send(settings, request).await), "no connection in time");
 }
 

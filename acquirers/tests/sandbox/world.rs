@@ -102,7 +102,7 @@ pub(crate) fn factory(name: &str, clock: &Arc<TestClock>, sink: &Arc<RecordingSi
     };
     let clock: Arc<dyn Clock> = Arc::<TestClock>::clone(clock);
     let secret = WebhookSecret::from_bytes(vec![7; WebhookSecret::BYTES]);
-    let factory = SandboxFactory::new(spec, SandboxSettings::default(), secret, clock);
+    let factory = SandboxFactory::new(spec, SandboxSettings::default(), vec![secret], clock);
     factory.local_issue().unwrap().connect(Arc::<RecordingSink>::clone(sink));
     factory
 }

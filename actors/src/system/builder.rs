@@ -167,13 +167,13 @@ impl Builder {
 
     pub(super) fn start_webhooks(
         &mut self,
-        senders: Arc<dyn WebhookSenderFactory>,
+        (senders, secrets): (Arc<dyn WebhookSenderFactory>, Secrets),
         public_url: String,
         tracer: Option<Arc<dyn Tracer>>,
     ) {
         let (thread, system) = (self.thread(), &self.system);
         let parts = Arc::new(WorkerParts {
-            secrets: Secrets::new(Arc::clone(&system.books.store), Arc::clone(&system.clock)),
+            secrets,
             clock: Arc::clone(&system.clock),
             meter: Arc::clone(&system.meter),
             public_url,

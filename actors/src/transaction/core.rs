@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use quita_domain::acquiring::ChargeAnswer;
-use quita_domain::card::CardData;
+use quita_domain::card::{CardData, CardFingerprint};
 use quita_domain::delivery::DeliveryState;
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::order::Purchase;
 use quita_domain::payment::{Command, Context, Decision, Effect, NewPayment, Payment};
-use quita_domain::routing::NoRoute;
+use quita_domain::routing::{CardTries, NoRoute};
 use quita_domain::status::Status;
 use quita_ports::{StoreError, WriteError};
 use tokio::time::Instant;
@@ -35,6 +35,8 @@ pub(super) struct Core {
     system: Arc<SystemParts>,
     memory: Memory,
     card: CardInHand,
+    /// What tells that card under secret keys that are in use besides the one that the payment was made with.
+    other_fingerprints: Vec<CardFingerprint>,
     unsent: Unsent,
 }
 
@@ -42,7 +44,7 @@ impl Core {
     pub(super) fn new(id: TransactionId, system: Arc<SystemParts>, hold: Hold) -> Self {
         let memory = Memory::new(id, Arc::clone(&system.books), Arc::clone(&system.published));
         let unsent = Unsent::new(hold.clone());
-        Self { id, system, memory, card: CardInHand::new(hold), unsent }
+        Self { id, system, memory, card: CardInHand::new(hold), other_fingerprints: Vec::new(), unsent }
     }
 
     /// What is known without asking the store.
@@ -79,6 +81,7 @@ impl Core {
                 Err(no_route) => return self.known_without_route(new.fingerprint, no_route).await,
             };
         let fingerprint = new.fingerprint;
+        self.other_fingerprints = new.other_card_fingerprints;
         let opened = Payment::open(
             NewPayment {
                 id: self.id,
@@ -295,7 +298,7 @@ impl Core {
     async fn context_for(&mut self, payment: &Payment, command: &Command) -> Context {
         let card_at_hand = self.card.get().is_some();
         let card_tries = match payment.card_to_count(command, card_at_hand) {
-            Some(card) => self.system.books.card_tries(card, self.system.clock.now()).await,
+            Some(card) => self.count_tries_so_far(card).await,
             None => None,
         };
         let context = Context { card_tries, ..self.system.context(card_at_hand) };
@@ -310,6 +313,16 @@ impl Core {
             },
             None => context,
         }
+    }
+
+    /// How often a card was tried until now, under whichever secret key; `None` if that can't be told.
+    async fn count_tries_so_far(&self, card: &CardFingerprint) -> Option<CardTries> {
+        let now = self.system.clock.now();
+        let mut tries = self.system.books.card_tries(card, now).await?;
+        for other in self.other_fingerprints.iter().filter(|other| *other != card) {
+            tries = tries.plus(self.system.books.card_tries(other, now).await?);
+        }
+        Some(tries)
     }
 
     /// Stores the payment, and only then holds it for true.

@@ -27,6 +27,8 @@ pub struct CreatePayment {
     pub fingerprint: Option<String>,
     /// Tells by which card it is to be paid. It is kept only if the routes count tries of one card.
     pub card_fingerprint: Option<CardFingerprint>,
+    /// What tells that card under the other secret keys that are in use: it may have been tried under them.
+    pub other_card_fingerprints: Vec<CardFingerprint>,
     /// The unguessable part of its public pages' addresses.
     pub page_token: String,
 }

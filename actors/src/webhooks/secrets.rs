@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use quita_domain::identity::Owner;
+use quita_domain::secret_key::SecretPlace;
 use quita_domain::webhook::signature::WebhookSecret;
-use quita_ports::{Clock, Store, StoreError};
+use quita_ports::{Clock, Store, StoreError, Vault};
 use tokio::time::Instant;
 
 /// How long secrets are kept before they are read again.
@@ -17,16 +18,18 @@ type Kept = HashMap<Owner, (Instant, Arc<[WebhookSecret]>)>;
 /// Reads secrets, at most once in a while for each application and mode.
 pub(crate) struct Secrets {
     store: Arc<dyn Store>,
+    vault: Arc<dyn Vault>,
     clock: Arc<dyn Clock>,
     kept: Mutex<Kept>,
 }
 
 impl Secrets {
-    pub(crate) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
-        Self { store, clock, kept: Mutex::default() }
+    pub(crate) fn new(store: Arc<dyn Store>, vault: Arc<dyn Vault>, clock: Arc<dyn Clock>) -> Self {
+        Self { store, vault, clock, kept: Mutex::default() }
     }
 
-    /// The secrets that sign for this owner now, in the owner's mode, newest first.
+    /// The secrets that sign for this owner now, in the owner's mode, newest first. If one of them does not open, nothing
+    /// is signed: a receiver may know that one alone.
     pub(crate) async fn of(&self, owner: &Owner) -> Result<Arc<[WebhookSecret]>, StoreError> {
         if let Some((read_at, secrets)) = self.lock().get(owner)
             && read_at.elapsed() < KEPT_FOR
@@ -35,11 +38,14 @@ impl Secrets {
         }
         let application = self.store.application(&owner.merchant, &owner.application).await?;
         let now = self.clock.now();
-        let secrets: Arc<[_]> = application
-            .iter()
-            .flat_map(|application| application.secrets.live(owner.mode, now))
-            .filter_map(|secret| WebhookSecret::parse(&secret.secret))
-            .collect();
+        let place = SecretPlace::webhook(&owner.merchant, &owner.application, owner.mode);
+        let live = application.iter().flat_map(|application| application.secrets.live(owner.mode, now));
+        let opened: Result<Vec<_>, _> = live.map(|secret| self.vault.read(&secret.secret, &place)).collect();
+        let opened = opened.map_err(|why| {
+            StoreError::Unreadable(format!("a webhook secret of {}: {why}", owner.application))
+        })?;
+        let secrets: Arc<[_]> =
+            opened.iter().filter_map(|secret| WebhookSecret::parse(secret.expose())).collect();
         self.lock().insert(owner.clone(), (Instant::now(), Arc::clone(&secrets)));
         Ok(secrets)
     }

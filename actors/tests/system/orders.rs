@@ -39,6 +39,7 @@ pub(crate) fn pix_for(number: u128, postback_url: Option<&str>) -> CreatePayment
         purchase,
         fingerprint: None,
         card_fingerprint: None,
+        other_card_fingerprints: Vec::new(),
         page_token: format!("token-{number}"),
     }
 }

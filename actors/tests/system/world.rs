@@ -12,6 +12,7 @@ use quita_actors::{
 use quita_domain::acquiring::{Fact, Notice};
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::payment::Payment;
+use quita_memory_store::TestVault;
 use quita_ports::trace::Tracer;
 use quita_ports::{AcquirerFactory, Clock, RawNotice};
 use tokio::time::sleep;
@@ -140,6 +141,7 @@ impl World {
             |bank: &Arc<Bank>| -> Arc<dyn AcquirerFactory> { Arc::new(BankFactory(Arc::clone(bank))) };
         Ports {
             store: self.store.open(),
+            vault: Arc::new(TestVault::with(&[b"key"])),
             acquirers: banks.map(factory).collect(),
             webhooks: Arc::new(SenderFactory(Arc::clone(&self.receivers))),
             clock: Arc::<TestClock>::clone(&self.clock),

@@ -114,7 +114,7 @@ impl MongoStore {
     }
 }
 
-fn application_id(merchant: &MerchantId, name: &ApplicationName) -> Document {
+pub(super) fn application_id(merchant: &MerchantId, name: &ApplicationName) -> Document {
     doc! { "merchant": merchant.as_str(), "name": name.as_str() }
 }
 

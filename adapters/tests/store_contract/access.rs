@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use quita_domain::access::{ApiKey, Application, Scope, SigningSecrets};
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
+use quita_domain::secret_key::StoredSecret;
 use quita_domain::time::Timestamp;
 use quita_ports::Store;
 
@@ -11,7 +12,7 @@ pub fn application(secret: &str) -> Application {
     Application {
         merchant: MerchantId::new("loja"),
         name: ApplicationName::new("default"),
-        secrets: SigningSecrets::new(secret.into(), "whsec_live".into()),
+        secrets: SigningSecrets::new(StoredSecret::clear(secret), StoredSecret::clear("whsec_live")),
         title: None,
         created_at: Timestamp::from_millis(1),
     }
@@ -19,7 +20,8 @@ pub fn application(secret: &str) -> Application {
 
 fn rotated(before: &Application, secret: &str) -> Application {
     let mut after = before.clone();
-    after.secrets.rotate(Mode::Test, secret.into(), Timestamp::from_millis(2)).unwrap();
+    let fresh = StoredSecret::clear(secret);
+    after.secrets.rotate(Mode::Test, fresh, Timestamp::from_millis(2)).unwrap();
     after
 }
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::identity::Mode;
+use crate::secret_key::StoredSecret;
 use crate::time::Timestamp;
 
 /// How long an old webhook secret still signs after a new one was made.
@@ -13,11 +14,12 @@ pub const SECRET_OVERLAP_MS: u64 = 24 * 3_600_000;
 pub const MAX_LIVE_SECRETS: usize = 5;
 
 /// A webhook secret and how long it signs.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SigningSecret {
-    /// `whsec_…`
-    pub secret: String,
+    /// `whsec_…`, sealed.
+    #[serde(flatten)]
+    pub secret: StoredSecret,
     /// Until when it signs; for ever when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
@@ -26,12 +28,6 @@ pub struct SigningSecret {
 impl SigningSecret {
     fn is_live(&self, now: Timestamp) -> bool {
         self.expires_at.is_none_or(|at| at > now)
-    }
-}
-
-impl std::fmt::Debug for SigningSecret {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SigningSecret").field("expires_at", &self.expires_at).finish_non_exhaustive()
     }
 }
 
@@ -55,7 +51,7 @@ pub struct TooManySecrets {
 
 impl SigningSecrets {
     /// One secret for each mode.
-    pub fn new(test: String, live: String) -> Self {
+    pub fn new(test: StoredSecret, live: StoredSecret) -> Self {
         let first = |secret| vec![SigningSecret { secret, expires_at: None }];
         Self { test: first(test), live: first(live) }
     }
@@ -74,7 +70,7 @@ impl SigningSecrets {
     ///
     /// # Errors
     /// [`TooManySecrets`], and nothing was changed.
-    pub fn rotate(&mut self, mode: Mode, fresh: String, now: Timestamp) -> Result<(), TooManySecrets> {
+    pub fn rotate(&mut self, mode: Mode, fresh: StoredSecret, now: Timestamp) -> Result<(), TooManySecrets> {
         let all = match mode {
             Mode::Test => &mut self.test,
             Mode::Live => &mut self.live,
@@ -91,27 +87,51 @@ impl SigningSecrets {
         all.insert(0, SigningSecret { secret: fresh, expires_at: None });
         Ok(())
     }
+
+    /// Every secret with its mode, those too that sign no more.
+    pub fn each(&self) -> impl Iterator<Item = (Mode, &SigningSecret)> {
+        let test = self.test.iter().map(|secret| (Mode::Test, secret));
+        test.chain(self.live.iter().map(|secret| (Mode::Live, secret)))
+    }
+
+    /// The same, to be stored in another way.
+    pub fn each_mut(&mut self) -> impl Iterator<Item = (Mode, &mut SigningSecret)> {
+        let test = self.test.iter_mut().map(|secret| (Mode::Test, secret));
+        test.chain(self.live.iter_mut().map(|secret| (Mode::Live, secret)))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::secret_key::{SealedSecret, SecretKeyId};
 
     const HOUR_MS: i64 = 3_600_000;
+
+    fn clear(text: &str) -> StoredSecret {
+        StoredSecret::clear(text)
+    }
+
+    fn text(secret: &StoredSecret) -> &str {
+        match secret {
+            StoredSecret::Clear(text) => text.expose(),
+            StoredSecret::Sealed(sealed) => &sealed.text,
+        }
+    }
 
     const fn at(hour: i64) -> Timestamp {
         Timestamp::from_millis(hour * HOUR_MS)
     }
 
     fn live(secrets: &SigningSecrets, mode: Mode, hour: i64) -> Vec<&str> {
-        secrets.live(mode, at(hour)).map(|secret| &*secret.secret).collect()
+        secrets.live(mode, at(hour)).map(|secret| text(&secret.secret)).collect()
     }
 
     #[test]
     fn every_secret_signs_for_a_day_after_it_was_replaced() {
-        let mut secrets = SigningSecrets::new("a".into(), "z".into());
+        let mut secrets = SigningSecrets::new(clear("a"), clear("z"));
         for (hour, fresh) in [(0, "b"), (1, "c"), (1, "d")] {
-            secrets.rotate(Mode::Test, fresh.into(), at(hour)).unwrap();
+            secrets.rotate(Mode::Test, clear(fresh), at(hour)).unwrap();
         }
         assert_eq!(live(&secrets, Mode::Test, 1), ["d", "c", "b", "a"]);
         assert_eq!(live(&secrets, Mode::Test, 24), ["d", "c", "b"]);
@@ -121,32 +141,47 @@ mod tests {
 
     #[test]
     fn a_mode_has_nothing_of_the_other() {
-        let mut secrets = SigningSecrets::new("a".into(), "z".into());
-        secrets.rotate(Mode::Live, "y".into(), at(0)).unwrap();
+        let mut secrets = SigningSecrets::new(clear("a"), clear("z"));
+        secrets.rotate(Mode::Live, clear("y"), at(0)).unwrap();
         assert_eq!(live(&secrets, Mode::Test, 0), ["a"]);
         assert_eq!(live(&secrets, Mode::Live, 0), ["y", "z"]);
     }
 
     #[test]
     fn a_sixth_secret_is_refused_until_the_oldest_has_ended() {
-        let mut secrets = SigningSecrets::new("a".into(), "z".into());
+        let mut secrets = SigningSecrets::new(clear("a"), clear("z"));
         for (hour, fresh) in [(0, "b"), (2, "c"), (4, "d"), (6, "e")] {
-            secrets.rotate(Mode::Test, fresh.into(), at(hour)).unwrap();
+            secrets.rotate(Mode::Test, clear(fresh), at(hour)).unwrap();
         }
         let before = secrets.clone();
         for hour in [6, 23] {
-            let refused = secrets.rotate(Mode::Test, "f".into(), at(hour));
+            let refused = secrets.rotate(Mode::Test, clear("f"), at(hour));
             assert_eq!(refused, Err(TooManySecrets { until: at(24) }));
         }
         assert_eq!(secrets, before);
-        secrets.rotate(Mode::Live, "y".into(), at(6)).expect("of the other mode");
-        secrets.rotate(Mode::Test, "f".into(), at(24)).unwrap();
+        secrets.rotate(Mode::Live, clear("y"), at(6)).expect("of the other mode");
+        secrets.rotate(Mode::Test, clear("f"), at(24)).unwrap();
         assert_eq!(live(&secrets, Mode::Test, 24), ["f", "e", "d", "c", "b"]);
     }
 
     #[test]
     fn a_secret_is_not_printed() {
-        let secrets = SigningSecrets::new("whsec_a".into(), "whsec_z".into());
+        let secrets = SigningSecrets::new(clear("whsec_a"), clear("whsec_z"));
         assert!(!format!("{secrets:?}").contains("whsec"), "{secrets:?}");
+    }
+
+    #[test]
+    fn what_was_stored_in_clear_is_read_and_what_is_sealed_is_stored_apart() {
+        let old = r#"{"test":[{"secret":"whsec_a"}],"live":[{"secret":"whsec_z","expiresAt":7}]}"#;
+        let mut secrets: SigningSecrets = serde_json::from_str(old).unwrap();
+        assert_eq!(serde_json::to_string(&secrets).unwrap(), old);
+        for (_, secret) in secrets.each_mut() {
+            let sealed = SealedSecret { key: SecretKeyId::of(b"key"), text: "AAAA".into() };
+            secret.secret = StoredSecret::Sealed(sealed);
+        }
+        let stored = serde_json::to_string(&secrets).unwrap();
+        assert!(!stored.contains("whsec") && stored.contains(r#"{"sealed":{"key":""#), "{stored}");
+        assert_eq!(serde_json::from_str::<SigningSecrets>(&stored).unwrap(), secrets);
+        assert!(secrets.each().map(|(mode, _)| mode).eq([Mode::Test, Mode::Live]));
     }
 }

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use hmac::{Hmac, KeyInit, Mac};
+use hmac::digest::FixedOutputReset;
+use hmac::{HmacReset, KeyInit, Mac};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
@@ -28,13 +29,14 @@ impl CardFingerprint {
     /// That of a card. Tries with test keys reach no brand, so they do not count among the others.
     pub fn of(number: &CardNumber, mode: Mode, key: &[u8]) -> Self {
         // Fails for no length of key; a key of zeros would only make the hash unkeyed.
-        let unkeyed = |_| Hmac::new(&hmac::digest::Key::<Hmac<Sha256>>::default());
-        let mut hash = Hmac::<Sha256>::new_from_slice(key).unwrap_or_else(unkeyed);
+        let unkeyed = |_| HmacReset::new(&hmac::digest::Key::<HmacReset<Sha256>>::default());
+        // Where it stays until it is zeroed: moved about, it would leave the number behind on the stack.
+        let mut hash = Box::new(HmacReset::<Sha256>::new_from_slice(key).unwrap_or_else(unkeyed));
         for part in [VERSION, mode.as_str(), number.expose()] {
-            hash.update(part.as_bytes());
-            hash.update(b"\n");
+            Mac::update(&mut *hash, part.as_bytes());
+            Mac::update(&mut *hash, b"\n");
         }
-        Self(hex(hash.finalize().into_bytes().get(..BYTES).unwrap_or_default()))
+        Self(hex(hash.finalize_fixed_reset().get(..BYTES).unwrap_or_default()))
     }
 
     /// The digits, for the store and nothing else.

@@ -1,6 +1,7 @@
 //! Tells whether two requests under one `Idempotency-Key` are the same.
 
-use hmac::{Hmac, KeyInit, Mac};
+use hmac::digest::FixedOutputReset;
+use hmac::{HmacReset, KeyInit, Mac};
 use sha2::Sha256;
 
 use super::ParsedRequest;
@@ -28,21 +29,23 @@ impl ParsedRequest {
 }
 
 /// Feeds the hash so that no two requests feed it alike: lengths before texts and lists, a mark before options.
-struct Writer(Hmac<Sha256>);
+///
+/// It is in one place until it is zeroed: moved about, it would leave the card's number behind on the stack.
+struct Writer(Box<HmacReset<Sha256>>);
 
 impl Writer {
     fn new(secret: &[u8]) -> Self {
         // Fails for no length of key; a key of zeros would only make the hash unkeyed.
-        let unkeyed = |_| Hmac::new(&hmac::digest::Key::<Hmac<Sha256>>::default());
-        Self(Hmac::new_from_slice(secret).unwrap_or_else(unkeyed))
+        let unkeyed = |_| HmacReset::new(&hmac::digest::Key::<HmacReset<Sha256>>::default());
+        Self(Box::new(HmacReset::new_from_slice(secret).unwrap_or_else(unkeyed)))
     }
 
-    fn finish(self) -> String {
-        hex(&self.0.finalize().into_bytes())
+    fn finish(mut self) -> String {
+        hex(&self.0.finalize_fixed_reset())
     }
 
     fn number(&mut self, number: u64) {
-        self.0.update(&number.to_be_bytes());
+        Mac::update(&mut *self.0, &number.to_be_bytes());
     }
 
     fn length(&mut self, length: usize) {
@@ -51,7 +54,7 @@ impl Writer {
 
     fn text(&mut self, text: &str) {
         self.length(text.len());
-        self.0.update(text.as_bytes());
+        Mac::update(&mut *self.0, text.as_bytes());
     }
 
     fn option<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Self, T)) {

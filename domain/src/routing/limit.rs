@@ -37,6 +37,15 @@ impl CardTries {
         }
         tries
     }
+
+    /// These and others.
+    #[must_use]
+    pub const fn plus(self, others: Self) -> Self {
+        Self {
+            in_a_day: self.in_a_day.saturating_add(others.in_a_day),
+            in_30_days: self.in_30_days.saturating_add(others.in_30_days),
+        }
+    }
 }
 
 /// Why a card is not tried further.

@@ -240,3 +240,16 @@ fn a_notice_that_states_nothing_has_the_acquirer_asked_as_a_hint_does() {
     assert!(answered.was_answered_since(before.inquired_at));
     assert!(!answered.was_answered_since(answered.inquired_at));
 }
+
+#[test]
+fn what_is_asked_beside_a_refund_of_ours_is_answered_when_that_has_ended() {
+    let refunding = after(&paid(), requested(refund(1_000), None, 1), 10_000);
+    let hinted = after(&refunding, notice(Fact::Hint), 12_000);
+    let asked = hinted.decide(Command::Wake, &at(12_000)).unwrap().next.unwrap();
+    assert_ne!(asked.inquired_at, refunding.inquired_at);
+    let (asked_at, answer) = (asked.inquired_at, ChargeAnswer::known(settled("s1", 10_000)));
+    let answered = after(&asked, Command::Inquired { attempt: 1, asked_at, inquiring: None, answer }, 12_100);
+    assert!(!answered.was_answered_since(refunding.inquired_at), "a refund by others may be too early");
+    let ended = after(&answered, operated(Uuid::from_u128(1), OperationAnswer::Done), 13_000);
+    assert!(ended.was_answered_since(refunding.inquired_at));
+}

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::env;
 use std::time::UNIX_EPOCH;
 
+use quita_actors::{SecretKeyError, Strongbox};
 use quita_domain::access::ApiKey;
 use quita_domain::identity::Mode;
 use quita_domain::method::Method;
+use quita_domain::secret_key::SecretPlace;
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_domain::webhook::signature::WebhookSecret;
 use quita_ports::{AcquirerSpec, Store};
@@ -14,6 +16,7 @@ use quita_ports::{AcquirerSpec, Store};
 use super::finding::Finding;
 use crate::config::acquirer::{AcquirerConfig, AdapterConfig};
 use crate::config::problem::ConfigError;
+use crate::config::secret_key::SecretKeys;
 use crate::config::store_url::StoreUrl;
 use crate::config::{Config, Environment};
 use crate::listener::open_files;
@@ -83,12 +86,25 @@ fn described(acquirer: &AcquirerConfig) -> String {
 
 /// The secret key; whether it is safe was judged with the configuration.
 pub(super) fn secret_key(config: &Config) -> Finding {
-    if config.secret_key.is_default() {
+    if config.secret_keys.has_default() {
         let mend =
             "set QUITA_SECRET_KEY before anything real depends on it: another key makes other payment ids";
         return Finding::warn("secret key", "it is the one of development, which everybody knows", mend);
     }
     Finding::ok("secret key", "set")
+}
+
+/// Whose word is taken for where a client is. Whether that is safe was judged with the configuration.
+pub(super) fn proxy(config: &Config) -> Finding {
+    let listen = config.listen;
+    let text = if config.behind_proxy {
+        format!(
+            "the last entry of X-Forwarded-For is believed of whoever reaches {listen}: only the proxy may"
+        )
+    } else {
+        format!("none is expected: whoever connects to {listen} counts as the client")
+    };
+    Finding::ok("proxy", text)
 }
 
 /// Whether as many files and sockets may be open as many clients and receivers need.
@@ -149,19 +165,52 @@ pub(super) fn keys(keys: &[ApiKey], environment: Environment, now: Timestamp) ->
     }
 }
 
+/// Whether this node has the secret key that the store works with, and that is the newest.
+pub(super) async fn key_of_store(strongbox: &Strongbox, secret_keys: &SecretKeys) -> Option<Finding> {
+    match strongbox.current().await {
+        Ok(current) if current == secret_keys.newest().id() => None,
+        Ok(current) => {
+            let mend = "`quita secrets rewrap` has it work with the newest one, once every node has that";
+            Some(Finding::warn("secret key", format!("the store works with the older key {current}"), mend))
+        }
+        Err(SecretKeyError::Store(_)) => None,
+        Err(error) => Some(Finding::fail("secret key", error.to_string(), "no node starts without it")),
+    }
+}
+
 /// Each application that can't sign its webhooks in a mode that it has keys of.
-pub(super) async fn webhook_secrets(store: &dyn Store, keys: &[ApiKey], now: Timestamp) -> Vec<Finding> {
+pub(super) async fn webhook_secrets(
+    (store, strongbox): (&dyn Store, &Strongbox),
+    keys: &[ApiKey],
+    now: Timestamp,
+) -> Vec<Finding> {
     let of_key = |key: &ApiKey| (key.owner.merchant.clone(), key.owner.application.clone(), key.owner.mode);
     let applications: BTreeSet<_> = keys.iter().map(of_key).collect();
     let mut findings = Vec::new();
     for (merchant, name, mode) in &applications {
         let what = match store.application(merchant, name).await {
             Ok(Some(application)) => {
-                let mut live = application.secrets.live(*mode, now);
-                if live.any(|secret| WebhookSecret::parse(&secret.secret).is_some()) {
-                    continue;
+                let live = application.secrets.live(*mode, now);
+                let place = SecretPlace::webhook(merchant, name, *mode);
+                let opened: Result<Vec<_>, _> =
+                    live.map(|secret| strongbox.open(&secret.secret, &place)).collect();
+                match opened {
+                    Ok(opened)
+                        if opened.iter().any(|secret| WebhookSecret::parse(secret.expose()).is_some()) =>
+                    {
+                        continue;
+                    }
+                    Ok(_) => "secrets rotate",
+                    Err(why) => {
+                        let text = format!("those of application {name} of merchant {merchant}: {why}");
+                        findings.push(Finding::fail(
+                            "secrets",
+                            text,
+                            "nothing is signed with them until then",
+                        ));
+                        continue;
+                    }
                 }
-                "secrets rotate"
             }
             Ok(None) => "keys create",
             Err(error) => {
@@ -210,7 +259,9 @@ mod tests {
     fn bare_production_fails_for_each_thing_that_is_unsafe() {
         let config = config(&[("environment", "production")]);
         let found = configuration(&config);
-        assert_eq!(levels(&found), [Level::Fail, Level::Fail, Level::Warn, Level::Warn], "{found:?}");
+        let expected = [Level::Fail, Level::Fail, Level::Warn, Level::Warn, Level::Warn];
+        assert_eq!(levels(&found), expected, "{found:?}");
+        assert!(found.iter().any(|finding| finding.text.contains("behind-proxy is false")), "{found:?}");
         let found = acquirers(&config);
         assert_eq!(levels(&found), [Level::Warn, Level::Warn], "{found:?}");
         assert!(found[1].text.contains("none takes pix, boleto, credit_card of live keys"), "{found:?}");
@@ -241,6 +292,16 @@ mod tests {
         ] {
             let found = clock(at(0), made_at.map(at), newest.map(at));
             assert_eq!(found.level, level, "{found}");
+        }
+    }
+
+    #[test]
+    fn whose_word_is_taken_for_where_a_client_is_is_told_either_way() {
+        for (behind_proxy, told) in [("true", "X-Forwarded-For is believed"), ("false", "none is expected")] {
+            let config = config(&[("environment", "production"), ("behind-proxy", behind_proxy)]);
+            assert!(proxy(&config).text.contains(told), "{behind_proxy}");
+            let is_warned = config.warnings.iter().any(|warning| warning.contains("behind-proxy"));
+            assert_eq!(is_warned, behind_proxy == "false", "{:?}", config.warnings);
         }
     }
 

@@ -25,7 +25,7 @@ const TIME_OUT: Duration = Duration::from_secs(40);
 /// Asks every provider about something that does not exist, all at once.
 pub(super) async fn reach(config: &Config) -> Vec<Finding> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let links = match acquirers::build(config, &clock) {
+    let links = match acquirers::build(config, &Site::of(config), &clock) {
         Ok(links) => links,
         Err(error) => return vec![Finding::fail(SUBJECT, format!("{error:#}"), "mend its certificates")],
     };

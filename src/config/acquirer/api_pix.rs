@@ -16,6 +16,7 @@ use quita_domain::text::fold_ascii;
 use super::table::AcquirerTable;
 use super::tls::TlsConfig;
 use super::{Surroundings, address};
+use crate::keyring::CallbackTokens;
 use callbacks::CallbackConfig;
 use extras::Templates;
 
@@ -89,15 +90,15 @@ impl ApiPixConfig {
         })
     }
 
-    /// What the adapter needs to know, with the token in the address for callbacks, and how the outside reaches the
+    /// What the adapter needs to know, with the tokens in the address for callbacks, and how the outside reaches the
     /// addresses of this acquirer's notices.
-    pub fn settings(&self, token: Secret<String>, notifications: &str) -> ApiPixSettings {
+    pub(crate) fn settings(&self, tokens: CallbackTokens, notifications: &str) -> ApiPixSettings {
         let fillings = Fillings {
             client_id: self.client_id.clone(),
             app_key: self.app_key.clone(),
             partner_id: self.partner_id.clone(),
         };
-        let address = Secret::new(self.callbacks.address(&token, notifications));
+        let address = Secret::new(self.callbacks.address(&tokens.now, notifications));
         let is_registered = match self.callbacks.registration {
             Registration::Register | Registration::Replace => true,
             Registration::Off => false,
@@ -115,7 +116,8 @@ impl ApiPixConfig {
             webhook: WebhookSettings {
                 registration: self.callbacks.registration,
                 address: is_registered.then_some(address),
-                token,
+                token: tokens.now,
+                other_tokens: tokens.others,
                 headers: self.callbacks.headers.clone(),
             },
             lists: self.lists,

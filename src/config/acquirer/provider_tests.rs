@@ -10,6 +10,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::config::Config;
 use crate::config::tests::{load, refusals};
+use crate::keyring::CallbackTokens;
 
 const BANK: &str = "[[acquirer]]\nname = 'bank'\nadapter = 'api_pix'\nclient-id = 'quita'\n\
                     pix-key = '123e4567-e12b-12d1-a456-426655440000'\n\
@@ -41,7 +42,8 @@ fn cielo(config: &Config) -> CieloConfig {
 }
 
 fn settings(bank: &ApiPixConfig) -> quita_acquirers::api_pix::settings::ApiPixSettings {
-    bank.settings(Secret::new("token".into()), "https://pay.example/acquirers/bank/notifications")
+    let tokens = CallbackTokens { now: Secret::new("token".into()), others: Vec::new() };
+    bank.settings(tokens, "https://pay.example/acquirers/bank/notifications")
 }
 
 fn told(values: &[(String, Secret<String>)]) -> Vec<(&str, &str)> {

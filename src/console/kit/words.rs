@@ -101,6 +101,7 @@ impl Language {
             AuditAction::EventRedelivered => self.pick("reenviou o evento", "redelivered the event"),
             AuditAction::EventsRedelivered => self.pick("reenviou eventos", "redelivered events"),
             AuditAction::PaymentsExported => self.pick("exportou pagamentos", "exported payments"),
+            AuditAction::PayerShown => self.pick("viu o pagador de", "had the payer shown of"),
             AuditAction::RouteDirected => {
                 self.pick("deu uma diretiva ao adquirente", "directed the acquirer")
             }

@@ -105,7 +105,7 @@ impl From<ManageError> for Failure {
                 Self::Refused(texts.too_many_secrets.replace("{until}", &until))
             }
             ManageError::RotatedMeanwhile => Self::Refused(texts.rotated_meanwhile.into()),
-            ManageError::Raced => Self::Unavailable(error.to_string()),
+            ManageError::Raced | ManageError::SecretKey(_) => Self::Unavailable(error.to_string()),
             ManageError::NoRandomness(_) => Self::Defect(error.to_string()),
         }
     }

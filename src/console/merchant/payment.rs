@@ -1,6 +1,7 @@
 //! One payment: its record, what happened to it, and what can be done with it.
 
 pub(crate) mod operations;
+pub(crate) mod payer;
 mod route;
 mod timeline;
 
@@ -31,6 +32,7 @@ use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
 use crate::console::kit::live::Look;
 use crate::console::kit::stream_permits::Watcher;
+use payer::PayerView;
 use route::Step;
 use timeline::Moment;
 
@@ -41,6 +43,8 @@ struct PaymentPage {
     title: String,
     stream: String,
     body: String,
+    /// Where the payer is shown in full, for a role that sees payers masked.
+    unmask: Option<String>,
 }
 
 /// The part of the page that is kept up to date: all of it.
@@ -52,8 +56,10 @@ struct PaymentBody {
     /// The address of this payment's pages.
     base: String,
     payment: Arc<Payment>,
+    payer: PayerView,
     public_url: String,
     may_change: bool,
+    sees_payers: bool,
     moments: Vec<Moment>,
     route: Vec<Step>,
 }
@@ -99,8 +105,10 @@ impl PaymentBody {
         format!("{}/pix/{}", self.public_url, self.payment.page_token)
     }
 
-    fn boleto_page(&self) -> String {
-        format!("{}/boletos/{}", self.public_url, self.payment.page_token)
+    /// Where the slip is, with its payer in full: not for a role that sees payers masked.
+    fn boleto_page(&self) -> Option<String> {
+        let page = || format!("{}/boletos/{}", self.public_url, self.payment.page_token);
+        self.sees_payers.then(page)
     }
 
     fn address(&self) -> String {
@@ -155,8 +163,9 @@ pub(crate) async fn show(
     let mut frame = visitor.frame(mode, Section::Payments);
     frame.notice = notice(frame.texts, &done.done);
     let stream = format!("{}/payments/{}/stream", frame.base, payment.id);
+    let unmask = (!wanted.sees_payers).then(|| format!("{}/payments/{}/payer", frame.base, payment.id));
     let title = payment.order.external_reference.clone().unwrap_or_else(|| payment.id.to_string());
-    let page = PaymentPage { frame, title, stream, body: wanted.body(&console, payment)? };
+    let page = PaymentPage { frame, title, stream, body: wanted.body(&console, payment)?, unmask };
     html(&page)
 }
 
@@ -202,13 +211,15 @@ struct Wanted {
     id: TransactionId,
     language: Language,
     may_change: bool,
+    sees_payers: bool,
 }
 
 impl Wanted {
     fn of(visitor: &Visitor, mode: Mode, id: &str) -> Result<Self, Failure> {
         let id = TransactionId::parse(id).ok_or(Failure::NotFound)?;
         let may_change = visitor.user.role.permits(Permission::ChangePayments);
-        Ok(Self { owner: visitor.owner(mode), id, language: Language::current(), may_change })
+        let sees_payers = visitor.user.role.permits(Permission::SeePayers);
+        Ok(Self { owner: visitor.owner(mode), id, language: Language::current(), may_change, sees_payers })
     }
 
     async fn read(&self, console: &MerchantConsole) -> Result<Arc<Payment>, Failure> {
@@ -222,6 +233,8 @@ impl Wanted {
             base: format!("/console/{}/payments/{}", self.owner.mode.as_str(), self.id),
             public_url: console.edge.public_url.clone(),
             may_change: self.may_change,
+            sees_payers: self.sees_payers,
+            payer: PayerView::of(&payment.order.payer, !self.sees_payers),
             moments: timeline::of(&payment, self.language),
             route: route::of(&payment, self.language),
             payment,
@@ -239,8 +252,8 @@ struct PaymentLook {
 
 impl Look for PaymentLook {
     fn key(&self) -> String {
-        let Wanted { owner, id, language, may_change } = &self.wanted;
-        format!("payment {id} {} {may_change} {}", language.tag(), owner.merchant)
+        let Wanted { owner, id, language, may_change, sees_payers } = &self.wanted;
+        format!("payment {id} {} {may_change} {sees_payers} {}", language.tag(), owner.merchant)
     }
 
     async fn look(&self) -> Result<String, Failure> {

@@ -11,6 +11,7 @@ use askama::Template;
 use quita_domain::identity::Owner;
 use quita_domain::method::Method;
 use quita_domain::payment::Payment;
+use quita_domain::people::Permission;
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 use quita_ports::{Unreadable, place_of};
@@ -41,6 +42,7 @@ struct PaymentsPage {
     /// The address of the stream that keeps the list; only the first page has one.
     stream: Option<String>,
     list: String,
+    may_export: bool,
 }
 
 /// The part of the page that is kept up to date.
@@ -71,7 +73,7 @@ struct Row {
 }
 
 impl Row {
-    fn of(payment: &Payment, language: Language) -> Self {
+    fn of(payment: &Payment, language: Language, sees_payers: bool) -> Self {
         let order = &payment.order;
         Self {
             id: payment.id.to_string(),
@@ -80,7 +82,7 @@ impl Row {
             status: payment.status(),
             method: order.method,
             payer: order.payer.full_name(),
-            email: order.payer.email.clone(),
+            email: if sees_payers { order.payer.email.clone() } else { order.payer.masked_email() },
             created_at: payment.created_at,
             amount: language.money(order.amount),
         }
@@ -116,7 +118,8 @@ pub(crate) async fn show(
     let stream =
         search.cursor.is_empty().then(|| format!("{}/payments/stream?{}", frame.base, search.query(None)));
     let max_text_characters = MAX_TEXT_CHARACTERS;
-    let page = PaymentsPage { frame, search, unreadable, max_text_characters, stream, list };
+    let may_export = wanted.sees_payers;
+    let page = PaymentsPage { frame, search, unreadable, max_text_characters, stream, list, may_export };
     html(&page)
 }
 
@@ -138,11 +141,13 @@ struct Wanted {
     owner: Owner,
     search: Search,
     language: Language,
+    sees_payers: bool,
 }
 
 impl Wanted {
     fn of(visitor: &Visitor, mode: quita_domain::identity::Mode, search: Search) -> Self {
-        Self { owner: visitor.owner(mode), search, language: Language::current() }
+        let sees_payers = visitor.user.role.permits(Permission::SeePayers);
+        Self { owner: visitor.owner(mode), search, language: Language::current(), sees_payers }
     }
 
     async fn list(&self, console: &MerchantConsole) -> Result<String, Failure> {
@@ -163,7 +168,11 @@ impl Wanted {
             texts: Texts::of(self.language),
             language: self.language,
             unreadable: unreadable.join(", "),
-            rows: payments.iter().flatten().map(|payment| Row::of(payment, self.language)).collect(),
+            rows: payments
+                .iter()
+                .flatten()
+                .map(|payment| Row::of(payment, self.language, self.sees_payers))
+                .collect(),
             is_first: understood.cursor.is_none(),
             newest: at(None),
             older: older.map(|cursor| at(Some(&cursor))),
@@ -182,10 +191,10 @@ struct PaymentsLook {
 
 impl Look for PaymentsLook {
     fn key(&self) -> String {
-        let Wanted { owner, search, language } = &self.wanted;
+        let Wanted { owner, search, language, sees_payers } = &self.wanted;
         let mode = owner.mode.as_str();
         let search = search.query(Some(&search.cursor));
-        format!("payments {mode} {} {search} {}", language.tag(), owner.merchant)
+        format!("payments {mode} {} {sees_payers} {search} {}", language.tag(), owner.merchant)
     }
 
     async fn look(&self) -> Result<String, Failure> {

@@ -5,7 +5,7 @@ use actix_web::web::{self, Data, PathConfig, QueryConfig, ServiceConfig};
 use actix_web::{HttpResponse, Resource, Route};
 
 use super::applications::{self, keys, one, secrets, test_event};
-use super::payment::operations;
+use super::payment::{operations, payer};
 use super::payments::export;
 use super::{MerchantConsole, account, audit_log, deliveries, overview, payment, payments, people, sign_in};
 use crate::console::kit::failure::Failure;
@@ -54,6 +54,7 @@ fn payments_routes(config: &mut ServiceConfig) {
         .service(page("/{mode}/payments/stream", web::get().to(payments::stream)))
         .service(page("/{mode}/payments/{id}", web::get().to(payment::show)))
         .service(page("/{mode}/payments/{id}/stream", web::get().to(payment::stream)))
+        .service(change("/{mode}/payments/{id}/payer", web::post().to(payer::show)))
         .service(form(
             "/{mode}/payments/{id}/{verb}",
             web::get().to(operations::ask),

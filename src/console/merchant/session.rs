@@ -1,4 +1,4 @@
-//! Whether somebody who watches is still signed in.
+//! Whether somebody who watches, or downloads, is still signed in.
 
 use actix_web::web::Data;
 use quita_domain::people::User;
@@ -9,7 +9,7 @@ use super::visitor::Visitor;
 use crate::console::kit::stream_permits::Watcher;
 use crate::service::people::People;
 
-/// A session as it was when somebody began to watch.
+/// A session as it was when somebody began to watch or download.
 pub(crate) struct StillIn {
     people: People,
     token: Secret<String>,

@@ -9,10 +9,10 @@ use quita_domain::people::Login;
 use super::MerchantConsole;
 use super::visitor::OwnChange;
 use crate::console::kit::answer::see_other_with;
-use crate::console::kit::client_address::address_of;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
 use crate::console::kit::sign_in::{SignInPage, Wanted, keep_language, own_address, show_form};
+use crate::http::client_address::address_of;
 use crate::service::audit::{AuditDraft, Initiator};
 
 /// `GET /console/sign-in`

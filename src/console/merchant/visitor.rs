@@ -14,9 +14,9 @@ use quita_domain::secret::Secret;
 
 use super::MerchantConsole;
 use super::frame::{Frame, Section};
-use crate::console::kit::client_address::address_of;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::{Extracted, Form, SignedForm, SignedIn};
+use crate::http::client_address::address_of;
 use crate::service::access::DEFAULT_APPLICATION;
 use crate::service::audit::{AuditDraft, Initiator};
 
@@ -89,6 +89,23 @@ fn permit(request: &HttpRequest, visitor: &Visitor, permission: Permission) -> R
         return Ok(());
     }
     console_of(request)?.user_limits.count_change(&visitor.user)
+}
+
+/// Has one payer shown in full: a form of the session, though nothing is changed but the audit log.
+pub(super) struct PayerLook(pub(super) Visitor);
+
+impl FromRequest for PayerLook {
+    type Error = Failure;
+    type Future = Extracted<Self>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let (request, sent) = (request.clone(), SignedForm::<Visitor>::from_request(request, payload));
+        Box::pin(async move {
+            let visitor = sent.await?.visitor;
+            permit(&request, &visitor, Permission::UnmaskPayer)?;
+            Ok(Self(visitor))
+        })
+    }
 }
 
 /// Declares an extractor for a change: a signed-in user whose role permits it, and a form of that user's session.

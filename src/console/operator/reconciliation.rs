@@ -13,16 +13,18 @@ use quita_actors::Denied;
 use quita_domain::reconciliation::{
     Difference, LineCursor, LineFilter, LineSum, Source, StoredLine, Verdict,
 };
+use quita_domain::secret::Secret;
 use quita_ports::StoreError;
 use serde::Deserialize;
+use thiserror::Error;
 use url::form_urlencoded;
 
 use super::OperatorConsole;
 use super::frame::{Frame, Section};
 use super::texts::Texts;
-use super::visitor::Operator;
+use super::visitor::{Operator, is_operator};
 use crate::console::kit::answer::html;
-use crate::console::kit::csv;
+use crate::console::kit::csv::Csv;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::shown::Shown;
 
@@ -230,7 +232,7 @@ pub(super) async fn lines(
 
 /// `GET /reconciliation.csv`: every line of these days, streamed page by page however many there are.
 pub(super) async fn download(
-    _: Operator,
+    operator: Operator,
     console: Data<OperatorConsole>,
     wanted: Query<Until>,
 ) -> Result<HttpResponse, Failure> {
@@ -239,18 +241,33 @@ pub(super) async fn download(
     let mut sources: Vec<_> = sums.into_iter().map(|sum| sum.source).collect();
     sources.sort();
     sources.dedup();
-    let export = Export { console: console.into_inner(), days: (from, until), sources, after: None };
+    let csv = Csv::for_reader();
+    let (console, token) = (console.into_inner(), operator.token);
+    let export = Export { console, token, csv, days: (from, until), sources, after: None };
     let file = format!("attachment; filename=\"quita-reconciliation-{until}.csv\"");
-    let head = stream::iter([Ok(Bytes::from(csv::line(HEAD.map(str::to_owned))))]);
+    let head = stream::iter([Ok(Bytes::from(csv.head(HEAD)))]);
     Ok(HttpResponse::Ok()
         .content_type("text/csv; charset=utf-8")
         .insert_header((CONTENT_DISPOSITION, file))
         .streaming(head.chain(stream::unfold(export, Export::next))))
 }
 
+/// Why a file ends before its end.
+#[derive(Debug, Error)]
+enum BrokenOff {
+    /// A page could not be read.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+    /// The operator who reads it has signed out.
+    #[error("its reader is not signed in any more")]
+    SignedOut,
+}
+
 /// A file under way.
 struct Export {
     console: Arc<OperatorConsole>,
+    token: Secret<String>,
+    csv: Csv,
     days: (NaiveDate, NaiveDate),
     /// Those that are left, the next one last.
     sources: Vec<Source>,
@@ -258,29 +275,34 @@ struct Export {
 }
 
 impl Export {
-    /// The next page as lines. A page that can't be read breaks the file off, so that nobody takes it for whole.
-    async fn next(mut self) -> Option<(Result<Bytes, StoreError>, Self)> {
+    /// The next page as lines. A file that can't go on is broken off, so that nobody takes it for whole.
+    async fn next(mut self) -> Option<(Result<Bytes, BrokenOff>, Self)> {
         let source = self.sources.last()?.clone();
+        let lines = self.page(source).await;
+        if let Err(why) = &lines {
+            self.sources.clear();
+            tracing::warn!(%why, "a file of compared lines was broken off");
+        }
+        Some((lines, self))
+    }
+
+    async fn page(&mut self, source: Source) -> Result<Bytes, BrokenOff> {
+        // A store out of reach ends no session; what is read next fails.
+        if !is_operator(&self.console, &self.token).await.unwrap_or(true) {
+            return Err(BrokenOff::SignedOut);
+        }
         let filter = LineFilter { source, from: self.days.0, until: self.days.1, verdict: None };
-        let page = self.console.store.lines(&filter, self.after.as_ref(), LINES).await;
-        let lines = match page {
-            Ok(lines) => lines,
-            Err(error) => {
-                tracing::warn!(%error, "a file of compared lines was broken off");
-                self.sources.clear();
-                return Some((Err(error), self));
-            }
-        };
+        let lines = self.console.store.lines(&filter, self.after.as_ref(), LINES).await?;
         self.after = lines.last().filter(|_| lines.len() == LINES).map(|last| LineCursor::of(&last.line));
         if self.after.is_none() {
             self.sources.pop();
         }
         let told = lines.iter().filter(|line| line.judged.is_some());
-        Some((Ok(Bytes::from(told.map(|line| csv::line(cells(line))).collect::<String>())), self))
+        Ok(Bytes::from(told.map(|line| self.csv.line(cells(line, self.csv))).collect::<String>()))
     }
 }
 
-fn cells(stored: &StoredLine) -> [String; 14] {
+fn cells(stored: &StoredLine, csv: Csv) -> [String; 14] {
     let line = &stored.line;
     let judged = stored.judged.as_ref();
     let difference = judged.and_then(|judged| judged.finding.difference());
@@ -292,9 +314,9 @@ fn cells(stored: &StoredLine) -> [String; 14] {
         text(judged.and_then(|judged| judged.transaction_id).map(|id| id.to_string())),
         stored.kind().as_str().to_owned(),
         text(line.reference.clone()),
-        line.gross.to_string(),
-        text(line.fee.map(|fee| fee.to_string())),
-        text(line.net.map(|net| net.to_string())),
+        csv.amount(line.gross),
+        text(line.fee.map(|fee| csv.amount(fee))),
+        text(line.net.map(|net| csv.amount(net))),
         line.on.to_string(),
         text(difference.map(|difference| difference.field.as_str().to_owned())),
         text(difference.map(|difference| difference.here.clone())),

@@ -8,10 +8,10 @@ use quita_domain::audit::AuditAction;
 use super::OperatorConsole;
 use super::visitor::{OPERATOR, OperatorForm};
 use crate::console::kit::answer::see_other_with;
-use crate::console::kit::client_address::peer_of;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
 use crate::console::kit::sign_in::{SignInPage, Wanted, keep_language, own_address, show_form};
+use crate::http::client_address::peer_of;
 use crate::service::audit::{AuditDraft, Initiator};
 
 /// `GET /sign-in`

@@ -11,10 +11,10 @@ use quita_domain::people::Session;
 use quita_domain::secret::Secret;
 
 use super::OperatorConsole;
-use crate::console::kit::client_address::peer_of;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::{Extracted, SignedForm, SignedIn};
 use crate::console::kit::stream_permits::Watcher;
+use crate::http::client_address::peer_of;
 use crate::service::audit::Initiator;
 
 /// How the audit log names the operator.

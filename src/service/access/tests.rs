@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use quita_adapters::embedded::EmbeddedStore;
+use quita_adapters::vault::AeadVault;
 use tempfile::TempDir;
 
 use super::*;
@@ -14,7 +15,7 @@ fn access() -> (Access, Arc<HandClock>, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(EmbeddedStore::open(folder.path().join("quita.db")).unwrap());
     let clock = Arc::new(HandClock::default());
-    (Access::new(store, clock.clone()), clock, folder)
+    (Access::new(store.clone(), strongbox(store), clock.clone()), clock, folder)
 }
 
 /// Rotates the secret while another process renames the application, `races` times, between reading and writing.
@@ -30,6 +31,11 @@ async fn rotate_in_a_race(access: &Access, races: usize) -> Result<Vec<String>, 
         std::thread::scope(|scope| scope.spawn(renamed).join().unwrap()).map(drop)
     };
     access.replace_secret(&merchant, &application, Mode::Test, rival).await
+}
+
+/// What seals and opens in tests.
+pub(crate) fn strongbox(store: Arc<dyn quita_ports::SecretKeyStore>) -> Strongbox {
+    Strongbox::new(store, Arc::new(AeadVault::new([&b"a secret key"[..]], [])))
 }
 
 fn owner(mode: Mode) -> Owner {

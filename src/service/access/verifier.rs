@@ -1,6 +1,7 @@
 //! Tells who calls, by the `Authorization` header.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,6 +12,8 @@ use thiserror::Error;
 use tokio::time::Instant;
 
 use super::last_uses::LastUses;
+use crate::service::limiter::{Limiter, Pace};
+use crate::service::network::network_of;
 
 /// After this long one caller reads the key again, while the others go on with what is kept.
 const FRESH_FOR: Duration = Duration::from_secs(1);
@@ -20,6 +23,10 @@ const KEPT_FOR: Duration = Duration::from_secs(2);
 
 /// Keys that are kept at once. Only keys that exist are, so nobody can fill it with inventions.
 const MAX_KEPT: usize = 10_000;
+
+/// Keys that one network may have looked up in a row without this node having seen them before, and how soon one more.
+/// Many of a platform's shops may come from one address after a start; a stranger who guesses costs the store no more.
+const UNSEEN: Pace = Pace { burst: 500, period: Duration::from_millis(20) };
 
 /// Who calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +52,9 @@ pub enum AccessError {
     /// Not Bearer, or a key that is unknown, expired or revoked.
     #[error("invalid or missing API key")]
     Invalid,
+    /// Too many keys that nobody had seen came from this network; after so many seconds there is one more.
+    #[error("too many unknown API keys from this network")]
+    TooMany(u64),
     /// The key could not be looked up.
     #[error("{0}")]
     StoreUnavailable(#[from] StoreError),
@@ -55,6 +65,7 @@ pub struct KeyVerifier {
     store: Arc<dyn KeyringStore>,
     clock: Arc<dyn Clock>,
     kept: Mutex<HashMap<String, Kept>>,
+    unseen: Limiter<IpAddr>,
     last_uses: LastUses,
 }
 
@@ -69,16 +80,22 @@ struct Kept {
 impl KeyVerifier {
     /// Verifies against this store.
     pub fn new(store: Arc<dyn KeyringStore>, clock: Arc<dyn Clock>) -> Self {
-        Self { store, clock, kept: Mutex::default(), last_uses: LastUses::default() }
+        let (unseen, last_uses) = (Limiter::new(UNSEEN), LastUses::default());
+        Self { store, clock, kept: Mutex::default(), unseen, last_uses }
     }
 
-    /// Tells who presents this value of `Authorization`.
+    /// Tells who presents this value of `Authorization`, from this address.
     ///
     /// # Errors
-    /// [`AccessError::Invalid`] for a 401, [`AccessError::StoreUnavailable`] for a 503.
-    pub async fn verify(&self, authorization: &str) -> Result<Caller, AccessError> {
+    /// [`AccessError::Invalid`] for a 401, [`AccessError::TooMany`] for a 429, [`AccessError::StoreUnavailable`] for a
+    /// 503.
+    pub async fn verify(&self, authorization: &str, from: IpAddr) -> Result<Caller, AccessError> {
         let presented = bearer(authorization).and_then(PresentedKey::parse);
         let presented = presented.ok_or(AccessError::Invalid)?;
+        // Who had a key lately is not held up by a neighbour who guesses.
+        if !self.lock().contains_key(&presented.id) {
+            self.unseen.count(&network_of(from)).map_err(AccessError::TooMany)?;
+        }
         let key = self.key(&presented.id).await?.ok_or(AccessError::Invalid)?;
         let now = self.clock.now();
         if !key.matches(&presented) || !key.is_live(now) {
@@ -171,6 +188,8 @@ mod tests {
     use super::*;
     use crate::service::hand_clock::HandClock;
 
+    const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+
     struct Setting {
         verifier: KeyVerifier,
         access: Access,
@@ -198,7 +217,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = Arc::new(EmbeddedStore::open(folder.path().join("quita.db")).unwrap());
         let clock = Arc::new(HandClock::default());
-        let access = Access::new(store.clone(), clock.clone());
+        let access = Access::new(store.clone(), super::super::tests::strongbox(store.clone()), clock.clone());
         let owner = Owner {
             merchant: MerchantId::new("acme"),
             application: ApplicationName::new("shop"),
@@ -215,11 +234,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_key_tells_who_calls_and_what_it_may() {
         let set = setting().await;
-        let caller = set.verifier.verify(&set.header).await.unwrap();
+        let caller = set.verifier.verify(&set.header, HERE).await.unwrap();
         assert_eq!((caller.owner.merchant.as_str(), &caller.key_id), ("acme", &set.key_id));
         assert!(caller.may(Scope::PaymentsRead) && !caller.may(Scope::PaymentsWrite));
         let shouted = set.header.replace("Bearer ", "BEARER  ");
-        assert!(set.verifier.verify(&shouted).await.is_ok());
+        assert!(set.verifier.verify(&shouted, HERE).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
@@ -227,7 +246,7 @@ mod tests {
         let set = setting().await;
         let last_use = async || set.access.keys().await.unwrap()[0].last_used_at;
         set.clock.set(7_000);
-        set.verifier.verify(&set.header).await.unwrap();
+        set.verifier.verify(&set.header, HERE).await.unwrap();
         assert_eq!(last_use().await, None, "nothing is written for each call");
         set.set_down(true);
         assert!(set.verifier.store_last_uses().await.is_err());
@@ -245,56 +264,56 @@ mod tests {
         let mut wrong_secret = set.header.clone();
         let last = wrong_secret.split_off(set.header.len() - 4);
         wrong_secret.push_str(if last == "AAAA" { "AAAE" } else { "AAAA" });
-        set.verifier.verify(&set.header).await.unwrap();
+        set.verifier.verify(&set.header, HERE).await.unwrap();
         let basic = format!("Basic {token}");
         let unknown = format!("Bearer {of_another}");
         let headers = ["", "Bearer", "Bearer ", token, &basic, &unknown, &live, &wrong_secret];
         for header in headers {
-            assert_eq!(set.verifier.verify(header).await, Err(AccessError::Invalid), "{header:?}");
+            assert_eq!(set.verifier.verify(header, HERE).await, Err(AccessError::Invalid), "{header:?}");
         }
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_revoked_key_stops_within_five_seconds_and_a_busy_one_too() {
         let set = setting().await;
-        set.verifier.verify(&set.header).await.unwrap();
+        set.verifier.verify(&set.header, HERE).await.unwrap();
         set.access.revoke_key(&set.key_id).await.unwrap();
         let mut refused_after = None;
         for step in 0..50 {
-            if set.verifier.verify(&set.header).await.is_err() {
+            if set.verifier.verify(&set.header, HERE).await.is_err() {
                 refused_after = Some(step * 100);
                 break;
             }
             advance(Duration::from_millis(100)).await;
         }
         assert!(refused_after.is_some_and(|ms| ms <= 2_000), "{refused_after:?}");
-        assert_eq!(set.verifier.verify(&set.header).await, Err(AccessError::Invalid));
+        assert_eq!(set.verifier.verify(&set.header, HERE).await, Err(AccessError::Invalid));
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_expired_key_stops_at_once_though_it_is_kept() {
         let set = setting().await;
-        set.verifier.verify(&set.header).await.unwrap();
+        set.verifier.verify(&set.header, HERE).await.unwrap();
         set.clock.set(60_000);
-        assert_eq!(set.verifier.verify(&set.header).await, Err(AccessError::Invalid));
+        assert_eq!(set.verifier.verify(&set.header, HERE).await, Err(AccessError::Invalid));
         assert_eq!(set.lookups_of_a_hundred(), 0);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_key_is_read_once_a_second_however_many_use_it() {
         let set = setting().await;
-        set.verifier.verify(&set.header).await.unwrap();
+        set.verifier.verify(&set.header, HERE).await.unwrap();
         let key = set.verifier.kept_key(&set.key_id).unwrap();
         set.access.revoke_key(&set.key_id).await.unwrap();
         for _ in 0..3 {
-            let callers = (0..100).map(|_| set.verifier.verify(&set.header));
+            let callers = (0..100).map(|_| set.verifier.verify(&set.header, HERE));
             assert!(join_all(callers).await.iter().all(Result::is_ok), "nobody has looked it up");
             advance(Duration::from_millis(1_500)).await;
             assert_eq!(set.lookups_of_a_hundred(), 1);
             set.verifier.keep(&set.key_id, &key, Instant::now());
         }
         advance(Duration::from_millis(1_500)).await;
-        assert_eq!(set.verifier.verify(&set.header).await, Err(AccessError::Invalid));
+        assert_eq!(set.verifier.verify(&set.header, HERE).await, Err(AccessError::Invalid));
     }
 
     #[tokio::test(start_paused = true)]
@@ -303,38 +322,61 @@ mod tests {
         let unknown = PresentedKey::from_random(Mode::Test, [9; 8], [9; 32]);
         let header = format!("Bearer {}", unknown.reveal());
         for _ in 0..3 {
-            assert_eq!(set.verifier.verify(&header).await, Err(AccessError::Invalid));
+            assert_eq!(set.verifier.verify(&header, HERE).await, Err(AccessError::Invalid));
             assert_eq!(set.verifier.lock().len(), 0);
         }
         let known = set.access.keys().await.unwrap().remove(0);
         let made = ApiKey { id: unknown.id.clone(), secret_hash: unknown.secret_hash(), ..known };
         set.verifier.store.insert_key(&made).await.unwrap();
-        assert!(set.verifier.verify(&header).await.is_ok(), "looked up once more");
+        assert!(set.verifier.verify(&header, HERE).await.is_ok(), "looked up once more");
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_outage_is_reported_as_such_once_nothing_kept_is_fresh() {
         let set = setting().await;
-        set.verifier.verify(&set.header).await.unwrap();
+        set.verifier.verify(&set.header, HERE).await.unwrap();
         set.set_down(true);
         advance(Duration::from_millis(1_500)).await;
-        assert!(set.verifier.verify(&set.header).await.is_ok(), "kept for up to two seconds");
+        assert!(set.verifier.verify(&set.header, HERE).await.is_ok(), "kept for up to two seconds");
         advance(Duration::from_millis(500)).await;
-        let outage = set.verifier.verify(&set.header).await;
+        let outage = set.verifier.verify(&set.header, HERE).await;
         assert!(matches!(outage, Err(AccessError::StoreUnavailable(_))), "{outage:?}");
         set.set_down(false);
-        assert!(set.verifier.verify(&set.header).await.is_ok());
+        assert!(set.verifier.verify(&set.header, HERE).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
     async fn no_more_keys_are_kept_than_allowed() {
         let set = setting().await;
-        set.verifier.verify(&set.header).await.unwrap();
+        set.verifier.verify(&set.header, HERE).await.unwrap();
         let key = set.verifier.kept_key(&set.key_id).unwrap();
         for number in 0..MAX_KEPT + 10 {
             set.verifier.keep(&number.to_string(), &key, Instant::now());
         }
         assert!(set.verifier.lock().len() <= MAX_KEPT);
-        assert!(set.verifier.verify(&set.header).await.is_ok());
+        assert!(set.verifier.verify(&set.header, HERE).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn guesses_from_one_network_cost_the_store_so_much_and_keep_out_nobody_who_was_seen() {
+        let set = setting().await;
+        set.verifier.verify(&set.header, HERE).await.unwrap();
+        let invented = |number: usize| format!("Bearer qk_test_{number:016x}_{}", "A".repeat(43));
+        let mut refused = None;
+        for number in 0..2_000 {
+            match set.verifier.verify(&invented(number), HERE).await {
+                Err(AccessError::Invalid) => {}
+                other => {
+                    refused = Some(other);
+                    break;
+                }
+            }
+        }
+        assert_eq!(refused, Some(Err(AccessError::TooMany(1))), "somebody may guess without end");
+        // What is kept is too old to be trusted, so the store is asked.
+        advance(KEPT_FOR * 2).await;
+        assert!(set.verifier.verify(&set.header, HERE).await.is_ok());
+        let elsewhere = IpAddr::from([198, 51, 100, 7]);
+        assert_eq!(set.verifier.verify(&invented(0), elsewhere).await, Err(AccessError::Invalid));
     }
 }

@@ -124,7 +124,8 @@ async fn a_session_ends_when_it_is_signed_out_and_by_itself() {
 #[tokio::test]
 async fn an_operator_session_is_of_one_credential_and_of_no_user() {
     let office = office();
-    let credential = |password: &str, key: &[u8]| OperatorCredential::new(Secret::new(password.into()), key);
+    let credential =
+        |password: &str, key: &[u8]| OperatorCredential::new(Secret::new(password.into()), [key]);
     let ours = credential("one long password", b"key");
     let presented = |text: &str| Secret::new(String::from(text));
     assert!(office.people.sign_operator_in(&ours, &presented("another password")).await.unwrap().is_none());

@@ -1,6 +1,6 @@
 //! Visitors that do more than a person can.
 
-use crate::support::{Account, EventStream, TestApp, Visitor};
+use crate::support::{Account, EventStream, TestApp, Visitor, pix};
 
 /// More than a user may do in a row, however fast.
 const MANY: usize = 400;
@@ -25,14 +25,29 @@ fn a_program_that_fills_the_store_waits_and_holds_nobody_else_up() {
 #[test]
 fn a_program_that_downloads_without_end_waits() {
     let app = TestApp::new();
-    let viewer = Visitor::signed_in(&app, &Account::create(&app, "shop", "ana@shop.example", "viewer"));
+    let developer = Visitor::signed_in(&app, &Account::create(&app, "shop", "ana@shop.example", "developer"));
     let answers: Vec<_> = (0..MANY)
-        .map(|_| viewer.get("/console/test/payments.csv"))
+        .map(|_| developer.get("/console/test/payments.csv"))
         .take_while(|answer| answer.status != 429)
         .collect();
     assert!((5..50).contains(&answers.len()), "{}", answers.len());
     assert!(answers.iter().all(|answer| answer.status == 200));
-    assert_eq!(viewer.get("/console/test/payments").status, 200);
+    assert_eq!(developer.get("/console/test/payments").status, 200);
+}
+
+#[test]
+fn a_program_that_has_payers_shown_one_by_one_waits() {
+    let app = TestApp::new();
+    let viewer = Visitor::signed_in(&app, &Account::create(&app, "shop", "ana@shop.example", "viewer"));
+    let record = app.client().create(&pix(10_027));
+    let path = format!("/console/test/payments/{}/payer", record["transactionId"].as_str().unwrap());
+    let token = viewer.form_token();
+    let answers: Vec<_> = (0..MANY)
+        .map(|_| viewer.post_with(&path, &[], &[("formToken", &*token)]))
+        .take_while(|answer| answer.status != 429)
+        .collect();
+    assert!((100..MANY).contains(&answers.len()), "{}", answers.len());
+    assert!(answers.iter().all(|answer| answer.status == 200));
 }
 
 #[test]

@@ -83,10 +83,11 @@ pub(super) const ROUTES: &[Route] = &[
         )],
     ),
     get("/{mode}/payments", SignedIn, &[at("/test/payments")]),
-    get("/{mode}/payments.csv", SignedIn, &[at("/test/payments.csv")]),
+    get("/{mode}/payments.csv", ChangePayments, &[at("/test/payments.csv")]),
     get("/{mode}/payments/stream", SignedIn, &[at("/test/payments/stream")]),
     get("/{mode}/payments/{id}", SignedIn, &[at("/test/payments/{paid}"), at("/test/payments/{pending}")]),
     get("/{mode}/payments/{id}/stream", SignedIn, &[at("/test/payments/{paid}/stream")]),
+    post("/{mode}/payments/{id}/payer", SignedIn, &[at("/test/payments/{paid}/payer")]),
     get(
         "/{mode}/payments/{id}/{verb}",
         ChangePayments,

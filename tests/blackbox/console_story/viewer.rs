@@ -4,8 +4,8 @@ use serde_json::json;
 
 use crate::support::{Account, Browser, Edit, PATIENCE, TestApp, TestReceiver, Visitor, pix};
 
-/// What would change something of the shop, but for the own password, the language and signing out.
-const BUTTONS: &str = "main form[method=\"post\"]:not([action$=\"/password\"]):not([action$=\"/language\"]), \
+/// What would change something of the shop, but for the own password, the language, signing out, and looking at a payer.
+const BUTTONS: &str = "main form[method=\"post\"]:not([action$=\"/password\"]):not([action$=\"/language\"]):not([action$=\"/payer\"]), \
      a[href*=\"/refund\"], a[href*=\"/cancel\"], a[href*=\"/capture\"], a[href*=\"/redeliver\"], \
      a[href*=\"/rotate\"], a[href*=\"/revoke\"], a[href*=\"/secret/\"], a[href$=\"/people\"], a[href$=\"/audit\"]";
 
@@ -42,6 +42,33 @@ fn a_viewer_sees_everything_and_has_no_button() {
         visitor.post(&format!("/console/test/payments/{id}/refund"), &[("amount", "1.00"), ("key", key)]);
     assert_eq!(refused.status, 403, "{refused}");
     assert_eq!(app.client().payment(&id)["refundedAmount"], "0.00");
+}
+
+#[test]
+fn a_viewer_has_one_payer_shown_by_a_click_that_is_noted() {
+    let app = TestApp::new();
+    let Some(browser) = Browser::open(&app) else { return };
+    let id = app.client().create(&pix(10_027))["transactionId"].as_str().unwrap().to_owned();
+    let owner = Account::create(&app, "shop", "ana@shop.example", "owner");
+    Account::create(&app, "shop", "vera@shop.example", "viewer").sign_in(&app, &browser);
+    let payment = format!("{}/console/test/payments/{id}", app.url());
+    browser.go_to(&payment);
+    browser.wait_for_text("main", "***.982.247-**");
+    assert!(!browser.text("main").contains("maria.silva@example.com"), "{}", browser.text("main"));
+    browser.look("payer-masked");
+    browser.click("main form[action$=\"/payer\"] button");
+    browser.wait_for_text("main", "529.982.247-25");
+    for shown in ["maria.silva@example.com", "+5511987654321", "noted in the audit log"] {
+        browser.wait_for_text("main", shown);
+    }
+    browser.look("payer-shown");
+    browser.become_a_phone();
+    browser.check_fits("payer-shown-phone");
+    browser.click("main p a.button");
+    browser.wait_for_text("main", "***.982.247-**");
+    browser.check_fits("payer-masked-phone");
+    let log = Visitor::signed_in(&app, &owner).page("/console/test/audit");
+    assert_eq!(log.matches("had the payer shown of").count(), 1, "{log}");
 }
 
 #[test]

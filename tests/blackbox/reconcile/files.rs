@@ -71,7 +71,7 @@ fn the_console_shows_it(app: &TestApp, id: &str) {
     );
     let text = file.text();
     let (head, told) = text.split_once("\r\n").unwrap();
-    assert!(head.starts_with("day,source,verdict,"), "{head}");
+    assert!(head.starts_with("\u{feff}day,source,verdict,"), "{head}");
     assert_eq!(told, expected);
 }
 

@@ -17,6 +17,8 @@ use super::store::TestStore;
 
 const READY_WITHIN: Duration = Duration::from_secs(30);
 const MERCHANT: &str = "shop";
+/// What everything secret in the store hangs on.
+const SECRET_KEY: &str = "QUITA_SECRET_KEY";
 
 /// A service that runs. Dropping it kills it, deletes its store, and fails the test if the log has errors.
 pub(crate) struct TestApp {
@@ -134,9 +136,14 @@ impl TestApp {
         self.program(arguments).run()
     }
 
-    /// The same, not yet run.
+    /// The same, not yet run: with the secret keys of the service, which open what is stored.
     pub(crate) fn program(&self, arguments: &[&str]) -> Program {
-        Program::new(self.directory(), arguments).env("QUITA_STORE", &self.store.url)
+        let program = Program::new(self.directory(), arguments).env("QUITA_STORE", &self.store.url);
+        let keys = self.settings.environment.iter().rfind(|(name, _)| name == SECRET_KEY);
+        match keys {
+            Some((name, keys)) => program.env(name, keys),
+            None => program,
+        }
     }
 
     /// Makes a key with `quita keys create`.

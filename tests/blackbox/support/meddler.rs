@@ -1,11 +1,41 @@
-//! What somebody does to the store behind the service's back: here, to let time pass that no test can wait for.
+//! What somebody does to the store behind the service's back: here, what no test can wait for.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use mongodb::bson::{Binary, Bson, Document, doc, spec::BinarySubtype};
+use quita_adapters::embedded::EmbeddedStore;
+use quita_adapters::mongo::MongoStore;
+use quita_domain::identity::TransactionId;
+use quita_ports::{Store, Write};
 use uuid::Uuid;
 
 use super::block_on;
+
+/// Copies of a payment that are stored at once.
+const COPIES_AT_ONCE: usize = 1_000;
+
+/// Puts so many copies of a payment beside it, each with an id of its own.
+pub(crate) fn copy_payment(store_url: &str, id: &str, count: usize) {
+    block_on(async {
+        let store: Arc<dyn Store> = match store_url.strip_prefix("sqlite:") {
+            Some(path) => Arc::new(EmbeddedStore::open(path).unwrap()),
+            None => Arc::new(MongoStore::connect(store_url).await.unwrap()),
+        };
+        let id = TransactionId::parse(id).unwrap();
+        let original = store.load(&[id]).await.unwrap().pop().unwrap();
+        let copies: Vec<_> = (0..count)
+            .map(|_| {
+                let mut copy = original.clone();
+                (copy.id, copy.revision) = (TransactionId::new(Uuid::now_v7()), 1);
+                Write { payment: Arc::new(copy), expected_revision: 0 }
+            })
+            .collect();
+        for batch in copies.chunks(COPIES_AT_ONCE) {
+            assert!(store.commit(batch).await.iter().all(Result::is_ok));
+        }
+    });
+}
 
 /// Lets a payment have been paid, and changed last, so much earlier. The service must not run.
 pub(crate) fn paid_earlier(store_url: &str, id: &str, by: Duration) {

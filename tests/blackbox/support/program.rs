@@ -46,9 +46,18 @@ impl Program {
     }
 
     /// Lets it have no more open files than this, nor raise that by itself.
-    pub(crate) fn open_files(mut self, most: u32) -> Self {
+    pub(crate) fn open_files(self, most: u32) -> Self {
+        self.limited(&format!("-n {most}"))
+    }
+
+    /// Lets it dump cores, as far as that may be allowed.
+    pub(crate) fn with_cores(self) -> Self {
+        self.limited("-S -c $(ulimit -H -c)")
+    }
+
+    fn limited(mut self, limit: &str) -> Self {
         let mut limited = Command::new("sh");
-        limited.args(["-c", "ulimit -n \"$0\" && exec \"$@\"", &most.to_string()]);
+        limited.args(["-c", &format!("ulimit {limit} && exec \"$@\""), "sh"]);
         limited.arg(self.command.get_program()).args(self.command.get_args()).current_dir(&self.directory);
         for (name, value) in self.command.get_envs() {
             match value {

@@ -17,11 +17,14 @@ mod payments;
 mod people;
 mod reconciliation;
 mod records;
+mod secret_keys;
+mod vault;
 
 use std::sync::Arc;
 
 pub use connection::{Connection, Direct};
 pub use records::{Records, StoredNotice};
+pub use vault::TestVault;
 
 /// A store on maps, reached through a connection; several stores may share one.
 pub struct MemoryStore<C = Direct>(Arc<C>);

@@ -16,6 +16,7 @@ use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner, Transacti
 use quita_domain::payment::Payment;
 use quita_domain::people::{Login, Session, User};
 use quita_domain::reconciliation::{Source, StoredLine};
+use quita_domain::secret_key::{KeyRecord, StoredSecret};
 use quita_domain::time::Timestamp;
 use quita_domain::webhook::signature::WebhookSecret;
 use quita_ports::{RunClaim, StoreError, Write, WriteError};
@@ -38,6 +39,8 @@ pub struct Records {
     pub nodes: BTreeMap<Uuid, Node>,
     /// Applications by merchant and name.
     pub applications: BTreeMap<(MerchantId, ApplicationName), Application>,
+    /// With which secret key the store works.
+    pub key_record: Option<KeyRecord>,
     /// API keys by their ids.
     pub keys: BTreeMap<String, ApiKey>,
     /// Users by login.
@@ -86,10 +89,10 @@ impl Records {
     /// Adds the application of this owner, which signs its webhooks with this secret, in its mode alone.
     pub fn add_application(&mut self, owner: &Owner, secret: &WebhookSecret) {
         let (merchant, name) = (owner.merchant.clone(), owner.application.clone());
-        let none = String::new;
+        let (none, secret) = (StoredSecret::clear(""), StoredSecret::clear(secret.reveal()));
         let secrets = match owner.mode {
-            Mode::Test => SigningSecrets::new(secret.reveal(), none()),
-            Mode::Live => SigningSecrets::new(none(), secret.reveal()),
+            Mode::Test => SigningSecrets::new(secret, none),
+            Mode::Live => SigningSecrets::new(none, secret),
         };
         let key = (merchant.clone(), name.clone());
         let created_at = Timestamp::default();

@@ -7,7 +7,7 @@ use quita_domain::delivery::{DeliveryState, webhook_id};
 use quita_domain::exception::Exception;
 use quita_domain::identity::TransactionId;
 use quita_domain::money::Money;
-use quita_domain::operation::{Operation, OperationKind};
+use quita_domain::operation::{Operation, OperationCall, OperationKind};
 use quita_domain::payment::Payment;
 use quita_domain::routing::Attempt;
 use quita_domain::state::{Refund, RefundStatus};
@@ -27,6 +27,16 @@ pub(crate) fn is_quiet(world: &World) -> bool {
     !world.has_errands()
         && content.notices.values().all(|stored| stored.is_done)
         && content.payments.values().all(|payment| unrest(world, payment).is_none())
+}
+
+/// Whether it is not known of a refund whether it was made. Then the clock that never jumps runs for longer: the acquirer may
+/// not show it yet, and the wall clock is put forward by hours meanwhile.
+pub(crate) fn is_a_refund_unknown(world: &World) -> bool {
+    let is_unknown = |operation: &Operation| {
+        let is_refund = matches!(operation.kind, OperationKind::Refund(_));
+        is_refund && operation.is_processing() && operation.call == OperationCall::Unknown
+    };
+    world.store.lock().payments.values().any(|payment| payment.operations.iter().any(is_unknown))
 }
 
 /// What is left to do for a payment.

@@ -17,6 +17,7 @@ use quita_actors::{
 use quita_domain::identity::AcquirerName;
 use quita_domain::reconciliation::StoredLine;
 use quita_domain::time::Timestamp;
+use quita_memory_store::TestVault;
 use quita_ports::{AcquirerFactory, Clock, Dice, Ids, WholeStore};
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
@@ -68,6 +69,7 @@ impl Node {
             world.banks.iter().map(|bank| bank.factory(world, &fuse, Arc::clone(&clock))).collect();
         let ports = Ports {
             store: store.clone(),
+            vault: Arc::new(TestVault::with(&[b"simulated"])),
             acquirers: acquirers.clone(),
             webhooks: Arc::new(NodeSenders { world: Arc::clone(world), fuse: Arc::clone(&fuse) }),
             clock: Arc::clone(&clock),

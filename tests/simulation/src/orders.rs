@@ -79,6 +79,7 @@ impl Request {
             purchase: Purchase { order, card },
             fingerprint: self.has_key.then(|| format!("{:?} {}", self.kind, self.cents)),
             card_fingerprint: self.kind.is_card().then(|| fingerprint_of(self.card)),
+            other_card_fingerprints: Vec::new(),
             page_token: format!("token-{}", self.number),
         }
     }

@@ -277,7 +277,7 @@ fn as_it_comes_in(request: &Request) -> quita_banks::Request {
         path: path.to_owned(),
         query: query.to_owned(),
         headers: headers.chain([("host".to_owned(), host.to_owned())]).collect(),
-        body: request.body.clone(),
+        body: request.body.to_vec(),
         certificate: None,
     }
 }

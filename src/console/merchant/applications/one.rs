@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path, Query};
 use askama::Template;
-use quita_domain::access::{ApiKey, Application, MAX_LIVE_SECRETS, Scope, SigningSecret};
+use quita_domain::access::{ApiKey, Application, MAX_LIVE_SECRETS, Scope};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::{ApplicationName, Mode};
 use quita_domain::time::Timestamp;
@@ -17,6 +17,7 @@ use crate::console::merchant::frame::{Frame, Section};
 use crate::console::merchant::mode::InMode;
 use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::{ApplicationChange, Visitor};
+use crate::service::access::OpenSecret;
 
 #[derive(Template)]
 #[template(path = "console/merchant/application.html")]
@@ -26,7 +27,8 @@ struct ApplicationPage {
     /// The address of this page.
     base: String,
     keys: Vec<ApiKey>,
-    mode: Mode,
+    /// The secrets that sign in this mode now, newest first.
+    secrets: Vec<OpenSecret>,
     now: Timestamp,
     exchange: Option<Exchange>,
     max_name_characters: usize,
@@ -47,14 +49,9 @@ impl ApplicationPage {
         self.keys.iter().filter(|key| key.is_live(self.now)).count()
     }
 
-    /// The secrets that sign in this mode now, newest first.
-    fn secrets(&self) -> Vec<&SigningSecret> {
-        self.application.secrets.live(self.mode, self.now).collect()
-    }
-
     /// Enough of a secret to tell it from another.
-    fn excerpt(secret: &SigningSecret) -> String {
-        let last: Vec<char> = secret.secret.chars().rev().take(4).collect();
+    fn excerpt(secret: &OpenSecret) -> String {
+        let last: Vec<char> = secret.secret.expose().chars().rev().take(4).collect();
         format!("whsec_…{}", last.into_iter().rev().collect::<String>())
     }
 
@@ -103,6 +100,7 @@ pub(super) async fn render(
     let mut keys: Vec<_> = keys.into_iter().filter(is_its).collect();
     let now = console.clock.now();
     keys.sort_by_key(|key| (!key.is_live(now), std::cmp::Reverse(key.created_at)));
+    let secrets = console.access.open_secrets(&application, mode, now)?;
     let mut frame = visitor.frame(mode, Section::Applications);
     frame.notice = notice;
     let page = ApplicationPage {
@@ -110,7 +108,7 @@ pub(super) async fn render(
         frame,
         application,
         keys,
-        mode,
+        secrets,
         now,
         exchange,
         max_name_characters: MAX_NAME_CHARACTERS,

@@ -1,4 +1,5 @@
-//! Payments as a file for spreadsheets (RFC 4180), streamed page by page however many there are.
+//! Payments as a file for spreadsheets, streamed page by page however many there are, for as long as its reader is
+//! signed in.
 
 use std::sync::Arc;
 
@@ -10,15 +11,18 @@ use quita_actors::Denied;
 use quita_domain::audit::AuditAction;
 use quita_domain::listing::{Cursor, PaymentFilter};
 use quita_domain::payment::Payment;
+use quita_domain::people::Permission;
 use quita_domain::time::Timestamp;
 use quita_ports::{Listed, Unreadable, place_of};
+use thiserror::Error;
 
 use super::search::{Search, names_of};
-use crate::console::kit::csv::line;
+use crate::console::kit::csv::Csv;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
 use crate::console::merchant::MerchantConsole;
 use crate::console::merchant::mode::InMode;
+use crate::console::merchant::session::StillIn;
 use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::Visitor;
 
@@ -50,6 +54,7 @@ pub(crate) async fn download(
     console: Data<MerchantConsole>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Failure> {
+    visitor.must(Permission::SeePayers)?;
     let search = Search::parse(request.query_string());
     let owner = visitor.owner(mode);
     let understood = search.understand(&owner, Language::current());
@@ -68,9 +73,11 @@ pub(crate) async fn download(
     }
     let draft = visitor.draft(AuditAction::PaymentsExported, audit_summary(&filter));
     console.audit.note(&visitor.initiator(), draft).await;
-    let export = Export { console: console.into_inner(), filter, after: None, is_over: false };
+    let csv = Csv::for_reader();
+    let reader = StillIn::of(&visitor, &console);
+    let export = Export { console: console.into_inner(), reader, csv, filter, after: None, is_over: false };
     let file = format!("attachment; filename=\"quita-{}.csv\"", mode.as_str());
-    let head = stream::iter([Ok(Bytes::from(line(HEAD.map(str::to_owned))))]);
+    let head = stream::iter([Ok(Bytes::from(csv.head(HEAD)))]);
     let pages = stream::unfold(export, |export| export.next());
     use futures_util::StreamExt;
     Ok(HttpResponse::Ok()
@@ -101,41 +108,58 @@ fn audit_summary(filter: &PaymentFilter) -> String {
         .join(" ")
 }
 
+/// Why an export ends before its end.
+#[derive(Debug, Error)]
+enum BrokenOff {
+    /// A page could not be read.
+    #[error("{0}")]
+    Denied(#[from] Denied),
+    /// Who reads it has signed out, was removed, or has another password or role.
+    #[error("its reader is not signed in any more")]
+    SignedOut,
+}
+
 /// An export under way.
 struct Export {
     console: Arc<MerchantConsole>,
+    reader: StillIn,
+    csv: Csv,
     filter: PaymentFilter,
     after: Option<Cursor>,
     is_over: bool,
 }
 
 impl Export {
-    /// The next page as lines. A page that can't be read breaks the download off, so that nobody takes it for whole.
-    async fn next(mut self) -> Option<(Result<Bytes, Denied>, Self)> {
+    /// The next page as lines. An export that can't go on breaks the download off, so that nobody takes it for whole.
+    async fn next(mut self) -> Option<(Result<Bytes, BrokenOff>, Self)> {
         if self.is_over {
             return None;
         }
-        let page = self.console.edge.payments.list(&self.filter, self.after, PAGE).await;
-        let lines = match page {
-            Ok(payments) => {
-                self.is_over = payments.len() < PAGE;
-                self.after = payments.last().map(place_of);
-                Ok(Bytes::from(payments.iter().map(|listed| line(cells_of(listed))).collect::<String>()))
-            }
-            Err(denied) => {
-                self.is_over = true;
-                tracing::warn!(%denied, "an export was broken off");
-                Err(denied)
-            }
-        };
+        let lines = self.page().await;
+        if let Err(why) = &lines {
+            self.is_over = true;
+            tracing::warn!(%why, "an export was broken off");
+        }
         Some((lines, self))
+    }
+
+    async fn page(&mut self) -> Result<Bytes, BrokenOff> {
+        // A page is read when the one before has left, however slowly it is taken.
+        if !self.reader.is_true().await {
+            return Err(BrokenOff::SignedOut);
+        }
+        let payments = self.console.edge.payments.list(&self.filter, self.after, PAGE).await?;
+        self.is_over = payments.len() < PAGE;
+        self.after = payments.last().map(place_of);
+        let line = |listed| self.csv.line(cells_of(listed, self.csv));
+        Ok(Bytes::from(payments.iter().map(line).collect::<String>()))
     }
 }
 
 /// A payment that can't be read has its id, its time, and a word in the place of its status.
-fn cells_of(listed: &Listed) -> [String; 15] {
+fn cells_of(listed: &Listed, csv: Csv) -> [String; 15] {
     match listed {
-        Ok(payment) => cells(payment),
+        Ok(payment) => cells(payment, csv),
         Err(Unreadable(place)) => {
             let known = [
                 ("transactionId", place.id.to_string()),
@@ -149,7 +173,7 @@ fn cells_of(listed: &Listed) -> [String; 15] {
     }
 }
 
-fn cells(payment: &Payment) -> [String; 15] {
+fn cells(payment: &Payment, csv: Csv) -> [String; 15] {
     let (order, state) = (&payment.order, &payment.state);
     let time = |at: Option<Timestamp>| at.map(|at| at.to_string()).unwrap_or_default();
     [
@@ -158,9 +182,9 @@ fn cells(payment: &Payment) -> [String; 15] {
         payment.status().as_str().into(),
         state.status_reason.clone().unwrap_or_default(),
         order.method.as_str().into(),
-        order.amount.to_string(),
-        state.captured_amount.map(|amount| amount.to_string()).unwrap_or_default(),
-        state.refunded_amount().to_string(),
+        csv.amount(order.amount),
+        state.captured_amount.map(|amount| csv.amount(amount)).unwrap_or_default(),
+        csv.amount(state.refunded_amount()),
         order.payer.full_name(),
         order.payer.document.as_str().to_owned(),
         order.payer.email.clone(),

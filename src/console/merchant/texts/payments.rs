@@ -61,6 +61,12 @@ group! {
         name: "Nome", "Name";
         phone: "Telefone", "Phone";
         address: "Endereço", "Address";
+        unmask: "Ver o pagador", "Show the payer";
+        unmask_sentence: "Documento, e-mail e telefone inteiros. Fica no registro de auditoria.",
+            "Document, e-mail and phone in full. It is noted in the audit log.";
+        payer_shown: "Você viu estes dados; isso ficou no registro de auditoria.",
+            "You have seen this; it is noted in the audit log.";
+        back_to_payment: "Voltar ao pagamento", "Back to the payment";
         pix_page: "Página de pagamento", "Payment page";
         end_to_end: "Fim a fim", "End to end";
         expires: "Expira", "Expires";

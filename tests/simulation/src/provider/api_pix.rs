@@ -119,6 +119,7 @@ pub(super) fn factory(
             registration: Registration::Off,
             address: None,
             token: Secret::new(WEBHOOK_TOKEN.to_owned()),
+            other_tokens: Vec::new(),
             headers: Vec::new(),
         },
         lists: true,
@@ -165,7 +166,8 @@ impl PixTill {
     /// Notes what is asked for with a new charge, and what will be wrong with it in lists.
     fn note(&mut self, world: &World, id: TransactionId, request: &Request) {
         let now_ms = world.clock.now().millis();
-        if !self.asked.contains_key(&id) {
+        // What another merchant's charge of this name brought in may have been listed already.
+        if !self.asked.contains_key(&id) && self.bank.account(&txid(id), now_ms).is_none() {
             self.listing.note(world, id);
         }
         if world.strikes(Fault::StrangerPays) {

@@ -34,9 +34,9 @@ const NOTICE_SECRET: &str = "a-secret-that-nobody-guesses";
 /// How long a sale may be invisible to the host for queries, in milliseconds.
 const LAG_MS: i64 = 8_000;
 /// How long a PIX may be on its way back, in milliseconds.
-const PIX_REFUND_TAKES_MS: i64 = 120_000;
+const PIX_REFUND_TAKES_MS: i64 = 60_000;
 /// After how long it is shown for certain, in milliseconds.
-pub(super) const PIX_REFUND_SHOWS_AFTER_MS: u64 = 150_000;
+pub(super) const PIX_REFUND_SHOWS_AFTER_MS: u64 = 70_000;
 /// Codes with which a capture or void is refused for good, and one that leaves it open.
 const REFUSED: &str = "102";
 const OPEN: &str = "223";

@@ -16,7 +16,7 @@ pub(crate) const NUMBER: &str = "number";
 /// Who reads the notices of a bank.
 pub(crate) fn reader(kind: BankKind, name: &AcquirerName, secret: WebhookSecret) -> Box<dyn NoticeReader> {
     match kind {
-        BankKind::WithIds => Box::new(SandboxNotices::new(name.clone(), secret)),
+        BankKind::WithIds => Box::new(SandboxNotices::new(name.clone(), vec![secret])),
         BankKind::SumsOnly => Box::new(HintReader { secret }),
     }
 }

@@ -1,0 +1,63 @@
+//! Who pays: as a role sees it, and in full for a moment, which is noted.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path};
+use askama::Template;
+use quita_domain::audit::AuditAction;
+use quita_domain::order::Payer;
+
+use super::own;
+use crate::console::kit::answer::html;
+use crate::console::kit::failure::Failure;
+use crate::console::merchant::MerchantConsole;
+use crate::console::merchant::frame::{Frame, Section};
+use crate::console::merchant::mode::InMode;
+use crate::console::merchant::visitor::PayerLook;
+
+/// What a payer can be known and reached by.
+pub(super) struct PayerView {
+    /// CPF or CNPJ.
+    pub(super) kind: &'static str,
+    pub(super) document: String,
+    pub(super) email: String,
+    pub(super) phone: String,
+}
+
+impl PayerView {
+    /// All of it, or as much as tells one payer from another.
+    pub(super) fn of(payer: &Payer, is_masked: bool) -> Self {
+        let kind = payer.document.kind().as_str();
+        if is_masked {
+            let (document, phone) = (payer.document.masked(), payer.phone.masked());
+            return Self { kind, document, email: payer.masked_email(), phone };
+        }
+        let (document, phone) = (payer.document.formatted(), payer.phone.e164());
+        Self { kind, document, email: payer.email.clone(), phone }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "console/merchant/payer.html")]
+struct PayerPage {
+    frame: Frame,
+    name: String,
+    payer: PayerView,
+    back: String,
+}
+
+/// `POST /console/{mode}/payments/{id}/payer`: the payer in full, for a role that sees payers masked. What can't be noted
+/// is not shown.
+pub(crate) async fn show(
+    PayerLook(visitor): PayerLook,
+    InMode(mode): InMode,
+    path: Path<(String, String)>,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    let payment = own(&visitor, mode, &path.1, &console).await?;
+    let draft = visitor.draft(AuditAction::PayerShown, payment.id);
+    console.audit.append(&visitor.initiator(), draft).await.map_err(|(_, error)| error)?;
+    let frame = visitor.frame(mode, Section::Payments);
+    let back = format!("{}/payments/{}", frame.base, payment.id);
+    let payer = &payment.order.payer;
+    html(&PayerPage { frame, name: payer.full_name(), payer: PayerView::of(payer, false), back })
+}

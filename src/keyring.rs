@@ -1,0 +1,267 @@
+//! What is derived from the secret keys: one key for each purpose, of each secret key that this node was given.
+//!
+//! Everything new is made with the key that the record of the store names. What was made with any of them is known.
+
+mod heeding;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use quita_actors::{SecretKeyError, Strongbox};
+use quita_domain::card::{CardData, CardFingerprint};
+use quita_domain::identity::{AcquirerName, Mode, Owner, TransactionId};
+use quita_domain::secret::Secret;
+use quita_domain::secret_key::{IdKeys, SecretKeyId, derive, mac};
+use quita_domain::webhook::signature::WebhookSecret;
+use subtle::ConstantTimeEq;
+use uuid::Uuid;
+
+use crate::config::acquirer::SandboxConfig;
+use crate::config::secret_key::SecretKeys;
+
+pub(crate) use heeding::heed_secret_keys;
+
+/// Bytes of the code that proves a page token.
+const PROOF_BYTES: usize = 16;
+
+/// Bytes of the token in the address to which a bank calls back.
+const CALLBACK_TOKEN_BYTES: usize = 24;
+
+/// Stands for no key at all.
+const NONE: usize = usize::MAX;
+
+/// The derived keys of one node.
+#[derive(Debug)]
+pub(crate) struct Keyring {
+    /// The newest first.
+    held: Vec<Derived>,
+    id_keys: IdKeys,
+    /// The place of the key that everything new is made with.
+    current: AtomicUsize,
+}
+
+/// What follows from one secret key.
+#[derive(Debug)]
+struct Derived {
+    id: SecretKeyId,
+    card: Secret<Vec<u8>>,
+    page: Secret<Vec<u8>>,
+    notification: Secret<Vec<u8>>,
+    callback: Secret<Vec<u8>>,
+}
+
+impl Derived {
+    fn of(secret_key: &[u8]) -> Self {
+        Self {
+            id: SecretKeyId::of(secret_key),
+            card: derive(secret_key, "quita card 1"),
+            page: derive(secret_key, "quita page 1"),
+            notification: derive(secret_key, "quita notification 1"),
+            callback: derive(secret_key, "quita callback 1"),
+        }
+    }
+
+    fn page_proof(&self, id: TransactionId) -> Vec<u8> {
+        let mut proof = mac(self.page.expose(), &[id.uuid().as_bytes()]);
+        proof.truncate(PROOF_BYTES);
+        proof
+    }
+
+    fn callback_token(&self, name: &AcquirerName, epoch: u32) -> Secret<String> {
+        let mut token = mac(self.callback.expose(), &[&epoch.to_be_bytes(), name.as_str().as_bytes()]);
+        token.truncate(CALLBACK_TOKEN_BYTES);
+        Secret::new(URL_SAFE_NO_PAD.encode(token))
+    }
+}
+
+impl Keyring {
+    /// As the store says: what derives ids, and which key everything new is made with.
+    pub(crate) fn new(keys: &SecretKeys, id_keys: IdKeys, current: &SecretKeyId) -> Self {
+        let held = keys.each().map(|key| Derived::of(key.expose())).collect();
+        let keyring = Self { held, id_keys, current: AtomicUsize::new(NONE) };
+        keyring.make_with(Some(current));
+        keyring
+    }
+
+    /// With what the store says, which is noted there if nothing was.
+    ///
+    /// # Errors
+    /// [`SecretKeyError`]: this node may derive no id.
+    pub(crate) async fn establish(
+        strongbox: &Strongbox,
+        keys: &SecretKeys,
+    ) -> Result<Arc<Self>, SecretKeyError> {
+        let (current, id_keys) = strongbox.establish(&keys.id_keys()).await?;
+        Ok(Arc::new(Self::new(keys, id_keys, &current)))
+    }
+
+    /// As the configuration alone says: for commands that derive no id.
+    pub(crate) fn of_configured(keys: &SecretKeys) -> Self {
+        Self::new(keys, keys.id_keys(), &keys.newest().id())
+    }
+
+    /// From now on everything new is made with this key; nothing is, if it is none of those that are held.
+    pub(crate) fn make_with(&self, current: Option<&SecretKeyId>) {
+        let place = self.held.iter().position(|derived| Some(&derived.id) == current);
+        self.current.store(place.unwrap_or(NONE), Ordering::Relaxed);
+    }
+
+    /// The id of a payment that was asked for under a key: the same on every node, for ever.
+    pub(crate) fn transaction_id(&self, owner: &Owner, idempotency_key: &str) -> TransactionId {
+        self.id_keys.transaction_id(owner, idempotency_key)
+    }
+
+    /// The key for fingerprints of requests.
+    pub(crate) fn fingerprint(&self) -> &[u8] {
+        self.id_keys.fingerprint()
+    }
+
+    /// What tells a card from others in this mode, and nothing else of it: under the key of now, and under the others.
+    pub(crate) fn card_fingerprints(
+        &self,
+        card: &CardData,
+        mode: Mode,
+    ) -> (Option<CardFingerprint>, Vec<CardFingerprint>) {
+        let of = |derived: &Derived| CardFingerprint::of(&card.number, mode, derived.card.expose());
+        (self.now().map(of), self.others().map(of).collect())
+    }
+
+    /// The unguessable part of the addresses of a payment's pages. `None` on a node that may make nothing new.
+    pub(crate) fn page_token(&self, id: TransactionId) -> Option<String> {
+        let mut bytes = id.uuid().as_bytes().to_vec();
+        bytes.extend(self.now()?.page_proof(id));
+        Some(URL_SAFE_NO_PAD.encode(bytes))
+    }
+
+    /// The payment of a page token; `None` if the token was made with none of the keys. Whether it is that payment's own
+    /// token, the payment says: one who has an old key makes tokens of new payments, too.
+    pub(crate) fn page_payment(&self, token: &str) -> Option<TransactionId> {
+        let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
+        let (id, proof) = bytes.split_first_chunk::<16>()?;
+        let id = TransactionId::new(Uuid::from_bytes(*id));
+        let is_proven = self.held.iter().any(|derived| derived.page_proof(id).ct_eq(proof).into());
+        is_proven.then_some(id)
+    }
+
+    /// The secrets that sign a sandbox's notices: its own, or else those that every node can derive, that of now first.
+    pub(crate) fn notification_secrets(
+        &self,
+        name: &AcquirerName,
+        sandbox: &SandboxConfig,
+    ) -> Vec<WebhookSecret> {
+        if let Some(own) = &sandbox.notification_secret {
+            return vec![own.clone()];
+        }
+        let of = |derived: &Derived| {
+            WebhookSecret::from_bytes(mac(derived.notification.expose(), &[name.as_str().as_bytes()]))
+        };
+        self.now().into_iter().chain(self.others()).map(of).collect()
+    }
+
+    /// The unguessable part of the address to which a bank calls back, and those that it may still know: the same on
+    /// every node.
+    pub(crate) fn callback_tokens(&self, name: &AcquirerName, epoch: u32) -> CallbackTokens {
+        let of = |derived: &Derived| derived.callback_token(name, epoch);
+        // Without a key of now the newest is as good: every node that is right knows it.
+        let now = self.now().or(self.held.first()).map(of);
+        CallbackTokens {
+            now: now.unwrap_or_else(|| Secret::new(String::new())),
+            others: self.others().map(of).collect(),
+        }
+    }
+
+    /// Whether this node has the key that the store works with.
+    pub(crate) fn has_key_of_now(&self) -> bool {
+        self.now().is_some()
+    }
+
+    fn now(&self) -> Option<&Derived> {
+        self.held.get(self.current.load(Ordering::Relaxed))
+    }
+
+    fn others(&self) -> impl Iterator<Item = &Derived> {
+        let now = self.current.load(Ordering::Relaxed);
+        self.held.iter().enumerate().filter(move |(place, _)| *place != now).map(|(_, derived)| derived)
+    }
+}
+
+/// What authenticates the callbacks of one bank.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CallbackTokens {
+    /// The bank is told this one.
+    pub(crate) now: Secret<String>,
+    /// Of other secret keys: the bank may have been told before.
+    pub(crate) others: Vec<Secret<String>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::config::settings::Settings;
+
+    const OLD: &str = "an-old-secret-key-that-is-long-enough";
+    const NEW: &str = "a-new-secret-key-that-is-long-enough!";
+
+    fn keys(several: &[&str]) -> SecretKeys {
+        let variable = ("QUITA_SECRET_KEY".into(), several.join("\n").into());
+        Config::from_settings(Settings::gather([], [variable])).unwrap().secret_keys
+    }
+
+    fn keyring(several: &[&str], current: &str) -> Keyring {
+        let keys = keys(several);
+        Keyring::new(&keys, keys.id_keys(), &SecretKeyId::of(current.as_bytes()))
+    }
+
+    fn id() -> TransactionId {
+        TransactionId::new(Uuid::from_u128(7))
+    }
+
+    #[test]
+    fn a_page_token_leads_to_its_payment_and_cannot_be_made_up() {
+        let keyring = keyring(&[OLD], OLD);
+        let token = keyring.page_token(id()).unwrap();
+        assert_eq!(keyring.page_payment(&token), Some(id()));
+        assert_eq!(self::keyring(&[NEW], NEW).page_payment(&token), None);
+        for wrong in [
+            "",
+            "x",
+            &token.replacen(|_: char| true, "B", 1),
+            &format!("{token}A"),
+            &URL_SAFE_NO_PAD.encode([7; 32]),
+        ] {
+            assert_eq!(keyring.page_payment(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_was_made_with_any_key_that_is_held_is_known() {
+        let (old, both) = (keyring(&[OLD], OLD), keyring(&[NEW, OLD], NEW));
+        let name = AcquirerName::new("bank");
+        let token = old.page_token(id()).unwrap();
+        assert_ne!(both.page_token(id()), Some(token.clone()));
+        assert_eq!(both.page_payment(&token), Some(id()));
+        let (before, now) = (old.callback_tokens(&name, 1), both.callback_tokens(&name, 1));
+        assert_eq!(now.others.as_slice(), std::slice::from_ref(&before.now));
+        assert_ne!(now.now, before.now);
+    }
+
+    #[test]
+    fn new_things_are_made_with_the_key_that_the_store_names_and_not_with_the_newest() {
+        let (old, both) = (keyring(&[OLD], OLD), keyring(&[NEW, OLD], OLD));
+        assert_eq!(both.page_token(id()), old.page_token(id()));
+        both.make_with(Some(&SecretKeyId::of(NEW.as_bytes())));
+        assert_eq!(both.page_token(id()), keyring(&[NEW], NEW).page_token(id()));
+    }
+
+    #[test]
+    fn a_node_without_the_key_of_now_makes_nothing_new_and_knows_what_was() {
+        let keyring = keyring(&[OLD], OLD);
+        let token = keyring.page_token(id()).unwrap();
+        keyring.make_with(Some(&SecretKeyId::of(NEW.as_bytes())));
+        assert_eq!(keyring.page_token(id()), None);
+        assert_eq!(keyring.page_payment(&token), Some(id()));
+    }
+}

@@ -1,0 +1,162 @@
+//! What a running node does about secret keys: it seals what anybody could read, and goes by what the store says.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quita_actors::{SecretKeyError, Strongbox, Unmoved, Which};
+use quita_domain::secret_key::SecretKeyId;
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::Keyring;
+
+/// How often the store is asked with which key it works: that long a node makes things with the key before.
+const ASK_EVERY: Duration = Duration::from_secs(2);
+/// After how long what could not be sealed is tried again.
+const SEAL_AGAIN_AFTER: Duration = Duration::from_secs(60);
+/// Applications in one step.
+const PAGE: usize = 100;
+
+/// Seals what is in clear, then makes everything new with the key that the store works with, as long as it is let.
+pub(crate) async fn heed_secret_keys(strongbox: Strongbox, keyring: Arc<Keyring>) {
+    let sealing = async {
+        while let Err(error) = seal_unprotected(&strongbox).await {
+            tracing::error!(%error, "secrets of the store are readable still; sealing them is tried again");
+            tokio::time::sleep(SEAL_AGAIN_AFTER).await;
+        }
+    };
+    tokio::join!(sealing, go_by_the_store(&strongbox, &keyring));
+}
+
+/// Seals the secrets that earlier versions stored in clear, or with the key that everybody knows.
+async fn seal_unprotected(strongbox: &Strongbox) -> Result<(), SecretKeyError> {
+    let (mut place, mut sealed) = (None, 0_u64);
+    loop {
+        let moved = strongbox.move_page(Which::Unprotected, place.as_ref(), PAGE).await?;
+        sealed = sealed.saturating_add(moved.sealed);
+        for Unmoved { application: (merchant, name), why } in moved.unmoved {
+            tracing::error!(%merchant, application = %name, %why, "a webhook secret is readable still");
+        }
+        place = moved.next;
+        if place.is_none() {
+            break;
+        }
+    }
+    if sealed > 0 {
+        strongbox.forget_replaced().await?;
+        tracing::info!(sealed, "webhook secrets that were readable in the store are encrypted now");
+    }
+    Ok(())
+}
+
+async fn go_by_the_store(strongbox: &Strongbox, keyring: &Keyring) {
+    let mut ticks = interval(ASK_EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut is_missing = false;
+    loop {
+        ticks.tick().await;
+        match follow(strongbox, keyring).await {
+            Ok(current) => {
+                if std::mem::take(&mut is_missing) {
+                    tracing::info!(%current, "this node has the secret key of the store again");
+                }
+            }
+            Err(SecretKeyError::Store(error)) => {
+                tracing::debug!(%error, "the store does not say with which secret key it works");
+            }
+            Err(error) => {
+                if !std::mem::replace(&mut is_missing, true) {
+                    tracing::error!(%error, "new payments are refused on this node");
+                }
+            }
+        }
+    }
+}
+
+/// Makes everything new with the key that the store works with, and nothing without it. Until the store answers, the key
+/// of before is as right as it was.
+async fn follow(strongbox: &Strongbox, keyring: &Keyring) -> Result<SecretKeyId, SecretKeyError> {
+    let current = strongbox.current().await;
+    match &current {
+        Ok(current) => keyring.make_with(Some(current)),
+        Err(SecretKeyError::Store(_)) => {}
+        Err(SecretKeyError::NotHeld { .. } | SecretKeyError::Vault(_) | SecretKeyError::Raced) => {
+            keyring.make_with(None);
+        }
+    }
+    current
+}
+
+#[cfg(test)]
+mod tests {
+    use quita_adapters::embedded::EmbeddedStore;
+    use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner, TransactionId};
+
+    use super::*;
+    use crate::config::Config;
+    use crate::config::secret_key::SecretKeys;
+    use crate::config::settings::Settings;
+
+    const OLD: &str = "an-old-secret-key-that-is-long-enough";
+    const NEW: &str = "a-new-secret-key-that-is-long-enough!";
+
+    /// A node with these secret keys, the newest first.
+    struct TestNode {
+        keys: SecretKeys,
+        strongbox: Strongbox,
+    }
+
+    impl TestNode {
+        fn new(store: &Arc<EmbeddedStore>, keys: &[&str]) -> Self {
+            let variable = ("QUITA_SECRET_KEY".into(), keys.join("\n").into());
+            let keys = Config::from_settings(Settings::gather([], [variable])).unwrap().secret_keys;
+            let strongbox = Strongbox::new(store.clone(), Arc::new(keys.vault()));
+            Self { keys, strongbox }
+        }
+
+        async fn start(&self) -> Result<Keyring, SecretKeyError> {
+            let (current, id_keys) = self.strongbox.establish(&self.keys.id_keys()).await?;
+            Ok(Keyring::new(&self.keys, id_keys, &current))
+        }
+    }
+
+    fn store() -> (Arc<EmbeddedStore>, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = EmbeddedStore::open(folder.path().join("quita.db")).unwrap();
+        (Arc::new(store), folder)
+    }
+
+    fn id(keyring: &Keyring) -> TransactionId {
+        let (merchant, application) = (MerchantId::new("shop"), ApplicationName::new("default"));
+        keyring.transaction_id(&Owner { merchant, application, mode: Mode::Test }, "order-1")
+    }
+
+    #[tokio::test]
+    async fn nodes_with_different_configurations_derive_one_id_before_in_and_after_a_change() {
+        let (store, _folder) = store();
+        let before = TestNode::new(&store, &[OLD]).start().await.unwrap();
+        let middle = TestNode::new(&store, &[NEW, OLD]);
+        let in_it = middle.start().await.unwrap();
+        assert!(middle.strongbox.work_with_newest(&middle.keys.id_keys()).await.unwrap());
+        let after = TestNode::new(&store, &[NEW]);
+        let own = Keyring::of_configured(&after.keys);
+        let after = after.start().await.unwrap();
+        assert_eq!([id(&in_it), id(&after)], [id(&before); 2]);
+        // As a node would that went by its own configuration.
+        assert_ne!(id(&own), id(&before));
+    }
+
+    #[tokio::test]
+    async fn a_node_follows_the_key_of_the_store_and_makes_nothing_new_without_it() {
+        let (store, _folder) = store();
+        let (old, both) = (TestNode::new(&store, &[OLD]), TestNode::new(&store, &[NEW, OLD]));
+        let (without, with) = (old.start().await.unwrap(), both.start().await.unwrap());
+        let payment = id(&with);
+        assert_eq!(with.page_token(payment), without.page_token(payment));
+        both.strongbox.work_with_newest(&both.keys.id_keys()).await.unwrap();
+        follow(&both.strongbox, &with).await.unwrap();
+        follow(&old.strongbox, &without).await.unwrap_err();
+        assert_ne!(with.page_token(payment), None);
+        assert_eq!(without.page_token(payment), None);
+        assert!(matches!(old.start().await, Err(SecretKeyError::NotHeld { .. })));
+    }
+}
