@@ -16,7 +16,7 @@ pub use acquirer::{
     SinkError,
 };
 pub use chance::{Clock, Dice, Ids};
-pub use console::{AuditStore, FiguresStore, KeyringStore, PeopleStore, WholeStore};
+pub use console::{AuditRead, AuditStore, FiguresStore, KeyringStore, PeopleStore, WholeStore};
 pub use history::{HistoryStore, PastFilter, PastPage};
 pub use operator::OperatorStore;
 pub use reconciliation::{ListPage, ListReader, PaidPlace, ReconciliationStore, RunClaim};
