@@ -6,6 +6,7 @@
 pub mod failure;
 pub mod flags;
 
+mod audit;
 mod audited;
 mod backup;
 mod cnab;
@@ -57,6 +58,9 @@ enum Command {
     /// Show and rotate webhook secrets
     #[command(subcommand)]
     Secrets(secrets::SecretsCommand),
+    /// Check that nobody changed the audit log
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
     /// Move a sandbox payment by hand, through the running service
     #[command(subcommand)]
     Sandbox(sandbox::SandboxCommand),
@@ -120,6 +124,7 @@ async fn run(command: Command) -> Result<(), Failure> {
         Command::Keys(command) => keys::run(command).await,
         Command::Users(command) => users::run(command).await,
         Command::Secrets(command) => secrets::run(command).await,
+        Command::Audit(command) => audit::run(command).await,
         Command::Sandbox(command) => sandbox::run(command).await,
         Command::Listen(command) => listen::run(command).await,
         Command::Load(command) => load::run(command).await,
@@ -160,6 +165,8 @@ mod tests {
             "quita fly",
             "quita backup",
             "quita backup a b",
+            "quita audit",
+            "quita audit verify --continues 7",
             "quita cnab",
             "quita cnab read",
             "quita routing",

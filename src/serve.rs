@@ -30,7 +30,9 @@ use crate::nightly::Nightly;
 use crate::ops::KnownHosts;
 use crate::retention::{Retention, follow_erasures};
 use crate::service::access::{Access, KeyVerifier};
+use crate::service::audit::Audit;
 use crate::service::people::People;
+use crate::service::refused_sign_ins::RefusedSignIns;
 use crate::store::Purpose;
 use crate::traces::Traces;
 use crate::{acquirers, first_run, ops, store};
@@ -139,7 +141,11 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let keys = (&config, Arc::clone(&keyring));
     let edge = Data::new(Edge::new(system.payments(), verifier, Arc::clone(&clock), public_url, keys));
     let console = (&config, strongbox.clone());
-    let console = Data::new(MerchantConsole::new(edge.clone(), store.clone(), webhooks, console));
+    let audit = Audit::open(store.clone(), &strongbox, Arc::clone(&clock)).await?;
+    let refused = Arc::new(RefusedSignIns::new(audit.clone(), store.clone()));
+    let log = (audit, Arc::clone(&refused));
+    let console = MerchantConsole::new(edge.clone(), store.clone(), webhooks, console, log.clone());
+    let console = Data::new(console);
     let streams = Arc::clone(&console.streams);
     let uses = actix_web::rt::spawn(store_last_uses(edge.clone()));
     let connections = ConnectionMetrics::register(&registry)?;
@@ -158,7 +164,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
         Nightly::new(&config, store.clone(), Arc::clone(&clock), (links.clone(), system.operators()));
     let retention = Retention::new(&config, store.clone(), Arc::clone(&clock), &registry)?;
     let erased = follow_erasures(store.clone(), system.payments(), store.last_erasure().await?);
-    let operators = OperatorConsole::new(system.operators(), system.payments(), store, clock, &config)
+    let operators = OperatorConsole::new(system.operators(), system.payments(), (store, clock), &config, log)
         .with_links(links.clone());
     let listener = Listener {
         socket: ops_socket,
@@ -183,6 +189,8 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let erased = actix_web::rt::spawn(erased);
     let registering = actix_web::rt::spawn(keep_registering(links));
     let keys = actix_web::rt::spawn(heed_secret_keys(strongbox, keyring));
+    let noting = Arc::clone(&refused);
+    let noting = actix_web::rt::spawn(async move { noting.run().await });
     serve(api, ops, (&system, reload), config.shutdown_time, || streams.close()).await?;
     nightly.abort();
     retention.abort();
@@ -192,6 +200,10 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     uses.abort();
     if tokio::time::timeout(LAST_WRITE_WITHIN, keep_last_uses(&edge)).await.is_err() {
         tracing::debug!("when keys were last used could not be stored in time");
+    }
+    refused.stop();
+    if tokio::time::timeout(LAST_WRITE_WITHIN, noting).await.is_err() {
+        tracing::warn!("who was not let in could not be noted in time");
     }
     system.stop().await;
     traces.stop().await;

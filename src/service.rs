@@ -7,6 +7,7 @@ pub mod people;
 
 pub(crate) mod limiter;
 pub(crate) mod network;
+pub(crate) mod refused_sign_ins;
 
 #[cfg(test)]
 mod hand_clock;

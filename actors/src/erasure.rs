@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use quita_domain::audit::AuditErasure;
 use quita_domain::document::Document;
 use quita_domain::identity::{MerchantId, Mode, TransactionId};
 use quita_domain::listing::{Cursor, PaymentFilter};
@@ -238,11 +239,15 @@ impl Eraser {
     }
 
     /// What is kept of payments outside of their own documents goes first: a payment whose payer was erased is found by
-    /// nobody who looks for what is left.
-    ///
-    /// The place for entries of the audit log whose subject is one of these payments.
-    #[allow(clippy::unused_async, reason = "what is kept elsewhere is reached through the store")]
-    async fn erase_beside(&self, _payments: &[TransactionId]) -> Result<(), StoreError> {
+    /// nobody who looks for what is left. That is what entries of the audit log tell of them.
+    async fn erase_beside(&self, payments: &[TransactionId]) -> Result<(), StoreError> {
+        for payment in payments {
+            let told = AuditErasure::ContentOf(payment.to_string());
+            let (mut erased, page) = (count(PAGE), count(PAGE));
+            while erased >= page {
+                erased = self.store.erase_audit(&told, PAGE).await?;
+            }
+        }
         Ok(())
     }
 

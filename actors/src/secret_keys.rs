@@ -3,6 +3,7 @@
 //! No actor: the service and the commands beside it do the same. The record in the store decides, never what one process
 //! was given: so two nodes in the middle of a change derive the same id from one `Idempotency-Key`.
 
+mod audit_key;
 mod moving;
 
 use std::sync::Arc;

@@ -33,6 +33,7 @@ use bson::{RawDocumentBuf, doc};
 use mongodb::{Collection, Database};
 use quita_domain::time::Timestamp;
 use quita_ports::{Backlog, Store, StoreError};
+use tokio::sync::Mutex;
 
 use failure::within_time;
 use threads::Threads;
@@ -42,6 +43,8 @@ use threads::Threads;
 pub struct MongoStore {
     database: Database,
     threads: Arc<Threads>,
+    /// Whoever of this node appends to the audit log.
+    audit_turn: Arc<Mutex<()>>,
 }
 
 impl MongoStore {
@@ -55,7 +58,7 @@ impl MongoStore {
     pub async fn connect(uri: &str) -> Result<Self, StoreError> {
         let threads = Arc::new(Threads::start()?);
         let database = threads.run(open(uri.to_owned())).await??;
-        Ok(Self { database, threads })
+        Ok(Self { database, threads, audit_turn: Arc::default() })
     }
 
     fn collection(&self, name: &str) -> Collection<RawDocumentBuf> {

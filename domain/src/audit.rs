@@ -1,5 +1,7 @@
 //! The audit log: every change that a person made, one line each, never changed afterwards.
 
+pub mod chain;
+
 use std::fmt;
 
 use base64::Engine;
@@ -27,7 +29,7 @@ pub struct AuditEntry {
     pub from: String,
     /// What was done.
     pub action: AuditAction,
-    /// To what: a key's id, a payment's id, an application's name, …
+    /// To what: a key's id, a payment's id, an application's name, the e-mail address of a user, …
     pub subject: String,
     /// What it was before, in words, if it was anything. Never a secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,6 +56,11 @@ macro_rules! actions {
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }
             }
+
+            /// The action that is spelt so.
+            pub fn parse(text: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|action| action.as_str() == text)
+            }
         }
     };
 }
@@ -61,6 +68,8 @@ macro_rules! actions {
 actions! {
     /// Signed in.
     SignedIn = "session.began",
+    /// Was not let in. One entry may stand for many attempts, and says for how many then.
+    SignInRefused = "session.refused",
     /// Signed out.
     SignedOut = "session.ended",
     /// Made a user.
@@ -113,6 +122,17 @@ actions! {
     PaymentEnded = "payment.ended",
     /// Had an acquirer asked again what became of a payment.
     AcquirerAsked = "acquirer.asked",
+}
+
+/// What is erased from the log. The hashes of it stay, so the chain stays whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AuditErasure {
+    /// Before and after, of all entries about this: a payment's id, …
+    ContentOf(String),
+    /// Before and after, of the entries at these places.
+    ContentAt(Vec<u64>),
+    /// Who and from where, of what this person did; and who it was, of what was done to this person.
+    Person(String),
 }
 
 /// Whose part of the log is read.

@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use quita_domain::access::{ApiKey, Application};
-use quita_domain::audit::{AuditCursor, AuditEntry, AuditScope};
+use quita_domain::audit::chain::{ChainHead, ChainKey, ChainedEntry, NewAuditEntry};
+use quita_domain::audit::{AuditCursor, AuditErasure, AuditScope};
 use quita_domain::figures::{Figure, FiguresFilter};
 use quita_domain::identity::MerchantId;
 use quita_domain::people::{Login, Session, User};
@@ -45,11 +46,24 @@ pub trait PeopleStore: Send + Sync + 'static {
     async fn remove_session(&self, id: &str) -> Result<(), StoreError>;
 }
 
-/// What people changed.
+/// An entry of the log, or why what stands at this place can't be read.
+pub type AuditRead = (u64, Result<ChainedEntry, StoreError>);
+
+/// What people did: a chain, to which entries are added, and of which only the parts that tell of people are ever taken.
 #[async_trait]
 pub trait AuditStore: Send + Sync + 'static {
-    /// Appends one entry, durably. Nothing changes or removes one.
-    async fn append_audit(&self, entry: &AuditEntry) -> Result<(), StoreError>;
+    /// Stores the head of an empty log, unless there is a head already.
+    async fn begin_audit(&self, head: &ChainHead) -> Result<(), StoreError>;
+
+    /// Appends one entry behind the last one, with the new head, in one durable step. Appended again with the same id, it
+    /// stays where it is. Of many at once, on whichever node, each follows on another.
+    async fn append_audit(&self, new: &NewAuditEntry, key: &ChainKey) -> Result<(), StoreError>;
+
+    /// The head of the log; none if no log was begun, or if it is gone.
+    async fn audit_head(&self) -> Result<Option<ChainHead>, StoreError>;
+
+    /// Entries in the order of their places, behind this place, at most `limit`.
+    async fn chained_audit(&self, after: u64, limit: usize) -> Result<Vec<AuditRead>, StoreError>;
 
     /// Entries, newest first by time and id, after the cursor, at most `limit`.
     async fn audit(
@@ -57,7 +71,11 @@ pub trait AuditStore: Send + Sync + 'static {
         scope: &AuditScope,
         after: Option<AuditCursor>,
         limit: usize,
-    ) -> Result<Vec<AuditEntry>, StoreError>;
+    ) -> Result<Vec<ChainedEntry>, StoreError>;
+
+    /// Erases parts with their salts, at most `limit` of each kind, and tells how many: fewer than `limit` once nothing of
+    /// it is left. Done again, it goes on.
+    async fn erase_audit(&self, what: &AuditErasure, limit: usize) -> Result<u64, StoreError>;
 }
 
 /// Applications and keys as their merchant manages them.

@@ -17,7 +17,7 @@ pub use acquirer::{
     SinkError,
 };
 pub use chance::{Clock, Dice, Ids};
-pub use console::{AuditStore, FiguresStore, KeyringStore, PeopleStore, WholeStore};
+pub use console::{AuditRead, AuditStore, FiguresStore, KeyringStore, PeopleStore, WholeStore};
 pub use erasure::{ErasureStore, RestingPlace};
 pub use history::{HistoryStore, PastFilter, PastPage};
 pub use operator::OperatorStore;

@@ -80,6 +80,17 @@ pub trait SecretKeyStore: AccessStore {
         after: &KeyRecord,
     ) -> Result<bool, StoreError>;
 
+    /// The key of the audit log, sealed ([`quita_domain::audit::chain::AuditKey::reveal`]); none in a new store.
+    async fn audit_key(&self) -> Result<Option<SealedSecret>, StoreError>;
+
+    /// Replaces the key of the audit log if it is still sealed as `before`, or none if that is `None`; `false` if somebody
+    /// was faster. Of many at once one wins, on whichever node.
+    async fn replace_audit_key(
+        &self,
+        before: Option<&SealedSecret>,
+        after: &SealedSecret,
+    ) -> Result<bool, StoreError>;
+
     /// Applications of all merchants, by merchant and name, after this place, at most `limit`.
     async fn applications_after(
         &self,

@@ -3,6 +3,8 @@
 use std::fmt::{self, Display};
 use std::process::ExitCode;
 
+use quita_actors::SecretKeyError;
+
 use crate::config::problem::ConfigError;
 use crate::service::access::ManageError;
 use crate::service::people::PeopleError;
@@ -46,6 +48,12 @@ impl From<ConfigError> for Failure {
 
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
+        Self::failed(error)
+    }
+}
+
+impl From<SecretKeyError> for Failure {
+    fn from(error: SecretKeyError) -> Self {
         Self::failed(error)
     }
 }

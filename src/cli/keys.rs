@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use quita_actors::Strongbox;
 use quita_adapters::system::SystemClock;
 use quita_domain::access::{ApiKey, Scope};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
 use quita_domain::time::Timestamp;
-use quita_ports::Clock;
+use quita_ports::{Clock, WholeStore};
 
 use super::audited;
 use super::failure::Failure;
@@ -100,7 +101,7 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
         }
         KeysCommand::List(list) => {
             let now = SystemClock.now();
-            let keys = office(list.store).await?.0.keys().await?;
+            let keys = beside_service(list.store).await?.0.keys().await?;
             if keys.is_empty() {
                 output::note("There is no key yet; `quita keys create --merchant NAME` makes one.");
             }
@@ -121,10 +122,20 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
 
 /// Opens the store beside the service, for keys and secrets and for the log of what is done with them.
 pub(super) async fn office(flags: StoreAccessFlags) -> Result<(Access, Audit), Failure> {
+    let (access, store, strongbox) = beside_service(flags).await?;
+    let audit = Audit::open(store, &strongbox, Arc::new(SystemClock)).await?;
+    Ok((access, audit))
+}
+
+/// The same to look only, which needs no secret key.
+async fn beside_service(
+    flags: StoreAccessFlags,
+) -> Result<(Access, Arc<dyn WholeStore>, Strongbox), Failure> {
     let StoreAccess { url, secret_keys } = StoreAccess::from_settings(flags.settings())?;
     let store = store::open(&url, Purpose::Maintenance).await?;
-    let (strongbox, clock) = (secret_keys.strongbox(store.clone()), Arc::new(SystemClock));
-    Ok((Access::new(store.clone(), strongbox, clock.clone()), Audit::new(store, clock)))
+    let strongbox = secret_keys.strongbox(store.clone());
+    let access = Access::new(store.clone(), strongbox.clone(), Arc::new(SystemClock));
+    Ok((access, store, strongbox))
 }
 
 fn scope_names(scopes: &[Scope]) -> String {

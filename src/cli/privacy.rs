@@ -13,8 +13,9 @@ use quita_ports::{StoreError, WholeStore};
 
 use super::audited;
 use super::failure::Failure;
-use super::flags::StoreFlags;
+use super::flags::StoreAccessFlags;
 use super::output;
+use crate::config::StoreAccess;
 use crate::config::duration::{LONG_DURATION_FORM, parse_long_duration};
 use crate::config::store_url::StoreUrl;
 use crate::retention::FORGOTTEN_WITHIN;
@@ -48,7 +49,7 @@ pub(super) struct EraseArgs {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    store: StoreFlags,
+    store: StoreAccessFlags,
 }
 
 /// One payment, or one person.
@@ -71,9 +72,10 @@ pub(super) async fn run(command: PrivacyCommand) -> Result<(), Failure> {
 
 async fn erase(args: EraseArgs) -> Result<(), Failure> {
     let EraseArgs { whose, paid_before, dry_run, store } = args;
-    let url = StoreUrl::from_settings(store.settings())?;
+    let StoreAccess { url, secret_keys } = StoreAccess::from_settings(store.settings())?;
     let store = store::open(&url, Purpose::Maintenance).await?;
-    let desk = Desk::new(store, paid_before, dry_run);
+    let audit = Audit::open(store.clone(), &secret_keys.strongbox(store.clone()), Arc::new(SystemClock)).await?;
+    let desk = Desk::new(store, audit, paid_before, dry_run);
     let done = match whose {
         Whose { transaction: Some(id), document: _ } => desk.erase_one(id).await,
         Whose { transaction: None, document: Some(document) } => desk.erase_person(&document).await,
@@ -101,11 +103,9 @@ struct Desk {
 }
 
 impl Desk {
-    fn new(store: Arc<dyn WholeStore>, paid_before: Duration, changes_nothing: bool) -> Self {
-        let clock = Arc::new(SystemClock);
+    fn new(store: Arc<dyn WholeStore>, audit: Audit, paid_before: Duration, changes_nothing: bool) -> Self {
         let paid_for_ms = u64::try_from(paid_before.as_millis()).unwrap_or(u64::MAX);
-        let audit = Audit::new(store.clone(), clock.clone());
-        let eraser = Eraser::new(store, (clock, Arc::new(SystemIds)), paid_for_ms);
+        let eraser = Eraser::new(store, (Arc::new(SystemClock), Arc::new(SystemIds)), paid_for_ms);
         let eraser = if changes_nothing { eraser.that_only_counts() } else { eraser };
         Self { eraser, audit, changes_nothing }
     }

@@ -119,6 +119,9 @@ async fn rewrap(flags: StoreAccessFlags) -> Result<(), Failure> {
             break;
         }
     }
+    if strongbox.move_audit_key(Which::All).await.map_err(failed)? {
+        output::note("The key of the audit log is encrypted anew.");
+    }
     strongbox.forget_replaced().await.map_err(failed)?;
     output::note(&format!(
         "{looked_at} webhook secrets were looked at, and {sealed} of them encrypted anew."

@@ -3,18 +3,20 @@
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
+use quita_actors::Strongbox;
 use quita_adapters::system::SystemClock;
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::MerchantId;
 use quita_domain::people::{Login, Role, User};
 use quita_domain::secret::Secret;
+use quita_ports::WholeStore;
 
 use super::audited;
 use super::failure::Failure;
-use super::flags::StoreFlags;
+use super::flags::StoreAccessFlags;
 use super::keys::name;
 use super::output;
-use crate::config::store_url::StoreUrl;
+use crate::config::StoreAccess;
 use crate::service::audit::{Audit, AuditDraft};
 use crate::service::people::People;
 use crate::store::{self, Purpose};
@@ -47,7 +49,7 @@ pub(super) struct Create {
     #[arg(long, default_value = "owner", value_parser = role)]
     role: Role,
     #[command(flatten)]
-    store: StoreFlags,
+    store: StoreAccessFlags,
 }
 
 /// Whose users.
@@ -57,7 +59,7 @@ pub(super) struct List {
     #[arg(long, value_name = "NAME", value_parser = name)]
     merchant: String,
     #[command(flatten)]
-    store: StoreFlags,
+    store: StoreAccessFlags,
 }
 
 /// Which user, and which role.
@@ -70,7 +72,7 @@ pub(super) struct SetRole {
     #[arg(value_parser = role)]
     role: Role,
     #[command(flatten)]
-    store: StoreFlags,
+    store: StoreAccessFlags,
 }
 
 /// Which user.
@@ -80,7 +82,7 @@ pub(super) struct OneUser {
     #[arg(value_parser = login)]
     email: Login,
     #[command(flatten)]
-    store: StoreFlags,
+    store: StoreAccessFlags,
 }
 
 pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
@@ -94,7 +96,8 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
             show_once(&password)
         }
         UsersCommand::List(List { merchant, store }) => {
-            let users = Office::open(store).await?.people.users(&MerchantId::new(merchant)).await?;
+            let (people, ..) = beside_service(store).await?;
+            let users = people.users(&MerchantId::new(merchant)).await?;
             if users.is_empty() {
                 output::note(
                     "There is nobody yet; `quita users create --merchant NAME --email ADDRESS` makes one.",
@@ -137,16 +140,25 @@ struct Office {
 }
 
 impl Office {
-    async fn open(flags: StoreFlags) -> Result<Self, Failure> {
-        let url = StoreUrl::from_settings(flags.settings())?;
-        let store = store::open(&url, Purpose::Maintenance).await?;
-        let clock = Arc::new(SystemClock);
-        Ok(Self { people: People::new(store.clone(), clock.clone()), audit: Audit::new(store, clock) })
+    async fn open(flags: StoreAccessFlags) -> Result<Self, Failure> {
+        let (people, store, strongbox) = beside_service(flags).await?;
+        let audit = Audit::open(store, &strongbox, Arc::new(SystemClock)).await?;
+        Ok(Self { people, audit })
     }
 
     async fn note(&self, draft: AuditDraft) {
         audited::note(&self.audit, draft).await;
     }
+}
+
+/// To look only, which needs no secret key.
+async fn beside_service(
+    flags: StoreAccessFlags,
+) -> Result<(People, Arc<dyn WholeStore>, Strongbox), Failure> {
+    let StoreAccess { url, secret_keys } = StoreAccess::from_settings(flags.settings())?;
+    let store = store::open(&url, Purpose::Maintenance).await?;
+    let strongbox = secret_keys.strongbox(store.clone());
+    Ok((People::new(store.clone(), Arc::new(SystemClock)), store, strongbox))
 }
 
 fn show_once(password: &Secret<String>) -> Result<(), Failure> {

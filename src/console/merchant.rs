@@ -38,6 +38,7 @@ use crate::http::Edge;
 use crate::service::access::Access;
 use crate::service::audit::Audit;
 use crate::service::people::People;
+use crate::service::refused_sign_ins::RefusedSignIns;
 use overview::days::Days;
 use user_limits::UserLimits;
 
@@ -49,6 +50,7 @@ pub(crate) struct MerchantConsole {
     people: People,
     access: Access,
     audit: Audit,
+    refused: Arc<RefusedSignIns>,
     store: Arc<dyn WholeStore>,
     clock: Arc<dyn Clock>,
     cookies: Cookies,
@@ -68,6 +70,7 @@ impl MerchantConsole {
         store: Arc<dyn WholeStore>,
         webhooks: Arc<dyn WebhookSenderFactory>,
         (config, strongbox): (&Config, Strongbox),
+        (audit, refused): (Audit, Arc<RefusedSignIns>),
     ) -> Self {
         let clock = Arc::clone(&edge.clock);
         let is_secure = config.environment == Environment::Production;
@@ -75,7 +78,8 @@ impl MerchantConsole {
             edge,
             people: People::new(store.clone(), Arc::clone(&clock)),
             access: Access::new(store.clone(), strongbox, Arc::clone(&clock)),
-            audit: Audit::new(store.clone(), Arc::clone(&clock)),
+            audit,
+            refused,
             store,
             clock,
             cookies: Cookies::new(ConsoleKind::Merchant, is_secure),

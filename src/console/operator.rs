@@ -35,6 +35,7 @@ use crate::config::secret_key::SecretKey;
 use crate::config::{Config, Environment};
 use crate::service::audit::Audit;
 use crate::service::people::{OperatorCredential, People};
+use crate::service::refused_sign_ins::RefusedSignIns;
 
 pub(crate) use routes::configure;
 
@@ -44,6 +45,7 @@ pub(crate) struct OperatorConsole {
     payments: Payments,
     people: People,
     audit: Audit,
+    refused: Arc<RefusedSignIns>,
     store: Arc<dyn WholeStore>,
     clock: Arc<dyn Clock>,
     cookies: Cookies,
@@ -64,9 +66,9 @@ impl OperatorConsole {
     pub(crate) fn new(
         operators: Operators,
         payments: Payments,
-        store: Arc<dyn WholeStore>,
-        clock: Arc<dyn Clock>,
+        (store, clock): (Arc<dyn WholeStore>, Arc<dyn Clock>),
         config: &Config,
+        (audit, refused): (Audit, Arc<RefusedSignIns>),
     ) -> Self {
         let is_secure = config.environment == Environment::Production;
         let password = config.operator_password.clone();
@@ -74,7 +76,8 @@ impl OperatorConsole {
             operators,
             payments,
             people: People::new(store.clone(), Arc::clone(&clock)),
-            audit: Audit::new(store.clone(), Arc::clone(&clock)),
+            audit,
+            refused,
             store,
             clock,
             cookies: Cookies::new(ConsoleKind::Operator, is_secure),

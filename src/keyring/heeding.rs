@@ -41,7 +41,8 @@ async fn seal_unprotected(strongbox: &Strongbox) -> Result<(), SecretKeyError> {
             break;
         }
     }
-    if sealed > 0 {
+    let is_audit_key_moved = strongbox.move_audit_key(Which::Unprotected).await?;
+    if sealed > 0 || is_audit_key_moved {
         strongbox.forget_replaced().await?;
         tracing::info!(sealed, "webhook secrets that were readable in the store are encrypted now");
     }

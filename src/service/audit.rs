@@ -1,11 +1,14 @@
-//! Writes the audit log: one line for every change that a person made.
+//! Writes the audit log: one entry for every change that a person made, each linked to the one before.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use quita_actors::{SecretKeyError, Strongbox};
+use quita_adapters::system::{NoRandomness, random_bytes};
+use quita_domain::audit::chain::{AuditKey, ChainHead, ChainKey, NewAuditEntry, Salts};
 use quita_domain::audit::{AuditAction, AuditEntry};
 use quita_domain::identity::MerchantId;
-use quita_ports::{AuditStore, Clock, StoreError};
+use quita_ports::{AuditStore, Clock, StoreError, VaultError};
 use uuid::Uuid;
 
 /// Waits between attempts to append an entry. The change was made on the same store a moment ago.
@@ -74,13 +77,28 @@ impl AuditDraft {
 #[derive(Clone)]
 pub struct Audit {
     store: Arc<dyn AuditStore>,
+    key: ChainKey,
     clock: Arc<dyn Clock>,
 }
 
 impl Audit {
-    /// Writes into this store.
-    pub fn new(store: Arc<dyn AuditStore>, clock: Arc<dyn Clock>) -> Self {
-        Self { store, clock }
+    /// Writes into this store, whose log is begun if nobody did.
+    ///
+    /// # Errors
+    /// [`SecretKeyError`], if the key of the log does not open: nothing may be done then that the log has to hold.
+    pub async fn open(
+        store: Arc<dyn AuditStore>,
+        strongbox: &Strongbox,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, SecretKeyError> {
+        let fresh =
+            random_bytes().map_err(|_: NoRandomness| SecretKeyError::Vault(VaultError::NoRandomness))?;
+        let AuditKey { key, has_begun } = strongbox.establish_audit_key(ChainKey::new(fresh)).await?;
+        if !has_begun {
+            store.begin_audit(&ChainHead::beginning(&key)).await?;
+            strongbox.note_audit_begun().await?;
+        }
+        Ok(Self { store, key, clock })
     }
 
     /// Notes what was done. The change is made, so this does not fail: if the store takes no entry any more, the log of
@@ -114,11 +132,20 @@ impl Audit {
             before: draft.before,
             after: draft.after,
         };
+        let salts = match salts() {
+            Ok(salts) => salts,
+            Err(error) => return Err((Box::new(entry), StoreError::Unavailable(error.to_string()))),
+        };
+        let new = NewAuditEntry { entry, salts };
         let mut waits = WAITS.into_iter();
-        while let Err(error) = self.store.append_audit(&entry).await {
-            let Some(wait) = waits.next() else { return Err((Box::new(entry), error)) };
+        while let Err(error) = self.store.append_audit(&new, &self.key).await {
+            let Some(wait) = waits.next() else { return Err((Box::new(new.entry), error)) };
             tokio::time::sleep(wait).await;
         }
         Ok(())
     }
+}
+
+fn salts() -> Result<Salts, NoRandomness> {
+    Ok(Salts::new([random_bytes()?, random_bytes()?, random_bytes()?]))
 }

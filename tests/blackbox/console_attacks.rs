@@ -9,6 +9,7 @@ mod floods;
 mod forms;
 mod nonsense;
 mod payers;
+mod refusals;
 mod routes;
 mod scripts;
 mod sessions;

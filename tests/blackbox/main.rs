@@ -16,6 +16,7 @@
 mod acquirer_kills;
 mod acquirer_outage;
 mod acquirer_secrets;
+mod audit;
 mod backup;
 mod browser;
 mod by_hand;

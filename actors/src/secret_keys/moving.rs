@@ -107,7 +107,7 @@ impl Strongbox {
         Err(SecretKeyError::Raced)
     }
 
-    fn stays(&self, which: Which, stored: &StoredSecret, current: &SecretKeyId) -> bool {
+    pub(super) fn stays(&self, which: Which, stored: &StoredSecret, current: &SecretKeyId) -> bool {
         let Some(key) = stored.key() else { return false };
         match which {
             Which::All => key == current,

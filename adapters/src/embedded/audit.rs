@@ -1,34 +1,46 @@
-//! What people changed.
+//! What people did.
+
+mod erasing;
+mod rows;
 
 use async_trait::async_trait;
-use quita_domain::audit::{AuditCursor, AuditEntry, AuditScope};
-use quita_ports::{AuditStore, StoreError};
-use rusqlite::params_from_iter;
+use quita_domain::audit::chain::{ChainHead, ChainKey, ChainedEntry, NewAuditEntry};
+use quita_domain::audit::{AuditCursor, AuditErasure, AuditScope};
+use quita_ports::{AuditRead, AuditStore, StoreError};
 use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, Transaction, params_from_iter};
 
 use super::EmbeddedStore;
-use super::reading::find_all;
-use crate::stored_form::{encode, signed_limit};
+use super::failure::Failure;
+use super::secret_keys::erasing as overwriting;
+use crate::store_rules::entry_exists;
+use crate::stored_form::{signed, signed_limit, unsigned};
 
 #[async_trait]
 impl AuditStore for EmbeddedStore {
-    async fn append_audit(&self, entry: &AuditEntry) -> Result<(), StoreError> {
-        let merchant = entry.merchant.as_ref().map(|merchant| merchant.as_str().to_owned());
-        let (id, at, document) = (entry.id, entry.at.millis(), encode(entry)?);
+    async fn begin_audit(&self, head: &ChainHead) -> Result<(), StoreError> {
+        let head = head.clone();
         self.write(move |transaction| {
-            let sql = "INSERT INTO audit (id, at, merchant, entry) VALUES (?1, ?2, ?3, ?4)";
-            let mut insert = transaction.prepare_cached(sql)?;
-            if insert.execute((id.as_bytes(), at, merchant, &document))? == 1 {
-                return Ok(());
+            if find_head(transaction)?.is_none() {
+                put_head(transaction, &head)?;
             }
-            // There is one with this id: the same one, if somebody asks again because the answer was lost.
-            let mut same = transaction.prepare_cached("SELECT entry = ?2 FROM audit WHERE id = ?1")?;
-            match same.query_row((id.as_bytes(), &document), |row| row.get(0))? {
-                true => Ok(()),
-                false => Err(crate::store_rules::entry_exists(id).into()),
-            }
+            Ok(())
         })
         .await
+    }
+
+    async fn append_audit(&self, new: &NewAuditEntry, key: &ChainKey) -> Result<(), StoreError> {
+        let (new, key) = (new.clone(), key.clone());
+        self.write(move |transaction| append(transaction, &new, &key)).await
+    }
+
+    async fn audit_head(&self) -> Result<Option<ChainHead>, StoreError> {
+        self.read(find_head).await
+    }
+
+    async fn chained_audit(&self, after: u64, limit: usize) -> Result<Vec<AuditRead>, StoreError> {
+        let bounds: [Value; 2] = [signed(after).into(), signed_limit(limit).into()];
+        self.read(move |transaction| rows::find(transaction, rows::IN_ORDER, params_from_iter(bounds))).await
     }
 
     async fn audit(
@@ -36,15 +48,51 @@ impl AuditStore for EmbeddedStore {
         scope: &AuditScope,
         after: Option<AuditCursor>,
         limit: usize,
-    ) -> Result<Vec<AuditEntry>, StoreError> {
+    ) -> Result<Vec<ChainedEntry>, StoreError> {
         let (sql, values) = page(scope, after, limit);
-        self.read(move |transaction| find_all(transaction, &sql, params_from_iter(values), "audit entry"))
-            .await
+        let found = self.read(move |transaction| rows::find(transaction, &sql, params_from_iter(values)));
+        found.await?.into_iter().map(|(_, entry)| entry).collect()
+    }
+
+    async fn erase_audit(&self, what: &AuditErasure, limit: usize) -> Result<u64, StoreError> {
+        let what = what.clone();
+        self.write(move |transaction| {
+            overwriting(transaction, || erasing::erase(transaction, &what, signed_limit(limit)))
+        })
+        .await
     }
 }
 
+fn append(transaction: &Transaction<'_>, new: &NewAuditEntry, key: &ChainKey) -> Result<(), Failure> {
+    // There is one with this id: the same one, if somebody asks again because the answer was lost.
+    if let Some(known) = rows::with_id(transaction, new.entry.id)? {
+        return if known.was(&new.entry) { Ok(()) } else { Err(entry_exists(new.entry.id).into()) };
+    }
+    let last = "SELECT coalesce(max(sequence), 0) FROM audit";
+    let last: i64 = transaction.prepare_cached(last)?.query_row([], |row| row.get(0))?;
+    let head = find_head(transaction)?;
+    let chained = ChainedEntry::after(head.as_ref(), unsigned(last), new, key);
+    rows::insert(transaction, &chained)?;
+    put_head(transaction, &ChainHead::of(&chained, key))
+}
+
+fn find_head(transaction: &Transaction<'_>) -> Result<Option<ChainHead>, Failure> {
+    let mut find = transaction.prepare_cached("SELECT sequence, hash, seal FROM audit_head WHERE id = 1")?;
+    let read = |row: &rusqlite::Row<'_>| {
+        Ok(ChainHead { sequence: unsigned(row.get(0)?), hash: row.get(1)?, seal: row.get(2)? })
+    };
+    Ok(find.query_row([], read).optional()?)
+}
+
+fn put_head(transaction: &Transaction<'_>, head: &ChainHead) -> Result<(), Failure> {
+    let sql = "INSERT INTO audit_head (id, sequence, hash, seal) VALUES (1, ?1, ?2, ?3) ON CONFLICT (id) \
+        DO UPDATE SET sequence = excluded.sequence, hash = excluded.hash, seal = excluded.seal";
+    transaction.prepare_cached(sql)?.execute((signed(head.sequence), &head.hash, &head.seal))?;
+    Ok(())
+}
+
 fn page(scope: &AuditScope, after: Option<AuditCursor>, limit: usize) -> (String, Vec<Value>) {
-    let mut sql = String::from("SELECT lower(hex(id)), entry FROM audit WHERE ");
+    let mut sql = format!("{} WHERE ", rows::COLUMNS);
     let mut values: Vec<Value> = Vec::new();
     match scope {
         AuditScope::Merchant(merchant) => {
@@ -83,5 +131,6 @@ mod tests {
             let (sql, values) = page(scope, after, 10);
             plan::check(&sql, params_from_iter(values), index);
         }
+        plan::check(rows::IN_ORDER, (1, 10), "INTEGER PRIMARY KEY");
     }
 }

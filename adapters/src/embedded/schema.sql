@@ -119,15 +119,27 @@ CREATE TABLE sessions (
 
 CREATE INDEX sessions_ending ON sessions (expires_at);
 
+-- The audit log, a chain: initiator, person, content, body, place and hash are keyed hashes. What an entry says of people
+-- stands in the three tables below, from which it may be erased; here nothing is ever changed or deleted.
 CREATE TABLE audit (
-    id       BLOB    NOT NULL PRIMARY KEY,
-    at       INTEGER NOT NULL,
-    merchant TEXT,
-    entry    BLOB    NOT NULL
-) STRICT, WITHOUT ROWID;
+    sequence  INTEGER NOT NULL PRIMARY KEY,
+    id        BLOB    NOT NULL UNIQUE,
+    at        INTEGER NOT NULL,
+    merchant  TEXT,
+    action    TEXT    NOT NULL,
+    -- absent if it is a person
+    subject   TEXT,
+    initiator TEXT    NOT NULL,
+    person    TEXT,
+    content   TEXT,
+    body      TEXT    NOT NULL,
+    place     TEXT    NOT NULL,
+    hash      TEXT    NOT NULL
+) STRICT;
 
 CREATE INDEX audit_newest ON audit (at DESC, id DESC);
 CREATE INDEX audit_of_merchant ON audit (merchant, at DESC, id DESC) WHERE merchant IS NOT NULL;
+CREATE INDEX audit_of_subject ON audit (subject) WHERE subject IS NOT NULL;
 
 CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit
 BEGIN
@@ -141,10 +153,63 @@ END;
 
 -- REPLACE would delete the entry that is there without the trigger above.
 CREATE TRIGGER audit_is_not_replaced BEFORE INSERT ON audit
-WHEN EXISTS (SELECT 1 FROM audit WHERE id = NEW.id)
+WHEN EXISTS (SELECT 1 FROM audit WHERE id = NEW.id OR sequence = NEW.sequence)
 BEGIN
     SELECT raise(IGNORE);
 END;
+
+CREATE TABLE audit_initiators (
+    sequence INTEGER NOT NULL PRIMARY KEY,
+    salt     TEXT    NOT NULL,
+    who      TEXT    NOT NULL,
+    address  TEXT    NOT NULL
+) STRICT;
+
+CREATE INDEX audit_initiators_who ON audit_initiators (who);
+
+CREATE TRIGGER audit_initiators_are_not_changed BEFORE UPDATE ON audit_initiators
+BEGIN
+    SELECT raise(ABORT, 'the audit log is never changed');
+END;
+
+CREATE TABLE audit_persons (
+    sequence INTEGER NOT NULL PRIMARY KEY,
+    salt     TEXT    NOT NULL,
+    subject  TEXT    NOT NULL
+) STRICT;
+
+CREATE INDEX audit_persons_subject ON audit_persons (subject);
+
+CREATE TRIGGER audit_persons_are_not_changed BEFORE UPDATE ON audit_persons
+BEGIN
+    SELECT raise(ABORT, 'the audit log is never changed');
+END;
+
+CREATE TABLE audit_contents (
+    sequence INTEGER NOT NULL PRIMARY KEY,
+    salt     TEXT    NOT NULL,
+    before   TEXT,
+    after    TEXT
+) STRICT;
+
+CREATE TRIGGER audit_contents_are_not_changed BEFORE UPDATE ON audit_contents
+BEGIN
+    SELECT raise(ABORT, 'the audit log is never changed');
+END;
+
+-- One row: the end of the audit log, with a keyed hash of it.
+CREATE TABLE audit_head (
+    id       INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+    sequence INTEGER NOT NULL,
+    hash     TEXT    NOT NULL,
+    seal     TEXT    NOT NULL
+) STRICT;
+
+-- One row: the key of the audit log, sealed.
+CREATE TABLE audit_key (
+    id     INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+    sealed BLOB    NOT NULL
+) STRICT;
 
 CREATE TABLE route_controls (
     acquirer TEXT NOT NULL,

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use quita_domain::access::Application;
-use quita_domain::secret_key::KeyRecord;
+use quita_domain::secret_key::{KeyRecord, SealedSecret};
 use quita_ports::{ApplicationPlace, SecretKeyStore, StoreError};
 use rusqlite::{Connection, Transaction};
 
@@ -29,6 +29,27 @@ impl SecretKeyStore for EmbeddedStore {
             }
             let sql = "INSERT INTO secret_keys (id, record) VALUES (1, ?1) \
                 ON CONFLICT (id) DO UPDATE SET record = excluded.record";
+            erasing(transaction, || Ok(transaction.prepare_cached(sql)?.execute([document])? == 1))
+        })
+        .await
+    }
+
+    async fn audit_key(&self) -> Result<Option<SealedSecret>, StoreError> {
+        self.read(find_audit_key).await
+    }
+
+    async fn replace_audit_key(
+        &self,
+        before: Option<&SealedSecret>,
+        after: &SealedSecret,
+    ) -> Result<bool, StoreError> {
+        let (before, document) = (before.cloned(), encode(after)?);
+        self.write(move |transaction| {
+            if find_audit_key(transaction)? != before {
+                return Ok(false);
+            }
+            let sql = "INSERT INTO audit_key (id, sealed) VALUES (1, ?1) \
+                ON CONFLICT (id) DO UPDATE SET sealed = excluded.sealed";
             erasing(transaction, || Ok(transaction.prepare_cached(sql)?.execute([document])? == 1))
         })
         .await
@@ -66,6 +87,11 @@ impl SecretKeyStore for EmbeddedStore {
 fn find_record(transaction: &Transaction<'_>) -> Result<Option<KeyRecord>, Failure> {
     let sql = "SELECT 'of secret keys', record FROM secret_keys WHERE id = 1";
     find_one(transaction, sql, [], "the record")
+}
+
+fn find_audit_key(transaction: &Transaction<'_>) -> Result<Option<SealedSecret>, Failure> {
+    let sql = "SELECT 'of the audit log', sealed FROM audit_key WHERE id = 1";
+    find_one(transaction, sql, [], "the key")
 }
 
 /// Does a write that leaves nothing of what it replaces in the pages of the file. Every write does since payers can be

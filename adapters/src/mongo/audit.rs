@@ -1,42 +1,56 @@
-//! What people changed.
+//! What people did.
+
+mod appending;
+mod erasing;
+mod stored;
 
 use async_trait::async_trait;
-use bson::{Document, doc};
+use bson::{Document, RawDocument, doc};
 use mongodb::options::FindOptions;
-use quita_domain::audit::{AuditCursor, AuditEntry, AuditScope};
-use quita_ports::{AuditStore, StoreError};
-use serde::Serialize;
+use quita_domain::audit::chain::{ChainHead, ChainKey, ChainedEntry, NewAuditEntry};
+use quita_domain::audit::{AuditCursor, AuditErasure, AuditScope};
+use quita_ports::{AuditRead, AuditStore, StoreError};
 
 use super::failure::within_time;
-use super::indexes::{AUDIT, NEWEST, OF_MERCHANT, named};
-use super::reading::{binary, find_all, value_in};
+use super::indexes::{AUDIT, AUDIT_HEAD, NEWEST, OF_MERCHANT, SEQUENCE, named};
+use super::reading::{binary, find_all};
 use super::{MongoStore, batch};
-use crate::store_rules::entry_exists;
-use crate::stored_form::signed_limit;
+use crate::stored_form::{signed, signed_limit, unsigned};
+use stored::{StoredHead, entry_in, head_in};
 
-/// An entry as it is stored.
-#[derive(Serialize)]
-struct StoredEntry<'a> {
-    #[serde(rename = "_id")]
-    id: bson::Uuid,
-    at: i64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    merchant: Option<&'a str>,
-    entry: &'a AuditEntry,
-}
+/// The id of the one document that is the head.
+const HEAD: &str = "head";
 
 #[async_trait]
 impl AuditStore for MongoStore {
-    async fn append_audit(&self, entry: &AuditEntry) -> Result<(), StoreError> {
-        let merchant = entry.merchant.as_ref().map(|merchant| merchant.as_str());
-        let stored = StoredEntry { id: binary(entry.id), at: entry.at.millis(), merchant, entry };
-        if batch::insert_one(&self.database, AUDIT, &stored).await? {
-            return Ok(());
+    async fn begin_audit(&self, head: &ChainHead) -> Result<(), StoreError> {
+        batch::insert_one(&self.database, AUDIT_HEAD, &StoredHead::of(head)).await.map(drop)
+    }
+
+    async fn append_audit(&self, new: &NewAuditEntry, key: &ChainKey) -> Result<(), StoreError> {
+        // Of one node one at a time: they would only get in each other's way.
+        let _turn = self.audit_turn.lock().await;
+        appending::append(&self.database, new, key).await
+    }
+
+    async fn audit_head(&self) -> Result<Option<ChainHead>, StoreError> {
+        let found = within_time(self.collection(AUDIT_HEAD).find_one(doc! { "_id": HEAD })).await?;
+        found.map(|found| head_in(&found)).transpose()
+    }
+
+    async fn chained_audit(&self, after: u64, limit: usize) -> Result<Vec<AuditRead>, StoreError> {
+        // To MongoDB a limit of zero means none.
+        if limit == 0 {
+            return Ok(Vec::new());
         }
-        // There is one with this id: the same one, if somebody asks again because the answer was lost.
-        let found = within_time(self.collection(AUDIT).find_one(doc! { "_id": stored.id })).await?;
-        let found = found.map(|found| value_in::<AuditEntry>(&found, "entry")).transpose()?;
-        if found.as_ref() == Some(entry) { Ok(()) } else { Err(entry_exists(entry.id)) }
+        let options = FindOptions::builder()
+            .sort(doc! { "sequence": 1 })
+            .limit(signed_limit(limit))
+            .hint(named(SEQUENCE))
+            .build();
+        let filter = doc! { "sequence": { "$gt": signed(after) } };
+        let read = |found: &RawDocument| Ok((sequence_of(found)?, entry_in(found)));
+        find_all(&self.collection(AUDIT), filter, options, read).await
     }
 
     async fn audit(
@@ -44,8 +58,7 @@ impl AuditStore for MongoStore {
         scope: &AuditScope,
         after: Option<AuditCursor>,
         limit: usize,
-    ) -> Result<Vec<AuditEntry>, StoreError> {
-        // To MongoDB a limit of zero means none.
+    ) -> Result<Vec<ChainedEntry>, StoreError> {
         if limit == 0 {
             return Ok(Vec::new());
         }
@@ -58,8 +71,21 @@ impl AuditStore for MongoStore {
             .sort(doc! { "at": -1, "_id": -1 })
             .limit(signed_limit(limit))
             .hint(named(index));
-        find_all(&self.collection(AUDIT), filter, options.build(), |found| value_in(found, "entry")).await
+        find_all(&self.collection(AUDIT), filter, options.build(), entry_in).await
     }
+
+    async fn erase_audit(&self, what: &AuditErasure, limit: usize) -> Result<u64, StoreError> {
+        if limit == 0 {
+            return Ok(0);
+        }
+        erasing::erase(&self.collection(AUDIT), what, limit).await
+    }
+}
+
+/// The place of what stands there, whatever it is.
+fn sequence_of(found: &RawDocument) -> Result<u64, StoreError> {
+    let nowhere = |_| StoreError::Unreadable("an entry of the audit log has no place".into());
+    found.get_i64("sequence").map(unsigned).map_err(nowhere)
 }
 
 /// Bounds the time; the equal time of the cursor is settled by the id.

@@ -17,6 +17,7 @@ pub(super) const API_KEYS: &str = "api_keys";
 pub(super) const USERS: &str = "users";
 pub(super) const SESSIONS: &str = "sessions";
 pub(super) const AUDIT: &str = "audit";
+pub(super) const AUDIT_HEAD: &str = "audit_head";
 pub(super) const ROUTE_CONTROLS: &str = "route_controls";
 pub(super) const NODES: &str = "nodes";
 pub(super) const LINES: &str = "statement_lines";
@@ -62,6 +63,11 @@ pub(super) const OUTBOX: &str = "outbox";
 pub(super) const OLDEST: &str = "oldest";
 /// Keys, users, and the audit log.
 pub(super) const OF_MERCHANT: &str = "of_merchant";
+/// The audit log: in the order of the chain, by what it is about, by who did it, and by to whom it was done.
+pub(super) const SEQUENCE: &str = "sequence";
+pub(super) const OF_SUBJECT: &str = "of_subject";
+pub(super) const DONE_BY: &str = "done_by";
+pub(super) const DONE_TO: &str = "done_to";
 /// Exceptions.
 pub(super) const OPEN: &str = "open";
 pub(super) const RESOLVED: &str = "resolved";
@@ -100,6 +106,10 @@ pub(super) async fn make(database: &Database) -> Result<(), StoreError> {
     let audit = [
         index(NEWEST, doc! { "at": -1, "_id": -1 }),
         only_with("merchant", OF_MERCHANT, doc! { "merchant": 1, "at": -1, "_id": -1 }),
+        unique(SEQUENCE, doc! { "sequence": 1 }),
+        only_with("subject", OF_SUBJECT, doc! { "subject": 1 }),
+        only_with("parts.initiator.who", DONE_BY, doc! { "parts.initiator.who": 1 }),
+        only_with("parts.person.subject", DONE_TO, doc! { "parts.person.subject": 1 }),
     ];
     make_in(database, AUDIT, audit).await?;
     let lines = [
@@ -153,6 +163,11 @@ async fn make_in(
 
 fn index(name: &str, keys: Document) -> IndexModel {
     with_options(keys, IndexOptions::builder().name(name.to_owned()).build())
+}
+
+/// An index of a field that no two documents have in common.
+fn unique(name: &str, keys: Document) -> IndexModel {
+    with_options(keys, IndexOptions::builder().name(name.to_owned()).unique(true).build())
 }
 
 /// An index of the documents that have this field, which are few.

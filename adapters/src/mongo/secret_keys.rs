@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use bson::{Document, doc};
 use mongodb::options::FindOptions;
 use quita_domain::access::Application;
-use quita_domain::secret_key::KeyRecord;
+use quita_domain::secret_key::{KeyRecord, SealedSecret};
 use quita_ports::{ApplicationPlace, SecretKeyStore, StoreError};
 use serde::Serialize;
 
@@ -15,8 +15,19 @@ use super::reading::{find_all, value_in};
 use super::{MongoStore, batch};
 use crate::stored_form::signed_limit;
 
-/// The id of the one document.
+/// The id of the one record.
 const ID: &str = "record";
+
+/// The id of the key of the audit log.
+const AUDIT_KEY: &str = "audit";
+
+/// That key as it is stored.
+#[derive(Serialize)]
+struct StoredAuditKey<'a> {
+    #[serde(rename = "_id")]
+    id: &'a str,
+    sealed: &'a SealedSecret,
+}
 
 /// The record as it is stored.
 #[derive(Serialize)]
@@ -49,6 +60,30 @@ impl SecretKeyStore for MongoStore {
         let next =
             next.map_err(|_| StoreError::Unreadable("the record of secret keys can't be encoded".into()))?;
         let guard = doc! { "_id": ID, "revision": revision };
+        let replaced = within_time(self.collection(SECRET_KEYS).replace_one(guard, next)).await?;
+        Ok(replaced.matched_count == 1)
+    }
+
+    async fn audit_key(&self) -> Result<Option<SealedSecret>, StoreError> {
+        let found = within_time(self.collection(SECRET_KEYS).find_one(doc! { "_id": AUDIT_KEY })).await?;
+        found.map(|found| value_in(&found, "sealed")).transpose()
+    }
+
+    async fn replace_audit_key(
+        &self,
+        before: Option<&SealedSecret>,
+        after: &SealedSecret,
+    ) -> Result<bool, StoreError> {
+        let next = StoredAuditKey { id: AUDIT_KEY, sealed: after };
+        let Some(before) = before else {
+            return batch::insert_one(&self.database, SECRET_KEYS, &next).await;
+        };
+        let next = bson::serialize_to_raw_document_buf(&next);
+        let next =
+            next.map_err(|_| StoreError::Unreadable("the key of the audit log can't be encoded".into()))?;
+        // No two ways of sealing give the same text: each has a nonce of its own.
+        let guard =
+            doc! { "_id": AUDIT_KEY, "sealed.text": &before.text, "sealed.key": before.key.to_string() };
         let replaced = within_time(self.collection(SECRET_KEYS).replace_one(guard, next)).await?;
         Ok(replaced.matched_count == 1)
     }

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use quita_domain::audit::{AuditAction, AuditCursor, AuditEntry, AuditScope};
+use quita_domain::audit::chain::{
+    ChainCheck, ChainFault, ChainHead, ChainKey, ChainedEntry, NewAuditEntry, SALT_BYTES, Salts,
+};
+use quita_domain::audit::{AuditAction, AuditCursor, AuditEntry, AuditErasure, AuditScope};
 use quita_domain::identity::MerchantId;
 use quita_domain::time::Timestamp;
 use quita_ports::AuditStore;
@@ -22,10 +25,63 @@ pub fn entry(number: u128, at: i64, merchant: Option<&str>) -> AuditEntry {
     }
 }
 
+pub fn chain_key() -> ChainKey {
+    ChainKey::new([7; 32])
+}
+
+/// With salts of its own.
+pub fn new(entry: &AuditEntry) -> NewAuditEntry {
+    let salt = |kind: u8| {
+        let mut salt = [kind; SALT_BYTES];
+        salt[..8].copy_from_slice(&entry.id.as_bytes()[8..]);
+        salt
+    };
+    NewAuditEntry { entry: entry.clone(), salts: Salts::new([salt(1), salt(2), salt(3)]) }
+}
+
+async fn begin(store: &Arc<dyn AuditStore>) {
+    assert_eq!(store.begin_audit(&ChainHead::beginning(&chain_key())).await, Ok(()));
+}
+
 async fn append(store: &Arc<dyn AuditStore>, entries: &[AuditEntry]) {
     for entry in entries {
-        assert_eq!(store.append_audit(entry).await, Ok(()));
+        assert_eq!(store.append_audit(&new(entry), &chain_key()).await, Ok(()));
     }
+}
+
+/// What a page says.
+fn said(page: Vec<ChainedEntry>) -> Vec<AuditEntry> {
+    page.iter().map(ChainedEntry::entry).collect()
+}
+
+async fn read(store: &Arc<dyn AuditStore>, scope: &AuditScope) -> Vec<AuditEntry> {
+    said(store.audit(scope, None, 100).await.unwrap())
+}
+
+/// The chain, read in pages of three.
+async fn chain(store: &Arc<dyn AuditStore>) -> Vec<ChainedEntry> {
+    let mut chain: Vec<ChainedEntry> = Vec::new();
+    loop {
+        let last = chain.last().map_or(0, |last| last.sequence);
+        let page = store.chained_audit(last, 3).await.unwrap();
+        assert!(page.len() <= 3);
+        if page.is_empty() {
+            return chain;
+        }
+        for (sequence, entry) in page {
+            let entry = entry.unwrap();
+            assert_eq!(entry.sequence, sequence);
+            chain.push(entry);
+        }
+    }
+}
+
+/// What is wrong with the chain.
+async fn faults(store: &Arc<dyn AuditStore>) -> Vec<ChainFault> {
+    let mut check = ChainCheck::new(chain_key(), None);
+    let mut faults: Vec<_> = chain(store).await.iter().flat_map(|entry| check.next(entry)).collect();
+    faults.extend(check.end(store.audit_head().await.unwrap().as_ref()));
+    faults
 }
 
 fn of_merchant(name: &str) -> AuditScope {
@@ -40,7 +96,7 @@ async fn pages(store: &Arc<dyn AuditStore>, scope: &AuditScope) -> Vec<AuditEntr
         assert!(page.len() <= 3);
         let Some(last) = page.last() else { return seen };
         after = Some(AuditCursor { at: last.at, id: last.id });
-        seen.extend(page);
+        seen.extend(said(page));
     }
 }
 
@@ -53,7 +109,7 @@ pub async fn every_action_reads_back_as_it_was(store: Arc<dyn AuditStore>) {
     entries[1].before = None;
     append(&store, &entries).await;
     entries.reverse();
-    assert_eq!(store.audit(&of_merchant("loja"), None, 100).await, Ok(entries));
+    assert_eq!(read(&store, &of_merchant("loja")).await, entries);
 }
 
 pub async fn the_newest_entries_come_first_and_pages_neither_skip_nor_repeat(store: Arc<dyn AuditStore>) {
@@ -79,9 +135,110 @@ pub async fn a_merchant_sees_only_what_is_its_own(store: Arc<dyn AuditStore>) {
 }
 
 pub async fn an_entry_that_is_appended_again_stands_once_and_as_it_was(store: Arc<dyn AuditStore>) {
+    begin(&store).await;
     let first = entry(1, 1, Some("loja"));
-    append(&store, &[first.clone(), first.clone()]).await;
+    append(&store, &[first.clone(), first.clone(), entry(2, 2, None), first.clone()]).await;
     let other = AuditEntry { who: String::from("bia@loja.com.br"), ..first.clone() };
-    assert!(store.append_audit(&other).await.is_err());
-    assert_eq!(pages(&store, &AuditScope::Everything).await, [first]);
+    assert!(store.append_audit(&new(&other), &chain_key()).await.is_err());
+    assert_eq!(pages(&store, &of_merchant("loja")).await, [first]);
+    assert_eq!(chain(&store).await.len(), 2);
+    assert_eq!(faults(&store).await, []);
+}
+
+pub async fn a_log_is_begun_once_and_its_entries_follow_on_each_other(store: Arc<dyn AuditStore>) {
+    assert_eq!(store.audit_head().await, Ok(None));
+    begin(&store).await;
+    assert_eq!(faults(&store).await, []);
+    // One without before and after, and one of a person.
+    let bare = AuditEntry { before: None, ..entry(2, 7, None) };
+    let of_person = AuditEntry { subject: String::from("bia@loja.com.br"), ..entry(3, 5, Some("loja")) };
+    append(&store, &[entry(1, 9, Some("loja")), bare, of_person]).await;
+    begin(&store).await;
+    let head = store.audit_head().await.unwrap().unwrap();
+    assert_eq!(head.sequence, 3);
+    let chain = chain(&store).await;
+    assert_eq!(chain.iter().map(|entry| entry.id.as_u128()).collect::<Vec<_>>(), [1, 2, 3]);
+    assert!(chain[1].content.is_none() && chain[1].links.content.is_none());
+    assert!(chain[2].subject.is_none() && chain[2].person.is_some());
+    assert_eq!(faults(&store).await, []);
+    assert_eq!(store.chained_audit(0, 0).await, Ok(Vec::new()));
+}
+
+pub async fn what_many_append_at_once_is_one_chain(store: Arc<dyn AuditStore>) {
+    begin(&store).await;
+    check_many_at_once(&[store]).await;
+}
+
+/// Many append at once by these stores, which are one, and some of them twice.
+pub async fn check_many_at_once<S: AuditStore + ?Sized>(stores: &[Arc<S>]) {
+    let tasks: Vec<_> = (0..40_u128)
+        .map(|number| {
+            let index = usize::try_from(number).unwrap() % stores.len();
+            let (store, new) = (Arc::clone(&stores[index]), new(&entry(number / 2, 1, Some("loja"))));
+            tokio::spawn(async move { store.append_audit(&new, &chain_key()).await })
+        })
+        .collect();
+    for task in tasks {
+        // Of two who append the same at once, one may be told to ask again.
+        drop(task.await.unwrap());
+    }
+    for number in 0..20 {
+        let new = new(&entry(number, 1, Some("loja")));
+        assert_eq!(stores[0].append_audit(&new, &chain_key()).await, Ok(()));
+    }
+    let mut check = ChainCheck::new(chain_key(), None);
+    let chain = stores[0].chained_audit(0, 100).await.unwrap();
+    let faults: Vec<_> = chain.iter().flat_map(|(_, entry)| check.next(entry.as_ref().unwrap())).collect();
+    assert_eq!((faults, check.read()), (Vec::new(), 20));
+    assert_eq!(check.end(stores[0].audit_head().await.unwrap().as_ref()), []);
+}
+
+pub async fn what_is_erased_is_gone_and_the_chain_stays_whole(store: Arc<dyn AuditStore>) {
+    begin(&store).await;
+    let by_bia =
+        |number| AuditEntry { who: String::from("bia@loja.com.br"), ..entry(number, 1, Some("loja")) };
+    let of_bia = AuditEntry { subject: String::from("bia@loja.com.br"), ..entry(4, 1, Some("loja")) };
+    let other = AuditEntry { subject: String::from("another"), ..entry(5, 1, Some("loja")) };
+    let entries = [entry(1, 1, Some("loja")), entry(2, 1, None), by_bia(3), of_bia, other, by_bia(6)];
+    append(&store, &entries).await;
+    let whole = chain(&store).await;
+    let of_subject = AuditErasure::ContentOf(entries[0].subject.clone());
+    assert_eq!(store.erase_audit(&of_subject, 3).await, Ok(3));
+    assert_eq!(store.erase_audit(&of_subject, 3).await, Ok(1));
+    assert_eq!(store.erase_audit(&of_subject, 3).await, Ok(0));
+    let bia = AuditErasure::Person(String::from("bia@loja.com.br"));
+    assert_eq!(store.erase_audit(&bia, 1).await, Ok(2), "one of each kind");
+    assert_eq!(store.erase_audit(&bia, 9).await, Ok(1));
+    assert_eq!(store.erase_audit(&bia, 9).await, Ok(0));
+    let places = AuditErasure::ContentAt(vec![4, 5, 77]);
+    assert_eq!(store.erase_audit(&places, 1).await, Ok(1));
+    assert_eq!(store.erase_audit(&places, 9).await, Ok(1));
+    assert_eq!(store.erase_audit(&places, 9).await, Ok(0));
+    assert_eq!(store.erase_audit(&places, 0).await, Ok(0));
+    let erased = chain(&store).await;
+    assert!(erased.iter().all(|entry| entry.content.is_none() && entry.links.content.is_some()));
+    let initiators: Vec<_> = erased.iter().map(|entry| entry.initiator.is_some()).collect();
+    assert_eq!(initiators, [true, true, false, true, true, false]);
+    assert!(erased[3].person.is_none() && erased[3].links.person.is_some());
+    for (erased, whole) in erased.iter().zip(&whole) {
+        let restored = ChainedEntry {
+            initiator: whole.initiator.clone(),
+            person: whole.person.clone(),
+            content: whole.content.clone(),
+            ..erased.clone()
+        };
+        assert_eq!(restored, *whole, "everything else stays");
+    }
+    assert_eq!(faults(&store).await, []);
+    // Whoever asks again because an answer was lost brings nothing back.
+    append(&store, &entries).await;
+    assert_eq!(chain(&store).await, erased);
+    append(&store, &[entry(7, 1, None)]).await;
+    assert_eq!(faults(&store).await, []);
+}
+
+pub async fn what_is_appended_without_a_head_goes_on_and_is_told(store: Arc<dyn AuditStore>) {
+    append(&store, &[entry(1, 1, None), entry(2, 1, None)]).await;
+    let moved = ChainFault::Moved { sequence: 1, id: Uuid::from_u128(1) };
+    assert_eq!(faults(&store).await, [moved]);
 }

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use quita_adapters::embedded::EmbeddedStore;
-use quita_domain::audit::AuditScope;
+use quita_domain::audit::chain::{ChainHead, ChainedEntry};
+use quita_domain::audit::{AuditEntry, AuditErasure, AuditScope};
 use quita_domain::people::{SESSION_MS, Session, SessionOf};
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_ports::{
-    AccessStore, AuditStore, InboxStore, OperatorStore, PaymentStore, PeopleStore, Store, StoreError,
+    AccessStore, AuditStore, InboxStore, OperatorStore, PaymentStore, PeopleStore, SecretKeyStore, Store,
+    StoreError,
 };
 use tempfile::TempDir;
 
@@ -227,16 +229,54 @@ async fn keys_can_be_made_while_the_service_runs() {
 async fn the_audit_log_can_be_neither_changed_nor_shortened() {
     let (_folder, path) = file();
     let store = EmbeddedStore::open(&path).unwrap();
-    let entry = crate::audit::entry(1, 1, Some("loja"));
-    store.append_audit(&entry).await.unwrap();
+    let new = crate::audit::new(&crate::audit::entry(1, 1, Some("loja")));
+    store.append_audit(&new, &crate::audit::chain_key()).await.unwrap();
     let meddler = rusqlite::Connection::open(&path).unwrap();
-    for sql in ["UPDATE audit SET at = 7", "UPDATE audit SET entry = x''", "DELETE FROM audit"] {
+    for sql in [
+        "UPDATE audit SET at = 7",
+        "UPDATE audit SET subject = ''",
+        "UPDATE audit_initiators SET who = 'nobody'",
+        "UPDATE audit_contents SET before = NULL",
+        "DELETE FROM audit",
+    ] {
         let refused = meddler.execute(sql, []).unwrap_err().to_string();
         assert!(refused.contains("the audit log is never"), "{sql}: {refused}");
     }
-    let replace = "INSERT OR REPLACE INTO audit SELECT id, 7, merchant, x'' FROM audit";
+    let replace = "INSERT OR REPLACE INTO audit SELECT sequence, id, 7, merchant, action, subject, \
+        initiator, person, content, body, place, hash FROM audit";
     assert_eq!(meddler.execute(replace, []), Ok(0));
-    assert_eq!(store.audit(&AuditScope::Everything, None, 10).await, Ok(vec![entry]));
+    let renumber = replace.replacen("sequence", "2", 1);
+    assert_eq!(meddler.execute(&renumber, []), Ok(0));
+    let found = store.audit(&AuditScope::Everything, None, 10).await.unwrap();
+    assert_eq!(found.iter().map(ChainedEntry::entry).collect::<Vec<_>>(), [new.entry]);
+}
+
+#[tokio::test]
+async fn what_two_stores_on_one_file_append_at_once_is_one_chain() {
+    let (_folder, path) = file();
+    let stores = [EmbeddedStore::open(&path).unwrap(), EmbeddedStore::open(&path).unwrap()].map(Arc::new);
+    stores[0].begin_audit(&ChainHead::beginning(&crate::audit::chain_key())).await.unwrap();
+    crate::audit::check_many_at_once(&stores).await;
+}
+
+#[tokio::test]
+async fn what_was_erased_of_the_audit_log_is_in_no_file() {
+    let (_folder, path) = file();
+    let store = EmbeddedStore::open_sole_writer(&path).unwrap();
+    for number in 1..4 {
+        let told = format!("told-of-{number}");
+        let subject = format!("subject-{number}");
+        let entry = AuditEntry { after: Some(told), subject, ..crate::audit::entry(number, 1, None) };
+        let new = crate::audit::new(&entry);
+        store.append_audit(&new, &crate::audit::chain_key()).await.unwrap();
+    }
+    store.erase_audit(&AuditErasure::ContentOf("subject-2".into()), 9).await.unwrap();
+    store.forget_replaced().await.unwrap();
+    let files = std::fs::read_dir(path.parent().unwrap()).unwrap();
+    let bytes: Vec<u8> = files.flat_map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect();
+    let holds = |text: &[u8]| bytes.windows(text.len()).any(|part| part == text);
+    assert!(holds(b"told-of-1") && holds(b"told-of-3"));
+    assert!(!holds(b"told-of-2"));
 }
 
 #[tokio::test]

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use bson::{Document, doc};
 use mongodb::{Client, Database};
 use quita_adapters::mongo::MongoStore;
-use quita_domain::audit::{AuditCursor, AuditScope};
+use quita_domain::audit::chain::ChainHead;
+use quita_domain::audit::{AuditCursor, AuditErasure, AuditScope};
 use quita_domain::card::{CardFingerprint, CardNumber};
 use quita_domain::control::RouteDirective;
 use quita_domain::figures::FiguresFilter;
@@ -132,6 +133,25 @@ async fn sessions_and_nodes_bear_the_dates_that_expire_them() {
                 });
                 assert_eq!(expiring.collect::<Vec<_>>(), [(doc! { field: 1 }, after_s)], "{collection}");
             }
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn what_several_nodes_append_at_once_is_one_chain() {
+    let Some(server) = Server::connect().await else { return };
+    let uri = with_database(&std::env::var("QUITA_TEST_MONGODB_URI").unwrap(), server.database.name());
+    server
+        .run(|store, _| async move {
+            let mut nodes = vec![store];
+            for _ in 0..3 {
+                nodes.push(Arc::new(MongoStore::connect(&uri).await.unwrap()));
+            }
+            let begun = nodes.iter().map(|node| async {
+                node.begin_audit(&ChainHead::beginning(&crate::audit::chain_key())).await.unwrap();
+            });
+            futures_util::future::join_all(begun).await;
+            crate::audit::check_many_at_once(&nodes).await;
         })
         .await;
 }
@@ -406,7 +426,17 @@ async fn every_query_of_the_consoles(store: &MongoStore) {
     store.session("none").await.unwrap();
     store.remove_session("none").await.unwrap();
     let entry = crate::audit::entry(1, 1, Some("loja"));
-    store.append_audit(&entry).await.unwrap();
+    let key = crate::audit::chain_key();
+    store.begin_audit(&ChainHead::beginning(&key)).await.unwrap();
+    store.append_audit(&crate::audit::new(&entry), &key).await.unwrap();
+    assert_eq!(store.chained_audit(0, 10).await.unwrap().len(), 1);
+    for what in [
+        AuditErasure::ContentOf(entry.subject.clone()),
+        AuditErasure::ContentAt(vec![1]),
+        AuditErasure::Person(entry.who.clone()),
+    ] {
+        store.erase_audit(&what, 10).await.unwrap();
+    }
     for scope in [AuditScope::Merchant(merchant.clone()), AuditScope::Everything] {
         for after in [None, Some(AuditCursor { at: entry.at, id: entry.id })] {
             store.audit(&scope, after, 10).await.unwrap();

@@ -53,6 +53,21 @@ pub async fn of_many_who_note_a_record_one_does(store: Arc<dyn WholeStore>) {
     }
 }
 
+pub async fn the_key_of_the_audit_log_is_noted_once_and_replaced_only_if_it_is_as_expected(
+    store: Arc<dyn WholeStore>,
+) {
+    let [first, second, third] = ["a", "b", "c"].map(sealed);
+    assert_eq!(store.audit_key().await, Ok(None));
+    assert_eq!(store.replace_audit_key(Some(&first), &second).await, Ok(false), "there is none");
+    assert_eq!(store.replace_audit_key(None, &first).await, Ok(true));
+    assert_eq!(store.replace_audit_key(None, &second).await, Ok(false));
+    assert_eq!(store.audit_key().await, Ok(Some(first.clone())));
+    assert_eq!(store.replace_audit_key(Some(&first), &second).await, Ok(true));
+    assert_eq!(store.replace_audit_key(Some(&first), &third).await, Ok(false));
+    assert_eq!(store.audit_key().await, Ok(Some(second)));
+    assert_eq!(store.key_record().await, Ok(None), "it stands apart");
+}
+
 pub async fn applications_of_everybody_come_page_by_page(store: Arc<dyn WholeStore>) {
     let of = |merchant: &str, name: &str| {
         let (merchant, name) = (MerchantId::new(merchant), ApplicationName::new(name));

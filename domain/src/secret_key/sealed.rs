@@ -57,6 +57,11 @@ impl SecretPlace {
         Self::of(&["quita id keys 1"])
     }
 
+    /// What links the entries of the audit log.
+    pub fn audit_key() -> Self {
+        Self::of(&["quita audit key 1"])
+    }
+
     /// Different parts never give the same bytes: each follows its length.
     fn of(parts: &[&str]) -> Self {
         let mut bytes = Vec::new();
@@ -108,6 +113,7 @@ mod tests {
             place("demo", "shop", Mode::Live),
             place("other", "shop", Mode::Test),
             SecretPlace::id_keys(),
+            SecretPlace::audit_key(),
         ] {
             assert_ne!(one.bytes(), other.bytes());
         }

@@ -1,5 +1,6 @@
 //! The audit log, page by page.
 
+use quita_domain::audit::chain::ChainedEntry;
 use quita_domain::audit::{AuditCursor, AuditEntry, AuditScope};
 use quita_ports::AuditStore;
 use serde::Deserialize;
@@ -9,9 +10,21 @@ use super::failure::Failure;
 /// Entries on a page.
 const PAGE: usize = 50;
 
+/// One entry at its place.
+pub(crate) struct LogLine {
+    pub(crate) sequence: u64,
+    pub(crate) entry: AuditEntry,
+}
+
+impl LogLine {
+    fn of(chained: &ChainedEntry) -> Self {
+        Self { sequence: chained.sequence, entry: chained.entry() }
+    }
+}
+
 /// One page of the log.
 pub(crate) struct LogPart {
-    pub(crate) entries: Vec<AuditEntry>,
+    pub(crate) lines: Vec<LogLine>,
     pub(crate) older: Option<String>,
     pub(crate) is_first: bool,
 }
@@ -29,7 +42,8 @@ impl LogPart {
         entries.truncate(PAGE);
         let last = entries.last().filter(|_| has_more);
         let older = last.map(|last| AuditCursor { at: last.at, id: last.id }.to_string());
-        Ok(Self { entries, older, is_first: after.is_none() })
+        let lines = entries.iter().map(LogLine::of).collect();
+        Ok(Self { lines, older, is_first: after.is_none() })
     }
 }
 

@@ -82,6 +82,7 @@ impl Language {
     pub(crate) fn action(self, action: impl Shown<AuditAction>) -> &'static str {
         match action.value() {
             AuditAction::SignedIn => self.pick("entrou", "signed in"),
+            AuditAction::SignInRefused => self.pick("não conseguiu entrar", "was not let in"),
             AuditAction::SignedOut => self.pick("saiu", "signed out"),
             AuditAction::UserCreated => self.pick("criou a pessoa", "made the user"),
             AuditAction::UserRoleChanged => self.pick("mudou o papel de", "changed the role of"),

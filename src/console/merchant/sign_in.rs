@@ -14,6 +14,7 @@ use crate::console::kit::form::Form;
 use crate::console::kit::sign_in::{SignInPage, Wanted, keep_language, own_address, show_form};
 use crate::http::client_address::address_of;
 use crate::service::audit::{AuditDraft, Initiator};
+use crate::service::refused_sign_ins::{Door, Why};
 
 /// `GET /console/sign-in`
 pub(crate) async fn show(
@@ -32,11 +33,15 @@ pub(crate) async fn sign_in(
 ) -> Result<HttpResponse, Failure> {
     let form = Form::read(&request, payload, console.cookies.visit(&request).as_ref()).await?;
     let (email, from) = (form.text("email"), address_of(&request, console.is_behind_proxy));
-    console.attempts.count(email, from).map_err(Failure::TooMany)?;
+    if let Err(wait) = console.attempts.count(email, from) {
+        console.refused.note(email, from, Door::Console, Why::TooMany).await;
+        return Err(Failure::TooMany(wait));
+    }
     let session = console.people.sign_in(Login::parse(email).as_ref(), &form.secret("password")).await?;
     let next = form.text("next");
     let Some(session) = session else {
         tracing::warn!(client.address = %from, "somebody could not sign in to the console");
+        console.refused.note(email, from, Door::Console, Why::Wrong).await;
         let page = SignInPage { has_failed: true, email: email.into(), ..SignInPage::new(next) };
         return show_form(console.cookies, &request, page, StatusCode::UNPROCESSABLE_ENTITY);
     };

@@ -13,6 +13,7 @@ use crate::console::kit::form::Form;
 use crate::console::kit::sign_in::{SignInPage, Wanted, keep_language, own_address, show_form};
 use crate::http::client_address::peer_of;
 use crate::service::audit::{AuditDraft, Initiator};
+use crate::service::refused_sign_ins::{Door, Why};
 
 /// `GET /sign-in`
 pub(super) async fn show(
@@ -33,10 +34,14 @@ pub(super) async fn sign_in(
     let credential = console.credential.as_ref().ok_or(Failure::Closed)?;
     let form = Form::read(&request, payload, console.cookies.visit(&request).as_ref()).await?;
     let from = peer_of(&request);
-    console.attempts.count(OPERATOR, from).map_err(Failure::TooMany)?;
+    if let Err(wait) = console.attempts.count(OPERATOR, from) {
+        console.refused.note(OPERATOR, from, Door::Operators, Why::TooMany).await;
+        return Err(Failure::TooMany(wait));
+    }
     let next = form.text("next");
     let Some(token) = console.people.sign_operator_in(credential, &form.secret("password")).await? else {
         tracing::warn!(client.address = %from, "somebody could not sign in to the operator's console");
+        console.refused.note(OPERATOR, from, Door::Operators, Why::Wrong).await;
         let page = SignInPage { has_failed: true, ..SignInPage::new(next) };
         return show_form(console.cookies, &request, page, StatusCode::UNPROCESSABLE_ENTITY);
     };

@@ -1,23 +1,50 @@
 //! The audit log.
 
 use async_trait::async_trait;
-use quita_domain::audit::{AuditCursor, AuditEntry, AuditScope};
-use quita_ports::{AuditStore, StoreError};
+use quita_domain::audit::chain::{ChainHead, ChainKey, ChainedEntry, NewAuditEntry};
+use quita_domain::audit::{AuditCursor, AuditErasure, AuditScope};
+use quita_ports::{AuditRead, AuditStore, StoreError};
 
 use crate::MemoryStore;
 use crate::connection::Connection;
-use crate::records::{last_by, taken};
+use crate::records::{Records, last_by, taken};
 
 #[async_trait]
 impl<C: Connection> AuditStore for MemoryStore<C> {
-    async fn append_audit(&self, entry: &AuditEntry) -> Result<(), StoreError> {
+    async fn begin_audit(&self, head: &ChainHead) -> Result<(), StoreError> {
+        self.0
+            .change("begin_audit", |records| {
+                records.audit_head.get_or_insert_with(|| head.clone());
+                Ok(())
+            })
+            .await
+    }
+
+    async fn append_audit(&self, new: &NewAuditEntry, key: &ChainKey) -> Result<(), StoreError> {
         self.0
             .change("append_audit", |records| {
                 // The same one is appended again when the answer was lost.
-                match records.audit.entry(entry.id).or_insert_with(|| entry.clone()) == entry {
-                    true => Ok(()),
-                    false => Err(taken(entry.id)),
+                if let Some(known) = records.audit.values().find(|known| known.id == new.entry.id) {
+                    return if known.was(&new.entry) { Ok(()) } else { Err(taken(known.id)) };
                 }
+                let last = records.audit.last_key_value().map_or(0, |(last, _)| *last);
+                let chained = ChainedEntry::after(records.audit_head.as_ref(), last, new, key);
+                records.audit_head = Some(ChainHead::of(&chained, key));
+                records.audit.insert(chained.sequence, chained);
+                Ok(())
+            })
+            .await
+    }
+
+    async fn audit_head(&self) -> Result<Option<ChainHead>, StoreError> {
+        self.0.read("audit_head", |records| Ok(records.audit_head.clone())).await
+    }
+
+    async fn chained_audit(&self, after: u64, limit: usize) -> Result<Vec<AuditRead>, StoreError> {
+        self.0
+            .read("chained_audit", |records| {
+                let later = records.audit.iter().filter(|(place, _)| **place > after);
+                Ok(later.take(limit).map(|(place, entry)| (*place, Ok(entry.clone()))).collect())
             })
             .await
     }
@@ -27,13 +54,13 @@ impl<C: Connection> AuditStore for MemoryStore<C> {
         scope: &AuditScope,
         after: Option<AuditCursor>,
         limit: usize,
-    ) -> Result<Vec<AuditEntry>, StoreError> {
-        let is_shown = |entry: &AuditEntry| match scope {
+    ) -> Result<Vec<ChainedEntry>, StoreError> {
+        let is_shown = |entry: &ChainedEntry| match scope {
             AuditScope::Merchant(merchant) => entry.merchant.as_ref() == Some(merchant),
             AuditScope::Everything => true,
         };
         let is_after =
-            |entry: &AuditEntry| after.is_none_or(|last| (entry.at, entry.id) < (last.at, last.id));
+            |entry: &ChainedEntry| after.is_none_or(|last| (entry.at, entry.id) < (last.at, last.id));
         self.0
             .read("audit", |records| {
                 let found = records.audit.values().filter(|entry| is_shown(entry) && is_after(entry));
@@ -41,4 +68,36 @@ impl<C: Connection> AuditStore for MemoryStore<C> {
             })
             .await
     }
+
+    async fn erase_audit(&self, what: &AuditErasure, limit: usize) -> Result<u64, StoreError> {
+        self.0.change("erase_audit", |records| Ok(erase(records, what, limit))).await
+    }
+}
+
+fn erase(records: &mut Records, what: &AuditErasure, limit: usize) -> u64 {
+    let mut erased = [0_usize; 2];
+    let mut take = |kind: usize, is_there: bool| {
+        let count = erased.get_mut(kind).filter(|count| is_there && **count < limit);
+        count.map(|count| *count += 1).is_some()
+    };
+    for entry in records.audit.values_mut() {
+        let (is_content, person) = match what {
+            AuditErasure::ContentOf(subject) => (entry.subject.as_ref() == Some(subject), None),
+            AuditErasure::ContentAt(places) => (places.contains(&entry.sequence), None),
+            AuditErasure::Person(person) => (false, Some(person)),
+        };
+        let (did, was) = (entry.initiator.as_ref(), entry.person.as_ref());
+        let is_by = did.is_some_and(|part| Some(&part.who) == person);
+        let is_of = was.is_some_and(|part| Some(&part.subject) == person);
+        if take(0, is_content && entry.content.is_some()) {
+            entry.content = None;
+        }
+        if take(0, is_by) {
+            entry.initiator = None;
+        }
+        if take(1, is_of) {
+            entry.person = None;
+        }
+    }
+    erased.iter().map(|count| u64::try_from(*count).unwrap_or(u64::MAX)).sum()
 }

@@ -9,14 +9,14 @@ use std::sync::Arc;
 use chrono::NaiveDate;
 use quita_domain::access::{ApiKey, Application, SigningSecrets};
 use quita_domain::acquiring::Notice;
-use quita_domain::audit::AuditEntry;
+use quita_domain::audit::chain::{ChainHead, ChainedEntry};
 use quita_domain::control::{Node, RouteControl};
 use quita_domain::exception::Exception;
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner, TransactionId};
 use quita_domain::payment::Payment;
 use quita_domain::people::{Login, Session, User};
 use quita_domain::reconciliation::{Source, StoredLine};
-use quita_domain::secret_key::{KeyRecord, StoredSecret};
+use quita_domain::secret_key::{KeyRecord, SealedSecret, StoredSecret};
 use quita_domain::time::Timestamp;
 use quita_domain::webhook::signature::WebhookSecret;
 use quita_ports::{RunClaim, StoreError, Write, WriteError};
@@ -49,8 +49,12 @@ pub struct Records {
     pub users: BTreeMap<Login, User>,
     /// Sessions by their ids.
     pub sessions: BTreeMap<String, Session>,
-    /// The audit log by the ids of its entries.
-    pub audit: BTreeMap<Uuid, AuditEntry>,
+    /// The audit log by the places of its entries.
+    pub audit: BTreeMap<u64, ChainedEntry>,
+    /// Its end.
+    pub audit_head: Option<ChainHead>,
+    /// Its key, sealed.
+    pub audit_key: Option<SealedSecret>,
     /// Lines of lists and files by their ids.
     pub lines: BTreeMap<String, StoredLine>,
     /// The last claim to each run, and whether it is done.

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use quita_domain::access::Application;
-use quita_domain::secret_key::KeyRecord;
+use quita_domain::secret_key::{KeyRecord, SealedSecret};
 use quita_ports::{ApplicationPlace, SecretKeyStore, StoreError};
 
 use crate::MemoryStore;
@@ -24,6 +24,26 @@ impl<C: Connection> SecretKeyStore for MemoryStore<C> {
                 let is_same = records.key_record.as_ref() == before;
                 if is_same {
                     records.key_record = Some(after.clone());
+                }
+                Ok(is_same)
+            })
+            .await
+    }
+
+    async fn audit_key(&self) -> Result<Option<SealedSecret>, StoreError> {
+        self.0.read("audit_key", |records| Ok(records.audit_key.clone())).await
+    }
+
+    async fn replace_audit_key(
+        &self,
+        before: Option<&SealedSecret>,
+        after: &SealedSecret,
+    ) -> Result<bool, StoreError> {
+        self.0
+            .change("replace_audit_key", |records| {
+                let is_same = records.audit_key.as_ref() == before;
+                if is_same {
+                    records.audit_key = Some(after.clone());
                 }
                 Ok(is_same)
             })

@@ -59,7 +59,9 @@ group! {
         never: "nunca", "never";
         all: "Todos", "All";
         done: "Feito.", "Done.";
-        audit_lead: "Cada mudança feita por uma pessoa, para sempre.", "Every change that a person made, for good.";
+        audit_lead: "Cada mudança feita por uma pessoa, e cada entrada recusada, para sempre.",
+            "Every change that a person made, and everybody who was not let in, for good.";
+        audit_erased: "apagado", "erased";
         audit_empty: "Nada mudou ainda", "Nothing has changed yet";
     }
 }

@@ -1,0 +1,379 @@
+//! Checking a log from its first entry on.
+
+use std::fmt;
+
+use uuid::Uuid;
+
+use super::entry::ChainedEntry;
+use super::head::{ChainHead, ChainPlace};
+use super::key::ChainKey;
+
+/// What is wrong with the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChainFault {
+    /// An entry says something else than when it was written.
+    Changed {
+        /// Its place.
+        sequence: u64,
+        /// Its id.
+        id: Uuid,
+    },
+    /// An entry stands where another was written, or follows on another than it did.
+    Moved {
+        /// The place where it stands.
+        sequence: u64,
+        /// Its id.
+        id: Uuid,
+    },
+    /// What is there is no entry as this service writes them.
+    Unreadable {
+        /// The place.
+        sequence: u64,
+    },
+    /// Entries are not there.
+    Missing {
+        /// The first place without an entry.
+        first: u64,
+        /// The last one.
+        last: u64,
+    },
+    /// The record of the log's end is gone.
+    NoHead,
+    /// The record of the log's end was changed, or put back to what it was before.
+    WrongHead,
+    /// The entry at a place that was seen before is not the one that was seen, or not there.
+    NotContinued(ChainPlace),
+}
+
+impl fmt::Display for ChainFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Changed { sequence, id } => write!(f, "entry {sequence} ({id}) was changed"),
+            Self::Moved { sequence, id } => {
+                write!(f, "entry {sequence} ({id}) was written at another place, or behind another entry")
+            }
+            Self::Unreadable { sequence } => write!(f, "entry {sequence} was changed: it can't be read"),
+            Self::Missing { first, last } if first == last => write!(f, "entry {first} is missing"),
+            Self::Missing { first, last } => write!(f, "entries {first} to {last} are missing"),
+            Self::NoHead => f.write_str("the record of the log's end is missing"),
+            Self::WrongHead => {
+                f.write_str("the record of the log's end was changed or put back to an earlier one")
+            }
+            Self::NotContinued(place) => write!(f, "the log does not go on from {place}"),
+        }
+    }
+}
+
+/// Checks the log from its first entry on, in pages of any size; keeps one entry's hash and little more.
+#[derive(Debug)]
+pub struct ChainCheck {
+    key: ChainKey,
+    seen_before: Option<ChainPlace>,
+    last: ChainPlace,
+    /// Whether the entry before was one that the next can be held against.
+    is_sound: bool,
+    read: u64,
+    erased: u64,
+}
+
+impl ChainCheck {
+    /// Before the first entry. What was seen of the log before must be there still.
+    pub fn new(key: ChainKey, seen_before: Option<ChainPlace>) -> Self {
+        let ChainHead { sequence, hash, .. } = ChainHead::beginning(&key);
+        let last = ChainPlace { sequence, hash };
+        Self { key, seen_before, last, is_sound: true, read: 0, erased: 0 }
+    }
+
+    /// Takes the next entry, in the order of their places, and says what is wrong up to it.
+    pub fn next(&mut self, entry: &ChainedEntry) -> Vec<ChainFault> {
+        let mut faults: Vec<_> = self.gap_before(entry.sequence).into_iter().collect();
+        self.is_sound &= faults.is_empty();
+        faults.extend(self.fault_of(entry));
+        // After a fault the next entry can't fit, and that is no fault of its own.
+        self.is_sound = faults.last().is_none_or(|fault| matches!(fault, ChainFault::Missing { .. }));
+        self.last = ChainPlace { sequence: entry.sequence, hash: entry.links.hash.clone() };
+        self.read = self.read.saturating_add(1);
+        self.erased = self.erased.saturating_add(entry.erased_parts());
+        faults.extend(self.not_continued());
+        faults
+    }
+
+    /// Takes a place at which something stands that is no entry.
+    pub fn unreadable(&mut self, sequence: u64) -> Vec<ChainFault> {
+        let mut faults: Vec<_> = self.gap_before(sequence).into_iter().collect();
+        faults.push(ChainFault::Unreadable { sequence });
+        self.is_sound = false;
+        self.last = ChainPlace { sequence, hash: String::new() };
+        self.read = self.read.saturating_add(1);
+        faults.extend(self.not_continued());
+        faults
+    }
+
+    fn fault_of(&self, entry: &ChainedEntry) -> Option<ChainFault> {
+        let (sequence, id) = (entry.sequence, entry.id);
+        let previous = self.is_sound.then_some(self.last.hash.as_str());
+        match (entry.is_as_written(&self.key), entry.is_where_written(previous, &self.key)) {
+            (false, _) => Some(ChainFault::Changed { sequence, id }),
+            (true, false) => Some(ChainFault::Moved { sequence, id }),
+            (true, true) => None,
+        }
+    }
+
+    fn gap_before(&self, sequence: u64) -> Option<ChainFault> {
+        let first = self.last.sequence.saturating_add(1);
+        (sequence > first).then(|| ChainFault::Missing { first, last: sequence.saturating_sub(1) })
+    }
+
+    /// Once the place is reached at which the log was seen before.
+    fn not_continued(&mut self) -> Option<ChainFault> {
+        let seen = self.seen_before.take_if(|seen| seen.sequence <= self.last.sequence)?;
+        (seen != self.last).then_some(ChainFault::NotContinued(seen))
+    }
+
+    /// The place of the last entry that was taken.
+    pub const fn last(&self) -> &ChainPlace {
+        &self.last
+    }
+
+    /// Holds the end against the head, as it was read after the last entry and before finding no other.
+    pub fn end(&mut self, head: Option<&ChainHead>) -> Vec<ChainFault> {
+        let mut faults: Vec<_> = self.at_end(head).into_iter().collect();
+        let seen = self.seen_before.take().filter(|seen| *seen != self.last);
+        faults.extend(seen.map(ChainFault::NotContinued));
+        faults
+    }
+
+    fn at_end(&self, head: Option<&ChainHead>) -> Option<ChainFault> {
+        let Some(head) = head else { return Some(ChainFault::NoHead) };
+        if !head.is_sealed_with(&self.key) {
+            return Some(ChainFault::WrongHead);
+        }
+        let cut = self.gap_before(head.sequence.saturating_add(1));
+        let differs = self.last.sequence != head.sequence || (self.is_sound && self.last.hash != head.hash);
+        cut.or_else(|| differs.then_some(ChainFault::WrongHead))
+    }
+
+    /// How many entries were taken.
+    pub const fn read(&self) -> u64 {
+        self.read
+    }
+
+    /// How many parts of them are erased.
+    pub const fn erased(&self) -> u64 {
+        self.erased
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Content, NewAuditEntry, SALT_BYTES, Salts};
+    use super::*;
+    use crate::audit::{AuditAction, AuditEntry};
+    use crate::identity::MerchantId;
+    use crate::time::Timestamp;
+
+    fn key() -> ChainKey {
+        ChainKey::new([7; 32])
+    }
+
+    fn new(number: u8, subject: &str) -> NewAuditEntry {
+        let entry = AuditEntry {
+            id: Uuid::from_u128(number.into()),
+            at: Timestamp::from_millis(number.into()),
+            merchant: None,
+            who: String::from("ana@loja.com.br"),
+            from: String::from("203.0.113.7"),
+            action: AuditAction::KeyRevoked,
+            subject: subject.into(),
+            before: Some(String::from("live")),
+            after: None,
+        };
+        NewAuditEntry { entry, salts: Salts::new([[number; SALT_BYTES]; 3]) }
+    }
+
+    fn log() -> (Vec<ChainedEntry>, ChainHead) {
+        let (mut log, mut head) = (Vec::new(), ChainHead::beginning(&key()));
+        for number in 1..=6 {
+            let new = new(number, if number == 4 { "bia@loja.com.br" } else { "key" });
+            let next = ChainedEntry::after(Some(&head), head.sequence, &new, &key());
+            head = ChainHead::of(&next, &key());
+            log.push(next);
+        }
+        (log, head)
+    }
+
+    fn check(log: &[ChainedEntry], head: Option<&ChainHead>, seen: Option<ChainPlace>) -> Vec<ChainFault> {
+        let mut check = ChainCheck::new(key(), seen);
+        let mut faults: Vec<_> = log.iter().flat_map(|entry| check.next(entry)).collect();
+        faults.extend(check.end(head));
+        faults
+    }
+
+    fn faults(log: &[ChainedEntry], head: Option<&ChainHead>) -> Vec<ChainFault> {
+        check(log, head, None)
+    }
+
+    #[test]
+    fn an_untouched_log_is_clean_and_counted() {
+        let (log, head) = log();
+        assert_eq!(faults(&log, Some(&head)), []);
+        assert_eq!(faults(&[], Some(&ChainHead::beginning(&key()))), []);
+        let mut check = ChainCheck::new(key(), None);
+        log.iter().for_each(|entry| assert_eq!(check.next(entry), []));
+        assert_eq!((check.read(), check.erased(), check.last().sequence), (6, 0, 6));
+    }
+
+    #[test]
+    fn each_changed_field_is_found_at_its_entry_alone() {
+        let changes: [fn(&mut ChainedEntry); 14] = [
+            |it| it.id = Uuid::from_u128(77),
+            |it| it.at = Timestamp::from_millis(77),
+            |it| it.merchant = Some(MerchantId::new("")),
+            |it| it.action = AuditAction::KeyCreated,
+            |it| it.subject = Some(String::new()),
+            |it| it.subject = None,
+            |it| it.initiator.as_mut().unwrap().who.push('x'),
+            |it| it.initiator.as_mut().unwrap().from.clear(),
+            |it| it.initiator.as_mut().unwrap().salt.clear(),
+            |it| it.content.as_mut().unwrap().before = None,
+            |it| it.content.as_mut().unwrap().after = Some(String::new()),
+            |it| it.links.content = None,
+            |it| it.links.initiator.clear(),
+            |it| it.links.person = Some(String::new()),
+        ];
+        for change in changes {
+            let (mut log, head) = log();
+            change(&mut log[2]);
+            let id = log[2].id;
+            assert_eq!(faults(&log, Some(&head)), [ChainFault::Changed { sequence: 3, id }]);
+        }
+    }
+
+    #[test]
+    fn a_part_that_was_added_is_found() {
+        let (mut log, head) = log();
+        log[3].links.content = None;
+        log[3].content = None;
+        assert_eq!(faults(&log, Some(&head)).len(), 1);
+        let (mut log, head) = self::log();
+        let content = Content { salt: String::new(), before: None, after: Some(String::from("owner")) };
+        log[3].content = Some(content);
+        assert_eq!(faults(&log, Some(&head)).len(), 1);
+    }
+
+    #[test]
+    fn swapped_entries_are_found_both() {
+        let (mut log, head) = log();
+        log.swap(2, 3);
+        (log[2].sequence, log[3].sequence) = (3, 4);
+        let [first, second] =
+            [(3, 4), (4, 3)].map(|(sequence, id)| ChainFault::Moved { sequence, id: Uuid::from_u128(id) });
+        assert_eq!(faults(&log, Some(&head)), [first, second]);
+    }
+
+    #[test]
+    fn missing_entries_are_found_at_the_start_between_and_at_the_end() {
+        for (gone, first, last) in [(0..2, 1, 2), (2..3, 3, 3), (4..6, 5, 6), (0..6, 1, 6)] {
+            let (mut log, head) = log();
+            log.drain(gone);
+            assert_eq!(faults(&log, Some(&head)), [ChainFault::Missing { first, last }]);
+        }
+    }
+
+    #[test]
+    fn a_removed_entry_is_found_although_the_later_ones_are_numbered_anew() {
+        let (mut log, head) = log();
+        log.remove(4);
+        log[4].sequence = 5;
+        let faults = faults(&log, Some(&head));
+        assert_eq!(faults[0], ChainFault::Moved { sequence: 5, id: Uuid::from_u128(6) });
+        assert_eq!(faults[1], ChainFault::Missing { first: 6, last: 6 });
+    }
+
+    #[test]
+    fn a_head_that_is_absent_forged_or_old_is_found() {
+        let (log, head) = log();
+        let forged = ChainHead { sequence: 4, hash: log[3].links.hash.clone(), seal: head.seal.clone() };
+        let old = ChainHead::of(&log[3], &key());
+        assert_eq!(faults(&log, None), [ChainFault::NoHead]);
+        assert_eq!(faults(&[], None), [ChainFault::NoHead]);
+        for (log, head) in [(&log[..4], &forged), (&log[..], &old)] {
+            assert_eq!(faults(log, Some(head)), [ChainFault::WrongHead]);
+        }
+    }
+
+    #[test]
+    fn what_is_written_after_the_head_is_gone_tells_where_it_was() {
+        let (mut log, head) = log();
+        let (gone, old) = (None, Some(ChainHead::of(&log[1], &key())));
+        for lost in [gone, old] {
+            let next = ChainedEntry::after(lost.as_ref(), 6, &new(7, "key"), &key());
+            assert_eq!(next.sequence, 7);
+            log.push(next);
+            let head = ChainHead::of(&log[6], &key());
+            let moved = ChainFault::Moved { sequence: 7, id: Uuid::from_u128(7) };
+            assert_eq!(faults(&log, Some(&head)), [moved]);
+            log.pop();
+        }
+        // All is gone, and begun anew.
+        let first = ChainedEntry::after(None, 0, &new(1, "key"), &key());
+        let anew = ChainHead::of(&first, &key());
+        assert_eq!(faults(&[first], Some(&anew)).len(), 1);
+        // Cut, but the head is there: the gap stays.
+        let next = ChainedEntry::after(Some(&head), 4, &new(7, "key"), &key());
+        assert_eq!(next.sequence, 7);
+    }
+
+    #[test]
+    fn what_is_erased_is_said_nowhere_and_the_log_stays_clean() {
+        let (mut log, head) = log();
+        for place in [2, 3] {
+            (log[place].initiator, log[place].person, log[place].content) = (None, None, None);
+            let text = format!("{:?}", log[place]);
+            let salt = "03".repeat(SALT_BYTES);
+            assert!(!["ana", "bia", "203.0", "live", &salt].iter().any(|told| text.contains(told)), "{text}");
+        }
+        assert_eq!(faults(&log, Some(&head)), []);
+        assert_eq!((log[2].erased_parts(), log[3].erased_parts()), (2, 3));
+        assert!(log[3].was(&new(4, "bia@loja.com.br").entry));
+        assert!(!log[3].was(&new(5, "bia@loja.com.br").entry));
+    }
+
+    #[test]
+    fn a_log_that_was_seen_must_go_on_from_there() {
+        let (log, head) = log();
+        let place =
+            |entry: &ChainedEntry| ChainPlace { sequence: entry.sequence, hash: entry.links.hash.clone() };
+        for seen in [&log[0], &log[3], &log[5]] {
+            assert_eq!(check(&log, Some(&head), Some(place(seen))), []);
+        }
+        let shorter = ChainHead::of(&log[3], &key());
+        let seen = place(&log[5]);
+        assert_eq!(check(&log[..4], Some(&shorter), Some(seen.clone())), [ChainFault::NotContinued(seen)]);
+        let other = ChainPlace { sequence: 3, hash: "0".repeat(64) };
+        assert_eq!(check(&log, Some(&head), Some(other.clone())), [ChainFault::NotContinued(other)]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_found_at_its_place_alone() {
+        let (log, head) = log();
+        let mut check = ChainCheck::new(key(), None);
+        let mut faults = Vec::new();
+        for entry in &log {
+            faults.extend(match entry.sequence {
+                3 => check.unreadable(3),
+                _ => check.next(entry),
+            });
+        }
+        faults.extend(check.end(Some(&head)));
+        assert_eq!(faults, [ChainFault::Unreadable { sequence: 3 }]);
+    }
+
+    #[test]
+    fn another_key_fits_no_entry() {
+        let (log, head) = log();
+        let mut check = ChainCheck::new(ChainKey::new([8; 32]), None);
+        assert!(log.iter().all(|entry| !check.next(entry).is_empty()));
+        assert_eq!(check.end(Some(&head)), [ChainFault::WrongHead]);
+    }
+}

@@ -1,0 +1,80 @@
+//! The end of the chain.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::entry::ChainedEntry;
+use super::key::ChainKey;
+
+/// The end of the log, sealed, so that a log that was cut is told from a short one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChainHead {
+    /// The place of the last entry; 0 before the first one.
+    pub sequence: u64,
+    /// The hash of the last entry.
+    pub hash: String,
+    /// Keyed hash of both.
+    pub seal: String,
+}
+
+impl ChainHead {
+    /// Before the first entry.
+    pub fn beginning(key: &ChainKey) -> Self {
+        Self::at(0, &key.hash("beginning", &[]), key)
+    }
+
+    /// When this entry is the last.
+    pub fn of(last: &ChainedEntry, key: &ChainKey) -> Self {
+        Self::at(last.sequence, &last.links.hash, key)
+    }
+
+    fn at(sequence: u64, hash: &str, key: &ChainKey) -> Self {
+        let seal = key.hash("head", &[&sequence.to_be_bytes(), hash.as_bytes()]);
+        Self { sequence, hash: hash.into(), seal }
+    }
+
+    /// Whether it was made with this key.
+    pub(super) fn is_sealed_with(&self, key: &ChainKey) -> bool {
+        *self == Self::at(self.sequence, &self.hash, key)
+    }
+}
+
+/// A place of the log and the hash of its entry: who keeps it elsewhere can prove later that the log goes on from there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChainPlace {
+    /// The place.
+    pub sequence: u64,
+    /// The hash of the entry there.
+    pub hash: String,
+}
+
+impl ChainPlace {
+    /// Reads what `Display` printed; `None` for anything else.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (sequence, hash) = text.split_once(':')?;
+        let is_hash = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let sequence = sequence.parse().ok()?;
+        is_hash.then(|| Self { sequence, hash: hash.to_ascii_lowercase() })
+    }
+}
+
+impl fmt::Display for ChainPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.sequence, self.hash)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_reads_back_and_nothing_else_does() {
+        let place = ChainPlace { sequence: 41, hash: "0a".repeat(32) };
+        assert_eq!(ChainPlace::parse(&place.to_string()), Some(place.clone()));
+        for wrong in ["", "41", "41:", ":41", "x:aa", &format!("-{place}"), &format!("{place}0")] {
+            assert_eq!(ChainPlace::parse(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! `quita audit`: check the audit log.
+
+use clap::{Args, Subcommand};
+use quita_domain::audit::chain::{ChainCheck, ChainFault, ChainKey, ChainPlace};
+use quita_ports::{AuditStore, StoreError};
+
+use super::failure::Failure;
+use super::flags::StoreAccessFlags;
+use super::output;
+use crate::config::StoreAccess;
+use crate::store::{self, Purpose};
+
+/// Entries read at once.
+const PAGE: usize = 500;
+/// Faults that are named; the others are counted.
+const NAMED: u64 = 20;
+
+/// What is done with the audit log.
+#[derive(Debug, Subcommand)]
+pub(super) enum AuditCommand {
+    /// Check from the first entry to the last that none was changed, moved or removed, beside a running service
+    Verify(Verify),
+}
+
+/// Which log.
+#[derive(Debug, Args)]
+pub(super) struct Verify {
+    /// The end of the log as an earlier call printed it: it must be in the log still
+    #[arg(long, value_name = "SEQUENCE:HASH", value_parser = place)]
+    continues: Option<ChainPlace>,
+    #[command(flatten)]
+    store: StoreAccessFlags,
+}
+
+pub(super) async fn run(
+    AuditCommand::Verify(Verify { continues, store }): AuditCommand,
+) -> Result<(), Failure> {
+    let StoreAccess { url, secret_keys } = StoreAccess::from_settings(store.settings())?;
+    let store = store::open(&url, Purpose::Maintenance).await?;
+    let Some(key) = secret_keys.strongbox(store.clone()).audit_key().await? else {
+        return Err(Failure::failed(format!(
+            "{url} has no audit log: nobody ever wrote to it, or its key was deleted."
+        )));
+    };
+    if !key.has_begun {
+        return Err(Failure::failed(format!("{url} has no audit log yet: start the service once.")));
+    }
+    let mut faults = 0_u64;
+    let tell = |fault: ChainFault| {
+        faults = faults.saturating_add(1);
+        if faults <= NAMED {
+            output::note(&fault.to_string());
+        }
+    };
+    let check = check(store.as_ref(), key.key, continues, tell).await.map_err(Failure::failed)?;
+    let (read, erased, last) = (check.read(), check.erased(), check.last());
+    match faults {
+        0 => output::result(&format!("{read} entries, {erased} parts erased, up to {last}")),
+        1..=NAMED => {
+            Err(Failure::failed(format!("The audit log is not as it was written ({read} entries).")))
+        }
+        _ => {
+            let more = faults.saturating_sub(NAMED);
+            let message =
+                format!("and {more} more. The audit log is not as it was written ({read} entries).");
+            Err(Failure::failed(message))
+        }
+    }
+}
+
+/// Reads the whole log page by page, while others may append to it, and tells what is wrong.
+async fn check(
+    store: &(impl AuditStore + ?Sized),
+    key: ChainKey,
+    continues: Option<ChainPlace>,
+    mut tell: impl FnMut(ChainFault),
+) -> Result<ChainCheck, StoreError> {
+    let mut check = ChainCheck::new(key, continues);
+    loop {
+        // Before the page: if nothing is behind what was read, this is the end of that.
+        let head = store.audit_head().await?;
+        let page = store.chained_audit(check.last().sequence, PAGE).await?;
+        if page.is_empty() {
+            check.end(head.as_ref()).into_iter().for_each(&mut tell);
+            return Ok(check);
+        }
+        for (sequence, read) in page {
+            let faults = match &read {
+                Ok(entry) => check.next(entry),
+                Err(_) => check.unreadable(sequence),
+            };
+            faults.into_iter().for_each(&mut tell);
+        }
+    }
+}
+
+fn place(text: &str) -> Result<ChainPlace, String> {
+    ChainPlace::parse(text)
+        .ok_or_else(|| "a place and its hash are allowed, as `quita audit verify` prints them".into())
+}

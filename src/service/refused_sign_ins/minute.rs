@@ -1,0 +1,134 @@
+//! What one minute's refused attempts are, in bounded memory.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+use quita_domain::identity::MerchantId;
+
+use super::Door;
+
+/// Entries of their own in a minute: of one network at one merchant, and of all.
+pub(super) const ALONE_PER_NETWORK: usize = 5;
+pub(super) const ALONE: usize = 30;
+/// Networks that have an entry of their own at its end; the others share one.
+pub(super) const SUMMARIES: usize = 16;
+/// Networks that are counted apart.
+const NETWORKS: usize = 1_024;
+/// Accounts of which it is known whose they are.
+const ACCOUNTS: usize = 1_024;
+
+/// What stands for many.
+const SEVERAL_ACCOUNTS: &str = "several accounts";
+const OTHER_NETWORKS: &str = "other networks";
+
+/// What attempts are counted by.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Of {
+    pub(super) network: IpAddr,
+    pub(super) merchant: Option<MerchantId>,
+    pub(super) door: Door,
+}
+
+/// What becomes of an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Noted {
+    /// It is an entry.
+    Alone,
+    /// It is counted in one.
+    Counted,
+}
+
+/// An entry that stands for several attempts.
+pub(super) struct Summary {
+    pub(super) door: Door,
+    pub(super) merchant: Option<MerchantId>,
+    pub(super) who: String,
+    pub(super) from: String,
+    pub(super) count: u64,
+}
+
+#[derive(Default)]
+struct Counted {
+    alone: usize,
+    more: u64,
+    /// Those that were counted: one account, or several.
+    account: Option<String>,
+    has_several: bool,
+}
+
+/// One minute.
+#[derive(Default)]
+pub(super) struct Minute {
+    seen: HashMap<Of, Counted>,
+    alone: usize,
+    /// Beyond the networks that are counted apart.
+    beyond: u64,
+    merchants: HashMap<String, Option<MerchantId>>,
+}
+
+impl Minute {
+    /// Counts an attempt, and tells whether it has an entry of its own.
+    pub(super) fn count(&mut self, of: &Of, account: &str) -> Noted {
+        if self.seen.len() >= NETWORKS && !self.seen.contains_key(of) {
+            self.beyond = self.beyond.saturating_add(1);
+            return Noted::Counted;
+        }
+        let counted = self.seen.entry(of.clone()).or_default();
+        if counted.alone < ALONE_PER_NETWORK && self.alone < ALONE {
+            counted.alone = counted.alone.saturating_add(1);
+            self.alone = self.alone.saturating_add(1);
+            return Noted::Alone;
+        }
+        counted.more = counted.more.saturating_add(1);
+        let known = counted.account.get_or_insert_with(|| account.to_owned());
+        counted.has_several |= known != account;
+        Noted::Counted
+    }
+
+    /// Whose an account is, if that was found out in this minute.
+    pub(super) fn merchant_of(&self, account: &str) -> Option<Option<MerchantId>> {
+        self.merchants.get(account).cloned()
+    }
+
+    /// Whether one more account may be looked up.
+    pub(super) fn has_room(&self) -> bool {
+        self.merchants.len() < ACCOUNTS
+    }
+
+    /// Remembers whose an account is.
+    pub(super) fn know(&mut self, account: &str, merchant: Option<MerchantId>) {
+        if self.has_room() {
+            self.merchants.insert(account.to_owned(), merchant);
+        }
+    }
+
+    /// What is to be noted of those that were only counted, the most first.
+    pub(super) fn summaries(self) -> Vec<Summary> {
+        let mut counted: Vec<_> = self.seen.into_iter().filter(|(_, counted)| counted.more > 0).collect();
+        counted.sort_by_key(|(of, counted)| (Reverse(counted.more), of.network));
+        let others = counted.split_off(counted.len().min(SUMMARIES));
+        let others = others.iter().fold(self.beyond, |sum, (_, counted)| sum.saturating_add(counted.more));
+        let mut summaries: Vec<_> = counted.into_iter().map(|(of, counted)| summary(of, counted)).collect();
+        if others > 0 {
+            summaries.push(Summary {
+                door: Door::Console,
+                merchant: None,
+                who: SEVERAL_ACCOUNTS.into(),
+                from: OTHER_NETWORKS.into(),
+                count: others,
+            });
+        }
+        summaries
+    }
+}
+
+fn summary(Of { network, merchant, door }: Of, counted: Counted) -> Summary {
+    let only = counted.account.filter(|_| !counted.has_several);
+    let from = match network {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => format!("{address}/64"),
+    };
+    let who = only.unwrap_or_else(|| SEVERAL_ACCOUNTS.into());
+    Summary { door, merchant, who, from, count: counted.more }
+}
