@@ -28,7 +28,7 @@ pub fn erased(payment: &Payment, at: i64) -> Payment {
     let now = Timestamp::from_millis(at);
     match payment.erase_payer(now, (now, Uuid::now_v7())) {
         Erasure::Erased(erased) => *erased,
-        other => panic!("{other:?}"),
+        other @ (Erasure::ErasedBefore | Erasure::NotFinished) => panic!("{other:?}"),
     }
 }
 
