@@ -20,6 +20,8 @@ mod cards;
 mod complete;
 #[path = "store_contract/embedded.rs"]
 mod embedded;
+#[path = "store_contract/erasure.rs"]
+mod erasure;
 #[path = "store_contract/exceptions.rs"]
 mod exceptions;
 #[path = "store_contract/fail_point.rs"]
@@ -147,6 +149,10 @@ macro_rules! for_each_case {
             reconciliation::of_many_who_claim_a_run_one_gets_it,
             reconciliation::a_boleto_is_found_by_the_numbers_that_others_give_it,
             reconciliation::payments_are_found_by_the_time_at_which_they_were_paid,
+            erasure::whoever_was_erased_is_found_by_nothing_and_the_payment_by_its_id,
+            erasure::an_erasure_meets_the_guard_of_every_write,
+            erasure::payments_that_rest_come_by_status_the_longest_first,
+            erasure::what_was_erased_is_told_in_its_order,
             history::everybody_who_has_payments_is_told_once_by_name,
             history::the_oldest_come_first_and_pages_of_the_past_neither_skip_nor_repeat,
             history::the_past_is_of_one_merchant_in_one_mode_from_a_time_on,

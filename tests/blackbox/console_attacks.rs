@@ -4,6 +4,7 @@
 
 mod answers;
 mod crawl;
+mod erased;
 mod exports;
 mod floods;
 mod forms;

@@ -28,6 +28,7 @@ mod acquirer_directives;
 mod crashes;
 mod creating;
 mod dying;
+mod erasing;
 mod further;
 mod grouping;
 mod hints;

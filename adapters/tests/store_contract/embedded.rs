@@ -314,3 +314,40 @@ async fn notices_that_cannot_be_decoded_keep_no_others_waiting() {
         "{seen}"
     );
 }
+
+#[tokio::test]
+async fn whoever_was_erased_is_in_no_byte_of_the_files_nor_in_the_planners_samples() {
+    use quita_ports::SecretKeyStore;
+
+    use crate::erasure::{TRACES, erased, of_somebody, store_as_it_is};
+
+    let (_folder, path) = file();
+    let store = EmbeddedStore::open_sole_writer(&path).unwrap();
+    let payments: Vec<_> = (0..60).map(|number| of_somebody(1_000 * number)).collect();
+    for payment in &payments {
+        store_as_it_is(&store, payment).await;
+        // Longer and shorter than before: pages are given back and taken again.
+        let longer = crate::samples::answered(payment, 1, 500, 100_000_000);
+        assert_eq!(store.commit(&[replace(&longer)]).await, [Ok(())]);
+    }
+    let meddler = rusqlite::Connection::open(&path).unwrap();
+    meddler.execute_batch("ANALYZE").unwrap();
+    let samples = "SELECT count(*) FROM sqlite_stat4 WHERE idx = 'payments_by_email'";
+    let count = || meddler.query_row(samples, [], |row| row.get::<_, i64>(0)).unwrap();
+    assert!(count() > 0, "the planner has samples of addresses");
+    for payment in &payments {
+        let stored = store.load(&[payment.id]).await.unwrap().pop().unwrap();
+        assert_eq!(store.commit(&[replace(&erased(&stored, 200_000_000))]).await, [Ok(())]);
+    }
+    assert_eq!(count(), 0);
+    drop(meddler);
+    store.forget_replaced().await.unwrap();
+    for entry in std::fs::read_dir(path.parent().unwrap()).unwrap() {
+        let file = entry.unwrap().path();
+        let bytes = std::fs::read(&file).unwrap();
+        for trace in TRACES {
+            let found = bytes.windows(trace.len()).position(|part| part == trace.as_bytes());
+            assert_eq!(found, None, "{trace} is in {}", file.display());
+        }
+    }
+}

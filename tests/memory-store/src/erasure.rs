@@ -46,6 +46,8 @@ impl<C: Connection> ErasureStore for MemoryStore<C> {
     }
 
     async fn last_erasure(&self) -> Result<u64, StoreError> {
-        self.0.read("last_erasure", |records| Ok(records.erased.len() as u64)).await
+        self.0
+            .read("last_erasure", |records| Ok(u64::try_from(records.erased.len()).unwrap_or(u64::MAX)))
+            .await
     }
 }
