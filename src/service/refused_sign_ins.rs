@@ -259,21 +259,28 @@ mod tests {
         assert_eq!(log.last().unwrap().from, "other networks");
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn what_was_counted_is_noted_after_a_minute_and_when_the_node_stops() {
         let node = Node::start().await;
-        let running = Arc::clone(&node.refused);
-        let running = tokio::spawn(async move { running.run().await });
         let flood = async |count: u64| {
             for _ in 0..count {
                 node.refuse("ana@loja.com.br", "203.0.113.7", Why::TooMany).await;
             }
         };
         flood(10).await;
+        let running = Arc::clone(&node.refused);
+        let running = tokio::spawn(async move { running.run().await });
+        assert_eq!(total(&node.log(&AuditScope::Everything).await), 5);
+        tokio::time::pause();
         tokio::time::sleep(MINUTE + Duration::from_secs(1)).await;
-        while total(&node.log(&AuditScope::Everything).await) < 10 {
-            tokio::time::sleep(Duration::from_millis(1)).await;
+        tokio::time::resume();
+        for _ in 0..1_000 {
+            if total(&node.log(&AuditScope::Everything).await) == 10 {
+                break;
+            }
+            tokio::task::yield_now().await;
         }
+        assert_eq!(total(&node.log(&AuditScope::Everything).await), 10);
         flood(20).await;
         node.refused.stop();
         running.await.unwrap();
