@@ -355,6 +355,7 @@ fn live(way: &Way, faults: &[Fault], dies_at: Option<u64>) -> Outcome {
             banks: vec![way.make, way.make],
             routes: if way.goes_further { Routes::further() } else { Routes::default() },
             tried_before: Vec::new(),
+            changes_keys: false,
             faults: Faults::planned(&[declined, faults].concat()),
             wants_trace: false,
             mistake: None,

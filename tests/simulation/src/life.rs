@@ -86,8 +86,19 @@ pub(crate) fn seed_with(seed: u64, wants_trace: bool, mistake: Option<Mistake>) 
         let faults = Faults::by(&chance);
         let routes = Routes::by(&chance, banks.len());
         let tried_before = tried_before(&chance, &routes);
-        let setting =
-            Setting { nodes, is_embedded, banks, routes, tried_before, faults, wants_trace, mistake };
+        // By chance of its own: the stories of other worlds stay what they were.
+        let changes_keys = nodes > 1 && Chance::new(seed.rotate_left(32)).per_mille(250);
+        let setting = Setting {
+            nodes,
+            is_embedded,
+            banks,
+            routes,
+            tried_before,
+            changes_keys,
+            faults,
+            wants_trace,
+            mistake,
+        };
         let world = World::new(seed, setting);
         drop(actix::spawn(tell_news(Arc::clone(&world))));
         let rounds = chance.between(1, 2);

@@ -36,6 +36,7 @@ mod provider;
 mod receivers;
 mod reconciling;
 mod routes;
+mod secret_keys;
 mod store;
 mod trace;
 mod world;

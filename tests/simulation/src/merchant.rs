@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use quita_actors::{Denied, Operated};
+use quita_actors::{CreatePayment, Denied, Operated};
 use quita_domain::identity::TransactionId;
 use quita_domain::money::Money;
 use quita_domain::operation::{OperationRequest, RequestedOperation};
@@ -46,11 +46,19 @@ impl Merchant {
                 continue;
             };
             let floor = world.told_version(self.request.id());
-            let new = self.request.new_payment(now);
+            let Some(id) = node.id_of(world, self.request).await else {
+                world.pass(50, 2_000).await;
+                continue;
+            };
+            let new = CreatePayment { id, ..self.request.new_payment(now) };
             let answer =
                 self.with_patience(node.call(|payments| async move { payments.create(new).await })).await;
             world.note(|| format!("create {} at node {}: {}", self.request.id(), node.place, brief(&answer)));
             match answer {
+                Ok(Ok(created)) if created.payment.id != self.request.id() => {
+                    world.violation(format!("{}: its key made a second payment", self.request.id()));
+                    return true;
+                }
                 Ok(Ok(created)) => {
                     self.hear(floor, created.payment.state.version);
                     return true;

@@ -14,17 +14,18 @@ use quita_actors::{
     ActorSystem, Limits, List, NodeIdentity, NotReconciled, Operators, Payments, Placement, Ports,
     Reconciler, WebhookLimits,
 };
-use quita_domain::identity::AcquirerName;
+use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::reconciliation::StoredLine;
 use quita_domain::time::Timestamp;
-use quita_memory_store::TestVault;
 use quita_ports::{AcquirerFactory, Clock, Dice, Ids, WholeStore};
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
+use crate::orders::Request;
 use crate::planted;
 use crate::receivers::NodeSenders;
+use crate::secret_keys::NodeKeys;
 use crate::store::NodeStore;
 use crate::world::World;
 
@@ -41,6 +42,7 @@ pub(crate) struct Node {
     store: Arc<dyn WholeStore>,
     clock: Arc<dyn Clock>,
     acquirers: Vec<Arc<dyn AcquirerFactory>>,
+    pub(crate) keys: Arc<NodeKeys>,
 }
 
 /// The client hung up, waited too long, or the node died: it was not told what became of its request.
@@ -65,11 +67,12 @@ impl Node {
         let node = Arc::new(NodeChance { world: Arc::clone(world), place });
         let clock: Arc<dyn Clock> = Arc::<NodeChance>::clone(&node);
         let store = NodeStore::open(world, &fuse);
+        let keys = Arc::new(NodeKeys::of(world, Arc::clone(&store)));
         let acquirers: Vec<_> =
             world.banks.iter().map(|bank| bank.factory(world, &fuse, Arc::clone(&clock))).collect();
         let ports = Ports {
             store: store.clone(),
-            vault: Arc::new(TestVault::with(&[b"simulated"])),
+            vault: Arc::new(keys.vault()),
             acquirers: acquirers.clone(),
             webhooks: Arc::new(NodeSenders { world: Arc::clone(world), fuse: Arc::clone(&fuse) }),
             clock: Arc::clone(&clock),
@@ -89,7 +92,7 @@ impl Node {
             }
         }));
         world.note(|| format!("node {place} starts"));
-        Self { place, fuse, payments, operators, store, clock, acquirers }
+        Self { place, fuse, payments, operators, store, clock, acquirers, keys }
     }
 
     pub(crate) fn is_alive(&self) -> bool {
@@ -102,6 +105,20 @@ impl Node {
         F: Future<Output = T>,
     {
         self.while_alive(request(self.payments.clone())).await
+    }
+
+    /// The id under which it knows a request; `None` if it can't tell now. A node that was not given the key of the store
+    /// ends, as a process does at its start.
+    pub(crate) async fn id_of(&self, world: &Arc<World>, request: Request) -> Option<TransactionId> {
+        let (node, world) = (self.clone(), Arc::clone(world));
+        // A panic of the store's adapter ends this question and nothing else.
+        let asked = actix::spawn(async move {
+            if node.keys.is_locked_out(&world) {
+                node.fuse.blow("it was not given the secret key");
+            }
+            node.while_alive(node.keys.id_of(&world, request)).await.ok().flatten()
+        });
+        asked.await.ok().flatten()
     }
 
     /// What an operator asks of it.

@@ -64,6 +64,9 @@ pub(crate) async fn meddle(world: Arc<World>) {
         if world.strikes(Fault::OperatorAsks) {
             ask(&world).await;
         }
+        if world.changes_keys && world.chance.per_mille(200) {
+            change_the_key(&world).await;
+        }
     }
 }
 
@@ -95,6 +98,14 @@ async fn ask(world: &Arc<World>) {
     let id = world.chance.pick(&payments).id;
     world.note(|| format!("ask for {id} at node {}", node.place));
     drop(node.ask(|operators| async move { operators.ask_acquirer(id).await }).await);
+}
+
+/// Goes on with a change of the secret key: at a node that was given both, the store works with the newer one from now on.
+async fn change_the_key(world: &Arc<World>) {
+    let Some(node) = world.any_node() else { return };
+    world.note(|| format!("rewrap at node {}", node.place));
+    // The store's adapter may panic.
+    drop(actix::spawn(async move { node.keys.work_with_newest().await }).await);
 }
 
 /// What nobody else can end: an operation that the bank's sums tell nothing of ends as the bank's clerk says, and a payment

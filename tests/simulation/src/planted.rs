@@ -112,6 +112,8 @@ mistakes! {
     ForgetTries,
     /// A decline that is final counts as one that may change.
     FinalIsReversible,
+    /// Each node derives ids with the newest key of its own configuration, while the secret key is changed.
+    DeriveByOwnConfiguration,
     /// A line that is imported twice is there twice.
     ImportTwice,
     /// A list that is cut counts as whole.
@@ -121,7 +123,7 @@ mistakes! {
 }
 
 /// Worlds in which a mistake must be caught.
-const WORLDS: u64 = 2_000;
+const WORLDS: u64 = 5_000;
 
 /// Makes every mistake in worlds of its own. Says whether each was caught.
 pub(crate) fn run() -> bool {

@@ -33,6 +33,8 @@ pub(crate) struct Setting {
     pub(crate) routes: Routes,
     /// How often each of the cards was tried before this world began.
     pub(crate) tried_before: Vec<u64>,
+    /// Whether the secret key of the service is changed meanwhile.
+    pub(crate) changes_keys: bool,
     pub(crate) faults: Faults,
     pub(crate) wants_trace: bool,
     /// What is wrong with the service in this world.
@@ -79,6 +81,7 @@ pub(crate) struct World {
     pub(crate) drained: Drained,
     pub(crate) trace: Trace,
     pub(crate) skews: Vec<Skew>,
+    pub(crate) changes_keys: bool,
     pub(crate) mistake: Option<Mistake>,
     nodes: Mutex<Vec<Option<Node>>>,
     told: Mutex<Told>,
@@ -116,6 +119,7 @@ impl World {
             drained: Drained::default(),
             trace: Trace::new(setting.wants_trace),
             skews: (0..setting.nodes).map(|_| Skew::default()).collect(),
+            changes_keys: setting.changes_keys,
             mistake: setting.mistake,
             nodes: Mutex::new((0..setting.nodes).map(|_| None).collect()),
             told: Mutex::default(),

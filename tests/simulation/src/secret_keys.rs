@@ -1,0 +1,101 @@
+//! A secret key that is changed while payments are asked for: what each node was given, and what it derives ids with.
+
+use std::sync::Arc;
+
+use quita_actors::Strongbox;
+use quita_domain::identity::TransactionId;
+use quita_domain::secret_key::{IdKeys, SecretKeyId};
+use quita_memory_store::TestVault;
+use quita_ports::WholeStore;
+use tokio::sync::OnceCell;
+
+use crate::orders::Request;
+use crate::planted::Mistake;
+use crate::store::owner;
+use crate::world::World;
+
+/// The key that every world begins with.
+const OLD: &[u8] = b"simulated";
+/// The one that it is changed for.
+const NEW: &[u8] = b"simulated after a leak";
+
+/// What a node may have been given at its start, the newest first.
+type Given = &'static [&'static [u8]];
+const BEFORE: Given = &[OLD];
+const BETWEEN: Given = &[NEW, OLD];
+const AFTER: Given = &[NEW];
+
+/// The secret keys of one node, from its start to its death.
+pub(crate) struct NodeKeys {
+    strongbox: Strongbox,
+    given: Given,
+    /// What derives ids, once the store told it.
+    id_keys: OnceCell<IdKeys>,
+}
+
+impl NodeKeys {
+    /// What this node of the world is given. Whoever gives it looks at what the store works with, as the documentation
+    /// asks for; a node that was given less before lives on beside it.
+    pub(crate) fn of(world: &World, store: Arc<dyn WholeStore>) -> Self {
+        let given = match current(world) {
+            _ if !world.changes_keys => BEFORE,
+            Some(key) if key == SecretKeyId::of(NEW) => world.chance.pick(&[BETWEEN, AFTER]),
+            Some(_) | None => world.chance.pick(&[BEFORE, BETWEEN]),
+        };
+        Self { strongbox: Strongbox::new(store, Arc::new(vault(given))), given, id_keys: OnceCell::new() }
+    }
+
+    /// What seals and opens on this node.
+    pub(crate) fn vault(&self) -> TestVault {
+        vault(self.given)
+    }
+
+    /// The id under which this node knows a request with a key, as the edge derives it; `None` while the store does not
+    /// say with what.
+    pub(crate) async fn id_of(&self, world: &World, request: Request) -> Option<TransactionId> {
+        if !world.changes_keys || !request.has_key {
+            return Some(request.id());
+        }
+        let key = format!("order {}", request.number);
+        let derived = match world.mistake {
+            Some(Mistake::DeriveByOwnConfiguration) => {
+                IdKeys::of(self.given[0]).transaction_id(&owner(), &key)
+            }
+            Some(_) | None => self.id_keys().await?.transaction_id(&owner(), &key),
+        };
+        // Judges know a payment by its request: the one id that it may have is called by that.
+        let right = IdKeys::of(OLD).transaction_id(&owner(), &key);
+        Some(if derived == right { request.id() } else { derived })
+    }
+
+    async fn id_keys(&self) -> Option<&IdKeys> {
+        let oldest = IdKeys::of(self.given.last()?);
+        let asked = self.id_keys.get_or_try_init(|| async {
+            let (_, id_keys) = self.strongbox.establish(&oldest).await?;
+            Ok::<_, quita_actors::SecretKeyError>(id_keys)
+        });
+        asked.await.ok()
+    }
+
+    /// Whether it was not given what the store works with, and does not know yet what derives ids: such a node does not
+    /// start.
+    pub(crate) fn is_locked_out(&self, world: &World) -> bool {
+        let held = |key: &&[u8]| current(world).is_none_or(|current| current == SecretKeyId::of(key));
+        !self.id_keys.initialized() && !self.given.iter().any(held)
+    }
+
+    /// An operator has the store work with the newest key that this node has. It may fail, and be done again.
+    pub(crate) async fn work_with_newest(&self) {
+        let oldest = IdKeys::of(self.given[self.given.len() - 1]);
+        drop(self.strongbox.work_with_newest(&oldest).await);
+    }
+}
+
+fn vault(given: Given) -> TestVault {
+    TestVault::with(given)
+}
+
+/// Which key the store works with.
+fn current(world: &World) -> Option<SecretKeyId> {
+    world.store.lock().key_record.as_ref().map(|record| record.current.clone())
+}
