@@ -83,7 +83,9 @@ impl RefusedSignIns {
             Door::Operators => None,
         };
         let of = Of { network: network_of(from), merchant, door };
-        match self.minute().count(&of, &account) {
+        // The lock is given back before anything is waited for.
+        let noted = self.minute().count(&of, &account);
+        match noted {
             Noted::Counted => {}
             Noted::Alone => {
                 let draft = draft(of.merchant, AuditAction::SignInRefused, door).after(why.as_str());
