@@ -160,8 +160,8 @@ fn two_nodes_write_one_log_and_one_that_dies_leaves_it_whole() {
         running.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     let (entries, end) = clean(&first.quita(&VERIFY));
-    // The user, six who signed in, and what each of them made.
-    assert_eq!(entries, 1 + 6 + 6 * MADE);
+    // The key of each node, the user, six who signed in, and what each of them made.
+    assert_eq!(entries, 2 + 1 + 6 + 6 * MADE);
     thread::scope(|scope| {
         let dying = visitors.split_off(3);
         for (number, visitor) in visitors {

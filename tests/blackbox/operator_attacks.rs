@@ -242,6 +242,17 @@ fn a_session_ends_with_signing_out_and_is_never_one_that_was_there_before() {
 }
 
 #[test]
+fn who_guesses_the_password_is_in_the_audit_log_with_the_address() {
+    let app = TestApp::new();
+    assert_eq!(Visitor::at_ops(&app).sign_in("", "what might it be", "").status, 422);
+    let log = Visitor::operator(&app).page("/audit");
+    for told in ["was not let in", "operators&#x27; console", "127.0.0.1"] {
+        assert!(log.contains(told) || log.contains(&told.replace("x27", "39")), "{told}: {log}");
+    }
+    assert!(!log.contains("what might it be"), "{log}");
+}
+
+#[test]
 fn a_new_password_ends_sessions_and_production_without_one_is_closed() {
     let mut app = TestApp::builder().env("QUITA_OPERATOR_PASSWORD", "the first of two passwords").start();
     let visitor = Visitor::at_ops(&app);

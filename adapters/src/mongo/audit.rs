@@ -11,7 +11,7 @@ use quita_domain::audit::chain::{ChainHead, ChainKey, ChainedEntry, NewAuditEntr
 use quita_domain::audit::{AuditCursor, AuditErasure, AuditScope};
 use quita_ports::{AuditRead, AuditStore, StoreError};
 
-use super::failure::within_time;
+use super::failure::{answer_within_time, no_answer, store_error, within_time};
 use super::indexes::{AUDIT, AUDIT_HEAD, NEWEST, OF_MERCHANT, SEQUENCE, named};
 use super::reading::{binary, find_all};
 use super::{MongoStore, batch};
@@ -29,7 +29,8 @@ impl AuditStore for MongoStore {
 
     async fn append_audit(&self, new: &NewAuditEntry, key: &ChainKey) -> Result<(), StoreError> {
         // Of one node one at a time: they would only get in each other's way.
-        let _turn = self.audit_turn.lock().await;
+        let turn = answer_within_time(async { Ok(self.audit_turn.lock().await) }).await;
+        let _turn = turn.ok_or_else(no_answer)?.map_err(|error| store_error(&error))?;
         appending::append(&self.database, new, key).await
     }
 

@@ -1,6 +1,6 @@
 //! Appending to the chain: entry and head in one transaction, so that every node finds the same end.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bson::{RawDocumentBuf, doc};
 use mongodb::error::{Error, TRANSIENT_TRANSACTION_ERROR, UNKNOWN_TRANSACTION_COMMIT_RESULT};
@@ -18,8 +18,8 @@ use crate::mongo::indexes::{AUDIT, AUDIT_HEAD, SEQUENCE, named};
 use crate::mongo::reading::binary;
 use crate::store_rules::entry_exists;
 
-/// Others that may be faster in a row. The wait doubles, so this is some ten seconds.
-const MAX_RACES: u32 = 14;
+/// How long others may be faster before an entry is given up.
+const RACE_TIME_OUT: Duration = Duration::from_secs(10);
 const FIRST_WAIT: Duration = Duration::from_millis(4);
 const LONGEST_WAIT: Duration = Duration::from_millis(1_000);
 /// Times that a commit is asked for again whose answer was lost.
@@ -53,28 +53,29 @@ pub(super) async fn append(
     new: &NewAuditEntry,
     key: &ChainKey,
 ) -> Result<(), StoreError> {
-    let mut wait = FIRST_WAIT;
-    let mut races = 0;
+    let (begun, mut wait, mut races) = (Instant::now(), FIRST_WAIT, 0_usize);
     loop {
         let attempt = async { Ok::<_, Error>(attempt(database, new, key).await) };
         match answer_within_time(attempt).await {
             Some(Ok(Ok(()))) => return Ok(()),
             Some(Ok(Err(Failed::Ended(error)))) => return Err(error),
-            Some(Ok(Err(Failed::Raced(error)))) if races >= MAX_RACES => return Err(error),
+            Some(Ok(Err(Failed::Raced(error)))) if begun.elapsed() > RACE_TIME_OUT => return Err(error),
             Some(Ok(Err(Failed::Raced(_)))) => {}
             Some(Err(error)) => return Err(store_error(&error)),
             None => return Err(no_answer()),
         }
-        tokio::time::sleep(wait.mul_f64(share_of(new, races))).await;
+        tokio::time::sleep(parted(wait, new, races)).await;
         wait = wait.saturating_mul(2).min(LONGEST_WAIT);
         races = races.saturating_add(1);
     }
 }
 
-/// From a half to one and a half, different for each entry and race: nodes that were in each other's way part.
-fn share_of(new: &NewAuditEntry, race: u32) -> f64 {
-    let random = new.entry.id.as_bytes().iter().rev().nth(usize::try_from(race % 8).unwrap_or(0));
-    0.5 + f64::from(*random.unwrap_or(&0)) / 255.0
+/// From a half of the wait to one and a half, different for each entry and race: nodes that were in each other's way part.
+fn parted(wait: Duration, new: &NewAuditEntry, races: usize) -> Duration {
+    // The last eight bytes of a UUIDv7 are random.
+    let random = new.entry.id.as_bytes().iter().rev().nth(races.checked_rem(8).unwrap_or(0)).copied();
+    let share = u32::from(random.unwrap_or(0)).saturating_add(128);
+    wait.saturating_mul(share).checked_div(256).unwrap_or(wait)
 }
 
 async fn attempt(database: &Database, new: &NewAuditEntry, key: &ChainKey) -> Result<(), Failed> {

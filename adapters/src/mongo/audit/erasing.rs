@@ -53,7 +53,7 @@ async fn take(
         .build();
     let nameless = |_| StoreError::Unreadable("an entry of the audit log has no id".into());
     let id = |found: &bson::RawDocument| {
-        let id = found.get("_id").ok().flatten().map(|id| Bson::try_from(id));
+        let id = found.get("_id").ok().flatten().map(Bson::try_from);
         id.transpose().map_err(nameless)
     };
     let ids: Vec<Bson> = find_all(audit, filter, options, id).await?.into_iter().flatten().collect();

@@ -315,6 +315,12 @@ mod tests {
             assert_eq!(faults(&log, Some(&head)), [moved]);
             log.pop();
         }
+        // The last one is cut off, and the head put back by hand to the one before.
+        let lowered = ChainHead { sequence: 5, hash: log[4].links.hash.clone(), seal: head.seal.clone() };
+        let next = ChainedEntry::after(Some(&lowered), 5, &new(6, "key"), &key());
+        let told =
+            faults(&[&log[..5], std::slice::from_ref(&next)].concat(), Some(&ChainHead::of(&next, &key())));
+        assert_eq!(told, [ChainFault::Moved { sequence: 6, id: Uuid::from_u128(6) }]);
         // All is gone, and begun anew.
         let first = ChainedEntry::after(None, 0, &new(1, "key"), &key());
         let anew = ChainHead::of(&first, &key());

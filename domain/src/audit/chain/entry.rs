@@ -115,10 +115,10 @@ pub struct ChainedEntry {
 
 impl ChainedEntry {
     /// Makes the entry follow on the head. `last` is the place of the last entry that there is: with a head that is gone,
-    /// or older than the log, the entry stands behind that one and follows on nothing, which [`super::ChainCheck`] tells.
+    /// not sealed with the key, or older than the log, the entry stands behind that one and follows on nothing, which [`super::ChainCheck`] tells.
     pub fn after(head: Option<&ChainHead>, last: u64, new: &NewAuditEntry, key: &ChainKey) -> Self {
         let NewAuditEntry { entry, salts } = new;
-        let head = head.filter(|head| head.sequence >= last);
+        let head = head.filter(|head| head.sequence >= last && head.is_sealed_with(key));
         let sequence = head.map_or(last, |head| head.sequence).saturating_add(1);
         let (person, subject) = match Login::parse(&entry.subject) {
             Some(_) => (Some(Person { salt: salts.person.clone(), subject: entry.subject.clone() }), None),
