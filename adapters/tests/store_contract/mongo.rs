@@ -13,7 +13,7 @@ use quita_domain::identity::{MerchantId, Mode};
 use quita_domain::listing::PaymentFilter;
 use quita_domain::method::Method;
 use quita_domain::money::Money;
-use quita_domain::people::{Session, SessionOf};
+use quita_domain::people::{Origin, Session, SessionOf, SessionStage};
 use quita_domain::routing::CardTries;
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
@@ -114,8 +114,8 @@ async fn sessions_and_nodes_bear_the_dates_that_expire_them() {
     server
         .run(|store, database| async move {
             let now = Timestamp::from_millis(4_102_444_800_000);
-            let of = SessionOf::Operator { credential: String::from("c") };
-            let session = Session::begin("token", of, now);
+            let of = SessionOf::Setup { credential: String::from("c") };
+            let session = Session::begin("token", of, SessionStage::Whole, Origin::default(), now);
             store.insert_session(&session).await.unwrap();
             store.put_node(&crate::operator::node(1, 1, now)).await.unwrap();
             for (collection, field, at, after_s) in
@@ -404,7 +404,12 @@ async fn every_query_of_the_consoles(store: &MongoStore) {
     assert_eq!(store.has_users().await, Ok(true));
     store.remove_user(&user).await.unwrap();
     store.session("none").await.unwrap();
+    store.sessions_of("none").await.unwrap();
     store.remove_session("none").await.unwrap();
+    store.users_after(Some(&user.login), 10).await.unwrap();
+    store.policy(&merchant).await.unwrap();
+    store.operators().await.unwrap();
+    store.operator(&user.login).await.unwrap();
     let entry = crate::audit::entry(1, 1, Some("loja"));
     store.append_audit(&entry).await.unwrap();
     for scope in [AuditScope::Merchant(merchant.clone()), AuditScope::Everything] {
