@@ -32,6 +32,7 @@ use quita_ports::{Clock, WebhookSenderFactory, WholeStore};
 use super::kit::attempts::Attempts;
 use super::kit::console_kind::ConsoleKind;
 use super::kit::cookies::Cookies;
+use super::kit::devices::Devices;
 use super::kit::live::Streams;
 use crate::config::{Config, Environment};
 use crate::http::Edge;
@@ -53,6 +54,7 @@ pub(crate) struct MerchantConsole {
     clock: Arc<dyn Clock>,
     cookies: Cookies,
     attempts: Attempts,
+    devices: Devices,
     user_limits: UserLimits,
     pub(crate) streams: Arc<Streams>,
     days: Days,
@@ -80,6 +82,7 @@ impl MerchantConsole {
             clock,
             cookies: Cookies::new(ConsoleKind::Merchant, is_secure),
             attempts: Attempts::new(),
+            devices: Devices::new(ConsoleKind::Merchant, &config.secret_keys),
             user_limits: UserLimits::new(),
             streams: Arc::new(Streams::new()),
             days: Days::default(),

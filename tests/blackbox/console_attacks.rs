@@ -4,6 +4,7 @@
 
 mod answers;
 mod crawl;
+mod devices;
 mod exports;
 mod floods;
 mod forms;

@@ -100,6 +100,7 @@ pub(crate) async fn create(
     let login = Login::parse(form.text("email"));
     let login = login.ok_or_else(|| Failure::Unreadable(texts.not_an_email.into()))?;
     let role = Role::parse(form.text("role")).ok_or(Failure::NotFound)?;
+    console.user_limits.count_new_person(&visitor.user)?;
     let merchant = visitor.user.merchant.clone();
     let password = console.people.create(merchant, login.clone(), role).await?;
     let draft = visitor.draft(AuditAction::UserCreated, &login).after(role.as_str());
