@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 /// The number of the form that this version stores in: schema, indexes and documents, of both stores. Raised with every
 /// change of any of them.
-pub(crate) const VERSION: i64 = 4;
+pub(crate) const VERSION: i64 = 5;
 
 /// The BSON document of a value.
 ///

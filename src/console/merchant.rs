@@ -38,6 +38,7 @@ use crate::config::{Config, Environment};
 use crate::http::Edge;
 use crate::service::access::Access;
 use crate::service::audit::Audit;
+use crate::service::holdings::Keyholders;
 use crate::service::people::People;
 use overview::days::Days;
 use user_limits::UserLimits;
@@ -49,6 +50,7 @@ pub(crate) struct MerchantConsole {
     edge: Data<Edge>,
     people: People,
     access: Access,
+    keyholders: Keyholders,
     audit: Audit,
     store: Arc<dyn WholeStore>,
     clock: Arc<dyn Clock>,
@@ -77,6 +79,7 @@ impl MerchantConsole {
             edge,
             people: People::new(store.clone(), Arc::clone(&clock)),
             access: Access::new(store.clone(), strongbox, Arc::clone(&clock)),
+            keyholders: Keyholders::new(store.clone(), Arc::clone(&clock)),
             audit: Audit::new(store.clone(), Arc::clone(&clock)),
             store,
             clock,

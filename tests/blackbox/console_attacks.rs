@@ -8,6 +8,7 @@ mod devices;
 mod exports;
 mod floods;
 mod forms;
+mod leavers;
 mod nonsense;
 mod payers;
 mod routes;
