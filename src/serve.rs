@@ -23,12 +23,12 @@ use crate::acquirers::{Link, LinkMetrics, Reload, ReloadMetrics, Site, keep_regi
 use crate::config::{Config, Environment};
 use crate::console::merchant::{self, MerchantConsole};
 use crate::console::operator::OperatorConsole;
-use crate::http::{self, Edge, traced, with_request_id};
+use crate::http::{self, Edge, traced, with_key_expiry, with_request_id};
 use crate::keyring::{Keyring, heed_secret_keys};
 use crate::listener::{ConnectionLimits, ConnectionMetrics, Listener, Places, cannot_listen, open_files};
 use crate::nightly::Nightly;
 use crate::ops::KnownHosts;
-use crate::service::access::{Access, KeyVerifier};
+use crate::service::access::{Access, EndingKeys, KeyVerifier};
 use crate::service::people::People;
 use crate::store::Purpose;
 use crate::traces::Traces;
@@ -141,6 +141,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let console = Data::new(MerchantConsole::new(edge.clone(), store.clone(), webhooks, console));
     let streams = Arc::clone(&console.streams);
     let uses = actix_web::rt::spawn(store_last_uses(edge.clone()));
+    let ending = EndingKeys::register(store.clone(), Arc::clone(&clock), &registry)?;
     let connections = ConnectionMetrics::register(&registry)?;
     let limits = ConnectionLimits::of_api(open_files, config.behind_proxy);
     let listener = Listener {
@@ -176,10 +177,12 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     );
     welcome.print(&config, api_address, ops_address);
     let nightly = actix_web::rt::spawn(nightly.run());
+    let ending = actix_web::rt::spawn(ending.run());
     let registering = actix_web::rt::spawn(keep_registering(links));
     let keys = actix_web::rt::spawn(heed_secret_keys(strongbox, keyring));
     serve(api, ops, (&system, reload), config.shutdown_time, || streams.close()).await?;
     nightly.abort();
+    ending.abort();
     registering.abort();
     keys.abort();
     uses.abort();
@@ -248,6 +251,7 @@ fn listen(
         let traced = from_fn(move |request, next| traced(tracer.clone(), request, next));
         App::new()
             .wrap(Condition::new(is_traced, traced))
+            .wrap(from_fn(with_key_expiry))
             .wrap(from_fn(with_request_id))
             .configure(|config| merchant::configure(config, console))
             .configure(|config| http::configure(config, edge))

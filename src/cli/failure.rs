@@ -3,6 +3,8 @@
 use std::fmt::{self, Display};
 use std::process::ExitCode;
 
+use quita_ports::StoreError;
+
 use crate::config::problem::ConfigError;
 use crate::service::access::ManageError;
 use crate::service::people::PeopleError;
@@ -52,6 +54,12 @@ impl From<OpenError> for Failure {
 
 impl From<PeopleError> for Failure {
     fn from(error: PeopleError) -> Self {
+        Self::failed(error)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
         Self::failed(error)
     }
 }

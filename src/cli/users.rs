@@ -16,6 +16,7 @@ use super::keys::name;
 use super::output;
 use crate::config::store_url::StoreUrl;
 use crate::service::audit::{Audit, AuditDraft};
+use crate::service::holdings::{Holdings, Keyholders};
 use crate::service::people::People;
 use crate::store::{self, Purpose};
 
@@ -30,8 +31,8 @@ pub(super) enum UsersCommand {
     SetRole(SetRole),
     /// Give a user a new password, and print it alone; the user's sessions end
     ResetPassword(OneUser),
-    /// Remove a user, whose sessions end
-    Remove(OneUser),
+    /// Remove a user, whose sessions end; lists the API keys and webhook secrets that the user was shown
+    Remove(Removal),
 }
 
 /// Whose user, and what for.
@@ -83,6 +84,19 @@ pub(super) struct OneUser {
     store: StoreFlags,
 }
 
+/// Whom to remove, and with what.
+#[derive(Debug, Args)]
+pub(super) struct Removal {
+    /// With what the user signs in
+    #[arg(value_parser = login)]
+    email: Login,
+    /// Revoke the API keys that the user made, too
+    #[arg(long)]
+    revoke_keys: bool,
+    #[command(flatten)]
+    store: StoreFlags,
+}
+
 pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
     match command {
         UsersCommand::Create(Create { merchant, email, role, store }) => {
@@ -118,21 +132,57 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
             office.note(AuditDraft::of(&user.merchant, AuditAction::PasswordChanged, &email)).await;
             show_once(&password)
         }
-        UsersCommand::Remove(OneUser { email, store }) => {
-            let office = Office::open(store).await?;
-            let user = office.people.find(&email).await?;
-            office.people.remove(&user.merchant, &email).await?;
-            let draft = AuditDraft::of(&user.merchant, AuditAction::UserRemoved, &email);
-            office.note(draft.before(user.role.as_str())).await;
-            output::note(&format!("{email} is removed."));
-            Ok(())
-        }
+        UsersCommand::Remove(removal) => remove(removal).await,
     }
+}
+
+/// The keys are revoked first: if something fails in between, the user is still there to be removed again.
+async fn remove(Removal { email, revoke_keys, store }: Removal) -> Result<(), Failure> {
+    let office = Office::open(store).await?;
+    let user = office.people.find(&email).await?;
+    let holdings = office.keyholders.holdings(&user.merchant, &email).await?;
+    tell(&holdings, revoke_keys)?;
+    if revoke_keys {
+        office.revoke_keys(&user).await?;
+    }
+    office.people.remove(&user.merchant, &email).await?;
+    let draft = AuditDraft::of(&user.merchant, AuditAction::UserRemoved, &email);
+    office.note(draft.before(user.role.as_str())).await;
+    if revoke_keys {
+        office.revoke_keys(&user).await?;
+    }
+    output::note(&format!("{email} is removed."));
+    Ok(())
+}
+
+/// Lists what the user was shown, in columns that tabs separate, and what can be done about it.
+fn tell(holdings: &Holdings, revoke_keys: bool) -> Result<(), Failure> {
+    for key in &holdings.keys {
+        let (mode, application) =
+            (key.owner.mode.as_str(), output::printable(key.owner.application.as_str()));
+        output::result(&format!("key\t{}\t{mode}\t{application}", key.id))?;
+    }
+    for secret in &holdings.secrets {
+        let (mode, application) = (secret.mode.as_str(), output::printable(secret.application.as_str()));
+        output::result(&format!("webhook secret\t{mode}\t{application}"))?;
+    }
+    if !holdings.keys.is_empty() && !revoke_keys {
+        output::note(
+            "These keys were shown to who is removed, and still work: `quita keys revoke KEYID` ends one.",
+        );
+    }
+    if !holdings.secrets.is_empty() {
+        output::note(
+            "These webhook secrets were shown to who is removed: `quita secrets rotate` makes others.",
+        );
+    }
+    Ok(())
 }
 
 /// Where people are managed beside the service.
 struct Office {
     people: People,
+    keyholders: Keyholders,
     audit: Audit,
 }
 
@@ -141,7 +191,20 @@ impl Office {
         let url = StoreUrl::from_settings(flags.settings())?;
         let store = store::open(&url, Purpose::Maintenance).await?;
         let clock = Arc::new(SystemClock);
-        Ok(Self { people: People::new(store.clone(), clock.clone()), audit: Audit::new(store, clock) })
+        Ok(Self {
+            people: People::new(store.clone(), clock.clone()),
+            keyholders: Keyholders::new(store.clone(), clock.clone()),
+            audit: Audit::new(store, clock),
+        })
+    }
+
+    async fn revoke_keys(&self, user: &User) -> Result<(), Failure> {
+        for key in self.keyholders.revoke(&user.merchant, &user.login, |_| false).await? {
+            let draft = AuditDraft::of(&user.merchant, AuditAction::KeyRevoked, &key.id);
+            self.note(draft.before(format!("made by {}", user.login))).await;
+            output::note(&format!("Key {} is revoked.", key.id));
+        }
+        Ok(())
     }
 
     async fn note(&self, draft: AuditDraft) {

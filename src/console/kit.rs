@@ -7,6 +7,7 @@ pub(super) mod audit_log;
 pub(super) mod console_kind;
 pub(super) mod cookies;
 pub(super) mod csv;
+pub(super) mod devices;
 pub(super) mod failure;
 pub(super) mod form;
 pub(super) mod frame;

@@ -32,11 +32,13 @@ use quita_ports::{Clock, WebhookSenderFactory, WholeStore};
 use super::kit::attempts::Attempts;
 use super::kit::console_kind::ConsoleKind;
 use super::kit::cookies::Cookies;
+use super::kit::devices::Devices;
 use super::kit::live::Streams;
 use crate::config::{Config, Environment};
 use crate::http::Edge;
 use crate::service::access::Access;
 use crate::service::audit::Audit;
+use crate::service::holdings::Keyholders;
 use crate::service::people::People;
 use overview::days::Days;
 use user_limits::UserLimits;
@@ -48,11 +50,13 @@ pub(crate) struct MerchantConsole {
     edge: Data<Edge>,
     people: People,
     access: Access,
+    keyholders: Keyholders,
     audit: Audit,
     store: Arc<dyn WholeStore>,
     clock: Arc<dyn Clock>,
     cookies: Cookies,
     attempts: Attempts,
+    devices: Devices,
     user_limits: UserLimits,
     pub(crate) streams: Arc<Streams>,
     days: Days,
@@ -75,11 +79,13 @@ impl MerchantConsole {
             edge,
             people: People::new(store.clone(), Arc::clone(&clock)),
             access: Access::new(store.clone(), strongbox, Arc::clone(&clock)),
+            keyholders: Keyholders::new(store.clone(), Arc::clone(&clock)),
             audit: Audit::new(store.clone(), Arc::clone(&clock)),
             store,
             clock,
             cookies: Cookies::new(ConsoleKind::Merchant, is_secure),
             attempts: Attempts::new(),
+            devices: Devices::new(ConsoleKind::Merchant, &config.secret_keys),
             user_limits: UserLimits::new(),
             streams: Arc::new(Streams::new()),
             days: Days::default(),

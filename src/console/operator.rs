@@ -29,6 +29,7 @@ use quita_ports::{Clock, WholeStore};
 use super::kit::attempts::Attempts;
 use super::kit::console_kind::ConsoleKind;
 use super::kit::cookies::Cookies;
+use super::kit::devices::Devices;
 use super::kit::live::Streams;
 use crate::acquirers::Link;
 use crate::config::secret_key::SecretKey;
@@ -48,6 +49,7 @@ pub(crate) struct OperatorConsole {
     clock: Arc<dyn Clock>,
     cookies: Cookies,
     attempts: Attempts,
+    devices: Devices,
     streams: Arc<Streams>,
     samples: live::Encoded,
     recent: recent::RecentSessions,
@@ -79,6 +81,7 @@ impl OperatorConsole {
             clock,
             cookies: Cookies::new(ConsoleKind::Operator, is_secure),
             attempts: Attempts::new(),
+            devices: Devices::new(ConsoleKind::Operator, &config.secret_keys),
             streams: Arc::new(Streams::new()),
             samples: live::Encoded::default(),
             recent: recent::RecentSessions::default(),

@@ -22,8 +22,8 @@ use quita_ports::{Clock, PeopleStore, StoreError};
 use subtle::ConstantTimeEq;
 use thiserror::Error;
 
-pub use password::PasswordError;
 use password::Passwords;
+pub use password::{Line, PasswordError};
 
 /// Others that may be faster in a row before a change of a user is given up.
 const MAX_RACES: usize = 8;
@@ -77,6 +77,12 @@ impl People {
     /// Works on this store. An `Arc` of a whole store becomes an `Arc<dyn PeopleStore>` by itself.
     pub fn new(store: Arc<dyn PeopleStore>, clock: Arc<dyn Clock>) -> Self {
         Self { store, clock, passwords: Passwords::new() }
+    }
+
+    /// The same, whose passwords wait in this line to be hashed. Otherwise they wait among those of who is signed in.
+    #[must_use]
+    pub fn in_line(&self, line: Line) -> Self {
+        Self { passwords: self.passwords.in_line(line), ..self.clone() }
     }
 
     /// Makes a user with a password that is returned, to be shown once.

@@ -4,9 +4,11 @@
 
 mod answers;
 mod crawl;
+mod devices;
 mod exports;
 mod floods;
 mod forms;
+mod leavers;
 mod nonsense;
 mod payers;
 mod routes;

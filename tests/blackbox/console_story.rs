@@ -2,6 +2,7 @@
 
 mod deliveries;
 mod developer;
+mod leaver;
 mod overview;
 mod owner;
 mod routing;

@@ -34,6 +34,7 @@ mod errors;
 mod events;
 mod hostile;
 mod idempotency;
+mod key_ends;
 mod keys;
 mod linearizability;
 mod listen;

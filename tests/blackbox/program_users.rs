@@ -1,6 +1,6 @@
 //! `quita users`, beside a running service and without one.
 
-use crate::support::{Account, Finished, Program, TestApp, Visitor};
+use crate::support::{Account, Finished, PATIENCE, Program, TestApp, Visitor, eventually};
 
 const CREATE: [&str; 5] = ["users", "create", "--merchant", "shop", "--email"];
 
@@ -157,4 +157,36 @@ fn the_first_run_prints_how_to_sign_in_once() {
     assert_eq!(app.printed(), printed, "and never again");
     assert_eq!(Visitor::new(&app).sign_in("demo@example.com", password, "").status, 303);
     assert!(!app.log().contains(password), "nor is it in the log");
+}
+
+#[test]
+fn who_is_removed_by_command_leaves_a_list_of_keys_or_none_at_all() {
+    let app = TestApp::new();
+    let hired = Account::create(&app, "shop", "dora@shop.example", "developer");
+    let visitor = Visitor::signed_in(&app, &hired);
+    let make_key = || {
+        let fields = [("scope", "payments:read")];
+        let page = visitor.post("/console/test/applications/default/keys", &fields).text();
+        let (_, after) = page.split_once("id=\"secret\">").unwrap();
+        after.split('<').next().unwrap().to_owned()
+    };
+    let id_of = |key: &str| key.split('_').nth(2).unwrap().to_owned();
+    let first = make_key();
+    let removed = app.quita(&["users", "remove", &hired.email]);
+    assert_eq!(removed.stdout, format!("key\t{}\ttest\tdefault\n", id_of(&first)), "{removed:?}");
+    assert!(removed.code == Some(0) && removed.stderr.contains("keys revoke"), "{removed:?}");
+    assert_eq!(app.client_with(&first).get("/pay/payments").status, 200, "nobody asked for more");
+    let again = Account::create(&app, "shop", &hired.email, "developer");
+    let removed = app.quita(&["users", "remove", &again.email, "--revoke-keys"]);
+    assert!(removed.code == Some(0) && removed.stderr.contains(&id_of(&first)), "{removed:?}");
+    eventually(PATIENCE, "the key stops", || {
+        (app.client_with(&first).get("/pay/payments").status == 401).then_some(())
+    });
+    let owner = Visitor::signed_in(&app, &Account::create(&app, "shop", "ana@shop.example", "owner"));
+    let log = owner.page("/console/test/audit");
+    let mut entries = log.split("<tr>");
+    assert!(
+        entries.any(|entry| entry.contains("revoked the key") && entry.contains(&id_of(&first))),
+        "{log}"
+    );
 }

@@ -5,6 +5,7 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpRequest, HttpResponse, ResponseError};
 use askama::Template;
 use quita_actors::Denied;
+use quita_adapters::system::NoRandomness;
 use quita_domain::payment::Refusal;
 use quita_ports::StoreError;
 use thiserror::Error;
@@ -15,6 +16,9 @@ use super::page_context::PageContext;
 use super::texts::Texts;
 use crate::http::request_id;
 use crate::service::people::{PasswordError, PeopleError};
+
+/// After how long those who sign in now have been verified, unless others come.
+const CROWDED_FOR_SECONDS: u64 = 3;
 
 /// Why a page is not shown.
 #[derive(Debug, Error)]
@@ -52,6 +56,9 @@ pub(crate) enum Failure {
     /// Too many requests; seconds to wait.
     #[error("too many requests")]
     TooMany(u64),
+    /// As many sign in at this moment as can be verified in time.
+    #[error("too many are signing in")]
+    Crowded,
     /// It may work a moment later.
     #[error("{0}")]
     Unavailable(String),
@@ -89,7 +96,7 @@ impl Failure {
             Self::Refused(_) | Self::Refusal(_) => StatusCode::CONFLICT,
             Self::Unreadable(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
-            Self::Unavailable(_) | Self::Closed => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Crowded | Self::Unavailable(_) | Self::Closed => StatusCode::SERVICE_UNAVAILABLE,
             Self::Defect(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -111,6 +118,7 @@ impl Failure {
             Self::TooMany(seconds) => {
                 (texts.too_many, texts.too_many_sentence.replace("{seconds}", &seconds.to_string()))
             }
+            Self::Crowded => (texts.crowded, texts.crowded_sentence.into()),
             Self::Unavailable(_) => (texts.unavailable, texts.unavailable_sentence.into()),
             Self::Closed => (texts.closed, texts.closed_sentence.into()),
             Self::Defect(_) => (texts.defect, texts.defect_sentence.into()),
@@ -139,6 +147,9 @@ impl ResponseError for Failure {
             }
             Self::TooMany(seconds) => {
                 response.insert_header((RETRY_AFTER, *seconds));
+            }
+            Self::Crowded => {
+                response.insert_header((RETRY_AFTER, CROWDED_FOR_SECONDS));
             }
             Self::WrongMethod(methods) => {
                 response.insert_header((ALLOW, *methods));
@@ -200,13 +211,18 @@ impl From<PeopleError> for Failure {
             PeopleError::Taken(_) => Self::Refused(texts.taken.into()),
             PeopleError::NotAPassword => Self::Unreadable(texts.not_a_password.into()),
             PeopleError::WrongPassword => Self::Refused(texts.wrong_password.into()),
-            PeopleError::Raced | PeopleError::Password(PasswordError::Busy) => {
-                Self::Unavailable(error.to_string())
-            }
+            PeopleError::Password(PasswordError::Crowded) => Self::Crowded,
+            PeopleError::Raced => Self::Unavailable(error.to_string()),
             PeopleError::NoRandomness(_) | PeopleError::Password(PasswordError::Failed) => {
                 Self::Defect(error.to_string())
             }
         }
+    }
+}
+
+impl From<NoRandomness> for Failure {
+    fn from(error: NoRandomness) -> Self {
+        Self::Defect(error.to_string())
     }
 }
 

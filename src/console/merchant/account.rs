@@ -38,7 +38,7 @@ pub(crate) async fn change_password(
 ) -> Result<HttpResponse, Failure> {
     let OwnChange { visitor, form } = change;
     let login = visitor.user.login.as_str();
-    console.attempts.count(login, visitor.from).map_err(Failure::TooMany)?;
+    console.attempts.count_in_session(&visitor.token).map_err(Failure::TooMany)?;
     let (current, new) = (form.secret("current"), form.secret("new"));
     let session = console.people.change_password(&visitor.user, &current, &new).await?;
     let draft = visitor.draft(AuditAction::PasswordChanged, login);

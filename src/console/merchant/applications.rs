@@ -75,7 +75,8 @@ pub(crate) async fn create(
         return Err(Failure::Unreadable(texts.not_an_address.into()));
     }
     let (merchant, name) = (&visitor.user.merchant, ApplicationName::new(name));
-    if !console.access.create_application(merchant.clone(), name.clone()).await? {
+    let access = console.access.by(visitor.user.login.as_str());
+    if !access.create_application(merchant.clone(), name.clone()).await? {
         return Err(Failure::Refused(texts.exists.into()));
     }
     console.audit.note(&visitor.initiator(), visitor.draft(AuditAction::ApplicationCreated, &name)).await;

@@ -1,5 +1,7 @@
 //! Who may sign in: a merchant's users, for its owners.
 
+mod removal;
+
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path, Query};
 use askama::Template;
@@ -100,6 +102,7 @@ pub(crate) async fn create(
     let login = Login::parse(form.text("email"));
     let login = login.ok_or_else(|| Failure::Unreadable(texts.not_an_email.into()))?;
     let role = Role::parse(form.text("role")).ok_or(Failure::NotFound)?;
+    console.user_limits.count_new_person(&visitor.user)?;
     let merchant = visitor.user.merchant.clone();
     let password = console.people.create(merchant, login.clone(), role).await?;
     let draft = visitor.draft(AuditAction::UserCreated, &login).after(role.as_str());
@@ -141,7 +144,7 @@ pub(crate) async fn ask(
     let texts = &frame.texts.people;
     let (question, sentence, button) = match verb {
         Verb::Reset => (texts.reset_question, texts.reset_sentence, texts.reset_password),
-        Verb::Remove => (texts.remove_question, texts.remove_sentence, texts.remove),
+        Verb::Remove => return removal::ask(frame, &user, &console).await,
         Verb::Role => return Err(Failure::NotFound),
     };
     let (login, back) = (user.login.as_str(), format!("{}/people", frame.base));
@@ -174,9 +177,8 @@ pub(crate) async fn act(
             (draft.before(before.as_str()).after(role.as_str()), "role")
         }
         Verb::Remove => {
-            console.people.remove(merchant, &user.login).await?;
-            let draft = visitor.draft(AuditAction::UserRemoved, &user.login);
-            (draft.before(user.role.as_str()), "removed")
+            removal::remove(&visitor, &user, &form, &console).await?;
+            return Ok(see_other(format!("/console/{}/people?done=removed", mode.as_str())));
         }
     };
     console.audit.note(&visitor.initiator(), draft).await;

@@ -9,6 +9,7 @@ use quita_domain::people::Login;
 use super::MerchantConsole;
 use super::visitor::OwnChange;
 use crate::console::kit::answer::see_other_with;
+use crate::console::kit::devices::Device;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
 use crate::console::kit::sign_in::{SignInPage, Wanted, keep_language, own_address, show_form};
@@ -32,8 +33,10 @@ pub(crate) async fn sign_in(
 ) -> Result<HttpResponse, Failure> {
     let form = Form::read(&request, payload, console.cookies.visit(&request).as_ref()).await?;
     let (email, from) = (form.text("email"), address_of(&request, console.is_behind_proxy));
-    console.attempts.count(email, from).map_err(Failure::TooMany)?;
-    let session = console.people.sign_in(Login::parse(email).as_ref(), &form.secret("password")).await?;
+    let device = device_of(&console, &request, email);
+    let line = console.attempts.count(email, from, device).map_err(Failure::TooMany)?;
+    let people = console.people.in_line(line);
+    let session = people.sign_in(Login::parse(email).as_ref(), &form.secret("password")).await?;
     let next = form.text("next");
     let Some(session) = session else {
         tracing::warn!(client.address = %from, "somebody could not sign in to the console");
@@ -43,7 +46,17 @@ pub(crate) async fn sign_in(
     let initiator = Initiator { who: session.user.login.to_string(), from: from.to_string() };
     let draft = AuditDraft::of(&session.user.merchant, AuditAction::SignedIn, &session.user.login);
     console.audit.note(&initiator, draft).await;
-    Ok(see_other_with(console.cookies.begin(&session.token), own_address("/console", next)))
+    let mark = console.devices.mark(session.user.login.as_str(), device, console.clock.now())?;
+    let mut answer = see_other_with(console.cookies.begin(&session.token), own_address("/console", next));
+    answer
+        .add_cookie(&console.cookies.mark_device(&mark))
+        .map_err(|error| Failure::Defect(error.to_string()))?;
+    Ok(answer)
+}
+
+/// The browser that the request comes from, if somebody signed in to this account with it before.
+fn device_of(console: &MerchantConsole, request: &HttpRequest, account: &str) -> Option<Device> {
+    console.devices.known(account, &console.cookies.device(request)?, console.clock.now())
 }
 
 /// `POST /console/sign-out`

@@ -33,7 +33,9 @@ pub(super) async fn sign_in(
     let credential = console.credential.as_ref().ok_or(Failure::Closed)?;
     let form = Form::read(&request, payload, console.cookies.visit(&request).as_ref()).await?;
     let from = peer_of(&request);
-    console.attempts.count(OPERATOR, from).map_err(Failure::TooMany)?;
+    let mark = console.cookies.device(&request);
+    let device = mark.and_then(|mark| console.devices.known(OPERATOR, &mark, console.clock.now()));
+    console.attempts.count(OPERATOR, from, device).map_err(Failure::TooMany)?;
     let next = form.text("next");
     let Some(token) = console.people.sign_operator_in(credential, &form.secret("password")).await? else {
         tracing::warn!(client.address = %from, "somebody could not sign in to the operator's console");
@@ -42,7 +44,12 @@ pub(super) async fn sign_in(
     };
     let initiator = Initiator { who: OPERATOR.into(), from: from.to_string() };
     console.audit.note(&initiator, AuditDraft::of_operators(AuditAction::SignedIn, OPERATOR)).await;
-    Ok(see_other_with(console.cookies.begin(&token), own_address("", next)))
+    let mark = console.devices.mark(OPERATOR, device, console.clock.now())?;
+    let mut answer = see_other_with(console.cookies.begin(&token), own_address("", next));
+    answer
+        .add_cookie(&console.cookies.mark_device(&mark))
+        .map_err(|error| Failure::Defect(error.to_string()))?;
+    Ok(answer)
 }
 
 /// `POST /sign-out`

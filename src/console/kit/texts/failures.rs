@@ -24,6 +24,9 @@ group! {
         refused: "Isso não é possível agora", "This is not possible now";
         too_many: "Pedidos demais", "Too many requests";
         too_many_sentence: "Espere {seconds} s e tente de novo.", "Wait {seconds} s and try again.";
+        crowded: "Há gente demais entrando agora", "Too many are signing in now";
+        crowded_sentence: "Nada de errado com a sua senha: tente de novo em alguns segundos.",
+            "Nothing is wrong with your password: try again in a few seconds.";
         unavailable: "Tente de novo em instantes", "Try again in a moment";
         unavailable_sentence: "Algo de que o serviço precisa não respondeu. Nada se perdeu.",
             "Something that the service needs did not answer. Nothing is lost.";

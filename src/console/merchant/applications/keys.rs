@@ -21,7 +21,7 @@ use crate::console::merchant::once::OncePage;
 use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::{ApplicationChange, Visitor};
 use crate::sample_request;
-use crate::service::access::NewKey;
+use crate::service::access::{DEFAULT_KEY_LIFE, NewKey};
 
 /// What is asked once more, and done, with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -59,7 +59,8 @@ pub(crate) async fn create(
     }
     let expires_in = read_expiry(form.text("expiry"))?;
     let owner = Owner { merchant: application.merchant.clone(), application: application.name.clone(), mode };
-    let key = console.access.create_key(NewKey { owner, scopes: scopes.clone(), expires_in }).await?;
+    let access = console.access.by(visitor.user.login.as_str());
+    let key = access.create_key(NewKey { owner, scopes: scopes.clone(), expires_in }).await?;
     let ends = expires_in.map_or_else(|| "never".into(), |life| format!("in {} d", life.as_secs() / 86_400));
     let summary = format!("{} {} {}, ends {ends}", mode.as_str(), application.name, names(&scopes));
     console
@@ -69,10 +70,12 @@ pub(crate) async fn create(
     show_once(&visitor, mode, &console, &key, &scopes, address_of(mode, &application.name))
 }
 
-/// Days until the key ends; nothing entered is never.
+/// Days until the key ends, or never; nothing entered is a year.
 fn read_expiry(text: &str) -> Result<Option<Duration>, Failure> {
-    if text.is_empty() {
-        return Ok(None);
+    match text {
+        "" => return Ok(Some(DEFAULT_KEY_LIFE)),
+        "never" => return Ok(None),
+        _ => {}
     }
     let days: Option<u64> = text.parse().ok().filter(|days| (1..=3_650).contains(days));
     let days = days.ok_or_else(|| Failure::Unreadable(Texts::current().applications.bad_expiry.into()))?;
@@ -153,7 +156,8 @@ pub(crate) async fn act(
             Ok(see(mode, &application.name, "revoked"))
         }
         Verb::Rotate => {
-            let successor = console.access.rotate_key(&visitor.user.merchant, &key.id).await?;
+            let access = console.access.by(visitor.user.login.as_str());
+            let successor = access.rotate_key(&visitor.user.merchant, &key.id).await?;
             let draft = visitor.draft(AuditAction::KeyRotated, &key.id).after(&successor.id);
             console.audit.note(&visitor.initiator(), draft).await;
             show_once(&visitor, mode, &console, &successor, &key.scopes, address_of(mode, &application.name))

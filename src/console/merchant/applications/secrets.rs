@@ -93,9 +93,10 @@ pub(crate) async fn rotate(
     let application = own(&visitor, &path.1, &console).await?;
     let Application { merchant, name, .. } = &application;
     let replaces = form.text("replaces");
+    let access = console.access.by(visitor.user.login.as_str());
     let secrets = match replaces {
-        "" => console.access.rotate_secret(merchant, name, mode).await?,
-        newest => console.access.rotate_secret_after(merchant, name, mode, newest).await?,
+        "" => access.rotate_secret(merchant, name, mode).await?,
+        newest => access.rotate_secret_after(merchant, name, mode, newest).await?,
     };
     let draft = visitor.draft(AuditAction::SecretRotated, name).after(mode.as_str());
     console.audit.note(&visitor.initiator(), draft).await;

@@ -18,8 +18,15 @@ group! {
         reset_password: "Nova senha", "New password";
         remove: "Remover", "Remove";
         remove_question: "Remover {login}?", "Remove {login}?";
-        remove_sentence: "As sessões terminam agora. As chaves de API continuam.",
-            "Their sessions end now. API keys stay.";
+        remove_sentence: "As sessões terminam agora. O que a pessoa viu continua valendo, se não for trocado.",
+            "Their sessions end now. What they were shown still works, unless it is changed.";
+        revoke_keys: "Revogar as chaves de API que a pessoa criou", "Revoke the API keys that they made";
+        revoke_keys_sentence: "Cada chave apareceu uma única vez, para quem a criou ou trocou. Os programas que usam uma chave revogada param em até 5 segundos.",
+            "Each key was shown once, to who made or rotated it. Programs that use a revoked key stop within 5 seconds.";
+        knows_no_keys: "A pessoa não criou nenhuma chave de API que ainda valha.", "They made no API key that still works.";
+        knows_secrets: "Segredos de webhooks que a pessoa viu", "Webhook secrets that they were shown";
+        knows_secrets_sentence: "Com eles se forjam eventos. Troque-os; na troca, o antigo ainda assina por 24 horas.",
+            "Events can be forged with them. Rotate them; after a rotation the old one still signs for 24 hours.";
         reset_question: "Dar uma senha nova a {login}?", "Give {login} a new password?";
         reset_sentence: "A senha atual deixa de valer e as sessões terminam agora.",
             "The current password stops working and their sessions end now.";
