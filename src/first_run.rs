@@ -43,7 +43,7 @@ async fn create_demo_user_if_nobody(people: &People) -> anyhow::Result<Option<(L
         return Ok(None);
     }
     let merchant = MerchantId::new(DEMO_MERCHANT);
-    match people.create(merchant, login.clone(), Role::Owner).await {
+    match people.create_own(merchant, login.clone(), Role::Owner).await {
         Ok(password) => Ok(Some((login, password.expose().clone()))),
         // Another process on the same store was faster, and has told the password.
         Err(PeopleError::Taken(_)) => Ok(None),

@@ -39,7 +39,7 @@ use crate::http::Edge;
 use crate::service::access::Access;
 use crate::service::audit::Audit;
 use crate::service::holdings::Keyholders;
-use crate::service::people::People;
+use crate::service::people::{People, SecondFactors};
 use overview::days::Days;
 use user_limits::UserLimits;
 
@@ -49,6 +49,7 @@ pub(crate) use routes::configure;
 pub(crate) struct MerchantConsole {
     edge: Data<Edge>,
     people: People,
+    factors: SecondFactors,
     access: Access,
     keyholders: Keyholders,
     audit: Audit,
@@ -75,9 +76,11 @@ impl MerchantConsole {
     ) -> Self {
         let clock = Arc::clone(&edge.clock);
         let is_secure = config.environment == Environment::Production;
+        let people = People::new(store.clone(), Arc::clone(&clock)).with_idle(config.session_idle);
         Self {
             edge,
-            people: People::new(store.clone(), Arc::clone(&clock)),
+            factors: SecondFactors::new(people.clone(), strongbox.clone()),
+            people,
             access: Access::new(store.clone(), strongbox, Arc::clone(&clock)),
             keyholders: Keyholders::new(store.clone(), Arc::clone(&clock)),
             audit: Audit::new(store.clone(), Arc::clone(&clock)),

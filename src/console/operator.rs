@@ -75,7 +75,7 @@ impl OperatorConsole {
         Self {
             operators,
             payments,
-            people: People::new(store.clone(), Arc::clone(&clock)),
+            people: People::new(store.clone(), Arc::clone(&clock)).with_idle(config.session_idle),
             audit: Audit::new(store.clone(), Arc::clone(&clock)),
             store,
             clock,

@@ -12,6 +12,7 @@ use thiserror::Error;
 use url::form_urlencoded;
 
 use super::frame::Frame;
+use super::language::Language;
 use super::page_context::PageContext;
 use super::texts::Texts;
 use crate::http::request_id;
@@ -211,8 +212,15 @@ impl From<PeopleError> for Failure {
             PeopleError::Taken(_) => Self::Refused(texts.taken.into()),
             PeopleError::NotAPassword => Self::Unreadable(texts.not_a_password.into()),
             PeopleError::WrongPassword => Self::Refused(texts.wrong_password.into()),
+            PeopleError::Weak(weakness) => Self::Unreadable(Language::current().weakness(weakness)),
+            PeopleError::SamePassword => Self::Unreadable(texts.same_password.into()),
+            PeopleError::WrongCode => Self::Refused(texts.wrong_code.into()),
+            PeopleError::CodesWait(seconds) => Self::TooMany(seconds),
+            PeopleError::SignInOver => Self::SignedOut(None),
+            PeopleError::NoFactor => Self::Refused(texts.no_factor.into()),
+            PeopleError::LastOperator => Self::Refused(texts.last_operator.into()),
             PeopleError::Password(PasswordError::Crowded) => Self::Crowded,
-            PeopleError::Raced => Self::Unavailable(error.to_string()),
+            PeopleError::Raced | PeopleError::SecretKey(_) => Self::Unavailable(error.to_string()),
             PeopleError::NoRandomness(_) | PeopleError::Password(PasswordError::Failed) => {
                 Self::Defect(error.to_string())
             }

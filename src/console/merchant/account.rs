@@ -40,7 +40,7 @@ pub(crate) async fn change_password(
     let login = visitor.user.login.as_str();
     console.attempts.count_in_session(&visitor.token).map_err(Failure::TooMany)?;
     let (current, new) = (form.secret("current"), form.secret("new"));
-    let session = console.people.change_password(&visitor.user, &current, &new).await?;
+    let session = console.people.change_password(&visitor.signed(), &current, &new).await?;
     let draft = visitor.draft(AuditAction::PasswordChanged, login);
     console.audit.note(&visitor.initiator(), draft).await;
     let address = format!("/console/{}/account?done=password", mode.as_str());

@@ -4,7 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::web::{Data, Payload, Query};
 use actix_web::{HttpRequest, HttpResponse};
 use quita_domain::audit::AuditAction;
-use quita_domain::people::Login;
+use quita_domain::people::{Login, User};
 
 use super::MerchantConsole;
 use super::visitor::OwnChange;
@@ -12,7 +12,7 @@ use crate::console::kit::answer::see_other_with;
 use crate::console::kit::devices::Device;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
-use crate::console::kit::sign_in::{SignInPage, Wanted, keep_language, own_address, show_form};
+use crate::console::kit::sign_in::{SignInPage, Wanted, keep_language, origin_of, own_address, show_form};
 use crate::http::client_address::address_of;
 use crate::service::audit::{AuditDraft, Initiator};
 
@@ -36,17 +36,18 @@ pub(crate) async fn sign_in(
     let device = device_of(&console, &request, email);
     let line = console.attempts.count(email, from, device).map_err(Failure::TooMany)?;
     let people = console.people.in_line(line);
-    let session = people.sign_in(Login::parse(email).as_ref(), &form.secret("password")).await?;
+    let (login, password) = (Login::parse(email), form.secret("password"));
+    let session = people.sign_in::<User>(login.as_ref(), &password, origin_of(&request, from)).await?;
     let next = form.text("next");
     let Some(session) = session else {
         tracing::warn!(client.address = %from, "somebody could not sign in to the console");
         let page = SignInPage { has_failed: true, email: email.into(), ..SignInPage::new(next) };
         return show_form(console.cookies, &request, page, StatusCode::UNPROCESSABLE_ENTITY);
     };
-    let initiator = Initiator { who: session.user.login.to_string(), from: from.to_string() };
-    let draft = AuditDraft::of(&session.user.merchant, AuditAction::SignedIn, &session.user.login);
+    let initiator = Initiator { who: session.person.login.to_string(), from: from.to_string() };
+    let draft = AuditDraft::of(&session.person.merchant, AuditAction::SignedIn, &session.person.login);
     console.audit.note(&initiator, draft).await;
-    let mark = console.devices.mark(session.user.login.as_str(), device, console.clock.now())?;
+    let mark = console.devices.mark(session.person.login.as_str(), device, console.clock.now())?;
     let mut answer = see_other_with(console.cookies.begin(&session.token), own_address("/console", next));
     answer
         .add_cookie(&console.cookies.mark_device(&mark))

@@ -9,7 +9,7 @@ use actix_web::web::Data;
 use actix_web::{FromRequest, HttpRequest};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::{ApplicationName, Mode, Owner};
-use quita_domain::people::{Permission, User};
+use quita_domain::people::{Permission, Session, User};
 use quita_domain::secret::Secret;
 
 use super::MerchantConsole;
@@ -19,16 +19,23 @@ use crate::console::kit::form::{Extracted, Form, SignedForm, SignedIn};
 use crate::http::client_address::address_of;
 use crate::service::access::DEFAULT_APPLICATION;
 use crate::service::audit::{AuditDraft, Initiator};
+use crate::service::people::Signed;
 
 /// A user who is signed in, and looks.
 pub(super) struct Visitor {
     pub(super) user: User,
+    pub(super) session: Session,
     pub(super) token: Secret<String>,
     /// The address that the visitor comes from.
     pub(super) from: IpAddr,
 }
 
 impl Visitor {
+    /// Who it is, and in which session.
+    pub(super) fn signed(&self) -> Signed<User> {
+        Signed { person: self.user.clone(), session: self.session.clone() }
+    }
+
     /// Refuses what the role does not permit.
     pub(super) fn must(&self, permission: Permission) -> Result<(), Failure> {
         if self.user.role.permits(permission) { Ok(()) } else { Err(Failure::Forbidden) }
@@ -71,8 +78,9 @@ impl FromRequest for Visitor {
         Box::pin(async move {
             let (console, signed_out) = (console_of(&request)?, || Failure::signed_out(&request));
             let token = console.cookies.session(&request).ok_or_else(signed_out)?;
-            let user = console.people.user_of(token.expose()).await?.ok_or_else(signed_out)?;
-            Ok(Self { user, token, from: address_of(&request, console.is_behind_proxy) })
+            let signed = console.people.visit::<User>(token.expose()).await?.ok_or_else(signed_out)?;
+            let Signed { person: user, session } = signed;
+            Ok(Self { user, session, token, from: address_of(&request, console.is_behind_proxy) })
         })
     }
 }

@@ -17,7 +17,7 @@ use quita_domain::time::Timestamp;
 use super::OperatorConsole;
 use super::frame::{Frame, Section};
 use super::texts::Texts;
-use super::visitor::{Operator, OperatorForm, is_operator, watcher_of};
+use super::visitor::{Operator, OperatorForm, is_still_operator, watcher_of};
 use super::words;
 use crate::acquirers::LinkState;
 use crate::console::kit::answer::{html, see_other};
@@ -171,7 +171,7 @@ impl Look for AcquirersLook {
     }
 
     async fn may_watch(&self) -> bool {
-        is_operator(&self.console, &self.token).await.unwrap_or(true)
+        is_still_operator(&self.console, &self.token).await.unwrap_or(true)
     }
 }
 

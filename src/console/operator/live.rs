@@ -11,7 +11,7 @@ use quita_domain::time::Timestamp;
 use tokio::sync::watch;
 
 use super::OperatorConsole;
-use super::visitor::{Operator, is_operator, watcher_of};
+use super::visitor::{Operator, is_still_operator, watcher_of};
 use crate::console::kit::failure::Failure;
 use crate::console::kit::live::{event, event_stream};
 use crate::console::kit::stream_permits::StreamPermit;
@@ -74,7 +74,7 @@ impl Watching {
         let is_check = self.seen > 0 && self.seen.is_multiple_of(SAMPLES_PER_CHECK);
         self.seen = self.seen.wrapping_add(1);
         // A store out of reach ends nothing: that is when an operator looks.
-        if is_check && !is_operator(&self.console, &self.token).await.unwrap_or(true) {
+        if is_check && !is_still_operator(&self.console, &self.token).await.unwrap_or(true) {
             return None;
         }
         let sample = Arc::clone(&self.samples.borrow_and_update());

@@ -22,7 +22,7 @@ use url::form_urlencoded;
 use super::OperatorConsole;
 use super::frame::{Frame, Section};
 use super::texts::Texts;
-use super::visitor::{Operator, is_operator};
+use super::visitor::{Operator, is_still_operator};
 use crate::console::kit::answer::html;
 use crate::console::kit::csv::Csv;
 use crate::console::kit::failure::Failure;
@@ -288,7 +288,7 @@ impl Export {
 
     async fn page(&mut self, source: Source) -> Result<Bytes, BrokenOff> {
         // A store out of reach ends no session; what is read next fails.
-        if !is_operator(&self.console, &self.token).await.unwrap_or(true) {
+        if !is_still_operator(&self.console, &self.token).await.unwrap_or(true) {
             return Err(BrokenOff::SignedOut);
         }
         let filter = LineFilter { source, from: self.days.0, until: self.days.1, verdict: None };

@@ -10,7 +10,7 @@ use super::visitor::{OPERATOR, OperatorForm};
 use crate::console::kit::answer::see_other_with;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
-use crate::console::kit::sign_in::{SignInPage, Wanted, keep_language, own_address, show_form};
+use crate::console::kit::sign_in::{SignInPage, Wanted, keep_language, origin_of, own_address, show_form};
 use crate::http::client_address::peer_of;
 use crate::service::audit::{AuditDraft, Initiator};
 
@@ -37,7 +37,9 @@ pub(super) async fn sign_in(
     let device = mark.and_then(|mark| console.devices.known(OPERATOR, &mark, console.clock.now()));
     console.attempts.count(OPERATOR, from, device).map_err(Failure::TooMany)?;
     let next = form.text("next");
-    let Some(token) = console.people.sign_operator_in(credential, &form.secret("password")).await? else {
+    let (password, origin) = (form.secret("password"), origin_of(&request, from));
+    let signed_in = console.people.sign_operator_in(credential, &password, origin);
+    let Some(token) = signed_in.await? else {
         tracing::warn!(client.address = %from, "somebody could not sign in to the operator's console");
         let page = SignInPage { has_failed: true, ..SignInPage::new(next) };
         return show_form(console.cookies, &request, page, StatusCode::UNPROCESSABLE_ENTITY);

@@ -16,7 +16,7 @@ use serde::Deserialize;
 use super::OperatorConsole;
 use super::frame::{Frame, Section};
 use super::texts::Texts;
-use super::visitor::{Operator, is_operator, watcher_of};
+use super::visitor::{Operator, is_still_operator, watcher_of};
 use super::words;
 use crate::console::kit::answer::{html, see_other};
 use crate::console::kit::failure::Failure;
@@ -153,6 +153,6 @@ impl Look for ActorLook {
     }
 
     async fn may_watch(&self) -> bool {
-        is_operator(&self.console, &self.token).await.unwrap_or(true)
+        is_still_operator(&self.console, &self.token).await.unwrap_or(true)
     }
 }

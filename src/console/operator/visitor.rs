@@ -64,7 +64,18 @@ pub(super) fn watcher_of(token: &Secret<String>) -> Watcher {
     Watcher { merchant: None, login: Session::id_of(token.expose()) }
 }
 
-/// Whether a session with this token goes on. While the store is out of reach, what it confirmed here is believed.
+/// Whether a session with this token goes on, which is only watched in. As [`is_operator`].
+pub(super) async fn is_still_operator(
+    console: &OperatorConsole,
+    token: &Secret<String>,
+) -> Result<bool, Failure> {
+    let credential = console.credential.as_ref().ok_or(Failure::Closed)?;
+    let asked = console.people.is_still_operator(credential, token.expose());
+    Ok(console.recent.confirm(token, asked).await?)
+}
+
+/// Whether a session with this token goes on, in which something is done now. While the store is out of reach, what it
+/// confirmed here is believed.
 pub(super) async fn is_operator(console: &OperatorConsole, token: &Secret<String>) -> Result<bool, Failure> {
     let credential = console.credential.as_ref().ok_or(Failure::Closed)?;
     let asked = console.people.is_operator(credential, token.expose());

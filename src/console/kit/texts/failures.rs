@@ -36,6 +36,10 @@ group! {
         taken: "Este e-mail já está em uso.", "This e-mail is taken.";
         not_a_password: "Uma senha tem de 15 a 256 caracteres; uma frase serve bem.",
             "A password has 15 to 256 characters; a sentence serves well.";
+        same_password: "A senha nova é igual à atual.", "The new password is the current one.";
+        wrong_code: "O código está errado ou já foi usado.", "The code is wrong, or was used before.";
+        no_factor: "A verificação em duas etapas não está ativada.", "There is no second factor.";
+        last_operator: "É o último operador: crie outro antes.", "This is the last operator: make another one first.";
         wrong_password: "A senha atual não confere.", "The current password is wrong.";
         defect: "Um defeito nosso", "A defect of ours";
         defect_sentence: "Foi registrado. Nada se perdeu.", "It was logged. Nothing is lost.";
