@@ -14,6 +14,7 @@ mod http_client;
 mod keys;
 mod listen;
 mod load;
+mod operators;
 mod output;
 mod reconcile;
 mod routing;

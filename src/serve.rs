@@ -156,7 +156,8 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let reload = reload(reread, &links, &system, (&config, &keyring), &registry)?;
     let nightly =
         Nightly::new(&config, store.clone(), Arc::clone(&clock), (links.clone(), system.operators()));
-    let operators = OperatorConsole::new(system.operators(), system.payments(), store, clock, &config)
+    let console = (&config, strongbox.clone());
+    let operators = OperatorConsole::new(system.operators(), system.payments(), store, clock, console)
         .with_links(links.clone());
     let listener = Listener {
         socket: ops_socket,

@@ -13,6 +13,7 @@ use super::audited;
 use super::failure::Failure;
 use super::flags::StoreFlags;
 use super::keys::name;
+use super::operators::{self, OperatorsCommand};
 use super::output;
 use crate::config::store_url::StoreUrl;
 use crate::service::audit::{Audit, AuditDraft};
@@ -33,6 +34,9 @@ pub(super) enum UsersCommand {
     ResetPassword(OneUser),
     /// Remove a user, whose sessions end; lists the API keys and webhook secrets that the user was shown
     Remove(Removal),
+    /// Operators, who have a console of their own
+    #[command(subcommand)]
+    Operators(OperatorsCommand),
 }
 
 /// Whose user, and what for.
@@ -133,6 +137,7 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
             show_once(&password)
         }
         UsersCommand::Remove(removal) => remove(removal).await,
+        UsersCommand::Operators(command) => operators::run(command).await,
     }
 }
 
@@ -180,14 +185,14 @@ fn tell(holdings: &Holdings, revoke_keys: bool) -> Result<(), Failure> {
 }
 
 /// Where people are managed beside the service.
-struct Office {
-    people: People,
+pub(super) struct Office {
+    pub(super) people: People,
     keyholders: Keyholders,
     audit: Audit,
 }
 
 impl Office {
-    async fn open(flags: StoreFlags) -> Result<Self, Failure> {
+    pub(super) async fn open(flags: StoreFlags) -> Result<Self, Failure> {
         let url = StoreUrl::from_settings(flags.settings())?;
         let store = store::open(&url, Purpose::Maintenance).await?;
         let clock = Arc::new(SystemClock);
@@ -207,12 +212,12 @@ impl Office {
         Ok(())
     }
 
-    async fn note(&self, draft: AuditDraft) {
+    pub(super) async fn note(&self, draft: AuditDraft) {
         audited::note(&self.audit, draft).await;
     }
 }
 
-fn show_once(password: &Secret<String>) -> Result<(), Failure> {
+pub(super) fn show_once(password: &Secret<String>) -> Result<(), Failure> {
     output::result(password.expose())?;
     output::note(
         "Keep it now: it is not shown again. It can be changed in the console, under \"Your account\".",
@@ -225,7 +230,7 @@ fn line(user: &User) -> String {
     format!("{}\t{}\tmade {}", output::printable(user.login.as_str()), user.role.as_str(), user.created_at)
 }
 
-fn login(text: &str) -> Result<Login, String> {
+pub(super) fn login(text: &str) -> Result<Login, String> {
     Login::parse(text).ok_or_else(|| "an e-mail address is allowed, such as ana@example.com".into())
 }
 

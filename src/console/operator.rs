@@ -1,16 +1,20 @@
 //! The operator's console: what the actors do, and what a person can do when something is wrong.
 //!
-//! On the operators' listener, behind one password of the configuration. It asks and directs through
+//! On the operators' listener, for operators and auditors who sign in as people do. It asks and directs through
 //! [`quita_actors::Operators`], and notes every change in the audit log.
 
+mod account;
 mod acquirers;
 mod actors;
 mod audit;
 mod exceptions;
+mod factor;
+mod first;
 mod frame;
 mod live;
 mod mismatches;
 mod operations;
+mod people;
 mod recent;
 mod reconciliation;
 mod routes;
@@ -23,7 +27,7 @@ mod words;
 
 use std::sync::Arc;
 
-use quita_actors::{Operators, Payments};
+use quita_actors::{Operators, Payments, Strongbox};
 use quita_ports::{Clock, WholeStore};
 
 use super::kit::attempts::Attempts;
@@ -35,7 +39,7 @@ use crate::acquirers::Link;
 use crate::config::secret_key::SecretKey;
 use crate::config::{Config, Environment};
 use crate::service::audit::Audit;
-use crate::service::people::{OperatorCredential, People};
+use crate::service::people::{OperatorCredential, People, SecondFactors};
 
 pub(crate) use routes::configure;
 
@@ -44,6 +48,7 @@ pub(crate) struct OperatorConsole {
     pub(crate) operators: Operators,
     payments: Payments,
     people: People,
+    factors: SecondFactors,
     audit: Audit,
     store: Arc<dyn WholeStore>,
     clock: Arc<dyn Clock>,
@@ -52,8 +57,8 @@ pub(crate) struct OperatorConsole {
     devices: Devices,
     streams: Arc<Streams>,
     samples: live::Encoded,
-    recent: recent::RecentSessions,
-    /// What opens the console; closed when absent.
+    recent: recent::RecentSessions<visitor::Who>,
+    /// What makes the first operator.
     credential: Option<OperatorCredential>,
     /// What the store is, without its password.
     store_name: String,
@@ -68,14 +73,16 @@ impl OperatorConsole {
         payments: Payments,
         store: Arc<dyn WholeStore>,
         clock: Arc<dyn Clock>,
-        config: &Config,
+        (config, strongbox): (&Config, Strongbox),
     ) -> Self {
         let is_secure = config.environment == Environment::Production;
         let password = config.operator_password.clone();
+        let people = People::new(store.clone(), Arc::clone(&clock)).with_idle(config.session_idle);
         Self {
             operators,
             payments,
-            people: People::new(store.clone(), Arc::clone(&clock)).with_idle(config.session_idle),
+            factors: SecondFactors::new(people.clone(), strongbox),
+            people,
             audit: Audit::new(store.clone(), Arc::clone(&clock)),
             store,
             clock,

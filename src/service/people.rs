@@ -1,5 +1,6 @@
 //! People who sign in: users of merchants and operators, their passwords, second factors and sessions.
 
+mod first_operator;
 mod operators;
 mod password;
 mod passwords_of;
@@ -92,6 +93,9 @@ pub enum PeopleError {
     /// There is no second factor.
     #[error("there is no second factor")]
     NoFactor,
+    /// There is an operator already, or somebody makes the first one at the same moment.
+    #[error("there is an operator already")]
+    NotFirst,
     /// Nobody would be left who may do everything.
     #[error("this is the last operator; make another one first")]
     LastOperator,

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Browser, Edit, OPERATOR_PASSWORD, PATIENCE, Reply, TestApp, TestReceiver, boleto, eventually, pix,
+    Browser, Edit, OPERATOR, OPERATOR_PASSWORD, PATIENCE, Reply, SETUP_PASSWORD, TestApp, TestReceiver,
+    boleto, eventually, pix,
 };
 
 /// Every route of PIX that development starts with.
@@ -23,11 +24,16 @@ impl Story {
         let browser = Browser::open(&app)?;
         browser.go_to(&format!("{}/", app.ops_url()));
         browser.wait_for_address("/sign-in");
-        browser.enter("#password", "not the operator's one");
-        browser.submit();
-        browser.wait_for("[role=alert]");
-        browser.enter("#password", OPERATOR_PASSWORD);
-        browser.submit();
+        for setup in ["not the configured one", SETUP_PASSWORD] {
+            browser.enter("#setup", setup);
+            browser.enter("#email", OPERATOR);
+            browser.enter("#password", OPERATOR_PASSWORD);
+            browser.look("first-operator");
+            browser.submit();
+            if setup != SETUP_PASSWORD {
+                browser.wait_for("[role=alert]");
+            }
+        }
         browser.wait_for("header.bar");
         Some(Self { app, browser })
     }

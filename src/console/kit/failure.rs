@@ -27,6 +27,9 @@ pub(crate) enum Failure {
     /// Nobody is signed in; after signing in the visitor wants to go there.
     #[error("nobody is signed in")]
     SignedOut(Option<String>),
+    /// Something else is to be done first, there.
+    #[error("something else is to be done first")]
+    Elsewhere(&'static str),
     /// The visitor's role does not permit it.
     #[error("the role does not permit it")]
     Forbidden,
@@ -88,7 +91,7 @@ impl Failure {
 
     fn status(&self) -> StatusCode {
         match self {
-            Self::SignedOut(_) => StatusCode::SEE_OTHER,
+            Self::SignedOut(_) | Self::Elsewhere(_) => StatusCode::SEE_OTHER,
             Self::Forbidden | Self::ForeignForm => StatusCode::FORBIDDEN,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
@@ -106,7 +109,7 @@ impl Failure {
         let frame = Frame::bare();
         let texts = &frame.texts.failures;
         let (heading, sentence) = match self {
-            Self::SignedOut(_) => (texts.signed_out, String::new()),
+            Self::SignedOut(_) | Self::Elsewhere(_) => (texts.signed_out, String::new()),
             Self::Forbidden => (texts.forbidden, texts.forbidden_sentence.into()),
             Self::ForeignForm => (texts.foreign_form, texts.foreign_form_sentence.into()),
             Self::TooLarge => (texts.unreadable, texts.too_large.into()),
@@ -146,6 +149,7 @@ impl ResponseError for Failure {
                 let address = format!("{root}/sign-in{}", wanted.unwrap_or_default());
                 return response.insert_header((LOCATION, address)).finish();
             }
+            Self::Elsewhere(address) => return response.insert_header((LOCATION, *address)).finish(),
             Self::TooMany(seconds) => {
                 response.insert_header((RETRY_AFTER, *seconds));
             }
@@ -218,6 +222,7 @@ impl From<PeopleError> for Failure {
             PeopleError::CodesWait(seconds) => Self::TooMany(seconds),
             PeopleError::SignInOver => Self::SignedOut(None),
             PeopleError::NoFactor => Self::Refused(texts.no_factor.into()),
+            PeopleError::NotFirst => Self::Refused(texts.not_first.into()),
             PeopleError::LastOperator => Self::Refused(texts.last_operator.into()),
             PeopleError::Password(PasswordError::Crowded) => Self::Crowded,
             PeopleError::Raced | PeopleError::SecretKey(_) => Self::Unavailable(error.to_string()),

@@ -51,8 +51,21 @@ pub(crate) struct Wanted {
 pub(crate) fn show_form(
     cookies: Cookies,
     request: &HttpRequest,
-    mut page: SignInPage,
+    page: SignInPage,
     status: StatusCode,
+) -> Result<HttpResponse, Failure> {
+    show_gate(cookies, request, status, |form_token| SignInPage {
+        frame: Frame { form_token, ..Frame::bare() },
+        ..page
+    })
+}
+
+/// The same with any form of somebody who is not signed in; it gets the token that it is to carry.
+pub(crate) fn show_gate<P: Template>(
+    cookies: Cookies,
+    request: &HttpRequest,
+    status: StatusCode,
+    page: impl FnOnce(String) -> P,
 ) -> Result<HttpResponse, Failure> {
     let mut response = HttpResponse::build(status);
     let visit = match cookies.visit(request) {
@@ -64,7 +77,7 @@ pub(crate) fn show_form(
     };
     // Marked again each time: a form that is shown can be sent for an hour.
     response.cookie(cookies.mark_visit(&visit));
-    page.frame.form_token = form_token(&visit);
+    let page = page(form_token(&visit));
     Ok(response.content_type("text/html; charset=utf-8").body(page.render()?))
 }
 

@@ -18,6 +18,7 @@ use super::frame::{Frame, Section};
 use super::mode::InMode;
 use super::texts::Texts;
 use super::visitor::{ApplicationChange, Visitor};
+pub(crate) use crate::console::kit::answer::path_segment;
 use crate::console::kit::answer::{html, see_other};
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
@@ -120,24 +121,4 @@ fn see(mode: Mode, name: &ApplicationName, done: &str) -> HttpResponse {
 /// The address of an application's page.
 fn address_of(mode: Mode, name: &ApplicationName) -> String {
     format!("/console/{}/applications/{}", mode.as_str(), path_segment(name.as_str()))
-}
-
-/// A text as one segment of a path (RFC 3986, section 2.3).
-pub(crate) fn path_segment(text: &str) -> String {
-    let encode = |byte: u8| {
-        let is_plain = byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
-        if is_plain { char::from(byte).to_string() } else { format!("%{byte:02X}") }
-    };
-    text.bytes().map(encode).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_one_segment_whatever_it_holds() {
-        assert_eq!(path_segment("Loja do Zé/1?"), "Loja%20do%20Z%C3%A9%2F1%3F");
-        assert_eq!(path_segment("a-b_c.d~e"), "a-b_c.d~e");
-    }
 }

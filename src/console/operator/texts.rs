@@ -1,10 +1,14 @@
 //! Texts of the operator's console.
 
+pub(super) mod people;
+
 use crate::console::kit::texts::{Everywhere, group, texts};
+use people::OperatorPeople;
 
 texts! {
     everywhere: Everywhere,
     operators: Operators,
+    people: OperatorPeople,
 }
 
 group! {

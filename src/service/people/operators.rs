@@ -191,7 +191,7 @@ impl OperatorCredential {
     }
 
     /// Takes the same time whatever differs, but for the length.
-    fn is(&self, presented: &Secret<String>) -> bool {
+    pub(crate) fn is(&self, presented: &Secret<String>) -> bool {
         self.password.expose().as_bytes().ct_eq(presented.expose().as_bytes()).into()
     }
 }
