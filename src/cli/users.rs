@@ -32,6 +32,8 @@ pub(super) enum UsersCommand {
     SetRole(SetRole),
     /// Give a user a new password, and print it alone; the user's sessions end
     ResetPassword(OneUser),
+    /// Take the second factor away from a user who lost it: the password is enough then, until another is set up
+    ResetFactor(OneUser),
     /// Remove a user, whose sessions end; lists the API keys and webhook secrets that the user was shown
     Remove(Removal),
     /// Operators, who have a console of their own
@@ -136,6 +138,14 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
             office.note(AuditDraft::of(&user.merchant, AuditAction::PasswordChanged, &email)).await;
             show_once(&password)
         }
+        UsersCommand::ResetFactor(OneUser { email, store }) => {
+            let office = Office::open(store).await?;
+            let user = office.people.find(&email).await?;
+            office.people.remove_factor::<User>(&email).await?;
+            office.note(AuditDraft::of(&user.merchant, AuditAction::SecondFactorRemoved, &email)).await;
+            output::note(&format!("{email} has no second factor any more."));
+            Ok(())
+        }
         UsersCommand::Remove(removal) => remove(removal).await,
         UsersCommand::Operators(command) => operators::run(command).await,
     }
@@ -219,15 +229,15 @@ impl Office {
 
 pub(super) fn show_once(password: &Secret<String>) -> Result<(), Failure> {
     output::result(password.expose())?;
-    output::note(
-        "Keep it now: it is not shown again. It can be changed in the console, under \"Your account\".",
-    );
+    output::note("Keep it now: it is not shown again, and is changed at the first sign-in to the console.");
     Ok(())
 }
 
 /// One user in columns that tabs separate.
 fn line(user: &User) -> String {
-    format!("{}\t{}\tmade {}", output::printable(user.login.as_str()), user.role.as_str(), user.created_at)
+    let login = output::printable(user.login.as_str());
+    let factor = if user.credentials.second_factor.is_some() { "second factor" } else { "password only" };
+    format!("{login}\t{}\t{factor}\tmade {}", user.role.as_str(), user.created_at)
 }
 
 pub(super) fn login(text: &str) -> Result<Login, String> {

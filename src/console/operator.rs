@@ -19,6 +19,7 @@ mod recent;
 mod reconciliation;
 mod routes;
 mod sign_in;
+mod step_up;
 mod store;
 mod texts;
 mod transactions;

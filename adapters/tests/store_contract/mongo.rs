@@ -13,7 +13,7 @@ use quita_domain::identity::{MerchantId, Mode};
 use quita_domain::listing::PaymentFilter;
 use quita_domain::method::Method;
 use quita_domain::money::Money;
-use quita_domain::people::{Origin, Session, SessionOf, SessionStage};
+use quita_domain::people::{MerchantPolicy, OperatorRole, Origin, Session, SessionOf, SessionStage};
 use quita_domain::routing::CardTries;
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
@@ -407,9 +407,14 @@ async fn every_query_of_the_consoles(store: &MongoStore) {
     store.sessions_of("none").await.unwrap();
     store.remove_session("none").await.unwrap();
     store.users_after(Some(&user.login), 10).await.unwrap();
+    store.put_policy(&merchant, &MerchantPolicy::default()).await.unwrap();
     store.policy(&merchant).await.unwrap();
+    let operator = crate::people::operator("ana@quita.example", OperatorRole::Operator);
+    store.insert_operator(&operator).await.unwrap();
+    store.replace_operator(&operator, &operator).await.unwrap();
     store.operators().await.unwrap();
-    store.operator(&user.login).await.unwrap();
+    store.operator(&operator.login).await.unwrap();
+    store.remove_operator(&operator).await.unwrap();
     let entry = crate::audit::entry(1, 1, Some("loja"));
     store.append_audit(&entry).await.unwrap();
     for scope in [AuditScope::Merchant(merchant.clone()), AuditScope::Everything] {

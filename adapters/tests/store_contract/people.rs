@@ -36,7 +36,7 @@ fn full_credentials() -> Credentials {
     }
 }
 
-fn operator(address: &str, role: OperatorRole) -> Operator {
+pub fn operator(address: &str, role: OperatorRole) -> Operator {
     Operator { login: login(address), role, credentials: credentials(1), created_at: NOW }
 }
 

@@ -11,6 +11,7 @@ use quita_ports::StoreError;
 use thiserror::Error;
 use url::form_urlencoded;
 
+use super::confirmation::Confirmation;
 use super::frame::Frame;
 use super::language::Language;
 use super::page_context::PageContext;
@@ -27,9 +28,12 @@ pub(crate) enum Failure {
     /// Nobody is signed in; after signing in the visitor wants to go there.
     #[error("nobody is signed in")]
     SignedOut(Option<String>),
-    /// Something else is to be done first, there.
+    /// Something else is to be done first, at this address of ours.
     #[error("something else is to be done first")]
-    Elsewhere(&'static str),
+    First(String),
+    /// Who it is must be proven once more; the page for it carries on what was asked for.
+    #[error("who it is must be proven once more")]
+    Unconfirmed(Box<Confirmation>),
     /// The visitor's role does not permit it.
     #[error("the role does not permit it")]
     Forbidden,
@@ -91,8 +95,8 @@ impl Failure {
 
     fn status(&self) -> StatusCode {
         match self {
-            Self::SignedOut(_) | Self::Elsewhere(_) => StatusCode::SEE_OTHER,
-            Self::Forbidden | Self::ForeignForm => StatusCode::FORBIDDEN,
+            Self::SignedOut(_) | Self::First(_) => StatusCode::SEE_OTHER,
+            Self::Unconfirmed(_) | Self::Forbidden | Self::ForeignForm => StatusCode::FORBIDDEN,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::NotFound => StatusCode::NOT_FOUND,
@@ -109,7 +113,7 @@ impl Failure {
         let frame = Frame::bare();
         let texts = &frame.texts.failures;
         let (heading, sentence) = match self {
-            Self::SignedOut(_) | Self::Elsewhere(_) => (texts.signed_out, String::new()),
+            Self::SignedOut(_) | Self::First(_) | Self::Unconfirmed(_) => (texts.signed_out, String::new()),
             Self::Forbidden => (texts.forbidden, texts.forbidden_sentence.into()),
             Self::ForeignForm => (texts.foreign_form, texts.foreign_form_sentence.into()),
             Self::TooLarge => (texts.unreadable, texts.too_large.into()),
@@ -149,7 +153,13 @@ impl ResponseError for Failure {
                 let address = format!("{root}/sign-in{}", wanted.unwrap_or_default());
                 return response.insert_header((LOCATION, address)).finish();
             }
-            Self::Elsewhere(address) => return response.insert_header((LOCATION, *address)).finish(),
+            Self::First(address) => {
+                return response.insert_header((LOCATION, address.as_str())).finish();
+            }
+            Self::Unconfirmed(asked) => {
+                let html = asked.page().render().unwrap_or_default();
+                return response.content_type("text/html; charset=utf-8").body(html);
+            }
             Self::TooMany(seconds) => {
                 response.insert_header((RETRY_AFTER, *seconds));
             }

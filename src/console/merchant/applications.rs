@@ -6,8 +6,8 @@ mod sample;
 pub(crate) mod secrets;
 pub(crate) mod test_event;
 
-use actix_web::HttpResponse;
 use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 use quita_domain::access::{Application, TooManySecrets};
 use quita_domain::audit::AuditAction;
@@ -16,6 +16,7 @@ use quita_domain::identity::{ApplicationName, Mode};
 use super::MerchantConsole;
 use super::frame::{Frame, Section};
 use super::mode::InMode;
+use super::step_up;
 use super::texts::Texts;
 use super::visitor::{ApplicationChange, Visitor};
 pub(crate) use crate::console::kit::answer::path_segment;
@@ -65,6 +66,7 @@ pub(crate) async fn show(
 
 /// `POST /console/{mode}/applications`: the answer shows the webhook secrets, which no page shows again.
 pub(crate) async fn create(
+    request: HttpRequest,
     change: ApplicationChange,
     InMode(mode): InMode,
     console: Data<MerchantConsole>,
@@ -75,6 +77,7 @@ pub(crate) async fn create(
     if is_a_step_of_a_path(&name) {
         return Err(Failure::Unreadable(texts.not_an_address.into()));
     }
+    step_up::require(&request, &visitor, &form, &console).await?;
     let (merchant, name) = (&visitor.user.merchant, ApplicationName::new(name));
     let access = console.access.by(visitor.user.login.as_str());
     if !access.create_application(merchant.clone(), name.clone()).await? {

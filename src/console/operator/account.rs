@@ -8,16 +8,14 @@ use quita_domain::people::{self, SecondFactor, Session};
 
 use super::OperatorConsole;
 use super::frame::{Frame, Section};
-use super::sign_in::enter;
-use super::texts::Texts;
-use super::texts::people::OperatorPeople;
+use super::sign_in::{again, enter};
 use super::visitor::{Newcomer, NewcomerForm, Operator, OwnForm};
 use crate::console::kit::answer::{Done, html, see_other};
-use crate::console::kit::cookies::form_token;
+use crate::console::kit::browser_name::browser_name;
 use crate::console::kit::failure::Failure;
-use crate::console::kit::frame;
+use crate::console::kit::proof::{GivenPasswordPage, bare_frame};
 use crate::service::audit::AuditDraft;
-use crate::service::people::Signed;
+use crate::service::people::{PeopleError, Signed};
 
 #[derive(Template)]
 #[template(path = "console/operator/account.html")]
@@ -35,11 +33,13 @@ impl AccountPage {
         session.id == self.session_id
     }
 
-    fn factor_words(&self) -> Option<String> {
-        let factor = self.factor.as_ref()?;
-        let (time, left) =
-            (self.frame.language().time(factor.since), factor.recovery_codes.len().to_string());
-        Some(self.frame.texts.people.factor_since.replace("{time}", &time).replace("{left}", &left))
+    fn browser(session: &Session) -> Option<String> {
+        browser_name(&session.origin.browser)
+    }
+
+    fn codes_left(&self, factor: &SecondFactor) -> String {
+        let left = factor.recovery_codes.len().to_string();
+        self.frame.texts.proof.recovery_codes_left.replace("{left}", &left)
     }
 }
 
@@ -55,8 +55,8 @@ pub(super) async fn show(
     let texts = &frame.texts.people;
     frame.notice = match done.done.as_str() {
         "password" => Some(texts.password_changed),
-        "sessions" => Some(texts.sessions_ended),
-        "factor" => Some(texts.factor_removed),
+        "sessions" => Some(frame.texts.proof.others_ended),
+        "factor" => Some(frame.texts.proof.factor_removed),
         _ => None,
     };
     let factor = signed.person.credentials.second_factor;
@@ -91,21 +91,16 @@ async fn note_password(visitor: &Operator, console: &OperatorConsole) {
     console.audit.note(&visitor.initiator(), draft).await;
 }
 
-/// The form for a password of the own, in place of one that somebody else made.
-#[derive(Template)]
-#[template(path = "console/operator/new_password.html")]
-struct NewPasswordPage {
-    frame: frame::Frame,
-    texts: &'static OperatorPeople,
-}
-
-/// `GET /sign-in/password`
+/// `GET /sign-in/password`: for who has a password that somebody else made.
 pub(super) async fn ask_new_password(Newcomer(operator): Newcomer) -> Result<HttpResponse, Failure> {
     if !operator.who.must_change_password {
         return Ok(see_other("/account"));
     }
-    let frame = frame::Frame { form_token: form_token(&operator.token), ..frame::Frame::bare() };
-    html(&NewPasswordPage { frame, texts: &Texts::current().people })
+    html(&given_password(&operator, None))
+}
+
+fn given_password(operator: &Operator, failed: Option<String>) -> GivenPasswordPage {
+    GivenPasswordPage { frame: bare_frame(&operator.token), next: String::from("/"), failed }
 }
 
 /// `POST /sign-in/password`
@@ -113,8 +108,15 @@ pub(super) async fn choose_password(
     NewcomerForm { visitor: Newcomer(visitor), form }: NewcomerForm,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
+    console.attempts.count_in_session(&visitor.token).map_err(Failure::TooMany)?;
     let signed = signed(&visitor, &console).await?;
-    let session = console.people.replace_given_password(&signed, &form.secret("new")).await?;
+    let session = match console.people.replace_given_password(&signed, &form.secret("new")).await {
+        Ok(session) => session,
+        Err(error @ (PeopleError::NotAPassword | PeopleError::Weak(_) | PeopleError::SamePassword)) => {
+            return again(&given_password(&visitor, Some(Failure::from(error).to_string())));
+        }
+        Err(error) => return Err(error.into()),
+    };
     note_password(&visitor, &console).await;
     enter(&console, &session, None, "/".into())
 }
@@ -130,6 +132,6 @@ pub(super) async fn end_sessions(
         public_id => usize::from(console.people.end_session(&signed.person, public_id).await?),
     };
     let draft = AuditDraft::of_operators(AuditAction::SessionsEnded, &visitor.who.login);
-    console.audit.note(&visitor.initiator(), draft.after(ended)).await;
+    console.audit.note(&visitor.initiator(), draft.after(ended.to_string())).await;
     Ok(see_other("/account?done=sessions"))
 }

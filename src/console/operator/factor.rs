@@ -1,87 +1,86 @@
 //! The second factor of an operator: set up, renewed, taken away.
 
-use actix_web::HttpResponse;
-use actix_web::web::Data;
-use askama::Template;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use quita_adapters::paper::qr::QrImage;
+use actix_web::web::{Data, Query};
+use actix_web::{HttpRequest, HttpResponse};
 use quita_domain::audit::AuditAction;
-use quita_domain::people::{self, RecoveryCode};
+use quita_domain::people;
+use quita_domain::secret::Secret;
 
-use super::OperatorConsole;
 use super::account::signed;
-use super::frame::{Frame, Section};
+use super::sign_in::again;
 use super::texts::Texts;
 use super::visitor::{Operator, OwnForm};
+use super::{OperatorConsole, step_up};
 use crate::console::kit::answer::{html, see_other};
 use crate::console::kit::failure::Failure;
+use crate::console::kit::proof::{FactorPage, RecoveryCodesPage};
+use crate::console::kit::sign_in::Wanted;
 use crate::service::audit::AuditDraft;
+use crate::service::people::PeopleError;
 
-#[derive(Template)]
-#[template(path = "console/operator/factor.html")]
-struct FactorPage {
-    frame: Frame,
-    secret: String,
-    /// The QR code, in the page itself: no address shows it.
-    picture: String,
-}
+/// Where the pages lead back to.
+const ACCOUNT: &str = "/account";
 
-#[derive(Template)]
-#[template(path = "console/operator/recovery_codes.html")]
-struct RecoveryCodesPage {
-    frame: Frame,
-    codes: String,
-}
-
-/// `GET /account/factor`: a secret that counts once a code of it was given.
+/// `GET /factor`: a new secret each time; it counts for nothing before a code proves that an app has it.
 pub(super) async fn propose(
     operator: Operator,
+    _: Query<Wanted>,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
-    let secret = console.factors.propose()?;
+    html(&page(&operator, console.factors.propose()?, &console).await?)
+}
+
+async fn page(
+    operator: &Operator,
+    secret: Secret<String>,
+    console: &OperatorConsole,
+) -> Result<FactorPage, Failure> {
     let address = console.factors.address(&operator.who.login, &secret);
-    let picture = QrImage::new(&address).map_err(|error| Failure::Defect(error.to_string()))?;
-    let picture = format!("data:image/svg+xml;base64,{}", STANDARD.encode(picture.svg()));
-    let frame = operator.frame(Section::Account);
-    html(&FactorPage { frame, secret: secret.expose().clone(), picture })
+    let mut page = FactorPage::new(&operator.token, ACCOUNT, secret, &address)?;
+    page.is_again = signed(operator, console).await?.person.credentials.second_factor.is_some();
+    Ok(page)
 }
 
-/// `POST /account/factor`: the password proves that it is the operator who binds an authenticator.
+/// `POST /factor`: the answer shows the recovery codes, which no page shows again.
 pub(super) async fn set_up(
+    request: HttpRequest,
     OwnForm { visitor, form }: OwnForm,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
-    console.attempts.count_in_session(&visitor.token).map_err(Failure::TooMany)?;
-    let signed = signed(&visitor, &console).await?;
-    if signed.person.credentials.second_factor.is_some() {
-        return Err(Failure::Refused(Texts::current().people.factor_is_on.into()));
-    }
-    console.people.confirm_by_password(&signed, &form.secret("current")).await?;
-    let codes = console.factors.set_up(&signed.person, &form.secret("secret"), form.text("code")).await?;
+    let signed = step_up::require(&request, &visitor, &form, &console).await?;
+    let secret = form.secret("secret");
+    let codes = match console.factors.set_up(&signed.person, &secret, form.text("code")).await {
+        Ok(codes) => codes,
+        Err(PeopleError::WrongCode) => {
+            let mut page = page(&visitor, secret, &console).await?;
+            page.failed = Some(Texts::current().proof.no_code_here);
+            return again(&page);
+        }
+        Err(error) => return Err(error.into()),
+    };
     note(&visitor, &console, AuditAction::SecondFactorSetUp).await;
-    show_codes(&visitor, &codes)
+    html(&RecoveryCodesPage::new(&visitor.token, &codes, ACCOUNT.into()))
 }
 
-/// `POST /account/factor/codes`
+/// `POST /account/recovery-codes`
 pub(super) async fn renew_codes(
+    request: HttpRequest,
     OwnForm { visitor, form }: OwnForm,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
-    let signed = signed(&visitor, &console).await?;
-    console.factors.confirm(&signed, form.text("code")).await?;
+    let signed = step_up::require(&request, &visitor, &form, &console).await?;
     let codes = console.factors.renew_recovery_codes(&signed.person).await?;
     note(&visitor, &console, AuditAction::RecoveryCodesMade).await;
-    show_codes(&visitor, &codes)
+    html(&RecoveryCodesPage::new(&visitor.token, &codes, ACCOUNT.into()))
 }
 
-/// `POST /account/factor/remove`
+/// `POST /account/factor/remove`: with the factor itself, however short ago it was given.
 pub(super) async fn remove(
+    request: HttpRequest,
     OwnForm { visitor, form }: OwnForm,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
-    let signed = signed(&visitor, &console).await?;
-    console.factors.confirm(&signed, form.text("code")).await?;
+    step_up::demand(&request, &visitor, &form, &console).await?;
     console.people.remove_factor::<people::Operator>(&visitor.who.login).await?;
     note(&visitor, &console, AuditAction::SecondFactorRemoved).await;
     Ok(see_other("/account?done=factor"))
@@ -90,9 +89,4 @@ pub(super) async fn remove(
 async fn note(visitor: &Operator, console: &OperatorConsole, action: AuditAction) {
     let draft = AuditDraft::of_operators(action, &visitor.who.login);
     console.audit.note(&visitor.initiator(), draft).await;
-}
-
-fn show_codes(visitor: &Operator, codes: &[RecoveryCode]) -> Result<HttpResponse, Failure> {
-    let codes = codes.iter().map(RecoveryCode::reveal).collect::<Vec<_>>().join("\n");
-    html(&RecoveryCodesPage { frame: visitor.frame(Section::Account), codes })
 }

@@ -1,18 +1,17 @@
 //! Who may sign in to this console: operators, who direct, and auditors, who look.
 
-use actix_web::HttpResponse;
 use actix_web::web::{Data, Path, Query};
+use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 use quita_domain::audit::AuditAction;
 use quita_domain::people::{self, Login, OperatorRole};
 use quita_domain::secret::Secret;
 use serde::Deserialize;
 
-use super::OperatorConsole;
 use super::frame::{Frame, Section};
 use super::texts::Texts;
 use super::visitor::{DirectorForm, Operator};
-use super::words;
+use super::{OperatorConsole, step_up, words};
 use crate::console::kit::answer::{Done, html, path_segment, see_other};
 use crate::console::kit::failure::Failure;
 use crate::service::audit::AuditDraft;
@@ -110,10 +109,12 @@ pub(super) async fn show(
 
 /// `POST /people`
 pub(super) async fn create(
+    request: HttpRequest,
     sent: DirectorForm,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
     let DirectorForm { visitor, form } = sent;
+    step_up::require(&request, &visitor, &form, &console).await?;
     let texts = &Texts::current().people;
     let login = Login::parse(form.text("email"));
     let login = login.ok_or_else(|| Failure::Unreadable(texts.not_an_email.into()))?;
@@ -158,6 +159,7 @@ pub(super) async fn ask(
 
 /// `POST /people/{login}/{role|reset|factor|remove}`
 pub(super) async fn act(
+    request: HttpRequest,
     sent: DirectorForm,
     path: Path<(String, Verb)>,
     console: Data<OperatorConsole>,
@@ -165,6 +167,7 @@ pub(super) async fn act(
     let DirectorForm { visitor, form } = sent;
     let (login, verb) = path.into_inner();
     let person = another(&visitor, &login, &console).await?;
+    step_up::require(&request, &visitor, &form, &console).await?;
     let (draft, done) = match verb {
         Verb::Reset => {
             let password = console.people.reset_operator_password(&person.login).await?;

@@ -45,7 +45,7 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
         .route("/account/sessions", web::post().to(account::end_sessions))
         .route("/factor", web::get().to(factor::propose))
         .route("/factor", web::post().to(factor::set_up))
-        .route("/account/factor/codes", web::post().to(factor::renew_codes))
+        .route("/account/recovery-codes", web::post().to(factor::renew_codes))
         .route("/account/factor/remove", web::post().to(factor::remove))
         .route("/sign-in/password", web::get().to(account::ask_new_password))
         .route("/sign-in/password", web::post().to(account::choose_password))

@@ -1,6 +1,9 @@
 //! Signing operators in and out, and choosing a language.
 
+use std::net::IpAddr;
+
 use actix_web::http::StatusCode;
+use actix_web::http::header::ContentType;
 use actix_web::web::{Data, Payload, Query};
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
@@ -9,15 +12,13 @@ use quita_domain::people::{Login, Operator, SessionStage};
 use quita_domain::secret::Secret;
 
 use super::texts::Texts;
-use super::texts::people::OperatorPeople;
 use super::visitor::{Newcomer, NewcomerForm};
 use super::{OperatorConsole, first};
-use crate::console::kit::answer::see_other_with;
-use crate::console::kit::cookies::form_token;
+use crate::console::kit::answer::{html, see_other_with};
 use crate::console::kit::devices::Device;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
-use crate::console::kit::frame::Frame;
+use crate::console::kit::proof::{CodePage, bare_frame};
 use crate::console::kit::sign_in::{SignInPage, Wanted, keep_language, origin_of, own_address, show_form};
 use crate::http::client_address::peer_of;
 use crate::service::audit::{AuditDraft, Initiator};
@@ -74,16 +75,6 @@ async fn note_sign_in(console: &OperatorConsole, session: &NewSession<Operator>,
     console.audit.note(&initiator, AuditDraft::of_operators(AuditAction::SignedIn, login)).await;
 }
 
-/// The form for the second factor.
-#[derive(Template)]
-#[template(path = "console/operator/code.html")]
-struct CodePage {
-    frame: Frame,
-    texts: &'static OperatorPeople,
-    next: String,
-    has_failed: bool,
-}
-
 /// `GET /sign-in/code`: to whoever gave the password a moment ago.
 pub(super) async fn ask_code(
     console: Data<OperatorConsole>,
@@ -91,14 +82,7 @@ pub(super) async fn ask_code(
     wanted: Query<Wanted>,
 ) -> Result<HttpResponse, Failure> {
     let token = half(&console, &request).await?;
-    show_code_form(&token, wanted.into_inner().next, StatusCode::OK)
-}
-
-fn show_code_form(token: &Secret<String>, next: String, status: StatusCode) -> Result<HttpResponse, Failure> {
-    let frame = Frame { form_token: form_token(token), ..Frame::bare() };
-    let (texts, has_failed) = (&Texts::current().people, status != StatusCode::OK);
-    let page = CodePage { frame, texts, next, has_failed };
-    Ok(HttpResponse::build(status).content_type("text/html; charset=utf-8").body(page.render()?))
+    html(&CodePage { frame: bare_frame(&token), next: wanted.into_inner().next, failed: None })
 }
 
 /// The token of a session whose second factor is still to be given.
@@ -116,32 +100,45 @@ pub(super) async fn give_code(
 ) -> Result<HttpResponse, Failure> {
     let token = half(&console, &request).await?;
     let form = Form::read(&request, payload, Some(&token)).await?;
+    console.attempts.count_in_session(&token).map_err(Failure::TooMany)?;
     let (next, origin) = (form.text("next"), origin_of(&request, peer_of(&request)));
-    let finished =
-        console.factors.finish_sign_in::<Operator>(token.expose(), form.text("code"), origin).await;
-    let (session, given) = match finished {
-        Ok(Some(finished)) => finished,
+    let code = form.secret("code");
+    let texts = &Texts::current().proof;
+    let failed = match console.factors.finish_sign_in::<Operator>(token.expose(), code.expose(), origin).await
+    {
+        Ok(Some((session, given))) => return finish(&console, &request, (&session, given), next).await,
         Ok(None) => return Err(Failure::SignedOut(None)),
-        Err(PeopleError::WrongCode) => {
-            return show_code_form(&token, next.into(), StatusCode::UNPROCESSABLE_ENTITY);
-        }
+        Err(PeopleError::WrongCode) => texts.code_wrong.to_owned(),
+        Err(PeopleError::CodesWait(seconds)) => texts.code_waits.replace("{seconds}", &seconds.to_string()),
         Err(error) => return Err(error.into()),
     };
-    note_sign_in(&console, &session, &request).await;
-    note_recovery_code(&console, &session, &request, given).await;
-    let device = device_of(&console, &request, session.person.login.as_str());
-    enter(&console, &session, device, own_address("", next))
+    tracing::warn!(client.address = %peer_of(&request), "somebody gave a wrong second factor to the operators' console");
+    again(&CodePage { frame: bare_frame(&token), next: next.to_owned(), failed: Some(failed) })
 }
 
-async fn note_recovery_code(
+/// A page whose form was not taken.
+pub(super) fn again(page: &impl Template) -> Result<HttpResponse, Failure> {
+    let mut answer = HttpResponse::build(StatusCode::UNPROCESSABLE_ENTITY);
+    Ok(answer.content_type(ContentType::html()).body(page.render()?))
+}
+
+async fn finish(
     console: &OperatorConsole,
-    session: &NewSession<Operator>,
     request: &HttpRequest,
-    given: Given,
-) {
-    let Given::RecoveryCode { left } = given else { return };
+    (session, given): (&NewSession<Operator>, Given),
+    next: &str,
+) -> Result<HttpResponse, Failure> {
+    note_sign_in(console, session, request).await;
     let login = &session.person.login;
-    let initiator = Initiator { who: login.to_string(), from: peer_of(request).to_string() };
+    note_given(console, login, peer_of(request), given).await;
+    let device = device_of(console, request, login.as_str());
+    enter(console, session, device, own_address("", next))
+}
+
+/// Notes a recovery code that was used up.
+pub(super) async fn note_given(console: &OperatorConsole, login: &Login, from: IpAddr, given: Given) {
+    let Given::RecoveryCode { left } = given else { return };
+    let initiator = Initiator { who: login.to_string(), from: from.to_string() };
     let draft = AuditDraft::of_operators(AuditAction::RecoveryCodeUsed, login).after(format!("{left} left"));
     console.audit.note(&initiator, draft).await;
 }

@@ -92,7 +92,7 @@ impl FromRequest for Operator {
         Box::pin(async move {
             let operator = Self::find(&request).await?;
             match operator.who.must_change_password {
-                true => Err(Failure::Elsewhere("/sign-in/password")),
+                true => Err(Failure::First("/sign-in/password".into())),
                 false => Ok(operator),
             }
         })

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, HttpResponse};
 use quita_domain::access::{ApiKey, Application, PresentedKey, Scope};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::{Mode, Owner};
@@ -18,6 +18,7 @@ use crate::console::merchant::ask::AskPage;
 use crate::console::merchant::frame::Section;
 use crate::console::merchant::mode::InMode;
 use crate::console::merchant::once::OncePage;
+use crate::console::merchant::step_up;
 use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::{ApplicationChange, Visitor};
 use crate::sample_request;
@@ -42,6 +43,7 @@ impl Verb {
 
 /// `POST /console/{mode}/applications/{name}/keys`
 pub(crate) async fn create(
+    request: HttpRequest,
     change: ApplicationChange,
     InMode(mode): InMode,
     path: Path<(String, String)>,
@@ -49,6 +51,9 @@ pub(crate) async fn create(
 ) -> Result<HttpResponse, Failure> {
     let ApplicationChange { visitor, form } = change;
     let application = own(&visitor, &path.1, &console).await?;
+    if mode == Mode::Live {
+        step_up::require(&request, &visitor, &form, &console).await?;
+    }
     let scopes: Vec<Scope> = Scope::ALL
         .into_iter()
         .filter(|scope| form.all("scope").any(|given| given == scope.as_str()))
@@ -140,12 +145,13 @@ async fn live_key(
 
 /// `POST /console/{mode}/applications/{name}/keys/{id}/{rotate|revoke}`
 pub(crate) async fn act(
+    request: HttpRequest,
     change: ApplicationChange,
     InMode(mode): InMode,
     path: Path<(String, String, String, Verb)>,
     console: Data<MerchantConsole>,
 ) -> Result<HttpResponse, Failure> {
-    let ApplicationChange { visitor, .. } = change;
+    let ApplicationChange { visitor, form } = change;
     let (_, name, id, verb) = path.into_inner();
     let application = own(&visitor, &name, &console).await?;
     let key = live_key(&application, mode, &id, &console).await?;
@@ -156,6 +162,9 @@ pub(crate) async fn act(
             Ok(see(mode, &application.name, "revoked"))
         }
         Verb::Rotate => {
+            if mode == Mode::Live {
+                step_up::require(&request, &visitor, &form, &console).await?;
+            }
             let access = console.access.by(visitor.user.login.as_str());
             let successor = access.rotate_key(&visitor.user.merchant, &key.id).await?;
             let draft = visitor.draft(AuditAction::KeyRotated, &key.id).after(&successor.id);

@@ -42,6 +42,19 @@ group! {
         change_password_hint: "De 15 a 256 caracteres. Suas outras sessões terminam.",
             "15 to 256 characters. Your other sessions end.";
         password_changed: "Senha mudada. Suas outras sessões terminaram.", "Password changed. Your other sessions have ended.";
+        factor: "Duas etapas", "Second factor";
+        reset_factor: "Desativar duas etapas", "Reset second factor";
+        factor_question: "Desativar a verificação em duas etapas de {login}?", "Reset the second factor of {login}?";
+        factor_sentence: "Até ativar outra, a senha basta para entrar. Confirme antes que o pedido é mesmo desta pessoa.",
+            "Until another one is set up, the password is enough. Make sure first that it is really this person who asks.";
+        factor_reset: "Verificação em duas etapas desativada.", "Second factor reset.";
+        policy: "Regras para todos", "Rules for everybody";
+        require_factor: "Exigir a verificação em duas etapas.", "Require a second factor.";
+        require_factor_hint: "Quem não tem ativa a sua antes de continuar.", "Who has none sets one up before going on.";
+        confirm_above: "Confirmar devoluções acima de", "Confirm refunds above";
+        confirm_above_hint: "Quem devolve mais do que isto confirma de novo que é quem diz ser. Vazio: ninguém.",
+            "Whoever refunds more than this proves once more who it is. Empty: nobody does.";
+        policy_changed: "Regras mudadas.", "Rules changed.";
         removed: "Pessoa removida.", "Person removed.";
         role_changed: "Papel mudado.", "Role changed.";
         language: "Idioma", "Language";

@@ -39,40 +39,12 @@ group! {
         removed: "Pessoa removida.", "Person removed.";
         role_changed: "Papel mudado.", "Role changed.";
         factor_removed: "Segundo fator removido.", "Second factor removed.";
-        code_title: "Segundo fator", "Second factor";
-        code_lead: "Digite o código do seu aplicativo, ou um código de recuperação.", "Enter the code of your app, or a recovery code.";
-        code: "Código", "Code";
-        code_failed: "O código está errado ou já foi usado.", "The code is wrong, or was used before.";
-        new_password_title: "Escolha sua senha", "Choose your password";
-        new_password_lead: "Outra pessoa fez a senha com que você entrou. Escolha a sua para continuar.",
-            "Somebody else made the password that you signed in with. Choose your own to go on.";
         new_password: "Senha nova", "New password";
         current_password: "Senha atual", "Current password";
         change_password: "Mudar senha", "Change password";
         password_hint: "De 15 a 256 caracteres; uma frase serve bem. Suas outras sessões terminam.",
             "15 to 256 characters; a sentence serves well. Your other sessions end.";
         password_changed: "Senha mudada. Suas outras sessões terminaram.", "Password changed. Your other sessions have ended.";
-        factor_sentence: "Um código de um aplicativo autenticador, além da senha.", "A code of an authenticator app, besides the password.";
-        factor_since: "Desde {time}; códigos de recuperação restantes: {left}.", "Since {time}; recovery codes left: {left}.";
-        set_up_factor: "Ativar", "Set up";
-        set_up_title: "Ativar o segundo fator", "Set up the second factor";
-        set_up_lead: "Leia o código QR com um aplicativo autenticador, ou digite a chave nele. Depois digite o código que ele mostra.",
-            "Read the QR code with an authenticator app, or type the key there. Then enter the code that it shows.";
-        factor_key: "Chave", "Key";
-        recovery_title: "Códigos de recuperação", "Recovery codes";
-        recovery_lead: "Guarde-os agora, fora do telefone: não aparecem de novo. Cada um entra uma vez no lugar do código.",
-            "Keep them now, not on the phone: they are not shown again. Each gets you in once in place of a code.";
-        renew_codes: "Novos códigos", "New codes";
-        prove: "Código do aplicativo ou de recuperação", "Code of the app, or a recovery code";
-        factor_is_on: "O segundo fator já está ativo.", "The second factor is on already.";
-        sessions: "Suas sessões", "Your sessions";
-        session_here: "esta", "this one";
-        session_began: "Começou", "Began";
-        session_seen: "Último uso", "Last used";
-        session_from: "De onde", "From";
-        end_session: "Encerrar", "End";
-        end_others: "Encerrar as outras", "End the others";
-        sessions_ended: "Sessões encerradas.", "Sessions ended.";
         first_title: "O primeiro operador", "The first operator";
         first_lead: "Ninguém opera este serviço ainda. Com a senha da configuração se cria o primeiro operador; depois disso ela não abre mais nada.",
             "Nobody operates this service yet. The password of the configuration makes the first operator; after that it opens nothing.";
