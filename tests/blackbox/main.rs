@@ -46,6 +46,7 @@ mod nodes;
 mod notices;
 mod openapi;
 mod operator_attacks;
+mod operator_factors;
 mod operator_story;
 mod operators;
 mod ops_documents;
