@@ -53,6 +53,9 @@ pub(super) struct Create {
     /// owner, developer or viewer
     #[arg(long, default_value = "owner", value_parser = role)]
     role: Role,
+    /// You are that user: the password need not be changed at the first sign-in
+    #[arg(long)]
+    own: bool,
     #[command(flatten)]
     store: StoreFlags,
 }
@@ -105,10 +108,14 @@ pub(super) struct Removal {
 
 pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
     match command {
-        UsersCommand::Create(Create { merchant, email, role, store }) => {
+        UsersCommand::Create(Create { merchant, email, role, own, store }) => {
             let office = Office::open(store).await?;
             let merchant = MerchantId::new(merchant);
-            let password = office.people.create(merchant.clone(), email.clone(), role).await?;
+            let (people, login) = (&office.people, email.clone());
+            let password = match own {
+                true => people.create_own(merchant.clone(), login, role).await?,
+                false => people.create(merchant.clone(), login, role).await?,
+            };
             let draft = AuditDraft::of(&merchant, AuditAction::UserCreated, &email).after(role.as_str());
             office.note(draft).await;
             show_once(&password)
@@ -229,7 +236,7 @@ impl Office {
 
 pub(super) fn show_once(password: &Secret<String>) -> Result<(), Failure> {
     output::result(password.expose())?;
-    output::note("Keep it now: it is not shown again, and is changed at the first sign-in to the console.");
+    output::note("Keep it now: it is not shown again. Who did not make it changes it at the first sign-in.");
     Ok(())
 }
 

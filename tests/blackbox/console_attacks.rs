@@ -6,6 +6,7 @@ mod answers;
 mod crawl;
 mod devices;
 mod exports;
+mod factors;
 mod floods;
 mod forms;
 mod leavers;

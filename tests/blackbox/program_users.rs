@@ -26,6 +26,7 @@ fn a_new_password_is_printed_alone_and_opens_the_console_at_once() {
     assert!(made.stderr.contains("not shown again") && !made.stderr.contains(password), "{made:?}");
     let visitor = Visitor::new(&app);
     assert_eq!(visitor.sign_in(" Ana@Shop.example ", password, "").status, 303, "in any spelling");
+    visitor.choose_password("um céu de cada vez, devagar");
     // Who is made without a role is an owner.
     assert_eq!(visitor.get("/console/test/people").status, 200);
     let told = visitor.page("/console/test/audit");
@@ -57,6 +58,7 @@ fn users_are_listed_by_merchant_with_their_roles() {
         (lines[0][..2].to_vec(), lines[1][..2].to_vec()),
         (vec!["ana@shop.example", "owner"], vec!["vera@shop.example", "viewer"])
     );
+    assert!(lines.iter().all(|line| line[2] == "password only"), "{listed}");
 }
 
 #[test]
@@ -108,7 +110,12 @@ fn changes_of_users_hold_for_a_running_service_and_are_audited() {
 fn who_is_not_there_is_told_and_wrong_usage_exits_with_2() {
     let app = TestApp::new();
     let nobody = "nobody@shop.example";
-    for arguments in [&["set-role", nobody, "viewer"][..], &["reset-password", nobody], &["remove", nobody]] {
+    for arguments in [
+        &["set-role", nobody, "viewer"][..],
+        &["reset-password", nobody],
+        &["reset-factor", nobody],
+        &["remove", nobody],
+    ] {
         check_refused(&app.quita(&[&["users"], arguments].concat()), 1, &[nobody]);
     }
     let directory = tempfile::tempdir().unwrap();

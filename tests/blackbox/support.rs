@@ -4,6 +4,7 @@ mod account;
 mod acquirers;
 mod answer;
 mod app;
+mod authenticator;
 mod browser;
 mod builder;
 mod client;
@@ -38,6 +39,7 @@ pub(crate) use acquirers::{
 };
 pub(crate) use answer::Answer;
 pub(crate) use app::TestApp;
+pub(crate) use authenticator::Authenticator;
 pub(crate) use browser::Browser;
 pub(crate) use builder::TestAppBuilder;
 pub(crate) use client::Client;

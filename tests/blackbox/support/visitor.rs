@@ -87,6 +87,40 @@ impl Visitor {
         self.send("POST", &path, &[FORM], form(&fields).as_bytes())
     }
 
+    /// Chooses a password in place of one that somebody else made, where nothing else may be done.
+    #[track_caller]
+    pub(crate) fn choose_password(&self, own: &str) {
+        let path = format!("{}/sign-in/password", self.root);
+        let token = form_token_in(&self.page(&path));
+        let answer = self.post_with(&path, &[], &[("formToken", &*token), ("new", own), ("next", "")]);
+        assert_eq!(answer.status, 303, "{answer}");
+    }
+
+    /// Gives a code after the password.
+    #[track_caller]
+    pub(crate) fn give_code(&self, code: &str, next: &str) -> Answer {
+        let path = format!("{}/sign-in/code", self.root);
+        let token = form_token_in(&self.page(&path));
+        self.post_with(&path, &[], &[("formToken", &*token), ("code", code), ("next", next)])
+    }
+
+    /// Sets a second factor up; returns its secret and the recovery codes.
+    #[track_caller]
+    pub(crate) fn set_up_factor(&self, code: impl Fn(&str) -> String) -> (String, Vec<String>) {
+        let path = format!("{}/factor", self.root);
+        let page = self.page(&path);
+        let (_, after) = page.split_once("name=\"secret\" value=\"").expect("it shows a secret");
+        let (secret, token) = (after.split('"').next().unwrap(), form_token_in(&page));
+        let fields = [("formToken", &*token), ("secret", secret), ("code", &code(secret)), ("next", "")];
+        let answer = self.post_with(&path, &[], &fields);
+        assert_eq!(answer.status, 200, "{answer}");
+        let page = answer.text();
+        let (_, after) = page.split_once("id=\"codes\"").expect("it shows recovery codes");
+        let (_, codes) = after.split_once('>').unwrap();
+        let codes = codes.split('<').next().unwrap().lines().map(str::to_owned).collect();
+        (secret.to_owned(), codes)
+    }
+
     pub(crate) fn get(&self, path: &str) -> Answer {
         self.send("GET", path, &[], b"")
     }
