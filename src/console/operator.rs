@@ -37,10 +37,9 @@ use super::kit::cookies::Cookies;
 use super::kit::devices::Devices;
 use super::kit::live::Streams;
 use crate::acquirers::Link;
-use crate::config::secret_key::SecretKey;
 use crate::config::{Config, Environment};
 use crate::service::audit::Audit;
-use crate::service::people::{OperatorCredential, People, SecondFactors};
+use crate::service::people::{People, SecondFactors, SetupPassword};
 
 pub(crate) use routes::configure;
 
@@ -60,7 +59,7 @@ pub(crate) struct OperatorConsole {
     samples: live::Encoded,
     recent: recent::RecentSessions<visitor::Who>,
     /// What makes the first operator.
-    credential: Option<OperatorCredential>,
+    setup_password: Option<SetupPassword>,
     /// What the store is, without its password.
     store_name: String,
     /// The ways to the providers.
@@ -77,7 +76,6 @@ impl OperatorConsole {
         (config, strongbox): (&Config, Strongbox),
     ) -> Self {
         let is_secure = config.environment == Environment::Production;
-        let password = config.operator_password.clone();
         let people = People::new(store.clone(), Arc::clone(&clock)).with_idle(config.session_idle);
         Self {
             operators,
@@ -93,9 +91,7 @@ impl OperatorConsole {
             streams: Arc::new(Streams::new()),
             samples: live::Encoded::default(),
             recent: recent::RecentSessions::default(),
-            credential: password.map(|password| {
-                OperatorCredential::new(password, config.secret_keys.each().map(SecretKey::expose))
-            }),
+            setup_password: config.operator_password.clone().map(SetupPassword::new),
             store_name: config.store.to_string(),
             links: Vec::new(),
         }

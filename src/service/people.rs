@@ -24,7 +24,7 @@ use quita_domain::time::Timestamp;
 use quita_ports::{Clock, PeopleStore, StoreError};
 use thiserror::Error;
 
-pub use operators::OperatorCredential;
+pub use operators::SetupPassword;
 use password::Passwords;
 pub use password::{Line, PasswordError};
 pub use second_factors::{Given, SecondFactors};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use quita_adapters::embedded::EmbeddedStore;
 use quita_domain::audit::AuditScope;
-use quita_domain::people::{Origin, SESSION_MS, Session, SessionOf, SessionStage};
+use quita_domain::people::{Login, Origin, SESSION_MS, Session, SessionOf, SessionStage};
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_ports::{
     AccessStore, AuditStore, InboxStore, OperatorStore, PaymentStore, PeopleStore, Store, StoreError,
@@ -245,7 +245,8 @@ async fn sessions_that_ended_and_nodes_that_are_gone_are_forgotten() {
     let store = EmbeddedStore::open(&path).unwrap();
     let now = Timestamp::from_millis(0);
     let session = |token, now| {
-        let of = SessionOf::Setup { credential: String::from("c") };
+        let of =
+            SessionOf::Operator { login: Login::parse("olga@ops.example").unwrap(), password_version: 1 };
         Session::begin(token, of, SessionStage::Whole, Origin::default(), now)
     };
     let (old, new) = (session("old", now), session("new", now.plus_ms(SESSION_MS)));

@@ -13,7 +13,7 @@ use quita_domain::identity::{MerchantId, Mode};
 use quita_domain::listing::PaymentFilter;
 use quita_domain::method::Method;
 use quita_domain::money::Money;
-use quita_domain::people::{MerchantPolicy, OperatorRole, Origin, Session, SessionOf, SessionStage};
+use quita_domain::people::{Login, MerchantPolicy, OperatorRole, Origin, Session, SessionOf, SessionStage};
 use quita_domain::routing::CardTries;
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
@@ -114,7 +114,8 @@ async fn sessions_and_nodes_bear_the_dates_that_expire_them() {
     server
         .run(|store, database| async move {
             let now = Timestamp::from_millis(4_102_444_800_000);
-            let of = SessionOf::Setup { credential: String::from("c") };
+            let of =
+                SessionOf::Operator { login: Login::parse("olga@ops.example").unwrap(), password_version: 1 };
             let session = Session::begin("token", of, SessionStage::Whole, Origin::default(), now);
             store.insert_session(&session).await.unwrap();
             store.put_node(&crate::operator::node(1, 1, now)).await.unwrap();

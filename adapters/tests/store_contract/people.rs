@@ -129,7 +129,7 @@ pub async fn a_removed_user_is_gone_and_the_login_is_free(store: Arc<dyn PeopleS
 
 pub async fn a_session_is_found_until_it_is_removed(store: Arc<dyn PeopleStore>) {
     let mine = session("token", NOW);
-    let of = SessionOf::Setup { credential: String::from("hash") };
+    let of = SessionOf::Operator { login: Login::parse("olga@ops.example").unwrap(), password_version: 1 };
     let operators = Session::begin("other", of, SessionStage::Half, Origin::default(), NOW);
     assert_eq!(store.session(&mine.id).await, Ok(None));
     store.insert_session(&mine).await.unwrap();

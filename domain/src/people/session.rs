@@ -37,11 +37,6 @@ pub enum SessionOf {
         /// The operator's `password_version` then.
         password_version: u32,
     },
-    /// Whoever has the password of the configuration.
-    Setup {
-        /// A hash of the credential: another credential ends the session.
-        credential: String,
-    },
 }
 
 impl SessionOf {
@@ -50,7 +45,6 @@ impl SessionOf {
         match self {
             Self::User { login, .. } => format!("user {login}"),
             Self::Operator { login, .. } => format!("operator {login}"),
-            Self::Setup { .. } => String::from("setup"),
         }
     }
 }
@@ -140,7 +134,8 @@ mod tests {
     const IDLE_MS: u64 = 900_000;
 
     fn session(stage: SessionStage, now: Timestamp) -> Session {
-        let of = SessionOf::Setup { credential: String::from("c") };
+        let of =
+            SessionOf::Operator { login: Login::parse("olga@ops.example").unwrap(), password_version: 1 };
         Session::begin("token", of, stage, Origin::default(), now)
     }
 

@@ -42,7 +42,7 @@ fn show_with(
     status: StatusCode,
     email: &str,
 ) -> Result<HttpResponse, Failure> {
-    console.credential.as_ref().ok_or(Failure::Closed)?;
+    console.setup_password.as_ref().ok_or(Failure::Closed)?;
     show_gate(console.cookies, request, status, |form_token| {
         let (texts, has_failed) = (&Texts::current().people, status != StatusCode::OK);
         let frame = Frame { form_token, ..Frame::bare() };
@@ -56,14 +56,14 @@ pub(super) async fn make(
     request: HttpRequest,
     payload: Payload,
 ) -> Result<HttpResponse, Failure> {
-    let credential = console.credential.as_ref().ok_or(Failure::Closed)?;
+    let setup_password = console.setup_password.as_ref().ok_or(Failure::Closed)?;
     let form = Form::read(&request, payload, console.cookies.visit(&request).as_ref()).await?;
     let (from, texts) = (peer_of(&request), &Texts::current().people);
     console.attempts.count(SETUP, from, None).map_err(Failure::TooMany)?;
     if console.people.has_operators().await? {
         return Err(Failure::Refused(texts.first_is_there.into()));
     }
-    if !credential.is(&form.secret("setup")) {
+    if !setup_password.is(&form.secret("setup")) {
         tracing::warn!(client.address = %from, "somebody could not make the first operator");
         return show_with(&console, &request, StatusCode::UNPROCESSABLE_ENTITY, form.text("email"));
     }

@@ -1,11 +1,7 @@
 //! Operators, and how the first of them gets in.
 
-use quita_domain::people::{
-    Credentials, Login, Operator, OperatorRole, Origin, Session, SessionOf, SessionStage,
-};
+use quita_domain::people::{Credentials, Login, Operator, OperatorRole};
 use quita_domain::secret::Secret;
-use quita_domain::secret_key::mac;
-use quita_domain::text::hex;
 use subtle::ConstantTimeEq;
 
 use super::{People, PeopleError, next_version, password};
@@ -70,12 +66,16 @@ impl People {
             operator.role = role;
             Ok(())
         };
-        let (before, _) = self.change(login, change).await?;
+        let (before, after) = self.change(login, change).await?;
+        if before.role == OperatorRole::Operator && !self.has_operators().await? {
+            // Another one gave up the role at the same moment. If it can't be undone, somebody else changed this operator.
+            self.store.replace_operator(&after, &before).await?;
+            return Err(PeopleError::LastOperator);
+        }
         Ok(before.role)
     }
 
-    /// Removes an operator, whose sessions end by that. Two who remove each other at the same moment both do; the password
-    /// of the configuration then lets the next one in.
+    /// Removes an operator, whose sessions end by that. Of two who remove each other at the same moment one stays at least.
     ///
     /// # Errors
     /// [`PeopleError::NoSuchUser`], [`PeopleError::LastOperator`], and when the store does not answer.
@@ -83,9 +83,15 @@ impl People {
         self.must_leave_another(login).await?;
         for _ in 0..super::MAX_RACES {
             let operator: Operator = self.find_someone(login).await?;
-            if self.store.remove_operator(&operator).await? {
-                return Ok(());
+            if !self.store.remove_operator(&operator).await? {
+                continue;
             }
+            if operator.role == OperatorRole::Operator && !self.has_operators().await? {
+                // Another one was removed at the same moment: whoever sees that nobody is left undoes it.
+                self.store.insert_operator(&operator).await?;
+                return Err(PeopleError::LastOperator);
+            }
+            return Ok(());
         }
         Err(PeopleError::Raced)
     }
@@ -98,75 +104,6 @@ impl People {
         operators.retain(|operator| operator.login != *login);
         if is_one && directors(&operators) == 0 { Err(PeopleError::LastOperator) } else { Ok(()) }
     }
-
-    /// Lets in whoever has the password of the configuration. Once there are named operators, only
-    /// [`People::is_setting_up`] says whether that opens anything.
-    ///
-    /// # Errors
-    /// When store or randomness fail.
-    pub async fn sign_operator_in(
-        &self,
-        credential: &OperatorCredential,
-        presented: &Secret<String>,
-        origin: Origin,
-    ) -> Result<Option<Secret<String>>, PeopleError> {
-        if !credential.is(presented) {
-            return Ok(None);
-        }
-        let Some(fingerprint) = credential.fingerprints.first() else { return Ok(None) };
-        let of = SessionOf::Setup { credential: fingerprint.clone() };
-        self.begin_of(of, SessionStage::Whole, origin, self.clock.now()).await.map(Some)
-    }
-
-    /// Whether a session with this token was begun with this credential. Looking keeps no session alive.
-    ///
-    /// # Errors
-    /// When the store does not answer.
-    pub async fn is_still_operator(
-        &self,
-        credential: &OperatorCredential,
-        token: &str,
-    ) -> Result<bool, PeopleError> {
-        Ok(self.operator_session(credential, token).await?.is_some())
-    }
-
-    /// The same of one in which something is done now: it goes on.
-    ///
-    /// # Errors
-    /// When the store does not answer.
-    pub async fn is_operator(
-        &self,
-        credential: &OperatorCredential,
-        token: &str,
-    ) -> Result<bool, PeopleError> {
-        let Some(session) = self.operator_session(credential, token).await? else { return Ok(false) };
-        self.note_use(session).await?;
-        Ok(true)
-    }
-
-    async fn operator_session(
-        &self,
-        credential: &OperatorCredential,
-        token: &str,
-    ) -> Result<Option<Session>, PeopleError> {
-        let session = self.live_session(token).await?;
-        Ok(session.filter(|session| match &session.of {
-            SessionOf::Setup { credential: begun } => credential.fingerprints.contains(begun),
-            SessionOf::User { .. } | SessionOf::Operator { .. } => false,
-        }))
-    }
-
-    /// Whether a session with this token may make the first operator: while there is none.
-    ///
-    /// # Errors
-    /// When the store does not answer.
-    pub async fn is_setting_up(
-        &self,
-        credential: &OperatorCredential,
-        token: &str,
-    ) -> Result<bool, PeopleError> {
-        Ok(self.is_operator(credential, token).await? && !self.has_operators().await?)
-    }
 }
 
 /// Those who may do everything.
@@ -174,24 +111,18 @@ fn directors(operators: &[Operator]) -> usize {
     operators.iter().filter(|operator| operator.role == OperatorRole::Operator).count()
 }
 
-/// What lets the first operator in, from the configuration.
+/// What makes the first operator, from the configuration.
 #[derive(Clone)]
-pub struct OperatorCredential {
-    password: Secret<String>,
-    /// Under each secret key that is held, the newest first.
-    fingerprints: Vec<String>,
-}
+pub struct SetupPassword(Secret<String>);
 
-impl OperatorCredential {
-    /// The credential, and under the service's secret keys what is stored of it in sessions.
-    pub fn new<'a>(password: Secret<String>, secret_keys: impl IntoIterator<Item = &'a [u8]>) -> Self {
-        let parts = [b"quita operator 1", password.expose().as_bytes()];
-        let fingerprints = secret_keys.into_iter().map(|key| hex(&mac(key, &parts))).collect();
-        Self { password, fingerprints }
+impl SetupPassword {
+    /// This one.
+    pub const fn new(password: Secret<String>) -> Self {
+        Self(password)
     }
 
-    /// Takes the same time whatever differs, but for the length.
-    pub(crate) fn is(&self, presented: &Secret<String>) -> bool {
-        self.password.expose().as_bytes().ct_eq(presented.expose().as_bytes()).into()
+    /// Whether it is what somebody presents. Takes the same time whatever differs, but for the length.
+    pub fn is(&self, presented: &Secret<String>) -> bool {
+        self.0.expose().as_bytes().ct_eq(presented.expose().as_bytes()).into()
     }
 }

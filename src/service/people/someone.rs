@@ -62,7 +62,7 @@ impl Someone for User {
     fn noted_in(of: &SessionOf) -> Option<(&Login, u32)> {
         match of {
             SessionOf::User { login, password_version } => Some((login, *password_version)),
-            SessionOf::Operator { .. } | SessionOf::Setup { .. } => None,
+            SessionOf::Operator { .. } => None,
         }
     }
 
@@ -104,7 +104,7 @@ impl Someone for Operator {
     fn noted_in(of: &SessionOf) -> Option<(&Login, u32)> {
         match of {
             SessionOf::Operator { login, password_version } => Some((login, *password_version)),
-            SessionOf::User { .. } | SessionOf::Setup { .. } => None,
+            SessionOf::User { .. } => None,
         }
     }
 

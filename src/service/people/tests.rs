@@ -155,35 +155,6 @@ async fn a_session_ends_when_it_is_signed_out_and_by_itself() {
 }
 
 #[tokio::test]
-async fn an_operator_session_is_of_one_credential_and_of_no_user() {
-    let office = office();
-    let credential =
-        |password: &str, key: &[u8]| OperatorCredential::new(Secret::new(password.into()), [key]);
-    let ours = credential("one long password", b"key");
-    let presented = |text: &str| Secret::new(String::from(text));
-    assert!(
-        office
-            .people
-            .sign_operator_in(&ours, &presented("another password"), origin())
-            .await
-            .unwrap()
-            .is_none()
-    );
-    assert!(office.people.sign_operator_in(&ours, &presented(""), origin()).await.unwrap().is_none());
-    let right = presented("one long password");
-    let token = office.people.sign_operator_in(&ours, &right, origin());
-    let token = token.await.unwrap().unwrap();
-    assert!(office.people.is_operator(&ours, token.expose()).await.unwrap());
-    for other in [credential("another password", b"key"), credential("one long password", b"another key")] {
-        assert!(!office.people.is_operator(&other, token.expose()).await.unwrap());
-    }
-    assert!(!office.is_in(&token).await, "the operator is no merchant's user");
-    let user = office.create("loja", "ana@loja.example", Role::Owner).await;
-    let session = office.sign_in("ana@loja.example", &user).await.unwrap();
-    assert!(!office.people.is_operator(&ours, session.token.expose()).await.unwrap());
-}
-
-#[tokio::test]
 async fn a_session_in_which_nothing_is_done_ends_and_looking_keeps_none_alive() {
     let office = office();
     let password = office.create("loja", "ana@loja.example", Role::Owner).await;
@@ -530,15 +501,35 @@ async fn operators_are_people_of_their_own_and_one_is_always_left() {
 }
 
 #[tokio::test]
-async fn the_configured_password_sets_up_while_there_is_no_operator() {
+async fn the_first_operator_is_one_alone_and_chooses_no_weak_password() {
     let office = office();
-    let credential = OperatorCredential::new(Secret::new("one long password".into()), [&b"key"[..]]);
-    let password = Secret::new(String::from("one long password"));
-    let token = office.people.sign_operator_in(&credential, &password, origin()).await.unwrap().unwrap();
-    let is_setting_up = async || office.people.is_setting_up(&credential, token.expose()).await.unwrap();
-    assert!(is_setting_up().await);
-    office.people.create_operator(login("ana@quita.example"), OperatorRole::Operator).await.unwrap();
-    assert!(!is_setting_up().await);
-    office.pass(15 * 60_000);
-    assert!(!office.people.is_operator(&credential, token.expose()).await.unwrap(), "it was idle");
+    let setup = SetupPassword::new(Secret::new("one long password".into()));
+    let presented = |text: &str| setup.is(&Secret::new(text.into()));
+    assert_eq!(["one long password", "another password", ""].map(presented), [true, false, false]);
+    let make = async |who: &str, password: &str| {
+        let password = Secret::new(String::from(password));
+        office.people.create_first_operator(login(who), &password, origin()).await
+    };
+    let weak = make("ana@quita.example", "aaaaaaaaaaaaaaaaaaaa").await;
+    assert!(matches!(weak, Err(PeopleError::Weak(_))));
+    let session = make("ana@quita.example", "um barco verde na janela dela").await.unwrap();
+    assert!(office.people.visit::<Operator>(session.token.expose()).await.unwrap().is_some());
+    let second = make("bia@quita.example", "sete barcos azuis no quintal").await;
+    assert!(matches!(second, Err(PeopleError::NotFirst)));
+    assert_eq!(office.people.operators().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn of_operators_who_remove_each_other_at_once_one_stays() {
+    let office = office();
+    let both = ["ana@quita.example", "bia@quita.example"].map(login);
+    for round in 0..8 {
+        for one in &both {
+            office.people.create_operator(one.clone(), OperatorRole::Operator).await.ok();
+        }
+        let [ana, bia] = [&both[0], &both[1]].map(|one| office.people.remove_operator(one));
+        let (ana, bia) = tokio::join!(ana, bia);
+        assert!(ana.is_err() || bia.is_err(), "{round}");
+        assert!(office.people.has_operators().await.unwrap(), "{round}");
+    }
 }

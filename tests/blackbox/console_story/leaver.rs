@@ -34,6 +34,8 @@ fn an_owner_removes_somebody_with_their_keys_but_for_one() {
     assert_eq!(browser.count("#known-keys input[type=\"checkbox\"]:checked"), 2);
     assert_eq!(browser.count("#known-secrets a"), 1);
     browser.look("removal");
+    browser.in_the_dark();
+    browser.check_fits("removal-dark");
     browser.click(&format!("#known-keys input[value=\"{}\"][type=\"checkbox\"]", id_of(&stays)));
     browser.submit();
     browser.wait_for_text("main", "Person removed.");

@@ -30,6 +30,12 @@ impl Browser {
         self.driver.command("Emulation.setDeviceMetricsOverride", &phone);
     }
 
+    /// Has the pages shown as to somebody who prefers the dark.
+    pub(crate) fn in_the_dark(&self) {
+        let dark = json!({"features": [{"name": "prefers-color-scheme", "value": "dark"}]});
+        self.driver.command("Emulation.setEmulatedMedia", &dark);
+    }
+
     pub(crate) fn go_to(&self, url: &str) {
         self.driver.post("url", &json!({ "url": url }));
     }
