@@ -6,5 +6,6 @@ mod leaver;
 mod overview;
 mod owner;
 mod routing;
+mod second_factor;
 mod viewer;
 mod ways_to_look;

@@ -14,7 +14,7 @@ use quita_domain::secret::Secret;
 use super::MerchantConsole;
 use super::texts::Texts;
 use super::visitor::{Entrant, with_next};
-use crate::console::kit::answer::{html, see_other_with};
+use crate::console::kit::answer::{html, see_other, see_other_with};
 use crate::console::kit::devices::Device;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::{Form, SignedForm};
@@ -89,16 +89,32 @@ pub(crate) async fn show_code(
     request: HttpRequest,
     wanted: Query<Wanted>,
 ) -> Result<HttpResponse, Failure> {
-    let token = half(&console, &request).await?;
-    html(&CodePage { frame: bare_frame(&token), next: wanted.into_inner().next, failed: None })
+    let (token, progress) = progress(&console, &request).await?;
+    let next = wanted.into_inner().next;
+    match progress {
+        Progress::CodeIsDue => html(&CodePage { frame: bare_frame(&token), next, failed: None }),
+        Progress::IsIn => Ok(see_other(own_address("/console", &next))),
+    }
 }
 
-/// The token of a session in which the second factor is still to be given.
-async fn half(console: &MerchantConsole, request: &HttpRequest) -> Result<Secret<String>, Failure> {
-    let begin_again = || Failure::SignedOut(None);
-    let token = console.cookies.session(request).ok_or_else(begin_again)?;
-    console.people.half::<User>(token.expose()).await?.ok_or_else(begin_again)?;
-    Ok(token)
+/// How far a session has come.
+enum Progress {
+    CodeIsDue,
+    IsIn,
+}
+
+/// The token of a session, and how far it has come.
+async fn progress(
+    console: &MerchantConsole,
+    request: &HttpRequest,
+) -> Result<(Secret<String>, Progress), Failure> {
+    let signed_out = || Failure::signed_out(request);
+    let token = console.cookies.session(request).ok_or_else(signed_out)?;
+    if console.people.half::<User>(token.expose()).await?.is_some() {
+        return Ok((token, Progress::CodeIsDue));
+    }
+    console.people.watch::<User>(token.expose()).await?.ok_or_else(signed_out)?;
+    Ok((token, Progress::IsIn))
 }
 
 /// `POST /console/sign-in/code`
@@ -107,8 +123,11 @@ pub(crate) async fn give_code(
     request: HttpRequest,
     payload: Payload,
 ) -> Result<HttpResponse, Failure> {
-    let token = half(&console, &request).await?;
+    let (token, progress) = progress(&console, &request).await?;
     let form = Form::read(&request, payload, [&token]).await?;
+    if let Progress::IsIn = progress {
+        return Ok(see_other(own_address("/console", form.text("next"))));
+    }
     let (next, from) = (form.text("next"), address_of(&request, console.is_behind_proxy));
     console.attempts.count_in_session(&token).map_err(Failure::TooMany)?;
     let given = form.secret("code");
@@ -148,6 +167,9 @@ async fn note_given(user: &User, given: Given, from: IpAddr, console: &MerchantC
 
 /// `GET /console/sign-in/password`: for who has a password that somebody else made.
 pub(crate) async fn show_password(entrant: Entrant, wanted: Query<Wanted>) -> Result<HttpResponse, Failure> {
+    if !entrant.0.user.credentials.must_change_password {
+        return Ok(see_other(own_address("/console", &wanted.next)));
+    }
     let frame = bare_frame(&entrant.0.token);
     html(&GivenPasswordPage { frame, next: wanted.into_inner().next, failed: None })
 }
@@ -158,8 +180,11 @@ pub(crate) async fn choose_password(
     sent: SignedForm<Entrant>,
 ) -> Result<HttpResponse, Failure> {
     let SignedForm { visitor: Entrant(visitor), form } = sent;
-    console.attempts.count_in_session(&visitor.token).map_err(Failure::TooMany)?;
     let next = form.text("next");
+    if !visitor.user.credentials.must_change_password {
+        return Ok(see_other(own_address("/console", next)));
+    }
+    console.attempts.count_in_session(&visitor.token).map_err(Failure::TooMany)?;
     let changed = console.people.replace_given_password(&visitor.signed(), &form.secret("new")).await;
     let session = match changed {
         Ok(session) => session,

@@ -268,3 +268,52 @@ fn people_end_their_own_sessions_and_those_of_nobody_else() {
         desk.page("/console/test/audit").contains("ended sessions of").then_some(())
     });
 }
+
+/// With a wrong proof beside it, each of these asks again instead of doing what it is for.
+#[test]
+fn what_a_thief_of_a_session_must_not_do_wants_a_proof() {
+    let app = TestApp::new();
+    let account = Account::create(&app, "shop", "ana@shop.example", "owner");
+    let hired = Account::create(&app, "shop", "vera@shop.example", "viewer");
+    let policy = "/console/test/people/policy";
+    let owner = Visitor::signed_in(&app, &account);
+    assert_eq!(owner.post(policy, &[("confirmRefundsAbove", "5.00")]).status, 303);
+    let id = app.client().create(&crate::support::pix(10_000))["transactionId"].as_str().unwrap().to_owned();
+    app.client().post_empty(&format!("/sandbox/payments/{id}/pay")).expect(200);
+    let refund = format!("/console/test/payments/{id}/refund");
+    let key = ("key", "01980000-0000-7000-8000-000000000001");
+    let attempts: [(&str, Vec<(&str, &str)>); 8] = [
+        ("/console/live/applications/default/keys", vec![("scope", "payments:write")]),
+        ("/console/test/applications", vec![("name", "evil")]),
+        ("/console/test/applications/default/secret/rotate", vec![]),
+        ("/console/test/people", vec![("email", "eve@evil.example"), ("role", "owner")]),
+        ("/console/test/people/vera@shop.example/role", vec![("role", "owner")]),
+        ("/console/test/people/vera@shop.example/reset", vec![]),
+        (policy, vec![("secondFactorRequired", "true")]),
+        (&refund, vec![key, ("amount", "5.01")]),
+    ];
+    // One session has no more than eight.
+    let thieves = [Visitor::signed_in(&app, &account), Visitor::signed_in(&app, &account)];
+    for (thief, (path, fields)) in thieves.iter().cycle().zip(&attempts) {
+        let wrong = thief.post(path, &[&fields[..], &[("confirm", "wrong")]].concat());
+        let page = wrong.text();
+        assert!(wrong.status == 403 && page.contains("Confirm that it is you"), "{path}: {wrong}");
+        assert!(page.contains(&format!("action=\"{path}\"")), "{path}: {page}");
+        for (name, value) in fields {
+            let kept = format!("name=\"{name}\" value=\"{value}\"");
+            assert!(page.contains(&kept), "{kept}: {page}");
+        }
+    }
+    let users = app.quita(&["users", "list", "--merchant", "shop"]).output();
+    assert!(users.contains("vera@shop.example\tviewer") && !users.contains("eve@"), "{users}");
+    assert_eq!(app.client().payment(&id)["refundedAmount"], "0.00");
+    assert!(
+        Visitor::signed_in(&app, &hired).get("/console/test").status == 200,
+        "nothing was required or reset"
+    );
+    let below = owner.post(&refund, &[key, ("amount", "5.00"), ("confirm", "wrong")]);
+    assert_eq!(below.status, 303, "up to the limit nobody is asked: {below}");
+    let (path, fields) = &attempts[4];
+    let proven = owner.post(path, &[&fields[..], &[("confirm", &*account.password)]].concat());
+    assert_eq!(proven.status, 303, "{proven}");
+}

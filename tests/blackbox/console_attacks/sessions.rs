@@ -163,6 +163,7 @@ fn a_change_of_a_user_counts_at_once_and_closes_open_pages() {
     assert_eq!(here.get(ACCOUNT).status, 303);
     let password = element(&reset.text(), "secret");
     let again = Visitor::signed_in(&app, &Account { password, ..hired });
+    again.choose_password("um céu de cada vez, devagar");
     let mut open_again = EventStream::open(&app, &again, "/console/test/payments/stream");
     assert!(open_again.next().unwrap().contains("No payment"));
     assert_eq!(owner.post(&format!("{person}/remove"), &[]).status, 303);
