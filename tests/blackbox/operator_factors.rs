@@ -1,6 +1,6 @@
 //! Operators with a second factor: what the password alone opens, and what becomes of a code that was used.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 use totp_rs::{Algorithm, Builder};
 
@@ -11,7 +11,7 @@ fn code(secret: &str, seconds: u64) -> String {
     let secret = totp_rs::Secret::try_from_base32(secret).unwrap();
     let totp =
         Builder::new().with_algorithm(Algorithm::SHA1).with_digits(6).with_secret(secret).build().unwrap();
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let now = UNIX_EPOCH.elapsed().unwrap().as_secs();
     totp.generate(now + seconds).to_string()
 }
 
