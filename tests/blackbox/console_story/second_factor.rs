@@ -43,7 +43,7 @@ fn a_second_factor_is_set_up_given_proven_once_more_and_lost() {
     browser.enter("#code", "000000");
     browser.submit();
     browser.wait_for_text("[role=alert]", "not a code of this key");
-    browser.enter("#code", &authenticator.code(&secret, -1));
+    browser.enter("#code", &authenticator.code(&secret, 0));
     browser.submit();
     browser.wait_for_text("h1", "Recovery codes");
     browser.check_fits("recovery-codes");
@@ -76,7 +76,7 @@ fn sign_in_with_a_code(
     browser.enter("#code", "000000");
     browser.submit();
     browser.wait_for_text("[role=alert]", "The code is wrong");
-    browser.enter("#code", &authenticator.code(secret, 0));
+    browser.enter("#code", &authenticator.code(secret, 1));
     browser.submit();
     browser.wait_for_address("/console/test/account");
 }
