@@ -15,6 +15,7 @@ mod http_client;
 mod keys;
 mod listen;
 mod load;
+mod operators;
 mod output;
 mod privacy;
 mod reconcile;

@@ -32,6 +32,7 @@ use quita_domain::secret::Secret;
 use quita_ports::Clock;
 use url::Url;
 
+use crate::service::people::DEFAULT_SESSION_IDLE;
 use acquirer::{AcquirerConfig, SandboxDefaults, Surroundings, TIME_OUT_FORM, number, parse_time_out};
 use duration::{DURATION_FORM, parse_duration, parse_long_duration};
 use otlp::OtlpConfig;
@@ -63,6 +64,8 @@ pub struct Config {
     pub shutdown_time: Duration,
     /// How long a transaction's actor stays in memory after its last message.
     pub idle_after: Duration,
+    /// How long a session of the consoles goes on without anything being done in it.
+    pub session_idle: Duration,
     /// Instalments that a card payment may have.
     pub max_installments: u8,
     /// How long the payer of a sandbox takes that states nothing else.
@@ -178,6 +181,9 @@ impl Config {
             idle_after: settings
                 .read("idle-after", IDLE_AFTER_FORM, parse_idle_after)
                 .unwrap_or(DEFAULT_IDLE_AFTER),
+            session_idle: settings
+                .read("session-idle", SESSION_IDLE_FORM, parse_session_idle)
+                .unwrap_or(DEFAULT_SESSION_IDLE),
             max_installments: settings
                 .read("max-installments", "1 to 12", |text| number(text, 1, MAX_INSTALLMENTS))
                 .unwrap_or(MAX_INSTALLMENTS),
@@ -267,6 +273,7 @@ const DEFAULT_RATE_LIMIT: u32 = 200;
 const DEFAULT_SHUTDOWN_TIME: Duration = Duration::from_secs(10);
 const DEFAULT_IDLE_AFTER: Duration = Duration::from_secs(3);
 const IDLE_AFTER_FORM: &str = "100ms to 1h";
+const SESSION_IDLE_FORM: &str = "1s to 12h";
 const DEFAULT_SETTLE_AFTER: Duration = Duration::from_secs(2);
 const DEFAULT_SANDBOX_TIME_OUT: Duration = Duration::from_secs(2);
 const MAX_INSTALLMENTS: u8 = 12;
@@ -297,6 +304,11 @@ fn parse_idle_after(text: &str) -> Option<Duration> {
 
 fn parse_retention(text: &str) -> Option<Duration> {
     parse_long_duration(text).filter(|duration| *duration >= A_DAY)
+}
+
+fn parse_session_idle(text: &str) -> Option<Duration> {
+    let bounds = Duration::from_secs(1)..=Duration::from_secs(12 * 3_600);
+    parse_duration(text).filter(|duration| bounds.contains(duration))
 }
 
 const fn default_reconcile_at() -> Option<NaiveTime> {

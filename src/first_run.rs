@@ -43,7 +43,7 @@ async fn create_demo_user_if_nobody(people: &People) -> anyhow::Result<Option<(L
         return Ok(None);
     }
     let merchant = MerchantId::new(DEMO_MERCHANT);
-    match people.create(merchant, login.clone(), Role::Owner).await {
+    match people.create_own(merchant, login.clone(), Role::Owner).await {
         Ok(password) => Ok(Some((login, password.expose().clone()))),
         // Another process on the same store was faster, and has told the password.
         Err(PeopleError::Taken(_)) => Ok(None),
@@ -88,13 +88,15 @@ impl Welcome {
     fn of_user(&self, config: &Config, api: SocketAddr, ops: SocketAddr) -> String {
         let Some((login, password)) = &self.user else { return String::new() };
         let operator = match config.operator_password.as_ref().map(Secret::expose) {
-            Some(known) if known == DEVELOPMENT_PASSWORD => format!("password: {DEVELOPMENT_PASSWORD}"),
-            Some(_) => "password: the one that you configured".into(),
-            None => "closed until you set QUITA_OPERATOR_PASSWORD".into(),
+            Some(known) if known == DEVELOPMENT_PASSWORD => {
+                format!("make the first operator there, with the password {DEVELOPMENT_PASSWORD}")
+            }
+            Some(_) => "make the first operator there, with the password that you configured".into(),
+            None => "make the first operator with `quita users operators create --email YOU`".into(),
         };
         format!(
             "\nMerchants\u{2019} console: http://{api}/console/\n  sign in as {login}, password {password} (shown only this \
-             once)\nOperator\u{2019}s console: http://{ops}/\n  {operator}\n"
+             once)\nOperators\u{2019} console: http://{ops}/\n  {operator}\n"
         )
     }
 }

@@ -12,6 +12,7 @@ mod docs;
 mod edge;
 mod errors;
 mod idempotency;
+mod key_expiry;
 mod notifications;
 mod operations;
 mod page_routes;
@@ -30,5 +31,6 @@ pub use routes::configure;
 
 pub(crate) use body::BODY_TIME_OUT;
 pub(crate) use errors::ApiError;
+pub(crate) use key_expiry::with_key_expiry;
 pub(crate) use request_id::{not_found, with_request_id};
 pub(crate) use traced::traced;

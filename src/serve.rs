@@ -23,13 +23,13 @@ use crate::acquirers::{Link, LinkMetrics, Reload, ReloadMetrics, Site, keep_regi
 use crate::config::{Config, Environment};
 use crate::console::merchant::{self, MerchantConsole};
 use crate::console::operator::OperatorConsole;
-use crate::http::{self, Edge, traced, with_request_id};
+use crate::http::{self, Edge, traced, with_key_expiry, with_request_id};
 use crate::keyring::{Keyring, heed_secret_keys};
 use crate::listener::{ConnectionLimits, ConnectionMetrics, Listener, Places, cannot_listen, open_files};
 use crate::nightly::Nightly;
 use crate::ops::KnownHosts;
 use crate::retention::{Retention, follow_erasures};
-use crate::service::access::{Access, KeyVerifier};
+use crate::service::access::{Access, EndingKeys, KeyVerifier};
 use crate::service::audit::Audit;
 use crate::service::people::People;
 use crate::service::refused_sign_ins::RefusedSignIns;
@@ -148,6 +148,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let console = Data::new(console);
     let streams = Arc::clone(&console.streams);
     let uses = actix_web::rt::spawn(store_last_uses(edge.clone()));
+    let ending = EndingKeys::register(store.clone(), Arc::clone(&clock), &registry)?;
     let connections = ConnectionMetrics::register(&registry)?;
     let limits = ConnectionLimits::of_api(open_files, config.behind_proxy);
     let listener = Listener {
@@ -164,7 +165,8 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
         Nightly::new(&config, store.clone(), Arc::clone(&clock), (links.clone(), system.operators()));
     let retention = Retention::new(&config, store.clone(), Arc::clone(&clock), &registry)?;
     let erased = follow_erasures(store.clone(), system.payments(), store.last_erasure().await?);
-    let operators = OperatorConsole::new(system.operators(), system.payments(), (store, clock), &config, log)
+    let console = (&config, strongbox.clone());
+    let operators = OperatorConsole::new(system.operators(), system.payments(), (store, clock), console, log)
         .with_links(links.clone());
     let listener = Listener {
         socket: ops_socket,
@@ -187,6 +189,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let nightly = actix_web::rt::spawn(nightly.run());
     let retention = actix_web::rt::spawn(retention.run());
     let erased = actix_web::rt::spawn(erased);
+    let ending = actix_web::rt::spawn(ending.run());
     let registering = actix_web::rt::spawn(keep_registering(links));
     let keys = actix_web::rt::spawn(heed_secret_keys(strongbox, keyring));
     let noting = Arc::clone(&refused);
@@ -195,6 +198,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     nightly.abort();
     retention.abort();
     erased.abort();
+    ending.abort();
     registering.abort();
     keys.abort();
     uses.abort();
@@ -267,6 +271,7 @@ fn listen(
         let traced = from_fn(move |request, next| traced(tracer.clone(), request, next));
         App::new()
             .wrap(Condition::new(is_traced, traced))
+            .wrap(from_fn(with_key_expiry))
             .wrap(from_fn(with_request_id))
             .configure(|config| merchant::configure(config, console))
             .configure(|config| http::configure(config, edge))

@@ -3,6 +3,7 @@
 
 pub mod access;
 pub mod audit;
+pub mod holdings;
 pub mod people;
 
 pub(crate) mod limiter;

@@ -32,7 +32,7 @@ pub use limits::{Limits, WebhookLimits};
 pub use operators::{Asked, Operators};
 pub use payments::{Operated, Payments};
 pub use reconciliation::{List, NotReconciled, RECONCILED_AT_ONCE, Reconciler, Tell};
-pub use secret_keys::{Moved, SecretKeyError, Strongbox, Unmoved, Which};
+pub use secret_keys::{Moved, MovedPeople, SecretKeyError, Strongbox, Unmoved, UnmovedPerson, Which};
 pub use system::{ActorSystem, Placement, Ports};
 pub use transaction::messages::{CreatePayment, Created};
 pub use upkeep::node::NodeIdentity;

@@ -5,15 +5,17 @@
 
 mod audit_key;
 mod moving;
+mod moving_people;
 
 use std::sync::Arc;
 
 use quita_domain::secret::Secret;
-use quita_domain::secret_key::{IdKeys, KeyRecord, SecretKeyId, SecretPlace, StoredSecret};
+use quita_domain::secret_key::{IdKeys, KeyRecord, SealedSecret, SecretKeyId, SecretPlace, StoredSecret};
 use quita_ports::{SecretKeyStore, StoreError, Vault, VaultError};
 use thiserror::Error;
 
 pub use moving::{Moved, Unmoved, Which};
+pub use moving_people::{MovedPeople, UnmovedPerson};
 
 /// Writers that may be faster in a row before something is given up.
 const MAX_RACES: usize = 8;
@@ -130,8 +132,20 @@ impl Strongbox {
         secret: &Secret<String>,
         place: &SecretPlace,
     ) -> Result<StoredSecret, SecretKeyError> {
+        self.seal_secret(secret, place).await.map(StoredSecret::Sealed)
+    }
+
+    /// The same, of what never was in clear in any store.
+    ///
+    /// # Errors
+    /// [`SecretKeyError`].
+    pub async fn seal_secret(
+        &self,
+        secret: &Secret<String>,
+        place: &SecretPlace,
+    ) -> Result<SealedSecret, SecretKeyError> {
         let current = self.current().await?;
-        Ok(StoredSecret::Sealed(self.vault.seal(&current, secret, place)?))
+        Ok(self.vault.seal(&current, secret, place)?)
     }
 
     /// Reads a secret as the store has it.

@@ -11,7 +11,7 @@ use subtle::ConstantTimeEq;
 use crate::identity::{ApplicationName, MerchantId, Mode, Owner};
 use crate::secret::Secret;
 use crate::text::hex;
-use crate::time::Timestamp;
+use crate::time::{DAY_MS, Timestamp};
 
 pub use signing::{MAX_LIVE_SECRETS, SECRET_OVERLAP_MS, SigningSecret, SigningSecrets, TooManySecrets};
 
@@ -72,6 +72,9 @@ impl Scope {
     }
 }
 
+/// How long before its end everybody is warned of a key's end.
+pub const KEY_WARNING_MS: u64 = 30 * DAY_MS;
+
 /// An API key as it is stored: never the secret, only its SHA-256.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -86,6 +89,9 @@ pub struct ApiKey {
     pub scopes: Vec<Scope>,
     /// When it was made.
     pub created_at: Timestamp,
+    /// Who made it, and so was shown it: a user's e-mail address, `command line` or `first start`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made_by: Option<String>,
     /// When it stops working by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
@@ -101,6 +107,11 @@ impl ApiKey {
     /// Whether it works at this time.
     pub fn is_live(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|at| at > now)
+    }
+
+    /// When it ends, if it works and that is soon enough to be warned of.
+    pub fn ends_soon(&self, now: Timestamp) -> Option<Timestamp> {
+        self.expires_at.filter(|at| self.is_live(now) && *at <= now.plus_ms(KEY_WARNING_MS))
     }
 
     /// Whether `presented` is this key. Takes the same time whatever differs.
@@ -173,6 +184,7 @@ mod tests {
             secret_hash: presented.secret_hash(),
             scopes: Scope::ALL.to_vec(),
             created_at: Timestamp::default(),
+            made_by: None,
             expires_at: None,
             revoked_at: None,
             last_used_at: None,
@@ -211,5 +223,20 @@ mod tests {
         key.expires_at = None;
         key.revoked_at = Some(at);
         assert!(!key.is_live(at));
+    }
+
+    #[test]
+    fn a_key_is_warned_of_for_thirty_days_before_its_end_while_it_works() {
+        let end = Timestamp::from_millis(100 * 86_400_000);
+        let mut key = key(&PresentedKey::from_random(Mode::Test, [1; 8], [2; 32]));
+        let days_before = |days: i64| Timestamp::from_millis(end.millis() - days * 86_400_000);
+        assert_eq!(key.ends_soon(days_before(1)), None, "it never ends");
+        key.expires_at = Some(end);
+        assert_eq!(
+            [31, 30, 1, 0].map(|days| key.ends_soon(days_before(days)).is_some()),
+            [false, true, true, false]
+        );
+        key.revoked_at = Some(days_before(9));
+        assert_eq!(key.ends_soon(days_before(1)), None);
     }
 }

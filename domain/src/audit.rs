@@ -78,6 +78,24 @@ actions! {
     UserRoleChanged = "user.role_changed",
     /// Gave a user a new password, or changed the own one.
     PasswordChanged = "user.password_changed",
+    /// Set up a second factor, in place of another if there was one.
+    SecondFactorSetUp = "second_factor.set_up",
+    /// Took a second factor away: the own one, or that of somebody who lost it.
+    SecondFactorRemoved = "second_factor.removed",
+    /// Made new recovery codes, in place of those before.
+    RecoveryCodesMade = "recovery_codes.made",
+    /// Proved with a recovery code who it is.
+    RecoveryCodeUsed = "recovery_code.used",
+    /// Ended sessions of the own from another.
+    SessionsEnded = "sessions.ended",
+    /// Changed what is asked of a merchant's people.
+    PolicyChanged = "policy.changed",
+    /// Made an operator.
+    OperatorCreated = "operator.created",
+    /// Gave an operator another role.
+    OperatorRoleChanged = "operator.role_changed",
+    /// Removed an operator.
+    OperatorRemoved = "operator.removed",
     /// Removed a user.
     UserRemoved = "user.removed",
     /// Made an application.

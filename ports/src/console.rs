@@ -6,7 +6,7 @@ use quita_domain::audit::chain::{ChainHead, ChainKey, ChainedEntry, NewAuditEntr
 use quita_domain::audit::{AuditCursor, AuditErasure, AuditScope};
 use quita_domain::figures::{Figure, FiguresFilter};
 use quita_domain::identity::MerchantId;
-use quita_domain::people::{Login, Session, User};
+use quita_domain::people::{Login, MerchantPolicy, Operator, Session, User};
 use quita_domain::time::Timestamp;
 
 use crate::erasure::ErasureStore;
@@ -15,7 +15,7 @@ use crate::reconciliation::ReconciliationStore;
 use crate::secret_keys::SecretKeyStore;
 use crate::store::{AccessStore, Store, StoreError};
 
-/// Users and sessions.
+/// Users, operators and sessions.
 #[async_trait]
 pub trait PeopleStore: Send + Sync + 'static {
     /// Stores a new user; `false` if the login is taken, whosever it is.
@@ -36,11 +36,43 @@ pub trait PeopleStore: Send + Sync + 'static {
     /// Removes this user of this merchant; `false` if there is none.
     async fn remove_user(&self, user: &User) -> Result<bool, StoreError>;
 
+    /// Users of all merchants, by login, after this one, at most `limit`.
+    async fn users_after(&self, after: Option<&Login>, limit: usize) -> Result<Vec<User>, StoreError>;
+
+    /// What the owners of a merchant ask of its people; nothing, if they never said.
+    async fn policy(&self, merchant: &MerchantId) -> Result<MerchantPolicy, StoreError>;
+
+    /// Replaces that.
+    async fn put_policy(&self, merchant: &MerchantId, policy: &MerchantPolicy) -> Result<(), StoreError>;
+
+    /// Stores a new operator; `false` if another operator has the login.
+    async fn insert_operator(&self, operator: &Operator) -> Result<bool, StoreError>;
+
+    /// The operator with this login.
+    async fn operator(&self, login: &Login) -> Result<Option<Operator>, StoreError>;
+
+    /// Every operator, by login. There are few.
+    async fn operators(&self) -> Result<Vec<Operator>, StoreError>;
+
+    /// Replaces an operator, whose login stays, if it is still as `before`; `false` if somebody was faster.
+    async fn replace_operator(&self, before: &Operator, after: &Operator) -> Result<bool, StoreError>;
+
+    /// Removes this operator, if it is still so; `false` if not.
+    async fn remove_operator(&self, operator: &Operator) -> Result<bool, StoreError>;
+
     /// Stores a session. Those that had ended when it began may be forgotten.
     async fn insert_session(&self, session: &Session) -> Result<(), StoreError>;
 
     /// The session with this id.
     async fn session(&self, id: &str) -> Result<Option<Session>, StoreError>;
+
+    /// The sessions of one person that are not forgotten yet, in any order: [`SessionOf::person`].
+    ///
+    /// [`SessionOf::person`]: quita_domain::people::SessionOf::person
+    async fn sessions_of(&self, person: &str) -> Result<Vec<Session>, StoreError>;
+
+    /// Replaces a session, whose id, owner and end stay, if it is still as `before`; `false` if it is not, or is gone.
+    async fn replace_session(&self, before: &Session, after: &Session) -> Result<bool, StoreError>;
 
     /// Forgets a session, if there is one with this id.
     async fn remove_session(&self, id: &str) -> Result<(), StoreError>;

@@ -7,6 +7,7 @@ use quita_domain::secret::Secret;
 use quita_domain::secret_key::{KeyRecord, SealedSecret, SecretKeyId, SecretPlace, StoredSecret};
 use thiserror::Error;
 
+use crate::console::PeopleStore;
 use crate::store::{AccessStore, StoreError};
 
 /// Why a secret was not sealed or not opened.
@@ -68,7 +69,7 @@ pub type ApplicationPlace = (MerchantId, ApplicationName);
 
 /// Which secret key the store works with, and everything that is sealed.
 #[async_trait]
-pub trait SecretKeyStore: AccessStore {
+pub trait SecretKeyStore: AccessStore + PeopleStore {
     /// Which secret key the store works with; none was noted in a new store, or in one of an earlier version.
     async fn key_record(&self) -> Result<Option<KeyRecord>, StoreError>;
 

@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "ben
 import machine  # noqa: E402
 from processes import Process, Quita  # noqa: E402
 
-OPERATOR_PASSWORD = "quita-operator-development"
+SETUP_PASSWORD = "quita-operator-development"
 IDLE_AFTER_S = 25
 SETTLE_SECONDS = 3
 MERCHANT = "loja"
@@ -32,7 +32,7 @@ def cpu_nanoseconds(pid):
     return sum(int(machine.text_of(path).split()[0]) for path in glob.glob(f"/proc/{pid}/task/*/schedstat"))
 
 
-def signed_in(port, root, fields):
+def signed_in(port, root, fields, step="sign-in"):
     """The cookies of a session."""
     cookies = {}
 
@@ -50,7 +50,7 @@ def signed_in(port, root, fields):
 
     _, form = ask("GET", f"{root}/sign-in")
     token = re.search(r'name="formToken" value="([^"]*)"', form).group(1)
-    status, _ = ask("POST", f"{root}/sign-in", urllib.parse.urlencode({"formToken": token, **fields}))
+    status, _ = ask("POST", f"{root}/{step}", urllib.parse.urlencode({"formToken": token, **fields}))
     if status != 303:
         sys.exit(f"signing in was answered with {status}")
     return "; ".join(f"{name}={value}" for name, value in cookies.items())
@@ -113,7 +113,8 @@ def main(program, directory, url, rate, consoles, rounds, seconds):
         [program, "users", "create", "--merchant", MERCHANT, "--email", EMAIL],
         cwd=service.directory, env=service.environment, check=True, capture_output=True,
     )
-    operator = signed_in(service.ops, "", {"password": OPERATOR_PASSWORD})
+    first = {"setup": SETUP_PASSWORD, "email": EMAIL, "password": "sete barcos azuis no quintal"}
+    operator = signed_in(service.ops, "", first, "first-operator")
     merchant = signed_in(service.port, "/console", {"email": EMAIL, "password": made.stdout.decode().strip()})
     actors, payments = (service.ops, "/live", operator), (service.port, "/console/test/payments/stream", merchant)
     # As of so many merchants, or of one who has so many filters: no two share what the service looks at.

@@ -4,6 +4,7 @@ use std::fmt::{self, Display};
 use std::process::ExitCode;
 
 use quita_actors::SecretKeyError;
+use quita_ports::StoreError;
 
 use crate::config::problem::ConfigError;
 use crate::service::access::ManageError;
@@ -60,6 +61,12 @@ impl From<SecretKeyError> for Failure {
 
 impl From<PeopleError> for Failure {
     fn from(error: PeopleError) -> Self {
+        Self::failed(error)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
         Self::failed(error)
     }
 }

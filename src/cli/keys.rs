@@ -44,12 +44,16 @@ pub(super) struct Create {
     /// What it may be used for, comma-separated [default: payments:write,payments:read,webhooks]
     #[arg(long, value_delimiter = ',', value_parser = scope)]
     scopes: Vec<Scope>,
-    /// After how long it stops working, such as 90d [default: never]
-    #[arg(long, value_name = "DURATION", value_parser = lifetime)]
-    expires_in: Option<Duration>,
+    /// After how long it stops working, such as 90d (s, m, h, d); never, if it is never to
+    #[arg(long, value_name = "DURATION", default_value = "365d", value_parser = lifetime)]
+    expires_in: Lifetime,
     #[command(flatten)]
     store: StoreAccessFlags,
 }
+
+/// How long a key works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Lifetime(Option<Duration>);
 
 /// Every key.
 #[derive(Debug, Args)]
@@ -93,11 +97,12 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
             let owner = Owner { merchant, application, mode: create.mode };
             let summary = format!("{} {} {}", owner.mode.as_str(), owner.application, scope_names(&scopes));
             let merchant = owner.merchant.clone();
-            let key = access.create_key(NewKey { owner, scopes, expires_in: create.expires_in }).await?;
+            let ends = end_in_words(create.expires_in);
+            let key = access.create_key(NewKey { owner, scopes, expires_in: create.expires_in.0 }).await?;
             let draft = AuditDraft::of(&merchant, AuditAction::KeyCreated, &key.id).after(summary);
             audited::note(&audit, draft).await;
             output::result(&key.reveal())?;
-            output::note("Keep it now: it is not shown again.");
+            output::note(&format!("Keep it now: it is not shown again. {ends}"));
         }
         KeysCommand::List(list) => {
             let now = SystemClock.now();
@@ -179,9 +184,19 @@ fn scope(text: &str) -> Result<Scope, String> {
     Scope::parse(text).ok_or_else(|| format!("known scopes are {known}"))
 }
 
-fn lifetime(text: &str) -> Result<Duration, String> {
+fn lifetime(text: &str) -> Result<Lifetime, String> {
+    if text == "never" {
+        return Ok(Lifetime(None));
+    }
     let lifetime = parse_duration(text).filter(|duration| !duration.is_zero());
-    lifetime.ok_or_else(|| format!("allowed is {DURATION_FORM}"))
+    let lifetime = lifetime.ok_or_else(|| format!("allowed is {DURATION_FORM}, or never"))?;
+    Ok(Lifetime(Some(lifetime)))
+}
+
+fn end_in_words(lifetime: Lifetime) -> String {
+    let Some(life) = lifetime.0 else { return "It never ends.".into() };
+    let ends = SystemClock.now().plus_ms(u64::try_from(life.as_millis()).unwrap_or(u64::MAX));
+    format!("It ends {ends}.")
 }
 
 #[cfg(test)]
@@ -204,6 +219,7 @@ mod tests {
             secret_hash: presented.secret_hash(),
             scopes: vec![Scope::PaymentsRead, Scope::Webhooks],
             created_at: Timestamp::from_millis(0),
+            made_by: None,
             expires_at: None,
             revoked_at: None,
             last_used_at: None,
@@ -218,6 +234,15 @@ mod tests {
         assert_eq!(line(&key, now), format!("{columns}expired 1970-01-01T00:00:00.010Z"));
         key.revoked_at = Some(Timestamp::from_millis(5));
         assert_eq!(line(&key, now), format!("{columns}revoked 1970-01-01T00:00:00.005Z"));
+    }
+
+    #[test]
+    fn a_key_ends_after_a_time_or_never() {
+        assert_eq!(lifetime("90d"), Ok(Lifetime(Some(Duration::from_secs(90 * 86_400)))));
+        assert_eq!(lifetime("never"), Ok(Lifetime(None)));
+        for text in ["", "0d", "Never", "90", "1y"] {
+            assert!(lifetime(text).is_err(), "{text}");
+        }
     }
 
     #[test]

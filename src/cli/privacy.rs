@@ -74,7 +74,8 @@ async fn erase(args: EraseArgs) -> Result<(), Failure> {
     let EraseArgs { whose, paid_before, dry_run, store } = args;
     let StoreAccess { url, secret_keys } = StoreAccess::from_settings(store.settings())?;
     let store = store::open(&url, Purpose::Maintenance).await?;
-    let audit = Audit::open(store.clone(), &secret_keys.strongbox(store.clone()), Arc::new(SystemClock)).await?;
+    let audit =
+        Audit::open(store.clone(), &secret_keys.strongbox(store.clone()), Arc::new(SystemClock)).await?;
     let desk = Desk::new(store, audit, paid_before, dry_run);
     let done = match whose {
         Whose { transaction: Some(id), document: _ } => desk.erase_one(id).await,

@@ -1,7 +1,7 @@
 //! `quita secrets`: show and rotate the webhook secrets of an application, of one mode.
 
 use clap::{Args, Subcommand};
-use quita_actors::{SecretKeyError, Unmoved, Which};
+use quita_actors::{MovedPeople, SecretKeyError, Strongbox, Unmoved, UnmovedPerson, Which};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::Mode;
 
@@ -122,14 +122,45 @@ async fn rewrap(flags: StoreAccessFlags) -> Result<(), Failure> {
     if strongbox.move_audit_key(Which::All).await.map_err(failed)? {
         output::note("The key of the audit log is encrypted anew.");
     }
+    let people = rewrap_people(&strongbox).await?;
     strongbox.forget_replaced().await.map_err(failed)?;
     output::note(&format!(
         "{looked_at} webhook secrets were looked at, and {sealed} of them encrypted anew."
     ));
-    match unmoved {
-        0 => Ok(()),
-        _ => Err(Failure::failed(format!("{unmoved} applications stay as they are."))),
+    output::note(&format!(
+        "{} second factors were looked at, and {} of them encrypted anew.",
+        people.looked_at, people.sealed
+    ));
+    let unmoved_people = people.unmoved.len();
+    match (unmoved, unmoved_people) {
+        (0, 0) => Ok(()),
+        _ => Err(Failure::failed(format!(
+            "{unmoved} applications and {unmoved_people} second factors stay as they are."
+        ))),
     }
+}
+
+/// The second factors of users and operators.
+async fn rewrap_people(strongbox: &Strongbox) -> Result<MovedPeople, Failure> {
+    let failed = |error: SecretKeyError| Failure::failed(error.to_string());
+    let mut all = strongbox.move_operators(Which::All).await.map_err(failed)?;
+    let mut place = None;
+    loop {
+        let moved =
+            strongbox.move_users(Which::All, place.as_ref(), REWRAPPED_AT_ONCE).await.map_err(failed)?;
+        all.looked_at = all.looked_at.saturating_add(moved.looked_at);
+        all.sealed = all.sealed.saturating_add(moved.sealed);
+        all.unmoved.extend(moved.unmoved);
+        place = moved.next;
+        if place.is_none() {
+            break;
+        }
+    }
+    for UnmovedPerson { login, why } in &all.unmoved {
+        let login = output::printable(login.as_str());
+        output::note(&format!("The second factor of {login} stays as it is: {why}."));
+    }
+    Ok(all)
 }
 
 /// What authenticates notices of an acquirer: configured, or derived from the service's secret key. Nothing is stored.

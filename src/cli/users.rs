@@ -15,9 +15,11 @@ use super::audited;
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::keys::name;
+use super::operators::{self, OperatorsCommand};
 use super::output;
 use crate::config::StoreAccess;
 use crate::service::audit::{Audit, AuditDraft};
+use crate::service::holdings::{Holdings, Keyholders};
 use crate::service::people::People;
 use crate::store::{self, Purpose};
 
@@ -32,8 +34,13 @@ pub(super) enum UsersCommand {
     SetRole(SetRole),
     /// Give a user a new password, and print it alone; the user's sessions end
     ResetPassword(OneUser),
-    /// Remove a user, whose sessions end
-    Remove(OneUser),
+    /// Take the second factor away from a user who lost it: the password is enough then, until another is set up
+    ResetFactor(OneUser),
+    /// Remove a user, whose sessions end; lists the API keys and webhook secrets that the user was shown
+    Remove(Removal),
+    /// Operators, who have a console of their own
+    #[command(subcommand)]
+    Operators(OperatorsCommand),
 }
 
 /// Whose user, and what for.
@@ -48,6 +55,9 @@ pub(super) struct Create {
     /// owner, developer or viewer
     #[arg(long, default_value = "owner", value_parser = role)]
     role: Role,
+    /// You are that user: the password need not be changed at the first sign-in
+    #[arg(long)]
+    own: bool,
     #[command(flatten)]
     store: StoreAccessFlags,
 }
@@ -85,12 +95,29 @@ pub(super) struct OneUser {
     store: StoreAccessFlags,
 }
 
+/// Whom to remove, and with what.
+#[derive(Debug, Args)]
+pub(super) struct Removal {
+    /// With what the user signs in
+    #[arg(value_parser = login)]
+    email: Login,
+    /// Revoke the API keys that the user made, too
+    #[arg(long)]
+    revoke_keys: bool,
+    #[command(flatten)]
+    store: StoreAccessFlags,
+}
+
 pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
     match command {
-        UsersCommand::Create(Create { merchant, email, role, store }) => {
+        UsersCommand::Create(Create { merchant, email, role, own, store }) => {
             let office = Office::open(store).await?;
             let merchant = MerchantId::new(merchant);
-            let password = office.people.create(merchant.clone(), email.clone(), role).await?;
+            let (people, login) = (&office.people, email.clone());
+            let password = match own {
+                true => people.create_own(merchant.clone(), login, role).await?,
+                false => people.create(merchant.clone(), login, role).await?,
+            };
             let draft = AuditDraft::of(&merchant, AuditAction::UserCreated, &email).after(role.as_str());
             office.note(draft).await;
             show_once(&password)
@@ -121,38 +148,94 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
             office.note(AuditDraft::of(&user.merchant, AuditAction::PasswordChanged, &email)).await;
             show_once(&password)
         }
-        UsersCommand::Remove(OneUser { email, store }) => {
+        UsersCommand::ResetFactor(OneUser { email, store }) => {
             let office = Office::open(store).await?;
             let user = office.people.find(&email).await?;
-            office.people.remove(&user.merchant, &email).await?;
-            let draft = AuditDraft::of(&user.merchant, AuditAction::UserRemoved, &email);
-            office.note(draft.before(user.role.as_str())).await;
-            output::note(&format!("{email} is removed."));
+            office.people.remove_factor::<User>(&email).await?;
+            office.note(AuditDraft::of(&user.merchant, AuditAction::SecondFactorRemoved, &email)).await;
+            output::note(&format!("{email} has no second factor any more."));
             Ok(())
         }
+        UsersCommand::Remove(removal) => remove(removal).await,
+        UsersCommand::Operators(command) => operators::run(command).await,
     }
 }
 
+/// The keys are revoked first: if something fails in between, the user is still there to be removed again.
+async fn remove(Removal { email, revoke_keys, store }: Removal) -> Result<(), Failure> {
+    let office = Office::open(store).await?;
+    let user = office.people.find(&email).await?;
+    let holdings = office.keyholders.holdings(&user.merchant, &email).await?;
+    tell(&holdings, revoke_keys)?;
+    if revoke_keys {
+        office.revoke_keys(&user).await?;
+    }
+    office.people.remove(&user.merchant, &email).await?;
+    let draft = AuditDraft::of(&user.merchant, AuditAction::UserRemoved, &email);
+    office.note(draft.before(user.role.as_str())).await;
+    if revoke_keys {
+        office.revoke_keys(&user).await?;
+    }
+    output::note(&format!("{email} is removed."));
+    Ok(())
+}
+
+/// Lists what the user was shown, in columns that tabs separate, and what can be done about it.
+fn tell(holdings: &Holdings, revoke_keys: bool) -> Result<(), Failure> {
+    for key in &holdings.keys {
+        let (mode, application) =
+            (key.owner.mode.as_str(), output::printable(key.owner.application.as_str()));
+        output::result(&format!("key\t{}\t{mode}\t{application}", key.id))?;
+    }
+    for secret in &holdings.secrets {
+        let (mode, application) = (secret.mode.as_str(), output::printable(secret.application.as_str()));
+        output::result(&format!("webhook secret\t{mode}\t{application}"))?;
+    }
+    if !holdings.keys.is_empty() && !revoke_keys {
+        output::note(
+            "These keys were shown to who is removed, and still work: `quita keys revoke KEYID` ends one.",
+        );
+    }
+    if !holdings.secrets.is_empty() {
+        output::note(
+            "These webhook secrets were shown to who is removed: `quita secrets rotate` makes others.",
+        );
+    }
+    Ok(())
+}
+
 /// Where people are managed beside the service.
-struct Office {
-    people: People,
+pub(super) struct Office {
+    pub(super) people: People,
+    keyholders: Keyholders,
     audit: Audit,
 }
 
 impl Office {
-    async fn open(flags: StoreAccessFlags) -> Result<Self, Failure> {
+    pub(super) async fn open(flags: StoreAccessFlags) -> Result<Self, Failure> {
         let (people, store, strongbox) = beside_service(flags).await?;
-        let audit = Audit::open(store, &strongbox, Arc::new(SystemClock)).await?;
-        Ok(Self { people, audit })
+        let clock = Arc::new(SystemClock);
+        let keyholders = Keyholders::new(store.clone(), clock.clone());
+        let audit = Audit::open(store, &strongbox, clock).await?;
+        Ok(Self { people, keyholders, audit })
     }
 
-    async fn note(&self, draft: AuditDraft) {
+    async fn revoke_keys(&self, user: &User) -> Result<(), Failure> {
+        for key in self.keyholders.revoke(&user.merchant, &user.login, |_| false).await? {
+            let draft = AuditDraft::of(&user.merchant, AuditAction::KeyRevoked, &key.id);
+            self.note(draft.before(format!("made by {}", user.login))).await;
+            output::note(&format!("Key {} is revoked.", key.id));
+        }
+        Ok(())
+    }
+
+    pub(super) async fn note(&self, draft: AuditDraft) {
         audited::note(&self.audit, draft).await;
     }
 }
 
 /// To look only, which needs no secret key.
-async fn beside_service(
+pub(super) async fn beside_service(
     flags: StoreAccessFlags,
 ) -> Result<(People, Arc<dyn WholeStore>, Strongbox), Failure> {
     let StoreAccess { url, secret_keys } = StoreAccess::from_settings(flags.settings())?;
@@ -161,20 +244,20 @@ async fn beside_service(
     Ok((People::new(store.clone(), Arc::new(SystemClock)), store, strongbox))
 }
 
-fn show_once(password: &Secret<String>) -> Result<(), Failure> {
+pub(super) fn show_once(password: &Secret<String>) -> Result<(), Failure> {
     output::result(password.expose())?;
-    output::note(
-        "Keep it now: it is not shown again. It can be changed in the console, under \"Your account\".",
-    );
+    output::note("Keep it now: it is not shown again. Who did not make it changes it at the first sign-in.");
     Ok(())
 }
 
 /// One user in columns that tabs separate.
 fn line(user: &User) -> String {
-    format!("{}\t{}\tmade {}", output::printable(user.login.as_str()), user.role.as_str(), user.created_at)
+    let login = output::printable(user.login.as_str());
+    let factor = if user.credentials.second_factor.is_some() { "second factor" } else { "password only" };
+    format!("{login}\t{}\t{factor}\tmade {}", user.role.as_str(), user.created_at)
 }
 
-fn login(text: &str) -> Result<Login, String> {
+pub(super) fn login(text: &str) -> Result<Login, String> {
     Login::parse(text).ok_or_else(|| "an e-mail address is allowed, such as ana@example.com".into())
 }
 

@@ -1,4 +1,4 @@
-//! What opens the operator's console.
+//! What lets the first operator in: it makes that operator, and afterwards opens nothing.
 
 use std::net::SocketAddr;
 
@@ -11,7 +11,7 @@ use super::{Environment, safety, secret_text};
 /// What development on a loopback address uses if none is set. It is public, and nothing else takes it.
 pub const DEVELOPMENT_PASSWORD: &str = "quita-operator-development";
 
-/// The password that is set, or development's. `None` closes the console.
+/// The password that is set, or development's. `None` lets nobody make the first operator in the console.
 pub(super) fn read(
     settings: &mut Settings,
     environment: Environment,

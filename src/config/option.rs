@@ -30,7 +30,7 @@ pub const CONFIG_FILE: ConfigOption =
     option("config", "FILE", "TOML file with any of the other options [default: none]");
 
 /// Every option of the service.
-pub const OPTIONS: [ConfigOption; 28] = [
+pub const OPTIONS: [ConfigOption; 29] = [
     option("listen", "ADDRESS", "Where merchants and payers are served [default: 127.0.0.1:8080]"),
     option(
         "ops-listen",
@@ -68,6 +68,11 @@ pub const OPTIONS: [ConfigOption; 28] = [
         "idle-after",
         "DURATION",
         "How long a transaction's actor stays in memory after its last message [default: 3s]",
+    ),
+    option(
+        "session-idle",
+        "DURATION",
+        "How long a session of the consoles goes on without anything being done in it, 1s to 12h [default: 15m]",
     ),
     option("max-installments", "N", "Instalments that a card payment may have, 1 to 12 [default: 12]"),
     option(

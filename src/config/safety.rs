@@ -82,8 +82,8 @@ pub(super) fn warnings(config: &Config, store_is_flag: bool, now: Timestamp) -> 
     }
     if config.operator_password.is_none() {
         warnings.push(
-            "operator-password: none is set, so the operator's console stays closed; set \
-             QUITA_OPERATOR_PASSWORD or operator-password-file"
+            "operator-password: none is set, so while there is no operator the operators' console stays closed; make the \
+             first one with `quita users operators create`, or set QUITA_OPERATOR_PASSWORD or operator-password-file"
                 .into(),
         );
     }

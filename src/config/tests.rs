@@ -77,6 +77,7 @@ fn every_option_can_be_set_in_all_three_places() {
         ("log-level", "debug"),
         ("shutdown-time", "3s"),
         ("idle-after", "30s"),
+        ("session-idle", "10m"),
         ("max-installments", "6"),
         ("sandbox-settle-after", "1h"),
         ("sandbox-time-out", "700ms"),

@@ -8,6 +8,7 @@ mod applications;
 mod ask;
 mod audit_log;
 mod deliveries;
+mod factor;
 mod frame;
 mod mode;
 mod once;
@@ -17,7 +18,9 @@ mod payments;
 mod people;
 mod routes;
 mod session;
+mod sessions;
 mod sign_in;
+mod step_up;
 mod texts;
 mod user_limits;
 mod visitor;
@@ -32,12 +35,14 @@ use quita_ports::{Clock, WebhookSenderFactory, WholeStore};
 use super::kit::attempts::Attempts;
 use super::kit::console_kind::ConsoleKind;
 use super::kit::cookies::Cookies;
+use super::kit::devices::Devices;
 use super::kit::live::Streams;
 use crate::config::{Config, Environment};
 use crate::http::Edge;
 use crate::service::access::Access;
 use crate::service::audit::Audit;
-use crate::service::people::People;
+use crate::service::holdings::Keyholders;
+use crate::service::people::{People, SecondFactors};
 use crate::service::refused_sign_ins::RefusedSignIns;
 use overview::days::Days;
 use user_limits::UserLimits;
@@ -48,13 +53,16 @@ pub(crate) use routes::configure;
 pub(crate) struct MerchantConsole {
     edge: Data<Edge>,
     people: People,
+    factors: SecondFactors,
     access: Access,
+    keyholders: Keyholders,
     audit: Audit,
     refused: Arc<RefusedSignIns>,
     store: Arc<dyn WholeStore>,
     clock: Arc<dyn Clock>,
     cookies: Cookies,
     attempts: Attempts,
+    devices: Devices,
     user_limits: UserLimits,
     pub(crate) streams: Arc<Streams>,
     days: Days,
@@ -74,16 +82,20 @@ impl MerchantConsole {
     ) -> Self {
         let clock = Arc::clone(&edge.clock);
         let is_secure = config.environment == Environment::Production;
+        let people = People::new(store.clone(), Arc::clone(&clock)).with_idle(config.session_idle);
         Self {
             edge,
-            people: People::new(store.clone(), Arc::clone(&clock)),
+            factors: SecondFactors::new(people.clone(), strongbox.clone()),
+            people,
             access: Access::new(store.clone(), strongbox, Arc::clone(&clock)),
             audit,
             refused,
+            keyholders: Keyholders::new(store.clone(), Arc::clone(&clock)),
             store,
             clock,
             cookies: Cookies::new(ConsoleKind::Merchant, is_secure),
             attempts: Attempts::new(),
+            devices: Devices::new(ConsoleKind::Merchant, &config.secret_keys),
             user_limits: UserLimits::new(),
             streams: Arc::new(Streams::new()),
             days: Days::default(),

@@ -1,20 +1,25 @@
 //! The operator's console: what the actors do, and what a person can do when something is wrong.
 //!
-//! On the operators' listener, behind one password of the configuration. It asks and directs through
+//! On the operators' listener, for operators and auditors who sign in as people do. It asks and directs through
 //! [`quita_actors::Operators`], and notes every change in the audit log.
 
+mod account;
 mod acquirers;
 mod actors;
 mod audit;
 mod exceptions;
+mod factor;
+mod first;
 mod frame;
 mod live;
 mod mismatches;
 mod operations;
+mod people;
 mod recent;
 mod reconciliation;
 mod routes;
 mod sign_in;
+mod step_up;
 mod store;
 mod texts;
 mod transactions;
@@ -23,18 +28,18 @@ mod words;
 
 use std::sync::Arc;
 
-use quita_actors::{Operators, Payments};
+use quita_actors::{Operators, Payments, Strongbox};
 use quita_ports::{Clock, WholeStore};
 
 use super::kit::attempts::Attempts;
 use super::kit::console_kind::ConsoleKind;
 use super::kit::cookies::Cookies;
+use super::kit::devices::Devices;
 use super::kit::live::Streams;
 use crate::acquirers::Link;
-use crate::config::secret_key::SecretKey;
 use crate::config::{Config, Environment};
 use crate::service::audit::Audit;
-use crate::service::people::{OperatorCredential, People};
+use crate::service::people::{People, SecondFactors, SetupPassword};
 use crate::service::refused_sign_ins::RefusedSignIns;
 
 pub(crate) use routes::configure;
@@ -44,17 +49,19 @@ pub(crate) struct OperatorConsole {
     pub(crate) operators: Operators,
     payments: Payments,
     people: People,
+    factors: SecondFactors,
     audit: Audit,
     refused: Arc<RefusedSignIns>,
     store: Arc<dyn WholeStore>,
     clock: Arc<dyn Clock>,
     cookies: Cookies,
     attempts: Attempts,
+    devices: Devices,
     streams: Arc<Streams>,
     samples: live::Encoded,
-    recent: recent::RecentSessions,
-    /// What opens the console; closed when absent.
-    credential: Option<OperatorCredential>,
+    recent: recent::RecentSessions<visitor::Who>,
+    /// What makes the first operator.
+    setup_password: Option<SetupPassword>,
     /// What the store is, without its password.
     store_name: String,
     /// The ways to the providers.
@@ -67,27 +74,27 @@ impl OperatorConsole {
         operators: Operators,
         payments: Payments,
         (store, clock): (Arc<dyn WholeStore>, Arc<dyn Clock>),
-        config: &Config,
+        (config, strongbox): (&Config, Strongbox),
         (audit, refused): (Audit, Arc<RefusedSignIns>),
     ) -> Self {
         let is_secure = config.environment == Environment::Production;
-        let password = config.operator_password.clone();
+        let people = People::new(store.clone(), Arc::clone(&clock)).with_idle(config.session_idle);
         Self {
             operators,
             payments,
-            people: People::new(store.clone(), Arc::clone(&clock)),
+            factors: SecondFactors::new(people.clone(), strongbox),
+            people,
             audit,
             refused,
             store,
             clock,
             cookies: Cookies::new(ConsoleKind::Operator, is_secure),
             attempts: Attempts::new(),
+            devices: Devices::new(ConsoleKind::Operator, &config.secret_keys),
             streams: Arc::new(Streams::new()),
             samples: live::Encoded::default(),
             recent: recent::RecentSessions::default(),
-            credential: password.map(|password| {
-                OperatorCredential::new(password, config.secret_keys.each().map(SecretKey::expose))
-            }),
+            setup_password: config.operator_password.clone().map(SetupPassword::new),
             store_name: config.store.to_string(),
             links: Vec::new(),
         }

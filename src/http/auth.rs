@@ -11,6 +11,7 @@ use quita_domain::access::Scope;
 use super::client_address::address_of;
 use super::edge::Edge;
 use super::errors::ApiError;
+use super::key_expiry;
 use crate::service::access::{AccessError, Caller};
 
 type Extracted<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
@@ -60,6 +61,9 @@ async fn authorize(request: &HttpRequest, scope: Scope) -> Result<Caller, ApiErr
         AccessError::TooMany(retry_after_s) => ApiError::too_many_unknown_keys(retry_after_s),
         AccessError::StoreUnavailable(error) => quita_actors::Denied::StoreUnavailable(error).into(),
     })?;
+    if let Some(ends_at) = caller.ends_soon {
+        key_expiry::note(request, ends_at);
+    }
     edge.rate_limit.count(&caller.key_id)?;
     if !caller.scopes.contains(&scope) {
         return Err(ApiError::forbidden(format!("this key lacks the scope {}", scope.as_str())));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use quita_actors::{SecretKeyError, Strongbox, Unmoved, Which};
+use quita_actors::{MovedPeople, SecretKeyError, Strongbox, Unmoved, UnmovedPerson, Which};
 use quita_domain::secret_key::SecretKeyId;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -41,12 +41,38 @@ async fn seal_unprotected(strongbox: &Strongbox) -> Result<(), SecretKeyError> {
             break;
         }
     }
+    let of_people = seal_unprotected_factors(strongbox).await?;
+    sealed = sealed.saturating_add(of_people);
     let is_audit_key_moved = strongbox.move_audit_key(Which::Unprotected).await?;
     if sealed > 0 || is_audit_key_moved {
         strongbox.forget_replaced().await?;
-        tracing::info!(sealed, "webhook secrets that were readable in the store are encrypted now");
+        tracing::info!(sealed, "secrets that were readable in the store are encrypted now");
     }
     Ok(())
+}
+
+/// The same of second factors, which were never stored in clear. Says how many.
+async fn seal_unprotected_factors(strongbox: &Strongbox) -> Result<u64, SecretKeyError> {
+    let (mut place, mut sealed) = (None, 0_u64);
+    loop {
+        let moved = strongbox.move_users(Which::Unprotected, place.as_ref(), PAGE).await?;
+        sealed = sealed.saturating_add(moved.sealed);
+        log_readable(&moved);
+        place = moved.next;
+        if place.is_none() {
+            break;
+        }
+    }
+    let moved = strongbox.move_operators(Which::Unprotected).await?;
+    log_readable(&moved);
+    Ok(sealed.saturating_add(moved.sealed))
+}
+
+/// An address has no business in a log.
+fn log_readable(moved: &MovedPeople) {
+    for UnmovedPerson { why, .. } in &moved.unmoved {
+        tracing::error!(%why, "a second factor is readable still");
+    }
 }
 
 async fn go_by_the_store(strongbox: &Strongbox, keyring: &Keyring) {

@@ -1,5 +1,6 @@
 //! Merchants' applications, their API keys and webhook secrets.
 
+mod ending;
 mod last_uses;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -15,7 +16,7 @@ use quita_domain::access::{
 };
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
 use quita_domain::secret::Secret;
-use quita_domain::secret_key::{SecretPlace, StoredSecret};
+use quita_domain::secret_key::SecretPlace;
 use quita_domain::text::hex;
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_domain::webhook::signature::WebhookSecret;
@@ -23,13 +24,22 @@ use quita_ports::{Clock, KeyringStore, StoreError};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+pub(crate) use ending::EndingKeys;
 pub use verifier::{AccessError, Caller, KeyVerifier};
+
+use crate::service::audit::Initiator;
 
 /// The application of a merchant that named none.
 pub const DEFAULT_APPLICATION: &str = "default";
 
+/// Who made what the first start made.
+const FIRST_START: &str = "first start";
+
 /// The merchant that the first start in development makes.
 pub const DEMO_MERCHANT: &str = "demo";
+
+/// How long a key works if nobody says otherwise.
+pub const DEFAULT_KEY_LIFE: Duration = Duration::from_secs(365 * 86_400);
 
 /// How long a key still works after its successor was made.
 const KEY_OVERLAP_MS: u64 = DAY_MS;
@@ -43,6 +53,8 @@ pub struct Access {
     store: Arc<dyn KeyringStore>,
     strongbox: Strongbox,
     clock: Arc<dyn Clock>,
+    /// Who makes what is made.
+    who: String,
 }
 
 /// A webhook secret in clear, and until when it signs.
@@ -106,7 +118,13 @@ pub enum ManageError {
 impl Access {
     /// Works on this store. An `Arc` of a whole store becomes an `Arc<dyn KeyringStore>` by itself.
     pub fn new(store: Arc<dyn KeyringStore>, strongbox: Strongbox, clock: Arc<dyn Clock>) -> Self {
-        Self { store, strongbox, clock }
+        Self { store, strongbox, clock, who: Initiator::COMMAND_LINE.into() }
+    }
+
+    /// The same on behalf of somebody: who makes a key or secret is shown it, and that is kept with it.
+    #[must_use]
+    pub fn by(&self, who: impl Into<String>) -> Self {
+        Self { who: who.into(), ..self.clone() }
     }
 
     /// Makes a key, and the application with its first webhook secrets if it is missing.
@@ -124,6 +142,7 @@ impl Access {
             owner: wanted.owner,
             scopes: wanted.scopes,
             created_at: now,
+            made_by: Some(self.who.clone()),
             expires_at: expires_in_ms.map(|ms| now.plus_ms(ms)),
             revoked_at: None,
             last_used_at: None,
@@ -145,8 +164,8 @@ impl Access {
             application: ApplicationName::new(DEFAULT_APPLICATION),
             mode: Mode::Test,
         };
-        let wanted = NewKey { owner, scopes: Scope::ALL.to_vec(), expires_in: None };
-        self.create_key(wanted).await.map(Some)
+        let wanted = NewKey { owner, scopes: Scope::ALL.to_vec(), expires_in: Some(DEFAULT_KEY_LIFE) };
+        self.by(FIRST_START).create_key(wanted).await.map(Some)
     }
 
     /// Every key, oldest first.
@@ -372,10 +391,10 @@ impl Access {
         Ok(open.into_iter().map(|open| open.secret.expose().clone()).collect())
     }
 
-    async fn fresh_secret(&self, place: &SecretPlace) -> Result<StoredSecret, ManageError> {
+    async fn fresh_secret(&self, place: &SecretPlace) -> Result<SigningSecret, ManageError> {
         let bytes: [u8; WebhookSecret::BYTES] = random_bytes()?;
         let secret = Secret::new(WebhookSecret::from_bytes(bytes.to_vec()).reveal());
-        Ok(self.strongbox.seal(&secret, place).await?)
+        Ok(SigningSecret::from(self.strongbox.seal(&secret, place).await?).made_by(&self.who))
     }
 }
 

@@ -25,11 +25,14 @@ pub struct Initiator {
 }
 
 impl Initiator {
+    /// How the person who runs a command is named.
+    pub const COMMAND_LINE: &str = "command line";
+
     /// The person who runs a command of this program.
     pub fn command_line() -> Self {
         let named = |variable| std::env::var(variable).ok().filter(|name| !name.is_empty());
         let from = named("USER").or_else(|| named("LOGNAME")).unwrap_or_else(|| "unknown".into());
-        Self { who: "command line".into(), from }
+        Self { who: Self::COMMAND_LINE.into(), from }
     }
 }
 

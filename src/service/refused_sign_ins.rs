@@ -47,6 +47,8 @@ impl Door {
 pub(crate) enum Why {
     /// Account or password are wrong.
     Wrong,
+    /// The password is right, and the code of the second factor is not.
+    WrongCode,
     /// There were too many attempts; nobody looked whether this one is right.
     TooMany,
 }
@@ -56,6 +58,7 @@ impl Why {
     const fn as_str(self) -> &'static str {
         match self {
             Self::Wrong => "wrong password or account",
+            Self::WrongCode => "wrong second factor",
             Self::TooMany => "too many attempts",
         }
     }

@@ -4,10 +4,13 @@
 
 mod answers;
 mod crawl;
+mod devices;
 mod erased;
 mod exports;
+mod factors;
 mod floods;
 mod forms;
+mod leavers;
 mod nonsense;
 mod payers;
 mod refusals;

@@ -1,15 +1,15 @@
 //! What a stranger may try at the operator's console, and that it is refused.
 
 use crate::support::{
-    Account, Answer, EventStream, OPERATOR_PASSWORD, PATIENCE, TestApp, Visitor, boleto, check_is_protected,
-    check_stream_is_protected, declared, eventually, form_token_in,
+    Account, Answer, EventStream, OPERATOR, OPERATOR_PASSWORD, PATIENCE, SETUP_PASSWORD, TestApp, Visitor,
+    boleto, check_is_protected, check_stream_is_protected, declared, eventually, form_token_in,
 };
 
 /// Where the routes are declared.
 const DECLARED: &str = include_str!("../../src/console/operator/routes.rs");
 
 /// Every page and stream of the console for who is signed in: as it is declared, and an address of it.
-const READ: [(&str, &str); 19] = [
+const READ: [(&str, &str); 23] = [
     ("/", "/"),
     ("/kinds/{kind}", "/kinds/front"),
     ("/live", "/live"),
@@ -32,9 +32,31 @@ const READ: [(&str, &str); 19] = [
     ("/reconciliation.csv", "/reconciliation.csv"),
     ("/store", "/store"),
     ("/audit", "/audit"),
+    ("/people", "/people"),
+    ("/people/{login}/{verb}", "/people/aldo%40ops.example/reset"),
+    ("/account", "/account"),
+    ("/factor", "/factor"),
+];
+/// Those that ask before something is directed.
+const ASKED: [&str; 5] = [
+    "/transactions/{id}/mismatch",
+    "/transactions/{id}/operations/{operation}",
+    "/acquirers/{name}/{method}/{directive}",
+    "/exceptions/act",
+    "/people/{login}/{verb}",
+];
+/// What is the own of whoever is signed in.
+const OWN: [&str; 7] = [
+    "/account/password",
+    "/account/sessions",
+    "/factor",
+    "/account/recovery-codes",
+    "/account/factor/remove",
+    "/sign-in/password",
+    "/sign-out",
 ];
 /// Every form of who is signed in.
-const CHANGED: [(&str, &str); 5] = [
+const CHANGED: [(&str, &str); 13] = [
     ("/acquirers/{name}/{method}/{directive}", "/acquirers/sandbox/pix/paused"),
     ("/transactions/{id}/mismatch", "/transactions/01900000-0000-7000-8000-000000000000/mismatch"),
     (
@@ -42,11 +64,28 @@ const CHANGED: [(&str, &str); 5] = [
         "/transactions/01900000-0000-7000-8000-000000000000/operations/01900000-0000-7000-8000-000000000000",
     ),
     ("/exceptions/act", "/exceptions/act"),
+    ("/people", "/people"),
+    ("/people/{login}/{verb}", "/people/aldo%40ops.example/reset"),
+    ("/account/password", "/account/password"),
+    ("/account/sessions", "/account/sessions"),
+    ("/factor", "/factor"),
+    ("/account/recovery-codes", "/account/recovery-codes"),
+    ("/account/factor/remove", "/account/factor/remove"),
+    ("/sign-in/password", "/sign-in/password"),
     ("/sign-out", "/sign-out"),
 ];
 /// Who is not signed in may use these.
-const OPEN: [(&str, &str); 4] =
-    [("GET", "/console/assets/{name:.*}"), ("GET", "/sign-in"), ("POST", "/sign-in"), ("POST", "/language")];
+const OPEN: [(&str, &str); 8] = [
+    ("GET", "/console/assets/{name:.*}"),
+    ("GET", "/sign-in"),
+    ("POST", "/sign-in"),
+    ("POST", "/first-operator"),
+    ("POST", "/language"),
+    // Of who gave the password, and of who has to change it.
+    ("GET", "/sign-in/code"),
+    ("POST", "/sign-in/code"),
+    ("GET", "/sign-in/password"),
+];
 
 /// As it stands in the addresses above.
 const NO_PAYMENT: &str = "01900000-0000-7000-8000-000000000000";
@@ -139,14 +178,17 @@ fn a_form_without_its_token_or_from_another_site_is_refused() {
 }
 
 #[test]
-fn guessing_the_password_is_slow_and_a_wrong_one_tells_nothing() {
+fn guessing_a_password_is_slow_and_a_wrong_one_tells_nothing() {
     let app = TestApp::new();
+    drop(Visitor::operator(&app));
     let stranger = Visitor::at_ops(&app);
-    let statuses: Vec<_> =
-        (0..10).map(|guess| stranger.sign_in("", &format!("guess {guess}"), "").status).collect();
-    assert_eq!(statuses[..8], [422; 8], "{statuses:?}");
-    assert_eq!(statuses[8..], [429; 2], "{statuses:?}");
-    let right = stranger.sign_in("", OPERATOR_PASSWORD, "");
+    for email in [OPERATOR, "nobody@ops.example"] {
+        let guesses = (0..10).map(|guess| stranger.sign_in(email, &format!("guess {guess}"), "").status);
+        let statuses: Vec<_> = guesses.collect();
+        assert_eq!(statuses[..8], [422; 8], "{statuses:?}");
+        assert_eq!(statuses[8..], [429; 2], "{statuses:?}");
+    }
+    let right = stranger.sign_in(OPERATOR, OPERATOR_PASSWORD, "");
     assert_eq!(right.status, 429, "the right one waits as well: {right}");
     check_is_protected(&right);
     assert_eq!(stranger.get("/").status, 303);
@@ -154,11 +196,12 @@ fn guessing_the_password_is_slow_and_a_wrong_one_tells_nothing() {
 
 #[test]
 fn nobody_is_sent_to_another_site_after_signing_in() {
-    // One address may try the one password no more than eight times in a row.
+    // A browser that signed in before has ten attempts in a row, and any other eight.
     for some in [&["/acquirers", "/audit?cursor=x"][..], &ELSEWHERE[..5], &ELSEWHERE[5..]] {
         let app = TestApp::new();
+        drop(Visitor::operator(&app));
         for next in some {
-            let answer = Visitor::at_ops(&app).sign_in("", OPERATOR_PASSWORD, next);
+            let answer = Visitor::at_ops(&app).sign_in(OPERATOR, OPERATOR_PASSWORD, next);
             let back = if ELSEWHERE.contains(next) { "/" } else { next };
             assert_eq!((answer.status, answer.header("location")), (303, Some(back)), "{next:?}: {answer}");
         }
@@ -228,10 +271,11 @@ fn field_in(page: &str, name: &str) -> String {
 #[test]
 fn a_session_ends_with_signing_out_and_is_never_one_that_was_there_before() {
     let app = TestApp::new();
+    drop(Visitor::operator(&app));
     let operator = Visitor::at_ops(&app);
     operator.set_cookie("quita_operator", "chosen-by-somebody-else");
     assert_eq!(
-        operator.sign_in("", OPERATOR_PASSWORD, "https://evil.example/").header("location"),
+        operator.sign_in(OPERATOR, OPERATOR_PASSWORD, "https://evil.example/").header("location"),
         Some("/")
     );
     let session = operator.cookie("quita_operator").unwrap();
@@ -244,8 +288,9 @@ fn a_session_ends_with_signing_out_and_is_never_one_that_was_there_before() {
 #[test]
 fn who_guesses_the_password_is_in_the_audit_log_with_the_address() {
     let app = TestApp::new();
-    assert_eq!(Visitor::at_ops(&app).sign_in("", "what might it be", "").status, 422);
-    let log = Visitor::operator(&app).page("/audit");
+    let operator = Visitor::operator(&app);
+    assert_eq!(Visitor::at_ops(&app).sign_in(OPERATOR, "what might it be", "").status, 422);
+    let log = operator.page("/audit");
     for told in ["was not let in", "operators&#x27; console", "127.0.0.1"] {
         assert!(log.contains(told) || log.contains(&told.replace("x27", "39")), "{told}: {log}");
     }
@@ -253,14 +298,47 @@ fn who_guesses_the_password_is_in_the_audit_log_with_the_address() {
 }
 
 #[test]
-fn a_new_password_ends_sessions_and_production_without_one_is_closed() {
-    let mut app = TestApp::builder().env("QUITA_OPERATOR_PASSWORD", "the first of two passwords").start();
-    let visitor = Visitor::at_ops(&app);
-    assert_eq!(visitor.sign_in("", "the first of two passwords", "").status, 303);
-    app.restart_with("QUITA_OPERATOR_PASSWORD", "the second of two passwords");
-    let again = Visitor::at_ops(&app);
-    again.set_cookie("quita_operator", &visitor.cookie("quita_operator").unwrap());
-    assert_eq!(again.get("/").status, 303);
+fn the_password_of_the_configuration_makes_one_operator_and_opens_nothing() {
+    let app = TestApp::new();
+    let stranger = Visitor::at_ops(&app);
+    let wrong = stranger.make_first("not the configured one", OPERATOR, OPERATOR_PASSWORD);
+    assert_eq!(wrong.status, 422, "{wrong}");
+    let weak = stranger.make_first(SETUP_PASSWORD, OPERATOR, "aaaaaaaaaaaaaaaaaaaa");
+    assert_eq!(weak.status, 422, "{weak}");
+    let page = stranger.page("/sign-in");
+    assert!(page.contains("after that it opens nothing"), "{page}");
+    let late = Visitor::at_ops(&app);
+    let token = form_token_in(&late.page("/sign-in"));
+    drop(Visitor::operator(&app));
+    let fields = [
+        ("formToken", &*token),
+        ("setup", SETUP_PASSWORD),
+        ("email", "eve@evil.example"),
+        ("password", OPERATOR_PASSWORD),
+    ];
+    let second = late.post_with("/first-operator", &[], &fields);
+    assert!(second.status == 409 && second.text().contains("opens nothing any more"), "{second}");
+    check_is_protected(&second);
+    for email in ["", OPERATOR, "operator", "eve@evil.example"] {
+        assert_eq!(late.sign_in(email, SETUP_PASSWORD, "").status, 422, "{email:?}");
+    }
+    assert!(!app.quita(&["users", "operators", "list"]).output().contains("eve@"));
+    let page = Visitor::at_ops(&app).page("/sign-in");
+    assert!(page.contains("opens nothing any more") && !page.contains("first-operator"), "{page}");
+}
+
+#[test]
+fn guesses_at_the_password_of_the_configuration_are_counted() {
+    let app = TestApp::new();
+    let stranger = Visitor::at_ops(&app);
+    let guess = |_| stranger.make_first("not the configured one", OPERATOR, OPERATOR_PASSWORD).status;
+    let statuses: Vec<_> = (0..9).map(guess).collect();
+    assert_eq!((&statuses[..8], statuses[8]), (&[422; 8][..], 429), "{statuses:?}");
+    assert_eq!(stranger.make_first(SETUP_PASSWORD, OPERATOR, OPERATOR_PASSWORD).status, 429);
+}
+
+#[test]
+fn production_without_an_operator_and_a_password_is_closed_until_a_command_makes_one() {
     let production = TestApp::builder()
         .arg("--environment", "production")
         .arg("--public-url", "https://pay.example.com")
@@ -273,6 +351,133 @@ fn a_new_password_ends_sessions_and_production_without_one_is_closed() {
     let closed = Visitor::at_ops(&production).get("/sign-in");
     assert!(closed.status == 503 && closed.text().contains("QUITA_OPERATOR_PASSWORD"), "{closed}");
     assert_eq!(production.ops().get("/health/live").status, 200, "health and metrics need no password");
+    let made = production.quita(&["users", "operators", "create", "--email", OPERATOR]);
+    let visitor = Visitor::at_ops(&production);
+    assert_eq!(visitor.sign_in(OPERATOR, &made.output(), "").status, 303);
+    assert_eq!(visitor.get("/").header("location"), Some("/sign-in/password"), "it is changed first");
+}
+
+/// What would direct something, on the pages of an auditor.
+const BUTTONS: [&str; 8] = [
+    "/paused\"",
+    "/drained\"",
+    "/open\"",
+    "/exceptions/act",
+    "/operations/",
+    "/mismatch\"",
+    "/reset\"",
+    "/remove\"",
+];
+
+#[test]
+fn an_auditor_sees_every_page_without_a_button_and_every_change_is_refused() {
+    let app = TestApp::new();
+    let payment = app.client().create(&boleto(10_051))["transactionId"].as_str().unwrap().to_owned();
+    let operator = Visitor::operator(&app);
+    let auditor = Visitor::at_ops_as(&app, "aldo@ops.example", "auditor");
+    eventually(PATIENCE, "the odd amount is reported", || {
+        operator.page("/exceptions").contains("/exceptions/act").then_some(())
+    });
+    for path in ["/", "/acquirers", "/exceptions", "/reconciliation", "/store", "/audit", "/people"] {
+        let page = auditor.page(path);
+        for button in BUTTONS {
+            assert!(!page.contains(button), "{button} on {path}: {page}");
+        }
+        assert!(!page.contains("method=\"post\" action=\"/people"), "{path}: {page}");
+    }
+    assert!(operator.page("/acquirers").contains("/paused\""), "an operator has them");
+    assert_eq!(auditor.get(&format!("/transactions/{payment}")).status, 200);
+    let token = auditor.form_token();
+    for (pattern, path) in CHANGED {
+        if OWN.contains(&pattern) {
+            continue;
+        }
+        let path = path.replace(NO_PAYMENT, &payment);
+        let answer = auditor.post_with(&path, &[], &[("formToken", &token)]);
+        assert_eq!(answer.status, 403, "{path}: {answer}");
+        check_is_protected(&answer);
+    }
+    for (pattern, path) in READ.into_iter().filter(|(pattern, _)| ASKED.contains(pattern)) {
+        assert_eq!(auditor.get(path).status, 403, "{pattern}");
+    }
+    assert!(!is_paused(&app));
+    assert_eq!(auditor.get("/").status, 200, "and the session goes on");
+}
+
+#[test]
+fn a_change_of_an_operator_counts_at_once() {
+    let app = TestApp::new();
+    let operator = Visitor::operator(&app);
+    let other = Visitor::at_ops_as(&app, "otto@ops.example", "operator");
+    let mut open = EventStream::open_at_ops(&app, &other, "/acquirers/stream");
+    assert!(open.next().unwrap().contains("/paused"));
+    let person = "/people/otto%40ops.example";
+    assert_eq!(operator.post(&format!("{person}/role"), &[("role", "auditor")]).status, 303);
+    assert_eq!(other.post("/acquirers/sandbox/pix/paused", &[]).status, 403);
+    open.wait_for_end(PATIENCE);
+    assert_eq!(operator.post(&format!("{person}/remove"), &[]).status, 303);
+    assert_eq!(other.get("/").status, 303, "the session is over");
+    assert!(!is_paused(&app));
+}
+
+#[test]
+fn the_last_operator_stays_whoever_asks() {
+    let app = TestApp::new();
+    let operator = Visitor::operator(&app);
+    let auditor = Visitor::at_ops_as(&app, "aldo@ops.example", "auditor");
+    let own = format!("/people/{}", OPERATOR.replace('@', "%40"));
+    for (verb, fields) in [("remove", &[][..]), ("role", &[("role", "auditor")])] {
+        assert_eq!(operator.post(&format!("{own}/{verb}"), fields).status, 409, "{verb}");
+        assert_eq!(auditor.post(&format!("{own}/{verb}"), fields).status, 403, "{verb}");
+    }
+    for arguments in [&["remove", OPERATOR][..], &["set-role", OPERATOR, "auditor"]] {
+        let refused = app.quita(&[&["users", "operators"], arguments].concat());
+        assert!(refused.code == Some(1) && refused.stderr.contains("last operator"), "{refused:?}");
+    }
+    assert_eq!(operator.get("/people").status, 200);
+}
+
+#[test]
+fn the_audit_log_says_which_operator_it_was() {
+    let app = TestApp::new();
+    let operator = Visitor::operator(&app);
+    let other = Visitor::at_ops_as(&app, "otto@ops.example", "operator");
+    assert_eq!(other.post("/acquirers/sandbox/pix/paused", &[]).status, 303);
+    let log = operator.page("/audit");
+    let entry = |action: &str| {
+        let mut entries = log.split("<tr>").filter(|entry| entry.contains(action));
+        entries.next().unwrap_or_else(|| panic!("{action}: {log}")).to_owned()
+    };
+    assert!(entry("directed the acquirer").contains("otto@ops.example"), "{log}");
+    assert!(log.contains("made the operator") && log.contains("command line"), "{log}");
+    assert!(!log.contains(OPERATOR_PASSWORD) && !log.contains(SETUP_PASSWORD));
+}
+
+#[test]
+fn a_password_that_somebody_else_made_opens_nothing_but_its_change() {
+    let app = TestApp::new();
+    drop(Visitor::operator(&app));
+    let made = app.quita(&["users", "operators", "create", "--email", "otto@ops.example"]).output();
+    let otto = Visitor::at_ops(&app);
+    assert_eq!(otto.sign_in("otto@ops.example", &made, "/acquirers").status, 303);
+    for (_, path) in READ {
+        assert_eq!(otto.get(path).header("location"), Some("/sign-in/password"), "{path}");
+    }
+    let token = form_token_in(&otto.page("/sign-in/password"));
+    for (_, path) in CHANGED {
+        if ["/sign-out", "/sign-in/password"].contains(&path) {
+            continue;
+        }
+        let answer = otto.post_with(path, &[], &[("formToken", &token)]);
+        assert_eq!(answer.header("location"), Some("/sign-in/password"), "{path}: {answer}");
+    }
+    let send = |new: &str| otto.post_with("/sign-in/password", &[], &[("formToken", &*token), ("new", new)]);
+    for bad in ["short", "aaaaaaaaaaaaaaaaaaaa", &made] {
+        assert_eq!(send(bad).status, 422, "{bad}");
+    }
+    assert_eq!(send(OPERATOR_PASSWORD).status, 303);
+    assert_eq!(otto.get("/").status, 200);
+    assert!(!is_paused(&app));
 }
 
 #[test]
@@ -293,10 +498,11 @@ fn every_kind_of_answer_has_headers_against_scripts_and_frames() {
         check_is_protected(&stranger.get(path));
     }
     for wrong in ["", "not the operator's one"] {
-        check_is_protected(&stranger.sign_in("", wrong, ""));
+        check_is_protected(&stranger.sign_in(OPERATOR, wrong, ""));
     }
+    let token = operator.form_token();
     for (_, path) in CHANGED {
-        check_is_protected(&operator.post(path, &[]));
+        check_is_protected(&operator.post_with(path, &[], &[("formToken", &token)]));
     }
 }
 

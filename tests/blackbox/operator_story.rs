@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Browser, Edit, OPERATOR_PASSWORD, PATIENCE, Reply, TestApp, TestReceiver, boleto, eventually, pix,
+    Browser, Edit, OPERATOR, OPERATOR_PASSWORD, PATIENCE, Reply, SETUP_PASSWORD, TestApp, TestReceiver,
+    Visitor, boleto, eventually, pix,
 };
 
 /// Every route of PIX that development starts with.
@@ -23,11 +24,16 @@ impl Story {
         let browser = Browser::open(&app)?;
         browser.go_to(&format!("{}/", app.ops_url()));
         browser.wait_for_address("/sign-in");
-        browser.enter("#password", "not the operator's one");
-        browser.submit();
-        browser.wait_for("[role=alert]");
-        browser.enter("#password", OPERATOR_PASSWORD);
-        browser.submit();
+        for setup in ["not the configured one", SETUP_PASSWORD] {
+            browser.enter("#setup", setup);
+            browser.enter("#email", OPERATOR);
+            browser.enter("#password", OPERATOR_PASSWORD);
+            browser.look("first-operator");
+            browser.submit();
+            if setup != SETUP_PASSWORD {
+                browser.wait_for("[role=alert]");
+            }
+        }
         browser.wait_for("header.bar");
         Some(Self { app, browser })
     }
@@ -211,10 +217,53 @@ fn store_and_nodes_are_shown_in_both_languages_and_on_a_phone() {
     browser.wait_for_text("h1", "Armazenamento e nós");
     browser.check_fits("operator-store");
     browser.become_a_phone();
-    for path in ["/", "/store", "/acquirers", "/exceptions", "/transactions", "/audit", "/kinds/front"] {
+    for path in [
+        "/",
+        "/store",
+        "/acquirers",
+        "/exceptions",
+        "/transactions",
+        "/audit",
+        "/kinds/front",
+        "/people",
+        "/account",
+        "/factor",
+    ] {
         browser.go_to(&format!("{}{path}", story.app.ops_url()));
         browser.check_fits(&format!("operator-phone{}", path.replace('/', "-")));
     }
+}
+
+#[test]
+fn an_operator_hires_an_auditor_who_looks_and_lets_the_auditor_go() {
+    let Some(story) = Story::begin() else { return };
+    let browser = &story.browser;
+    story.go_to("/people");
+    browser.enter("#email", "aldo@ops.example");
+    browser.look("operator-people");
+    browser.submit();
+    browser.wait_for_text("h1", "Password of aldo@ops.example");
+    let password = browser.text("#secret");
+    let aldo = Visitor::at_ops(&story.app);
+    assert_eq!(aldo.sign_in("aldo@ops.example", &password, "").status, 303);
+    aldo.choose_password("um barco verde na janela dela");
+    assert_eq!(aldo.get("/").status, 200);
+    assert!(!aldo.page("/acquirers").contains("/paused\""), "an auditor has no button");
+    story.go_to("/people");
+    browser.in_the_dark();
+    browser.check_fits("operator-people-dark");
+    browser.click("a[href=\"/people/aldo%40ops.example/remove\"]");
+    browser.wait_for_text("h1", "Remove aldo@ops.example?");
+    browser.check_fits("operator-removal-dark");
+    browser.submit();
+    browser.wait_for_text(".note", "Person removed.");
+    assert_eq!(aldo.get("/").status, 303);
+    browser.go_to(&format!("{}/account", story.app.ops_url()));
+    browser.wait_for_text("main", OPERATOR);
+    browser.check_fits("operator-account-dark");
+    browser.click("a[href=\"/factor\"]");
+    browser.wait_for("img[src^=\"data:image/svg\"]");
+    browser.check_fits("operator-factor-dark");
 }
 
 #[test]

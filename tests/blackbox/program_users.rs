@@ -1,6 +1,6 @@
 //! `quita users`, beside a running service and without one.
 
-use crate::support::{Account, Finished, Program, TestApp, Visitor};
+use crate::support::{Account, Finished, PATIENCE, Program, TestApp, Visitor, eventually};
 
 const CREATE: [&str; 5] = ["users", "create", "--merchant", "shop", "--email"];
 
@@ -26,6 +26,7 @@ fn a_new_password_is_printed_alone_and_opens_the_console_at_once() {
     assert!(made.stderr.contains("not shown again") && !made.stderr.contains(password), "{made:?}");
     let visitor = Visitor::new(&app);
     assert_eq!(visitor.sign_in(" Ana@Shop.example ", password, "").status, 303, "in any spelling");
+    visitor.choose_password("um céu de cada vez, devagar");
     // Who is made without a role is an owner.
     assert_eq!(visitor.get("/console/test/people").status, 200);
     let told = visitor.page("/console/test/audit");
@@ -57,6 +58,7 @@ fn users_are_listed_by_merchant_with_their_roles() {
         (lines[0][..2].to_vec(), lines[1][..2].to_vec()),
         (vec!["ana@shop.example", "owner"], vec!["vera@shop.example", "viewer"])
     );
+    assert!(lines.iter().all(|line| line[2] == "password only"), "{listed}");
 }
 
 #[test]
@@ -108,7 +110,12 @@ fn changes_of_users_hold_for_a_running_service_and_are_audited() {
 fn who_is_not_there_is_told_and_wrong_usage_exits_with_2() {
     let app = TestApp::new();
     let nobody = "nobody@shop.example";
-    for arguments in [&["set-role", nobody, "viewer"][..], &["reset-password", nobody], &["remove", nobody]] {
+    for arguments in [
+        &["set-role", nobody, "viewer"][..],
+        &["reset-password", nobody],
+        &["reset-factor", nobody],
+        &["remove", nobody],
+    ] {
         check_refused(&app.quita(&[&["users"], arguments].concat()), 1, &[nobody]);
     }
     let directory = tempfile::tempdir().unwrap();
@@ -157,4 +164,36 @@ fn the_first_run_prints_how_to_sign_in_once() {
     assert_eq!(app.printed(), printed, "and never again");
     assert_eq!(Visitor::new(&app).sign_in("demo@example.com", password, "").status, 303);
     assert!(!app.log().contains(password), "nor is it in the log");
+}
+
+#[test]
+fn who_is_removed_by_command_leaves_a_list_of_keys_or_none_at_all() {
+    let app = TestApp::new();
+    let hired = Account::create(&app, "shop", "dora@shop.example", "developer");
+    let visitor = Visitor::signed_in(&app, &hired);
+    let make_key = || {
+        let fields = [("scope", "payments:read")];
+        let page = visitor.post("/console/test/applications/default/keys", &fields).text();
+        let (_, after) = page.split_once("id=\"secret\">").unwrap();
+        after.split('<').next().unwrap().to_owned()
+    };
+    let id_of = |key: &str| key.split('_').nth(2).unwrap().to_owned();
+    let first = make_key();
+    let removed = app.quita(&["users", "remove", &hired.email]);
+    assert_eq!(removed.stdout, format!("key\t{}\ttest\tdefault\n", id_of(&first)), "{removed:?}");
+    assert!(removed.code == Some(0) && removed.stderr.contains("keys revoke"), "{removed:?}");
+    assert_eq!(app.client_with(&first).get("/pay/payments").status, 200, "nobody asked for more");
+    let again = Account::create(&app, "shop", &hired.email, "developer");
+    let removed = app.quita(&["users", "remove", &again.email, "--revoke-keys"]);
+    assert!(removed.code == Some(0) && removed.stderr.contains(&id_of(&first)), "{removed:?}");
+    eventually(PATIENCE, "the key stops", || {
+        (app.client_with(&first).get("/pay/payments").status == 401).then_some(())
+    });
+    let owner = Visitor::signed_in(&app, &Account::create(&app, "shop", "ana@shop.example", "owner"));
+    let log = owner.page("/console/test/audit");
+    let mut entries = log.split("<tr>");
+    assert!(
+        entries.any(|entry| entry.contains("revoked the key") && entry.contains(&id_of(&first))),
+        "{log}"
+    );
 }

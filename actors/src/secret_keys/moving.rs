@@ -108,7 +108,11 @@ impl Strongbox {
     }
 
     pub(super) fn stays(&self, which: Which, stored: &StoredSecret, current: &SecretKeyId) -> bool {
-        let Some(key) = stored.key() else { return false };
+        stored.key().is_some_and(|key| self.key_stays(which, key, current))
+    }
+
+    /// Whether what is sealed with this key stays so.
+    pub(super) fn key_stays(&self, which: Which, key: &SecretKeyId, current: &SecretKeyId) -> bool {
         match which {
             Which::All => key == current,
             // What can't be opened is protected from us, too.

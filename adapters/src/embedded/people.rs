@@ -1,15 +1,16 @@
-//! Users and sessions.
+//! Users, operators and sessions.
 
 use async_trait::async_trait;
 use quita_domain::identity::MerchantId;
-use quita_domain::people::{Login, Session, User};
+use quita_domain::people::{Login, MerchantPolicy, Operator, Session, User};
 use quita_ports::{PeopleStore, StoreError};
 use rusqlite::Transaction;
 
 use super::failure::Failure;
 use super::reading::{find_all, find_one};
+use super::secret_keys::erasing;
 use super::{EmbeddedStore, MAX_FORGOTTEN_AT_ONCE};
-use crate::stored_form::encode;
+use crate::stored_form::{encode, signed_limit};
 
 #[async_trait]
 impl PeopleStore for EmbeddedStore {
@@ -52,8 +53,11 @@ impl PeopleStore for EmbeddedStore {
             if find_user(transaction, &before.login)?.as_ref() != Some(&before) {
                 return Ok(false);
             }
-            let mut update = transaction.prepare_cached("UPDATE users SET user = ?2 WHERE login = ?1")?;
-            Ok(update.execute((before.login.as_str(), document))? == 1)
+            let sql = "UPDATE users SET user = ?2 WHERE login = ?1";
+            // Its second factor may be sealed anew because a secret key leaked.
+            erasing(transaction, || {
+                Ok(transaction.prepare_cached(sql)?.execute((before.login.as_str(), document))? == 1)
+            })
         })
         .await
     }
@@ -68,12 +72,92 @@ impl PeopleStore for EmbeddedStore {
         .await
     }
 
+    async fn users_after(&self, after: Option<&Login>, limit: usize) -> Result<Vec<User>, StoreError> {
+        // Nobody has no login.
+        let after = after.map(Login::as_str).unwrap_or_default().to_owned();
+        self.read(move |transaction| {
+            let sql = "SELECT merchant, user FROM users WHERE login > ?1 ORDER BY login LIMIT ?2";
+            find_all(transaction, sql, (after, signed_limit(limit)), "a user of")
+        })
+        .await
+    }
+
+    async fn policy(&self, merchant: &MerchantId) -> Result<MerchantPolicy, StoreError> {
+        let merchant = merchant.clone();
+        let found = self.read(move |transaction| {
+            let sql = "SELECT merchant, policy FROM merchant_policies WHERE merchant = ?1";
+            find_one(transaction, sql, [merchant.as_str()], "the policy of")
+        });
+        Ok(found.await?.unwrap_or_default())
+    }
+
+    async fn put_policy(&self, merchant: &MerchantId, policy: &MerchantPolicy) -> Result<(), StoreError> {
+        let (merchant, document) = (merchant.clone(), encode(policy)?);
+        self.write(move |transaction| {
+            let sql = "INSERT INTO merchant_policies (merchant, policy) VALUES (?1, ?2) \
+                ON CONFLICT (merchant) DO UPDATE SET policy = excluded.policy";
+            transaction.prepare_cached(sql)?.execute((merchant.as_str(), document))?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn insert_operator(&self, operator: &Operator) -> Result<bool, StoreError> {
+        let (login, document) = (operator.login.clone(), encode(operator)?);
+        self.write(move |transaction| {
+            let sql =
+                "INSERT INTO operators (login, operator) VALUES (?1, ?2) ON CONFLICT (login) DO NOTHING";
+            Ok(transaction.prepare_cached(sql)?.execute((login.as_str(), document))? == 1)
+        })
+        .await
+    }
+
+    async fn operator(&self, login: &Login) -> Result<Option<Operator>, StoreError> {
+        let login = login.clone();
+        self.read(move |transaction| find_operator(transaction, &login)).await
+    }
+
+    async fn operators(&self) -> Result<Vec<Operator>, StoreError> {
+        self.read(|transaction| {
+            let sql = "SELECT 'of the service', operator FROM operators ORDER BY login";
+            find_all(transaction, sql, [], "an operator")
+        })
+        .await
+    }
+
+    async fn replace_operator(&self, before: &Operator, after: &Operator) -> Result<bool, StoreError> {
+        let (before, document) = (before.clone(), encode(after)?);
+        self.write(move |transaction| {
+            if find_operator(transaction, &before.login)?.as_ref() != Some(&before) {
+                return Ok(false);
+            }
+            let sql = "UPDATE operators SET operator = ?2 WHERE login = ?1";
+            erasing(transaction, || {
+                Ok(transaction.prepare_cached(sql)?.execute((before.login.as_str(), document))? == 1)
+            })
+        })
+        .await
+    }
+
+    async fn remove_operator(&self, operator: &Operator) -> Result<bool, StoreError> {
+        let operator = operator.clone();
+        self.write(move |transaction| {
+            if find_operator(transaction, &operator.login)?.as_ref() != Some(&operator) {
+                return Ok(false);
+            }
+            let mut delete = transaction.prepare_cached("DELETE FROM operators WHERE login = ?1")?;
+            Ok(delete.execute([operator.login.as_str()])? == 1)
+        })
+        .await
+    }
+
     async fn insert_session(&self, session: &Session) -> Result<(), StoreError> {
-        let row = (session.id.clone(), session.expires_at.millis(), encode(session)?);
+        let (id, person) = (session.id.clone(), session.of.person());
+        let row = (id, person, session.expires_at.millis(), encode(session)?);
         let began_at = session.created_at.millis();
         self.write(move |transaction| {
             // Nothing else has an id like this: one that is there came of a lost answer.
-            let sql = "INSERT INTO sessions (id, expires_at, session) VALUES (?1, ?2, ?3) \
+            let sql = "INSERT INTO sessions (id, person, expires_at, session) VALUES (?1, ?2, ?3, ?4) \
                 ON CONFLICT (id) DO NOTHING";
             transaction.prepare_cached(sql)?.execute(row)?;
             let sql = "DELETE FROM sessions WHERE id IN \
@@ -86,9 +170,26 @@ impl PeopleStore for EmbeddedStore {
 
     async fn session(&self, id: &str) -> Result<Option<Session>, StoreError> {
         let id = id.to_owned();
+        self.read(move |transaction| find_session(transaction, &id)).await
+    }
+
+    async fn sessions_of(&self, person: &str) -> Result<Vec<Session>, StoreError> {
+        let person = person.to_owned();
         self.read(move |transaction| {
-            let sql = "SELECT 'with this id', session FROM sessions WHERE id = ?1";
-            find_one(transaction, sql, [id], "the session")
+            let sql = "SELECT 'of one person', session FROM sessions WHERE person = ?1 ORDER BY id";
+            find_all(transaction, sql, [person], "a session")
+        })
+        .await
+    }
+
+    async fn replace_session(&self, before: &Session, after: &Session) -> Result<bool, StoreError> {
+        let (before, document) = (before.clone(), encode(after)?);
+        self.write(move |transaction| {
+            if find_session(transaction, &before.id)?.as_ref() != Some(&before) {
+                return Ok(false);
+            }
+            let mut update = transaction.prepare_cached("UPDATE sessions SET session = ?2 WHERE id = ?1")?;
+            Ok(update.execute((before.id.as_str(), document))? == 1)
         })
         .await
     }
@@ -107,4 +208,14 @@ impl PeopleStore for EmbeddedStore {
 fn find_user(transaction: &Transaction<'_>, login: &Login) -> Result<Option<User>, Failure> {
     let sql = "SELECT merchant, user FROM users WHERE login = ?1";
     find_one(transaction, sql, [login.as_str()], "a user of")
+}
+
+fn find_operator(transaction: &Transaction<'_>, login: &Login) -> Result<Option<Operator>, Failure> {
+    let sql = "SELECT 'of the service', operator FROM operators WHERE login = ?1";
+    find_one(transaction, sql, [login.as_str()], "an operator")
+}
+
+fn find_session(transaction: &Transaction<'_>, id: &str) -> Result<Option<Session>, Failure> {
+    let sql = "SELECT 'with this id', session FROM sessions WHERE id = ?1";
+    find_one(transaction, sql, [id], "the session")
 }

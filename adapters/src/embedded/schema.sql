@@ -111,13 +111,26 @@ CREATE TABLE users (
 
 CREATE INDEX users_of_merchant ON users (merchant, login);
 
+CREATE TABLE merchant_policies (
+    merchant TEXT NOT NULL PRIMARY KEY,
+    policy   BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE operators (
+    login    TEXT NOT NULL PRIMARY KEY,
+    operator BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE sessions (
     id         TEXT    NOT NULL PRIMARY KEY,
+    person     TEXT    NOT NULL,
     expires_at INTEGER NOT NULL,
     session    BLOB    NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX sessions_ending ON sessions (expires_at);
+
+CREATE INDEX sessions_of_person ON sessions (person, id);
 
 -- The audit log, a chain: initiator, person, content, body, place and hash are keyed hashes. What an entry says of people
 -- stands in the three tables below, from which it may be erased; here nothing is ever changed or deleted.

@@ -15,6 +15,8 @@ pub(super) const EXCEPTIONS: &str = "exceptions";
 pub(super) const APPLICATIONS: &str = "applications";
 pub(super) const API_KEYS: &str = "api_keys";
 pub(super) const USERS: &str = "users";
+pub(super) const OPERATORS: &str = "operators";
+pub(super) const MERCHANT_POLICIES: &str = "merchant_policies";
 pub(super) const SESSIONS: &str = "sessions";
 pub(super) const AUDIT: &str = "audit";
 pub(super) const AUDIT_HEAD: &str = "audit_head";
@@ -68,6 +70,8 @@ pub(super) const SEQUENCE: &str = "sequence";
 pub(super) const OF_SUBJECT: &str = "of_subject";
 pub(super) const DONE_BY: &str = "done_by";
 pub(super) const DONE_TO: &str = "done_to";
+/// Sessions.
+pub(super) const OF_PERSON: &str = "of_person";
 /// Exceptions.
 pub(super) const OPEN: &str = "open";
 pub(super) const RESOLVED: &str = "resolved";
@@ -102,7 +106,8 @@ pub(super) async fn make(database: &Database) -> Result<(), StoreError> {
     ];
     make_in(database, API_KEYS, keys).await?;
     make_in(database, USERS, [index(OF_MERCHANT, doc! { "merchant": 1, "_id": 1 })]).await?;
-    make_in(database, SESSIONS, [expiring(ENDING, "expiresAt", 0)]).await?;
+    let sessions = [expiring(ENDING, "expiresAt", 0), index(OF_PERSON, doc! { "person": 1 })];
+    make_in(database, SESSIONS, sessions).await?;
     let audit = [
         index(NEWEST, doc! { "at": -1, "_id": -1 }),
         only_with("merchant", OF_MERCHANT, doc! { "merchant": 1, "at": -1, "_id": -1 }),

@@ -1,17 +1,18 @@
-//! Users and sessions.
+//! Users, operators and sessions.
 
 use async_trait::async_trait;
-use bson::{DateTime, RawDocument, doc};
+use bson::{DateTime, Document, RawDocument, doc};
 use mongodb::options::FindOptions;
 use quita_domain::identity::MerchantId;
-use quita_domain::people::{Login, Session, User};
+use quita_domain::people::{Login, MerchantPolicy, Operator, Session, User};
 use quita_ports::{PeopleStore, StoreError};
 use serde::Serialize;
 
 use super::failure::within_time;
-use super::indexes::{BY_ID, OF_MERCHANT, SESSIONS, USERS, named};
-use super::reading::{find_all, value_called};
+use super::indexes::{BY_ID, MERCHANT_POLICIES, OF_MERCHANT, OF_PERSON, OPERATORS, SESSIONS, USERS, named};
+use super::reading::{find_all, value_called, value_in};
 use super::{MongoStore, batch};
+use crate::stored_form::signed_limit;
 
 /// A user as it is stored.
 #[derive(Serialize)]
@@ -41,8 +42,38 @@ const fn first_revision(user: &User) -> i64 {
 struct StoredSession<'a> {
     #[serde(rename = "_id")]
     id: &'a str,
+    person: String,
     expires_at: DateTime,
     session: &'a Session,
+}
+
+impl<'a> StoredSession<'a> {
+    fn of(session: &'a Session) -> Self {
+        let expires_at = DateTime::from_millis(session.expires_at.millis());
+        Self { id: &session.id, person: session.of.person(), expires_at, session }
+    }
+}
+
+/// An operator as it is stored.
+#[derive(Serialize)]
+struct StoredOperator<'a> {
+    #[serde(rename = "_id")]
+    login: &'a str,
+    operator: &'a Operator,
+}
+
+impl<'a> StoredOperator<'a> {
+    fn of(operator: &'a Operator) -> Self {
+        Self { login: operator.login.as_str(), operator }
+    }
+}
+
+/// A policy as it is stored.
+#[derive(Serialize)]
+struct StoredPolicy<'a> {
+    #[serde(rename = "_id")]
+    merchant: &'a str,
+    policy: &'a MerchantPolicy,
 }
 
 #[async_trait]
@@ -82,16 +113,81 @@ impl PeopleStore for MongoStore {
         Ok(within_time(self.collection(USERS).delete_one(user)).await?.deleted_count == 1)
     }
 
+    async fn users_after(&self, after: Option<&Login>, limit: usize) -> Result<Vec<User>, StoreError> {
+        // To MongoDB a limit of zero means none.
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let after = after.map(|login| doc! { "_id": { "$gt": login.as_str() } }).unwrap_or_default();
+        let options = FindOptions::builder().sort(doc! { "_id": 1 }).limit(signed_limit(limit));
+        find_all(&self.collection(USERS), after, options.hint(named(BY_ID)).build(), read_user).await
+    }
+
+    async fn policy(&self, merchant: &MerchantId) -> Result<MerchantPolicy, StoreError> {
+        let id = doc! { "_id": merchant.as_str() };
+        let found = within_time(self.collection(MERCHANT_POLICIES).find_one(id)).await?;
+        found.map_or_else(|| Ok(MerchantPolicy::default()), |found| value_in(&found, "policy"))
+    }
+
+    async fn put_policy(&self, merchant: &MerchantId, policy: &MerchantPolicy) -> Result<(), StoreError> {
+        let stored = StoredPolicy { merchant: merchant.as_str(), policy };
+        let stored = bson::serialize_to_raw_document_buf(&stored);
+        let stored = stored.map_err(|_| StoreError::Unreadable("a policy can't be encoded".into()))?;
+        let policies = self.collection(MERCHANT_POLICIES);
+        let id = doc! { "_id": merchant.as_str() };
+        within_time(policies.replace_one(id, stored).upsert(true)).await.map(drop)
+    }
+
+    async fn insert_operator(&self, operator: &Operator) -> Result<bool, StoreError> {
+        batch::insert_one(&self.database, OPERATORS, &StoredOperator::of(operator)).await
+    }
+
+    async fn operator(&self, login: &Login) -> Result<Option<Operator>, StoreError> {
+        let id = doc! { "_id": login.as_str() };
+        let found = within_time(self.collection(OPERATORS).find_one(id)).await?;
+        found.map(|found| read_operator(&found)).transpose()
+    }
+
+    async fn operators(&self) -> Result<Vec<Operator>, StoreError> {
+        let options = FindOptions::builder().sort(doc! { "_id": 1 }).hint(named(BY_ID)).build();
+        find_all(&self.collection(OPERATORS), doc! {}, options, read_operator).await
+    }
+
+    async fn replace_operator(&self, before: &Operator, after: &Operator) -> Result<bool, StoreError> {
+        let guard = guard(&StoredOperator::of(before))?;
+        let next = bson::serialize_to_raw_document_buf(&StoredOperator::of(after));
+        let next = next.map_err(|_| StoreError::Unreadable("an operator can't be encoded".into()))?;
+        let replaced = within_time(self.collection(OPERATORS).replace_one(guard, next)).await?;
+        Ok(replaced.matched_count == 1)
+    }
+
+    async fn remove_operator(&self, operator: &Operator) -> Result<bool, StoreError> {
+        let guard = guard(&StoredOperator::of(operator))?;
+        Ok(within_time(self.collection(OPERATORS).delete_one(guard)).await?.deleted_count == 1)
+    }
+
     async fn insert_session(&self, session: &Session) -> Result<(), StoreError> {
-        let expires_at = DateTime::from_millis(session.expires_at.millis());
-        let stored = StoredSession { id: &session.id, expires_at, session };
+        let stored = StoredSession::of(session);
         // Nothing else has an id like this: one that is there came of a lost answer.
         batch::insert_one(&self.database, SESSIONS, &stored).await.map(drop)
     }
 
     async fn session(&self, id: &str) -> Result<Option<Session>, StoreError> {
         let found = within_time(self.collection(SESSIONS).find_one(doc! { "_id": id })).await?;
-        found.map(|found| value_called(&found, "session", || String::from("a session"))).transpose()
+        found.map(|found| read_session(&found)).transpose()
+    }
+
+    async fn sessions_of(&self, person: &str) -> Result<Vec<Session>, StoreError> {
+        let options = FindOptions::builder().hint(named(OF_PERSON)).build();
+        find_all(&self.collection(SESSIONS), doc! { "person": person }, options, read_session).await
+    }
+
+    async fn replace_session(&self, before: &Session, after: &Session) -> Result<bool, StoreError> {
+        let guard = guard(&StoredSession::of(before))?;
+        let next = bson::serialize_to_raw_document_buf(&StoredSession::of(after));
+        let next = next.map_err(|_| StoreError::Unreadable("a session can't be encoded".into()))?;
+        let replaced = within_time(self.collection(SESSIONS).replace_one(guard, next)).await?;
+        Ok(replaced.matched_count == 1)
     }
 
     async fn remove_session(&self, id: &str) -> Result<(), StoreError> {
@@ -117,4 +213,19 @@ fn read_user(found: &RawDocument) -> Result<User, StoreError> {
 /// Names the merchant: an e-mail address has no business in a log.
 fn called(found: &RawDocument) -> String {
     format!("a user of {}", found.get_str("merchant").unwrap_or("nobody"))
+}
+
+fn read_operator(found: &RawDocument) -> Result<Operator, StoreError> {
+    value_called(found, "operator", || String::from("an operator"))
+}
+
+fn read_session(found: &RawDocument) -> Result<Session, StoreError> {
+    value_called(found, "session", || String::from("a session"))
+}
+
+/// Finds a document that is still exactly so: what the same values are written as is the same document. Its times and
+/// versions keep one that came back from being taken for the one before.
+fn guard(before: &impl Serialize) -> Result<Document, StoreError> {
+    let guard = bson::serialize_to_document(before);
+    guard.map_err(|_| StoreError::Unreadable("a guard can't be encoded".into()))
 }

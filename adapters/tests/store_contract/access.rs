@@ -40,6 +40,7 @@ pub fn key(id: &str, at: i64) -> ApiKey {
         secret_hash: "ab".repeat(32),
         scopes: Scope::ALL.to_vec(),
         created_at: Timestamp::from_millis(at),
+        made_by: Some("ana@shop.example".into()),
         expires_at: None,
         revoked_at: None,
         last_used_at: None,

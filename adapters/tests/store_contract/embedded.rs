@@ -6,7 +6,7 @@ use std::sync::Arc;
 use quita_adapters::embedded::EmbeddedStore;
 use quita_domain::audit::chain::{ChainHead, ChainedEntry};
 use quita_domain::audit::{AuditEntry, AuditErasure, AuditScope};
-use quita_domain::people::{SESSION_MS, Session, SessionOf};
+use quita_domain::people::{Login, Origin, SESSION_MS, Session, SessionOf, SessionStage};
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_ports::{
     AccessStore, AuditStore, InboxStore, OperatorStore, PaymentStore, PeopleStore, SecretKeyStore, Store,
@@ -284,8 +284,11 @@ async fn sessions_that_ended_and_nodes_that_are_gone_are_forgotten() {
     let (_folder, path) = file();
     let store = EmbeddedStore::open(&path).unwrap();
     let now = Timestamp::from_millis(0);
-    let session =
-        |token, now| Session::begin(token, SessionOf::Operator { credential: String::from("c") }, now);
+    let session = |token, now| {
+        let of =
+            SessionOf::Operator { login: Login::parse("olga@ops.example").unwrap(), password_version: 1 };
+        Session::begin(token, of, SessionStage::Whole, Origin::default(), now)
+    };
     let (old, new) = (session("old", now), session("new", now.plus_ms(SESSION_MS)));
     store.insert_session(&old).await.unwrap();
     store.insert_session(&new).await.unwrap();

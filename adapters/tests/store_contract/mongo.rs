@@ -14,7 +14,7 @@ use quita_domain::identity::{MerchantId, Mode};
 use quita_domain::listing::PaymentFilter;
 use quita_domain::method::Method;
 use quita_domain::money::Money;
-use quita_domain::people::{Session, SessionOf};
+use quita_domain::people::{Login, MerchantPolicy, OperatorRole, Origin, Session, SessionOf, SessionStage};
 use quita_domain::routing::CardTries;
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
@@ -115,8 +115,9 @@ async fn sessions_and_nodes_bear_the_dates_that_expire_them() {
     server
         .run(|store, database| async move {
             let now = Timestamp::from_millis(4_102_444_800_000);
-            let of = SessionOf::Operator { credential: String::from("c") };
-            let session = Session::begin("token", of, now);
+            let of =
+                SessionOf::Operator { login: Login::parse("olga@ops.example").unwrap(), password_version: 1 };
+            let session = Session::begin("token", of, SessionStage::Whole, Origin::default(), now);
             store.insert_session(&session).await.unwrap();
             store.put_node(&crate::operator::node(1, 1, now)).await.unwrap();
             for (collection, field, at, after_s) in
@@ -424,7 +425,17 @@ async fn every_query_of_the_consoles(store: &MongoStore) {
     assert_eq!(store.has_users().await, Ok(true));
     store.remove_user(&user).await.unwrap();
     store.session("none").await.unwrap();
+    store.sessions_of("none").await.unwrap();
     store.remove_session("none").await.unwrap();
+    store.users_after(Some(&user.login), 10).await.unwrap();
+    store.put_policy(&merchant, &MerchantPolicy::default()).await.unwrap();
+    store.policy(&merchant).await.unwrap();
+    let operator = crate::people::operator("ana@quita.example", OperatorRole::Operator);
+    store.insert_operator(&operator).await.unwrap();
+    store.replace_operator(&operator, &operator).await.unwrap();
+    store.operators().await.unwrap();
+    store.operator(&operator.login).await.unwrap();
+    store.remove_operator(&operator).await.unwrap();
     let entry = crate::audit::entry(1, 1, Some("loja"));
     let key = crate::audit::chain_key();
     store.begin_audit(&ChainHead::beginning(&key)).await.unwrap();

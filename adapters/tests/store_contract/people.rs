@@ -1,9 +1,14 @@
-//! Users and sessions.
+//! Users, operators and sessions.
 
 use std::sync::Arc;
 
 use quita_domain::identity::MerchantId;
-use quita_domain::people::{Login, Role, Session, SessionOf, User};
+use quita_domain::money::Money;
+use quita_domain::people::{
+    Credentials, Login, MerchantPolicy, Operator, OperatorRole, Origin, Role, SecondFactor, Session,
+    SessionOf, SessionStage, User, WrongCodes,
+};
+use quita_domain::secret_key::{SealedSecret, SecretKeyId};
 use quita_domain::time::Timestamp;
 use quita_ports::PeopleStore;
 
@@ -14,13 +19,33 @@ fn login(text: &str) -> Login {
     Login::parse(text).unwrap()
 }
 
+fn credentials(password_version: u32) -> Credentials {
+    let hash = String::from("$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA");
+    Credentials::new(hash, password_version, false)
+}
+
+/// Credentials that have everything that there is.
+fn full_credentials() -> Credentials {
+    let secret = SealedSecret { key: SecretKeyId::of(b"key"), text: String::from("c2VhbGVk") };
+    let recovery_codes = vec!["a".repeat(64), "b".repeat(64)];
+    Credentials {
+        must_change_password: true,
+        second_factor: Some(SecondFactor { secret, recovery_codes, last_step: 59_000_000, since: NOW }),
+        wrong_codes: WrongCodes { count: 3, last_at: NOW },
+        ..credentials(2)
+    }
+}
+
+pub fn operator(address: &str, role: OperatorRole) -> Operator {
+    Operator { login: login(address), role, credentials: credentials(1), created_at: NOW }
+}
+
 pub fn user(address: &str, merchant: &str) -> User {
     User {
         login: login(address),
         merchant: MerchantId::new(merchant),
         role: Role::Owner,
-        password_hash: String::from("$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA"),
-        password_version: 1,
+        credentials: credentials(1),
         created_at: NOW,
     }
 }
@@ -31,7 +56,7 @@ fn with_role(before: &User, role: Role) -> User {
 
 fn session(token: &str, now: Timestamp) -> Session {
     let of = SessionOf::User { login: login("ana@loja.com.br"), password_version: 7 };
-    Session::begin(token, of, now)
+    Session::begin(token, of, SessionStage::Whole, Origin::new("10.0.0.1", "Firefox"), now)
 }
 
 pub async fn a_login_is_taken_once_whosever_it_is(store: Arc<dyn PeopleStore>) {
@@ -63,7 +88,7 @@ pub async fn a_user_is_replaced_only_if_it_is_as_expected(store: Arc<dyn PeopleS
     assert_eq!(store.replace_user(&owner, &viewer).await, Ok(true));
     assert_eq!(store.replace_user(&owner, &with_role(&owner, Role::Developer)).await, Ok(false));
     assert_eq!(store.user(&owner.login).await, Ok(Some(viewer.clone())));
-    let fresh = User { password_hash: String::from("$argon2id$"), password_version: 2, ..viewer.clone() };
+    let fresh = User { credentials: full_credentials(), ..viewer.clone() };
     assert_eq!(store.replace_user(&viewer, &fresh).await, Ok(true));
     assert_eq!(store.users(&owner.merchant).await, Ok(vec![fresh]));
 }
@@ -75,7 +100,7 @@ pub async fn of_many_replacements_of_a_user_one_wins(store: Arc<dyn PeopleStore>
         .map(|password_version| {
             let (store, first) = (Arc::clone(&store), first.clone());
             tokio::spawn(async move {
-                let after = User { password_version, ..first.clone() };
+                let after = User { credentials: credentials(password_version), ..first.clone() };
                 (store.replace_user(&first, &after).await.unwrap(), after)
             })
         })
@@ -104,8 +129,8 @@ pub async fn a_removed_user_is_gone_and_the_login_is_free(store: Arc<dyn PeopleS
 
 pub async fn a_session_is_found_until_it_is_removed(store: Arc<dyn PeopleStore>) {
     let mine = session("token", NOW);
-    let of = SessionOf::Operator { credential: String::from("hash") };
-    let operators = Session::begin("other", of, NOW);
+    let of = SessionOf::Operator { login: Login::parse("olga@ops.example").unwrap(), password_version: 1 };
+    let operators = Session::begin("other", of, SessionStage::Half, Origin::default(), NOW);
     assert_eq!(store.session(&mine.id).await, Ok(None));
     store.insert_session(&mine).await.unwrap();
     assert_eq!(store.insert_session(&mine).await, Ok(()), "again, because the answer was lost");
@@ -123,4 +148,104 @@ pub async fn a_session_that_begins_ends_no_other_that_goes_on(store: Arc<dyn Peo
     let just_before = Timestamp::from_millis(first.expires_at.millis() - 1);
     store.insert_session(&session("second", just_before)).await.unwrap();
     assert_eq!(store.session(&first.id).await, Ok(Some(first)));
+}
+
+pub async fn users_of_everybody_come_page_by_page(store: Arc<dyn PeopleStore>) {
+    let users = [("a", "one"), ("b", "two"), ("c", "one")]
+        .map(|(name, merchant)| user(&format!("{name}@loja.com.br"), merchant));
+    for user in &users {
+        store.insert_user(user).await.unwrap();
+    }
+    assert_eq!(store.users_after(None, 2).await, Ok(users[..2].to_vec()));
+    assert_eq!(store.users_after(Some(&users[1].login), 2).await, Ok(users[2..].to_vec()));
+    assert_eq!(store.users_after(Some(&users[2].login), 2).await, Ok(Vec::new()));
+    assert_eq!(store.users_after(None, 0).await, Ok(Vec::new()));
+}
+
+pub async fn a_merchant_has_one_policy_and_none_asks_for_nothing(store: Arc<dyn PeopleStore>) {
+    let (loja, outra) = (MerchantId::new("loja"), MerchantId::new("outra"));
+    assert_eq!(store.policy(&loja).await, Ok(MerchantPolicy::default()));
+    let strict =
+        MerchantPolicy { second_factor_required: true, confirm_refunds_above: Some(Money::from_cents(5)) };
+    for policy in [strict, MerchantPolicy { confirm_refunds_above: None, ..strict }] {
+        store.put_policy(&loja, &policy).await.unwrap();
+        assert_eq!(store.policy(&loja).await, Ok(policy));
+    }
+    assert_eq!(store.policy(&outra).await, Ok(MerchantPolicy::default()));
+}
+
+pub async fn operators_are_made_listed_and_replaced_only_as_expected(store: Arc<dyn PeopleStore>) {
+    assert_eq!(store.operators().await, Ok(Vec::new()));
+    let (bia, ana) = (
+        operator("bia@quita.example", OperatorRole::Operator),
+        operator("ana@quita.example", OperatorRole::Auditor),
+    );
+    assert_eq!(store.replace_operator(&ana, &bia).await, Ok(false), "there is none");
+    for operator in [&bia, &ana] {
+        assert_eq!(store.insert_operator(operator).await, Ok(true));
+    }
+    assert_eq!(
+        store.insert_operator(&operator("ana@quita.example", OperatorRole::Operator)).await,
+        Ok(false)
+    );
+    assert_eq!(store.insert_user(&user("ana@quita.example", "loja")).await, Ok(true), "users are others");
+    assert_eq!(store.operators().await, Ok(vec![ana.clone(), bia.clone()]));
+    let after = Operator { credentials: full_credentials(), role: OperatorRole::Operator, ..ana.clone() };
+    assert_eq!(store.replace_operator(&ana, &after).await, Ok(true));
+    assert_eq!(store.replace_operator(&ana, &after).await, Ok(false), "it is another now");
+    assert_eq!(store.operator(&ana.login).await, Ok(Some(after.clone())));
+    assert_eq!(store.remove_operator(&ana).await, Ok(false), "it is another now");
+    assert_eq!(store.remove_operator(&after).await, Ok(true));
+    assert_eq!(store.operator(&ana.login).await, Ok(None));
+    assert_eq!(store.operators().await, Ok(vec![bia]));
+}
+
+pub async fn of_many_replacements_of_an_operator_one_wins(store: Arc<dyn PeopleStore>) {
+    let first = operator("ana@quita.example", OperatorRole::Operator);
+    store.insert_operator(&first).await.unwrap();
+    let tasks: Vec<_> = (2..12)
+        .map(|password_version| {
+            let (store, first) = (Arc::clone(&store), first.clone());
+            tokio::spawn(async move {
+                let after = Operator { credentials: credentials(password_version), ..first.clone() };
+                (store.replace_operator(&first, &after).await.unwrap(), after)
+            })
+        })
+        .collect();
+    let mut winners = Vec::new();
+    for task in tasks {
+        let (won, after) = task.await.unwrap();
+        winners.extend(won.then_some(after));
+    }
+    assert_eq!(winners, [store.operator(&first.login).await.unwrap().unwrap()]);
+}
+
+pub async fn a_session_is_replaced_as_expected_and_never_comes_back(store: Arc<dyn PeopleStore>) {
+    let first = session("token", NOW);
+    let later = Session { last_seen_at: NOW.plus_ms(60_000), ..first.clone() };
+    assert_eq!(store.replace_session(&first, &later).await, Ok(false), "there is none");
+    assert_eq!(store.session(&first.id).await, Ok(None));
+    store.insert_session(&first).await.unwrap();
+    assert_eq!(store.replace_session(&first, &later).await, Ok(true));
+    assert_eq!(store.replace_session(&first, &later).await, Ok(false), "it is another now");
+    assert_eq!(store.session(&first.id).await, Ok(Some(later.clone())));
+    store.remove_session(&first.id).await.unwrap();
+    assert_eq!(store.replace_session(&later, &first).await, Ok(false), "it was ended");
+    assert_eq!(store.session(&first.id).await, Ok(None));
+}
+
+pub async fn the_sessions_of_one_person_are_found(store: Arc<dyn PeopleStore>) {
+    let (one, two) = (session("one", NOW), session("two", NOW));
+    let of = |login: Login| SessionOf::Operator { login, password_version: 7 };
+    let operators = Session { of: of(login("ana@loja.com.br")), ..session("three", NOW) };
+    for session in [&one, &two, &operators] {
+        store.insert_session(session).await.unwrap();
+    }
+    let mut found = store.sessions_of(&one.of.person()).await.unwrap();
+    let mut expected = vec![one, two];
+    found.sort_by(|left, right| left.id.cmp(&right.id));
+    expected.sort_by(|left, right| left.id.cmp(&right.id));
+    assert_eq!(found, expected);
+    assert_eq!(store.sessions_of(&operators.of.person()).await, Ok(vec![operators]));
+    assert_eq!(store.sessions_of("user bia@loja.com.br").await, Ok(Vec::new()));
 }

@@ -23,9 +23,24 @@ pub struct SigningSecret {
     /// Until when it signs; for ever when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
+    /// Who made it, and so was shown it: a user's e-mail address, `command line` or `first start`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made_by: Option<String>,
+}
+
+impl From<StoredSecret> for SigningSecret {
+    fn from(secret: StoredSecret) -> Self {
+        Self { secret, expires_at: None, made_by: None }
+    }
 }
 
 impl SigningSecret {
+    /// The same, made by somebody.
+    #[must_use]
+    pub fn made_by(self, who: &str) -> Self {
+        Self { made_by: Some(who.into()), ..self }
+    }
+
     fn is_live(&self, now: Timestamp) -> bool {
         self.expires_at.is_none_or(|at| at > now)
     }
@@ -51,9 +66,8 @@ pub struct TooManySecrets {
 
 impl SigningSecrets {
     /// One secret for each mode.
-    pub fn new(test: StoredSecret, live: StoredSecret) -> Self {
-        let first = |secret| vec![SigningSecret { secret, expires_at: None }];
-        Self { test: first(test), live: first(live) }
+    pub fn new(test: impl Into<SigningSecret>, live: impl Into<SigningSecret>) -> Self {
+        Self { test: vec![test.into()], live: vec![live.into()] }
     }
 
     /// Those of this mode that sign at this time, newest first.
@@ -70,7 +84,12 @@ impl SigningSecrets {
     ///
     /// # Errors
     /// [`TooManySecrets`], and nothing was changed.
-    pub fn rotate(&mut self, mode: Mode, fresh: StoredSecret, now: Timestamp) -> Result<(), TooManySecrets> {
+    pub fn rotate(
+        &mut self,
+        mode: Mode,
+        fresh: impl Into<SigningSecret>,
+        now: Timestamp,
+    ) -> Result<(), TooManySecrets> {
         let all = match mode {
             Mode::Test => &mut self.test,
             Mode::Live => &mut self.live,
@@ -84,7 +103,7 @@ impl SigningSecrets {
         for old in all.iter_mut() {
             old.expires_at = old.expires_at.or(Some(now.plus_ms(SECRET_OVERLAP_MS)));
         }
-        all.insert(0, SigningSecret { secret: fresh, expires_at: None });
+        all.insert(0, fresh.into());
         Ok(())
     }
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SecretKeyId;
 use crate::identity::{ApplicationName, MerchantId, Mode};
+use crate::people::Login;
 use crate::secret::Secret;
 
 /// A secret that only who holds the key can read, and only as what it was sealed for.
@@ -50,6 +51,16 @@ impl SecretPlace {
     /// A webhook secret of an application, in one mode.
     pub fn webhook(merchant: &MerchantId, application: &ApplicationName, mode: Mode) -> Self {
         Self::of(&["quita webhook secret 1", merchant.as_str(), application.as_str(), mode.as_str()])
+    }
+
+    /// What the authenticator of a user has.
+    pub fn user_factor(login: &Login) -> Self {
+        Self::of(&["quita second factor of a user 1", login.as_str()])
+    }
+
+    /// What the authenticator of an operator has.
+    pub fn operator_factor(login: &Login) -> Self {
+        Self::of(&["quita second factor of an operator 1", login.as_str()])
     }
 
     /// What derives the ids of payments.

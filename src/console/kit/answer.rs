@@ -29,3 +29,23 @@ pub(crate) fn see_other(address: impl Into<String>) -> HttpResponse {
 pub(crate) fn see_other_with(cookie: Cookie<'_>, address: impl Into<String>) -> HttpResponse {
     HttpResponse::SeeOther().cookie(cookie).insert_header((LOCATION, address.into())).finish()
 }
+
+/// A text as one segment of a path (RFC 3986, section 2.3).
+pub(crate) fn path_segment(text: &str) -> String {
+    let encode = |byte: u8| {
+        let is_plain = byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
+        if is_plain { char::from(byte).to_string() } else { format!("%{byte:02X}") }
+    };
+    text.bytes().map(encode).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_segment_whatever_it_holds() {
+        assert_eq!(path_segment("Loja do Zé/1?"), "Loja%20do%20Z%C3%A9%2F1%3F");
+        assert_eq!(path_segment("a-b_c.d~e"), "a-b_c.d~e");
+    }
+}

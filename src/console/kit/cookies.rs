@@ -9,6 +9,7 @@ use quita_domain::text::hex;
 use sha2::{Digest, Sha256};
 
 use super::console_kind::ConsoleKind;
+use super::devices::KNOWN_FOR_DAYS;
 use super::language::{self, Language};
 
 /// Reads and makes the cookies of one console: browsers share cookies among the ports of a host, so each has names of
@@ -51,6 +52,16 @@ impl Cookies {
         self.bake(self.visit_name(), token.expose().clone(), Duration::hours(1))
     }
 
+    /// The mark of a browser in which somebody signed in before.
+    pub(crate) fn device(self, request: &HttpRequest) -> Option<Secret<String>> {
+        request.cookie(self.device_name()).map(|cookie| Secret::new(cookie.value().to_owned()))
+    }
+
+    /// Marks the browser in which somebody has just signed in.
+    pub(crate) fn mark_device(self, mark: &Secret<String>) -> Cookie<'static> {
+        self.bake(self.device_name(), mark.expose().clone(), Duration::days(KNOWN_FOR_DAYS.into()))
+    }
+
     /// Keeps the choice of a language. It is no secret.
     pub(crate) fn keep_language(self, language: Language) -> Cookie<'static> {
         self.bake(language::COOKIE, language.tag().to_owned(), Duration::days(365))
@@ -82,6 +93,15 @@ impl Cookies {
             (ConsoleKind::Merchant, false) => "quita_console_visit",
             (ConsoleKind::Operator, true) => "__Host-quita_operator_visit",
             (ConsoleKind::Operator, false) => "quita_operator_visit",
+        }
+    }
+
+    const fn device_name(self) -> &'static str {
+        match (self.console, self.is_secure) {
+            (ConsoleKind::Merchant, true) => "__Host-quita_console_device",
+            (ConsoleKind::Merchant, false) => "quita_console_device",
+            (ConsoleKind::Operator, true) => "__Host-quita_operator_device",
+            (ConsoleKind::Operator, false) => "quita_operator_device",
         }
     }
 }

@@ -5,16 +5,22 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpRequest, HttpResponse, ResponseError};
 use askama::Template;
 use quita_actors::Denied;
+use quita_adapters::system::NoRandomness;
 use quita_domain::payment::Refusal;
 use quita_ports::StoreError;
 use thiserror::Error;
 use url::form_urlencoded;
 
+use super::confirmation::Confirmation;
 use super::frame::Frame;
+use super::language::Language;
 use super::page_context::PageContext;
 use super::texts::Texts;
 use crate::http::request_id;
 use crate::service::people::{PasswordError, PeopleError};
+
+/// After how long those who sign in now have been verified, unless others come.
+const CROWDED_FOR_SECONDS: u64 = 3;
 
 /// Why a page is not shown.
 #[derive(Debug, Error)]
@@ -22,6 +28,12 @@ pub(crate) enum Failure {
     /// Nobody is signed in; after signing in the visitor wants to go there.
     #[error("nobody is signed in")]
     SignedOut(Option<String>),
+    /// Something else is to be done first, at this address of ours.
+    #[error("something else is to be done first")]
+    First(String),
+    /// Who it is must be proven once more; the page for it carries on what was asked for.
+    #[error("who it is must be proven once more")]
+    Unconfirmed(Box<Confirmation>),
     /// The visitor's role does not permit it.
     #[error("the role does not permit it")]
     Forbidden,
@@ -52,6 +64,9 @@ pub(crate) enum Failure {
     /// Too many requests; seconds to wait.
     #[error("too many requests")]
     TooMany(u64),
+    /// As many sign in at this moment as can be verified in time.
+    #[error("too many are signing in")]
+    Crowded,
     /// It may work a moment later.
     #[error("{0}")]
     Unavailable(String),
@@ -80,8 +95,8 @@ impl Failure {
 
     fn status(&self) -> StatusCode {
         match self {
-            Self::SignedOut(_) => StatusCode::SEE_OTHER,
-            Self::Forbidden | Self::ForeignForm => StatusCode::FORBIDDEN,
+            Self::SignedOut(_) | Self::First(_) => StatusCode::SEE_OTHER,
+            Self::Unconfirmed(_) | Self::Forbidden | Self::ForeignForm => StatusCode::FORBIDDEN,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::NotFound => StatusCode::NOT_FOUND,
@@ -89,7 +104,7 @@ impl Failure {
             Self::Refused(_) | Self::Refusal(_) => StatusCode::CONFLICT,
             Self::Unreadable(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
-            Self::Unavailable(_) | Self::Closed => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Crowded | Self::Unavailable(_) | Self::Closed => StatusCode::SERVICE_UNAVAILABLE,
             Self::Defect(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -98,7 +113,7 @@ impl Failure {
         let frame = Frame::bare();
         let texts = &frame.texts.failures;
         let (heading, sentence) = match self {
-            Self::SignedOut(_) => (texts.signed_out, String::new()),
+            Self::SignedOut(_) | Self::First(_) | Self::Unconfirmed(_) => (texts.signed_out, String::new()),
             Self::Forbidden => (texts.forbidden, texts.forbidden_sentence.into()),
             Self::ForeignForm => (texts.foreign_form, texts.foreign_form_sentence.into()),
             Self::TooLarge => (texts.unreadable, texts.too_large.into()),
@@ -111,6 +126,7 @@ impl Failure {
             Self::TooMany(seconds) => {
                 (texts.too_many, texts.too_many_sentence.replace("{seconds}", &seconds.to_string()))
             }
+            Self::Crowded => (texts.crowded, texts.crowded_sentence.into()),
             Self::Unavailable(_) => (texts.unavailable, texts.unavailable_sentence.into()),
             Self::Closed => (texts.closed, texts.closed_sentence.into()),
             Self::Defect(_) => (texts.defect, texts.defect_sentence.into()),
@@ -137,8 +153,18 @@ impl ResponseError for Failure {
                 let address = format!("{root}/sign-in{}", wanted.unwrap_or_default());
                 return response.insert_header((LOCATION, address)).finish();
             }
+            Self::First(address) => {
+                return response.insert_header((LOCATION, address.as_str())).finish();
+            }
+            Self::Unconfirmed(asked) => {
+                let html = asked.page().render().unwrap_or_default();
+                return response.content_type("text/html; charset=utf-8").body(html);
+            }
             Self::TooMany(seconds) => {
                 response.insert_header((RETRY_AFTER, *seconds));
+            }
+            Self::Crowded => {
+                response.insert_header((RETRY_AFTER, CROWDED_FOR_SECONDS));
             }
             Self::WrongMethod(methods) => {
                 response.insert_header((ALLOW, *methods));
@@ -200,13 +226,26 @@ impl From<PeopleError> for Failure {
             PeopleError::Taken(_) => Self::Refused(texts.taken.into()),
             PeopleError::NotAPassword => Self::Unreadable(texts.not_a_password.into()),
             PeopleError::WrongPassword => Self::Refused(texts.wrong_password.into()),
-            PeopleError::Raced | PeopleError::Password(PasswordError::Busy) => {
-                Self::Unavailable(error.to_string())
-            }
+            PeopleError::Weak(weakness) => Self::Unreadable(Language::current().weakness(weakness)),
+            PeopleError::SamePassword => Self::Unreadable(texts.same_password.into()),
+            PeopleError::WrongCode => Self::Refused(texts.wrong_code.into()),
+            PeopleError::CodesWait(seconds) => Self::TooMany(seconds),
+            PeopleError::SignInOver => Self::SignedOut(None),
+            PeopleError::NoFactor => Self::Refused(texts.no_factor.into()),
+            PeopleError::NotFirst => Self::Refused(texts.not_first.into()),
+            PeopleError::LastOperator => Self::Refused(texts.last_operator.into()),
+            PeopleError::Password(PasswordError::Crowded) => Self::Crowded,
+            PeopleError::Raced | PeopleError::SecretKey(_) => Self::Unavailable(error.to_string()),
             PeopleError::NoRandomness(_) | PeopleError::Password(PasswordError::Failed) => {
                 Self::Defect(error.to_string())
             }
         }
+    }
+}
+
+impl From<NoRandomness> for Failure {
+    fn from(error: NoRandomness) -> Self {
+        Self::Defect(error.to_string())
     }
 }
 

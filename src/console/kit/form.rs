@@ -57,6 +57,12 @@ impl Form {
         self.0.iter().filter(move |(given, _)| given == name).map(|(_, value)| value.trim())
     }
 
+    /// Every field but the token and this one, to be sent again.
+    pub(crate) fn fields_but(&self, left_out: &str) -> Vec<(String, String)> {
+        let is_kept = |(name, _): &&(String, String)| name != TOKEN_FIELD && name != left_out;
+        self.0.iter().filter(is_kept).cloned().collect()
+    }
+
     /// What was entered in a field that nobody may read, to the letter.
     pub(crate) fn secret(&self, name: &str) -> Secret<String> {
         let given = self.0.iter().find(|(given, _)| given == name);

@@ -1,13 +1,16 @@
 //! Signing in and out, and choosing a language.
 
+use std::net::IpAddr;
+
 use actix_web::http::StatusCode;
-use actix_web::http::header::REFERER;
+use actix_web::http::header::{REFERER, USER_AGENT};
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use quita_adapters::system::random_bytes;
+use quita_domain::people::Origin;
 use quita_domain::secret::Secret;
 use serde::Deserialize;
 
@@ -48,8 +51,21 @@ pub(crate) struct Wanted {
 pub(crate) fn show_form(
     cookies: Cookies,
     request: &HttpRequest,
-    mut page: SignInPage,
+    page: SignInPage,
     status: StatusCode,
+) -> Result<HttpResponse, Failure> {
+    show_gate(cookies, request, status, |form_token| SignInPage {
+        frame: Frame { form_token, ..Frame::bare() },
+        ..page
+    })
+}
+
+/// The same with any form of somebody who is not signed in; it gets the token that it is to carry.
+pub(crate) fn show_gate<P: Template>(
+    cookies: Cookies,
+    request: &HttpRequest,
+    status: StatusCode,
+    page: impl FnOnce(String) -> P,
 ) -> Result<HttpResponse, Failure> {
     let mut response = HttpResponse::build(status);
     let visit = match cookies.visit(request) {
@@ -61,8 +77,14 @@ pub(crate) fn show_form(
     };
     // Marked again each time: a form that is shown can be sent for an hour.
     response.cookie(cookies.mark_visit(&visit));
-    page.frame.form_token = form_token(&visit);
+    let page = page(form_token(&visit));
     Ok(response.content_type("text/html; charset=utf-8").body(page.render()?))
+}
+
+/// Where a session begins.
+pub(crate) fn origin_of(request: &HttpRequest, from: IpAddr) -> Origin {
+    let browser = request.headers().get(USER_AGENT).and_then(|browser| browser.to_str().ok());
+    Origin::new(from, browser.unwrap_or_default())
 }
 
 /// Keeps the choice, and goes back to the page that it was made on.

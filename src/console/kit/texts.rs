@@ -4,9 +4,11 @@
 
 mod everywhere;
 mod failures;
+mod proof;
 
 pub(crate) use everywhere::Everywhere;
 use failures::Failures;
+pub(crate) use proof::Proof;
 
 /// Declares a group of texts: `name: "em português", "in English";`
 macro_rules! group {
@@ -51,4 +53,5 @@ pub(crate) use texts;
 texts! {
     everywhere: Everywhere,
     failures: Failures,
+    proof: Proof,
 }

@@ -7,6 +7,7 @@ use quita_domain::status::Status;
 
 use super::language::Language;
 use super::shown::Shown;
+use crate::service::people::Weakness;
 
 impl Language {
     /// One of two texts.
@@ -78,6 +79,41 @@ impl Language {
         }
     }
 
+    /// Why a password is not taken.
+    pub(crate) fn weakness(self, weakness: Weakness) -> String {
+        let why =
+            match weakness {
+                Weakness::Keyboard => self.pick(
+                    "As teclas estão lado a lado no teclado.",
+                    "Its keys lie side by side on the keyboard.",
+                ),
+                Weakness::Repeats => {
+                    self.pick("Ela repete os mesmos caracteres.", "It repeats the same characters.")
+                }
+                Weakness::Common => self.pick(
+                    "Muita gente usa esta senha, ou uma parecida.",
+                    "Many people use this password, or one like it.",
+                ),
+                Weakness::Sequence => self
+                    .pick("Ela é uma sequência, como abc ou 123.", "It is a sequence, such as abc or 123."),
+                Weakness::Date => self
+                    .pick("Ela é quase só uma data ou um ano.", "It is little more than a date or a year."),
+                Weakness::Word => self.pick(
+                    "Ela é quase só um nome, uma palavra ou o seu e-mail.",
+                    "It is little more than a name, a word or your e-mail address.",
+                ),
+                Weakness::Guessable => self.pick(
+                    "Ela é feita de coisas fáceis de adivinhar.",
+                    "It is made of things that are easily guessed.",
+                ),
+            };
+        let advice = self.pick(
+            "Use uma frase sua, com algumas palavras que não costumam andar juntas.",
+            "Take a sentence of your own, of a few words that are not often seen together.",
+        );
+        format!("{why} {advice}")
+    }
+
     /// What a person did.
     pub(crate) fn action(self, action: impl Shown<AuditAction>) -> &'static str {
         match action.value() {
@@ -87,6 +123,27 @@ impl Language {
             AuditAction::UserCreated => self.pick("criou a pessoa", "made the user"),
             AuditAction::UserRoleChanged => self.pick("mudou o papel de", "changed the role of"),
             AuditAction::PasswordChanged => self.pick("mudou a senha de", "changed the password of"),
+            AuditAction::SecondFactorSetUp => {
+                self.pick("ativou a verificação em duas etapas de", "set up the second factor of")
+            }
+            AuditAction::SecondFactorRemoved => {
+                self.pick("desativou a verificação em duas etapas de", "removed the second factor of")
+            }
+            AuditAction::RecoveryCodesMade => {
+                self.pick("gerou novos códigos de recuperação de", "made new recovery codes of")
+            }
+            AuditAction::RecoveryCodeUsed => {
+                self.pick("usou um código de recuperação de", "used a recovery code of")
+            }
+            AuditAction::SessionsEnded => self.pick("encerrou sessões de", "ended sessions of"),
+            AuditAction::PolicyChanged => {
+                self.pick("mudou as regras de acesso de", "changed the access rules of")
+            }
+            AuditAction::OperatorCreated => self.pick("criou o operador", "made the operator"),
+            AuditAction::OperatorRoleChanged => {
+                self.pick("mudou o papel do operador", "changed the role of the operator")
+            }
+            AuditAction::OperatorRemoved => self.pick("removeu o operador", "removed the operator"),
             AuditAction::UserRemoved => self.pick("removeu a pessoa", "removed the user"),
             AuditAction::ApplicationCreated => self.pick("criou a aplicação", "made the application"),
             AuditAction::ApplicationRenamed => self.pick("renomeou a aplicação", "renamed the application"),

@@ -6,8 +6,8 @@ mod sample;
 pub(crate) mod secrets;
 pub(crate) mod test_event;
 
-use actix_web::HttpResponse;
 use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 use quita_domain::access::{Application, TooManySecrets};
 use quita_domain::audit::AuditAction;
@@ -16,8 +16,10 @@ use quita_domain::identity::{ApplicationName, Mode};
 use super::MerchantConsole;
 use super::frame::{Frame, Section};
 use super::mode::InMode;
+use super::step_up;
 use super::texts::Texts;
 use super::visitor::{ApplicationChange, Visitor};
+pub(crate) use crate::console::kit::answer::path_segment;
 use crate::console::kit::answer::{html, see_other};
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
@@ -64,6 +66,7 @@ pub(crate) async fn show(
 
 /// `POST /console/{mode}/applications`: the answer shows the webhook secrets, which no page shows again.
 pub(crate) async fn create(
+    request: HttpRequest,
     change: ApplicationChange,
     InMode(mode): InMode,
     console: Data<MerchantConsole>,
@@ -74,8 +77,10 @@ pub(crate) async fn create(
     if is_a_step_of_a_path(&name) {
         return Err(Failure::Unreadable(texts.not_an_address.into()));
     }
+    step_up::require(&request, &visitor, &form, &console).await?;
     let (merchant, name) = (&visitor.user.merchant, ApplicationName::new(name));
-    if !console.access.create_application(merchant.clone(), name.clone()).await? {
+    let access = console.access.by(visitor.user.login.as_str());
+    if !access.create_application(merchant.clone(), name.clone()).await? {
         return Err(Failure::Refused(texts.exists.into()));
     }
     console.audit.note(&visitor.initiator(), visitor.draft(AuditAction::ApplicationCreated, &name)).await;
@@ -119,24 +124,4 @@ fn see(mode: Mode, name: &ApplicationName, done: &str) -> HttpResponse {
 /// The address of an application's page.
 fn address_of(mode: Mode, name: &ApplicationName) -> String {
     format!("/console/{}/applications/{}", mode.as_str(), path_segment(name.as_str()))
-}
-
-/// A text as one segment of a path (RFC 3986, section 2.3).
-pub(crate) fn path_segment(text: &str) -> String {
-    let encode = |byte: u8| {
-        let is_plain = byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
-        if is_plain { char::from(byte).to_string() } else { format!("%{byte:02X}") }
-    };
-    text.bytes().map(encode).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_one_segment_whatever_it_holds() {
-        assert_eq!(path_segment("Loja do Zé/1?"), "Loja%20do%20Z%C3%A9%2F1%3F");
-        assert_eq!(path_segment("a-b_c.d~e"), "a-b_c.d~e");
-    }
 }

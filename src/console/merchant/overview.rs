@@ -24,6 +24,8 @@ use summary::Summary;
 #[template(path = "console/merchant/overview.html")]
 struct OverviewPage {
     frame: Frame,
+    /// Keys of this mode that end soon.
+    ending_keys: u64,
     today: Summary,
     month: Summary,
     by_method: Vec<(Method, Summary)>,
@@ -61,13 +63,17 @@ pub(crate) async fn show(
     console: Data<MerchantConsole>,
 ) -> Result<HttpResponse, Failure> {
     let merchant = &visitor.user.merchant;
-    let days = console.days.last_thirty(console.store.as_ref(), merchant, mode, console.clock.now()).await?;
+    let now = console.clock.now();
+    let days = console.days.last_thirty(console.store.as_ref(), merchant, mode, now).await?;
+    let keys = console.access.keys_of(merchant).await?;
+    let ending = keys.iter().filter(|key| key.owner.mode == mode && key.ends_soon(now).is_some());
     let mut frame = visitor.frame(mode, Section::Overview);
     frame.has_plots = true;
     let language = frame.language();
     let all = || days.iter().flat_map(|day| day.figures.iter());
     let of = |method: Method| Summary::of(all().filter(move |figure| figure.method == method));
     let page = OverviewPage {
+        ending_keys: u64::try_from(ending.count()).unwrap_or(u64::MAX),
         today: days.last().map(|today| Summary::of(today.figures.iter())).unwrap_or_default(),
         month: Summary::of(all()),
         by_method: Method::ALL.into_iter().map(|method| (method, of(method))).collect(),

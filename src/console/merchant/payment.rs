@@ -26,7 +26,7 @@ use super::frame::{Frame, Section};
 use super::mode::InMode;
 use super::session::StillIn;
 use super::texts::Texts;
-use super::visitor::Visitor;
+use super::visitor::{Onlooker, Visitor};
 use crate::console::kit::answer::{Done, html};
 use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
@@ -183,7 +183,7 @@ fn notice(texts: &Texts, done: &str) -> Option<&'static str> {
 
 /// `GET /console/{mode}/payments/{id}/stream`
 pub(crate) async fn stream(
-    visitor: Visitor,
+    Onlooker(visitor): Onlooker,
     InMode(mode): InMode,
     path: Path<(String, String)>,
     console: Data<MerchantConsole>,

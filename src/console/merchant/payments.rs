@@ -21,7 +21,7 @@ use super::frame::{Frame, Section};
 use super::mode::InMode;
 use super::session::StillIn;
 use super::texts::Texts;
-use super::visitor::Visitor;
+use super::visitor::{Onlooker, Visitor};
 use crate::console::kit::answer::html;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
@@ -125,7 +125,7 @@ pub(crate) async fn show(
 
 /// `GET /console/{mode}/payments/stream`: the list, whenever it is another.
 pub(crate) async fn stream(
-    visitor: Visitor,
+    Onlooker(visitor): Onlooker,
     InMode(mode): InMode,
     console: Data<MerchantConsole>,
     request: HttpRequest,

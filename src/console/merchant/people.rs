@@ -1,11 +1,14 @@
 //! Who may sign in: a merchant's users, for its owners.
 
+mod removal;
+
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path, Query};
 use askama::Template;
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::Mode;
-use quita_domain::people::{Login, Permission, Role, User};
+use quita_domain::money::Money;
+use quita_domain::people::{Login, MerchantPolicy, Permission, Role, User};
 use quita_domain::secret::Secret;
 use serde::Deserialize;
 
@@ -19,12 +22,14 @@ use super::texts::Texts;
 use super::visitor::{PeopleChange, Visitor};
 use crate::console::kit::answer::{Done, html, see_other};
 use crate::console::kit::failure::Failure;
+use crate::console::kit::language::Language;
 
 #[derive(Template)]
 #[template(path = "console/merchant/people.html")]
 struct PeoplePage {
     frame: Frame,
     users: Vec<User>,
+    policy: MerchantPolicy,
 }
 
 impl PeoplePage {
@@ -52,6 +57,8 @@ impl PeoplePage {
 pub(crate) enum Verb {
     Reset,
     Remove,
+    /// Takes the second factor away from who lost it.
+    Factor,
     /// The list itself has the form for it.
     Role,
 }
@@ -61,6 +68,7 @@ impl Verb {
         match self {
             Self::Reset => "reset",
             Self::Remove => "remove",
+            Self::Factor => "factor",
             Self::Role => "role",
         }
     }
@@ -77,14 +85,16 @@ pub(crate) async fn show(
     let users = console.people.users(&visitor.user.merchant).await?;
     let mut frame = visitor.frame(mode, Section::People);
     frame.notice = notice(frame.texts, &done.done);
-    let page = PeoplePage { frame, users };
-    html(&page)
+    let policy = console.people.policy(&visitor.user.merchant).await?;
+    html(&PeoplePage { frame, users, policy })
 }
 
 fn notice(texts: &Texts, done: &str) -> Option<&'static str> {
     match done {
         "removed" => Some(texts.people.removed),
         "role" => Some(texts.people.role_changed),
+        "factor" => Some(texts.people.factor_reset),
+        "policy" => Some(texts.people.policy_changed),
         _ => None,
     }
 }
@@ -100,6 +110,7 @@ pub(crate) async fn create(
     let login = Login::parse(form.text("email"));
     let login = login.ok_or_else(|| Failure::Unreadable(texts.not_an_email.into()))?;
     let role = Role::parse(form.text("role")).ok_or(Failure::NotFound)?;
+    console.user_limits.count_new_person(&visitor.user)?;
     let merchant = visitor.user.merchant.clone();
     let password = console.people.create(merchant, login.clone(), role).await?;
     let draft = visitor.draft(AuditAction::UserCreated, &login).after(role.as_str());
@@ -127,7 +138,7 @@ fn show_password(
     .show()
 }
 
-/// `GET /console/{mode}/people/{login}/{reset|remove}`
+/// `GET /console/{mode}/people/{login}/{reset|remove|factor}`
 pub(crate) async fn ask(
     visitor: Visitor,
     InMode(mode): InMode,
@@ -141,7 +152,8 @@ pub(crate) async fn ask(
     let texts = &frame.texts.people;
     let (question, sentence, button) = match verb {
         Verb::Reset => (texts.reset_question, texts.reset_sentence, texts.reset_password),
-        Verb::Remove => (texts.remove_question, texts.remove_sentence, texts.remove),
+        Verb::Remove => return removal::ask(frame, &user, &console).await,
+        Verb::Factor => (texts.factor_question, texts.factor_sentence, texts.reset_factor),
         Verb::Role => return Err(Failure::NotFound),
     };
     let (login, back) = (user.login.as_str(), format!("{}/people", frame.base));
@@ -149,7 +161,7 @@ pub(crate) async fn ask(
     AskPage::new(frame, words, back, &format!("{}/{}", path_segment(login), verb.as_str())).show()
 }
 
-/// `POST /console/{mode}/people/{login}/{role|reset|remove}`
+/// `POST /console/{mode}/people/{login}/{role|reset|remove|factor}`
 pub(crate) async fn act(
     change: PeopleChange,
     InMode(mode): InMode,
@@ -173,15 +185,53 @@ pub(crate) async fn act(
             let draft = visitor.draft(AuditAction::UserRoleChanged, &user.login);
             (draft.before(before.as_str()).after(role.as_str()), "role")
         }
+        Verb::Factor => {
+            console.people.remove_factor::<User>(&user.login).await?;
+            (visitor.draft(AuditAction::SecondFactorRemoved, &user.login), "factor")
+        }
         Verb::Remove => {
-            console.people.remove(merchant, &user.login).await?;
-            let draft = visitor.draft(AuditAction::UserRemoved, &user.login);
-            (draft.before(user.role.as_str()), "removed")
+            removal::remove(&visitor, &user, &form, &console).await?;
+            return Ok(see_other(format!("/console/{}/people?done=removed", mode.as_str())));
         }
     };
     console.audit.note(&visitor.initiator(), draft).await;
     let address = format!("/console/{}/people?done={done}", mode.as_str());
     Ok(see_other(address))
+}
+
+/// `POST /console/{mode}/people/policy`
+pub(crate) async fn set_policy(
+    change: PeopleChange,
+    InMode(mode): InMode,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    let PeopleChange { visitor, form } = change;
+    let merchant = &visitor.user.merchant;
+    let before = console.people.policy(merchant).await?;
+    let limit = match form.text("confirmRefundsAbove") {
+        "" => None,
+        amount => Some(read_limit(amount)?),
+    };
+    let after = MerchantPolicy {
+        second_factor_required: form.text("secondFactorRequired") == "true",
+        confirm_refunds_above: limit,
+    };
+    console.people.set_policy(merchant, &after).await?;
+    let draft = visitor.draft(AuditAction::PolicyChanged, merchant);
+    console.audit.note(&visitor.initiator(), draft.before(summary(before)).after(summary(after))).await;
+    Ok(see_other(format!("/console/{}/people?done=policy", mode.as_str())))
+}
+
+fn read_limit(text: &str) -> Result<Money, Failure> {
+    let unreadable = || Failure::Unreadable(Texts::current().payments.bad_amount.into());
+    Language::current().parse_money(text).ok_or_else(unreadable)
+}
+
+/// A policy in words, for the audit log.
+fn summary(policy: MerchantPolicy) -> String {
+    let required = if policy.second_factor_required { "required" } else { "not required" };
+    let above = policy.confirm_refunds_above.map_or_else(|| String::from("none"), |most| most.to_string());
+    format!("second factor {required}; refunds confirmed above {above}")
 }
 
 /// Another user of the visitor's merchant: nobody locks themselves out. Two owners who remove each other at the same

@@ -7,7 +7,10 @@ use actix_web::{HttpResponse, Resource, Route};
 use super::applications::{self, keys, one, secrets, test_event};
 use super::payment::{operations, payer};
 use super::payments::export;
-use super::{MerchantConsole, account, audit_log, deliveries, overview, payment, payments, people, sign_in};
+use super::{
+    MerchantConsole, account, audit_log, deliveries, factor, overview, payment, payments, people, sessions,
+    sign_in,
+};
 use crate::console::kit::failure::Failure;
 use crate::console::kit::{assets, guard};
 
@@ -22,6 +25,13 @@ pub(crate) fn configure(config: &mut ServiceConfig, console: Data<MerchantConsol
         .service(page("", web::get().to(overview::start)))
         .service(page("/", web::get().to(overview::start)))
         .service(form("/sign-in", web::get().to(sign_in::show), web::post().to(sign_in::sign_in)))
+        .service(form("/sign-in/code", web::get().to(sign_in::show_code), web::post().to(sign_in::give_code)))
+        .service(form(
+            "/sign-in/password",
+            web::get().to(sign_in::show_password),
+            web::post().to(sign_in::choose_password),
+        ))
+        .service(form("/factor", web::get().to(factor::show), web::post().to(factor::set_up)))
         .service(change("/sign-out", web::post().to(sign_in::sign_out)))
         .service(change("/language", web::post().to(sign_in::choose_language)))
         .configure(in_a_mode)
@@ -37,6 +47,7 @@ fn in_a_mode(config: &mut ServiceConfig) {
         .configure(deliveries_routes)
         .configure(applications_routes)
         .service(form("/{mode}/people", web::get().to(people::show), web::post().to(people::create)))
+        .service(change("/{mode}/people/policy", web::post().to(people::set_policy)))
         .service(form(
             "/{mode}/people/{login}/{verb}",
             web::get().to(people::ask),
@@ -44,7 +55,11 @@ fn in_a_mode(config: &mut ServiceConfig) {
         ))
         .service(page("/{mode}/audit", web::get().to(audit_log::show)))
         .service(page("/{mode}/account", web::get().to(account::show)))
-        .service(change("/{mode}/account/password", web::post().to(account::change_password)));
+        .service(change("/{mode}/account/password", web::post().to(account::change_password)))
+        .service(change("/{mode}/account/recovery-codes", web::post().to(factor::renew_codes)))
+        .service(change("/{mode}/account/factor/remove", web::post().to(factor::remove)))
+        .service(change("/{mode}/account/sessions/end-others", web::post().to(sessions::end_others)))
+        .service(change("/{mode}/account/sessions/{id}/end", web::post().to(sessions::end)));
 }
 
 fn payments_routes(config: &mut ServiceConfig) {

@@ -26,10 +26,15 @@ impl StillIn {
         Watcher { merchant: Some(self.user.merchant.clone()), login: self.user.login.to_string() }
     }
 
+    /// What the person proves to be with may change meanwhile: the session tells what ends it.
+    fn is_same(&self, user: &User) -> bool {
+        user.merchant == self.user.merchant && user.role == self.user.role
+    }
+
     /// Whether the session goes on, of the same user in the same role. A store out of reach ends nothing.
     pub(crate) async fn is_true(&self) -> bool {
-        match self.people.user_of(self.token.expose()).await {
-            Ok(user) => user.is_some_and(|user| user == self.user),
+        match self.people.watch::<User>(self.token.expose()).await {
+            Ok(signed) => signed.is_some_and(|signed| self.is_same(&signed.person)),
             Err(_) => true,
         }
     }

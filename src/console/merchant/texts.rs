@@ -6,7 +6,7 @@ mod overview;
 mod payments;
 mod people;
 
-use crate::console::kit::texts::{Everywhere, texts};
+use crate::console::kit::texts::{Everywhere, Proof, texts};
 use applications::Applications;
 use deliveries::Deliveries;
 use overview::Overview;
@@ -20,4 +20,5 @@ texts! {
     overview: Overview,
     payments: Payments,
     people: People,
+    proof: Proof,
 }

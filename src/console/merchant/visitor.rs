@@ -5,30 +5,40 @@
 use std::net::IpAddr;
 
 use actix_web::dev::Payload;
+use actix_web::http::Method;
 use actix_web::web::Data;
 use actix_web::{FromRequest, HttpRequest};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::{ApplicationName, Mode, Owner};
-use quita_domain::people::{Permission, User};
+use quita_domain::people::{Permission, Session, User};
 use quita_domain::secret::Secret;
+use url::form_urlencoded;
 
 use super::MerchantConsole;
 use super::frame::{Frame, Section};
+use super::step_up;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::{Extracted, Form, SignedForm, SignedIn};
 use crate::http::client_address::address_of;
 use crate::service::access::DEFAULT_APPLICATION;
 use crate::service::audit::{AuditDraft, Initiator};
+use crate::service::people::{Duty, Signed};
 
 /// A user who is signed in, and looks.
 pub(super) struct Visitor {
     pub(super) user: User,
+    pub(super) session: Session,
     pub(super) token: Secret<String>,
     /// The address that the visitor comes from.
     pub(super) from: IpAddr,
 }
 
 impl Visitor {
+    /// Who it is, and in which session.
+    pub(super) fn signed(&self) -> Signed<User> {
+        Signed { person: self.user.clone(), session: self.session.clone() }
+    }
+
     /// Refuses what the role does not permit.
     pub(super) fn must(&self, permission: Permission) -> Result<(), Failure> {
         if self.user.role.permits(permission) { Ok(()) } else { Err(Failure::Forbidden) }
@@ -69,12 +79,83 @@ impl FromRequest for Visitor {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
         Box::pin(async move {
-            let (console, signed_out) = (console_of(&request)?, || Failure::signed_out(&request));
-            let token = console.cookies.session(&request).ok_or_else(signed_out)?;
-            let user = console.people.user_of(token.expose()).await?.ok_or_else(signed_out)?;
-            Ok(Self { user, token, from: address_of(&request, console.is_behind_proxy) })
+            let visitor = signed_in(&request, Presence::Acts).await?;
+            no_duty(&request, &visitor).await?;
+            Ok(visitor)
         })
     }
+}
+
+/// Somebody who is signed in, and may have to do something before anything else: see [`Duty`].
+pub(super) struct Entrant(pub(super) Visitor);
+
+impl SignedIn for Entrant {
+    fn token(&self) -> &Secret<String> {
+        &self.0.token
+    }
+}
+
+impl FromRequest for Entrant {
+    type Error = Failure;
+    type Future = Extracted<Self>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let request = request.clone();
+        Box::pin(async move { signed_in(&request, Presence::Acts).await.map(Self) })
+    }
+}
+
+/// A user whose page keeps itself up to date: that keeps no session alive.
+pub(super) struct Onlooker(pub(super) Visitor);
+
+impl FromRequest for Onlooker {
+    type Error = Failure;
+    type Future = Extracted<Self>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let request = request.clone();
+        Box::pin(async move {
+            let visitor = signed_in(&request, Presence::Watches).await?;
+            no_duty(&request, &visitor).await?;
+            Ok(Self(visitor))
+        })
+    }
+}
+
+/// Whether a person does something, or a page by itself.
+#[derive(Clone, Copy)]
+enum Presence {
+    Acts,
+    Watches,
+}
+
+async fn signed_in(request: &HttpRequest, presence: Presence) -> Result<Visitor, Failure> {
+    let (console, signed_out) = (console_of(request)?, || Failure::signed_out(request));
+    let token = console.cookies.session(request).ok_or_else(signed_out)?;
+    let signed = match presence {
+        Presence::Acts => console.people.visit::<User>(token.expose()).await?,
+        Presence::Watches => console.people.watch::<User>(token.expose()).await?,
+    };
+    let Signed { person: user, session } = signed.ok_or_else(signed_out)?;
+    Ok(Visitor { user, session, token, from: address_of(request, console.is_behind_proxy) })
+}
+
+/// Sends the visitor to what is to be done before anything else, and then back.
+async fn no_duty(request: &HttpRequest, visitor: &Visitor) -> Result<(), Failure> {
+    let Some(duty) = console_of(request)?.people.duty(&visitor.user).await? else { return Ok(()) };
+    let page = match duty {
+        Duty::SetUpFactor => "/console/factor",
+        Duty::ChangePassword => "/console/sign-in/password",
+    };
+    let only_looks = *request.method() == Method::GET;
+    let next = request.uri().path_and_query().filter(|_| only_looks);
+    Err(Failure::First(next.map_or_else(|| page.to_owned(), |next| with_next(page, next.as_str()))))
+}
+
+/// A page that leads on to another one.
+pub(super) fn with_next(page: &str, next: &str) -> String {
+    let query = form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
+    format!("{page}?{query}")
 }
 
 fn console_of(request: &HttpRequest) -> Result<&Data<MerchantConsole>, Failure> {
@@ -148,8 +229,24 @@ change_with!(
     ApplicationChange,
     Permission::ManageApplications
 );
-change_with!(
-    /// Changes who may sign in.
-    PeopleChange,
-    Permission::ManagePeople
-);
+
+/// Changes who may sign in: whoever does it has just proven who it is.
+pub(super) struct PeopleChange {
+    pub(super) visitor: Visitor,
+    pub(super) form: Form,
+}
+
+impl FromRequest for PeopleChange {
+    type Error = Failure;
+    type Future = Extracted<Self>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let (request, sent) = (request.clone(), SignedForm::<Visitor>::from_request(request, payload));
+        Box::pin(async move {
+            let SignedForm { visitor, form } = sent.await?;
+            permit(&request, &visitor, Permission::ManagePeople)?;
+            step_up::require(&request, &visitor, &form, console_of(&request)?).await?;
+            Ok(Self { visitor, form })
+        })
+    }
+}

@@ -11,13 +11,12 @@ use quita_domain::audit::AuditAction;
 use quita_domain::control::RouteDirective;
 use quita_domain::identity::{AcquirerName, Mode};
 use quita_domain::method::Method;
-use quita_domain::secret::Secret;
 use quita_domain::time::Timestamp;
 
 use super::OperatorConsole;
 use super::frame::{Frame, Section};
 use super::texts::Texts;
-use super::visitor::{Operator, OperatorForm, is_operator, watcher_of};
+use super::visitor::{DirectorForm, Operator, Watching};
 use super::words;
 use crate::acquirers::LinkState;
 use crate::console::kit::answer::{html, see_other};
@@ -40,6 +39,8 @@ struct AcquirersPage {
 struct AcquirersBody {
     texts: &'static Texts,
     language: Language,
+    /// Whether buttons are shown.
+    may_direct: bool,
     links: Vec<LinkState>,
     routes: Vec<RouteView>,
 }
@@ -130,15 +131,15 @@ pub(super) async fn show(
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
     let frame = operator.frame(Section::Acquirers);
-    let body = body(&console, frame.language())?;
+    let body = body(&console, frame.language(), frame.may_direct())?;
     let page = AcquirersPage { frame, body };
     html(&page)
 }
 
-fn body(console: &OperatorConsole, language: Language) -> Result<String, Failure> {
+fn body(console: &OperatorConsole, language: Language, may_direct: bool) -> Result<String, Failure> {
     let routes = console.operators.routes();
     let links = console.links.iter().filter_map(|link| link.state()).collect();
-    Ok(AcquirersBody { texts: Texts::of(language), language, links, routes }.render()?)
+    Ok(AcquirersBody { texts: Texts::of(language), language, may_direct, links, routes }.render()?)
 }
 
 /// `GET /acquirers/stream`
@@ -147,31 +148,31 @@ pub(super) async fn stream(
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
     let (streams, language) = (Arc::clone(&console.streams), Language::current());
-    streams.open(AcquirersLook { console: console.into_inner(), token: operator.token, language })
+    streams.open(AcquirersLook { console: console.into_inner(), watching: Watching::of(operator), language })
 }
 
 /// The routes as a stream looks at them.
 struct AcquirersLook {
     console: Arc<OperatorConsole>,
-    token: Secret<String>,
+    watching: Watching,
     language: Language,
 }
 
 impl Look for AcquirersLook {
     fn key(&self) -> String {
-        format!("acquirers {}", self.language.tag())
+        format!("acquirers {} {}", self.language.tag(), self.watching.who.role.as_str())
     }
 
     async fn look(&self) -> Result<String, Failure> {
-        body(&self.console, self.language)
+        body(&self.console, self.language, self.watching.who.role.may_direct())
     }
 
     fn watcher(&self) -> Watcher {
-        watcher_of(&self.token)
+        self.watching.watcher()
     }
 
     async fn may_watch(&self) -> bool {
-        is_operator(&self.console, &self.token).await.unwrap_or(true)
+        self.watching.goes_on(&self.console).await
     }
 }
 
@@ -206,6 +207,7 @@ pub(super) async fn ask(
     path: Path<(String, String, String)>,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
+    operator.must_direct()?;
     let wanted = Wanted::find(&console, &path)?;
     let frame = operator.frame(Section::Acquirers);
     let texts = &frame.texts.operators;
@@ -233,7 +235,7 @@ pub(super) async fn ask(
 
 /// `POST /acquirers/{name}/{method}/{directive}`
 pub(super) async fn act(
-    OperatorForm { visitor, .. }: OperatorForm,
+    DirectorForm { visitor, .. }: DirectorForm,
     path: Path<(String, String, String)>,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {

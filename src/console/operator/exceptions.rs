@@ -12,7 +12,7 @@ use url::form_urlencoded;
 use super::OperatorConsole;
 use super::frame::{Frame, Section};
 use super::texts::Texts;
-use super::visitor::{OPERATOR, Operator, OperatorForm};
+use super::visitor::{DirectorForm, Operator};
 use super::words;
 use crate::console::kit::answer::{html, see_other};
 use crate::console::kit::failure::Failure;
@@ -148,6 +148,7 @@ pub(super) async fn ask(
     console: Data<OperatorConsole>,
     meant: Query<Meant>,
 ) -> Result<HttpResponse, Failure> {
+    operator.must_direct()?;
     let (exception, action) = find(&console, &meant.action, &meant.id).await?;
     let frame = operator.frame(Section::Exceptions);
     let (button, effect) = words::action(action, frame.texts);
@@ -165,7 +166,7 @@ pub(super) async fn ask(
 }
 
 /// `POST /exceptions/act`
-pub(super) async fn act(sent: OperatorForm, console: Data<OperatorConsole>) -> Result<HttpResponse, Failure> {
+pub(super) async fn act(sent: DirectorForm, console: Data<OperatorConsole>) -> Result<HttpResponse, Failure> {
     let (exception, action) = find(&console, sent.form.text("action"), sent.form.text("id")).await?;
     let done = match action {
         ExceptionAction::Resolve => resolve(&sent, &console, &exception).await?,
@@ -176,14 +177,15 @@ pub(super) async fn act(sent: OperatorForm, console: Data<OperatorConsole>) -> R
 }
 
 async fn resolve(
-    sent: &OperatorForm,
+    sent: &DirectorForm,
     console: &OperatorConsole,
     exception: &Exception,
 ) -> Result<&'static str, Failure> {
     let texts = &Texts::current().operators;
     let note = sent.form.lines("note", MAX_NOTE_CHARACTERS);
     let note = note.ok_or_else(|| Failure::Unreadable(texts.bad_note.into()))?;
-    let resolution = Resolution { at: console.clock.now(), by: OPERATOR.into(), note: note.clone() };
+    let resolution =
+        Resolution { at: console.clock.now(), by: sent.visitor.who.login.to_string(), note: note.clone() };
     if !console.operators.resolve(&exception.id, &resolution).await? {
         return Err(Failure::Refused(texts.already_resolved.into()));
     }
@@ -194,7 +196,7 @@ async fn resolve(
 }
 
 async fn ask_acquirer(
-    sent: &OperatorForm,
+    sent: &DirectorForm,
     console: &OperatorConsole,
     exception: &Exception,
 ) -> Result<&'static str, Failure> {

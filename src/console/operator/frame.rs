@@ -1,7 +1,8 @@
 //! What surrounds every page of the operator's console.
 
 use super::texts::Texts;
-use super::visitor::Operator;
+use super::visitor::{Operator, Who};
+use super::words;
 use crate::console::kit::cookies::form_token;
 use crate::console::kit::frame::{self, Entry};
 
@@ -20,11 +21,23 @@ pub(super) enum Section {
     Store,
     /// What people changed.
     Audit,
+    /// Operators.
+    People,
+    /// The own account.
+    Account,
 }
 
 impl Section {
-    const ALL: [Self; 6] =
-        [Self::Actors, Self::Acquirers, Self::Exceptions, Self::Reconciliation, Self::Store, Self::Audit];
+    /// Those that the navigation shows.
+    const ALL: [Self; 7] = [
+        Self::Actors,
+        Self::Acquirers,
+        Self::Exceptions,
+        Self::Reconciliation,
+        Self::Store,
+        Self::People,
+        Self::Audit,
+    ];
 
     /// Its address.
     pub(super) const fn path(self) -> &'static str {
@@ -35,6 +48,8 @@ impl Section {
             Self::Reconciliation => "/reconciliation",
             Self::Store => "/store",
             Self::Audit => "/audit",
+            Self::People => "/people",
+            Self::Account => "/account",
         }
     }
 
@@ -46,12 +61,32 @@ impl Section {
             Self::Reconciliation => texts.operators.reconciliation,
             Self::Store => texts.operators.store_and_nodes,
             Self::Audit => texts.everywhere.audit,
+            Self::People => texts.everywhere.people,
+            Self::Account => texts.everywhere.account,
         }
     }
 }
 
 /// What surrounds a page.
-pub(super) type Frame = frame::Frame<Texts>;
+pub(super) type Frame = frame::Frame<Texts, Who>;
+
+impl Frame {
+    /// Whether buttons are shown that direct something.
+    pub(super) fn may_direct(&self) -> bool {
+        self.bar.role.may_direct()
+    }
+
+    /// What the own role is called.
+    pub(super) fn role(&self) -> &'static str {
+        words::role(self.bar.role, self.texts)
+    }
+
+    /// The first two letters of the login, for a little picture.
+    pub(super) fn initials(&self) -> String {
+        let letters = self.bar.login.as_str().chars().filter(|character| character.is_alphanumeric());
+        letters.take(2).flat_map(char::to_uppercase).collect()
+    }
+}
 
 impl Operator {
     /// What surrounds a page of this section.
@@ -63,6 +98,6 @@ impl Operator {
             is_here: each == section,
         };
         let navigation = Section::ALL.into_iter().map(entry).collect();
-        Frame { navigation, form_token: form_token(&self.token), ..Frame::new(texts, ()) }
+        Frame { navigation, form_token: form_token(&self.token), ..Frame::new(texts, self.who.clone()) }
     }
 }

@@ -6,12 +6,11 @@ use actix_web::HttpResponse;
 use actix_web::web::{Bytes, Data};
 use futures_util::stream;
 use quita_actors::Sample;
-use quita_domain::secret::Secret;
 use quita_domain::time::Timestamp;
 use tokio::sync::watch;
 
 use super::OperatorConsole;
-use super::visitor::{Operator, is_operator, watcher_of};
+use super::visitor::{self, Operator};
 use crate::console::kit::failure::Failure;
 use crate::console::kit::live::{event, event_stream};
 use crate::console::kit::stream_permits::StreamPermit;
@@ -46,10 +45,10 @@ pub(super) async fn samples(
     operator: Operator,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
-    let permit = console.streams.take_permit(&watcher_of(&operator.token))?;
+    let operator = visitor::Watching::of(operator);
+    let permit = console.streams.take_permit(&operator.watcher())?;
     let samples = console.operators.samples();
-    let watching =
-        Watching { console: console.into_inner(), token: operator.token, samples, seen: 0, _permit: permit };
+    let watching = Watching { console: console.into_inner(), operator, samples, seen: 0, _permit: permit };
     Ok(event_stream(stream::unfold(watching, |watching| watching.next())))
 }
 
@@ -60,7 +59,7 @@ pub(super) async fn history(_: Operator, console: Data<OperatorConsole>) -> Http
 
 struct Watching {
     console: Arc<OperatorConsole>,
-    token: Secret<String>,
+    operator: visitor::Watching,
     samples: watch::Receiver<Arc<Sample>>,
     seen: u32,
     _permit: StreamPermit,
@@ -74,7 +73,7 @@ impl Watching {
         let is_check = self.seen > 0 && self.seen.is_multiple_of(SAMPLES_PER_CHECK);
         self.seen = self.seen.wrapping_add(1);
         // A store out of reach ends nothing: that is when an operator looks.
-        if is_check && !is_operator(&self.console, &self.token).await.unwrap_or(true) {
+        if is_check && !self.operator.goes_on(&self.console).await {
             return None;
         }
         let sample = Arc::clone(&self.samples.borrow_and_update());

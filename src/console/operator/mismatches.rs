@@ -11,7 +11,7 @@ use super::OperatorConsole;
 use super::frame::{Frame, Section};
 use super::operations::MAX_REASON_CHARACTERS;
 use super::texts::Texts;
-use super::visitor::{Operator, OperatorForm};
+use super::visitor::{DirectorForm, Operator};
 use crate::console::kit::answer::{html, see_other};
 use crate::console::kit::failure::Failure;
 use crate::service::audit::AuditDraft;
@@ -30,6 +30,7 @@ pub(super) async fn ask(
     id: Path<String>,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
+    operator.must_direct()?;
     let id = TransactionId::parse(&id).ok_or(Failure::NotFound)?;
     let payment = console.payments.read(id).await?.ok_or(Failure::NotFound)?;
     if !payment.waits_for_a_person() {
@@ -41,7 +42,7 @@ pub(super) async fn ask(
 
 /// `POST /transactions/{id}/mismatch`
 pub(super) async fn act(
-    sent: OperatorForm,
+    sent: DirectorForm,
     id: Path<String>,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {

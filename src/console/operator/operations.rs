@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::OperatorConsole;
 use super::frame::{Frame, Section};
 use super::texts::Texts;
-use super::visitor::{Operator, OperatorForm};
+use super::visitor::{DirectorForm, Operator};
 use crate::console::kit::answer::{html, see_other};
 use crate::console::kit::failure::Failure;
 use crate::service::audit::AuditDraft;
@@ -37,6 +37,7 @@ pub(super) async fn ask(
     path: Path<(String, String)>,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
+    operator.must_direct()?;
     let (id, operation) = read(&path)?;
     let payment = console.payments.read(id).await?.ok_or(Failure::NotFound)?;
     let known = payment.operations.iter().find(|known| known.id == operation);
@@ -57,7 +58,7 @@ pub(super) async fn ask(
 
 /// `POST /transactions/{id}/operations/{operation}`
 pub(super) async fn act(
-    sent: OperatorForm,
+    sent: DirectorForm,
     path: Path<(String, String)>,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {

@@ -14,49 +14,62 @@ const CONFIRMED_WITHIN: Duration = Duration::from_secs(1);
 /// Sessions that are remembered.
 const REMEMBERED: usize = 64;
 
-/// Sessions by their ids, never their tokens.
-#[derive(Default)]
-pub(super) struct RecentSessions(Mutex<HashMap<String, Instant>>);
+/// Sessions by their ids, never their tokens, with whose they are.
+pub(super) struct RecentSessions<W>(Mutex<HashMap<String, (W, Instant)>>);
 
-impl RecentSessions {
-    /// Whether a session goes on, as the store says when it is asked. One that it confirmed a while ago goes on while it
-    /// says nothing, or nothing soon; any other waits for it.
+impl<W> Default for RecentSessions<W> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<W: Clone> RecentSessions<W> {
+    /// Whose session it is if it goes on, as the store says when it is asked. One that it confirmed a while ago goes on
+    /// while it says nothing, or nothing soon; any other waits for it.
     pub(super) async fn confirm<E>(
         &self,
         token: &Secret<String>,
-        asked: impl Future<Output = Result<bool, E>>,
-    ) -> Result<bool, E> {
-        let said = match self.knows(token) {
-            true => timeout(CONFIRMED_WITHIN, asked).await.ok().and_then(Result::ok),
-            false => Some(asked.await?),
+        asked: impl Future<Output = Result<Option<W>, E>>,
+    ) -> Result<Option<W>, E> {
+        let said = match self.recall(token) {
+            Some(who) => match timeout(CONFIRMED_WITHIN, asked).await {
+                Ok(Ok(said)) => said,
+                Ok(Err(_)) | Err(_) => return Ok(Some(who)),
+            },
+            None => asked.await?,
         };
-        let Some(goes_on) = said else { return Ok(true) };
-        self.note(token, goes_on);
-        Ok(goes_on)
+        match &said {
+            Some(who) => self.note(token, who),
+            None => self.forget(token),
+        }
+        Ok(said)
     }
 
-    /// The store said whether this session goes on.
-    pub(super) fn note(&self, token: &Secret<String>, goes_on: bool) {
+    /// The session is over.
+    pub(super) fn forget(&self, token: &Secret<String>) {
+        self.lock().remove(&Session::id_of(token.expose()));
+    }
+
+    /// The store said that this session goes on.
+    fn note(&self, token: &Secret<String>, who: &W) {
         let (id, mut sessions) = (Session::id_of(token.expose()), self.lock());
-        if !goes_on {
-            sessions.remove(&id);
-            return;
-        }
         if sessions.len() >= REMEMBERED {
-            sessions.retain(|_, at| at.elapsed() < BELIEVED_FOR);
+            sessions.retain(|_, (_, at)| at.elapsed() < BELIEVED_FOR);
         }
         if sessions.len() < REMEMBERED || sessions.contains_key(&id) {
-            sessions.insert(id, Instant::now());
+            sessions.insert(id, (who.clone(), Instant::now()));
         }
     }
 
-    /// Whether the store confirmed this session a while ago.
-    pub(super) fn knows(&self, token: &Secret<String>) -> bool {
+    /// Whose session it is, if the store confirmed it a while ago.
+    fn recall(&self, token: &Secret<String>) -> Option<W> {
         let id = Session::id_of(token.expose());
-        self.lock().get(&id).is_some_and(|at| at.elapsed() < BELIEVED_FOR)
+        let sessions = self.lock();
+        let (who, at) = sessions.get(&id)?;
+        (at.elapsed() < BELIEVED_FOR).then(|| who.clone())
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Instant>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, (W, Instant)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -65,10 +78,12 @@ impl RecentSessions {
 mod tests {
     use super::*;
 
+    const ANA: Option<&str> = Some("ana");
+
     #[tokio::test(start_paused = true)]
     async fn a_slow_or_absent_store_is_not_waited_for_and_confirms_nothing() {
         let (sessions, token) = (RecentSessions::default(), Secret::new(String::from("token")));
-        let [yes, no, away]: [Result<bool, &str>; 3] = [Ok(true), Ok(false), Err("away")];
+        let [yes, no, away]: [Result<Option<&str>, &str>; 3] = [Ok(ANA), Ok(None), Err("away")];
         assert_eq!(sessions.confirm(&token, async { away }).await, away, "nobody confirmed it");
         assert_eq!(sessions.confirm(&token, async { yes }).await, yes);
         let begun = Instant::now();
@@ -86,13 +101,13 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_session_is_believed_for_a_while_and_not_once_it_is_over() {
         let (sessions, token) = (RecentSessions::default(), Secret::new(String::from("token")));
-        assert!(!sessions.knows(&token));
-        sessions.note(&token, true);
-        assert!(sessions.knows(&token) && !sessions.knows(&Secret::new("another".into())));
+        assert_eq!(sessions.recall(&token), None);
+        sessions.note(&token, &"ana");
+        assert_eq!((sessions.recall(&token), sessions.recall(&Secret::new("another".into()))), (ANA, None));
         tokio::time::advance(BELIEVED_FOR).await;
-        assert!(!sessions.knows(&token));
-        sessions.note(&token, true);
-        sessions.note(&token, false);
-        assert!(!sessions.knows(&token));
+        assert_eq!(sessions.recall(&token), None);
+        sessions.note(&token, &"ana");
+        sessions.forget(&token);
+        assert_eq!(sessions.recall(&token), None);
     }
 }

@@ -13,7 +13,6 @@ use quita_actors::Denied;
 use quita_domain::reconciliation::{
     Difference, LineCursor, LineFilter, LineSum, Source, StoredLine, Verdict,
 };
-use quita_domain::secret::Secret;
 use quita_ports::StoreError;
 use serde::Deserialize;
 use thiserror::Error;
@@ -22,7 +21,7 @@ use url::form_urlencoded;
 use super::OperatorConsole;
 use super::frame::{Frame, Section};
 use super::texts::Texts;
-use super::visitor::{Operator, is_operator};
+use super::visitor::{Operator, Watching};
 use crate::console::kit::answer::html;
 use crate::console::kit::csv::Csv;
 use crate::console::kit::failure::Failure;
@@ -242,8 +241,8 @@ pub(super) async fn download(
     sources.sort();
     sources.dedup();
     let csv = Csv::for_reader();
-    let (console, token) = (console.into_inner(), operator.token);
-    let export = Export { console, token, csv, days: (from, until), sources, after: None };
+    let (console, watching) = (console.into_inner(), Watching::of(operator));
+    let export = Export { console, watching, csv, days: (from, until), sources, after: None };
     let file = format!("attachment; filename=\"quita-reconciliation-{until}.csv\"");
     let head = stream::iter([Ok(Bytes::from(csv.head(HEAD)))]);
     Ok(HttpResponse::Ok()
@@ -266,7 +265,7 @@ enum BrokenOff {
 /// A file under way.
 struct Export {
     console: Arc<OperatorConsole>,
-    token: Secret<String>,
+    watching: Watching,
     csv: Csv,
     days: (NaiveDate, NaiveDate),
     /// Those that are left, the next one last.
@@ -288,7 +287,7 @@ impl Export {
 
     async fn page(&mut self, source: Source) -> Result<Bytes, BrokenOff> {
         // A store out of reach ends no session; what is read next fails.
-        if !is_operator(&self.console, &self.token).await.unwrap_or(true) {
+        if !self.watching.goes_on(&self.console).await {
             return Err(BrokenOff::SignedOut);
         }
         let filter = LineFilter { source, from: self.days.0, until: self.days.1, verdict: None };

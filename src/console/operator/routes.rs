@@ -4,8 +4,8 @@ use actix_web::middleware::from_fn;
 use actix_web::web::{self, PathConfig, QueryConfig, ServiceConfig};
 
 use super::{
-    acquirers, actors, audit, exceptions, live, mismatches, operations, reconciliation, sign_in, store,
-    transactions,
+    account, acquirers, actors, audit, exceptions, factor, first, live, mismatches, operations, people,
+    reconciliation, sign_in, store, transactions,
 };
 use crate::console::kit::failure::Failure;
 use crate::console::kit::{assets, guard};
@@ -40,8 +40,24 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
         .route("/reconciliation.csv", web::get().to(reconciliation::download))
         .route("/store", web::get().to(store::show))
         .route("/audit", web::get().to(audit::show))
+        .route("/account", web::get().to(account::show))
+        .route("/account/password", web::post().to(account::change_password))
+        .route("/account/sessions", web::post().to(account::end_sessions))
+        .route("/factor", web::get().to(factor::propose))
+        .route("/factor", web::post().to(factor::set_up))
+        .route("/account/recovery-codes", web::post().to(factor::renew_codes))
+        .route("/account/factor/remove", web::post().to(factor::remove))
+        .route("/sign-in/password", web::get().to(account::ask_new_password))
+        .route("/sign-in/password", web::post().to(account::choose_password))
+        .route("/people", web::get().to(people::show))
+        .route("/people", web::post().to(people::create))
+        .route("/people/{login}/{verb}", web::get().to(people::ask))
+        .route("/people/{login}/{verb}", web::post().to(people::act))
+        .route("/first-operator", web::post().to(first::make))
         .route("/sign-in", web::get().to(sign_in::show))
         .route("/sign-in", web::post().to(sign_in::sign_in))
+        .route("/sign-in/code", web::get().to(sign_in::ask_code))
+        .route("/sign-in/code", web::post().to(sign_in::give_code))
         .route("/sign-out", web::post().to(sign_in::sign_out))
         .route("/language", web::post().to(sign_in::choose_language))
         .default_service(web::to(|| async { Err::<actix_web::HttpResponse, _>(Failure::NotFound) }));

@@ -1,10 +1,15 @@
 //! Texts of the operator's console.
 
-use crate::console::kit::texts::{Everywhere, group, texts};
+pub(super) mod people;
+
+use crate::console::kit::texts::{Everywhere, Proof, group, texts};
+use people::OperatorPeople;
 
 texts! {
     everywhere: Everywhere,
     operators: Operators,
+    people: OperatorPeople,
+    proof: Proof,
 }
 
 group! {

@@ -9,14 +9,13 @@ use quita_actors::{ActorView, ShardView, Thousandths};
 use quita_domain::identity::TransactionId;
 use quita_domain::operation::Operation;
 use quita_domain::payment::Payment;
-use quita_domain::secret::Secret;
 use quita_domain::time::Timestamp;
 use serde::Deserialize;
 
 use super::OperatorConsole;
 use super::frame::{Frame, Section};
 use super::texts::Texts;
-use super::visitor::{Operator, is_operator, watcher_of};
+use super::visitor::{Operator, Watching};
 use super::words;
 use crate::console::kit::answer::{html, see_other};
 use crate::console::kit::failure::Failure;
@@ -45,6 +44,8 @@ struct TransactionPage {
 struct TransactionBody {
     texts: &'static Texts,
     language: Language,
+    /// Whether buttons are shown.
+    may_direct: bool,
     actor: Option<ActorView>,
     payment: Arc<Payment>,
     now: Timestamp,
@@ -106,18 +107,22 @@ pub(super) async fn show(
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
     let id = TransactionId::parse(&id).ok_or(Failure::NotFound)?;
-    let body = body(&console, id, Language::current()).await?;
     let frame = operator.frame(Section::Actors);
+    let body = body(&console, id, (frame.language(), frame.may_direct())).await?;
     let page = TransactionPage { frame, id, body };
     html(&page)
 }
 
 /// Looking at an actor sends it no message: it would not be idle by that.
-async fn body(console: &OperatorConsole, id: TransactionId, language: Language) -> Result<String, Failure> {
+async fn body(
+    console: &OperatorConsole,
+    id: TransactionId,
+    (language, may_direct): (Language, bool),
+) -> Result<String, Failure> {
     let actor = console.operators.inspect(id).await?;
     let payment = console.payments.read(id).await?.ok_or(Failure::NotFound)?;
     let (texts, now) = (Texts::of(language), console.clock.now());
-    Ok(TransactionBody { texts, language, actor, payment, now }.render()?)
+    Ok(TransactionBody { texts, language, may_direct, actor, payment, now }.render()?)
 }
 
 /// `GET /transactions/{id}/stream`
@@ -128,31 +133,31 @@ pub(super) async fn stream(
 ) -> Result<HttpResponse, Failure> {
     let id = TransactionId::parse(&id).ok_or(Failure::NotFound)?;
     let (streams, language) = (Arc::clone(&console.streams), Language::current());
-    streams.open(ActorLook { console: console.into_inner(), token: operator.token, id, language })
+    streams.open(ActorLook { console: console.into_inner(), watching: Watching::of(operator), id, language })
 }
 
 /// The actor as a stream looks at it.
 struct ActorLook {
     console: Arc<OperatorConsole>,
-    token: Secret<String>,
+    watching: Watching,
     id: TransactionId,
     language: Language,
 }
 
 impl Look for ActorLook {
     fn key(&self) -> String {
-        format!("actor {} {}", self.id, self.language.tag())
+        format!("actor {} {} {}", self.id, self.language.tag(), self.watching.who.role.as_str())
     }
 
     async fn look(&self) -> Result<String, Failure> {
-        body(&self.console, self.id, self.language).await
+        body(&self.console, self.id, (self.language, self.watching.who.role.may_direct())).await
     }
 
     fn watcher(&self) -> Watcher {
-        watcher_of(&self.token)
+        self.watching.watcher()
     }
 
     async fn may_watch(&self) -> bool {
-        is_operator(&self.console, &self.token).await.unwrap_or(true)
+        self.watching.goes_on(&self.console).await
     }
 }

@@ -3,6 +3,7 @@
 use quita_actors::{RouteState, Thousandths};
 use quita_domain::control::RouteDirective;
 use quita_domain::exception::ExceptionAction;
+use quita_domain::people::OperatorRole;
 
 use super::texts::Texts;
 use crate::console::kit::language::Language;
@@ -113,6 +114,14 @@ pub(super) fn advice<'a>(kind: &str, stored: &'a str, language: Language) -> &'a
         }
         "unknown_here" => "Descubra no adquirente quem seria pago; se não era ninguém, devolva por lá.",
         _ => stored,
+    }
+}
+
+/// What a role of operators is called.
+pub(super) const fn role(role: OperatorRole, texts: &Texts) -> &'static str {
+    match role {
+        OperatorRole::Operator => texts.people.role_operator,
+        OperatorRole::Auditor => texts.people.role_auditor,
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use quita_domain::access::{ApiKey, PresentedKey, Scope};
 use quita_domain::identity::Owner;
+use quita_domain::time::Timestamp;
 use quita_ports::{Clock, KeyringStore, StoreError};
 use thiserror::Error;
 use tokio::time::Instant;
@@ -37,6 +38,8 @@ pub struct Caller {
     pub key_id: String,
     /// What it may do.
     pub scopes: Vec<Scope>,
+    /// When the key ends, if that is soon.
+    pub ends_soon: Option<Timestamp>,
 }
 
 impl Caller {
@@ -102,7 +105,12 @@ impl KeyVerifier {
             return Err(AccessError::Invalid);
         }
         self.last_uses.note(&key.id, now);
-        Ok(Caller { owner: key.owner.clone(), key_id: key.id.clone(), scopes: key.scopes.clone() })
+        Ok(Caller {
+            owner: key.owner.clone(),
+            key_id: key.id.clone(),
+            scopes: key.scopes.clone(),
+            ends_soon: key.ends_soon(now),
+        })
     }
 
     /// Stores when keys were last used. To be called now and then.

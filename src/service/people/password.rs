@@ -1,5 +1,10 @@
 //! Passwords: hashed with Argon2id, a few at a time, away from the threads that serve.
+//!
+//! A few may wait for their turn, and whoever comes when they do is refused at once: a flood of attempts delays nobody by
+//! more than the hashing of those few. Strangers wait in a line of their own, out of which only as many step as are hashed
+//! at once; so those who are known wait for hardly more than each other.
 
+use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,12 +14,14 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use quita_adapters::system::{NoRandomness, random_bytes};
 use quita_domain::secret::Secret;
 use thiserror::Error;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// Hashes under way at once. Each takes 19 MiB and a core for some 30 ms.
-const AT_ONCE: usize = 2;
-/// How long somebody waits for a turn.
+/// The most hashes under way at once. Each takes 19 MiB and a core for some 30 ms.
+const MOST_AT_ONCE: usize = 4;
+/// Those of one line who are hashed or wait: one core is done with so many within two seconds.
+const PLACES: usize = 64;
+/// How long somebody waits for a turn, if hashing is slower than that.
 const WAIT: Duration = Duration::from_secs(5);
 /// Bytes of randomness in a password that is made here.
 const RANDOM_BYTES: usize = 15;
@@ -27,14 +34,35 @@ const NOBODYS: &str =
 #[derive(Clone)]
 pub(super) struct Passwords {
     turns: Arc<Semaphore>,
+    known: Arc<Semaphore>,
+    strangers: Arc<Semaphore>,
+    /// How many strangers wait for a turn beside those who are known.
+    gate: Arc<Semaphore>,
+    line: Line,
+}
+
+/// What is free for others again when a hash is done.
+struct Turn {
+    _place: OwnedSemaphorePermit,
+    _gate: Option<OwnedSemaphorePermit>,
+    _turn: OwnedSemaphorePermit,
+}
+
+/// In which line a password waits to be hashed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Line {
+    /// Of those who are signed in, or come with a browser in which they were.
+    Known,
+    /// Of anybody.
+    Strangers,
 }
 
 /// Why a password was neither hashed nor verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum PasswordError {
-    /// Too many others are being hashed.
+    /// Too many others are being hashed, or wait.
     #[error("too many are signing in, try again")]
-    Busy,
+    Crowded,
     /// The hasher failed.
     #[error("the password could not be hashed")]
     Failed,
@@ -42,7 +70,23 @@ pub enum PasswordError {
 
 impl Passwords {
     pub(super) fn new() -> Self {
-        Self { turns: Arc::new(Semaphore::new(AT_ONCE)) }
+        Self::with_turns(turns_of(std::thread::available_parallelism().map_or(1, NonZero::get)))
+    }
+
+    fn with_turns(turns: usize) -> Self {
+        let semaphore = |permits| Arc::new(Semaphore::new(permits));
+        Self {
+            turns: semaphore(turns),
+            known: semaphore(PLACES),
+            strangers: semaphore(PLACES),
+            gate: semaphore(turns),
+            line: Line::Known,
+        }
+    }
+
+    /// The same, from this line.
+    pub(super) fn in_line(&self, line: Line) -> Self {
+        Self { line, ..self.clone() }
     }
 
     /// The hash to be stored, in the PHC string format.
@@ -74,8 +118,7 @@ impl Passwords {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, PasswordError> {
-        let turn = timeout(WAIT, Arc::clone(&self.turns).acquire_owned()).await;
-        let turn = turn.map_err(|_| PasswordError::Busy)?.map_err(|_| PasswordError::Failed)?;
+        let turn = timeout(WAIT, self.turn()).await.map_err(|_| PasswordError::Crowded)??;
         // A caller that hangs up gives no turn away before the work is done.
         let worked = tokio::task::spawn_blocking(move || {
             let result = work();
@@ -84,6 +127,29 @@ impl Passwords {
         });
         worked.await.map_err(|_| PasswordError::Failed)
     }
+
+    /// Waits for a turn, if there is a place to wait.
+    async fn turn(&self) -> Result<Turn, PasswordError> {
+        let (places, gate) = match self.line {
+            Line::Known => (&self.known, None),
+            Line::Strangers => (&self.strangers, Some(&self.gate)),
+        };
+        let place = Arc::clone(places).try_acquire_owned().map_err(|_| PasswordError::Crowded)?;
+        let gate = match gate {
+            Some(gate) => Some(of(gate).await?),
+            None => None,
+        };
+        Ok(Turn { _place: place, _gate: gate, _turn: of(&self.turns).await? })
+    }
+}
+
+async fn of(semaphore: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, PasswordError> {
+    Arc::clone(semaphore).acquire_owned().await.map_err(|_| PasswordError::Failed)
+}
+
+/// Never every core hashes: others are served meanwhile.
+fn turns_of(cores: usize) -> usize {
+    cores.saturating_sub(1).clamp(1, MOST_AT_ONCE)
 }
 
 /// A password that nobody can guess, to be shown once.
@@ -107,6 +173,47 @@ mod tests {
         assert_eq!(passwords.verify(&secret("correct horse battery"), Some(hash.clone())).await, Ok(true));
         assert_eq!(passwords.verify(&secret("correct horse batterx"), Some(hash)).await, Ok(false));
         assert_eq!(passwords.verify(&secret("x"), Some("nonsense".into())).await, Ok(false));
+    }
+
+    #[test]
+    fn one_core_at_least_is_left_to_others() {
+        assert_eq!([1, 2, 3, 64].map(turns_of), [1, 1, 2, MOST_AT_ONCE]);
+    }
+
+    #[tokio::test]
+    async fn a_flood_of_strangers_is_refused_beyond_the_places_and_delays_no_known_one_by_more_than_a_hash() {
+        let passwords = Passwords::with_turns(1);
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        let done = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let stranger = passwords.in_line(Line::Strangers);
+        let held = Arc::new(std::sync::Mutex::new(held));
+        let wait = |passwords: Passwords, who: &'static str| {
+            let (held, done) = (Arc::clone(&held), Arc::clone(&done));
+            let work = move || {
+                held.lock().unwrap().recv().unwrap();
+                done.lock().unwrap().push(who);
+            };
+            tokio::spawn(async move { passwords.in_turn(work).await })
+        };
+        let strangers: Vec<_> = (0..PLACES).map(|_| wait(stranger.clone(), "stranger")).collect();
+        while passwords.strangers.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
+        let begun = std::time::Instant::now();
+        assert_eq!(stranger.in_turn(|| ()).await, Err(PasswordError::Crowded));
+        assert!(begun.elapsed() < WAIT / 2, "refused at once");
+        let known = wait(passwords.clone(), "known");
+        while passwords.known.available_permits() == PLACES {
+            tokio::task::yield_now().await;
+        }
+        (0..=PLACES).for_each(|_| release.send(()).unwrap());
+        assert_eq!(known.await.unwrap(), Ok(()));
+        for stranger in strangers {
+            assert_eq!(stranger.await.unwrap(), Ok(()));
+        }
+        let place = done.lock().unwrap().iter().position(|who| *who == "known").unwrap();
+        assert!(place <= 2, "behind the one that is hashed and the next: {place}");
+        assert_eq!(stranger.in_turn(|| 7).await, Ok(7), "places are given back");
     }
 
     #[test]

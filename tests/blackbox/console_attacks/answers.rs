@@ -97,11 +97,15 @@ fn cookies_are_for_the_console_alone_and_in_production_for_tls_alone() {
         let set =
             |answer: &Answer| answer.header("set-cookie").unwrap_or_else(|| panic!("{answer}")).to_owned();
         let visit = set(&visitor.get("/console/sign-in"));
-        let begun = set(&visitor.sign_in(&account.email, &account.password, ""));
+        let signed_in = visitor.sign_in(&account.email, &account.password, "");
+        let begun = set(&signed_in);
+        let device =
+            signed_in.headers.iter().filter(|(name, _)| name == "set-cookie").nth(1).unwrap().1.clone();
         let ended = set(&visitor.post("/console/sign-out", &[]));
         for (cookie, name, seconds) in [
             (&visit, "quita_console_visit", 3_600),
             (&begun, "quita_console", 43_200),
+            (&device, "quita_console_device", 31_536_000),
             (&ended, "quita_console", 0),
         ] {
             let (pair, attributes) = cookie.split_once("; ").unwrap();

@@ -35,6 +35,20 @@ fn a_program_that_downloads_without_end_waits() {
     assert_eq!(developer.get("/console/test/payments").status, 200);
 }
 
+/// A login belongs to one user of one merchant, so a refused one tells that somebody has it.
+#[test]
+fn an_owner_who_asks_which_addresses_sign_in_somewhere_is_told_of_few() {
+    let app = TestApp::new();
+    let owner = Visitor::signed_in(&app, &Account::create(&app, "shop", "ana@shop.example", "owner"));
+    let taken = Account::create(&app, "another", "bia@another.example", "owner");
+    let token = owner.form_token();
+    let fields = [("formToken", &*token), ("email", &*taken.email), ("role", "viewer")];
+    let answers = (0..MANY).map(|_| owner.post_with("/console/test/people", &[], &fields).status);
+    let answers: Vec<_> = answers.take_while(|status| *status != 429).collect();
+    assert!((10..50).contains(&answers.len()), "{}", answers.len());
+    assert!(answers.iter().all(|status| *status == 409));
+}
+
 #[test]
 fn a_program_that_has_payers_shown_one_by_one_waits() {
     let app = TestApp::new();

@@ -164,7 +164,9 @@ fn hire(app: &TestApp, owner: &Visitor, email: &str, role: &str) -> (Account, Vi
     let password = element(&page.text(), "secret");
     let account = Account { email: email.into(), password };
     let visitor = Visitor::signed_in(app, &account);
-    (account, visitor)
+    let own: String = account.password.chars().rev().collect();
+    visitor.choose_password(&own);
+    (Account { password: own, ..account }, visitor)
 }
 
 /// The text of the element with this id.

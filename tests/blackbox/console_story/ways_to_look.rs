@@ -12,6 +12,7 @@ const PORTUGUESE: [&str; 5] = ["Pagamentos", "Entregas", "Recebido", "Entrar", "
 fn shop(app: &TestApp, receiver: &TestReceiver) -> (Account, Vec<String>) {
     let owner =
         Account::create(app, "shop", "ana.maria.de.albuquerque@uma-loja-com-nome-comprido.example", "owner");
+    Account::create(app, "shop", "dora@shop.example", "developer");
     let client = app.client();
     let long = "um-pedido-com-um-nome-que-nao-quebra-em-lugar-nenhum-".repeat(2);
     let furnished = |request: serde_json::Value| {
@@ -37,6 +38,7 @@ fn shop(app: &TestApp, receiver: &TestReceiver) -> (Account, Vec<String>) {
         "/applications/default",
         "/applications/default/secret/rotate",
         "/people",
+        "/people/dora%40shop.example/remove",
         "/audit",
         "/account",
     ]

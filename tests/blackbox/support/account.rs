@@ -10,10 +10,11 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Makes a user with `quita users create`.
+    /// Makes a user with `quita users create`, who may keep the password.
     #[track_caller]
     pub(crate) fn create(app: &TestApp, merchant: &str, email: &str, role: &str) -> Self {
-        let arguments = ["users", "create", "--merchant", merchant, "--email", email, "--role", role];
+        let arguments =
+            ["users", "create", "--merchant", merchant, "--email", email, "--role", role, "--own"];
         let password = app.quita(&arguments).output();
         Self { email: email.into(), password }
     }

@@ -30,6 +30,12 @@ impl Browser {
         self.driver.command("Emulation.setDeviceMetricsOverride", &phone);
     }
 
+    /// Has the pages shown as to somebody who prefers the dark.
+    pub(crate) fn in_the_dark(&self) {
+        let dark = json!({"features": [{"name": "prefers-color-scheme", "value": "dark"}]});
+        self.driver.command("Emulation.setEmulatedMedia", &dark);
+    }
+
     pub(crate) fn go_to(&self, url: &str) {
         self.driver.post("url", &json!({ "url": url }));
     }
@@ -156,11 +162,21 @@ impl Browser {
     /// Keeps a picture of the whole page, if `QUITA_TEST_SCREENSHOTS` names a directory for them.
     pub(crate) fn look(&self, name: &str) {
         let Some(directory) = std::env::var_os("QUITA_TEST_SCREENSHOTS").map(PathBuf::from) else { return };
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(directory.join(format!("{name}.png")), self.picture()).unwrap();
+    }
+
+    /// A picture of the whole page, as PNG.
+    pub(crate) fn picture(&self) -> Vec<u8> {
         let all = json!({"format": "png", "captureBeyondViewport": true});
         let picture = self.driver.command("Page.captureScreenshot", &all);
-        let picture = STANDARD.decode(picture["data"].as_str().unwrap()).unwrap();
-        fs::create_dir_all(&directory).unwrap();
-        fs::write(directory.join(format!("{name}.png")), picture).unwrap();
+        STANDARD.decode(picture["data"].as_str().unwrap()).unwrap()
+    }
+
+    /// Has pages seen in the dark, or in the light.
+    pub(crate) fn prefer_colours(&self, scheme: &str) {
+        let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+        self.driver.command("Emulation.setEmulatedMedia", &features);
     }
 }
 

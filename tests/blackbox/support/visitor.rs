@@ -7,8 +7,12 @@ use url::form_urlencoded;
 
 use super::{Account, Answer, Client, TestApp};
 
-/// What development on a loopback address takes if none is set.
-pub(crate) const OPERATOR_PASSWORD: &str = "quita-operator-development";
+/// What development on a loopback address takes if none is set, to make the first operator.
+pub(crate) const SETUP_PASSWORD: &str = "quita-operator-development";
+/// With what the first operator of tests signs in.
+pub(crate) const OPERATOR: &str = "olga@ops.example";
+/// And the own password of that operator.
+pub(crate) const OPERATOR_PASSWORD: &str = "sete barcos azuis no quintal";
 
 const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
 
@@ -31,13 +35,38 @@ impl Visitor {
         Self { client: app.ops(), root: "", cookies: RefCell::default() }
     }
 
-    /// The operator, who is signed in.
+    /// The first operator, who is signed in; made if there is none.
     #[track_caller]
     pub(crate) fn operator(app: &TestApp) -> Self {
         let operator = Self::at_ops(app);
-        let answer = operator.sign_in("", OPERATOR_PASSWORD, "");
+        let answer = match operator.page("/sign-in").contains("action=\"/first-operator\"") {
+            true => operator.make_first(SETUP_PASSWORD, OPERATOR, OPERATOR_PASSWORD),
+            false => operator.sign_in(OPERATOR, OPERATOR_PASSWORD, ""),
+        };
         assert_eq!((answer.status, answer.header("location")), (303, Some("/")), "{answer}");
         operator
+    }
+
+    /// Somebody whom the first operator made, signed in with a password of the own.
+    #[track_caller]
+    pub(crate) fn at_ops_as(app: &TestApp, email: &str, role: &str) -> Self {
+        drop(Self::operator(app));
+        let made = app.quita(&["users", "operators", "create", "--email", email, "--role", role]);
+        let person = Self::at_ops(app);
+        assert_eq!(person.sign_in(email, &made.output(), "").status, 303);
+        let token = form_token_in(&person.page("/sign-in/password"));
+        let fields = [("formToken", &*token), ("new", OPERATOR_PASSWORD)];
+        let changed = person.post_with("/sign-in/password", &[], &fields);
+        assert_eq!((changed.status, changed.header("location")), (303, Some("/")), "{changed}");
+        person
+    }
+
+    /// Opens the form that makes the first operator, and sends it.
+    #[track_caller]
+    pub(crate) fn make_first(&self, setup: &str, email: &str, password: &str) -> Answer {
+        let token = form_token_in(&self.page("/sign-in"));
+        let fields = [("formToken", &*token), ("setup", setup), ("email", email), ("password", password)];
+        self.post_with("/first-operator", &[], &fields)
     }
 
     /// Somebody who is signed in.
@@ -56,6 +85,40 @@ impl Visitor {
         let token = form_token_in(&self.page(&path));
         let fields = [("formToken", &*token), ("email", email), ("password", password), ("next", next)];
         self.send("POST", &path, &[FORM], form(&fields).as_bytes())
+    }
+
+    /// Chooses a password in place of one that somebody else made, where nothing else may be done.
+    #[track_caller]
+    pub(crate) fn choose_password(&self, own: &str) {
+        let path = format!("{}/sign-in/password", self.root);
+        let token = form_token_in(&self.page(&path));
+        let answer = self.post_with(&path, &[], &[("formToken", &*token), ("new", own), ("next", "")]);
+        assert_eq!(answer.status, 303, "{answer}");
+    }
+
+    /// Gives a code after the password.
+    #[track_caller]
+    pub(crate) fn give_code(&self, code: &str, next: &str) -> Answer {
+        let path = format!("{}/sign-in/code", self.root);
+        let token = form_token_in(&self.page(&path));
+        self.post_with(&path, &[], &[("formToken", &*token), ("code", code), ("next", next)])
+    }
+
+    /// Sets a second factor up; returns its secret and the recovery codes.
+    #[track_caller]
+    pub(crate) fn set_up_factor(&self, code: impl Fn(&str) -> String) -> (String, Vec<String>) {
+        let path = format!("{}/factor", self.root);
+        let page = self.page(&path);
+        let (_, after) = page.split_once("name=\"secret\" value=\"").expect("it shows a secret");
+        let (secret, token) = (after.split('"').next().unwrap(), form_token_in(&page));
+        let fields = [("formToken", &*token), ("secret", secret), ("code", &code(secret)), ("next", "")];
+        let answer = self.post_with(&path, &[], &fields);
+        assert_eq!(answer.status, 200, "{answer}");
+        let page = answer.text();
+        let (_, after) = page.split_once("id=\"codes\"").expect("it shows recovery codes");
+        let (_, codes) = after.split_once('>').unwrap();
+        let codes = codes.split('<').next().unwrap().lines().map(str::to_owned).collect();
+        (secret.to_owned(), codes)
     }
 
     pub(crate) fn get(&self, path: &str) -> Answer {

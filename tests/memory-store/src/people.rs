@@ -1,8 +1,8 @@
-//! Users and sessions.
+//! Users, operators and sessions.
 
 use async_trait::async_trait;
 use quita_domain::identity::MerchantId;
-use quita_domain::people::{Login, Session, User};
+use quita_domain::people::{Login, MerchantPolicy, Operator, Session, User};
 use quita_ports::{PeopleStore, StoreError};
 
 use crate::MemoryStore;
@@ -53,6 +53,62 @@ impl<C: Connection> PeopleStore for MemoryStore<C> {
             .await
     }
 
+    async fn users_after(&self, after: Option<&Login>, limit: usize) -> Result<Vec<User>, StoreError> {
+        self.0
+            .read("users_after", |records| {
+                let users =
+                    records.users.values().filter(|user| after.is_none_or(|after| user.login > *after));
+                Ok(users.take(limit).cloned().collect())
+            })
+            .await
+    }
+
+    async fn policy(&self, merchant: &MerchantId) -> Result<MerchantPolicy, StoreError> {
+        self.0.read("policy", |records| Ok(records.policies.get(merchant).copied().unwrap_or_default())).await
+    }
+
+    async fn put_policy(&self, merchant: &MerchantId, policy: &MerchantPolicy) -> Result<(), StoreError> {
+        self.0
+            .change("put_policy", |records| {
+                records.policies.insert(merchant.clone(), *policy);
+                Ok(())
+            })
+            .await
+    }
+
+    async fn insert_operator(&self, operator: &Operator) -> Result<bool, StoreError> {
+        self.0
+            .change("insert_operator", |records| {
+                Ok(insert_new(&mut records.operators, operator.login.clone(), operator.clone()))
+            })
+            .await
+    }
+
+    async fn operator(&self, login: &Login) -> Result<Option<Operator>, StoreError> {
+        self.0.read("operator", |records| Ok(records.operators.get(login).cloned())).await
+    }
+
+    async fn operators(&self) -> Result<Vec<Operator>, StoreError> {
+        self.0.read("operators", |records| Ok(records.operators.values().cloned().collect())).await
+    }
+
+    async fn replace_operator(&self, before: &Operator, after: &Operator) -> Result<bool, StoreError> {
+        self.0
+            .change("replace_operator", |records| {
+                Ok(replace_same(&mut records.operators, &before.login, before, after))
+            })
+            .await
+    }
+
+    async fn remove_operator(&self, operator: &Operator) -> Result<bool, StoreError> {
+        self.0
+            .change("remove_operator", |records| {
+                let is_so = records.operators.get(&operator.login) == Some(operator);
+                Ok(is_so && records.operators.remove(&operator.login).is_some())
+            })
+            .await
+    }
+
     async fn insert_session(&self, session: &Session) -> Result<(), StoreError> {
         self.0
             .change("insert_session", |records| {
@@ -65,6 +121,23 @@ impl<C: Connection> PeopleStore for MemoryStore<C> {
 
     async fn session(&self, id: &str) -> Result<Option<Session>, StoreError> {
         self.0.read("session", |records| Ok(records.sessions.get(id).cloned())).await
+    }
+
+    async fn sessions_of(&self, person: &str) -> Result<Vec<Session>, StoreError> {
+        self.0
+            .read("sessions_of", |records| {
+                let is_its = |session: &&Session| session.of.person() == person;
+                Ok(records.sessions.values().filter(is_its).cloned().collect())
+            })
+            .await
+    }
+
+    async fn replace_session(&self, before: &Session, after: &Session) -> Result<bool, StoreError> {
+        self.0
+            .change("replace_session", |records| {
+                Ok(replace_same(&mut records.sessions, &before.id, before, after))
+            })
+            .await
     }
 
     async fn remove_session(&self, id: &str) -> Result<(), StoreError> {

@@ -28,11 +28,10 @@ group! {
         password: "Senha", "Password";
         sign_in_failed: "Não foi possível entrar.", "You are not signed in.";
         sign_in_failed_sentence: "E-mail ou senha não conferem.", "E-mail or password is wrong.";
-        operator_sign_in_failed_sentence: "A senha não confere.", "The password is wrong.";
         forgot: "Esqueceu a senha? Quem é dono da conta define outra em Pessoas.",
             "Forgot the password? An owner of the account sets another one under People.";
-        operator_forgot: "A senha está na configuração: QUITA_OPERATOR_PASSWORD ou operator-password-file.",
-            "The password stands in the configuration: QUITA_OPERATOR_PASSWORD or operator-password-file.";
+        operator_forgot: "Esqueceu a senha? Outro operador define outra em Pessoas; se não há outro: quita users operators reset-password. A senha da configuração não abre mais nada.",
+            "Forgot the password? Another operator sets a new one under People; if there is none: quita users operators reset-password. The password of the configuration opens nothing any more.";
         operator: "Operação", "Operations";
         times_are: "Horários de Brasília", "Times are Brasília's";
         copy: "Copiar", "Copy";

@@ -24,15 +24,24 @@ group! {
         refused: "Isso não é possível agora", "This is not possible now";
         too_many: "Pedidos demais", "Too many requests";
         too_many_sentence: "Espere {seconds} s e tente de novo.", "Wait {seconds} s and try again.";
+        crowded: "Há gente demais entrando agora", "Too many are signing in now";
+        crowded_sentence: "Nada de errado com a sua senha: tente de novo em alguns segundos.",
+            "Nothing is wrong with your password: try again in a few seconds.";
         unavailable: "Tente de novo em instantes", "Try again in a moment";
         unavailable_sentence: "Algo de que o serviço precisa não respondeu. Nada se perdeu.",
             "Something that the service needs did not answer. Nothing is lost.";
         closed: "O console está fechado", "The console is closed";
-        closed_sentence: "Defina QUITA_OPERATOR_PASSWORD, ou operator-password-file, e reinicie o serviço.",
-            "Set QUITA_OPERATOR_PASSWORD, or operator-password-file, and restart the service.";
+        closed_sentence: "Ninguém opera este serviço ainda. Crie o primeiro operador com quita users operators create; ou defina QUITA_OPERATOR_PASSWORD, ou operator-password-file, e reinicie.",
+            "Nobody operates this service yet. Make the first operator with quita users operators create; or set QUITA_OPERATOR_PASSWORD, or operator-password-file, and restart.";
         taken: "Este e-mail já está em uso.", "This e-mail is taken.";
         not_a_password: "Uma senha tem de 15 a 256 caracteres; uma frase serve bem.",
             "A password has 15 to 256 characters; a sentence serves well.";
+        same_password: "A senha nova é igual à atual.", "The new password is the current one.";
+        wrong_code: "O código está errado ou já foi usado.", "The code is wrong, or was used before.";
+        no_factor: "A verificação em duas etapas não está ativada.", "There is no second factor.";
+        not_first: "Já existe um operador: a senha da configuração não abre mais nada. Entre com e-mail e senha.",
+            "There is an operator already: the password of the configuration opens nothing any more. Sign in with e-mail and password.";
+        last_operator: "É o último operador: crie outro antes.", "This is the last operator: make another one first.";
         wrong_password: "A senha atual não confere.", "The current password is wrong.";
         defect: "Um defeito nosso", "A defect of ours";
         defect_sentence: "Foi registrado. Nada se perdeu.", "It was logged. Nothing is lost.";

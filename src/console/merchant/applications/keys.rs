@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, HttpResponse};
 use quita_domain::access::{ApiKey, Application, PresentedKey, Scope};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::{Mode, Owner};
@@ -18,10 +18,11 @@ use crate::console::merchant::ask::AskPage;
 use crate::console::merchant::frame::Section;
 use crate::console::merchant::mode::InMode;
 use crate::console::merchant::once::OncePage;
+use crate::console::merchant::step_up;
 use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::{ApplicationChange, Visitor};
 use crate::sample_request;
-use crate::service::access::NewKey;
+use crate::service::access::{DEFAULT_KEY_LIFE, NewKey};
 
 /// What is asked once more, and done, with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -42,6 +43,7 @@ impl Verb {
 
 /// `POST /console/{mode}/applications/{name}/keys`
 pub(crate) async fn create(
+    request: HttpRequest,
     change: ApplicationChange,
     InMode(mode): InMode,
     path: Path<(String, String)>,
@@ -49,6 +51,9 @@ pub(crate) async fn create(
 ) -> Result<HttpResponse, Failure> {
     let ApplicationChange { visitor, form } = change;
     let application = own(&visitor, &path.1, &console).await?;
+    if mode == Mode::Live {
+        step_up::require(&request, &visitor, &form, &console).await?;
+    }
     let scopes: Vec<Scope> = Scope::ALL
         .into_iter()
         .filter(|scope| form.all("scope").any(|given| given == scope.as_str()))
@@ -59,7 +64,8 @@ pub(crate) async fn create(
     }
     let expires_in = read_expiry(form.text("expiry"))?;
     let owner = Owner { merchant: application.merchant.clone(), application: application.name.clone(), mode };
-    let key = console.access.create_key(NewKey { owner, scopes: scopes.clone(), expires_in }).await?;
+    let access = console.access.by(visitor.user.login.as_str());
+    let key = access.create_key(NewKey { owner, scopes: scopes.clone(), expires_in }).await?;
     let ends = expires_in.map_or_else(|| "never".into(), |life| format!("in {} d", life.as_secs() / 86_400));
     let summary = format!("{} {} {}, ends {ends}", mode.as_str(), application.name, names(&scopes));
     console
@@ -69,10 +75,12 @@ pub(crate) async fn create(
     show_once(&visitor, mode, &console, &key, &scopes, address_of(mode, &application.name))
 }
 
-/// Days until the key ends; nothing entered is never.
+/// Days until the key ends, or never; nothing entered is a year.
 fn read_expiry(text: &str) -> Result<Option<Duration>, Failure> {
-    if text.is_empty() {
-        return Ok(None);
+    match text {
+        "" => return Ok(Some(DEFAULT_KEY_LIFE)),
+        "never" => return Ok(None),
+        _ => {}
     }
     let days: Option<u64> = text.parse().ok().filter(|days| (1..=3_650).contains(days));
     let days = days.ok_or_else(|| Failure::Unreadable(Texts::current().applications.bad_expiry.into()))?;
@@ -137,12 +145,13 @@ async fn live_key(
 
 /// `POST /console/{mode}/applications/{name}/keys/{id}/{rotate|revoke}`
 pub(crate) async fn act(
+    request: HttpRequest,
     change: ApplicationChange,
     InMode(mode): InMode,
     path: Path<(String, String, String, Verb)>,
     console: Data<MerchantConsole>,
 ) -> Result<HttpResponse, Failure> {
-    let ApplicationChange { visitor, .. } = change;
+    let ApplicationChange { visitor, form } = change;
     let (_, name, id, verb) = path.into_inner();
     let application = own(&visitor, &name, &console).await?;
     let key = live_key(&application, mode, &id, &console).await?;
@@ -153,7 +162,11 @@ pub(crate) async fn act(
             Ok(see(mode, &application.name, "revoked"))
         }
         Verb::Rotate => {
-            let successor = console.access.rotate_key(&visitor.user.merchant, &key.id).await?;
+            if mode == Mode::Live {
+                step_up::require(&request, &visitor, &form, &console).await?;
+            }
+            let access = console.access.by(visitor.user.login.as_str());
+            let successor = access.rotate_key(&visitor.user.merchant, &key.id).await?;
             let draft = visitor.draft(AuditAction::KeyRotated, &key.id).after(&successor.id);
             console.audit.note(&visitor.initiator(), draft).await;
             show_once(&visitor, mode, &console, &successor, &key.scopes, address_of(mode, &application.name))

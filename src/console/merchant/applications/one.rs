@@ -49,6 +49,10 @@ impl ApplicationPage {
         self.keys.iter().filter(|key| key.is_live(self.now)).count()
     }
 
+    fn ending_keys(&self) -> usize {
+        self.keys.iter().filter(|key| key.ends_soon(self.now).is_some()).count()
+    }
+
     /// Enough of a secret to tell it from another.
     fn excerpt(secret: &OpenSecret) -> String {
         let last: Vec<char> = secret.secret.expose().chars().rev().take(4).collect();

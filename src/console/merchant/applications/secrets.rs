@@ -1,7 +1,7 @@
 //! The webhook secrets of an application, one for each mode: shown once when they are made, and rotated.
 
-use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, HttpResponse};
 use quita_domain::access::Application;
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::{ApplicationName, Mode};
@@ -15,6 +15,7 @@ use crate::console::merchant::ask::AskPage;
 use crate::console::merchant::frame::Section;
 use crate::console::merchant::mode::InMode;
 use crate::console::merchant::once::{OncePage, SecondSecret};
+use crate::console::merchant::step_up;
 use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::{ApplicationChange, Visitor};
 use crate::service::access::fingerprint;
@@ -84,6 +85,7 @@ pub(crate) async fn ask(
 
 /// `POST /console/{mode}/applications/{name}/secret/rotate`
 pub(crate) async fn rotate(
+    request: HttpRequest,
     change: ApplicationChange,
     InMode(mode): InMode,
     path: Path<(String, String)>,
@@ -92,10 +94,12 @@ pub(crate) async fn rotate(
     let ApplicationChange { visitor, form } = change;
     let application = own(&visitor, &path.1, &console).await?;
     let Application { merchant, name, .. } = &application;
+    step_up::require(&request, &visitor, &form, &console).await?;
     let replaces = form.text("replaces");
+    let access = console.access.by(visitor.user.login.as_str());
     let secrets = match replaces {
-        "" => console.access.rotate_secret(merchant, name, mode).await?,
-        newest => console.access.rotate_secret_after(merchant, name, mode, newest).await?,
+        "" => access.rotate_secret(merchant, name, mode).await?,
+        newest => access.rotate_secret_after(merchant, name, mode, newest).await?,
     };
     let draft = visitor.draft(AuditAction::SecretRotated, name).after(mode.as_str());
     console.audit.note(&visitor.initiator(), draft).await;

@@ -1,7 +1,7 @@
 //! What can be done with a payment: each asks once more, and goes the way that the API goes.
 
-use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, HttpResponse};
 use quita_actors::{Denied, Operated};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::Mode;
@@ -21,6 +21,7 @@ use crate::console::merchant::MerchantConsole;
 use crate::console::merchant::ask::{AskPage, AskedPayment};
 use crate::console::merchant::frame::Section;
 use crate::console::merchant::mode::InMode;
+use crate::console::merchant::step_up;
 use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::{PaymentChange, Visitor};
 use crate::service::audit::AuditDraft;
@@ -101,6 +102,7 @@ pub(crate) async fn ask(
 
 /// `POST /console/{mode}/payments/{id}/{verb}`
 pub(crate) async fn act(
+    request: HttpRequest,
     change: PaymentChange,
     InMode(mode): InMode,
     path: Path<(String, String, Verb)>,
@@ -114,6 +116,12 @@ pub(crate) async fn act(
         Verb::Capture | Verb::Refund => Some(read_amount(form.text("amount"))?),
     };
     let key = Uuid::try_parse(form.text("key")).map_err(|_| Failure::ForeignForm)?;
+    if let (Verb::Refund, Some(amount)) = (verb, amount) {
+        let policy = console.people.policy(&visitor.user.merchant).await?;
+        if policy.asks_for_refund(amount) {
+            step_up::require(&request, &visitor, &form, &console).await?;
+        }
+    }
     let request = OperationRequest {
         id: Uuid::now_v7(),
         requested: verb.requested(amount),

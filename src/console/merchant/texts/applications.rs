@@ -23,6 +23,10 @@ group! {
         key: "Chave", "Key";
         key_state: "Estado", "State";
         state_live: "Em uso", "Live";
+        state_ends_soon: "Termina em breve", "Ends soon";
+        ending_here: "Há chaves que terminam em menos de 30 dias.", "Some keys end within 30 days.";
+        ending_sentence: "Troque cada uma a tempo: a nova vale pelo mesmo prazo, e a antiga ainda por 24 horas.",
+            "Rotate each in time: the new one lasts as long, and the old one works for 24 more hours.";
         state_expired: "Expirada", "Expired";
         state_revoked: "Revogada", "Revoked";
         scopes: "Permissões", "Scopes";
@@ -30,6 +34,7 @@ group! {
         expires: "Expira", "Expires";
         ends: "Termina", "Ends";
         made: "criada em", "made on";
+        made_by: "por", "by";
         no_keys: "Nenhuma chave neste modo", "No key in this mode";
         new_key: "Nova chave", "New key";
         scope_write: "Criar, cancelar, capturar e devolver", "Create, cancel, capture and refund";

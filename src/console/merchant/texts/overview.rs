@@ -5,6 +5,10 @@ use crate::console::kit::texts::group;
 group! {
     /// Volume, approval, time to paid.
     Overview {
+        ending_key: "Uma chave de API termina em menos de 30 dias.", "One API key ends within 30 days.";
+        ending_keys: "{count} chaves de API terminam em menos de 30 dias.", "{count} API keys end within 30 days.";
+        ending_sentence: "Troque a tempo, ou o programa que usa a chave para de funcionar:",
+            "Rotate in time, or the program that uses the key stops working:";
         volume_today: "Criado hoje e pago", "Created today and paid";
         volume_month: "Criado em 30 dias e pago", "Created in 30 days and paid";
         payments: "pagamentos", "payments";

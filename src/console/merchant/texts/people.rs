@@ -18,8 +18,15 @@ group! {
         reset_password: "Nova senha", "New password";
         remove: "Remover", "Remove";
         remove_question: "Remover {login}?", "Remove {login}?";
-        remove_sentence: "As sessões terminam agora. As chaves de API continuam.",
-            "Their sessions end now. API keys stay.";
+        remove_sentence: "As sessões terminam agora. O que a pessoa viu continua valendo, se não for trocado.",
+            "Their sessions end now. What they were shown still works, unless it is changed.";
+        revoke_keys: "Revogar as chaves de API que a pessoa criou", "Revoke the API keys that they made";
+        revoke_keys_sentence: "Cada chave apareceu uma única vez, para quem a criou ou trocou. Os programas que usam uma chave revogada param em até 5 segundos.",
+            "Each key was shown once, to who made or rotated it. Programs that use a revoked key stop within 5 seconds.";
+        knows_no_keys: "A pessoa não criou nenhuma chave de API que ainda valha.", "They made no API key that still works.";
+        knows_secrets: "Segredos de webhooks que a pessoa viu", "Webhook secrets that they were shown";
+        knows_secrets_sentence: "Com eles se forjam eventos. Troque-os; na troca, o antigo ainda assina por 24 horas.",
+            "Events can be forged with them. Rotate them; after a rotation the old one still signs for 24 hours.";
         reset_question: "Dar uma senha nova a {login}?", "Give {login} a new password?";
         reset_sentence: "A senha atual deixa de valer e as sessões terminam agora.",
             "The current password stops working and their sessions end now.";
@@ -35,6 +42,19 @@ group! {
         change_password_hint: "De 15 a 256 caracteres. Suas outras sessões terminam.",
             "15 to 256 characters. Your other sessions end.";
         password_changed: "Senha mudada. Suas outras sessões terminaram.", "Password changed. Your other sessions have ended.";
+        factor: "Duas etapas", "Second factor";
+        reset_factor: "Desativar duas etapas", "Reset second factor";
+        factor_question: "Desativar a verificação em duas etapas de {login}?", "Reset the second factor of {login}?";
+        factor_sentence: "Até ativar outra, a senha basta para entrar. Confirme antes que o pedido é mesmo desta pessoa.",
+            "Until another one is set up, the password is enough. Make sure first that it is really this person who asks.";
+        factor_reset: "Verificação em duas etapas desativada.", "Second factor reset.";
+        policy: "Regras para todos", "Rules for everybody";
+        require_factor: "Exigir a verificação em duas etapas.", "Require a second factor.";
+        require_factor_hint: "Quem não tem ativa a sua antes de continuar.", "Who has none sets one up before going on.";
+        confirm_above: "Confirmar devoluções acima de", "Confirm refunds above";
+        confirm_above_hint: "Quem devolve mais do que isto confirma de novo que é quem diz ser. Vazio: ninguém.",
+            "Whoever refunds more than this proves once more who it is. Empty: nobody does.";
+        policy_changed: "Regras mudadas.", "Rules changed.";
         removed: "Pessoa removida.", "Person removed.";
         role_changed: "Papel mudado.", "Role changed.";
         language: "Idioma", "Language";

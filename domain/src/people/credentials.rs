@@ -1,0 +1,112 @@
+//! What somebody proves to be with: a password, and a second factor.
+
+use serde::{Deserialize, Serialize};
+
+use super::SecondFactor;
+use crate::time::Timestamp;
+
+/// The fewest characters of a password (NIST SP 800-63B-4, section 3.1.1.2, for a password that is the only factor).
+pub const MIN_PASSWORD_CHARACTERS: usize = 15;
+/// The most characters of a password: enough for any sentence, and a bound on the work of hashing it.
+pub const MAX_PASSWORD_CHARACTERS: usize = 256;
+
+/// Whether a text is as long as a password. How easily it is guessed is another question.
+pub fn is_password(text: &str) -> bool {
+    (MIN_PASSWORD_CHARACTERS..=MAX_PASSWORD_CHARACTERS).contains(&text.chars().count())
+}
+
+/// What is stored of somebody's password and second factor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Credentials {
+    /// The Argon2id hash of the password, in the PHC string format.
+    pub password_hash: String,
+    /// One more for every new password: sessions that began under another one are over.
+    pub password_version: u32,
+    /// Whether somebody else made the password, so that it is changed before anything else is done with it.
+    #[serde(default)]
+    pub must_change_password: bool,
+    /// What is asked for besides the password, if the person set it up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_factor: Option<SecondFactor>,
+    /// Wrong codes in a row.
+    #[serde(default)]
+    pub wrong_codes: WrongCodes,
+}
+
+impl Credentials {
+    /// A password that was just made, and nothing else.
+    pub fn new(password_hash: String, password_version: u32, must_change_password: bool) -> Self {
+        Self {
+            password_hash,
+            password_version,
+            must_change_password,
+            second_factor: None,
+            wrong_codes: WrongCodes::default(),
+        }
+    }
+}
+
+/// Wrong codes of the second factor in a row. Kept with the person, so that the bound is one over all nodes.
+///
+/// A code has six digits, and three steps are valid at once. After five wrong ones each further try waits twice as long
+/// as the one before, up to an hour: who has the password already then guesses right within a year with a chance of
+/// 2.6 %. The person comes in with a recovery code meanwhile, which nobody guesses and which never waits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WrongCodes {
+    /// How many.
+    pub count: u32,
+    /// When the last one was given.
+    pub last_at: Timestamp,
+}
+
+impl WrongCodes {
+    /// Wrong codes that cost nothing but a session that had only just begun.
+    pub const FREE: u32 = 5;
+    const FIRST_WAIT_MS: u64 = 30_000;
+    const LONGEST_WAIT_MS: u64 = 3_600_000;
+
+    /// When the next code is looked at.
+    pub fn next_at(&self) -> Timestamp {
+        let Some(beyond) = self.count.checked_sub(Self::FREE) else { return Timestamp::default() };
+        let factor = 1_u64.checked_shl(beyond.min(32)).unwrap_or(u64::MAX);
+        self.last_at.plus_ms(Self::FIRST_WAIT_MS.saturating_mul(factor).min(Self::LONGEST_WAIT_MS))
+    }
+
+    /// One more.
+    #[must_use]
+    pub fn one_more(&self, now: Timestamp) -> Self {
+        Self { count: self.count.saturating_add(1), last_at: now }
+    }
+
+    /// Whether the sign-in in which the last one was given is over.
+    pub const fn ends_sign_in(&self) -> bool {
+        self.count >= Self::FREE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_has_a_length() {
+        assert!(!is_password(&"é".repeat(14)) && is_password(&"é".repeat(15)));
+        assert!(is_password(&"x".repeat(256)) && !is_password(&"x".repeat(257)));
+    }
+
+    #[test]
+    fn wrong_codes_wait_twice_as_long_each_time_and_never_more_than_an_hour() {
+        let now = Timestamp::from_millis(1_000_000);
+        let after = |count| WrongCodes { count, last_at: now }.next_at();
+        assert!((0..5).all(|count| after(count) == Timestamp::default()));
+        assert_eq!([5, 6, 7].map(|count| after(count).ms_since(now)), [30_000, 60_000, 120_000]);
+        assert_eq!(
+            [11, 12, 64, u32::MAX].map(|count| after(count).ms_since(now)),
+            [1_920_000, 3_600_000, 3_600_000, 3_600_000]
+        );
+        let four = WrongCodes { count: 4, last_at: now };
+        assert!(!four.ends_sign_in() && four.one_more(now).ends_sign_in());
+    }
+}

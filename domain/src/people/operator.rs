@@ -1,0 +1,77 @@
+//! Operators: those who run the service.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Credentials, Login};
+use crate::time::Timestamp;
+
+/// What an operator may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OperatorRole {
+    /// Everything.
+    Operator,
+    /// Looks, and changes nothing but what is the own.
+    Auditor,
+}
+
+impl OperatorRole {
+    /// Every role.
+    pub const ALL: [Self; 2] = [Self::Operator, Self::Auditor];
+
+    /// As the command line and the store spell it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Operator => "operator",
+            Self::Auditor => "auditor",
+        }
+    }
+
+    /// Reads that spelling.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.as_str() == text)
+    }
+
+    /// Whether this role may change what is not its own.
+    pub const fn may_direct(self) -> bool {
+        match self {
+            Self::Operator => true,
+            Self::Auditor => false,
+        }
+    }
+}
+
+/// Somebody who may sign in to the operators' console.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Operator {
+    /// With what the operator signs in.
+    pub login: Login,
+    /// What the operator may do.
+    pub role: OperatorRole,
+    /// What the operator proves to be with.
+    pub credentials: Credentials,
+    /// When the operator was made.
+    pub created_at: Timestamp,
+}
+
+impl fmt::Debug for Operator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Operator");
+        shown.field("login", &self.login).field("role", &self.role).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_auditor_only_looks() {
+        assert_eq!(OperatorRole::ALL.map(OperatorRole::may_direct), [true, false]);
+        let read = OperatorRole::ALL.map(|role| OperatorRole::parse(role.as_str()));
+        assert_eq!(read, OperatorRole::ALL.map(Some));
+    }
+}

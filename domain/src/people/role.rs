@@ -1,0 +1,90 @@
+//! What users of a merchant may do.
+
+use serde::{Deserialize, Serialize};
+
+/// What a user of a merchant may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Everything, people and audit log included.
+    Owner,
+    /// Applications, keys and secrets, payments and deliveries.
+    Developer,
+    /// Looks, at payers masked, and changes nothing but the own password.
+    Viewer,
+}
+
+impl Role {
+    /// Every role.
+    pub const ALL: [Self; 3] = [Self::Owner, Self::Developer, Self::Viewer];
+
+    /// As the command line and the store spell it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Owner => "owner",
+            Self::Developer => "developer",
+            Self::Viewer => "viewer",
+        }
+    }
+
+    /// Reads that spelling.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.as_str() == text)
+    }
+
+    /// Whether this role permits something.
+    ///
+    /// A developer can make a key that refunds, so the buttons that do the same are no secret to that role.
+    pub const fn permits(self, permission: Permission) -> bool {
+        match (self, permission) {
+            (Self::Owner, _) | (_, Permission::Look | Permission::UnmaskPayer) => true,
+            (
+                Self::Developer,
+                Permission::SeePayers | Permission::ChangePayments | Permission::ManageApplications,
+            ) => true,
+            (Self::Developer, Permission::ManagePeople)
+            | (
+                Self::Viewer,
+                Permission::SeePayers
+                | Permission::ChangePayments
+                | Permission::ManageApplications
+                | Permission::ManagePeople,
+            ) => false,
+        }
+    }
+}
+
+/// What somebody in the merchant's console may be permitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Permission {
+    /// See payments, deliveries, applications and keys without their secrets.
+    Look,
+    /// Have one payer shown in full, which is noted.
+    UnmaskPayer,
+    /// See payers in full, and export payments.
+    SeePayers,
+    /// Cancel, capture, refund, redeliver.
+    ChangePayments,
+    /// Applications, keys, webhook secrets, test events.
+    ManageApplications,
+    /// Users, and the audit log.
+    ManagePeople,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_role_may_do_what_it_is_for() {
+        use Permission::{ChangePayments, Look, ManageApplications, ManagePeople, SeePayers, UnmaskPayer};
+        let permitted = |role: Role| {
+            [Look, UnmaskPayer, SeePayers, ChangePayments, ManageApplications, ManagePeople]
+                .map(|wanted| role.permits(wanted))
+        };
+        assert_eq!(permitted(Role::Owner), [true; 6]);
+        assert_eq!(permitted(Role::Developer), [true, true, true, true, true, false]);
+        assert_eq!(permitted(Role::Viewer), [true, true, false, false, false, false]);
+        assert_eq!(Role::ALL.map(|role| Role::parse(role.as_str())), Role::ALL.map(Some));
+    }
+}

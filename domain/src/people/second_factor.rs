@@ -1,0 +1,154 @@
+//! The second factor: a secret in an authenticator app (TOTP, RFC 6238), and codes on paper for the day it is lost.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+use crate::secret::Secret;
+use crate::secret_key::SealedSecret;
+use crate::text::hex;
+use crate::time::Timestamp;
+
+/// Seconds for which an authenticator shows a code (RFC 6238, section 4: X).
+pub const CODE_STEP_SECONDS: u64 = 30;
+/// Recovery codes that somebody gets.
+pub const RECOVERY_CODES: usize = 10;
+/// Bytes of randomness in each: 80 bits. Nobody finds one by trying all, so its hash needs no salt and no slowness.
+pub const RECOVERY_CODE_BYTES: usize = 10;
+
+/// Letters and digits that nobody takes for another when reading them from paper (Crockford's base 32).
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+/// Characters of a code: five bits each.
+const CODE_CHARACTERS: usize = RECOVERY_CODE_BYTES * 8 / 5;
+/// Characters between two dashes.
+const GROUP: usize = 4;
+
+/// What is stored of somebody's second factor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SecondFactor {
+    /// What the authenticator has, sealed for this person alone.
+    pub secret: SealedSecret,
+    /// The hashes of the recovery codes that are left: [`RecoveryCode::hash`].
+    pub recovery_codes: Vec<String>,
+    /// The last step whose code was taken: no code of it or of one before is taken again (RFC 6238, section 5.2).
+    pub last_step: i64,
+    /// Since when it is asked for.
+    pub since: Timestamp,
+}
+
+impl SecondFactor {
+    /// Takes the code of a step, once. Says whether it did.
+    pub fn take_step(&mut self, step: i64) -> bool {
+        let is_new = step > self.last_step;
+        if is_new {
+            self.last_step = step;
+        }
+        is_new
+    }
+
+    /// Takes a recovery code, once. Says whether there was such a one.
+    pub fn take_recovery_code(&mut self, code: &RecoveryCode) -> bool {
+        let hash = code.hash();
+        let before = self.recovery_codes.len();
+        self.recovery_codes.retain(|known| !bool::from(known.as_bytes().ct_eq(hash.as_bytes())));
+        self.recovery_codes.len() < before
+    }
+}
+
+/// A code that takes the place of the authenticator, once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecoveryCode(Secret<String>);
+
+impl RecoveryCode {
+    /// The code of random bytes.
+    pub fn of(random: &[u8; RECOVERY_CODE_BYTES]) -> Self {
+        let bits = random.iter().fold(0_u128, |bits, byte| (bits << 8) | u128::from(*byte));
+        let letter = |place: usize| {
+            let five = usize::try_from((bits >> (place * 5)) & 31).unwrap_or_default();
+            ALPHABET.get(five).map_or('0', |letter| char::from(*letter))
+        };
+        Self(Secret::new((0..CODE_CHARACTERS).rev().map(letter).collect()))
+    }
+
+    /// Reads one as a person types it: case, blanks and dashes don't matter, nor `o`, `i` and `l` for the digits that they
+    /// look like.
+    pub fn parse(text: &str) -> Option<Self> {
+        let typed = text.chars().filter(|character| !character.is_whitespace() && *character != '-');
+        let meant = typed.map(|character| match character.to_ascii_lowercase() {
+            'o' => '0',
+            'i' | 'l' => '1',
+            other => other,
+        });
+        let code: String = meant.take(CODE_CHARACTERS + 1).collect();
+        let is_code = code.len() == CODE_CHARACTERS && code.bytes().all(|byte| ALPHABET.contains(&byte));
+        is_code.then(|| Self(Secret::new(code)))
+    }
+
+    /// As it is shown, once: `0000-0000-0000-0000`.
+    pub fn reveal(&self) -> String {
+        let letters: Vec<char> = self.0.expose().chars().collect();
+        letters.chunks(GROUP).map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join("-")
+    }
+
+    /// As it is stored: SHA-256, in hexadecimal.
+    pub fn hash(&self) -> String {
+        let hash =
+            Sha256::new_with_prefix(b"quita recovery code 1 ").chain_update(self.0.expose().as_bytes());
+        hex(&hash.finalize())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::secret_key::SecretKeyId;
+
+    fn factor(codes: &[RecoveryCode]) -> SecondFactor {
+        SecondFactor {
+            secret: SealedSecret { key: SecretKeyId::of(b"key"), text: String::from("sealed") },
+            recovery_codes: codes.iter().map(RecoveryCode::hash).collect(),
+            last_step: 7,
+            since: Timestamp::default(),
+        }
+    }
+
+    #[test]
+    fn a_step_is_taken_once_and_none_before_it() {
+        let mut factor = factor(&[]);
+        assert!(!factor.take_step(6) && !factor.take_step(7));
+        assert!(factor.take_step(8) && !factor.take_step(8));
+        assert_eq!(factor.last_step, 8);
+    }
+
+    #[test]
+    fn a_recovery_code_is_taken_once() {
+        let [one, other] = [1, 2].map(|byte| RecoveryCode::of(&[byte; RECOVERY_CODE_BYTES]));
+        let mut factor = factor(&[one.clone(), other.clone()]);
+        assert!(factor.take_recovery_code(&one) && !factor.take_recovery_code(&one));
+        assert_eq!(factor.recovery_codes, [other.hash()]);
+    }
+
+    #[test]
+    fn a_recovery_code_is_read_as_people_type_it() {
+        let code = RecoveryCode::of(&[0x00, 0x44, 0x32, 0x14, 0xc7, 0x42, 0x54, 0xb6, 0x35, 0xcf]);
+        assert_eq!(code.reveal(), "0123-4567-89ab-cdef");
+        for typed in ["0123-4567-89ab-cdef", " 0123 4567 89AB CDEF ", "o123456789abcdef", "0l23456789abcdef"]
+        {
+            assert_eq!(RecoveryCode::parse(typed), Some(code.clone()), "{typed}");
+        }
+        for wrong in ["", "123456", "0123-4567-89ab-cde", "0123-4567-89ab-cdef0", "0123-4567-89ab-cdeu", "é"]
+        {
+            assert_eq!(RecoveryCode::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_recovery_code_is_neither_printed_nor_stored() {
+        let code = RecoveryCode::of(&[9; RECOVERY_CODE_BYTES]);
+        let shown = code.reveal();
+        assert!(!format!("{code:?}").contains(&shown.replace('-', "")));
+        assert_eq!(code.hash().len(), 64);
+        assert_ne!(code.hash(), RecoveryCode::of(&[8; RECOVERY_CODE_BYTES]).hash());
+    }
+}

@@ -1,0 +1,133 @@
+//! `quita users operators`: who may sign in to the operators' console.
+
+use clap::{Args, Subcommand};
+use quita_domain::audit::AuditAction;
+use quita_domain::people::{Login, Operator, OperatorRole};
+
+use super::failure::Failure;
+use super::flags::StoreAccessFlags;
+use super::output;
+use super::users::{Office, beside_service, login, show_once};
+use crate::service::audit::AuditDraft;
+
+/// What is done with operators.
+#[derive(Debug, Subcommand)]
+pub(super) enum OperatorsCommand {
+    /// Make an operator, and print the password alone: it is shown only once, and changed at the first sign-in
+    Create(Create),
+    /// List the operators
+    List(List),
+    /// Give an operator another role
+    SetRole(SetRole),
+    /// Give an operator a new password, and print it alone; the operator's sessions end
+    ResetPassword(One),
+    /// Take an operator's second factor away: for who lost phone and codes
+    ResetFactor(One),
+    /// Remove an operator, whose sessions end; never the last one
+    Remove(One),
+}
+
+/// Whom to make.
+#[derive(Debug, Args)]
+pub(super) struct Create {
+    /// With what the operator signs in
+    #[arg(long, value_parser = login)]
+    email: Login,
+    /// operator, or auditor who only looks
+    #[arg(long, default_value = "operator", value_parser = role)]
+    role: OperatorRole,
+    #[command(flatten)]
+    store: StoreAccessFlags,
+}
+
+/// Every operator.
+#[derive(Debug, Args)]
+pub(super) struct List {
+    #[command(flatten)]
+    store: StoreAccessFlags,
+}
+
+/// Which operator, and which role.
+#[derive(Debug, Args)]
+pub(super) struct SetRole {
+    /// With what the operator signs in
+    #[arg(value_parser = login)]
+    email: Login,
+    /// operator or auditor
+    #[arg(value_parser = role)]
+    role: OperatorRole,
+    #[command(flatten)]
+    store: StoreAccessFlags,
+}
+
+/// Which operator.
+#[derive(Debug, Args)]
+pub(super) struct One {
+    /// With what the operator signs in
+    #[arg(value_parser = login)]
+    email: Login,
+    #[command(flatten)]
+    store: StoreAccessFlags,
+}
+
+pub(super) async fn run(command: OperatorsCommand) -> Result<(), Failure> {
+    match command {
+        OperatorsCommand::Create(Create { email, role, store }) => {
+            let office = Office::open(store).await?;
+            let password = office.people.create_operator(email.clone(), role).await?;
+            let draft = AuditDraft::of_operators(AuditAction::OperatorCreated, &email).after(role.as_str());
+            office.note(draft).await;
+            show_once(&password)
+        }
+        OperatorsCommand::List(List { store }) => {
+            let operators = beside_service(store).await?.0.operators().await?;
+            if operators.is_empty() {
+                output::note(
+                    "There is nobody yet; `quita users operators create --email ADDRESS` makes one.",
+                );
+            }
+            operators.iter().try_for_each(|operator| output::result(&line(operator)))
+        }
+        OperatorsCommand::SetRole(SetRole { email, role, store }) => {
+            let office = Office::open(store).await?;
+            let before = office.people.set_operator_role(&email, role).await?;
+            let draft = AuditDraft::of_operators(AuditAction::OperatorRoleChanged, &email);
+            office.note(draft.before(before.as_str()).after(role.as_str())).await;
+            output::note(&format!("{email} is {} now.", role.as_str()));
+            Ok(())
+        }
+        OperatorsCommand::ResetPassword(One { email, store }) => {
+            let office = Office::open(store).await?;
+            let password = office.people.reset_operator_password(&email).await?;
+            office.note(AuditDraft::of_operators(AuditAction::PasswordChanged, &email)).await;
+            show_once(&password)
+        }
+        OperatorsCommand::ResetFactor(One { email, store }) => {
+            let office = Office::open(store).await?;
+            office.people.remove_factor::<Operator>(&email).await?;
+            office.note(AuditDraft::of_operators(AuditAction::SecondFactorRemoved, &email)).await;
+            output::note(&format!("{email} has no second factor now."));
+            Ok(())
+        }
+        OperatorsCommand::Remove(One { email, store }) => {
+            let office = Office::open(store).await?;
+            office.people.remove_operator(&email).await?;
+            office.note(AuditDraft::of_operators(AuditAction::OperatorRemoved, &email)).await;
+            output::note(&format!("{email} is removed."));
+            Ok(())
+        }
+    }
+}
+
+/// One operator in columns that tabs separate.
+fn line(operator: &Operator) -> String {
+    let factor =
+        if operator.credentials.second_factor.is_some() { "second factor" } else { "password alone" };
+    let (login, role) = (output::printable(operator.login.as_str()), operator.role.as_str());
+    format!("{login}\t{role}\t{factor}\tmade {}", operator.created_at)
+}
+
+fn role(text: &str) -> Result<OperatorRole, String> {
+    let known = OperatorRole::ALL.map(OperatorRole::as_str).join(", ");
+    OperatorRole::parse(text).ok_or_else(|| format!("known roles are {known}"))
+}

@@ -1,0 +1,162 @@
+//! Browsers in which somebody signed in to an account before: each carries a mark that only this service can make.
+//!
+//! Strangers who guess at an account use up what strangers may; a marked browser has attempts of its own, so they do not
+//! keep its owner out (OWASP, Slow Down Online Guessing Attacks with Device Cookies). A mark opens nothing: the password
+//! is asked for all the same.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use quita_adapters::system::{NoRandomness, random_bytes};
+use quita_domain::secret::Secret;
+use quita_domain::secret_key::{derive, mac};
+use quita_domain::time::{DAY_MS, Timestamp};
+use subtle::ConstantTimeEq;
+
+use super::attempts::account_key;
+use super::console_kind::ConsoleKind;
+use crate::config::secret_key::{SecretKey, SecretKeys};
+
+/// Days that a browser stays known after somebody signed in with it.
+pub(crate) const KNOWN_FOR_DAYS: u32 = 365;
+
+/// Bytes that tell one device from another.
+const ID_BYTES: usize = 16;
+/// Bytes of the time at which a mark was made: milliseconds.
+const TIME_BYTES: usize = 8;
+
+/// One browser, on one account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Device([u8; ID_BYTES]);
+
+impl From<[u8; ID_BYTES]> for Device {
+    fn from(id: [u8; ID_BYTES]) -> Self {
+        Self(id)
+    }
+}
+
+/// Marks devices, and knows them again: on every node that holds the same secret keys.
+pub(crate) struct Devices {
+    console: ConsoleKind,
+    /// Of each secret key that is held, the newest first.
+    keys: Vec<Secret<Vec<u8>>>,
+}
+
+impl Devices {
+    pub(crate) fn new(console: ConsoleKind, secret_keys: &SecretKeys) -> Self {
+        let keys = secret_keys.each().map(SecretKey::expose);
+        Self { console, keys: keys.map(|key| derive(key, "quita device 1")).collect() }
+    }
+
+    /// What the browser is to carry in which somebody has just signed in to this account. A device that was known stays
+    /// the same: signing in often gives no more attempts.
+    ///
+    /// # Errors
+    /// [`NoRandomness`].
+    pub(crate) fn mark(
+        &self,
+        account: &str,
+        known: Option<Device>,
+        now: Timestamp,
+    ) -> Result<Secret<String>, NoRandomness> {
+        let Device(id) = match known {
+            Some(device) => device,
+            None => Device(random_bytes()?),
+        };
+        let made_at = now.millis().to_be_bytes();
+        let proof = self.keys.first().map(|key| self.proof(key, &id, &made_at, account));
+        let mark = [&id[..], &made_at[..], &proof.unwrap_or_default()[..]].concat();
+        Ok(Secret::new(URL_SAFE_NO_PAD.encode(mark)))
+    }
+
+    /// The device that carries this mark, if it was made for this account, under any of the keys, and not too long ago.
+    pub(crate) fn known(&self, account: &str, mark: &Secret<String>, now: Timestamp) -> Option<Device> {
+        let bytes = URL_SAFE_NO_PAD.decode(mark.expose()).ok()?;
+        let (id, rest) = bytes.split_first_chunk::<ID_BYTES>()?;
+        let (made_at, proof) = rest.split_first_chunk::<TIME_BYTES>()?;
+        let is_proof = |key| bool::from(self.proof(key, id, made_at, account).ct_eq(proof));
+        let ends = Timestamp::from_millis(i64::from_be_bytes(*made_at))
+            .plus_ms(u64::from(KNOWN_FOR_DAYS).saturating_mul(DAY_MS));
+        (self.keys.iter().any(is_proof) && now < ends).then_some(Device(*id))
+    }
+
+    /// All parts but the last have one length each, so no two marks have the same bytes.
+    fn proof(
+        &self,
+        key: &Secret<Vec<u8>>,
+        id: &[u8; ID_BYTES],
+        made_at: &[u8; TIME_BYTES],
+        account: &str,
+    ) -> Vec<u8> {
+        let console: &[u8] = match self.console {
+            ConsoleKind::Merchant => b"m",
+            ConsoleKind::Operator => b"o",
+        };
+        mac(key.expose(), &[console, id, made_at, account_key(account).as_bytes()])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::config::settings::Settings;
+
+    const OLD: &str = "an-old-secret-key-that-is-long-enough";
+    const NEW: &str = "a-new-secret-key-that-is-long-enough!";
+    const ANA: &str = "ana@loja.example";
+
+    fn devices(console: ConsoleKind, keys: &[&str]) -> Devices {
+        let variable = ("QUITA_SECRET_KEY".into(), keys.join("\n").into());
+        let keys = Config::from_settings(Settings::gather([], [variable])).unwrap().secret_keys;
+        Devices::new(console, &keys)
+    }
+
+    fn now() -> Timestamp {
+        Timestamp::from_millis(1_000)
+    }
+
+    #[test]
+    fn a_mark_is_known_again_for_its_own_account_alone_and_not_for_ever() {
+        let devices = self::devices(ConsoleKind::Merchant, &[OLD]);
+        let mark = devices.mark(ANA, None, now()).unwrap();
+        let device = devices.known(" Ana@Loja.example", &mark, now()).unwrap();
+        assert_eq!(devices.known("bia@loja.example", &mark, now()), None);
+        let last = now().plus_ms(365 * DAY_MS - 1);
+        assert_eq!(devices.known(ANA, &mark, last), Some(device));
+        assert_eq!(devices.known(ANA, &mark, last.plus_ms(1)), None);
+        let again = devices.mark(ANA, Some(device), last).unwrap();
+        assert_eq!(devices.known(ANA, &again, last.plus_ms(1)), Some(device), "the same device, marked anew");
+        assert!(!mark.expose().contains("ana"), "it says nothing of whose it is");
+    }
+
+    #[test]
+    fn nobody_else_makes_a_mark() {
+        let devices = self::devices(ConsoleKind::Merchant, &[OLD]);
+        let mark = devices.mark(ANA, None, now()).unwrap();
+        let changed = |place: usize| {
+            let mut bytes = URL_SAFE_NO_PAD.decode(mark.expose()).unwrap();
+            bytes[place] ^= 1;
+            URL_SAFE_NO_PAD.encode(bytes)
+        };
+        for text in
+            ["", "x", &changed(0), &changed(ID_BYTES + 7), &changed(ID_BYTES + TIME_BYTES), &"A".repeat(75)]
+        {
+            assert_eq!(devices.known(ANA, &Secret::new(text.to_owned()), now()), None, "{text}");
+        }
+        let operators = self::devices(ConsoleKind::Operator, &[OLD]);
+        assert_eq!(operators.known(ANA, &mark, now()), None, "the other console's");
+        assert_eq!(self::devices(ConsoleKind::Merchant, &[NEW]).known(ANA, &mark, now()), None);
+    }
+
+    #[test]
+    fn a_mark_outlives_a_change_of_the_secret_key() {
+        let old = devices(ConsoleKind::Merchant, &[OLD]);
+        let both = devices(ConsoleKind::Merchant, &[NEW, OLD]);
+        let mark = old.mark(ANA, None, now()).unwrap();
+        let device = both.known(ANA, &mark, now());
+        assert!(device.is_some());
+        let renewed = both.mark(ANA, device, now()).unwrap();
+        assert_eq!(devices(ConsoleKind::Merchant, &[NEW]).known(ANA, &renewed, now()), device);
+        assert_eq!(old.known(ANA, &renewed, now()), None);
+    }
+}

@@ -1,0 +1,72 @@
+//! Texts about proving who it is: second factors, recovery codes, passwords that others made, sessions.
+
+use super::group;
+
+group! {
+    /// Proof of who it is.
+    Proof {
+        factor: "Verificação em duas etapas", "Second factor";
+        factor_sentence: "Além da senha, um código do seu celular: quem descobrir a senha não entra.",
+            "Besides the password, a code from your phone: whoever learns the password does not get in.";
+        factor_required_sentence: "O dono da conta exige a verificação em duas etapas. Ative a sua para continuar.",
+            "The owner of the account requires a second factor. Set yours up to go on.";
+        factor_on: "Ativada", "On";
+        factor_off: "Desativada", "Off";
+        factor_since: "Desde", "Since";
+        set_up: "Ativar", "Set up";
+        set_up_again: "Trocar de aparelho", "Change the device";
+        set_up_title: "Ative a verificação em duas etapas", "Set up your second factor";
+        set_up_again_sentence: "O aparelho de antes e os códigos de recuperação deixam de valer.",
+            "The device of before and the recovery codes stop working.";
+        step_scan: "Leia o código com um aplicativo autenticador, como Aegis, Google Authenticator ou 1Password.",
+            "Scan the code with an authenticator app, such as Aegis, Google Authenticator or 1Password.";
+        qr_code: "Código QR com a chave do autenticador", "QR code with the key of the authenticator";
+        step_type: "Ou digite esta chave nele:", "Or type this key into it:";
+        step_confirm: "Depois digite o código de 6 dígitos que ele mostra.", "Then enter the 6-digit code that it shows.";
+        code: "Código", "Code";
+        code_title: "Mais uma etapa", "One more step";
+        code_sentence: "Digite o código do seu aplicativo autenticador.", "Enter the code of your authenticator app.";
+        code_hint: "Sem o aparelho? Digite um código de recuperação.", "Without the device? Enter a recovery code.";
+        code_wrong: "O código está errado ou já foi usado.", "The code is wrong, or was used before.";
+        code_waits: "Muitos códigos errados. Tente de novo em {seconds} s, ou use um código de recuperação.",
+            "Too many wrong codes. Try again in {seconds} s, or use a recovery code.";
+        lost: "Perdeu o aparelho e os códigos? Quem é dono da conta desativa a etapa em Pessoas.",
+            "Lost the device and the codes? An owner of the account resets the factor under People.";
+        continue_: "Continuar", "Continue";
+        another_account: "Entrar com outra conta", "Sign in with another account";
+        recovery_codes: "Códigos de recuperação", "Recovery codes";
+        recovery_codes_left: "Restam {left} de 10.", "{left} of 10 are left.";
+        recovery_codes_once: "Cada um vale uma vez, no lugar do aparelho. Guarde-os agora: não aparecem de novo.",
+            "Each works once, in place of the device. Keep them now: they are not shown again.";
+        recovery_codes_kept: "Guardei os códigos", "I have kept the codes";
+        renew_codes: "Gerar novos códigos", "Make new codes";
+        remove_factor: "Desativar", "Turn off";
+        factor_removed: "Verificação em duas etapas desativada.", "Second factor turned off.";
+        factor_is_required: "O dono da conta exige a verificação em duas etapas.", "The owner of the account requires a second factor.";
+        no_code_here: "Este código não é desta chave. Confira a hora do aparelho.",
+            "This is not a code of this key. Check the clock of the device.";
+        given_password: "Escolha a sua senha", "Choose your password";
+        given_password_sentence: "A senha que você recebeu foi criada por outra pessoa: troque-a para continuar.",
+            "The password that you were given was made by somebody else: change it to go on.";
+        new_password: "Senha nova", "New password";
+        new_password_hint: "De 15 a 256 caracteres. Uma frase sua é fácil de lembrar.",
+            "15 to 256 characters. A sentence of your own is easy to remember.";
+        confirm: "Confirme que é você", "Confirm that it is you";
+        confirm_sentence: "O que você pediu só é feito depois disto.", "What you asked for is done only after this.";
+        confirm_password: "Sua senha", "Your password";
+        password_wrong: "A senha não confere.", "The password is wrong.";
+        confirm_button: "Confirmar", "Confirm";
+        go_back: "Voltar sem fazer nada", "Go back and do nothing";
+        sessions: "Onde você entrou", "Where you are signed in";
+        sessions_sentence: "Terminam sozinhas sem uso, e no máximo em 12 horas.", "They end by themselves without use, and within 12 hours.";
+        browser: "Navegador", "Browser";
+        last_seen: "Último uso", "Last used";
+        began: "Desde", "Since";
+        this_one: "esta", "this one";
+        unknown_browser: "desconhecido", "unknown";
+        end: "Encerrar", "End";
+        end_others: "Encerrar todas as outras", "End all others";
+        session_ended: "Sessão encerrada.", "Session ended.";
+        others_ended: "As outras sessões foram encerradas.", "The other sessions have ended.";
+    }
+}

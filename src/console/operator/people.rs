@@ -1,0 +1,210 @@
+//! Who may sign in to this console: operators, who direct, and auditors, who look.
+
+use actix_web::web::{Data, Path, Query};
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+use quita_domain::audit::AuditAction;
+use quita_domain::people::{self, Login, OperatorRole};
+use quita_domain::secret::Secret;
+use serde::Deserialize;
+
+use super::frame::{Frame, Section};
+use super::texts::Texts;
+use super::visitor::{DirectorForm, Operator};
+use super::{OperatorConsole, step_up, words};
+use crate::console::kit::answer::{Done, html, path_segment, see_other};
+use crate::console::kit::failure::Failure;
+use crate::service::audit::AuditDraft;
+
+#[derive(Template)]
+#[template(path = "console/operator/people.html")]
+struct PeoplePage {
+    frame: Frame,
+    people: Vec<people::Operator>,
+}
+
+impl PeoplePage {
+    fn is_own(&self, person: &people::Operator) -> bool {
+        self.frame.bar.login == person.login
+    }
+
+    fn role(&self, role: &OperatorRole) -> &'static str {
+        words::role(*role, self.frame.texts)
+    }
+
+    fn may(&self, role: &OperatorRole) -> &'static str {
+        let texts = &self.frame.texts.people;
+        match role {
+            OperatorRole::Operator => texts.operator_may,
+            OperatorRole::Auditor => texts.auditor_may,
+        }
+    }
+
+    fn address(person: &people::Operator) -> String {
+        address_of(&person.login)
+    }
+}
+
+fn address_of(login: &Login) -> String {
+    format!("/people/{}", path_segment(login.as_str()))
+}
+
+/// What is asked once more, or done, with an operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Verb {
+    Reset,
+    Factor,
+    Remove,
+    /// The list itself has the form for it.
+    Role,
+}
+
+impl Verb {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Reset => "reset",
+            Self::Factor => "factor",
+            Self::Remove => "remove",
+            Self::Role => "role",
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "console/operator/ask_person.html")]
+struct AskPersonPage {
+    frame: Frame,
+    question: String,
+    sentence: &'static str,
+    button: &'static str,
+    action: String,
+}
+
+#[derive(Template)]
+#[template(path = "console/operator/password.html")]
+struct PasswordPage {
+    frame: Frame,
+    title: String,
+    password: String,
+}
+
+/// `GET /people`
+pub(super) async fn show(
+    operator: Operator,
+    console: Data<OperatorConsole>,
+    done: Query<Done>,
+) -> Result<HttpResponse, Failure> {
+    let people = console.people.operators().await?;
+    let mut frame = operator.frame(Section::People);
+    let texts = &frame.texts.people;
+    frame.notice = match done.done.as_str() {
+        "removed" => Some(texts.removed),
+        "role" => Some(texts.role_changed),
+        "factor" => Some(texts.factor_removed),
+        _ => None,
+    };
+    html(&PeoplePage { frame, people })
+}
+
+/// `POST /people`
+pub(super) async fn create(
+    request: HttpRequest,
+    sent: DirectorForm,
+    console: Data<OperatorConsole>,
+) -> Result<HttpResponse, Failure> {
+    let DirectorForm { visitor, form } = sent;
+    step_up::require(&request, &visitor, &form, &console).await?;
+    let texts = &Texts::current().people;
+    let login = Login::parse(form.text("email"));
+    let login = login.ok_or_else(|| Failure::Unreadable(texts.not_an_email.into()))?;
+    let role = OperatorRole::parse(form.text("role")).ok_or(Failure::NotFound)?;
+    let password = console.people.create_operator(login.clone(), role).await?;
+    let draft = AuditDraft::of_operators(AuditAction::OperatorCreated, &login).after(role.as_str());
+    console.audit.note(&visitor.initiator(), draft).await;
+    show_password(&visitor, &login, &password)
+}
+
+fn show_password(
+    visitor: &Operator,
+    login: &Login,
+    password: &Secret<String>,
+) -> Result<HttpResponse, Failure> {
+    let frame = visitor.frame(Section::People);
+    let title = frame.texts.people.password_for.replace("{login}", login.as_str());
+    html(&PasswordPage { frame, title, password: password.expose().clone() })
+}
+
+/// `GET /people/{login}/{reset|factor|remove}`
+pub(super) async fn ask(
+    operator: Operator,
+    path: Path<(String, Verb)>,
+    console: Data<OperatorConsole>,
+) -> Result<HttpResponse, Failure> {
+    operator.must_direct()?;
+    let (login, verb) = path.into_inner();
+    let person = another(&operator, &login, &console).await?;
+    let frame = operator.frame(Section::People);
+    let texts = &frame.texts.people;
+    let (question, sentence, button) = match verb {
+        Verb::Reset => (texts.reset_question, texts.reset_sentence, texts.reset_password),
+        Verb::Factor => (texts.reset_factor_question, texts.reset_factor_sentence, texts.reset_factor),
+        Verb::Remove => (texts.remove_question, texts.remove_sentence, texts.remove),
+        Verb::Role => return Err(Failure::NotFound),
+    };
+    let question = question.replace("{login}", person.login.as_str());
+    let action = format!("{}/{}", address_of(&person.login), verb.as_str());
+    html(&AskPersonPage { frame, question, sentence, button, action })
+}
+
+/// `POST /people/{login}/{role|reset|factor|remove}`
+pub(super) async fn act(
+    request: HttpRequest,
+    sent: DirectorForm,
+    path: Path<(String, Verb)>,
+    console: Data<OperatorConsole>,
+) -> Result<HttpResponse, Failure> {
+    let DirectorForm { visitor, form } = sent;
+    let (login, verb) = path.into_inner();
+    let person = another(&visitor, &login, &console).await?;
+    step_up::require(&request, &visitor, &form, &console).await?;
+    let (draft, done) = match verb {
+        Verb::Reset => {
+            let password = console.people.reset_operator_password(&person.login).await?;
+            let draft = AuditDraft::of_operators(AuditAction::PasswordChanged, &person.login);
+            console.audit.note(&visitor.initiator(), draft).await;
+            return show_password(&visitor, &person.login, &password);
+        }
+        Verb::Factor => {
+            console.people.remove_factor::<people::Operator>(&person.login).await?;
+            (AuditDraft::of_operators(AuditAction::SecondFactorRemoved, &person.login), "factor")
+        }
+        Verb::Role => {
+            let role = OperatorRole::parse(form.text("role")).ok_or(Failure::NotFound)?;
+            let before = console.people.set_operator_role(&person.login, role).await?;
+            let draft = AuditDraft::of_operators(AuditAction::OperatorRoleChanged, &person.login);
+            (draft.before(before.as_str()).after(role.as_str()), "role")
+        }
+        Verb::Remove => {
+            console.people.remove_operator(&person.login).await?;
+            let draft = AuditDraft::of_operators(AuditAction::OperatorRemoved, &person.login);
+            (draft.before(person.role.as_str()), "removed")
+        }
+    };
+    console.audit.note(&visitor.initiator(), draft).await;
+    Ok(see_other(format!("/people?done={done}")))
+}
+
+/// Another operator than the visitor: nobody locks themselves out.
+async fn another(
+    visitor: &Operator,
+    login: &str,
+    console: &OperatorConsole,
+) -> Result<people::Operator, Failure> {
+    let login = Login::parse(login).ok_or(Failure::NotFound)?;
+    if login == visitor.who.login {
+        return Err(Failure::Refused(Texts::current().people.not_yourself.into()));
+    }
+    let everybody = console.people.operators().await?;
+    everybody.into_iter().find(|person| person.login == login).ok_or(Failure::NotFound)
+}

@@ -1,0 +1,33 @@
+//! Tells a caller that its key ends soon, in a header of every answer.
+
+use actix_web::body::MessageBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpMessage, HttpRequest};
+use quita_domain::time::Timestamp;
+
+/// When the key ends that the request came with; only within 30 days before that.
+const HEADER: HeaderName = HeaderName::from_static("quita-key-expires-at");
+
+/// When the key of a request ends.
+#[derive(Clone, Copy)]
+struct EndsAt(Timestamp);
+
+/// The request came with a key that ends at this time.
+pub(super) fn note(request: &HttpRequest, ends_at: Timestamp) {
+    request.extensions_mut().insert(EndsAt(ends_at));
+}
+
+/// Adds the header, if that was noted.
+pub(crate) async fn with_key_expiry<B: MessageBody>(
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<B>, Error> {
+    let mut response = next.call(request).await?;
+    let noted = response.request().extensions().get::<EndsAt>().copied();
+    if let Some(value) = noted.and_then(|EndsAt(at)| HeaderValue::from_str(&at.to_string()).ok()) {
+        response.headers_mut().insert(HEADER, value);
+    }
+    Ok(response)
+}

@@ -1,0 +1,59 @@
+//! How many keys end soon, as a metric: whoever watches the service hears of it before a shop stands still.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use prometheus::{IntGaugeVec, Opts, Registry};
+use quita_domain::identity::Mode;
+use quita_ports::{Clock, KeyringStore, StoreError};
+use tokio::time::{MissedTickBehavior, interval};
+
+/// How often the keys are counted.
+const EVERY: Duration = Duration::from_secs(60);
+
+/// Counts the keys that work and end within 30 days.
+pub(crate) struct EndingKeys {
+    store: Arc<dyn KeyringStore>,
+    clock: Arc<dyn Clock>,
+    gauge: IntGaugeVec,
+}
+
+impl EndingKeys {
+    /// Registers the metric.
+    ///
+    /// # Errors
+    /// When another metric has its name.
+    pub(crate) fn register(
+        store: Arc<dyn KeyringStore>,
+        clock: Arc<dyn Clock>,
+        registry: &Registry,
+    ) -> Result<Self, prometheus::Error> {
+        let options =
+            Opts::new("quita_api_keys_ending_soon", "API keys that work and end within 30 days, by mode");
+        let gauge = IntGaugeVec::new(options, &["mode"])?;
+        registry.register(Box::new(gauge.clone()))?;
+        Ok(Self { store, clock, gauge })
+    }
+
+    /// Counts, as long as it is let.
+    pub(crate) async fn run(self) {
+        let mut ticks = interval(EVERY);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            if let Err(error) = self.count().await {
+                tracing::debug!(%error, "the keys that end soon could not be counted; it is done later");
+            }
+        }
+    }
+
+    async fn count(&self) -> Result<(), StoreError> {
+        let (keys, now) = (self.store.keys().await?, self.clock.now());
+        for mode in [Mode::Test, Mode::Live] {
+            let ending = keys.iter().filter(|key| key.owner.mode == mode && key.ends_soon(now).is_some());
+            let count = i64::try_from(ending.count()).unwrap_or(i64::MAX);
+            self.gauge.with_label_values(&[mode.as_str()]).set(count);
+        }
+        Ok(())
+    }
+}

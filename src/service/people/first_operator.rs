@@ -1,0 +1,48 @@
+//! How the first operator is made.
+
+use quita_domain::people::{Credentials, Login, Operator, OperatorRole, Origin, SessionStage};
+use quita_domain::secret::Secret;
+
+use super::someone::Someone;
+use super::strength::must_be_strong;
+use super::{NewSession, People, PeopleError, next_version};
+
+impl People {
+    /// Makes the first operator, with a password of the own, and begins a session of that operator. Whoever asks has proven
+    /// to have the password of the configuration.
+    ///
+    /// # Errors
+    /// [`PeopleError::NotFirst`] if there is an operator, also if another first one is made at the same moment;
+    /// [`PeopleError::NotAPassword`], [`PeopleError::Weak`], and when store, randomness or hasher fail.
+    pub async fn create_first_operator(
+        &self,
+        login: Login,
+        password: &Secret<String>,
+        origin: Origin,
+    ) -> Result<NewSession<Operator>, PeopleError> {
+        if self.has_operators().await? {
+            return Err(PeopleError::NotFirst);
+        }
+        let created_at = self.clock.now();
+        let credentials = Credentials::new(String::new(), next_version(0, created_at), false);
+        let mut operator = Operator { login, role: OperatorRole::Operator, credentials, created_at };
+        must_be_strong(password, operator.known_words()).await?;
+        operator.credentials.password_hash = self.passwords.hash(password).await?;
+        if !self.store.insert_operator(&operator).await? {
+            return Err(PeopleError::Taken(operator.login));
+        }
+        self.must_be_alone(&operator).await?;
+        self.begin(operator, SessionStage::Whole, origin).await
+    }
+
+    /// Two that are made at the same moment see each other, and neither stays: who tries again is alone.
+    async fn must_be_alone(&self, operator: &Operator) -> Result<(), PeopleError> {
+        let mut others = self.store.operators().await?;
+        others.retain(|other| other.login != operator.login && other.role == OperatorRole::Operator);
+        if others.is_empty() {
+            return Ok(());
+        }
+        self.store.remove_operator(operator).await?;
+        Err(PeopleError::NotFirst)
+    }
+}

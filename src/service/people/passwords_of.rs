@@ -1,0 +1,143 @@
+//! Passwords as people give and change them.
+
+use quita_domain::people::{Login, Origin, SessionStage};
+use quita_domain::secret::Secret;
+
+use super::sessions::Signed;
+use super::someone::Someone;
+use super::strength::must_be_strong;
+use super::{NewSession, People, PeopleError, next_version, password};
+
+impl People {
+    /// Signs somebody in: `None` if login or password are wrong, without a word which. Who has a second factor gets half a
+    /// session, in which it is asked for.
+    ///
+    /// # Errors
+    /// When store, randomness or hasher fail.
+    pub async fn sign_in<S: Someone>(
+        &self,
+        login: Option<&Login>,
+        password: &Secret<String>,
+        origin: Origin,
+    ) -> Result<Option<NewSession<S>>, PeopleError> {
+        let person = match login {
+            Some(login) => S::find(self.store.as_ref(), login).await?,
+            None => None,
+        };
+        let hash = person.as_ref().map(|person| person.credentials().password_hash.clone());
+        let is_right = self.passwords.verify(password, hash).await?;
+        let Some(person) = person.filter(|_| is_right) else { return Ok(None) };
+        let stage = match person.credentials().second_factor {
+            Some(_) => SessionStage::Half,
+            None => SessionStage::Whole,
+        };
+        self.begin(person, stage, origin).await.map(Some)
+    }
+
+    /// Changes the own password. Every session of the person ends; a new one is begun, in which nothing was proven but what
+    /// was in this one.
+    ///
+    /// # Errors
+    /// [`PeopleError::WrongPassword`], [`PeopleError::NotAPassword`], [`PeopleError::Weak`], [`PeopleError::SamePassword`],
+    /// and when store, randomness or hasher fail.
+    pub async fn change_password<S: Someone>(
+        &self,
+        signed: &Signed<S>,
+        current: &Secret<String>,
+        new: &Secret<String>,
+    ) -> Result<NewSession<S>, PeopleError> {
+        let hash = signed.person.credentials().password_hash.clone();
+        if !self.passwords.verify(current, Some(hash)).await? {
+            return Err(PeopleError::WrongPassword);
+        }
+        self.set_own_password(signed, new).await
+    }
+
+    /// Changes a password that somebody else made, as [`People::change_password`]. It was given to sign in a moment ago, so it
+    /// is not asked for again.
+    ///
+    /// # Errors
+    /// As [`People::change_password`]; [`PeopleError::WrongPassword`] if nobody else made it.
+    pub async fn replace_given_password<S: Someone>(
+        &self,
+        signed: &Signed<S>,
+        new: &Secret<String>,
+    ) -> Result<NewSession<S>, PeopleError> {
+        if !signed.person.credentials().must_change_password {
+            return Err(PeopleError::WrongPassword);
+        }
+        self.set_own_password(signed, new).await
+    }
+
+    /// Proves with the password who it is: for those who have nothing better.
+    ///
+    /// # Errors
+    /// [`PeopleError::WrongPassword`], [`PeopleError::WrongCode`] of who has a second factor, and when store or hasher fail.
+    pub async fn confirm_by_password<S: Someone>(
+        &self,
+        signed: &Signed<S>,
+        password: &Secret<String>,
+    ) -> Result<(), PeopleError> {
+        let credentials = signed.person.credentials();
+        if credentials.second_factor.is_some() {
+            return Err(PeopleError::WrongCode);
+        }
+        if !self.passwords.verify(password, Some(credentials.password_hash.clone())).await? {
+            return Err(PeopleError::WrongPassword);
+        }
+        self.confirm(&signed.session).await
+    }
+
+    async fn set_own_password<S: Someone>(
+        &self,
+        signed: &Signed<S>,
+        new: &Secret<String>,
+    ) -> Result<NewSession<S>, PeopleError> {
+        let seen = signed.person.credentials();
+        must_be_strong(new, signed.person.known_words()).await?;
+        if self.passwords.verify(new, Some(seen.password_hash.clone())).await? {
+            return Err(PeopleError::SamePassword);
+        }
+        let hash = self.passwords.hash(new).await?;
+        let now = self.clock.now();
+        let change = |person: &mut S| {
+            let credentials = person.credentials_mut();
+            // Hashing takes a while: what was verified may have been reset meanwhile, to lock somebody out.
+            if credentials.password_version != seen.password_version {
+                return Err(PeopleError::WrongPassword);
+            }
+            credentials.password_hash.clone_from(&hash);
+            credentials.password_version = next_version(credentials.password_version, now);
+            credentials.must_change_password = false;
+            Ok(())
+        };
+        let (_, person) = self.change(signed.person.login(), change).await?;
+        // A password proves nothing more to who has a second factor.
+        let confirmed_at = match person.credentials().second_factor {
+            Some(_) => signed.session.confirmed_at,
+            None => now,
+        };
+        let origin = signed.session.origin.clone();
+        self.begin_confirmed(person, SessionStage::Whole, origin, confirmed_at).await
+    }
+
+    /// Gives somebody a new password, which is returned, to be shown once, and changed at the first sign-in. Every session of
+    /// the person ends.
+    pub(super) async fn give_password<S: Someone>(
+        &self,
+        login: &Login,
+    ) -> Result<Secret<String>, PeopleError> {
+        let password = password::random_password()?;
+        let hash = self.passwords.hash(&password).await?;
+        let now = self.clock.now();
+        let change = |person: &mut S| {
+            let credentials = person.credentials_mut();
+            credentials.password_hash.clone_from(&hash);
+            credentials.password_version = next_version(credentials.password_version, now);
+            credentials.must_change_password = true;
+            Ok(())
+        };
+        self.change(login, change).await?;
+        Ok(password)
+    }
+}

@@ -1,0 +1,189 @@
+//! Sessions as they go on: who is in one, when it was last used, which there are, and how they end.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use quita_adapters::system::random_bytes;
+use quita_domain::people::{Origin, SESSION_TOKEN_BYTES, Session, SessionOf, SessionStage};
+use quita_domain::secret::Secret;
+use quita_domain::time::Timestamp;
+
+use super::someone::Someone;
+use super::{MAX_RACES, NewSession, People, PeopleError};
+
+/// The longest time between two notes that a session is used, so that not every click is a write.
+const NOTED_EVERY_MS: u64 = 60_000;
+/// A session that ends soon after its last use is noted more often: so many times until then.
+const NOTES_UNTIL_IDLE: u64 = 15;
+
+/// How long a proof of who it is counts for what is asked about once more.
+pub const CONFIRMED_FOR_MS: u64 = 5 * 60_000;
+
+/// Somebody in a session.
+#[derive(Clone)]
+pub struct Signed<S> {
+    /// Who.
+    pub person: S,
+    /// In which.
+    pub session: Session,
+}
+
+impl People {
+    /// Who is signed in with this token and does something now: the session goes on.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn visit<S: Someone>(&self, token: &str) -> Result<Option<Signed<S>>, PeopleError> {
+        let Some(signed) = self.watch::<S>(token).await? else { return Ok(None) };
+        let session = self.note_use(signed.session).await?;
+        Ok(Some(Signed { session, ..signed }))
+    }
+
+    /// Notes that a session is used, if that was not noted a moment ago.
+    pub(super) async fn note_use(&self, session: Session) -> Result<Session, PeopleError> {
+        let now = self.clock.now();
+        let note_after_ms = NOTED_EVERY_MS.min(self.idle_ms / NOTES_UNTIL_IDLE);
+        if now.ms_since(session.last_seen_at) < note_after_ms {
+            return Ok(session);
+        }
+        let after = Session { last_seen_at: now, ..session.clone() };
+        // Whoever was faster noted it too, or ended it, which the next look sees.
+        let is_noted = self.store.replace_session(&session, &after).await?;
+        Ok(if is_noted { after } else { session })
+    }
+
+    /// Who is signed in with this token. Looking keeps no session alive.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn watch<S: Someone>(&self, token: &str) -> Result<Option<Signed<S>>, PeopleError> {
+        self.in_stage(token, SessionStage::Whole).await
+    }
+
+    /// Who gave the password in this session, and has the second factor still to give.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn half<S: Someone>(&self, token: &str) -> Result<Option<Signed<S>>, PeopleError> {
+        self.in_stage(token, SessionStage::Half).await
+    }
+
+    async fn in_stage<S: Someone>(
+        &self,
+        token: &str,
+        stage: SessionStage,
+    ) -> Result<Option<Signed<S>>, PeopleError> {
+        let session = self.live_session(token).await?.filter(|session| session.stage == stage);
+        let Some(session) = session else { return Ok(None) };
+        let Some((login, password_version)) = S::noted_in(&session.of) else { return Ok(None) };
+        let person = S::find(self.store.as_ref(), login).await?;
+        let person = person.filter(|person| person.credentials().password_version == password_version);
+        Ok(person.map(|person| Signed { person, session }))
+    }
+
+    /// The sessions of somebody that go on, the one that was used last first.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn sessions<S: Someone>(&self, person: &S) -> Result<Vec<Session>, PeopleError> {
+        let (of, now) = (person.session_of(), self.clock.now());
+        let mut sessions = self.store.sessions_of(&of.person()).await?;
+        sessions.retain(|session| {
+            session.of == of && session.stage == SessionStage::Whole && session.is_live(now, self.idle_ms)
+        });
+        sessions
+            .sort_by(|left, right| right.last_seen_at.cmp(&left.last_seen_at).then(left.id.cmp(&right.id)));
+        Ok(sessions)
+    }
+
+    /// Ends one of somebody's sessions by its public id. `false` if there is none.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn end_session<S: Someone>(&self, person: &S, public_id: &str) -> Result<bool, PeopleError> {
+        let sessions = self.sessions(person).await?;
+        let Some(session) = sessions.iter().find(|session| session.public_id() == public_id) else {
+            return Ok(false);
+        };
+        self.store.remove_session(&session.id).await?;
+        Ok(true)
+    }
+
+    /// Ends every session of somebody but this one; returns how many.
+    ///
+    /// # Errors
+    /// When the store does not answer. Those that were ended before are.
+    pub async fn end_other_sessions<S: Someone>(&self, signed: &Signed<S>) -> Result<usize, PeopleError> {
+        let sessions = self.sessions(&signed.person).await?;
+        let others: Vec<_> = sessions.iter().filter(|session| session.id != signed.session.id).collect();
+        for session in &others {
+            self.store.remove_session(&session.id).await?;
+        }
+        Ok(others.len())
+    }
+
+    /// Ends a session.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn sign_out(&self, token: &str) -> Result<(), PeopleError> {
+        Ok(self.store.remove_session(&Session::id_of(token)).await?)
+    }
+
+    /// Whether who it is was proven in this session a short while ago.
+    pub fn is_confirmed(&self, session: &Session) -> bool {
+        self.clock.now().ms_since(session.confirmed_at) < CONFIRMED_FOR_MS
+    }
+
+    /// Notes that who it is was proven just now.
+    pub(super) async fn confirm(&self, session: &Session) -> Result<(), PeopleError> {
+        for _ in 0..MAX_RACES {
+            let now = self.clock.now();
+            let Some(before) = self.store.session(&session.id).await? else { return Ok(()) };
+            let after = Session { confirmed_at: now, last_seen_at: now, ..before.clone() };
+            if self.store.replace_session(&before, &after).await? {
+                return Ok(());
+            }
+        }
+        Err(PeopleError::Raced)
+    }
+
+    /// Begins a session of somebody, who is proven now.
+    pub(super) async fn begin<S: Someone>(
+        &self,
+        person: S,
+        stage: SessionStage,
+        origin: Origin,
+    ) -> Result<NewSession<S>, PeopleError> {
+        self.begin_confirmed(person, stage, origin, self.clock.now()).await
+    }
+
+    /// The same of somebody who was proven at this time.
+    pub(super) async fn begin_confirmed<S: Someone>(
+        &self,
+        person: S,
+        stage: SessionStage,
+        origin: Origin,
+        confirmed_at: Timestamp,
+    ) -> Result<NewSession<S>, PeopleError> {
+        let token = self.begin_of(person.session_of(), stage, origin, confirmed_at).await?;
+        Ok(NewSession { person, token, stage })
+    }
+
+    pub(super) async fn begin_of(
+        &self,
+        of: SessionOf,
+        stage: SessionStage,
+        origin: Origin,
+        confirmed_at: Timestamp,
+    ) -> Result<Secret<String>, PeopleError> {
+        let token = URL_SAFE_NO_PAD.encode(random_bytes::<SESSION_TOKEN_BYTES>()?);
+        let session = Session::begin(&token, of, stage, origin, self.clock.now());
+        self.store.insert_session(&Session { confirmed_at, ..session }).await?;
+        Ok(Secret::new(token))
+    }
+
+    pub(super) async fn live_session(&self, token: &str) -> Result<Option<Session>, PeopleError> {
+        let session = self.store.session(&Session::id_of(token)).await?;
+        Ok(session.filter(|session| session.is_live(self.clock.now(), self.idle_ms)))
+    }
+}

@@ -1,0 +1,133 @@
+//! What users and operators have in common: a login, credentials, sessions.
+
+use quita_domain::people::{Credentials, Login, Operator, SessionOf, User};
+use quita_domain::secret_key::SecretPlace;
+use quita_ports::{PeopleStore, StoreError};
+
+/// Somebody who signs in.
+pub trait Someone: Clone + PartialEq + Send + Sync + Sized + 'static {
+    /// With what.
+    fn login(&self) -> &Login;
+
+    /// What proves who it is.
+    fn credentials(&self) -> &Credentials;
+
+    /// The same, to be changed.
+    fn credentials_mut(&mut self) -> &mut Credentials;
+
+    /// What their session notes of them.
+    fn session_of(&self) -> SessionOf;
+
+    /// The login and the version of the password that a session notes, if it is of this kind.
+    fn noted_in(of: &SessionOf) -> Option<(&Login, u32)>;
+
+    /// Where the secret of their authenticator is sealed for.
+    fn factor_place(&self) -> SecretPlace;
+
+    /// Words that others know of them, so that a password is not made of these alone.
+    fn known_words(&self) -> Vec<String>;
+
+    /// The one with this login.
+    fn find(
+        store: &dyn PeopleStore,
+        login: &Login,
+    ) -> impl Future<Output = Result<Option<Self>, StoreError>> + Send;
+
+    /// Replaces this one, if it is still as `before`; `false` if somebody was faster.
+    fn replace(
+        store: &dyn PeopleStore,
+        before: &Self,
+        after: &Self,
+    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
+}
+
+impl Someone for User {
+    fn login(&self) -> &Login {
+        &self.login
+    }
+
+    fn credentials(&self) -> &Credentials {
+        &self.credentials
+    }
+
+    fn credentials_mut(&mut self) -> &mut Credentials {
+        &mut self.credentials
+    }
+
+    fn session_of(&self) -> SessionOf {
+        let password_version = self.credentials.password_version;
+        SessionOf::User { login: self.login.clone(), password_version }
+    }
+
+    fn noted_in(of: &SessionOf) -> Option<(&Login, u32)> {
+        match of {
+            SessionOf::User { login, password_version } => Some((login, *password_version)),
+            SessionOf::Operator { .. } => None,
+        }
+    }
+
+    fn factor_place(&self) -> SecretPlace {
+        SecretPlace::user_factor(&self.login)
+    }
+
+    fn known_words(&self) -> Vec<String> {
+        words_of(&self.login).chain([self.merchant.to_string()]).collect()
+    }
+
+    async fn find(store: &dyn PeopleStore, login: &Login) -> Result<Option<Self>, StoreError> {
+        store.user(login).await
+    }
+
+    async fn replace(store: &dyn PeopleStore, before: &Self, after: &Self) -> Result<bool, StoreError> {
+        store.replace_user(before, after).await
+    }
+}
+
+impl Someone for Operator {
+    fn login(&self) -> &Login {
+        &self.login
+    }
+
+    fn credentials(&self) -> &Credentials {
+        &self.credentials
+    }
+
+    fn credentials_mut(&mut self) -> &mut Credentials {
+        &mut self.credentials
+    }
+
+    fn session_of(&self) -> SessionOf {
+        let password_version = self.credentials.password_version;
+        SessionOf::Operator { login: self.login.clone(), password_version }
+    }
+
+    fn noted_in(of: &SessionOf) -> Option<(&Login, u32)> {
+        match of {
+            SessionOf::Operator { login, password_version } => Some((login, *password_version)),
+            SessionOf::User { .. } => None,
+        }
+    }
+
+    fn factor_place(&self) -> SecretPlace {
+        SecretPlace::operator_factor(&self.login)
+    }
+
+    fn known_words(&self) -> Vec<String> {
+        words_of(&self.login).collect()
+    }
+
+    async fn find(store: &dyn PeopleStore, login: &Login) -> Result<Option<Self>, StoreError> {
+        store.operator(login).await
+    }
+
+    async fn replace(store: &dyn PeopleStore, before: &Self, after: &Self) -> Result<bool, StoreError> {
+        store.replace_operator(before, after).await
+    }
+}
+
+/// The address, and the words that it is made of.
+fn words_of(login: &Login) -> impl Iterator<Item = String> {
+    let parts = login.as_str().split(|character: char| !character.is_alphanumeric());
+    let words = parts.filter(|word| word.len() > 2).map(str::to_owned);
+    [login.to_string(), String::from("quita")].into_iter().chain(words)
+}

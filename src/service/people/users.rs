@@ -1,0 +1,172 @@
+//! Users of merchants, and what their owners ask of them.
+
+use quita_domain::identity::MerchantId;
+use quita_domain::people::{Credentials, Login, MerchantPolicy, Role, User};
+use quita_domain::secret::Secret;
+
+use super::{People, PeopleError, next_version, password};
+
+/// What somebody has to do before anything else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Duty {
+    /// Set up a second factor, because the owners require one.
+    SetUpFactor,
+    /// Change a password that somebody else made.
+    ChangePassword,
+}
+
+impl People {
+    /// Makes a user with a password that is returned, to be shown once, and changed at the first sign-in.
+    ///
+    /// # Errors
+    /// [`PeopleError::Taken`], and when store, randomness or hasher fail.
+    pub async fn create(
+        &self,
+        merchant: MerchantId,
+        login: Login,
+        role: Role,
+    ) -> Result<Secret<String>, PeopleError> {
+        self.insert(merchant, login, role, true).await
+    }
+
+    /// The same, with a password that its user reads where it is made, and may keep.
+    ///
+    /// # Errors
+    /// As [`People::create`].
+    pub async fn create_own(
+        &self,
+        merchant: MerchantId,
+        login: Login,
+        role: Role,
+    ) -> Result<Secret<String>, PeopleError> {
+        self.insert(merchant, login, role, false).await
+    }
+
+    async fn insert(
+        &self,
+        merchant: MerchantId,
+        login: Login,
+        role: Role,
+        must_change: bool,
+    ) -> Result<Secret<String>, PeopleError> {
+        let password = password::random_password()?;
+        let hash = self.passwords.hash(&password).await?;
+        let created_at = self.clock.now();
+        let credentials = Credentials::new(hash, next_version(0, created_at), must_change);
+        let user = User { login, merchant, role, credentials, created_at };
+        if self.store.insert_user(&user).await? { Ok(password) } else { Err(PeopleError::Taken(user.login)) }
+    }
+
+    /// The users of a merchant, by login.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn users(&self, merchant: &MerchantId) -> Result<Vec<User>, PeopleError> {
+        Ok(self.store.users(merchant).await?)
+    }
+
+    /// Whether any merchant has a user.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn has_users(&self) -> Result<bool, PeopleError> {
+        Ok(self.store.has_users().await?)
+    }
+
+    /// Gives a user a new password, which is returned, to be shown once, and changed at the first sign-in. Every session of
+    /// the user ends.
+    ///
+    /// # Errors
+    /// [`PeopleError::NoSuchUser`], and when store, randomness or hasher fail.
+    pub async fn reset_password(
+        &self,
+        merchant: &MerchantId,
+        login: &Login,
+    ) -> Result<Secret<String>, PeopleError> {
+        self.user(merchant, login).await?;
+        self.give_password::<User>(login).await
+    }
+
+    /// Gives a user another role; returns the one before.
+    ///
+    /// # Errors
+    /// [`PeopleError::NoSuchUser`], and when the store does not answer.
+    pub async fn set_role(
+        &self,
+        merchant: &MerchantId,
+        login: &Login,
+        role: Role,
+    ) -> Result<Role, PeopleError> {
+        let change = |user: &mut User| {
+            if user.merchant != *merchant {
+                return Err(PeopleError::NoSuchUser(login.clone()));
+            }
+            user.role = role;
+            Ok(())
+        };
+        let (before, _) = self.change(login, change).await?;
+        Ok(before.role)
+    }
+
+    /// Removes a user, whose sessions end by that.
+    ///
+    /// # Errors
+    /// [`PeopleError::NoSuchUser`], and when the store does not answer.
+    pub async fn remove(&self, merchant: &MerchantId, login: &Login) -> Result<(), PeopleError> {
+        let user = self.user(merchant, login).await?;
+        if self.store.remove_user(&user).await? {
+            Ok(())
+        } else {
+            Err(PeopleError::NoSuchUser(login.clone()))
+        }
+    }
+
+    /// The user of this merchant.
+    ///
+    /// # Errors
+    /// [`PeopleError::NoSuchUser`] for another merchant's too, and when the store does not answer.
+    pub async fn user(&self, merchant: &MerchantId, login: &Login) -> Result<User, PeopleError> {
+        let user = self.store.user(login).await?.filter(|user| user.merchant == *merchant);
+        user.ok_or_else(|| PeopleError::NoSuchUser(login.clone()))
+    }
+
+    /// Any merchant's user: for the command line, whose user may do everything.
+    ///
+    /// # Errors
+    /// [`PeopleError::NoSuchUser`], and when the store does not answer.
+    pub async fn find(&self, login: &Login) -> Result<User, PeopleError> {
+        self.find_someone(login).await
+    }
+
+    /// What the owners of a merchant ask of its people.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn policy(&self, merchant: &MerchantId) -> Result<MerchantPolicy, PeopleError> {
+        Ok(self.store.policy(merchant).await?)
+    }
+
+    /// Changes that.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn set_policy(
+        &self,
+        merchant: &MerchantId,
+        policy: &MerchantPolicy,
+    ) -> Result<(), PeopleError> {
+        Ok(self.store.put_policy(merchant, policy).await?)
+    }
+
+    /// What a user has to do before anything else.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn duty(&self, user: &User) -> Result<Option<Duty>, PeopleError> {
+        let has_factor = user.credentials.second_factor.is_some();
+        if !has_factor && self.policy(&user.merchant).await?.second_factor_required {
+            return Ok(Some(Duty::SetUpFactor));
+        }
+        Ok(user.credentials.must_change_password.then_some(Duty::ChangePassword))
+    }
+}
