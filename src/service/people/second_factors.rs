@@ -113,7 +113,8 @@ impl SecondFactors {
     /// half.
     ///
     /// # Errors
-    /// As [`SecondFactors::take`]; [`PeopleError::SignInOver`] after too many wrong codes.
+    /// [`PeopleError::WrongCode`], [`PeopleError::CodesWait`], and [`PeopleError::SignInOver`] after too many wrong codes; or
+    /// when the store does not answer.
     pub async fn finish_sign_in<S: Someone>(
         &self,
         token: &str,
@@ -137,7 +138,7 @@ impl SecondFactors {
     /// Proves with the second factor who it is, in a session that goes on.
     ///
     /// # Errors
-    /// As [`SecondFactors::take`].
+    /// [`PeopleError::WrongCode`], [`PeopleError::CodesWait`], and when the store does not answer.
     pub async fn confirm<S: Someone>(&self, signed: &Signed<S>, text: &str) -> Result<Given, PeopleError> {
         let (_, given) = self.take::<S>(signed.person.login(), text).await?;
         self.people.confirm(&signed.session).await?;
