@@ -5,8 +5,8 @@
 //! commands. Never changes what is not stored yet, never stops itself: its front drops the address.
 
 mod card_in_hand;
-mod confirmed;
 pub(crate) mod commands;
+mod confirmed;
 mod core;
 mod effects;
 pub(crate) mod front;
@@ -111,7 +111,9 @@ impl Handler<Ask<Create>> for TransactionActor {
             core
         };
         AtomicResponse::new(Box::pin(
-            within(span_context, work).into_actor(self).map(|core, actor, context| actor.settle(core, context)),
+            within(span_context, work)
+                .into_actor(self)
+                .map(|core, actor, context| actor.settle(core, context)),
         ))
     }
 }
@@ -131,7 +133,9 @@ impl Handler<Ask<Execute>> for TransactionActor {
             core
         };
         AtomicResponse::new(Box::pin(
-            within(span_context, work).into_actor(self).map(|core, actor, context| actor.settle(core, context)),
+            within(span_context, work)
+                .into_actor(self)
+                .map(|core, actor, context| actor.settle(core, context)),
         ))
     }
 }
@@ -180,7 +184,9 @@ impl Handler<Ask<Read>> for TransactionActor {
             core
         };
         AtomicResponse::new(Box::pin(
-            within(span_context, work).into_actor(self).map(|core, actor, context| actor.settle(core, context)),
+            within(span_context, work)
+                .into_actor(self)
+                .map(|core, actor, context| actor.settle(core, context)),
         ))
     }
 }
