@@ -258,7 +258,9 @@ impl Eraser {
         for payment in payments {
             match payment.erase_payer(now.minus_ms(self.paid_for_ms), (now, self.ids.fresh())) {
                 Erasure::Erased(erased) => {
-                    writes.push(Write { payment: Arc::new(*erased), expected_revision: payment.revision })
+                    let before = Some(Arc::new(payment.clone()));
+                    let expected_revision = payment.revision;
+                    writes.push(Write { payment: Arc::new(*erased), expected_revision, before });
                 }
                 Erasure::ErasedBefore => tally.erased_before = tally.erased_before.saturating_add(1),
                 Erasure::NotFinished => tally.not_finished = tally.not_finished.saturating_add(1),

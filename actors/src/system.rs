@@ -123,7 +123,11 @@ impl ActorSystem {
         let failed_notices = Arc::new(Backoff::new(system.limits.failed_lately));
         let thread = builder.start_books();
         let inbox = builder.start_inbox(&thread, &ports.tracer, &failed_notices);
-        let sink = InboxSink { inbox: Arc::clone(&inbox), fuse: Arc::clone(&system.books.fuse) };
+        let sink = InboxSink {
+            inbox: Arc::clone(&inbox),
+            fuse: Arc::clone(&system.books.fuse),
+            commands: Arc::clone(&system.commands),
+        };
         let routes = builder.start_acquirers(ports.acquirers, &sink);
         let secrets = Secrets::new(Arc::clone(&system.books.store), ports.vault, Arc::clone(&system.clock));
         builder.start_webhooks((ports.webhooks, secrets), public_url, ports.tracer.clone());
@@ -151,6 +155,7 @@ impl ActorSystem {
 
     /// Stops every actor. What they had not finished is due again by the store.
     pub async fn stop(self) {
+        self.system.commands.store_confirmed().await;
         // A moment for outcomes that are on their way to the store; nothing depends on it.
         tokio::time::sleep(Duration::from_millis(50)).await;
         for arbiter in self.arbiters {

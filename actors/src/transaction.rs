@@ -6,6 +6,7 @@
 
 mod card_in_hand;
 pub(crate) mod commands;
+mod confirmed;
 mod core;
 mod effects;
 pub(crate) mod front;
@@ -23,9 +24,10 @@ use quita_domain::identity::TransactionId;
 use quita_domain::payment::Payment;
 use quita_ports::trace::{Span, within};
 
+use self::confirmed::STORED_WITHIN;
 use self::core::Core;
 pub(crate) use self::hold::Hold;
-use self::messages::{Await, Create, Execute, Forget, Read, Until};
+use self::messages::{Await, Create, Execute, Forget, Read, StoreConfirmed, Until};
 use crate::actor::kind::ActorKind;
 use crate::actor::mailbox::{Ask, Mailbox, Reply, leave_bound_to_mailbox};
 use crate::actor::meter::{ActorMeter, Alive};
@@ -41,13 +43,15 @@ type Waiter = (Until, Reply<Result<Arc<Payment>, Denied>>);
 pub(crate) struct TransactionActor {
     /// Taken while a message is handled; nothing else is handled meanwhile.
     core: Option<Core>,
+    /// Whether a confirmation waits, and is stored when its time has come.
+    is_due: bool,
     waiters: Vec<Waiter>,
     _alive: Alive,
 }
 
 impl TransactionActor {
     fn new(id: TransactionId, system: Arc<SystemParts>, hold: Hold, alive: Alive) -> Self {
-        Self { core: Some(Core::new(id, system, hold)), waiters: Vec::new(), _alive: alive }
+        Self { core: Some(Core::new(id, system, hold)), is_due: false, waiters: Vec::new(), _alive: alive }
     }
 
     /// Starts it with its mailbox. The hold tells when it must not leave the memory.
@@ -69,8 +73,12 @@ impl TransactionActor {
     pub(crate) const KIND: ActorKind = ActorKind::Transaction;
 
     /// Takes the core back, and tells those who waited for what has now come true.
-    fn settle(&mut self, mut core: Core) {
+    fn settle(&mut self, mut core: Core, context: &mut Context<Self>) {
         core.drop_expired_card();
+        if core.has_confirmed() && !self.is_due {
+            self.is_due = true;
+            context.notify_later(ConfirmedIsDue, STORED_WITHIN);
+        }
         if let Some(payment) = core.payment() {
             for (until, reply) in std::mem::take(&mut self.waiters) {
                 if until.has_come(payment) {
@@ -103,7 +111,9 @@ impl Handler<Ask<Create>> for TransactionActor {
             core
         };
         AtomicResponse::new(Box::pin(
-            within(span_context, work).into_actor(self).map(|core, actor, _| actor.settle(core)),
+            within(span_context, work)
+                .into_actor(self)
+                .map(|core, actor, context| actor.settle(core, context)),
         ))
     }
 }
@@ -123,7 +133,9 @@ impl Handler<Ask<Execute>> for TransactionActor {
             core
         };
         AtomicResponse::new(Box::pin(
-            within(span_context, work).into_actor(self).map(|core, actor, _| actor.settle(core)),
+            within(span_context, work)
+                .into_actor(self)
+                .map(|core, actor, context| actor.settle(core, context)),
         ))
     }
 }
@@ -141,14 +153,14 @@ impl Handler<Ask<Await>> for TransactionActor {
             (core, current)
         };
         AtomicResponse::new(Box::pin(within(span_context, work).into_actor(self).map(
-            move |(core, current), actor, _| {
+            move |(core, current), actor, context| {
                 match current {
                     Ok(payment) if !until.has_come(&payment) && actor.waiters.len() < MAX_WAITERS => {
                         actor.waiters.push((until, reply));
                     }
                     result => reply.send(result),
                 }
-                actor.settle(core);
+                actor.settle(core, context);
             },
         )))
     }
@@ -172,7 +184,48 @@ impl Handler<Ask<Read>> for TransactionActor {
             core
         };
         AtomicResponse::new(Box::pin(
-            within(span_context, work).into_actor(self).map(|core, actor, _| actor.settle(core)),
+            within(span_context, work)
+                .into_actor(self)
+                .map(|core, actor, context| actor.settle(core, context)),
+        ))
+    }
+}
+
+/// The time of confirmations that wait for another write is over.
+#[derive(Message)]
+#[rtype(result = "()")]
+struct ConfirmedIsDue;
+
+impl Handler<ConfirmedIsDue> for TransactionActor {
+    type Result = AtomicResponse<Self, ()>;
+
+    fn handle(&mut self, _: ConfirmedIsDue, _: &mut Self::Context) -> Self::Result {
+        self.is_due = false;
+        let Some(mut core) = self.core.take() else { return no_core(self) };
+        let work = async move {
+            core.store_confirmed().await;
+            core
+        };
+        AtomicResponse::new(Box::pin(
+            work.into_actor(self).map(|core, actor, context| actor.settle(core, context)),
+        ))
+    }
+}
+
+impl Handler<Ask<StoreConfirmed>> for TransactionActor {
+    type Result = AtomicResponse<Self, ()>;
+
+    fn handle(&mut self, ask: Ask<StoreConfirmed>, _: &mut Self::Context) -> Self::Result {
+        let (StoreConfirmed, reply, handling) = ask.open();
+        let Some(mut core) = self.core.take() else { return no_core(self) };
+        let work = async move {
+            core.store_confirmed().await;
+            reply.send(());
+            drop(handling);
+            core
+        };
+        AtomicResponse::new(Box::pin(
+            work.into_actor(self).map(|core, actor, context| actor.settle(core, context)),
         ))
     }
 }

@@ -8,6 +8,7 @@ mod audit;
 mod batch;
 mod check;
 mod connect;
+mod difference;
 mod erasure;
 mod exceptions;
 mod failure;

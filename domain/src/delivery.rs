@@ -37,6 +37,15 @@ pub struct Lease {
     pub ends_at: Timestamp,
 }
 
+/// A delivery that its receiver confirmed, and that may wait for the payment's next write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Confirmation {
+    /// Place in the payment's outbox.
+    pub delivery: u32,
+    /// How it went.
+    pub attempt: DeliveryAttempt,
+}
+
 /// Somebody that events go to. No two merchants share one, nor do test and live.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Receiver {

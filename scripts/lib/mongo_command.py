@@ -3,8 +3,9 @@
 
     mongo_command.py HOST[:PORT] '{"ping": 1}' [FIELD.IN.THE.REPLY]
 
-The command runs in the database `admin`, without authentication or TLS. With a field only that field is
-printed, a string without quotes; a field that is not there prints nothing.
+The command runs in the database `admin`, or in the one that it names as `$db`, without authentication or TLS. With a
+field only that field is printed, a string without quotes; a field that is not there prints nothing. A timestamp is
+written as MongoDB's Extended JSON has it: {"$timestamp": {"t": SECONDS, "i": COUNT}}.
 Exit codes: 0 the server did it, 1 the server refused, 2 wrong usage, 3 no server answered.
 
 Nothing but the standard library: a machine that runs the tests needs no mongosh and no driver. BSON is read as
@@ -40,6 +41,8 @@ def encode_element(name, value):
     if isinstance(value, str):
         text = value.encode() + b"\0"
         return b"\x02" + key + struct.pack("<i", len(text)) + text
+    if isinstance(value, dict) and "$timestamp" in value:
+        return b"\x11" + key + struct.pack("<II", value["$timestamp"]["i"], value["$timestamp"]["t"])
     if isinstance(value, dict):
         return b"\x03" + key + encode(value)
     if isinstance(value, list):
@@ -66,6 +69,9 @@ def decode_value(kind, data, at):
         return struct.unpack_from(pattern, data, at)[0], at + struct.calcsize(pattern)
     if kind in (0x06, 0x0A):
         return None, at
+    if kind == 0x11:
+        count, seconds = struct.unpack_from("<II", data, at)
+        return {"$timestamp": {"t": seconds, "i": count}}, at + 8
     if kind == 0x07:
         return data[at : at + 12].hex(), at + 12
     (length,) = struct.unpack_from("<i", data, at)
@@ -80,8 +86,8 @@ def decode_value(kind, data, at):
     raise ValueError(f"BSON type {kind:#x} in a reply is not known here")
 
 
-# double, boolean, date, int32, timestamp, int64
-FIXED = {0x01: "<d", 0x08: "<?", 0x09: "<q", 0x10: "<i", 0x11: "<Q", 0x12: "<q"}
+# double, boolean, date, int32, int64
+FIXED = {0x01: "<d", 0x08: "<?", 0x09: "<q", 0x10: "<i", 0x12: "<q"}
 
 
 def read_exactly(connection, count):
@@ -95,7 +101,7 @@ def read_exactly(connection, count):
 
 
 def run_command(host, port, command):
-    message = b"\0\0\0\0\0" + encode({**command, "$db": "admin"})
+    message = b"\0\0\0\0\0" + encode({**command, "$db": command.get("$db", "admin")})
     header = struct.pack("<iiii", 16 + len(message), 1, 0, OP_MSG)
     with socket.create_connection((host, port), timeout=PATIENCE_SECONDS) as connection:
         connection.sendall(header + message)

@@ -65,7 +65,7 @@ fn one_payment_is_one_trace_from_the_call_to_the_webhooks() {
     let ours = of_trace(&spans, TRACE);
     let paths: Vec<_> = ours.iter().map(|span| path_to(span, &spans)).collect();
     let call = "POST /pay/payments > front create > transaction create";
-    let paid = "inbox submit > bring notice > front execute > transaction execute";
+    let paid = "front execute > transaction execute";
     let told = "webhook_pool deliver > webhook_worker send > webhook";
     for expected in [
         "POST /pay/payments".to_owned(),
@@ -73,7 +73,8 @@ fn one_payment_is_one_trace_from_the_call_to_the_webhooks() {
         format!("{call} > {told}"),
         format!("{call} > {paid} > journal commit"),
         format!("{call} > {paid} > {told}"),
-        format!("{call} > webhook_pool deliver > front execute > transaction execute > journal commit"),
+        // A confirmation waits for another write.
+        format!("{call} > webhook_pool deliver > front execute > transaction execute"),
     ] {
         assert!(paths.contains(&expected), "no {expected} in {paths:#?}");
     }
@@ -167,7 +168,7 @@ fn a_change_made_in_a_console_is_one_trace() {
 /// Every write has a link to the batch that it was in, which is of another trace.
 fn check_batches(spans: &[ArrivedSpan], ours: &[&ArrivedSpan]) {
     let writes: Vec<_> = ours.iter().filter(|span| span.name == "journal commit").collect();
-    assert!(writes.len() >= 4, "{writes:#?}");
+    assert!(writes.len() >= 2, "{writes:#?}");
     for write in writes {
         let (trace, id) = &write.links[0];
         let batch = spans.iter().find(|span| span.trace == *trace && span.id == *id).unwrap();

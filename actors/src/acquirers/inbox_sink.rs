@@ -1,27 +1,48 @@
-//! The inbox as acquirers and the edge see it.
+//! Where acquirers and the edge leave notices.
+//!
+//! A fact that its payment can learn now is stored with the payment, in one write. The inbox is for what can't be taken
+//! now: facts that came too early, of payments that nobody knows yet, or that an operator has to see.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use quita_domain::acquiring::Notice;
+use quita_domain::payment::Command;
 use quita_ports::{NoticeSink, SinkError};
 
 use crate::acquirers::inbox::{InboxActor, Submit};
 use crate::actor::mailbox::NoAnswer;
 use crate::actor::slot::Slot;
 use crate::store::fuse::Fuse;
+use crate::transaction::commands::Commands;
+use crate::transaction::messages::Asker;
 
 /// Takes notices while the store can be trusted.
 #[derive(Clone)]
 pub(crate) struct InboxSink {
     pub(crate) inbox: Arc<Slot<InboxActor>>,
     pub(crate) fuse: Arc<Fuse>,
+    pub(crate) commands: Arc<Commands>,
+}
+
+impl InboxSink {
+    /// Has the payment learn the fact. Says whether it was new; `None` if it is left for the inbox.
+    async fn tell_payment(&self, notice: &Notice) -> Option<bool> {
+        let Notice { acquirer, fact, .. } = notice;
+        let command = Command::Notified { acquirer: acquirer.clone(), fact: fact.clone() };
+        let asker = Asker::Acquirer(acquirer.clone());
+        let executed = self.commands.execute_for(asker, notice.transaction_id, command).await.ok()?;
+        executed.unstored.is_empty().then_some(executed.is_changed)
+    }
 }
 
 #[async_trait]
 impl NoticeSink for InboxSink {
     async fn submit(&self, notice: Notice) -> Result<bool, SinkError> {
         self.fuse.check().map_err(SinkError::Store)?;
+        if let Some(is_new) = self.tell_payment(&notice).await {
+            return Ok(is_new);
+        }
         match self.inbox.mailbox().ask(Submit(notice)).await {
             Ok(result) => result.map_err(SinkError::Store),
             Err(NoAnswer::Full | NoAnswer::Died) => Err(SinkError::Busy),

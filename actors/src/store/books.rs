@@ -75,10 +75,11 @@ impl Books {
     pub(crate) async fn commit(
         &self,
         payment: Arc<Payment>,
-        expected_revision: u64,
+        before: Option<Arc<Payment>>,
     ) -> Result<(), WriteError> {
         let id = payment.id;
-        let result = self.write(Write { payment, expected_revision }).await;
+        let expected_revision = before.as_ref().map_or(0, |before| before.revision);
+        let result = self.write(Write { payment, expected_revision, before }).await;
         match &result {
             Ok(()) => self.uncertain.end(id),
             Err(WriteError::Unknown(error)) => {

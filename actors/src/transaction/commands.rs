@@ -6,18 +6,22 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use actix::Handler;
+use futures_util::future::join_all;
 use quita_domain::identity::TransactionId;
 use quita_domain::payment::Command;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use crate::actor::mailbox::{Ask, NoAnswer, Question};
 use crate::actor::slot::Slot;
 use crate::denied::Denied;
 use crate::transaction::front::FrontActor;
-use crate::transaction::messages::{Asker, Execute, Executed};
+use crate::transaction::messages::{Asker, Execute, Executed, StoreConfirmed};
 
 /// How often a step that must happen is sent again to a payment whose mailbox is full.
 const INSISTENCE: u32 = 6;
+
+/// How long what waits to be written may take when the service stops.
+const STORED_AT_STOP: Duration = Duration::from_secs(3);
 
 /// Sends commands to payments.
 #[derive(Default)]
@@ -34,6 +38,18 @@ impl Commands {
         id.hash(&mut hasher);
         let count = u64::try_from(fronts.len().max(1)).unwrap_or(1);
         fronts.get(usize::try_from(hasher.finish() % count).unwrap_or(0))
+    }
+
+    /// Has every payment store what waits for another write, as far as the store takes it in time.
+    pub(crate) async fn store_confirmed(&self) {
+        let fronts = self.fronts.get().into_iter().flatten();
+        let asked = fronts.map(|front| {
+            let mailbox = front.mailbox();
+            async move { mailbox.ask(StoreConfirmed).await }
+        });
+        if timeout(STORED_AT_STOP, join_all(asked)).await.is_err() {
+            tracing::warn!("some confirmed events could not be stored as delivered; they are sent again");
+        }
     }
 
     /// Asks a payment's actor.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use quita_domain::acquiring::ChargeAnswer;
 use quita_domain::card::{CardData, CardFingerprint};
-use quita_domain::delivery::DeliveryState;
+use quita_domain::delivery::{Confirmation, DeliveryState};
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::order::Purchase;
 use quita_domain::payment::{Command, Context, Decision, Effect, NewPayment, Payment};
@@ -14,6 +14,7 @@ use quita_ports::{StoreError, WriteError};
 use tokio::time::Instant;
 
 use super::card_in_hand::CardInHand;
+use super::confirmed::Confirmed;
 use super::effects;
 use super::hold::Hold;
 use super::memory::Memory;
@@ -38,13 +39,15 @@ pub(super) struct Core {
     /// What tells that card under secret keys that are in use besides the one that the payment was made with.
     other_fingerprints: Vec<CardFingerprint>,
     unsent: Unsent,
+    confirmed: Confirmed,
 }
 
 impl Core {
     pub(super) fn new(id: TransactionId, system: Arc<SystemParts>, hold: Hold) -> Self {
         let memory = Memory::new(id, Arc::clone(&system.books), Arc::clone(&system.published));
-        let unsent = Unsent::new(hold.clone());
-        Self { id, system, memory, card: CardInHand::new(hold), other_fingerprints: Vec::new(), unsent }
+        let (unsent, confirmed) = (Unsent::new(hold.clone()), Confirmed::new(hold.clone()));
+        let card = CardInHand::new(hold);
+        Self { id, system, memory, card, other_fingerprints: Vec::new(), unsent, confirmed }
     }
 
     /// What is known without asking the store.
@@ -102,7 +105,7 @@ impl Core {
         );
         let (decision, is_local) = self.answer_locally(opened);
         let Some(next) = decision.next else { return Err(Denied::Defect("an opened payment is a change")) };
-        match self.persist(next, 0).await {
+        match self.persist(next, None).await {
             Ok(payment) => {
                 self.unsent.forget();
                 self.hold_card(card);
@@ -151,7 +154,7 @@ impl Core {
         let Some(next) = decision.next else {
             return Ok(Created { payment: Arc::clone(known), is_replay: true });
         };
-        match self.persist(next, known.revision).await {
+        match self.persist(next, Some(known)).await {
             Ok(payment) => {
                 self.unsent.forget();
                 self.hold_card(card);
@@ -251,13 +254,23 @@ impl Core {
     /// A write finds out by itself whether its payment was stale. What is refused or changes nothing makes no write,
     /// so it is decided on what the store has.
     pub(super) async fn execute(&mut self, asker: &Asker, command: Command) -> Result<Executed, Denied> {
+        match self.keep_for_later(&command) {
+            Some(executed) => Ok(executed),
+            None => self.change(asker, command).await,
+        }
+    }
+
+    async fn change(&mut self, asker: &Asker, command: Command) -> Result<Executed, Denied> {
         for _ in 0..MAX_CONFLICTS {
             let was_known = self.memory.payment().is_some();
             let payment = self.current().await?;
             let context = self.context_for(&payment, &command).await;
             let decided_at = Instant::now();
             let decision = match asker.may_see(&payment) {
-                true => payment.decide(command.clone(), &context).map_err(Denied::Refused),
+                true => {
+                    let confirmed = self.confirmed.waiting();
+                    payment.decide_with(confirmed, command.clone(), &context).map_err(Denied::Refused)
+                }
                 false => Err(Denied::NotFound),
             };
             if was_known && decision.as_ref().map_or(true, |decision| decision.next.is_none()) {
@@ -281,8 +294,9 @@ impl Core {
                 calls_acquirer,
             };
             let Some(next) = decision.next else { return Ok(executed(payment)) };
-            match self.persist(next, payment.revision).await {
+            match self.persist(next, Some(&payment)).await {
                 Ok(stored) => {
+                    self.confirmed.forget();
                     self.count_events(&stored, payment.history.len());
                     self.count_given_up(&stored, &payment);
                     self.count_tries(Some(&payment), &stored);
@@ -297,6 +311,42 @@ impl Core {
             }
         }
         Err(Denied::Overloaded)
+    }
+
+    /// A confirmation that nothing follows from is stored with what comes next.
+    fn keep_for_later(&mut self, command: &Command) -> Option<Executed> {
+        let Command::DeliveryAnswered { delivery, attempt } = command else { return None };
+        // It is: who sent it had it stored a moment ago.
+        let payment = self.memory.payment()?;
+        let new = Confirmation { delivery: *delivery, attempt: attempt.clone() };
+        if !payment.may_wait(self.confirmed.waiting(), &new, self.system.clock.now()) {
+            return None;
+        }
+        let payment = Arc::clone(payment);
+        self.confirmed.keep(new);
+        Some(Executed::without_change(payment, command.source()))
+    }
+
+    /// Whether confirmations wait to be stored.
+    pub(super) fn has_confirmed(&self) -> bool {
+        !self.confirmed.waiting().is_empty()
+    }
+
+    /// Stores the confirmations that waited for another write in vain.
+    pub(super) async fn store_confirmed(&mut self) {
+        let Some(one) = self.confirmed.take_one() else { return };
+        let Confirmation { delivery, attempt } = one.clone();
+        match self.change(&Asker::Service, Command::DeliveryAnswered { delivery, attempt }).await {
+            Ok(executed) => {
+                self.system.exceptions.report_all(&executed);
+                self.confirmed.forget();
+            }
+            Err(denied) if self.confirmed.are_too_old() => {
+                tracing::warn!(transaction.id = %self.id, %denied, "confirmations could not be stored; their events are sent again");
+                self.confirmed.forget();
+            }
+            Err(_) => self.confirmed.keep(one),
+        }
     }
 
     /// What is decided depends on the acquirer that has the charge, and perhaps on how often its card was tried.
@@ -331,10 +381,14 @@ impl Core {
     }
 
     /// Stores the payment, and only then holds it for true.
-    async fn persist(&mut self, next: Payment, expected_revision: u64) -> Result<Arc<Payment>, WriteError> {
+    async fn persist(
+        &mut self,
+        next: Payment,
+        before: Option<&Arc<Payment>>,
+    ) -> Result<Arc<Payment>, WriteError> {
         let next = Arc::new(next);
         self.memory.begin();
-        self.system.books.commit(Arc::clone(&next), expected_revision).await?;
+        self.system.books.commit(Arc::clone(&next), before.cloned()).await?;
         self.memory.hold(&next);
         Ok(next)
     }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix::prelude::*;
+use futures_util::future::join_all;
 use quita_domain::identity::TransactionId;
 use quita_ports::trace;
 use tokio::task::yield_now;
@@ -21,7 +22,7 @@ use crate::actor::mailbox::{Ask, Mailbox, NoAnswer, Reply};
 use crate::actor::meter::{ActorMeter, Alive};
 use crate::denied::Denied;
 use crate::system::parts::SystemParts;
-use crate::transaction::messages::{Addressed, Await, Create, Execute, Forget, Read};
+use crate::transaction::messages::{Addressed, Await, Create, Execute, Forget, Read, StoreConfirmed};
 use crate::transaction::wheel::Wheel;
 use crate::transaction::{Hold, TransactionActor};
 
@@ -189,6 +190,21 @@ macro_rules! pass_on {
 }
 
 pass_on!(Create, Execute, Await);
+
+impl Handler<Ask<StoreConfirmed>> for FrontActor {
+    type Result = ();
+
+    /// Has every transaction store what waits for another write.
+    fn handle(&mut self, ask: Ask<StoreConfirmed>, _: &mut Self::Context) {
+        let (StoreConfirmed, reply, _handling) = ask.open();
+        let waiting = self.live.values().filter(|live| live.hold.has_confirmed());
+        let mailboxes: Vec<_> = waiting.map(|live| live.mailbox.clone()).collect();
+        actix::spawn(async move {
+            join_all(mailboxes.iter().map(|mailbox| mailbox.ask(StoreConfirmed))).await;
+            reply.send(());
+        });
+    }
+}
 
 impl Handler<Ask<Forget>> for FrontActor {
     type Result = ();

@@ -14,6 +14,8 @@ struct Until {
     card: Option<Instant>,
     /// It knows of a creation that its charge never left.
     unsent: Option<Instant>,
+    /// Confirmations of receivers wait to be stored.
+    confirmed: Option<Instant>,
 }
 
 impl Hold {
@@ -24,7 +26,7 @@ impl Hold {
     /// Whether anything is held now.
     pub(crate) fn is_held(&self, now: Instant) -> bool {
         let until = self.until();
-        [until.card, until.unsent].into_iter().flatten().any(|until| now < until)
+        [until.card, until.unsent, until.confirmed].into_iter().flatten().any(|until| now < until)
     }
 
     /// Whether the card is held now.
@@ -35,6 +37,16 @@ impl Hold {
     /// Holds the card until this time, or not any more.
     pub(super) fn for_card(&self, until: Option<Instant>) {
         self.until().card = until;
+    }
+
+    /// Holds confirmations until this time, or not any more.
+    pub(super) fn for_confirmed(&self, until: Option<Instant>) {
+        self.until().confirmed = until;
+    }
+
+    /// Whether confirmations wait to be stored.
+    pub(super) fn has_confirmed(&self) -> bool {
+        self.until().confirmed.is_some()
     }
 
     /// Holds what is known of a creation until this time, or not any more.

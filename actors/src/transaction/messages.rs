@@ -127,6 +127,29 @@ pub(crate) struct Executed {
     pub(crate) calls_acquirer: bool,
 }
 
+impl Executed {
+    /// Nothing was to be written for it.
+    pub(crate) const fn without_change(payment: Arc<Payment>, source: &'static str) -> Self {
+        Self {
+            payment,
+            unstored: Vec::new(),
+            source,
+            operation: None,
+            is_replay: false,
+            is_changed: false,
+            calls_acquirer: false,
+        }
+    }
+}
+
+/// Store now what waits for another write. Answered once that was tried.
+pub(crate) struct StoreConfirmed;
+
+impl Question for StoreConfirmed {
+    type Answer = ();
+    const NAME: &'static str = "store_confirmed";
+}
+
 /// Answer when this has come true.
 pub(crate) struct Await {
     pub(crate) id: TransactionId,

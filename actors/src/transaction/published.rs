@@ -73,7 +73,8 @@ impl Published {
     pub(crate) fn take_back(&self, id: TransactionId) -> Ticket {
         let ticket = Ticket(self.tickets.fetch_add(1, Ordering::Relaxed));
         if let Some(mut part) = self.part(id) {
-            part.insert(id, Entry { ticket, payment: None, was_read: false });
+            let was_read = part.get(&id).is_some_and(|entry| entry.was_read);
+            part.insert(id, Entry { ticket, payment: None, was_read });
         }
         ticket
     }

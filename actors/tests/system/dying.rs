@@ -166,7 +166,7 @@ fn an_inbox_that_dies_loses_no_notice_that_was_taken() {
     let world = World::new();
     world.live(async {
         let node = world.node();
-        node.created(pix(1)).await;
+        // Of a payment that is not there yet: that is what the inbox is for.
         let paid = || node.notice("e1", id(1), settled(id(1), CENTS));
         world.store.once(Op::PutNotices, Fault::Panic);
         assert_eq!(node.payments.submit(paid()).await, Err(SinkError::Busy), "not stored, so not taken");
@@ -174,6 +174,7 @@ fn an_inbox_that_dies_loses_no_notice_that_was_taken() {
         assert_eq!(node.restarts("inbox"), 1);
         world.store.once(Op::FinishNotices, Fault::Panic);
         node.payments.submit(paid()).await.unwrap();
+        node.created(pix(1)).await;
         node.settle().await;
         assert_eq!(node.stored(id(1)).status(), Status::Paid);
         assert_eq!(node.restarts("inbox"), 2);

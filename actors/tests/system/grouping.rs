@@ -103,12 +103,14 @@ fn a_read_while_a_payment_is_written_waits_and_sees_the_new_one() {
         let created = node.created(pix_for(1, None)).await;
         world.store.once(Op::Commit, Fault::Slow(Duration::from_millis(300)));
         let notice = node.notice("e1", id(1), settled(id(1), CENTS));
-        node.payments.submit(notice).await.unwrap();
+        let payments = node.payments.clone();
+        let submitted = actix::spawn(async move { payments.submit(notice).await });
         pass_ms(50).await;
         let begun = world.clock.elapsed_ms();
         let seen = node.payments.read(id(1)).await.unwrap().unwrap();
         assert!(world.clock.elapsed_ms() > begun, "it had to wait");
         assert!(seen.revision > created.revision, "{:?}", seen.status());
+        assert_eq!(submitted.await.unwrap(), Ok(true));
         assert_eq!(world.store.reads().len(), 0);
         node.settle().await;
     });

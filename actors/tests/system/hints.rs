@@ -343,7 +343,9 @@ fn a_hint_that_could_not_be_kept_was_not_taken() {
         world.store.once(Op::Commit, Fault::Unavailable);
         let refused = node.hear(&id(1).to_string()).await;
         assert!(matches!(refused, Err(NoticeDenied::NotTaken(Denied::StoreUnavailable(_)))), "{refused:?}");
-        world.store.once(Op::PutNotices, Fault::Unavailable);
+        for op in [Op::Commit, Op::PutNotices] {
+            world.store.once(op, Fault::Unavailable);
+        }
         let refused = node.hear(&format!("paid:{}", id(1))).await;
         assert!(matches!(refused, Err(NoticeDenied::NotTaken(Denied::StoreUnavailable(_)))), "{refused:?}");
         assert_eq!(counted(&node), [0; 5]);

@@ -8,7 +8,7 @@ use quita_domain::status::Status;
 use quita_ports::SinkError;
 
 use crate::bank::{Answer, settled};
-use crate::orders::{CENTS, card, id, pix};
+use crate::orders::{CENTS, card, id, pix, pix_for};
 use crate::store::{Fault, Op};
 use crate::world::{World, pass_ms};
 
@@ -201,11 +201,28 @@ fn a_notice_that_could_not_be_finished_is_worked_again_and_changes_nothing() {
     let world = World::new();
     world.live(async {
         let node = world.node();
-        node.created(pix(1)).await;
         world.store.once(Op::FinishNotices, Fault::Unavailable);
         node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
+        node.created(pix(1)).await;
         node.settle().await;
         assert_eq!(node.stored(id(1)).history.len(), 2);
+    });
+}
+
+#[test]
+fn a_fact_that_its_payment_can_learn_is_one_write_and_needs_no_inbox() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        let created = node.created(pix_for(1, None)).await;
+        let paid = || node.notice("e1", id(1), settled(id(1), CENTS));
+        assert_eq!(node.payments.submit(paid()).await, Ok(true));
+        let stored = node.stored(id(1));
+        assert_eq!((stored.status(), stored.revision), (Status::Paid, created.revision + 1));
+        assert_eq!(node.payments.submit(paid()).await, Ok(false), "it is known");
+        assert_eq!(node.stored(id(1)).revision, stored.revision);
+        assert_eq!(world.store.called(Op::PutNotices), 0);
+        node.settle().await;
     });
 }
 
@@ -215,7 +232,9 @@ fn a_notice_that_was_not_stored_was_not_taken() {
     world.live(async {
         let node = world.node();
         node.created(pix(1)).await;
-        world.store.once(Op::PutNotices, Fault::Unavailable);
+        for op in [Op::Commit, Op::PutNotices] {
+            world.store.once(op, Fault::Unavailable);
+        }
         let paid = || node.notice("e1", id(1), settled(id(1), CENTS));
         assert!(matches!(node.payments.submit(paid()).await, Err(SinkError::Store(_))));
         pass_ms(10_000).await;

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use quita_domain::delivery::DeliveryState;
 use quita_domain::operation::{OperationRequest, RequestedOperation};
 use quita_domain::status::Status;
 use uuid::Uuid;
 
 use crate::access::owner;
 use crate::bank::Answer;
-use crate::orders::{card, id, pix};
+use crate::orders::{card, id, pix, pix_for};
 use crate::trace::Mark::Charged;
 use crate::world::{World, pass_ms};
 
@@ -46,6 +47,24 @@ fn a_transaction_that_is_asked_for_stays() {
         }
         assert_eq!(node.metric("quita_actor_started_total", "transaction"), 1);
         assert_eq!(world.store.reads().len(), 0);
+        node.settle().await;
+    });
+}
+
+#[test]
+fn a_transaction_whose_event_was_confirmed_stays_until_that_is_stored() {
+    let world = World::new().with_limits(|limits| limits.idle_after = Duration::from_secs(1));
+    world.live(async {
+        let node = world.node();
+        let created = node.created(pix(1)).await;
+        pass_ms(3_000).await;
+        let before = node.stored(id(1));
+        assert_eq!((before.revision, before.outbox[0].state), (created.revision, DeliveryState::Pending));
+        assert_eq!(node.live("transaction"), 1);
+        pass_ms(3_000).await;
+        let after = node.stored(id(1));
+        assert_eq!((after.revision, after.outbox[0].state), (created.revision + 1, DeliveryState::Delivered));
+        assert_eq!(node.live("transaction"), 0);
         node.settle().await;
     });
 }
@@ -145,11 +164,11 @@ fn many_that_are_idle_at_once_all_leave_and_one_that_is_at_work_later() {
     world.live(async {
         let node = world.node();
         for number in 1..=500 {
-            drop(node.begin(pix(number)));
+            drop(node.begin(pix_for(number, None)));
         }
         pass_ms(500).await;
         world.bank.next([Answer::after_ms(4_000, Answer::Takes)]);
-        let waiting = node.begin(pix(501));
+        let waiting = node.begin(pix_for(501, None));
         pass_ms(2_500).await;
         assert!((1..=2).contains(&node.live("transaction")), "{}", node.live("transaction"));
         assert!(waiting.await.unwrap().is_ok());

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::access::owner;
 use crate::bank::{Answer, notified, settled};
-use crate::orders::{CENTS, card, id, keyed, pix};
+use crate::orders::{CENTS, card, id, keyed, pix, pix_for};
 use crate::store::{Fault, Op};
 use crate::trace::Mark::{Asked, Charged};
 use crate::world::{Node, World, pass_ms};
@@ -95,7 +95,6 @@ fn a_notice_that_the_broken_store_did_not_keep_stops_the_accepting_too() {
     let world = World::new();
     world.live(async {
         let node = world.node();
-        node.created(pix(1)).await;
         world.store.once(Op::PutNotices, Fault::Broken);
         let notice = node.notice("e1", id(1), settled(id(1), CENTS));
         node.payments.submit(notice).await.unwrap_err();
@@ -433,7 +432,7 @@ fn a_write_that_lands_after_it_was_given_up_is_not_overlooked_by_the_only_writer
     let world = World::with_sole_writer();
     world.live(async {
         let node = world.node();
-        node.created(pix(1)).await;
+        node.created(pix_for(1, None)).await;
         pass_ms(1_000).await;
         world.store.once(Op::Commit, Fault::Slow(Duration::from_secs(15)));
         let cancel =

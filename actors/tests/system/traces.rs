@@ -53,7 +53,6 @@ call
               webhook
             front execute
               transaction execute
-                journal commit
   front await
     transaction await
 ";
@@ -148,14 +147,11 @@ fn a_notice_in_process_stays_in_the_trace_that_it_came_with() {
     });
     let expected = "\
 call
-  inbox submit
-    bring notice
-      front execute
-        transaction execute
-          journal commit
+  front execute
+    transaction execute
+      journal commit
 ";
     assert_eq!(recorder.tree(trace_of(&recorder, 0)), expected);
-    assert_eq!(recorder.named("store notices").len(), 1);
 }
 
 #[test]

@@ -21,6 +21,8 @@ const MAX_STATEMENTS: usize = 100_000;
 
 /// The code for a taken `_id`.
 const DUPLICATE_KEY: i32 = 11_000;
+/// The code for an update that would change an `_id`: see [`super::payments`].
+const IMMUTABLE_FIELD: i32 = 66;
 
 pub(super) type Outcome = Result<(), WriteError>;
 
@@ -180,7 +182,7 @@ fn judge(reply: &Document, count: usize) -> Vec<Outcome> {
         let outcome = place.and_then(|place| outcomes.get_mut(place));
         if let Some(outcome) = outcome {
             *outcome = Err(match error.get_i32("code") {
-                Ok(DUPLICATE_KEY) => WriteError::Conflict,
+                Ok(DUPLICATE_KEY | IMMUTABLE_FIELD) => WriteError::Conflict,
                 code => WriteError::NotWritten(StoreError::Unavailable(refusal(code.unwrap_or(0)))),
             });
         }

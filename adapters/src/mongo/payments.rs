@@ -1,7 +1,7 @@
 //! Payments: the journal's batch as two commands side by side, lookups, lists, what is due.
 
 use async_trait::async_trait;
-use bson::{Bson, Document, RawDocument, doc};
+use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
 use futures_util::future::join;
 use mongodb::Database;
 use mongodb::options::FindOptions;
@@ -19,6 +19,7 @@ use uuid::Uuid;
 
 use super::MongoStore;
 use super::batch::{self, Outcome};
+use super::difference::Difference;
 use super::failure::{LIST_TIME_OUT, within_time};
 use super::indexes::{BY_AMOUNT, BY_CARD, DUE, OUTBOX, PAYMENTS, named};
 use super::listing::{self, Listing};
@@ -98,12 +99,51 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// The whole document if the guard still holds; see [`batch`].
+/// A guarded write; see [`batch`].
 #[derive(Serialize)]
 struct Statement<'a> {
     q: Guard,
-    u: Envelope<'a>,
+    u: Change<'a>,
     upsert: bool,
+}
+
+/// What is written if the guard still holds.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Change<'a> {
+    Whole(Box<Envelope<'a>>),
+    Fields(Fields),
+}
+
+/// What differs. If there is nothing to be changed, because the guard is stale or somebody deleted the document, it is to
+/// be inserted under an `_id` that is not the one that was looked for: the server refuses that, and names the statement.
+#[derive(Serialize)]
+struct Fields {
+    #[serde(rename = "$set")]
+    set: RawDocumentBuf,
+    #[serde(rename = "$unset", skip_serializing_if = "is_empty")]
+    unset: RawDocumentBuf,
+    #[serde(rename = "$setOnInsert")]
+    never: Document,
+}
+
+fn is_empty(document: &RawDocumentBuf) -> bool {
+    document.is_empty()
+}
+
+impl<'a> Change<'a> {
+    fn of(write: &'a Write) -> Self {
+        let whole = || Box::new(Envelope::of(&write.payment));
+        let before = write.before.as_ref().filter(|before| before.revision == write.expected_revision);
+        let fields = before.and_then(|before| fields_between(before, &write.payment));
+        fields.map_or_else(|| Self::Whole(whole()), Self::Fields)
+    }
+}
+
+fn fields_between(before: &Payment, after: &Payment) -> Option<Fields> {
+    let encode = |payment| bson::serialize_to_raw_document_buf(&Envelope::of(payment)).ok();
+    let Difference { set, unset } = Difference::between(&encode(before)?, &encode(after)?).ok()?;
+    Some(Fields { set, unset, never: doc! { "_id": "never inserted" } })
 }
 
 #[derive(Serialize)]
@@ -115,8 +155,8 @@ struct Guard {
 
 impl<'a> Statement<'a> {
     fn of(write: &'a Write) -> Self {
-        let u = Envelope::of(&write.payment);
-        Self { q: Guard { id: u.id, revision: signed(write.expected_revision) }, u, upsert: true }
+        let (id, revision) = (binary(write.payment.id.uuid()), signed(write.expected_revision));
+        Self { q: Guard { id, revision }, u: Change::of(write), upsert: true }
     }
 }
 

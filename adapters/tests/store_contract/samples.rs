@@ -200,12 +200,17 @@ pub fn answered(payment: &Payment, delivery: u32, status: u16, at: i64) -> Payme
 
 /// The write that makes a new payment known.
 pub fn insert(payment: &Payment) -> Write {
-    Write { payment: Arc::new(payment.clone()), expected_revision: 0 }
+    Write { payment: Arc::new(payment.clone()), expected_revision: 0, before: None }
 }
 
 /// The write that follows on what went before it.
 pub fn replace(payment: &Payment) -> Write {
-    Write { payment: Arc::new(payment.clone()), expected_revision: payment.revision - 1 }
+    Write { payment: Arc::new(payment.clone()), expected_revision: payment.revision - 1, before: None }
+}
+
+/// The same by a writer that holds what went before it.
+pub fn follow(before: &Payment, payment: &Payment) -> Write {
+    Write { before: Some(Arc::new(before.clone())), ..replace(payment) }
 }
 
 /// A notice about nobody's payment.

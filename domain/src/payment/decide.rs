@@ -7,7 +7,7 @@ use super::report::Origin;
 use super::schedule::{spread, spread_upwards};
 use super::{Change, Discrepancy, Payment, Refusal};
 use crate::acquiring::{ChargeAnswer, Fact, OperationAnswer};
-use crate::delivery::{DeliveryAttempt, Lease};
+use crate::delivery::{Confirmation, DeliveryAttempt, Lease};
 use crate::identity::AcquirerName;
 use crate::operation::{OperationRequest, Verdict};
 use crate::routing::CardTries;
@@ -210,8 +210,23 @@ impl Payment {
     /// # Errors
     /// A [`Refusal`] when a merchant asks for what the payment does not allow.
     pub fn decide(&self, command: Command, context: &Context) -> Result<Decision, Refusal> {
+        self.decide_with(&[], command, context)
+    }
+
+    /// The same, knowing of confirmations that are not stored yet. They go into the write that follows from the command;
+    /// a command that changes nothing makes none for them.
+    ///
+    /// # Errors
+    /// As [`Payment::decide`].
+    pub fn decide_with(
+        &self,
+        confirmed: &[Confirmation],
+        command: Command,
+        context: &Context,
+    ) -> Result<Decision, Refusal> {
         let mut draft = Draft::new(self.clone(), *context);
         draft.pull_due_times_in();
+        draft.confirm(confirmed);
         let origin = Origin::of(&command);
         match command {
             Command::ChargeAnswered { attempt, answer } => draft.charge_answered(attempt, answer),
@@ -310,6 +325,11 @@ impl Draft {
     fn count_version(&mut self) {
         let state = self.payment.state_mut();
         state.version = state.version.saturating_add(1);
+    }
+
+    /// What changed until now is no reason for a write.
+    pub(super) const fn wait_for_a_reason(&mut self) {
+        self.has_changed = false;
     }
 
     /// Something changed that is only ours: it has to be written.

@@ -1,13 +1,36 @@
 //! Telling the merchant: claiming deliveries, and what came of them.
 
 use super::decide::Draft;
-use super::{Change, Effect, Refusal};
-use crate::delivery::{DeliveryAttempt, DeliveryState, Lease};
+use super::{Change, Effect, Payment, Refusal};
+use crate::delivery::{Confirmation, DeliveryAttempt, DeliveryState, Lease};
 use crate::time::Timestamp;
 use crate::webhook::schedule;
 
 /// Deliveries that one payment may hold, redeliveries included.
 const MAX_DELIVERIES: usize = 200;
+
+/// How long a lease must still last for its delivery's confirmation to wait, in milliseconds. Longer than any
+/// confirmation waits, by more than the clocks of two nodes may differ.
+const CONFIRMED_WITHIN_MS: u64 = 10_000;
+
+impl Payment {
+    /// Whether a receiver's confirmation may wait for the next write: nothing follows from it, for it is the last delivery
+    /// that is open but for those that are `confirmed` already; and its lease keeps others from sending it again meanwhile.
+    /// Lost with the process, it leads to one more delivery of the same event.
+    pub fn may_wait(&self, confirmed: &[Confirmation], new: &Confirmation, now: Timestamp) -> bool {
+        let is_known = |place: usize| {
+            let is_it = |known: &Confirmation| usize::try_from(known.delivery) == Ok(place);
+            is_it(new) || confirmed.iter().any(is_it)
+        };
+        let mut open = self.outbox.iter().enumerate();
+        let is_last =
+            open.all(|(place, delivery)| delivery.state != DeliveryState::Pending || is_known(place));
+        let place = usize::try_from(new.delivery).unwrap_or(usize::MAX);
+        let lease_ends = self.outbox.get(place).and_then(|delivery| delivery.next_attempt_at);
+        let is_leased = lease_ends.is_some_and(|at| at >= now.plus_ms(CONFIRMED_WITHIN_MS));
+        new.attempt.is_confirmed() && is_last && is_leased
+    }
+}
 
 impl Draft {
     /// Claims every delivery that may go out now, until the end of its lease. `held` are leases of the caller's own, which
@@ -44,6 +67,14 @@ impl Draft {
         if is_gone {
             self.make(Change::ReceiverGone);
         }
+    }
+
+    /// Receivers have confirmed these. Where somebody else has stored how a delivery ended, that stands.
+    pub(super) fn confirm(&mut self, confirmed: &[Confirmation]) {
+        for Confirmation { delivery, attempt } in confirmed {
+            self.delivery_answered(*delivery, attempt.clone());
+        }
+        self.wait_for_a_reason();
     }
 
     /// The merchant wants an event again: a new delivery of it, outside of the order.

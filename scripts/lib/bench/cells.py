@@ -5,6 +5,7 @@ import time
 import uuid
 
 import machine
+import server
 from bench import EMBEDDED, FLOOR, MONGODB, PLAIN, TUNED, Meter
 from processes import Spinners
 
@@ -103,6 +104,7 @@ class Rounds:
         bench, receiver = self.bench, self.bench.receiver
         receiver.reset()
         machine.wait_until_quiet(3)
+        work = server.Work(service.store) if service.uses_mongod else None
         meter = Meter(bench, service)
         report = bench.load(service, *arguments, "--create", bench.bodies.told, name="told")
         self.wait_for_events(receiver, 2 * report["created"])
@@ -110,7 +112,7 @@ class Rounds:
         costs = meter.read(report["created"], report["own_cpu_seconds"])
         seen = receiver.report()
         took = ((seen["last_us"] or 0) - report["begun_us"]) / 1e6
-        report.update(took_seconds=took, events=seen)
+        report.update(took_seconds=took, events=seen, stored=work and work.read(report["created"]))
         if cell == TOLD:
             report.update(create_rate=report["rate"], rate=report["created"] / took)
         self.check_events(cell, service, report, receiver.events())

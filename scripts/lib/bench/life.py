@@ -7,7 +7,7 @@ from figures import Spread
 
 ROUNDS = 5
 STORES = ((MONGODB, "mongodb"), (EMBEDDED, "sqlite"))
-HEAD = ["", "a second: median (least–greatest)", "service µs", "mongod µs"]
+HEAD = ["", "a second: median (least–greatest)", "service µs", "mongod µs", *report.STORED]
 
 
 class Lives(Rounds):
@@ -41,5 +41,5 @@ def table(measured):
             if found:
                 cpu = lambda process: report.median(found, lambda one: one["cpu_us"].get(process))
                 rate = report.with_spread(Spread(one["rate"] for one in found))
-                rows.append([f"{name}, {build}", rate, cpu("service"), cpu("mongod")])
+                rows.append([f"{name}, {build}", rate, cpu("service"), cpu("mongod"), *report.stored(found)])
     return report.table(HEAD, rows)

@@ -3,14 +3,13 @@
 import os
 import platform
 import statistics
-import subprocess
-import sys
 import time
+
+import server
 
 TICK_SECONDS = 1 / os.sysconf("SC_CLK_TCK")
 SYNCS = 300
 QUIET_SHARE = 0.1
-MONGO_COMMAND = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "mongo_command.py")
 
 
 def text_of(path):
@@ -81,13 +80,11 @@ def description(mongod_host):
     lines = [line.split(":", 1) for line in text_of("/proc/cpuinfo").split("\n") if ":" in line]
     models = [value.strip() for name, value in lines if name.strip() == "model name"]
     memory = int(text_of("/proc/meminfo").split("MemTotal:")[1].split()[0])
-    asked = [sys.executable, "-I", MONGO_COMMAND, mongod_host, '{"buildInfo": 1}', "version"]
-    mongod = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
     return {
         "cpu": models[0] if models else platform.machine(),
         "cores": os.cpu_count(),
         "memory_gib": round(memory / 1024 / 1024),
         "kernel": platform.release().split("-")[0],
-        "mongod": mongod or "unknown",
+        "mongod": server.ask(mongod_host, {"buildInfo": 1}).get("version", "unknown"),
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
     }

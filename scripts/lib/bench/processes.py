@@ -103,7 +103,7 @@ class Quita(Process):
     """The service as it is run, with everything at its default but the addresses and the store."""
 
     def __init__(self, name, program, directory, store):
-        self.name, self.uses_mongod = name, store.startswith("mongodb")
+        self.name, self.store, self.uses_mongod = name, store, store.startswith("mongodb")
         self.port, self.ops, self.key, self.mode = free_port(), free_port(), None, "test"
         listen = ["--listen", f"127.0.0.1:{self.port}", "--ops-listen", f"127.0.0.1:{self.ops}"]
         super().__init__(directory, [program, "serve", "--rate-limit", "0", *listen], {"QUITA_STORE": store})

@@ -8,6 +8,8 @@ from figures import Spread
 
 SERVICES = [FLOOR, PLAIN, TUNED, MONGODB, EMBEDDED]
 PROCESSES = ["service", "mongod", "generator", "receiver"]
+# What MongoDB did for one payment.
+STORED = ["documents written", "oplog bytes", "index moves"]
 
 
 def number(value, unit=""):
@@ -73,8 +75,14 @@ def cell_row(cell, service, found):
     return row + [f"{Spread(one['busy'] for one in found).median:.0%}"]
 
 
+def stored(found):
+    """A text for each of `STORED`, for one payment."""
+    of = lambda what: lambda one: one["stored"] and one["stored"][what]
+    return [median(found, of(what)) for what in ("documents", "oplog_bytes", "index_moves")]
+
+
 def events_table(measured):
-    head = ["what", "payments", "events", "repeats", "lag p50 ms", "lag p99 ms"]
+    head = ["what", "payments", "events", "repeats", "lag p50 ms", "lag p99 ms", *STORED]
     rows = []
     for cell in (TOLD, OPEN_TOLD):
         for service in (MONGODB, EMBEDDED):
@@ -86,6 +94,7 @@ def events_table(measured):
             rows.append([
                 f"{cell}: {service}", total(lambda one: one["created"]), total(lambda one: one["events"]["distinct"]),
                 total(lambda one: one["events"]["repeats"]), median(found, lag("p50")), median(found, lag("p99")),
+                *stored(found),
             ])
     return table(head, rows) if rows else ""
 
