@@ -1,4 +1,4 @@
-//! Signing in and out, and choosing a language.
+//! The form for signing in, where it leads to, and choosing a language.
 
 use std::net::IpAddr;
 
@@ -13,6 +13,7 @@ use quita_adapters::system::random_bytes;
 use quita_domain::people::Origin;
 use quita_domain::secret::Secret;
 use serde::Deserialize;
+use url::{Url, form_urlencoded};
 
 use super::answer::see_other_with;
 use super::cookies::{Cookies, form_token};
@@ -97,15 +98,25 @@ pub(crate) async fn keep_language(
     let belongs_to = [cookies.session(request), cookies.visit(request)];
     let form = Form::read(request, payload, belongs_to.iter().flatten()).await?;
     let language = Language::parse(form.text("language")).ok_or(Failure::NotFound)?;
-    let referer = request.headers().get(REFERER).and_then(|referer| referer.to_str().ok());
-    let page = referer.and_then(|referer| url::Url::parse(referer).ok());
-    let address = page.map(|page| match page.query() {
+    let address = referring_page(request).map(|page| match page.query() {
         Some(query) => format!("{}?{query}", page.path()),
         None => page.path().to_owned(),
     });
     let root = PageContext::current().console.root();
     let back = own_address(root, address.as_deref().unwrap_or_default());
     Ok(see_other_with(cookies.keep_language(language), back))
+}
+
+/// The page that a request came from.
+pub(super) fn referring_page(request: &HttpRequest) -> Option<Url> {
+    let referer = request.headers().get(REFERER)?.to_str().ok()?;
+    Url::parse(referer).ok()
+}
+
+/// A page that leads on to another one.
+pub(crate) fn with_next(page: &str, next: &str) -> String {
+    let query = form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
+    format!("{page}?{query}")
 }
 
 /// An address of this console, or its start: never one of another site.

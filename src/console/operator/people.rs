@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::frame::{Frame, Section};
 use super::texts::Texts;
 use super::visitor::{DirectorForm, Operator};
-use super::{OperatorConsole, step_up, words};
+use super::{OperatorConsole, words};
 use crate::console::kit::answer::{Done, html, path_segment, see_other};
 use crate::console::kit::failure::Failure;
 use crate::service::audit::AuditDraft;
@@ -114,7 +114,8 @@ pub(super) async fn create(
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
     let DirectorForm { visitor, form } = sent;
-    step_up::require(&request, &visitor, &form, &console).await?;
+    let holder = visitor.holder(&console).await?;
+    console.accounts.require_recent_proof(&request, &holder, &form).await?;
     let texts = &Texts::current().people;
     let login = Login::parse(form.text("email"));
     let login = login.ok_or_else(|| Failure::Unreadable(texts.not_an_email.into()))?;
@@ -167,7 +168,8 @@ pub(super) async fn act(
     let DirectorForm { visitor, form } = sent;
     let (login, verb) = path.into_inner();
     let person = another(&visitor, &login, &console).await?;
-    step_up::require(&request, &visitor, &form, &console).await?;
+    let holder = visitor.holder(&console).await?;
+    console.accounts.require_recent_proof(&request, &holder, &form).await?;
     let (draft, done) = match verb {
         Verb::Reset => {
             let password = console.people.reset_operator_password(&person.login).await?;

@@ -36,12 +36,6 @@ group! {
         not_an_email: "Este e-mail não é válido.", "This is not an e-mail address.";
         not_yourself: "O próprio papel não se muda, nem se remove a própria conta: peça a outro dono.",
             "Nobody changes the own role or removes the own account: ask another owner.";
-        current_password: "Senha atual", "Current password";
-        new_password: "Senha nova", "New password";
-        change_password: "Mudar senha", "Change password";
-        change_password_hint: "De 15 a 256 caracteres. Suas outras sessões terminam.",
-            "15 to 256 characters. Your other sessions end.";
-        password_changed: "Senha mudada. Suas outras sessões terminaram.", "Password changed. Your other sessions have ended.";
         factor: "Duas etapas", "Second factor";
         reset_factor: "Desativar duas etapas", "Reset second factor";
         factor_question: "Desativar a verificação em duas etapas de {login}?", "Reset the second factor of {login}?";

@@ -39,12 +39,6 @@ group! {
         removed: "Pessoa removida.", "Person removed.";
         role_changed: "Papel mudado.", "Role changed.";
         factor_removed: "Segundo fator removido.", "Second factor removed.";
-        new_password: "Senha nova", "New password";
-        current_password: "Senha atual", "Current password";
-        change_password: "Mudar senha", "Change password";
-        password_hint: "De 15 a 256 caracteres; uma frase serve bem. Suas outras sessões terminam.",
-            "15 to 256 characters; a sentence serves well. Your other sessions end.";
-        password_changed: "Senha mudada. Suas outras sessões terminaram.", "Password changed. Your other sessions have ended.";
         first_title: "O primeiro operador", "The first operator";
         first_lead: "Ninguém opera este serviço ainda. Com a senha da configuração se cria o primeiro operador; depois disso ela não abre mais nada.",
             "Nobody operates this service yet. The password of the configuration makes the first operator; after that it opens nothing.";
