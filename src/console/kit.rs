@@ -17,6 +17,7 @@ pub(super) mod frame;
 pub(super) mod guard;
 pub(super) mod language;
 pub(super) mod live;
+pub(super) mod people;
 pub(super) mod proof;
 pub(super) mod shown;
 pub(super) mod sign_in;

@@ -5,15 +5,12 @@ use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
 use super::OperatorConsole;
-use super::frame::{Frame, Section};
+use super::frame::{BASE, Frame, Section};
 use super::visitor::{Operator, OwnForm};
 use crate::console::kit::accounts::AccountPart;
 use crate::console::kit::answer::{Done, html};
 use crate::console::kit::failure::Failure;
 use crate::console::kit::sign_in::Wanted;
-
-/// What the addresses of this console begin with.
-const BASE: &str = "";
 
 #[derive(Template)]
 #[template(path = "console/operator/account.html")]

@@ -3,6 +3,7 @@
 use quita_domain::audit::AuditAction;
 use quita_domain::people::{Credentials, Login, Operator, SessionOf, User};
 use quita_domain::secret_key::SecretPlace;
+use quita_domain::time::Timestamp;
 use quita_ports::{PeopleStore, StoreError};
 
 use crate::service::audit::AuditDraft;
@@ -17,6 +18,12 @@ pub trait Someone: Clone + PartialEq + Send + Sync + Sized + 'static {
 
     /// The same, to be changed.
     fn credentials_mut(&mut self) -> &mut Credentials;
+
+    /// What they may do, as the command line spells it.
+    fn role(&self) -> &'static str;
+
+    /// When they were made.
+    fn created_at(&self) -> Timestamp;
 
     /// What their session notes of them.
     fn session_of(&self) -> SessionOf;
@@ -57,6 +64,14 @@ macro_rules! signs_in_as {
 
         fn credentials_mut(&mut self) -> &mut Credentials {
             &mut self.credentials
+        }
+
+        fn role(&self) -> &'static str {
+            self.role.as_str()
+        }
+
+        fn created_at(&self) -> Timestamp {
+            self.created_at
         }
 
         fn session_of(&self) -> SessionOf {
