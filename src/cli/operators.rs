@@ -74,7 +74,6 @@ pub(super) async fn run(command: OperatorsCommand) -> Result<(), Failure> {
                     "There is nobody yet; `quita users operators create --email ADDRESS` makes one.",
                 );
             }
-            let line = |each: &Operator| line(each, each.role.as_str(), each.created_at);
             operators.iter().try_for_each(|operator| output::result(&line(operator)))
         }
         OperatorsCommand::SetRole(SetRole { operator: One { email, store }, role }) => {

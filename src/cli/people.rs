@@ -6,7 +6,6 @@ use clap::Args;
 use quita_adapters::system::SystemClock;
 use quita_domain::people::Login;
 use quita_domain::secret::Secret;
-use quita_domain::time::Timestamp;
 
 use super::audited;
 use super::beside::Beside;
@@ -54,11 +53,11 @@ pub(super) fn show_once(password: &Secret<String>) -> Result<(), Failure> {
 }
 
 /// Somebody in columns that tabs separate.
-pub(super) fn line(person: &impl Someone, role: &str, created_at: Timestamp) -> String {
+pub(super) fn line(person: &impl Someone) -> String {
     let login = output::printable(person.login().as_str());
     let has_factor = person.credentials().second_factor.is_some();
     let factor = if has_factor { "second factor" } else { "password only" };
-    format!("{login}\t{role}\t{factor}\tmade {created_at}")
+    format!("{login}\t{}\t{factor}\tmade {}", person.role(), person.created_at())
 }
 
 pub(super) fn login(text: &str) -> Result<Login, String> {

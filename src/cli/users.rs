@@ -14,7 +14,7 @@ use super::output;
 use super::people::{Office, One, line, login, show_once};
 use crate::service::audit::AuditDraft;
 use crate::service::holdings::Holdings;
-use crate::service::people::Someone;
+use crate::service::people::{PeopleError, Someone};
 
 /// What is done with users.
 #[derive(Debug, Subcommand)]
@@ -91,9 +91,13 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
             let office = Office::open(store).await?;
             let merchant = MerchantId::new(merchant);
             let (people, login) = (&office.people, email.clone());
-            let password = match own {
-                true => people.create_own(merchant.clone(), login, role).await?,
-                false => people.create(merchant.clone(), login, role).await?,
+            let made = match own {
+                true => people.create_own(merchant.clone(), login, role).await,
+                false => people.create(merchant.clone(), login, role).await,
+            };
+            let password = match made {
+                Ok(password) => password,
+                Err(error) => return Err(refused(&office, error).await),
             };
             let draft = AuditDraft::of(&merchant, AuditAction::UserCreated, &email).after(role.as_str());
             office.note(draft).await;
@@ -106,7 +110,7 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
                     "There is nobody yet; `quita users create --merchant NAME --email ADDRESS` makes one.",
                 );
             }
-            users.iter().try_for_each(|user| output::result(&line(user, user.role.as_str(), user.created_at)))
+            users.iter().try_for_each(|user| output::result(&line(user)))
         }
         UsersCommand::SetRole(SetRole { user: One { email, store }, role }) => {
             let office = Office::open(store).await?;
@@ -134,6 +138,19 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
         }
         UsersCommand::Remove(removal) => remove(removal).await,
         UsersCommand::Operators(command) => operators::run(command).await,
+    }
+}
+
+/// Why somebody could not be made. Another merchant's owner may have taken the login: whoever runs commands is told
+/// whose it is, and how it becomes free.
+async fn refused(office: &Office, error: PeopleError) -> Failure {
+    let PeopleError::Taken(login) = &error else { return error.into() };
+    match office.people.find(login).await {
+        Ok(user) => Failure::failed(format!(
+            "{login} is taken by a user of {}; `quita users remove {login}` makes it free",
+            output::printable(user.merchant.as_str())
+        )),
+        Err(_) => error.into(),
     }
 }
 
