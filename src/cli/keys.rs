@@ -7,7 +7,7 @@ use quita_adapters::system::SystemClock;
 use quita_domain::access::{ApiKey, Scope};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
-use quita_domain::time::Timestamp;
+use quita_domain::time::{Timestamp, millis_in};
 use quita_ports::Clock;
 
 use super::audited;
@@ -180,7 +180,7 @@ fn lifetime(text: &str) -> Result<Lifetime, String> {
 
 fn end_in_words(lifetime: Lifetime) -> String {
     let Some(life) = lifetime.0 else { return "It never ends.".into() };
-    let ends = SystemClock.now().plus_ms(u64::try_from(life.as_millis()).unwrap_or(u64::MAX));
+    let ends = SystemClock.now().plus_ms(millis_in(life));
     format!("It ends {ends}.")
 }
 

@@ -9,6 +9,7 @@ use quita_adapters::system::{SystemClock, SystemIds};
 use quita_domain::audit::AuditAction;
 use quita_domain::document::{Document, DocumentType};
 use quita_domain::identity::{MerchantId, TransactionId};
+use quita_domain::time::millis_in;
 use quita_ports::{StoreError, WholeStore};
 
 use super::audited;
@@ -102,7 +103,7 @@ struct Desk {
 
 impl Desk {
     fn new(store: Arc<dyn WholeStore>, audit: Audit, paid_before: Duration, changes_nothing: bool) -> Self {
-        let paid_for_ms = u64::try_from(paid_before.as_millis()).unwrap_or(u64::MAX);
+        let paid_for_ms = millis_in(paid_before);
         let eraser = Eraser::new(store, (Arc::new(SystemClock), Arc::new(SystemIds)), paid_for_ms);
         let eraser = if changes_nothing { eraser.that_only_counts() } else { eraser };
         Self { eraser, audit, changes_nothing }
