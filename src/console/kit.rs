@@ -1,6 +1,7 @@
 //! What both consoles are made of: what surrounds a page, forms and sessions, languages and numbers, live parts.
 
 pub(super) mod accounts;
+pub(super) mod addresses;
 pub(super) mod answer;
 pub(super) mod assets;
 pub(super) mod attempts;

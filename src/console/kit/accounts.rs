@@ -17,12 +17,12 @@ use quita_domain::audit::AuditAction;
 use quita_domain::secret::Secret;
 use quita_ports::Clock;
 
+use super::addresses::own_address;
 use super::attempts::Attempts;
 use super::console_kind::ConsoleKind;
 use super::cookies::Cookies;
 use super::devices::Devices;
 use super::failure::Failure;
-use super::sign_in::own_address;
 use crate::config::{Config, Environment};
 use crate::service::audit::{Audit, AuditDraft, Initiator};
 use crate::service::people::{People, SecondFactors, Signed, Someone};

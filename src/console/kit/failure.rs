@@ -10,11 +10,11 @@ use quita_domain::payment::Refusal;
 use quita_ports::StoreError;
 use thiserror::Error;
 
+use super::addresses::with_next;
 use super::confirmation::Confirmation;
 use super::frame::Frame;
 use super::language::Language;
 use super::page_context::PageContext;
-use super::sign_in::with_next;
 use super::texts::Texts;
 use crate::http::request_id;
 use crate::service::people::{PasswordError, PeopleError};

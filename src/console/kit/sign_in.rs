@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{REFERER, USER_AGENT};
+use actix_web::http::header::USER_AGENT;
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
@@ -13,8 +13,8 @@ use quita_adapters::system::random_bytes;
 use quita_domain::people::Origin;
 use quita_domain::secret::Secret;
 use serde::Deserialize;
-use url::{Url, form_urlencoded};
 
+use super::addresses::{own_address, referring_page};
 use super::answer::see_other_with;
 use super::cookies::{Cookies, form_token};
 use super::failure::Failure;
@@ -105,58 +105,4 @@ pub(crate) async fn keep_language(
     let root = PageContext::current().console.root();
     let back = own_address(root, address.as_deref().unwrap_or_default());
     Ok(see_other_with(cookies.keep_language(language), back))
-}
-
-/// The page that a request came from.
-pub(super) fn referring_page(request: &HttpRequest) -> Option<Url> {
-    let referer = request.headers().get(REFERER)?.to_str().ok()?;
-    Url::parse(referer).ok()
-}
-
-/// A page that leads on to another one.
-pub(crate) fn with_next(page: &str, next: &str) -> String {
-    let query = form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
-    format!("{page}?{query}")
-}
-
-/// An address of this console, or its start: never one of another site.
-pub(crate) fn own_address(root: &str, wanted: &str) -> String {
-    let is_plain = wanted.chars().all(|character| character.is_ascii_graphic() && character != '\\');
-    let is_ours = wanted.strip_prefix(root).is_some_and(|rest| {
-        rest.starts_with('/') && !rest.starts_with("//") || (rest.starts_with('?') && !root.is_empty())
-    });
-    if is_plain && is_ours { wanted.to_owned() } else { format!("{root}/") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nobody_is_sent_to_another_site() {
-        for (root, wanted) in [
-            ("/console", "/console/test/payments?status=paid&q=a%20b"),
-            ("/console", "/console/"),
-            ("", "/acquirers"),
-            ("", "/"),
-        ] {
-            assert_eq!(own_address(root, wanted), wanted);
-        }
-        for (root, wanted) in [
-            ("/console", ""),
-            ("/console", "/"),
-            ("/console", "https://evil.example/console/"),
-            ("/console", "//evil.example/console/"),
-            ("/console", "/console.evil.example/"),
-            ("/console", "/console//evil.example"),
-            ("/console", "/console/\r\nSet-Cookie: a=b"),
-            ("/console", "/pay/payments"),
-            ("", "//evil.example"),
-            ("", "/\\evil.example"),
-            ("", "https://evil.example"),
-            ("", "?x"),
-        ] {
-            assert_eq!(own_address(root, wanted), format!("{root}/"), "{wanted}");
-        }
-    }
 }

@@ -6,11 +6,11 @@ use quita_domain::people::Session;
 use quita_domain::time::Timestamp;
 
 use super::{AccountHolder, Accounts};
+use crate::console::kit::addresses::with_next;
 use crate::console::kit::answer::{Done, see_other, see_other_with};
 use crate::console::kit::browser_name::browser_name;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
-use crate::console::kit::sign_in::with_next;
 use crate::console::kit::texts::Texts;
 use crate::service::people::Someone;
 

@@ -8,12 +8,13 @@ use quita_domain::people::{Login, SessionStage};
 use quita_domain::secret::Secret;
 
 use super::{AccountHolder, Accounts, Arrival};
+use crate::console::kit::addresses::with_next;
 use crate::console::kit::answer::{html, see_other, see_other_with, try_again};
 use crate::console::kit::devices::Device;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
 use crate::console::kit::proof::{CodePage, GivenPasswordPage, bare_frame};
-use crate::console::kit::sign_in::{SignInPage, Wanted, origin_of, show_form, with_next};
+use crate::console::kit::sign_in::{SignInPage, Wanted, origin_of, show_form};
 use crate::console::kit::texts::Texts;
 use crate::service::people::{Given, NewSession, PeopleError, Someone};
 use crate::service::refused_sign_ins::Why;

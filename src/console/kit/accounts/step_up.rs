@@ -9,11 +9,11 @@ use actix_web::HttpRequest;
 use quita_domain::audit::AuditAction;
 
 use super::{AccountHolder, Accounts};
+use crate::console::kit::addresses::referring_page;
 use crate::console::kit::confirmation::{Confirmation, PROOF_FIELD};
 use crate::console::kit::cookies::form_token;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
-use crate::console::kit::sign_in::referring_page;
 use crate::service::people::{Given, PeopleError, Someone};
 
 impl Accounts {
