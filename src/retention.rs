@@ -9,7 +9,7 @@ use quita_adapters::system::SystemIds;
 use quita_domain::payment::FINISHED_STATUSES;
 use quita_domain::reconciliation::Source;
 use quita_domain::status::Status;
-use quita_domain::time::DAY_MS;
+use quita_domain::time::{DAY_MS, millis_in};
 use quita_ports::{Clock, RunClaim, StoreError, WholeStore};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use uuid::Uuid;
@@ -63,13 +63,12 @@ impl Retention {
         registry: &Registry,
     ) -> prometheus::Result<Self> {
         let eraser = Eraser::new(store.clone(), (Arc::clone(&clock), Arc::new(SystemIds)), PAID_FOR_MS);
-        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let erased = IntCounter::new(
             "quita_payers_erased_total",
             "Payments whose payer was erased because it was kept for as long as it may be",
         )?;
         registry.register(Box::new(erased.clone()))?;
-        let kept_for_ms = config.retain_personal_data.map(millis);
+        let kept_for_ms = config.retain_personal_data.map(millis_in);
         Ok(Self { eraser, store, clock, kept_for_ms, node: Uuid::now_v7(), erased, is_to_empty: false })
     }
 

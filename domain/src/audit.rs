@@ -23,7 +23,7 @@ pub struct AuditEntry {
     /// Whose matter it is; the operators' when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merchant: Option<MerchantId>,
-    /// Who: the e-mail address of a user, `operator`, or `command line`.
+    /// Who: the e-mail address of a user or an operator, or `command line`.
     pub who: String,
     /// From where: an IP address, or the name of the machine's user for the command line.
     pub from: String,

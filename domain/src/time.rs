@@ -1,6 +1,7 @@
 //! Instants in milliseconds, and the calendar of São Paulo.
 
 use std::fmt;
+use std::time::Duration;
 
 use chrono::{DateTime, FixedOffset, NaiveDate, NaiveDateTime, SecondsFormat, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,11 @@ const SAO_PAULO_BEHIND_MS: i64 = 3 * 3_600_000;
 
 /// A day in milliseconds.
 pub const DAY_MS: u64 = 24 * 3_600_000;
+
+/// A length of time in whole milliseconds.
+pub fn millis_in(length: Duration) -> u64 {
+    u64::try_from(length.as_millis()).unwrap_or(u64::MAX)
+}
 
 /// An instant: milliseconds since 1970-01-01T00:00:00Z. Prints as ISO 8601 with milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -11,7 +11,7 @@ use quita_acquirers::exchange::watched::{LinkError, LinkStatus, TokenOutcome, Wa
 use quita_acquirers::sandbox::{SandboxFactory, SandboxSettings};
 use quita_domain::acquiring::CallFailure;
 use quita_domain::identity::AcquirerName;
-use quita_domain::time::Timestamp;
+use quita_domain::time::{Timestamp, millis_in};
 use quita_ports::{AcquirerFactory, Clock};
 
 use super::Site;
@@ -58,7 +58,7 @@ impl Link {
         let (spec, own_clock) = (acquirer.spec.clone(), Arc::clone(clock));
         let adapter = match &acquirer.adapter {
             AdapterConfig::Sandbox(sandbox) => {
-                let settle_after_ms = u64::try_from(sandbox.settle_after.as_millis()).unwrap_or(u64::MAX);
+                let settle_after_ms = millis_in(sandbox.settle_after);
                 let settings = SandboxSettings { settle_after_ms, ..SandboxSettings::default() };
                 let secrets = site.keyring.notification_secrets(&spec.name, sandbox);
                 Adapter::Sandbox(Arc::new(SandboxFactory::new(spec, settings, secrets, own_clock)))

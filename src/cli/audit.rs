@@ -4,11 +4,10 @@ use clap::{Args, Subcommand};
 use quita_domain::audit::chain::{ChainCheck, ChainFault, ChainKey, ChainPlace};
 use quita_ports::{AuditStore, StoreError};
 
+use super::beside::Beside;
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::output;
-use crate::config::StoreAccess;
-use crate::store::{self, Purpose};
 
 /// Entries read at once.
 const PAGE: usize = 500;
@@ -35,9 +34,9 @@ pub(super) struct Verify {
 pub(super) async fn run(
     AuditCommand::Verify(Verify { continues, store }): AuditCommand,
 ) -> Result<(), Failure> {
-    let StoreAccess { url, secret_keys } = StoreAccess::from_settings(store.settings())?;
-    let store = store::open(&url, Purpose::Maintenance).await?;
-    let Some(key) = secret_keys.strongbox(store.clone()).audit_key().await? else {
+    let beside = Beside::open(store).await?;
+    let url = &beside.url;
+    let Some(key) = beside.strongbox().audit_key().await? else {
         return Err(Failure::failed(format!(
             "{url} has no audit log: nobody ever wrote to it, or its key was deleted."
         )));
@@ -52,7 +51,7 @@ pub(super) async fn run(
             output::note(&fault.to_string());
         }
     };
-    let check = check(store.as_ref(), key.key, continues, tell).await.map_err(Failure::failed)?;
+    let check = check(beside.store.as_ref(), key.key, continues, tell).await.map_err(Failure::failed)?;
     let (read, erased, last) = (check.read(), check.erased(), check.last());
     match faults {
         0 => output::result(&format!("{read} entries, {erased} parts erased, up to {last}")),

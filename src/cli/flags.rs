@@ -22,33 +22,12 @@ pub struct StoreFlags(Values);
 pub struct StoreAccessFlags(Values);
 
 impl ServiceFlags {
-    /// What flags, environment and file say together.
-    pub fn settings(self) -> Settings {
-        Settings::gather(self.0, env::vars_os())
-    }
-}
-
-impl ServiceFlags {
     /// The same with another value of one option.
     #[must_use]
     pub fn with(mut self, option: &'static str, value: String) -> Self {
         self.0.retain(|(name, _)| *name != option);
         self.0.push((option, value));
         self
-    }
-}
-
-impl StoreFlags {
-    /// What flags, environment and file say together.
-    pub fn settings(self) -> Settings {
-        Settings::gather(self.0, env::vars_os())
-    }
-}
-
-impl StoreAccessFlags {
-    /// What flags, environment and file say together.
-    pub fn settings(self) -> Settings {
-        Settings::gather(self.0, env::vars_os())
     }
 }
 
@@ -81,6 +60,13 @@ fn values(matches: &ArgMatches, options: impl Iterator<Item = ConfigOption>) -> 
 /// Makes a set of flags out of a function that yields its options.
 macro_rules! flags_of {
     ($flags:ident, $options:path) => {
+        impl $flags {
+            /// What flags, environment and file say together.
+            pub fn settings(self) -> Settings {
+                Settings::gather(self.0, env::vars_os())
+            }
+        }
+
         impl Args for $flags {
             fn augment_args(command: Command) -> Command {
                 augment(command, $options())

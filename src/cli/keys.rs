@@ -1,26 +1,23 @@
 //! `quita keys`: create, list, revoke.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use quita_actors::Strongbox;
 use quita_adapters::system::SystemClock;
 use quita_domain::access::{ApiKey, Scope};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
-use quita_domain::time::Timestamp;
-use quita_ports::{Clock, WholeStore};
+use quita_domain::time::{Timestamp, millis_in};
+use quita_ports::Clock;
 
 use super::audited;
+use super::beside::Beside;
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::output;
-use crate::config::StoreAccess;
 use crate::config::duration::{DURATION_FORM, parse_duration};
 use crate::service::access::{Access, DEFAULT_APPLICATION, NewKey};
 use crate::service::audit::{Audit, AuditDraft};
-use crate::store::{self, Purpose};
 
 /// What is done with keys.
 #[derive(Debug, Subcommand)]
@@ -106,7 +103,7 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
         }
         KeysCommand::List(list) => {
             let now = SystemClock.now();
-            let keys = beside_service(list.store).await?.0.keys().await?;
+            let keys = Beside::open(list.store).await?.access().keys().await?;
             if keys.is_empty() {
                 output::note("There is no key yet; `quita keys create --merchant NAME` makes one.");
             }
@@ -125,22 +122,10 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Opens the store beside the service, for keys and secrets and for the log of what is done with them.
+/// Keys and secrets, and the log of what is done with them.
 pub(super) async fn office(flags: StoreAccessFlags) -> Result<(Access, Audit), Failure> {
-    let (access, store, strongbox) = beside_service(flags).await?;
-    let audit = Audit::open(store, &strongbox, Arc::new(SystemClock)).await?;
-    Ok((access, audit))
-}
-
-/// The same to look only, which needs no secret key.
-async fn beside_service(
-    flags: StoreAccessFlags,
-) -> Result<(Access, Arc<dyn WholeStore>, Strongbox), Failure> {
-    let StoreAccess { url, secret_keys } = StoreAccess::from_settings(flags.settings())?;
-    let store = store::open(&url, Purpose::Maintenance).await?;
-    let strongbox = secret_keys.strongbox(store.clone());
-    let access = Access::new(store.clone(), strongbox.clone(), Arc::new(SystemClock));
-    Ok((access, store, strongbox))
+    let beside = Beside::open(flags).await?;
+    Ok((beside.access(), beside.audit().await?))
 }
 
 fn scope_names(scopes: &[Scope]) -> String {
@@ -195,7 +180,7 @@ fn lifetime(text: &str) -> Result<Lifetime, String> {
 
 fn end_in_words(lifetime: Lifetime) -> String {
     let Some(life) = lifetime.0 else { return "It never ends.".into() };
-    let ends = SystemClock.now().plus_ms(u64::try_from(life.as_millis()).unwrap_or(u64::MAX));
+    let ends = SystemClock.now().plus_ms(millis_in(life));
     format!("It ends {ends}.")
 }
 

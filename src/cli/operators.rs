@@ -4,10 +4,11 @@ use clap::{Args, Subcommand};
 use quita_domain::audit::AuditAction;
 use quita_domain::people::{Login, Operator, OperatorRole};
 
+use super::beside::Beside;
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::output;
-use super::users::{Office, beside_service, login, show_once};
+use super::people::{Office, One, line, login, show_once};
 use crate::service::audit::AuditDraft;
 
 /// What is done with operators.
@@ -50,24 +51,11 @@ pub(super) struct List {
 /// Which operator, and which role.
 #[derive(Debug, Args)]
 pub(super) struct SetRole {
-    /// With what the operator signs in
-    #[arg(value_parser = login)]
-    email: Login,
+    #[command(flatten)]
+    operator: One,
     /// operator or auditor
     #[arg(value_parser = role)]
     role: OperatorRole,
-    #[command(flatten)]
-    store: StoreAccessFlags,
-}
-
-/// Which operator.
-#[derive(Debug, Args)]
-pub(super) struct One {
-    /// With what the operator signs in
-    #[arg(value_parser = login)]
-    email: Login,
-    #[command(flatten)]
-    store: StoreAccessFlags,
 }
 
 pub(super) async fn run(command: OperatorsCommand) -> Result<(), Failure> {
@@ -80,7 +68,7 @@ pub(super) async fn run(command: OperatorsCommand) -> Result<(), Failure> {
             show_once(&password)
         }
         OperatorsCommand::List(List { store }) => {
-            let operators = beside_service(store).await?.0.operators().await?;
+            let operators = Beside::open(store).await?.people().operators().await?;
             if operators.is_empty() {
                 output::note(
                     "There is nobody yet; `quita users operators create --email ADDRESS` makes one.",
@@ -88,7 +76,7 @@ pub(super) async fn run(command: OperatorsCommand) -> Result<(), Failure> {
             }
             operators.iter().try_for_each(|operator| output::result(&line(operator)))
         }
-        OperatorsCommand::SetRole(SetRole { email, role, store }) => {
+        OperatorsCommand::SetRole(SetRole { operator: One { email, store }, role }) => {
             let office = Office::open(store).await?;
             let before = office.people.set_operator_role(&email, role).await?;
             let draft = AuditDraft::of_operators(AuditAction::OperatorRoleChanged, &email);
@@ -117,14 +105,6 @@ pub(super) async fn run(command: OperatorsCommand) -> Result<(), Failure> {
             Ok(())
         }
     }
-}
-
-/// One operator in columns that tabs separate.
-fn line(operator: &Operator) -> String {
-    let factor =
-        if operator.credentials.second_factor.is_some() { "second factor" } else { "password alone" };
-    let (login, role) = (output::printable(operator.login.as_str()), operator.role.as_str());
-    format!("{login}\t{role}\t{factor}\tmade {}", operator.created_at)
 }
 
 fn role(text: &str) -> Result<OperatorRole, String> {

@@ -9,18 +9,18 @@ use quita_adapters::system::{SystemClock, SystemIds};
 use quita_domain::audit::AuditAction;
 use quita_domain::document::{Document, DocumentType};
 use quita_domain::identity::{MerchantId, TransactionId};
+use quita_domain::time::millis_in;
 use quita_ports::{StoreError, WholeStore};
 
 use super::audited;
+use super::beside::Beside;
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::output;
-use crate::config::StoreAccess;
 use crate::config::duration::{LONG_DURATION_FORM, parse_long_duration};
 use crate::config::store_url::StoreUrl;
 use crate::retention::FORGOTTEN_WITHIN;
 use crate::service::audit::{Audit, AuditDraft};
-use crate::store::{self, Purpose};
 
 /// How often the store is asked to let go of what was replaced: readers of the service may be at it.
 const EMPTYING_TRIES: usize = 3;
@@ -72,11 +72,9 @@ pub(super) async fn run(command: PrivacyCommand) -> Result<(), Failure> {
 
 async fn erase(args: EraseArgs) -> Result<(), Failure> {
     let EraseArgs { whose, paid_before, dry_run, store } = args;
-    let StoreAccess { url, secret_keys } = StoreAccess::from_settings(store.settings())?;
-    let store = store::open(&url, Purpose::Maintenance).await?;
-    let audit =
-        Audit::open(store.clone(), &secret_keys.strongbox(store.clone()), Arc::new(SystemClock)).await?;
-    let desk = Desk::new(store, audit, paid_before, dry_run);
+    let beside = Beside::open(store).await?;
+    let audit = beside.audit().await?;
+    let desk = Desk::new(beside.store, audit, paid_before, dry_run);
     let done = match whose {
         Whose { transaction: Some(id), document: _ } => desk.erase_one(id).await,
         Whose { transaction: None, document: Some(document) } => desk.erase_person(&document).await,
@@ -84,7 +82,7 @@ async fn erase(args: EraseArgs) -> Result<(), Failure> {
     };
     let tally = done?;
     if !dry_run {
-        desk.let_go(&url, tally).await?;
+        desk.let_go(&beside.url, tally).await?;
     }
     let ErasureTally { erased, erased_before, not_finished, left } = tally;
     output::result(&format!("erased {erased}, erased before {erased_before}, not finished {not_finished}"))?;
@@ -105,7 +103,7 @@ struct Desk {
 
 impl Desk {
     fn new(store: Arc<dyn WholeStore>, audit: Audit, paid_before: Duration, changes_nothing: bool) -> Self {
-        let paid_for_ms = u64::try_from(paid_before.as_millis()).unwrap_or(u64::MAX);
+        let paid_for_ms = millis_in(paid_before);
         let eraser = Eraser::new(store, (Arc::new(SystemClock), Arc::new(SystemIds)), paid_for_ms);
         let eraser = if changes_nothing { eraser.that_only_counts() } else { eraser };
         Self { eraser, audit, changes_nothing }

@@ -1,20 +1,20 @@
 //! `quita secrets`: show and rotate the webhook secrets of an application, of one mode.
 
 use clap::{Args, Subcommand};
-use quita_actors::{MovedPeople, SecretKeyError, Strongbox, Unmoved, UnmovedPerson, Which};
+use quita_actors::{MovedPeople, Strongbox, Unmoved, UnmovedPerson, Which};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::Mode;
 
 use super::audited;
+use super::beside::Beside;
 use super::failure::Failure;
 use super::flags::{ServiceFlags, StoreAccessFlags};
 use super::keys::{ApplicationArgs, mode, office};
 use super::output;
 use crate::acquirers::Site;
+use crate::config::Config;
 use crate::config::acquirer::AdapterConfig;
-use crate::config::{Config, StoreAccess};
 use crate::service::audit::AuditDraft;
-use crate::store::{self, Purpose};
 
 /// Applications whose secrets are encrypted anew in one step.
 const REWRAPPED_AT_ONCE: usize = 100;
@@ -94,17 +94,14 @@ pub(super) async fn run(command: SecretsCommand) -> Result<(), Failure> {
 /// Has the store work with the newest secret key, then encrypts with it whatever is encrypted with another. Done again, it
 /// goes on where it ended.
 async fn rewrap(flags: StoreAccessFlags) -> Result<(), Failure> {
-    let StoreAccess { url, secret_keys } = StoreAccess::from_settings(flags.settings())?;
-    let store = store::open(&url, Purpose::Maintenance).await?;
-    let strongbox = secret_keys.strongbox(store);
-    let failed = |error: SecretKeyError| Failure::failed(error.to_string());
-    strongbox.work_with_newest(&secret_keys.id_keys()).await.map_err(failed)?;
-    let newest = secret_keys.newest().id();
+    let beside = Beside::open(flags).await?;
+    let strongbox = beside.strongbox();
+    strongbox.work_with_newest(&beside.secret_keys.id_keys()).await?;
+    let newest = beside.secret_keys.newest().id();
     output::note(&format!("The store works with the secret key {newest}; every node does within 2 s."));
     let (mut place, mut looked_at, mut sealed, mut unmoved) = (None, 0_u64, 0_u64, 0_u64);
     loop {
-        let moved =
-            strongbox.move_page(Which::All, place.as_ref(), REWRAPPED_AT_ONCE).await.map_err(failed)?;
+        let moved = strongbox.move_page(Which::All, place.as_ref(), REWRAPPED_AT_ONCE).await?;
         (looked_at, sealed) =
             (looked_at.saturating_add(moved.looked_at), sealed.saturating_add(moved.sealed));
         for Unmoved { application: (merchant, name), why } in moved.unmoved {
@@ -119,11 +116,11 @@ async fn rewrap(flags: StoreAccessFlags) -> Result<(), Failure> {
             break;
         }
     }
-    if strongbox.move_audit_key(Which::All).await.map_err(failed)? {
+    if strongbox.move_audit_key(Which::All).await? {
         output::note("The key of the audit log is encrypted anew.");
     }
     let people = rewrap_people(&strongbox).await?;
-    strongbox.forget_replaced().await.map_err(failed)?;
+    strongbox.forget_replaced().await?;
     output::note(&format!(
         "{looked_at} webhook secrets were looked at, and {sealed} of them encrypted anew."
     ));
@@ -142,12 +139,10 @@ async fn rewrap(flags: StoreAccessFlags) -> Result<(), Failure> {
 
 /// The second factors of users and operators.
 async fn rewrap_people(strongbox: &Strongbox) -> Result<MovedPeople, Failure> {
-    let failed = |error: SecretKeyError| Failure::failed(error.to_string());
-    let mut all = strongbox.move_operators(Which::All).await.map_err(failed)?;
+    let mut all = strongbox.move_operators(Which::All).await?;
     let mut place = None;
     loop {
-        let moved =
-            strongbox.move_users(Which::All, place.as_ref(), REWRAPPED_AT_ONCE).await.map_err(failed)?;
+        let moved = strongbox.move_users(Which::All, place.as_ref(), REWRAPPED_AT_ONCE).await?;
         all.looked_at = all.looked_at.saturating_add(moved.looked_at);
         all.sealed = all.sealed.saturating_add(moved.sealed);
         all.unmoved.extend(moved.unmoved);

@@ -1,27 +1,20 @@
 //! `quita users`: who may sign in to the merchants' console.
 
-use std::sync::Arc;
-
 use clap::{Args, Subcommand};
-use quita_actors::Strongbox;
-use quita_adapters::system::SystemClock;
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::MerchantId;
 use quita_domain::people::{Login, Role, User};
-use quita_domain::secret::Secret;
-use quita_ports::WholeStore;
 
-use super::audited;
+use super::beside::Beside;
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::keys::name;
 use super::operators::{self, OperatorsCommand};
 use super::output;
-use crate::config::StoreAccess;
-use crate::service::audit::{Audit, AuditDraft};
-use crate::service::holdings::{Holdings, Keyholders};
-use crate::service::people::People;
-use crate::store::{self, Purpose};
+use super::people::{Office, One, line, login, show_once};
+use crate::service::audit::AuditDraft;
+use crate::service::holdings::Holdings;
+use crate::service::people::{PeopleError, Someone};
 
 /// What is done with users.
 #[derive(Debug, Subcommand)]
@@ -33,9 +26,9 @@ pub(super) enum UsersCommand {
     /// Give a user another role
     SetRole(SetRole),
     /// Give a user a new password, and print it alone; the user's sessions end
-    ResetPassword(OneUser),
+    ResetPassword(One),
     /// Take the second factor away from a user who lost it: the password is enough then, until another is set up
-    ResetFactor(OneUser),
+    ResetFactor(One),
     /// Remove a user, whose sessions end; lists the API keys and webhook secrets that the user was shown
     Remove(Removal),
     /// Operators, who have a console of their own
@@ -75,37 +68,21 @@ pub(super) struct List {
 /// Which user, and which role.
 #[derive(Debug, Args)]
 pub(super) struct SetRole {
-    /// With what the user signs in
-    #[arg(value_parser = login)]
-    email: Login,
+    #[command(flatten)]
+    user: One,
     /// owner, developer or viewer
     #[arg(value_parser = role)]
     role: Role,
-    #[command(flatten)]
-    store: StoreAccessFlags,
-}
-
-/// Which user.
-#[derive(Debug, Args)]
-pub(super) struct OneUser {
-    /// With what the user signs in
-    #[arg(value_parser = login)]
-    email: Login,
-    #[command(flatten)]
-    store: StoreAccessFlags,
 }
 
 /// Whom to remove, and with what.
 #[derive(Debug, Args)]
 pub(super) struct Removal {
-    /// With what the user signs in
-    #[arg(value_parser = login)]
-    email: Login,
+    #[command(flatten)]
+    user: One,
     /// Revoke the API keys that the user made, too
     #[arg(long)]
     revoke_keys: bool,
-    #[command(flatten)]
-    store: StoreAccessFlags,
 }
 
 pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
@@ -114,17 +91,20 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
             let office = Office::open(store).await?;
             let merchant = MerchantId::new(merchant);
             let (people, login) = (&office.people, email.clone());
-            let password = match own {
-                true => people.create_own(merchant.clone(), login, role).await?,
-                false => people.create(merchant.clone(), login, role).await?,
+            let made = match own {
+                true => people.create_own(merchant.clone(), login, role).await,
+                false => people.create(merchant.clone(), login, role).await,
+            };
+            let password = match made {
+                Ok(password) => password,
+                Err(error) => return Err(refused(&office, error).await),
             };
             let draft = AuditDraft::of(&merchant, AuditAction::UserCreated, &email).after(role.as_str());
             office.note(draft).await;
             show_once(&password)
         }
         UsersCommand::List(List { merchant, store }) => {
-            let (people, ..) = beside_service(store).await?;
-            let users = people.users(&MerchantId::new(merchant)).await?;
+            let users = Beside::open(store).await?.people().users(&MerchantId::new(merchant)).await?;
             if users.is_empty() {
                 output::note(
                     "There is nobody yet; `quita users create --merchant NAME --email ADDRESS` makes one.",
@@ -132,28 +112,28 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
             }
             users.iter().try_for_each(|user| output::result(&line(user)))
         }
-        UsersCommand::SetRole(SetRole { email, role, store }) => {
+        UsersCommand::SetRole(SetRole { user: One { email, store }, role }) => {
             let office = Office::open(store).await?;
             let user = office.people.find(&email).await?;
             let before = office.people.set_role(&user.merchant, &email, role).await?;
-            let draft = AuditDraft::of(&user.merchant, AuditAction::UserRoleChanged, &email);
+            let draft = user.draft(AuditAction::UserRoleChanged);
             office.note(draft.before(before.as_str()).after(role.as_str())).await;
             output::note(&format!("{email} is {} now.", role.as_str()));
             Ok(())
         }
-        UsersCommand::ResetPassword(OneUser { email, store }) => {
+        UsersCommand::ResetPassword(One { email, store }) => {
             let office = Office::open(store).await?;
             let user = office.people.find(&email).await?;
             let password = office.people.reset_password(&user.merchant, &email).await?;
-            office.note(AuditDraft::of(&user.merchant, AuditAction::PasswordChanged, &email)).await;
+            office.note(user.draft(AuditAction::PasswordChanged)).await;
             show_once(&password)
         }
-        UsersCommand::ResetFactor(OneUser { email, store }) => {
+        UsersCommand::ResetFactor(One { email, store }) => {
             let office = Office::open(store).await?;
             let user = office.people.find(&email).await?;
             office.people.remove_factor::<User>(&email).await?;
-            office.note(AuditDraft::of(&user.merchant, AuditAction::SecondFactorRemoved, &email)).await;
-            output::note(&format!("{email} has no second factor any more."));
+            office.note(user.draft(AuditAction::SecondFactorRemoved)).await;
+            output::note(&format!("{email} has no second factor now."));
             Ok(())
         }
         UsersCommand::Remove(removal) => remove(removal).await,
@@ -161,20 +141,32 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
     }
 }
 
+/// Why somebody could not be made. Another merchant's owner may have taken the login: whoever runs commands is told
+/// whose it is, and how it becomes free.
+async fn refused(office: &Office, error: PeopleError) -> Failure {
+    let PeopleError::Taken(login) = &error else { return error.into() };
+    match office.people.find(login).await {
+        Ok(user) => Failure::failed(format!(
+            "{login} is taken by a user of {}; `quita users remove {login}` makes it free",
+            output::printable(user.merchant.as_str())
+        )),
+        Err(_) => error.into(),
+    }
+}
+
 /// The keys are revoked first: if something fails in between, the user is still there to be removed again.
-async fn remove(Removal { email, revoke_keys, store }: Removal) -> Result<(), Failure> {
+async fn remove(Removal { user: One { email, store }, revoke_keys }: Removal) -> Result<(), Failure> {
     let office = Office::open(store).await?;
     let user = office.people.find(&email).await?;
     let holdings = office.keyholders.holdings(&user.merchant, &email).await?;
     tell(&holdings, revoke_keys)?;
     if revoke_keys {
-        office.revoke_keys(&user).await?;
+        revoke(&office, &user).await?;
     }
     office.people.remove(&user.merchant, &email).await?;
-    let draft = AuditDraft::of(&user.merchant, AuditAction::UserRemoved, &email);
-    office.note(draft.before(user.role.as_str())).await;
+    office.note(user.draft(AuditAction::UserRemoved).before(user.role.as_str())).await;
     if revoke_keys {
-        office.revoke_keys(&user).await?;
+        revoke(&office, &user).await?;
     }
     output::note(&format!("{email} is removed."));
     Ok(())
@@ -204,61 +196,14 @@ fn tell(holdings: &Holdings, revoke_keys: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Where people are managed beside the service.
-pub(super) struct Office {
-    pub(super) people: People,
-    keyholders: Keyholders,
-    audit: Audit,
-}
-
-impl Office {
-    pub(super) async fn open(flags: StoreAccessFlags) -> Result<Self, Failure> {
-        let (people, store, strongbox) = beside_service(flags).await?;
-        let clock = Arc::new(SystemClock);
-        let keyholders = Keyholders::new(store.clone(), clock.clone());
-        let audit = Audit::open(store, &strongbox, clock).await?;
-        Ok(Self { people, keyholders, audit })
+/// Revokes every key that the user made.
+async fn revoke(office: &Office, user: &User) -> Result<(), Failure> {
+    for key in office.keyholders.revoke(&user.merchant, &user.login, |_| false).await? {
+        let draft = AuditDraft::of(&user.merchant, AuditAction::KeyRevoked, &key.id);
+        office.note(draft.before(format!("made by {}", user.login))).await;
+        output::note(&format!("Key {} is revoked.", key.id));
     }
-
-    async fn revoke_keys(&self, user: &User) -> Result<(), Failure> {
-        for key in self.keyholders.revoke(&user.merchant, &user.login, |_| false).await? {
-            let draft = AuditDraft::of(&user.merchant, AuditAction::KeyRevoked, &key.id);
-            self.note(draft.before(format!("made by {}", user.login))).await;
-            output::note(&format!("Key {} is revoked.", key.id));
-        }
-        Ok(())
-    }
-
-    pub(super) async fn note(&self, draft: AuditDraft) {
-        audited::note(&self.audit, draft).await;
-    }
-}
-
-/// To look only, which needs no secret key.
-pub(super) async fn beside_service(
-    flags: StoreAccessFlags,
-) -> Result<(People, Arc<dyn WholeStore>, Strongbox), Failure> {
-    let StoreAccess { url, secret_keys } = StoreAccess::from_settings(flags.settings())?;
-    let store = store::open(&url, Purpose::Maintenance).await?;
-    let strongbox = secret_keys.strongbox(store.clone());
-    Ok((People::new(store.clone(), Arc::new(SystemClock)), store, strongbox))
-}
-
-pub(super) fn show_once(password: &Secret<String>) -> Result<(), Failure> {
-    output::result(password.expose())?;
-    output::note("Keep it now: it is not shown again. Who did not make it changes it at the first sign-in.");
     Ok(())
-}
-
-/// One user in columns that tabs separate.
-fn line(user: &User) -> String {
-    let login = output::printable(user.login.as_str());
-    let factor = if user.credentials.second_factor.is_some() { "second factor" } else { "password only" };
-    format!("{login}\t{}\t{factor}\tmade {}", user.role.as_str(), user.created_at)
-}
-
-pub(super) fn login(text: &str) -> Result<Login, String> {
-    Login::parse(text).ok_or_else(|| "an e-mail address is allowed, such as ana@example.com".into())
 }
 
 fn role(text: &str) -> Result<Role, String> {

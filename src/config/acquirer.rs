@@ -18,6 +18,7 @@ use quita_domain::identity::{AcquirerName, Mode};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::payment::CALL_LEASE_MS;
+use quita_domain::time::millis_in;
 use quita_ports::AcquirerSpec;
 use toml::Value;
 use url::Url;
@@ -138,7 +139,9 @@ impl Reader<'_> {
             min_amount,
             max_amount,
             concurrency: concurrency.unwrap_or(DEFAULT_CONCURRENCY),
-            time_out_ms: millis(time_out.unwrap_or_else(|| kind.default_time_out(self.surroundings.sandbox))),
+            time_out_ms: millis_in(
+                time_out.unwrap_or_else(|| kind.default_time_out(self.surroundings.sandbox)),
+            ),
             rate,
             max_expiry_s: kind.max_expiry_s(),
             hint_gap_ms: kind.hint_gap_ms(),
@@ -207,11 +210,6 @@ pub(super) fn acquirer_name(text: &str) -> Option<AcquirerName> {
 /// Reads a whole number within bounds.
 pub(super) fn number<T: FromStr + PartialOrd>(text: &str, least: T, most: T) -> Option<T> {
     text.parse().ok().filter(|number| *number >= least && *number <= most)
-}
-
-/// A duration in milliseconds, for what counts in them.
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! What both consoles are made of: what surrounds a page, forms and sessions, languages and numbers, live parts.
 
+pub(super) mod accounts;
+pub(super) mod addresses;
 pub(super) mod answer;
 pub(super) mod assets;
 pub(super) mod attempts;
@@ -16,6 +18,7 @@ pub(super) mod frame;
 pub(super) mod guard;
 pub(super) mod language;
 pub(super) mod live;
+pub(super) mod people;
 pub(super) mod proof;
 pub(super) mod shown;
 pub(super) mod sign_in;

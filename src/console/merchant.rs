@@ -8,7 +8,6 @@ mod applications;
 mod ask;
 mod audit_log;
 mod deliveries;
-mod factor;
 mod frame;
 mod mode;
 mod once;
@@ -18,9 +17,7 @@ mod payments;
 mod people;
 mod routes;
 mod session;
-mod sessions;
 mod sign_in;
-mod step_up;
 mod texts;
 mod user_limits;
 mod visitor;
@@ -32,17 +29,15 @@ use actix_web::web::Data;
 use quita_actors::Strongbox;
 use quita_ports::{Clock, WebhookSenderFactory, WholeStore};
 
-use super::kit::attempts::Attempts;
+use super::kit::accounts::Accounts;
 use super::kit::console_kind::ConsoleKind;
-use super::kit::cookies::Cookies;
-use super::kit::devices::Devices;
 use super::kit::live::Streams;
-use crate::config::{Config, Environment};
+use crate::config::Config;
 use crate::http::Edge;
 use crate::service::access::Access;
 use crate::service::audit::Audit;
 use crate::service::holdings::Keyholders;
-use crate::service::people::{People, SecondFactors};
+use crate::service::people::People;
 use crate::service::refused_sign_ins::RefusedSignIns;
 use overview::days::Days;
 use user_limits::UserLimits;
@@ -53,16 +48,12 @@ pub(crate) use routes::configure;
 pub(crate) struct MerchantConsole {
     edge: Data<Edge>,
     people: People,
-    factors: SecondFactors,
+    accounts: Accounts,
     access: Access,
     keyholders: Keyholders,
     audit: Audit,
-    refused: Arc<RefusedSignIns>,
     store: Arc<dyn WholeStore>,
     clock: Arc<dyn Clock>,
-    cookies: Cookies,
-    attempts: Attempts,
-    devices: Devices,
     user_limits: UserLimits,
     pub(crate) streams: Arc<Streams>,
     days: Days,
@@ -81,21 +72,17 @@ impl MerchantConsole {
         (audit, refused): (Audit, Arc<RefusedSignIns>),
     ) -> Self {
         let clock = Arc::clone(&edge.clock);
-        let is_secure = config.environment == Environment::Production;
         let people = People::new(store.clone(), Arc::clone(&clock)).with_idle(config.session_idle);
+        let (secured, logs) = ((people.clone(), strongbox.clone()), (audit.clone(), refused));
         Self {
             edge,
-            factors: SecondFactors::new(people.clone(), strongbox.clone()),
+            accounts: Accounts::new(ConsoleKind::Merchant, config, secured, logs, Arc::clone(&clock)),
             people,
             access: Access::new(store.clone(), strongbox, Arc::clone(&clock)),
             audit,
-            refused,
             keyholders: Keyholders::new(store.clone(), Arc::clone(&clock)),
             store,
             clock,
-            cookies: Cookies::new(ConsoleKind::Merchant, is_secure),
-            attempts: Attempts::new(),
-            devices: Devices::new(ConsoleKind::Merchant, &config.secret_keys),
             user_limits: UserLimits::new(),
             streams: Arc::new(Streams::new()),
             days: Days::default(),

@@ -8,7 +8,6 @@ mod acquirers;
 mod actors;
 mod audit;
 mod exceptions;
-mod factor;
 mod first;
 mod frame;
 mod live;
@@ -19,7 +18,6 @@ mod recent;
 mod reconciliation;
 mod routes;
 mod sign_in;
-mod step_up;
 mod store;
 mod texts;
 mod transactions;
@@ -31,15 +29,13 @@ use std::sync::Arc;
 use quita_actors::{Operators, Payments, Strongbox};
 use quita_ports::{Clock, WholeStore};
 
-use super::kit::attempts::Attempts;
+use super::kit::accounts::Accounts;
 use super::kit::console_kind::ConsoleKind;
-use super::kit::cookies::Cookies;
-use super::kit::devices::Devices;
 use super::kit::live::Streams;
 use crate::acquirers::Link;
-use crate::config::{Config, Environment};
+use crate::config::Config;
 use crate::service::audit::Audit;
-use crate::service::people::{People, SecondFactors, SetupPassword};
+use crate::service::people::{People, SetupPassword};
 use crate::service::refused_sign_ins::RefusedSignIns;
 
 pub(crate) use routes::configure;
@@ -49,14 +45,10 @@ pub(crate) struct OperatorConsole {
     pub(crate) operators: Operators,
     payments: Payments,
     people: People,
-    factors: SecondFactors,
+    accounts: Accounts,
     audit: Audit,
-    refused: Arc<RefusedSignIns>,
     store: Arc<dyn WholeStore>,
     clock: Arc<dyn Clock>,
-    cookies: Cookies,
-    attempts: Attempts,
-    devices: Devices,
     streams: Arc<Streams>,
     samples: live::Encoded,
     recent: recent::RecentSessions<visitor::Who>,
@@ -77,20 +69,16 @@ impl OperatorConsole {
         (config, strongbox): (&Config, Strongbox),
         (audit, refused): (Audit, Arc<RefusedSignIns>),
     ) -> Self {
-        let is_secure = config.environment == Environment::Production;
         let people = People::new(store.clone(), Arc::clone(&clock)).with_idle(config.session_idle);
+        let (secured, logs) = ((people.clone(), strongbox), (audit.clone(), refused));
         Self {
             operators,
             payments,
-            factors: SecondFactors::new(people.clone(), strongbox),
+            accounts: Accounts::new(ConsoleKind::Operator, config, secured, logs, Arc::clone(&clock)),
             people,
             audit,
-            refused,
             store,
             clock,
-            cookies: Cookies::new(ConsoleKind::Operator, is_secure),
-            attempts: Attempts::new(),
-            devices: Devices::new(ConsoleKind::Operator, &config.secret_keys),
             streams: Arc::new(Streams::new()),
             samples: live::Encoded::default(),
             recent: recent::RecentSessions::default(),

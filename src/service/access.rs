@@ -18,7 +18,7 @@ use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
 use quita_domain::secret::Secret;
 use quita_domain::secret_key::SecretPlace;
 use quita_domain::text::hex;
-use quita_domain::time::{DAY_MS, Timestamp};
+use quita_domain::time::{DAY_MS, Timestamp, millis_in};
 use quita_domain::webhook::signature::WebhookSecret;
 use quita_ports::{Clock, KeyringStore, StoreError};
 use sha2::{Digest, Sha256};
@@ -135,7 +135,7 @@ impl Access {
         let now = self.clock.now();
         self.ensure_application(&wanted.owner).await?;
         let presented = PresentedKey::from_random(wanted.owner.mode, random_bytes()?, random_bytes()?);
-        let expires_in_ms = wanted.expires_in.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        let expires_in_ms = wanted.expires_in.map(millis_in);
         let key = ApiKey {
             id: presented.id.clone(),
             secret_hash: presented.secret_hash(),

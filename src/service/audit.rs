@@ -18,7 +18,7 @@ const WAITS: [Duration; 3] =
 /// Who changes something, and from where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Initiator {
-    /// The e-mail address of a user, `operator`, or `command line`.
+    /// The e-mail address of a user or an operator, or `command line`.
     pub who: String,
     /// An IP address, or the name of the machine's user.
     pub from: String,

@@ -20,7 +20,7 @@ use quita_actors::SecretKeyError;
 use quita_adapters::system::NoRandomness;
 use quita_domain::people::{Login, MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS, SessionStage};
 use quita_domain::secret::Secret;
-use quita_domain::time::Timestamp;
+use quita_domain::time::{Timestamp, millis_in};
 use quita_ports::{Clock, PeopleStore, StoreError};
 use thiserror::Error;
 
@@ -117,13 +117,13 @@ pub struct NewSession<S> {
 impl People {
     /// Works on this store. An `Arc` of a whole store becomes an `Arc<dyn PeopleStore>` by itself.
     pub fn new(store: Arc<dyn PeopleStore>, clock: Arc<dyn Clock>) -> Self {
-        Self { store, clock, passwords: Passwords::new(), idle_ms: millis(DEFAULT_SESSION_IDLE) }
+        Self { store, clock, passwords: Passwords::new(), idle_ms: millis_in(DEFAULT_SESSION_IDLE) }
     }
 
     /// The same, whose sessions end when nothing was done in them for so long.
     #[must_use]
     pub fn with_idle(self, idle: Duration) -> Self {
-        Self { idle_ms: millis(idle), ..self }
+        Self { idle_ms: millis_in(idle), ..self }
     }
 
     /// The same, whose passwords wait in this line to be hashed. Otherwise they wait among those of who is signed in.
@@ -159,8 +159,4 @@ impl People {
 fn next_version(before: u32, now: Timestamp) -> u32 {
     let seconds = u32::try_from(now.millis().div_euclid(1_000)).unwrap_or_default();
     before.saturating_add(1).max(seconds)
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -33,8 +33,8 @@ pub(crate) enum Door {
 }
 
 impl Door {
-    /// As the audit log names it.
-    const fn as_str(self) -> &'static str {
+    /// As the logs name it.
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Console => "console",
             Self::Operators => "operators' console",

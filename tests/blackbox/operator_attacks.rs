@@ -46,9 +46,10 @@ const ASKED: [&str; 5] = [
     "/people/{login}/{verb}",
 ];
 /// What is the own of whoever is signed in.
-const OWN: [&str; 7] = [
+const OWN: [&str; 8] = [
     "/account/password",
-    "/account/sessions",
+    "/account/sessions/end-others",
+    "/account/sessions/{id}/end",
     "/factor",
     "/account/recovery-codes",
     "/account/factor/remove",
@@ -56,7 +57,7 @@ const OWN: [&str; 7] = [
     "/sign-out",
 ];
 /// Every form of who is signed in.
-const CHANGED: [(&str, &str); 13] = [
+const CHANGED: [(&str, &str); 14] = [
     ("/acquirers/{name}/{method}/{directive}", "/acquirers/sandbox/pix/paused"),
     ("/transactions/{id}/mismatch", "/transactions/01900000-0000-7000-8000-000000000000/mismatch"),
     (
@@ -67,7 +68,8 @@ const CHANGED: [(&str, &str); 13] = [
     ("/people", "/people"),
     ("/people/{login}/{verb}", "/people/aldo%40ops.example/reset"),
     ("/account/password", "/account/password"),
-    ("/account/sessions", "/account/sessions"),
+    ("/account/sessions/end-others", "/account/sessions/end-others"),
+    ("/account/sessions/{id}/end", "/account/sessions/0123456789abcdef0123456789abcdef/end"),
     ("/factor", "/factor"),
     ("/account/recovery-codes", "/account/recovery-codes"),
     ("/account/factor/remove", "/account/factor/remove"),

@@ -98,8 +98,12 @@ fn operators_see_their_sessions_and_end_them() {
     let app = TestApp::new();
     let [here, there] = [(); 2].map(|()| Visitor::operator(&app));
     let page = here.page("/account");
-    assert_eq!(page.matches("name=\"session\" value=").count(), 2, "the other one, and all others: {page}");
-    assert_eq!(here.post("/account/sessions", &[("session", "others")]).status, 303);
+    assert_eq!(
+        page.matches("action=\"/account/sessions/").count(),
+        2,
+        "the other one, and all others: {page}"
+    );
+    assert_eq!(here.post("/account/sessions/end-others", &[]).status, 303);
     assert_eq!((here.get("/").status, there.get("/").status), (200, 303));
 }
 

@@ -261,7 +261,7 @@ fn an_operator_hires_an_auditor_who_looks_and_lets_the_auditor_go() {
     browser.go_to(&format!("{}/account", story.app.ops_url()));
     browser.wait_for_text("main", OPERATOR);
     browser.check_fits("operator-account-dark");
-    browser.click("a[href=\"/factor\"]");
+    browser.click("a[href^=\"/factor?\"]");
     browser.wait_for("img[src^=\"data:image/svg\"]");
     browser.check_fits("operator-factor-dark");
 }

@@ -48,7 +48,7 @@ fn any_other_cents_are_paid() {
 
 #[test]
 fn payers_take_two_seconds_unless_configured() {
-    let app = TestApp::builder().arg("--sandbox-settle-after", "2s").start();
+    let app = TestApp::builder().without("--sandbox-settle-after").start();
     let client = app.client();
     let id = id_of(&client.create(&pix(10_000)));
     // By the times of the record: a busy machine may be late to look.

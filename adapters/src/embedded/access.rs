@@ -10,7 +10,6 @@ use rusqlite::Transaction;
 use super::EmbeddedStore;
 use super::failure::Failure;
 use super::reading::{find_all, find_one};
-use super::secret_keys::erasing;
 use crate::stored_form::encode;
 
 #[async_trait]
@@ -48,10 +47,8 @@ impl AccessStore for EmbeddedStore {
                 return Ok(false);
             }
             let sql = "UPDATE applications SET application = ?3 WHERE merchant = ?1 AND name = ?2";
-            erasing(transaction, || {
-                let mut update = transaction.prepare_cached(sql)?;
-                Ok(update.execute((merchant.as_str(), name.as_str(), document))? == 1)
-            })
+            let mut update = transaction.prepare_cached(sql)?;
+            Ok(update.execute((merchant.as_str(), name.as_str(), document))? == 1)
         })
         .await
     }

@@ -12,7 +12,6 @@ use rusqlite::{OptionalExtension, Transaction, params_from_iter};
 
 use super::EmbeddedStore;
 use super::failure::Failure;
-use super::secret_keys::erasing as overwriting;
 use crate::store_rules::entry_exists;
 use crate::stored_form::{signed, signed_limit, unsigned};
 
@@ -56,10 +55,7 @@ impl AuditStore for EmbeddedStore {
 
     async fn erase_audit(&self, what: &AuditErasure, limit: usize) -> Result<u64, StoreError> {
         let what = what.clone();
-        self.write(move |transaction| {
-            overwriting(transaction, || erasing::erase(transaction, &what, signed_limit(limit)))
-        })
-        .await
+        self.write(move |transaction| erasing::erase(transaction, &what, signed_limit(limit))).await
     }
 }
 

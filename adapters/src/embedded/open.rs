@@ -121,8 +121,8 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     open().map_err(|failure| in_file(path, failure))
 }
 
-/// What is replaced is overwritten at once: a payer that is erased, or a secret that is sealed anew, would otherwise be
-/// left in pages, from each write of a payment, until their room is needed.
+/// What is replaced is overwritten at once, in every write of this connection: a payer that is erased, or a secret that is
+/// sealed anew, would otherwise be left in pages, from each write of a payment, until their room is needed.
 ///
 /// WAL is emptied into the file in passing, every 4,000 pages (16 MB). If that fails it is done again later, and
 /// the WAL, which is what a commit has synced, keeps everything until then.

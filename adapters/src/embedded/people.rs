@@ -8,7 +8,6 @@ use rusqlite::Transaction;
 
 use super::failure::Failure;
 use super::reading::{find_all, find_one};
-use super::secret_keys::erasing;
 use super::{EmbeddedStore, MAX_FORGOTTEN_AT_ONCE};
 use crate::stored_form::{encode, signed_limit};
 
@@ -54,10 +53,7 @@ impl PeopleStore for EmbeddedStore {
                 return Ok(false);
             }
             let sql = "UPDATE users SET user = ?2 WHERE login = ?1";
-            // Its second factor may be sealed anew because a secret key leaked.
-            erasing(transaction, || {
-                Ok(transaction.prepare_cached(sql)?.execute((before.login.as_str(), document))? == 1)
-            })
+            Ok(transaction.prepare_cached(sql)?.execute((before.login.as_str(), document))? == 1)
         })
         .await
     }
@@ -132,9 +128,7 @@ impl PeopleStore for EmbeddedStore {
                 return Ok(false);
             }
             let sql = "UPDATE operators SET operator = ?2 WHERE login = ?1";
-            erasing(transaction, || {
-                Ok(transaction.prepare_cached(sql)?.execute((before.login.as_str(), document))? == 1)
-            })
+            Ok(transaction.prepare_cached(sql)?.execute((before.login.as_str(), document))? == 1)
         })
         .await
     }

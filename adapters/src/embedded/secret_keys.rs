@@ -29,7 +29,7 @@ impl SecretKeyStore for EmbeddedStore {
             }
             let sql = "INSERT INTO secret_keys (id, record) VALUES (1, ?1) \
                 ON CONFLICT (id) DO UPDATE SET record = excluded.record";
-            erasing(transaction, || Ok(transaction.prepare_cached(sql)?.execute([document])? == 1))
+            Ok(transaction.prepare_cached(sql)?.execute([document])? == 1)
         })
         .await
     }
@@ -50,7 +50,7 @@ impl SecretKeyStore for EmbeddedStore {
             }
             let sql = "INSERT INTO audit_key (id, sealed) VALUES (1, ?1) \
                 ON CONFLICT (id) DO UPDATE SET sealed = excluded.sealed";
-            erasing(transaction, || Ok(transaction.prepare_cached(sql)?.execute([document])? == 1))
+            Ok(transaction.prepare_cached(sql)?.execute([document])? == 1)
         })
         .await
     }
@@ -72,7 +72,7 @@ impl SecretKeyStore for EmbeddedStore {
         .await
     }
 
-    /// Each replacement overwrites what was there; what is left of it is in the log, which is emptied here.
+    /// Each write overwrites what it replaces (`open.rs`); what is left of it is in the log, which is emptied here.
     async fn forget_replaced(&self) -> Result<(), StoreError> {
         let empty = |connection: &mut Connection| -> Result<bool, Failure> {
             Ok(connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?)
@@ -92,14 +92,4 @@ fn find_record(transaction: &Transaction<'_>) -> Result<Option<KeyRecord>, Failu
 fn find_audit_key(transaction: &Transaction<'_>) -> Result<Option<SealedSecret>, Failure> {
     let sql = "SELECT 'of the audit log', sealed FROM audit_key WHERE id = 1";
     find_one(transaction, sql, [], "the key")
-}
-
-/// Does a write that leaves nothing of what it replaces in the pages of the file. Every write does since payers can be
-/// erased, see `open.rs`; this one says that it relies on it.
-pub(super) fn erasing<T>(
-    transaction: &Transaction<'_>,
-    write: impl FnOnce() -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    transaction.query_row("PRAGMA secure_delete = ON", [], |_| Ok(()))?;
-    write()
 }

@@ -40,6 +40,13 @@ pub enum SessionOf {
 }
 
 impl SessionOf {
+    /// With what they signed in.
+    pub const fn login(&self) -> &Login {
+        match self {
+            Self::User { login, .. } | Self::Operator { login, .. } => login,
+        }
+    }
+
     /// The same for all sessions of one person, and for no other's: what they are listed by.
     pub fn person(&self) -> String {
         match self {

@@ -13,7 +13,7 @@ use quita_adapters::system::SystemClock;
 use quita_domain::identity::AcquirerName;
 use quita_domain::money::Money;
 use quita_domain::routing::{Candidate, PastPayment, Replayed, replay, seen};
-use quita_domain::time::Timestamp;
+use quita_domain::time::{Timestamp, millis_in};
 use quita_ports::{Clock, PastFilter, PastPage, StoreError, WholeStore};
 use serde::Serialize;
 
@@ -52,7 +52,7 @@ pub(super) async fn run(command: Replay) -> Result<(), Failure> {
     let before = Config::from_settings(command.service.clone().settings())?;
     let after = Config::from_settings(command.service.with("config", with).settings())?;
     let store = store::open(&before.store, Purpose::Maintenance).await?;
-    let back = u64::try_from(command.since.as_millis()).unwrap_or(u64::MAX);
+    let back = millis_in(command.since);
     let since = Timestamp::from_millis(SystemClock.now().millis().saturating_sub_unsigned(back));
     let mut sums = Sums::default();
     let mut payee = store.next_payee(None).await.map_err(Failure::failed)?;

@@ -1,7 +1,8 @@
-//! The two answers that pages give: a page, and the way to another one, which says what was done.
+//! The answers that pages give: a page, and the way to another one, which says what was done.
 
 use actix_web::HttpResponse;
 use actix_web::cookie::Cookie;
+use actix_web::http::StatusCode;
 use actix_web::http::header::{ContentType, LOCATION};
 use askama::Template;
 use serde::Deserialize;
@@ -18,6 +19,12 @@ pub(crate) struct Done {
 /// A page.
 pub(crate) fn html(page: &impl Template) -> Result<HttpResponse, Failure> {
     Ok(HttpResponse::Ok().content_type(ContentType::html()).body(page.render()?))
+}
+
+/// The page of a form that was not taken, to be filled in again.
+pub(crate) fn try_again(page: &impl Template) -> Result<HttpResponse, Failure> {
+    let mut answer = HttpResponse::build(StatusCode::UNPROCESSABLE_ENTITY);
+    Ok(answer.content_type(ContentType::html()).body(page.render()?))
 }
 
 /// Sends the browser on to an address of ours, with GET: so nothing is sent twice by reloading.

@@ -9,8 +9,8 @@ use quita_adapters::system::NoRandomness;
 use quita_domain::payment::Refusal;
 use quita_ports::StoreError;
 use thiserror::Error;
-use url::form_urlencoded;
 
+use super::addresses::with_next;
 use super::confirmation::Confirmation;
 use super::frame::Frame;
 use super::language::Language;
@@ -145,12 +145,8 @@ impl ResponseError for Failure {
         match self {
             Self::SignedOut(next) => {
                 let root = PageContext::current().console.root();
-                let wanted = next.as_ref().map(|next| {
-                    let query =
-                        form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
-                    format!("?{query}")
-                });
-                let address = format!("{root}/sign-in{}", wanted.unwrap_or_default());
+                let page = format!("{root}/sign-in");
+                let address = next.as_ref().map_or_else(|| page.clone(), |next| with_next(&page, next));
                 return response.insert_header((LOCATION, address)).finish();
             }
             Self::First(address) => {

@@ -1,9 +1,9 @@
-//! Signing in and out, and choosing a language.
+//! The form for signing in, where it leads to, and choosing a language.
 
 use std::net::IpAddr;
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{REFERER, USER_AGENT};
+use actix_web::http::header::USER_AGENT;
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
@@ -14,6 +14,7 @@ use quita_domain::people::Origin;
 use quita_domain::secret::Secret;
 use serde::Deserialize;
 
+use super::addresses::{own_address, referring_page};
 use super::answer::see_other_with;
 use super::cookies::{Cookies, form_token};
 use super::failure::Failure;
@@ -97,55 +98,11 @@ pub(crate) async fn keep_language(
     let belongs_to = [cookies.session(request), cookies.visit(request)];
     let form = Form::read(request, payload, belongs_to.iter().flatten()).await?;
     let language = Language::parse(form.text("language")).ok_or(Failure::NotFound)?;
-    let referer = request.headers().get(REFERER).and_then(|referer| referer.to_str().ok());
-    let page = referer.and_then(|referer| url::Url::parse(referer).ok());
-    let address = page.map(|page| match page.query() {
+    let address = referring_page(request).map(|page| match page.query() {
         Some(query) => format!("{}?{query}", page.path()),
         None => page.path().to_owned(),
     });
     let root = PageContext::current().console.root();
     let back = own_address(root, address.as_deref().unwrap_or_default());
     Ok(see_other_with(cookies.keep_language(language), back))
-}
-
-/// An address of this console, or its start: never one of another site.
-pub(crate) fn own_address(root: &str, wanted: &str) -> String {
-    let is_plain = wanted.chars().all(|character| character.is_ascii_graphic() && character != '\\');
-    let is_ours = wanted.strip_prefix(root).is_some_and(|rest| {
-        rest.starts_with('/') && !rest.starts_with("//") || (rest.starts_with('?') && !root.is_empty())
-    });
-    if is_plain && is_ours { wanted.to_owned() } else { format!("{root}/") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nobody_is_sent_to_another_site() {
-        for (root, wanted) in [
-            ("/console", "/console/test/payments?status=paid&q=a%20b"),
-            ("/console", "/console/"),
-            ("", "/acquirers"),
-            ("", "/"),
-        ] {
-            assert_eq!(own_address(root, wanted), wanted);
-        }
-        for (root, wanted) in [
-            ("/console", ""),
-            ("/console", "/"),
-            ("/console", "https://evil.example/console/"),
-            ("/console", "//evil.example/console/"),
-            ("/console", "/console.evil.example/"),
-            ("/console", "/console//evil.example"),
-            ("/console", "/console/\r\nSet-Cookie: a=b"),
-            ("/console", "/pay/payments"),
-            ("", "//evil.example"),
-            ("", "/\\evil.example"),
-            ("", "https://evil.example"),
-            ("", "?x"),
-        ] {
-            assert_eq!(own_address(root, wanted), format!("{root}/"), "{wanted}");
-        }
-    }
 }

@@ -4,10 +4,12 @@
 
 mod everywhere;
 mod failures;
+mod people;
 mod proof;
 
 pub(crate) use everywhere::Everywhere;
 use failures::Failures;
+pub(crate) use people::People;
 pub(crate) use proof::Proof;
 
 /// Declares a group of texts: `name: "em português", "in English";`
@@ -53,5 +55,6 @@ pub(crate) use texts;
 texts! {
     everywhere: Everywhere,
     failures: Failures,
+    people: People,
     proof: Proof,
 }

@@ -1,80 +1,119 @@
-//! The own account: password, second factor, sessions and language.
+//! The own account: second factor, sessions, password and language.
 
-use actix_web::HttpResponse;
-use actix_web::web::{Data, Query};
+use actix_web::web::{Data, Path, Query};
+use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
-use quita_domain::audit::AuditAction;
-use quita_domain::time::Timestamp;
 
 use super::MerchantConsole;
 use super::frame::{Frame, Section};
 use super::mode::InMode;
-use super::sessions::{Row, rows};
 use super::texts::Texts;
-use super::visitor::{OwnChange, Visitor, with_next};
-use crate::console::kit::answer::{Done, html, see_other_with};
+use super::visitor::{Entrant, OwnChange, Visitor};
+use crate::console::kit::accounts::AccountPart;
+use crate::console::kit::answer::{Done, html};
 use crate::console::kit::failure::Failure;
+use crate::console::kit::form::SignedForm;
 use crate::console::kit::language::Language;
+use crate::console::kit::sign_in::Wanted;
+use crate::service::people::Duty;
 
 #[derive(Template)]
 #[template(path = "console/merchant/account.html")]
 struct AccountPage {
     frame: Frame,
-    /// Since when there is a second factor, and how many recovery codes are left.
-    factor: Option<(Timestamp, usize)>,
-    is_required: bool,
-    sessions: Vec<Row>,
-}
-
-impl AccountPage {
-    /// Where a second factor is set up; it leads back to here.
-    fn set_up_address(&self) -> String {
-        with_next("/console/factor", &format!("{}/account", self.frame.base))
-    }
-
-    fn codes_left(&self, left: &usize) -> String {
-        self.frame.texts.proof.recovery_codes_left.replace("{left}", &left.to_string())
-    }
+    account: AccountPart,
 }
 
 /// `GET /console/{mode}/account`
 pub(crate) async fn show(
     visitor: Visitor,
-    InMode(mode): InMode,
+    mode: InMode,
     console: Data<MerchantConsole>,
     done: Query<Done>,
 ) -> Result<HttpResponse, Failure> {
-    let mut frame = visitor.frame(mode, Section::Account);
-    frame.notice = notice(frame.texts, &done.done);
-    let factor = visitor.user.credentials.second_factor.as_ref();
-    let factor = factor.map(|factor| (factor.since, factor.recovery_codes.len()));
-    let is_required = console.people.policy(&visitor.user.merchant).await?.second_factor_required;
-    html(&AccountPage { frame, factor, is_required, sessions: rows(&visitor, &console).await? })
+    let mut frame = visitor.frame(mode.0, Section::Account);
+    frame.notice = AccountPart::notice(&done);
+    let is_required = is_factor_required(&visitor, &console).await?;
+    let account = console.accounts.part(&visitor.holder(), &mode.base(), is_required).await?;
+    html(&AccountPage { frame, account })
 }
 
-fn notice(texts: &Texts, done: &str) -> Option<&'static str> {
-    match done {
-        "password" => Some(texts.people.password_changed),
-        "factor-removed" => Some(texts.proof.factor_removed),
-        "session-ended" => Some(texts.proof.session_ended),
-        "others-ended" => Some(texts.proof.others_ended),
-        _ => None,
-    }
+async fn is_factor_required(visitor: &Visitor, console: &MerchantConsole) -> Result<bool, Failure> {
+    Ok(console.people.policy(&visitor.user.merchant).await?.second_factor_required)
 }
 
-/// `POST /console/{mode}/account/password`: every session of the user ends, and this browser gets a new one.
+/// `POST /console/{mode}/account/password`
 pub(crate) async fn change_password(
-    change: OwnChange,
-    InMode(mode): InMode,
+    OwnChange { visitor, form }: OwnChange,
+    mode: InMode,
     console: Data<MerchantConsole>,
 ) -> Result<HttpResponse, Failure> {
-    let OwnChange { visitor, form } = change;
-    let login = visitor.user.login.as_str();
-    console.attempts.count_in_session(&visitor.token).map_err(Failure::TooMany)?;
-    let (current, new) = (form.secret("current"), form.secret("new"));
-    let session = console.people.change_password(&visitor.signed(), &current, &new).await?;
-    let draft = visitor.draft(AuditAction::PasswordChanged, login);
-    console.audit.note(&visitor.initiator(), draft).await;
-    let address = format!("/console/{}/account?done=password", mode.as_str());
-    Ok(see_other_with(console.cookies.begin(&session.token), address))
+    console.accounts.change_password(&visitor.holder(), &form, &mode.base()).await
+}
+
+/// `POST /console/{mode}/account/sessions/{id}/end`
+pub(crate) async fn end_session(
+    OwnChange { visitor, .. }: OwnChange,
+    mode: InMode,
+    path: Path<(String, String)>,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    console.accounts.end_session(&visitor.holder(), &path.1, &mode.base()).await
+}
+
+/// `POST /console/{mode}/account/sessions/end-others`
+pub(crate) async fn end_other_sessions(
+    OwnChange { visitor, .. }: OwnChange,
+    mode: InMode,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    console.accounts.end_other_sessions(&visitor.holder(), &mode.base()).await
+}
+
+/// `GET /console/factor`
+pub(crate) async fn ask_factor(
+    Entrant(visitor): Entrant,
+    wanted: Query<Wanted>,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    let is_due = is_factor_due(&visitor, &console).await?;
+    console.accounts.ask_factor(&visitor.holder(), &wanted.next, is_due)
+}
+
+/// `POST /console/factor`
+pub(crate) async fn set_up_factor(
+    request: HttpRequest,
+    SignedForm { visitor: Entrant(visitor), form }: SignedForm<Entrant>,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    let is_due = is_factor_due(&visitor, &console).await?;
+    console.accounts.set_up_factor(&request, &visitor.holder(), &form, is_due).await
+}
+
+/// Whether a second factor is required, and there is none yet.
+async fn is_factor_due(visitor: &Visitor, console: &MerchantConsole) -> Result<bool, Failure> {
+    Ok(console.people.duty(&visitor.user).await? == Some(Duty::SetUpFactor))
+}
+
+/// `POST /console/{mode}/account/recovery-codes`
+pub(crate) async fn renew_recovery_codes(
+    request: HttpRequest,
+    OwnChange { visitor, form }: OwnChange,
+    mode: InMode,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    console.accounts.renew_recovery_codes(&request, &visitor.holder(), &form, &mode.base()).await
+}
+
+/// `POST /console/{mode}/account/factor/remove`
+pub(crate) async fn remove_factor(
+    request: HttpRequest,
+    OwnChange { visitor, form }: OwnChange,
+    mode: InMode,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    if is_factor_required(&visitor, &console).await? {
+        return Err(Failure::Refused(Texts::current().proof.factor_is_required.into()));
+    }
+    console.accounts.remove_factor(&request, &visitor.holder(), &form, &mode.base()).await
 }

@@ -16,7 +16,6 @@ use quita_domain::identity::{ApplicationName, Mode};
 use super::MerchantConsole;
 use super::frame::{Frame, Section};
 use super::mode::InMode;
-use super::step_up;
 use super::texts::Texts;
 use super::visitor::{ApplicationChange, Visitor};
 pub(crate) use crate::console::kit::answer::path_segment;
@@ -77,7 +76,7 @@ pub(crate) async fn create(
     if is_a_step_of_a_path(&name) {
         return Err(Failure::Unreadable(texts.not_an_address.into()));
     }
-    step_up::require(&request, &visitor, &form, &console).await?;
+    console.accounts.require_recent_proof(&request, &visitor.holder(), &form).await?;
     let (merchant, name) = (&visitor.user.merchant, ApplicationName::new(name));
     let access = console.access.by(visitor.user.login.as_str());
     if !access.create_application(merchant.clone(), name.clone()).await? {

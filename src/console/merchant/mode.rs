@@ -12,6 +12,13 @@ use crate::console::kit::failure::Failure;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InMode(pub(crate) Mode);
 
+impl InMode {
+    /// What the addresses of the console begin with in this mode.
+    pub(crate) fn base(self) -> String {
+        format!("/console/{}", self.0.as_str())
+    }
+}
+
 impl FromRequest for InMode {
     type Error = Failure;
     type Future = Ready<Result<Self, Failure>>;

@@ -10,68 +10,35 @@ use quita_domain::identity::Mode;
 use quita_domain::money::Money;
 use quita_domain::people::{Login, MerchantPolicy, Permission, Role, User};
 use quita_domain::secret::Secret;
-use serde::Deserialize;
 
 use super::MerchantConsole;
-use super::applications::path_segment;
 use super::ask::AskPage;
 use super::frame::{Frame, Section};
 use super::mode::InMode;
 use super::once::OncePage;
 use super::texts::Texts;
 use super::visitor::{PeopleChange, Visitor};
-use crate::console::kit::answer::{Done, html, see_other};
+use crate::console::kit::answer::{Done, html, path_segment, see_other};
 use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
+use crate::console::kit::people::{PeoplePart, RoleChoice, Verb, read_login};
 
 #[derive(Template)]
 #[template(path = "console/merchant/people.html")]
 struct PeoplePage {
     frame: Frame,
-    users: Vec<User>,
+    part: PeoplePart,
     policy: MerchantPolicy,
 }
 
-impl PeoplePage {
-    fn is_own(&self, user: &User) -> bool {
-        self.frame.bar.login == user.login.as_str()
-    }
-
-    fn may(&self, role: &Role) -> &'static str {
-        let texts = &self.frame.texts.people;
-        match role {
-            Role::Owner => texts.owner_may,
-            Role::Developer => texts.developer_may,
-            Role::Viewer => texts.viewer_may,
-        }
-    }
-
-    fn address(&self, user: &User) -> String {
-        format!("{}/people/{}", self.frame.base, path_segment(user.login.as_str()))
-    }
-}
-
-/// What is asked once more, or done, with a user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Verb {
-    Reset,
-    Remove,
-    /// Takes the second factor away from who lost it.
-    Factor,
-    /// The list itself has the form for it.
-    Role,
-}
-
-impl Verb {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Reset => "reset",
-            Self::Remove => "remove",
-            Self::Factor => "factor",
-            Self::Role => "role",
-        }
-    }
+fn role_choice(role: Role) -> RoleChoice {
+    let texts = &Texts::current().users;
+    let may = match role {
+        Role::Owner => texts.owner_may,
+        Role::Developer => texts.developer_may,
+        Role::Viewer => texts.viewer_may,
+    };
+    RoleChoice { value: role.as_str(), name: Language::current().role(role), may }
 }
 
 /// `GET /console/{mode}/people`
@@ -84,19 +51,14 @@ pub(crate) async fn show(
     visitor.must(Permission::ManagePeople)?;
     let users = console.people.users(&visitor.user.merchant).await?;
     let mut frame = visitor.frame(mode, Section::People);
-    frame.notice = notice(frame.texts, &done.done);
+    frame.notice = match done.done.as_str() {
+        "policy" => Some(frame.texts.users.policy_changed),
+        _ => PeoplePart::notice(&done),
+    };
+    let roles = Role::ALL.into_iter().map(role_choice).collect();
+    let part = PeoplePart::new(&users, roles, (visitor.user.login.as_str(), &frame.base), true);
     let policy = console.people.policy(&visitor.user.merchant).await?;
-    html(&PeoplePage { frame, users, policy })
-}
-
-fn notice(texts: &Texts, done: &str) -> Option<&'static str> {
-    match done {
-        "removed" => Some(texts.people.removed),
-        "role" => Some(texts.people.role_changed),
-        "factor" => Some(texts.people.factor_reset),
-        "policy" => Some(texts.people.policy_changed),
-        _ => None,
-    }
+    html(&PeoplePage { frame, part, policy })
 }
 
 /// `POST /console/{mode}/people`
@@ -106,9 +68,7 @@ pub(crate) async fn create(
     console: Data<MerchantConsole>,
 ) -> Result<HttpResponse, Failure> {
     let PeopleChange { visitor, form } = change;
-    let texts = &Texts::current().people;
-    let login = Login::parse(form.text("email"));
-    let login = login.ok_or_else(|| Failure::Unreadable(texts.not_an_email.into()))?;
+    let login = read_login(&form)?;
     let role = Role::parse(form.text("role")).ok_or(Failure::NotFound)?;
     console.user_limits.count_new_person(&visitor.user)?;
     let merchant = visitor.user.merchant.clone();
@@ -240,8 +200,7 @@ async fn another(visitor: &Visitor, login: &str, console: &MerchantConsole) -> R
     let login = Login::parse(login).ok_or(Failure::NotFound)?;
     let user = console.people.user(&visitor.user.merchant, &login).await?;
     if user.login == visitor.user.login {
-        let texts = &Texts::current().people;
-        return Err(Failure::Refused(texts.not_yourself.into()));
+        return Err(Failure::Refused(Texts::current().users.not_yourself.into()));
     }
     Ok(user)
 }

@@ -7,10 +7,7 @@ use actix_web::{HttpResponse, Resource, Route};
 use super::applications::{self, keys, one, secrets, test_event};
 use super::payment::{operations, payer};
 use super::payments::export;
-use super::{
-    MerchantConsole, account, audit_log, deliveries, factor, overview, payment, payments, people, sessions,
-    sign_in,
-};
+use super::{MerchantConsole, account, audit_log, deliveries, overview, payment, payments, people, sign_in};
 use crate::console::kit::failure::Failure;
 use crate::console::kit::{assets, guard};
 
@@ -25,13 +22,13 @@ pub(crate) fn configure(config: &mut ServiceConfig, console: Data<MerchantConsol
         .service(page("", web::get().to(overview::start)))
         .service(page("/", web::get().to(overview::start)))
         .service(form("/sign-in", web::get().to(sign_in::show), web::post().to(sign_in::sign_in)))
-        .service(form("/sign-in/code", web::get().to(sign_in::show_code), web::post().to(sign_in::give_code)))
+        .service(form("/sign-in/code", web::get().to(sign_in::ask_code), web::post().to(sign_in::give_code)))
         .service(form(
             "/sign-in/password",
-            web::get().to(sign_in::show_password),
+            web::get().to(sign_in::ask_new_password),
             web::post().to(sign_in::choose_password),
         ))
-        .service(form("/factor", web::get().to(factor::show), web::post().to(factor::set_up)))
+        .service(form("/factor", web::get().to(account::ask_factor), web::post().to(account::set_up_factor)))
         .service(change("/sign-out", web::post().to(sign_in::sign_out)))
         .service(change("/language", web::post().to(sign_in::choose_language)))
         .configure(in_a_mode)
@@ -56,10 +53,10 @@ fn in_a_mode(config: &mut ServiceConfig) {
         .service(page("/{mode}/audit", web::get().to(audit_log::show)))
         .service(page("/{mode}/account", web::get().to(account::show)))
         .service(change("/{mode}/account/password", web::post().to(account::change_password)))
-        .service(change("/{mode}/account/recovery-codes", web::post().to(factor::renew_codes)))
-        .service(change("/{mode}/account/factor/remove", web::post().to(factor::remove)))
-        .service(change("/{mode}/account/sessions/end-others", web::post().to(sessions::end_others)))
-        .service(change("/{mode}/account/sessions/{id}/end", web::post().to(sessions::end)));
+        .service(change("/{mode}/account/recovery-codes", web::post().to(account::renew_recovery_codes)))
+        .service(change("/{mode}/account/factor/remove", web::post().to(account::remove_factor)))
+        .service(change("/{mode}/account/sessions/end-others", web::post().to(account::end_other_sessions)))
+        .service(change("/{mode}/account/sessions/{id}/end", web::post().to(account::end_session)));
 }
 
 fn payments_routes(config: &mut ServiceConfig) {

@@ -4,14 +4,14 @@ mod applications;
 mod deliveries;
 mod overview;
 mod payments;
-mod people;
+mod users;
 
-use crate::console::kit::texts::{Everywhere, Proof, texts};
+use crate::console::kit::texts::{Everywhere, People, Proof, texts};
 use applications::Applications;
 use deliveries::Deliveries;
 use overview::Overview;
 use payments::Payments;
-use people::People;
+use users::Users;
 
 texts! {
     everywhere: Everywhere,
@@ -21,4 +21,5 @@ texts! {
     payments: Payments,
     people: People,
     proof: Proof,
+    users: Users,
 }

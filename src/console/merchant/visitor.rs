@@ -12,11 +12,11 @@ use quita_domain::audit::AuditAction;
 use quita_domain::identity::{ApplicationName, Mode, Owner};
 use quita_domain::people::{Permission, Session, User};
 use quita_domain::secret::Secret;
-use url::form_urlencoded;
 
 use super::MerchantConsole;
 use super::frame::{Frame, Section};
-use super::step_up;
+use crate::console::kit::accounts::AccountHolder;
+use crate::console::kit::addresses::with_next;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::{Extracted, Form, SignedForm, SignedIn};
 use crate::http::client_address::address_of;
@@ -34,9 +34,10 @@ pub(super) struct Visitor {
 }
 
 impl Visitor {
-    /// Who it is, and in which session.
-    pub(super) fn signed(&self) -> Signed<User> {
-        Signed { person: self.user.clone(), session: self.session.clone() }
+    /// The visitor, as far as the own account is concerned.
+    pub(super) fn holder(&self) -> AccountHolder<User> {
+        let signed = Signed { person: self.user.clone(), session: self.session.clone() };
+        AccountHolder { signed, token: self.token.clone(), from: self.from }
     }
 
     /// Refuses what the role does not permit.
@@ -131,7 +132,7 @@ enum Presence {
 
 async fn signed_in(request: &HttpRequest, presence: Presence) -> Result<Visitor, Failure> {
     let (console, signed_out) = (console_of(request)?, || Failure::signed_out(request));
-    let token = console.cookies.session(request).ok_or_else(signed_out)?;
+    let token = console.accounts.cookies().session(request).ok_or_else(signed_out)?;
     let signed = match presence {
         Presence::Acts => console.people.visit::<User>(token.expose()).await?,
         Presence::Watches => console.people.watch::<User>(token.expose()).await?,
@@ -150,12 +151,6 @@ async fn no_duty(request: &HttpRequest, visitor: &Visitor) -> Result<(), Failure
     let only_looks = *request.method() == Method::GET;
     let next = request.uri().path_and_query().filter(|_| only_looks);
     Err(Failure::First(next.map_or_else(|| page.to_owned(), |next| with_next(page, next.as_str()))))
-}
-
-/// A page that leads on to another one.
-pub(super) fn with_next(page: &str, next: &str) -> String {
-    let query = form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
-    format!("{page}?{query}")
 }
 
 fn console_of(request: &HttpRequest) -> Result<&Data<MerchantConsole>, Failure> {
@@ -245,7 +240,8 @@ impl FromRequest for PeopleChange {
         Box::pin(async move {
             let SignedForm { visitor, form } = sent.await?;
             permit(&request, &visitor, Permission::ManagePeople)?;
-            step_up::require(&request, &visitor, &form, console_of(&request)?).await?;
+            let accounts = &console_of(&request)?.accounts;
+            accounts.require_recent_proof(&request, &visitor.holder(), &form).await?;
             Ok(Self { visitor, form })
         })
     }

@@ -5,19 +5,19 @@ use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 use quita_domain::audit::AuditAction;
-use quita_domain::people::{Login, OperatorRole};
+use quita_domain::people::OperatorRole;
 
 use super::OperatorConsole;
-use super::sign_in::enter;
+use super::sign_in::arrival;
 use super::texts::Texts;
 use super::texts::people::OperatorPeople;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
 use crate::console::kit::frame::Frame;
+use crate::console::kit::people::read_login;
 use crate::console::kit::sign_in::{origin_of, show_gate};
-use crate::http::client_address::peer_of;
 use crate::service::audit::{AuditDraft, Initiator};
-use crate::service::refused_sign_ins::{Door, Why};
+use crate::service::refused_sign_ins::Why;
 
 /// What attempts with the password of the configuration are counted as.
 const SETUP: &str = "setup";
@@ -44,8 +44,8 @@ fn show_with(
     email: &str,
 ) -> Result<HttpResponse, Failure> {
     console.setup_password.as_ref().ok_or(Failure::Closed)?;
-    show_gate(console.cookies, request, status, |form_token| {
-        let (texts, has_failed) = (&Texts::current().people, status != StatusCode::OK);
+    show_gate(console.accounts.cookies(), request, status, |form_token| {
+        let (texts, has_failed) = (&Texts::current().operator_people, status != StatusCode::OK);
         let frame = Frame { form_token, ..Frame::bare() };
         FirstPage { frame, texts, has_failed, email: email.into() }
     })
@@ -58,23 +58,23 @@ pub(super) async fn make(
     payload: Payload,
 ) -> Result<HttpResponse, Failure> {
     let setup_password = console.setup_password.as_ref().ok_or(Failure::Closed)?;
-    let form = Form::read(&request, payload, console.cookies.visit(&request).as_ref()).await?;
-    let (from, texts) = (peer_of(&request), &Texts::current().people);
-    console.attempts.count(SETUP, from, None).map_err(Failure::TooMany)?;
+    let form = Form::read(&request, payload, console.accounts.cookies().visit(&request).as_ref()).await?;
+    let (arrival, texts) = (arrival(&request), &Texts::current().operator_people);
+    let from = arrival.from;
+    console.accounts.count_attempt(SETUP, from)?;
     if console.people.has_operators().await? {
         return Err(Failure::Refused(texts.first_is_there.into()));
     }
     if !setup_password.is(&form.secret("setup")) {
         tracing::warn!(client.address = %from, "somebody could not make the first operator");
-        console.refused.note(form.text("email"), from, Door::Operators, Why::Wrong).await;
+        console.accounts.note_refused(form.text("email"), from, Why::Wrong).await;
         return show_with(&console, &request, StatusCode::UNPROCESSABLE_ENTITY, form.text("email"));
     }
-    let login = Login::parse(form.text("email"));
-    let login = login.ok_or_else(|| Failure::Unreadable(texts.not_an_email.into()))?;
+    let login = read_login(&form)?;
     let (password, origin) = (form.secret("password"), origin_of(&request, from));
     let session = console.people.create_first_operator(login, &password, origin).await?;
     let initiator = Initiator { who: session.person.login.to_string(), from: from.to_string() };
     let draft = AuditDraft::of_operators(AuditAction::OperatorCreated, &session.person.login);
     console.audit.note(&initiator, draft.after(OperatorRole::Operator.as_str())).await;
-    enter(&console, &session, None, "/".into())
+    console.accounts.admit(&arrival, &session, "/")
 }

@@ -6,6 +6,9 @@ use super::words;
 use crate::console::kit::cookies::form_token;
 use crate::console::kit::frame::{self, Entry};
 
+/// What the addresses of this console begin with.
+pub(super) const BASE: &str = "";
+
 /// The sections of the operator's console.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {

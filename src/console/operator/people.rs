@@ -6,69 +6,30 @@ use askama::Template;
 use quita_domain::audit::AuditAction;
 use quita_domain::people::{self, Login, OperatorRole};
 use quita_domain::secret::Secret;
-use serde::Deserialize;
 
-use super::frame::{Frame, Section};
+use super::frame::{BASE, Frame, Section};
 use super::texts::Texts;
 use super::visitor::{DirectorForm, Operator};
-use super::{OperatorConsole, step_up, words};
-use crate::console::kit::answer::{Done, html, path_segment, see_other};
+use super::{OperatorConsole, words};
+use crate::console::kit::answer::{Done, html, see_other};
 use crate::console::kit::failure::Failure;
+use crate::console::kit::people::{PeoplePart, RoleChoice, Verb, address_of, read_login};
 use crate::service::audit::AuditDraft;
 
 #[derive(Template)]
 #[template(path = "console/operator/people.html")]
 struct PeoplePage {
     frame: Frame,
-    people: Vec<people::Operator>,
+    part: PeoplePart,
 }
 
-impl PeoplePage {
-    fn is_own(&self, person: &people::Operator) -> bool {
-        self.frame.bar.login == person.login
-    }
-
-    fn role(&self, role: &OperatorRole) -> &'static str {
-        words::role(*role, self.frame.texts)
-    }
-
-    fn may(&self, role: &OperatorRole) -> &'static str {
-        let texts = &self.frame.texts.people;
-        match role {
-            OperatorRole::Operator => texts.operator_may,
-            OperatorRole::Auditor => texts.auditor_may,
-        }
-    }
-
-    fn address(person: &people::Operator) -> String {
-        address_of(&person.login)
-    }
-}
-
-fn address_of(login: &Login) -> String {
-    format!("/people/{}", path_segment(login.as_str()))
-}
-
-/// What is asked once more, or done, with an operator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Verb {
-    Reset,
-    Factor,
-    Remove,
-    /// The list itself has the form for it.
-    Role,
-}
-
-impl Verb {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Reset => "reset",
-            Self::Factor => "factor",
-            Self::Remove => "remove",
-            Self::Role => "role",
-        }
-    }
+fn role_choice(role: OperatorRole) -> RoleChoice {
+    let texts = Texts::current();
+    let may = match role {
+        OperatorRole::Operator => texts.operator_people.operator_may,
+        OperatorRole::Auditor => texts.operator_people.auditor_may,
+    };
+    RoleChoice { value: role.as_str(), name: words::role(role, texts), may }
 }
 
 #[derive(Template)]
@@ -97,14 +58,10 @@ pub(super) async fn show(
 ) -> Result<HttpResponse, Failure> {
     let people = console.people.operators().await?;
     let mut frame = operator.frame(Section::People);
-    let texts = &frame.texts.people;
-    frame.notice = match done.done.as_str() {
-        "removed" => Some(texts.removed),
-        "role" => Some(texts.role_changed),
-        "factor" => Some(texts.factor_removed),
-        _ => None,
-    };
-    html(&PeoplePage { frame, people })
+    frame.notice = PeoplePart::notice(&done);
+    let roles = OperatorRole::ALL.into_iter().map(role_choice).collect();
+    let part = PeoplePart::new(&people, roles, (operator.who.login.as_str(), BASE), frame.may_direct());
+    html(&PeoplePage { frame, part })
 }
 
 /// `POST /people`
@@ -114,10 +71,9 @@ pub(super) async fn create(
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
     let DirectorForm { visitor, form } = sent;
-    step_up::require(&request, &visitor, &form, &console).await?;
-    let texts = &Texts::current().people;
-    let login = Login::parse(form.text("email"));
-    let login = login.ok_or_else(|| Failure::Unreadable(texts.not_an_email.into()))?;
+    let holder = visitor.holder(&console).await?;
+    console.accounts.require_recent_proof(&request, &holder, &form).await?;
+    let login = read_login(&form)?;
     let role = OperatorRole::parse(form.text("role")).ok_or(Failure::NotFound)?;
     let password = console.people.create_operator(login.clone(), role).await?;
     let draft = AuditDraft::of_operators(AuditAction::OperatorCreated, &login).after(role.as_str());
@@ -148,12 +104,12 @@ pub(super) async fn ask(
     let texts = &frame.texts.people;
     let (question, sentence, button) = match verb {
         Verb::Reset => (texts.reset_question, texts.reset_sentence, texts.reset_password),
-        Verb::Factor => (texts.reset_factor_question, texts.reset_factor_sentence, texts.reset_factor),
-        Verb::Remove => (texts.remove_question, texts.remove_sentence, texts.remove),
+        Verb::Factor => (texts.factor_question, texts.factor_sentence, texts.reset_factor),
+        Verb::Remove => (texts.remove_question, frame.texts.operator_people.remove_sentence, texts.remove),
         Verb::Role => return Err(Failure::NotFound),
     };
     let question = question.replace("{login}", person.login.as_str());
-    let action = format!("{}/{}", address_of(&person.login), verb.as_str());
+    let action = format!("{}/{}", address_of(&person.login, BASE), verb.as_str());
     html(&AskPersonPage { frame, question, sentence, button, action })
 }
 
@@ -167,7 +123,8 @@ pub(super) async fn act(
     let DirectorForm { visitor, form } = sent;
     let (login, verb) = path.into_inner();
     let person = another(&visitor, &login, &console).await?;
-    step_up::require(&request, &visitor, &form, &console).await?;
+    let holder = visitor.holder(&console).await?;
+    console.accounts.require_recent_proof(&request, &holder, &form).await?;
     let (draft, done) = match verb {
         Verb::Reset => {
             let password = console.people.reset_operator_password(&person.login).await?;
@@ -203,7 +160,7 @@ async fn another(
 ) -> Result<people::Operator, Failure> {
     let login = Login::parse(login).ok_or(Failure::NotFound)?;
     if login == visitor.who.login {
-        return Err(Failure::Refused(Texts::current().people.not_yourself.into()));
+        return Err(Failure::Refused(Texts::current().operator_people.not_yourself.into()));
     }
     let everybody = console.people.operators().await?;
     everybody.into_iter().find(|person| person.login == login).ok_or(Failure::NotFound)

@@ -4,7 +4,7 @@ use actix_web::middleware::from_fn;
 use actix_web::web::{self, PathConfig, QueryConfig, ServiceConfig};
 
 use super::{
-    account, acquirers, actors, audit, exceptions, factor, first, live, mismatches, operations, people,
+    account, acquirers, actors, audit, exceptions, first, live, mismatches, operations, people,
     reconciliation, sign_in, store, transactions,
 };
 use crate::console::kit::failure::Failure;
@@ -42,13 +42,14 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
         .route("/audit", web::get().to(audit::show))
         .route("/account", web::get().to(account::show))
         .route("/account/password", web::post().to(account::change_password))
-        .route("/account/sessions", web::post().to(account::end_sessions))
-        .route("/factor", web::get().to(factor::propose))
-        .route("/factor", web::post().to(factor::set_up))
-        .route("/account/recovery-codes", web::post().to(factor::renew_codes))
-        .route("/account/factor/remove", web::post().to(factor::remove))
-        .route("/sign-in/password", web::get().to(account::ask_new_password))
-        .route("/sign-in/password", web::post().to(account::choose_password))
+        .route("/account/sessions/end-others", web::post().to(account::end_other_sessions))
+        .route("/account/sessions/{id}/end", web::post().to(account::end_session))
+        .route("/factor", web::get().to(account::ask_factor))
+        .route("/factor", web::post().to(account::set_up_factor))
+        .route("/account/recovery-codes", web::post().to(account::renew_recovery_codes))
+        .route("/account/factor/remove", web::post().to(account::remove_factor))
+        .route("/sign-in/password", web::get().to(sign_in::ask_new_password))
+        .route("/sign-in/password", web::post().to(sign_in::choose_password))
         .route("/people", web::get().to(people::show))
         .route("/people", web::post().to(people::create))
         .route("/people/{login}/{verb}", web::get().to(people::ask))

@@ -2,13 +2,14 @@
 
 pub(super) mod people;
 
-use crate::console::kit::texts::{Everywhere, Proof, group, texts};
+use crate::console::kit::texts::{Everywhere, People, Proof, group, texts};
 use people::OperatorPeople;
 
 texts! {
     everywhere: Everywhere,
     operators: Operators,
-    people: OperatorPeople,
+    operator_people: OperatorPeople,
+    people: People,
     proof: Proof,
 }
 

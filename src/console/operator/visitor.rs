@@ -12,6 +12,7 @@ use quita_domain::people::{self, Login, OperatorRole};
 use quita_domain::secret::Secret;
 
 use super::OperatorConsole;
+use crate::console::kit::accounts::AccountHolder;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::{Extracted, Form, SignedForm, SignedIn};
 use crate::console::kit::stream_permits::Watcher;
@@ -42,13 +43,13 @@ pub(super) struct Operator {
 }
 
 /// An operator who may still have to change the password first. Only what leads out of that takes it.
-pub(super) struct Newcomer(pub(super) Operator);
+pub(super) struct Entrant(pub(super) Operator);
 
 /// A form of the operator's own: sessions, the password, the second factor.
 pub(super) type OwnForm = SignedForm<Operator>;
 
 /// A form that may be sent before the password was changed.
-pub(super) type NewcomerForm = SignedForm<Newcomer>;
+pub(super) type EntrantForm = SignedForm<Entrant>;
 
 /// A form that directs something, sent by an operator whose role permits it.
 pub(super) struct DirectorForm {
@@ -61,9 +62,19 @@ impl Operator {
         let console = request.app_data::<Data<OperatorConsole>>();
         let console = console.ok_or_else(|| Failure::Defect("no console".into()))?;
         let signed_out = || Failure::signed_out(request);
-        let token = console.cookies.session(request).ok_or_else(signed_out)?;
+        let token = console.accounts.cookies().session(request).ok_or_else(signed_out)?;
         let who = who_is(console, &token, Looks::ByHand).await?.ok_or_else(signed_out)?;
         Ok(Self { who, token, from: peer_of(request) })
+    }
+
+    /// The operator, as far as the own account is concerned. Unlike looking, this needs the store.
+    pub(super) async fn holder(
+        &self,
+        console: &OperatorConsole,
+    ) -> Result<AccountHolder<people::Operator>, Failure> {
+        let signed = console.people.visit::<people::Operator>(self.token.expose()).await?;
+        let signed = signed.ok_or(Failure::SignedOut(None))?;
+        Ok(AccountHolder { signed, token: self.token.clone(), from: self.from })
     }
 
     /// Refuses who only looks.
@@ -99,13 +110,13 @@ impl FromRequest for Operator {
     }
 }
 
-impl SignedIn for Newcomer {
+impl SignedIn for Entrant {
     fn token(&self) -> &Secret<String> {
         &self.0.token
     }
 }
 
-impl FromRequest for Newcomer {
+impl FromRequest for Entrant {
     type Error = Failure;
     type Future = Extracted<Self>;
 

@@ -120,8 +120,8 @@ pub(super) fn advice<'a>(kind: &str, stored: &'a str, language: Language) -> &'a
 /// What a role of operators is called.
 pub(super) const fn role(role: OperatorRole, texts: &Texts) -> &'static str {
     match role {
-        OperatorRole::Operator => texts.people.role_operator,
-        OperatorRole::Auditor => texts.people.role_auditor,
+        OperatorRole::Operator => texts.operator_people.role_operator,
+        OperatorRole::Auditor => texts.operator_people.role_auditor,
     }
 }
 

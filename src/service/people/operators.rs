@@ -1,10 +1,10 @@
 //! Operators, and how the first of them gets in.
 
-use quita_domain::people::{Credentials, Login, Operator, OperatorRole};
+use quita_domain::people::{Login, Operator, OperatorRole};
 use quita_domain::secret::Secret;
 use subtle::ConstantTimeEq;
 
-use super::{People, PeopleError, next_version, password};
+use super::{People, PeopleError};
 
 impl People {
     /// Makes an operator with a password that is returned, to be shown once, and changed at the first sign-in.
@@ -16,11 +16,8 @@ impl People {
         login: Login,
         role: OperatorRole,
     ) -> Result<Secret<String>, PeopleError> {
-        let password = password::random_password()?;
-        let hash = self.passwords.hash(&password).await?;
-        let created_at = self.clock.now();
-        let credentials = Credentials::new(hash, next_version(0, created_at), true);
-        let operator = Operator { login, role, credentials, created_at };
+        let (password, credentials) = self.new_credentials(true).await?;
+        let operator = Operator { login, role, credentials, created_at: self.clock.now() };
         let is_new = self.store.insert_operator(&operator).await?;
         if is_new { Ok(password) } else { Err(PeopleError::Taken(operator.login)) }
     }

@@ -1,6 +1,6 @@
 //! Passwords as people give and change them.
 
-use quita_domain::people::{Login, Origin, SessionStage};
+use quita_domain::people::{Credentials, Login, Origin, SessionStage};
 use quita_domain::secret::Secret;
 
 use super::sessions::Signed;
@@ -119,6 +119,16 @@ impl People {
         };
         let origin = signed.session.origin.clone();
         self.begin_confirmed(person, SessionStage::Whole, origin, confirmed_at).await
+    }
+
+    /// A password that is made here, to be shown once, and what is stored of it for somebody new.
+    pub(super) async fn new_credentials(
+        &self,
+        must_change: bool,
+    ) -> Result<(Secret<String>, Credentials), PeopleError> {
+        let password = password::random_password()?;
+        let hash = self.passwords.hash(&password).await?;
+        Ok((password, Credentials::new(hash, next_version(0, self.clock.now()), must_change)))
     }
 
     /// Gives somebody a new password, which is returned, to be shown once, and changed at the first sign-in. Every session of

@@ -74,9 +74,9 @@ impl People {
     ) -> Result<Option<Signed<S>>, PeopleError> {
         let session = self.live_session(token).await?.filter(|session| session.stage == stage);
         let Some(session) = session else { return Ok(None) };
-        let Some((login, password_version)) = S::noted_in(&session.of) else { return Ok(None) };
-        let person = S::find(self.store.as_ref(), login).await?;
-        let person = person.filter(|person| person.credentials().password_version == password_version);
+        let person = S::find(self.store.as_ref(), session.of.login()).await?;
+        // Of another kind of people, or under another password, it is nobody's.
+        let person = person.filter(|person| person.session_of() == session.of);
         Ok(person.map(|person| Signed { person, session }))
     }
 

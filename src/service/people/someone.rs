@@ -1,8 +1,12 @@
 //! What users and operators have in common: a login, credentials, sessions.
 
+use quita_domain::audit::AuditAction;
 use quita_domain::people::{Credentials, Login, Operator, SessionOf, User};
 use quita_domain::secret_key::SecretPlace;
+use quita_domain::time::Timestamp;
 use quita_ports::{PeopleStore, StoreError};
+
+use crate::service::audit::AuditDraft;
 
 /// Somebody who signs in.
 pub trait Someone: Clone + PartialEq + Send + Sync + Sized + 'static {
@@ -15,14 +19,20 @@ pub trait Someone: Clone + PartialEq + Send + Sync + Sized + 'static {
     /// The same, to be changed.
     fn credentials_mut(&mut self) -> &mut Credentials;
 
+    /// What they may do, as the command line spells it.
+    fn role(&self) -> &'static str;
+
+    /// When they were made.
+    fn created_at(&self) -> Timestamp;
+
     /// What their session notes of them.
     fn session_of(&self) -> SessionOf;
 
-    /// The login and the version of the password that a session notes, if it is of this kind.
-    fn noted_in(of: &SessionOf) -> Option<(&Login, u32)>;
-
     /// Where the secret of their authenticator is sealed for.
     fn factor_place(&self) -> SecretPlace;
+
+    /// What the audit log tells of them.
+    fn draft(&self, action: AuditAction) -> AuditDraft;
 
     /// Words that others know of them, so that a password is not made of these alone.
     fn known_words(&self) -> Vec<String>;
@@ -41,33 +51,45 @@ pub trait Someone: Clone + PartialEq + Send + Sync + Sized + 'static {
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 }
 
-impl Someone for User {
-    fn login(&self) -> &Login {
-        &self.login
-    }
-
-    fn credentials(&self) -> &Credentials {
-        &self.credentials
-    }
-
-    fn credentials_mut(&mut self) -> &mut Credentials {
-        &mut self.credentials
-    }
-
-    fn session_of(&self) -> SessionOf {
-        let password_version = self.credentials.password_version;
-        SessionOf::User { login: self.login.clone(), password_version }
-    }
-
-    fn noted_in(of: &SessionOf) -> Option<(&Login, u32)> {
-        match of {
-            SessionOf::User { login, password_version } => Some((login, *password_version)),
-            SessionOf::Operator { .. } => None,
+/// What is the same of both kinds, whose sessions are of this variant.
+macro_rules! signs_in_as {
+    ($kind:ident) => {
+        fn login(&self) -> &Login {
+            &self.login
         }
-    }
+
+        fn credentials(&self) -> &Credentials {
+            &self.credentials
+        }
+
+        fn credentials_mut(&mut self) -> &mut Credentials {
+            &mut self.credentials
+        }
+
+        fn role(&self) -> &'static str {
+            self.role.as_str()
+        }
+
+        fn created_at(&self) -> Timestamp {
+            self.created_at
+        }
+
+        fn session_of(&self) -> SessionOf {
+            let password_version = self.credentials.password_version;
+            SessionOf::$kind { login: self.login.clone(), password_version }
+        }
+    };
+}
+
+impl Someone for User {
+    signs_in_as!(User);
 
     fn factor_place(&self) -> SecretPlace {
         SecretPlace::user_factor(&self.login)
+    }
+
+    fn draft(&self, action: AuditAction) -> AuditDraft {
+        AuditDraft::of(&self.merchant, action, &self.login)
     }
 
     fn known_words(&self) -> Vec<String> {
@@ -84,32 +106,14 @@ impl Someone for User {
 }
 
 impl Someone for Operator {
-    fn login(&self) -> &Login {
-        &self.login
-    }
-
-    fn credentials(&self) -> &Credentials {
-        &self.credentials
-    }
-
-    fn credentials_mut(&mut self) -> &mut Credentials {
-        &mut self.credentials
-    }
-
-    fn session_of(&self) -> SessionOf {
-        let password_version = self.credentials.password_version;
-        SessionOf::Operator { login: self.login.clone(), password_version }
-    }
-
-    fn noted_in(of: &SessionOf) -> Option<(&Login, u32)> {
-        match of {
-            SessionOf::Operator { login, password_version } => Some((login, *password_version)),
-            SessionOf::User { .. } => None,
-        }
-    }
+    signs_in_as!(Operator);
 
     fn factor_place(&self) -> SecretPlace {
         SecretPlace::operator_factor(&self.login)
+    }
+
+    fn draft(&self, action: AuditAction) -> AuditDraft {
+        AuditDraft::of_operators(action, &self.login)
     }
 
     fn known_words(&self) -> Vec<String> {

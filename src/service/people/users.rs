@@ -1,10 +1,10 @@
 //! Users of merchants, and what their owners ask of them.
 
 use quita_domain::identity::MerchantId;
-use quita_domain::people::{Credentials, Login, MerchantPolicy, Role, User};
+use quita_domain::people::{Login, MerchantPolicy, Role, User};
 use quita_domain::secret::Secret;
 
-use super::{People, PeopleError, next_version, password};
+use super::{People, PeopleError};
 
 /// What somebody has to do before anything else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,11 +49,8 @@ impl People {
         role: Role,
         must_change: bool,
     ) -> Result<Secret<String>, PeopleError> {
-        let password = password::random_password()?;
-        let hash = self.passwords.hash(&password).await?;
-        let created_at = self.clock.now();
-        let credentials = Credentials::new(hash, next_version(0, created_at), must_change);
-        let user = User { login, merchant, role, credentials, created_at };
+        let (password, credentials) = self.new_credentials(must_change).await?;
+        let user = User { login, merchant, role, credentials, created_at: self.clock.now() };
         if self.store.insert_user(&user).await? { Ok(password) } else { Err(PeopleError::Taken(user.login)) }
     }
 

@@ -35,6 +35,12 @@ impl TestAppBuilder {
         self
     }
 
+    /// Leaves an option out, so that the service's own default holds.
+    pub(crate) fn without(mut self, name: &str) -> Self {
+        self.options.remove(name);
+        self
+    }
+
     /// Sets a variable of its environment.
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.into(), value.into()));

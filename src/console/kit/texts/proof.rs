@@ -51,6 +51,11 @@ group! {
         new_password: "Senha nova", "New password";
         new_password_hint: "De 15 a 256 caracteres. Uma frase sua é fácil de lembrar.",
             "15 to 256 characters. A sentence of your own is easy to remember.";
+        current_password: "Senha atual", "Current password";
+        change_password: "Mudar senha", "Change password";
+        change_password_hint: "De 15 a 256 caracteres. Suas outras sessões terminam.",
+            "15 to 256 characters. Your other sessions end.";
+        password_changed: "Senha mudada. Suas outras sessões terminaram.", "Password changed. Your other sessions have ended.";
         confirm: "Confirme que é você", "Confirm that it is you";
         confirm_sentence: "O que você pediu só é feito depois disto.", "What you asked for is done only after this.";
         confirm_password: "Sua senha", "Your password";

@@ -18,7 +18,6 @@ use crate::console::merchant::ask::AskPage;
 use crate::console::merchant::frame::Section;
 use crate::console::merchant::mode::InMode;
 use crate::console::merchant::once::OncePage;
-use crate::console::merchant::step_up;
 use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::{ApplicationChange, Visitor};
 use crate::sample_request;
@@ -52,7 +51,7 @@ pub(crate) async fn create(
     let ApplicationChange { visitor, form } = change;
     let application = own(&visitor, &path.1, &console).await?;
     if mode == Mode::Live {
-        step_up::require(&request, &visitor, &form, &console).await?;
+        console.accounts.require_recent_proof(&request, &visitor.holder(), &form).await?;
     }
     let scopes: Vec<Scope> = Scope::ALL
         .into_iter()
@@ -163,7 +162,7 @@ pub(crate) async fn act(
         }
         Verb::Rotate => {
             if mode == Mode::Live {
-                step_up::require(&request, &visitor, &form, &console).await?;
+                console.accounts.require_recent_proof(&request, &visitor.holder(), &form).await?;
             }
             let access = console.access.by(visitor.user.login.as_str());
             let successor = access.rotate_key(&visitor.user.merchant, &key.id).await?;

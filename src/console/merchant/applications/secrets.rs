@@ -15,7 +15,6 @@ use crate::console::merchant::ask::AskPage;
 use crate::console::merchant::frame::Section;
 use crate::console::merchant::mode::InMode;
 use crate::console::merchant::once::{OncePage, SecondSecret};
-use crate::console::merchant::step_up;
 use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::{ApplicationChange, Visitor};
 use crate::service::access::fingerprint;
@@ -94,7 +93,7 @@ pub(crate) async fn rotate(
     let ApplicationChange { visitor, form } = change;
     let application = own(&visitor, &path.1, &console).await?;
     let Application { merchant, name, .. } = &application;
-    step_up::require(&request, &visitor, &form, &console).await?;
+    console.accounts.require_recent_proof(&request, &visitor.holder(), &form).await?;
     let replaces = form.text("replaces");
     let access = console.access.by(visitor.user.login.as_str());
     let secrets = match replaces {

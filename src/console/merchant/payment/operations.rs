@@ -21,7 +21,6 @@ use crate::console::merchant::MerchantConsole;
 use crate::console::merchant::ask::{AskPage, AskedPayment};
 use crate::console::merchant::frame::Section;
 use crate::console::merchant::mode::InMode;
-use crate::console::merchant::step_up;
 use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::{PaymentChange, Visitor};
 use crate::service::audit::AuditDraft;
@@ -119,7 +118,7 @@ pub(crate) async fn act(
     if let (Verb::Refund, Some(amount)) = (verb, amount) {
         let policy = console.people.policy(&visitor.user.merchant).await?;
         if policy.asks_for_refund(amount) {
-            step_up::require(&request, &visitor, &form, &console).await?;
+            console.accounts.require_recent_proof(&request, &visitor.holder(), &form).await?;
         }
     }
     let request = OperationRequest {

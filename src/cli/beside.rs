@@ -1,0 +1,52 @@
+//! The store as commands use it, beside a running service or without one.
+
+use std::sync::Arc;
+
+use quita_actors::Strongbox;
+use quita_adapters::system::SystemClock;
+use quita_ports::WholeStore;
+
+use super::failure::Failure;
+use super::flags::StoreAccessFlags;
+use crate::config::StoreAccess;
+use crate::config::secret_key::SecretKeys;
+use crate::config::store_url::StoreUrl;
+use crate::service::access::Access;
+use crate::service::audit::Audit;
+use crate::service::people::People;
+use crate::store::{self, Purpose};
+
+/// A store that a command opened, and what its secrets are sealed with.
+pub(super) struct Beside {
+    pub(super) url: StoreUrl,
+    pub(super) store: Arc<dyn WholeStore>,
+    pub(super) secret_keys: SecretKeys,
+}
+
+impl Beside {
+    pub(super) async fn open(flags: StoreAccessFlags) -> Result<Self, Failure> {
+        let StoreAccess { url, secret_keys } = StoreAccess::from_settings(flags.settings())?;
+        let store = store::open(&url, Purpose::Maintenance).await?;
+        Ok(Self { url, store, secret_keys })
+    }
+
+    /// What seals and opens secrets; looking at anything else needs no secret key.
+    pub(super) fn strongbox(&self) -> Strongbox {
+        self.secret_keys.strongbox(self.store.clone())
+    }
+
+    /// Keys and webhook secrets.
+    pub(super) fn access(&self) -> Access {
+        Access::new(self.store.clone(), self.strongbox(), Arc::new(SystemClock))
+    }
+
+    /// Users and operators.
+    pub(super) fn people(&self) -> People {
+        People::new(self.store.clone(), Arc::new(SystemClock))
+    }
+
+    /// The log of what is done with them.
+    pub(super) async fn audit(&self) -> Result<Audit, Failure> {
+        Ok(Audit::open(self.store.clone(), &self.strongbox(), Arc::new(SystemClock)).await?)
+    }
+}

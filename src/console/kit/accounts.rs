@@ -1,0 +1,125 @@
+//! The accounts of a console: how people sign in, prove once more who they are, and change what is their own.
+//!
+//! Both consoles do it alike. What differs is who the people are ([`Someone`]), what surrounds their pages, and where an
+//! operator is believed while the store is out of reach: that stays in the consoles.
+
+mod factor;
+mod own;
+mod sign_in;
+mod step_up;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use actix_web::HttpRequest;
+use quita_actors::Strongbox;
+use quita_domain::audit::AuditAction;
+use quita_domain::secret::Secret;
+use quita_ports::Clock;
+
+use super::addresses::own_address;
+use super::attempts::Attempts;
+use super::console_kind::ConsoleKind;
+use super::cookies::Cookies;
+use super::devices::Devices;
+use super::failure::Failure;
+use crate::config::{Config, Environment};
+use crate::service::audit::{Audit, AuditDraft, Initiator};
+use crate::service::people::{People, SecondFactors, Signed, Someone};
+use crate::service::refused_sign_ins::{Door, RefusedSignIns, Why};
+
+pub(crate) use own::AccountPart;
+
+/// What the accounts of one console need.
+pub(crate) struct Accounts {
+    console: ConsoleKind,
+    people: People,
+    factors: SecondFactors,
+    audit: Audit,
+    refused: Arc<RefusedSignIns>,
+    clock: Arc<dyn Clock>,
+    cookies: Cookies,
+    attempts: Attempts,
+    devices: Devices,
+}
+
+/// Somebody who comes to sign in.
+pub(crate) struct Arrival<'a> {
+    pub(crate) request: &'a HttpRequest,
+    /// The address of the client.
+    pub(crate) from: IpAddr,
+}
+
+/// Somebody who is signed in, and does something with the own account.
+pub(crate) struct AccountHolder<S> {
+    pub(crate) signed: Signed<S>,
+    pub(crate) token: Secret<String>,
+    /// The address of the client.
+    pub(crate) from: IpAddr,
+}
+
+impl Accounts {
+    /// Of this console's people.
+    pub(crate) fn new(
+        console: ConsoleKind,
+        config: &Config,
+        (people, strongbox): (People, Strongbox),
+        (audit, refused): (Audit, Arc<RefusedSignIns>),
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self {
+            console,
+            factors: SecondFactors::new(people.clone(), strongbox),
+            people,
+            audit,
+            refused,
+            clock,
+            cookies: Cookies::new(console, config.environment == Environment::Production),
+            attempts: Attempts::new(),
+            devices: Devices::new(console, &config.secret_keys),
+        }
+    }
+
+    /// The cookies of this console.
+    pub(crate) const fn cookies(&self) -> Cookies {
+        self.cookies
+    }
+
+    const fn door(&self) -> Door {
+        match self.console {
+            ConsoleKind::Merchant => Door::Console,
+            ConsoleKind::Operator => Door::Operators,
+        }
+    }
+
+    /// A page of this console.
+    fn address(&self, path: &str) -> String {
+        format!("{}{path}", self.console.root())
+    }
+
+    /// Where somebody wants to go, if that is a page of this console; else its start.
+    fn own_address(&self, wanted: &str) -> String {
+        own_address(self.console.root(), wanted)
+    }
+
+    /// Counts an attempt at what is no account of a person.
+    pub(crate) fn count_attempt(&self, at: &str, from: IpAddr) -> Result<(), Failure> {
+        self.attempts.count(at, from, None).map(drop).map_err(Failure::TooMany)
+    }
+
+    /// Notes that somebody was not let in. The account is as it was typed.
+    pub(crate) async fn note_refused(&self, account: &str, from: IpAddr, why: Why) {
+        self.refused.note(account, from, self.door(), why).await;
+    }
+
+    /// Notes what somebody did with the own account.
+    async fn note_own<S: Someone>(&self, holder: &AccountHolder<S>, action: AuditAction) {
+        let person = &holder.signed.person;
+        self.note(person, holder.from, person.draft(action)).await;
+    }
+
+    async fn note<S: Someone>(&self, person: &S, from: IpAddr, draft: AuditDraft) {
+        let initiator = Initiator { who: person.login().to_string(), from: from.to_string() };
+        self.audit.note(&initiator, draft).await;
+    }
+}

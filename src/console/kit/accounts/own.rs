@@ -1,0 +1,139 @@
+//! The page of the own account, as far as both consoles show the same: second factor, sessions, password.
+
+use actix_web::HttpResponse;
+use quita_domain::audit::AuditAction;
+use quita_domain::people::Session;
+use quita_domain::time::Timestamp;
+
+use super::{AccountHolder, Accounts};
+use crate::console::kit::addresses::with_next;
+use crate::console::kit::answer::{Done, see_other, see_other_with};
+use crate::console::kit::browser_name::browser_name;
+use crate::console::kit::failure::Failure;
+use crate::console::kit::form::Form;
+use crate::console::kit::texts::Texts;
+use crate::service::people::Someone;
+
+/// What `console/kit/account_part.html` shows.
+pub(crate) struct AccountPart {
+    /// Since when there is a second factor, and how many recovery codes are left, in words.
+    pub(crate) factor: Option<(Timestamp, String)>,
+    /// Whether the second factor may not be taken away.
+    pub(crate) is_factor_required: bool,
+    /// Where a second factor is set up; it leads back to the account.
+    pub(crate) set_up_address: String,
+    /// This one first, then the one that was used last.
+    pub(crate) sessions: Vec<SessionRow>,
+}
+
+/// A session as the page shows it.
+pub(crate) struct SessionRow {
+    pub(crate) id: String,
+    pub(crate) browser: Option<String>,
+    /// What the browser says of itself, whole.
+    pub(crate) said: String,
+    pub(crate) address: String,
+    pub(crate) began: Timestamp,
+    pub(crate) last_seen: Timestamp,
+    /// Whether the page is looked at in it.
+    pub(crate) is_this: bool,
+}
+
+impl SessionRow {
+    fn of(session: Session, this: &Session) -> Self {
+        Self {
+            id: session.public_id(),
+            browser: browser_name(&session.origin.browser),
+            is_this: session.id == this.id,
+            said: session.origin.browser,
+            address: session.origin.address,
+            began: session.created_at,
+            last_seen: session.last_seen_at,
+        }
+    }
+}
+
+impl AccountPart {
+    /// What the page says was just done.
+    pub(crate) fn notice(done: &Done) -> Option<&'static str> {
+        let texts = &Texts::current().proof;
+        match done.done.as_str() {
+            "password" => Some(texts.password_changed),
+            "factor-removed" => Some(texts.factor_removed),
+            "session-ended" => Some(texts.session_ended),
+            "others-ended" => Some(texts.others_ended),
+            _ => None,
+        }
+    }
+}
+
+impl Accounts {
+    /// The part of the page about this account, below `base`.
+    pub(crate) async fn part<S: Someone>(
+        &self,
+        holder: &AccountHolder<S>,
+        base: &str,
+        is_factor_required: bool,
+    ) -> Result<AccountPart, Failure> {
+        let (person, this) = (&holder.signed.person, &holder.signed.session);
+        let factor = person.credentials().second_factor.as_ref().map(|factor| {
+            let left = factor.recovery_codes.len().to_string();
+            (factor.since, Texts::current().proof.recovery_codes_left.replace("{left}", &left))
+        });
+        let sessions = self.people.sessions(person).await?;
+        let mut sessions: Vec<_> =
+            sessions.into_iter().map(|session| SessionRow::of(session, this)).collect();
+        sessions.sort_by_key(|row| !row.is_this);
+        Ok(AccountPart {
+            factor,
+            is_factor_required,
+            set_up_address: with_next(&self.address("/factor"), &format!("{base}/account")),
+            sessions,
+        })
+    }
+
+    /// Changes the own password: every session of the person ends, and this browser gets a new one.
+    pub(crate) async fn change_password<S: Someone>(
+        &self,
+        holder: &AccountHolder<S>,
+        form: &Form,
+        base: &str,
+    ) -> Result<HttpResponse, Failure> {
+        self.attempts.count_in_session(&holder.token).map_err(Failure::TooMany)?;
+        let (current, new) = (form.secret("current"), form.secret("new"));
+        let session = self.people.change_password(&holder.signed, &current, &new).await?;
+        self.note_own(holder, AuditAction::PasswordChanged).await;
+        let address = format!("{base}/account?done=password");
+        Ok(see_other_with(self.cookies.begin(&session.token), address))
+    }
+
+    /// Ends one of the own sessions, by its public id.
+    pub(crate) async fn end_session<S: Someone>(
+        &self,
+        holder: &AccountHolder<S>,
+        public_id: &str,
+        base: &str,
+    ) -> Result<HttpResponse, Failure> {
+        if !self.people.end_session(&holder.signed.person, public_id).await? {
+            return Err(Failure::NotFound);
+        }
+        self.note_ended(holder, 1).await;
+        Ok(see_other(format!("{base}/account?done=session-ended")))
+    }
+
+    /// Ends every own session but this one.
+    pub(crate) async fn end_other_sessions<S: Someone>(
+        &self,
+        holder: &AccountHolder<S>,
+        base: &str,
+    ) -> Result<HttpResponse, Failure> {
+        let ended = self.people.end_other_sessions(&holder.signed).await?;
+        self.note_ended(holder, ended).await;
+        Ok(see_other(format!("{base}/account?done=others-ended")))
+    }
+
+    async fn note_ended<S: Someone>(&self, holder: &AccountHolder<S>, ended: usize) {
+        let person = &holder.signed.person;
+        self.note(person, holder.from, person.draft(AuditAction::SessionsEnded).after(ended)).await;
+    }
+}

@@ -1,0 +1,206 @@
+//! Signing in: account and password, then the second factor, then a password of the own in place of a given one.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::web::Payload;
+use quita_domain::audit::AuditAction;
+use quita_domain::people::{Login, SessionStage};
+use quita_domain::secret::Secret;
+
+use super::{AccountHolder, Accounts, Arrival};
+use crate::console::kit::addresses::with_next;
+use crate::console::kit::answer::{html, see_other, see_other_with, try_again};
+use crate::console::kit::devices::Device;
+use crate::console::kit::failure::Failure;
+use crate::console::kit::form::Form;
+use crate::console::kit::proof::{CodePage, GivenPasswordPage, bare_frame};
+use crate::console::kit::sign_in::{SignInPage, Wanted, origin_of, show_form};
+use crate::console::kit::texts::Texts;
+use crate::service::people::{Given, NewSession, PeopleError, Someone};
+use crate::service::refused_sign_ins::Why;
+
+/// How far a session has come.
+enum Progress {
+    /// The password was right; the code of this account is still to be given.
+    CodeIsDue(Login),
+    IsIn,
+}
+
+impl Accounts {
+    /// Shows the form for account and password.
+    pub(crate) fn ask_password(
+        &self,
+        arrival: &Arrival<'_>,
+        wanted: Wanted,
+    ) -> Result<HttpResponse, Failure> {
+        show_form(self.cookies, arrival.request, SignInPage::new(wanted.next), StatusCode::OK)
+    }
+
+    /// Takes account and password. Who has a second factor is asked for it next.
+    pub(crate) async fn sign_in<S: Someone>(
+        &self,
+        arrival: &Arrival<'_>,
+        payload: Payload,
+    ) -> Result<HttpResponse, Failure> {
+        let Arrival { request, from } = *arrival;
+        let form = Form::read(request, payload, self.cookies.visit(request).as_ref()).await?;
+        let (email, next) = (form.text("email"), form.text("next"));
+        let line = match self.attempts.count(email, from, self.device_of(arrival, email)) {
+            Ok(line) => line,
+            Err(wait) => {
+                self.note_refused(email, from, Why::TooMany).await;
+                return Err(Failure::TooMany(wait));
+            }
+        };
+        let people = self.people.in_line(line);
+        let (login, password) = (Login::parse(email), form.secret("password"));
+        let session = people.sign_in::<S>(login.as_ref(), &password, origin_of(request, from)).await?;
+        let Some(session) = session else {
+            tracing::warn!(client.address = %from, door = self.door().as_str(), "somebody could not sign in");
+            self.note_refused(email, from, Why::Wrong).await;
+            let page = SignInPage { has_failed: true, email: email.into(), ..SignInPage::new(next) };
+            return show_form(self.cookies, request, page, StatusCode::UNPROCESSABLE_ENTITY);
+        };
+        match session.stage {
+            SessionStage::Half => {
+                let code = with_next(&self.address("/sign-in/code"), &self.own_address(next));
+                Ok(see_other_with(self.cookies.begin(&session.token), code))
+            }
+            SessionStage::Whole => self.welcome(arrival, &session, "password", next).await,
+        }
+    }
+
+    /// Asks for the second factor whoever gave the password a moment ago.
+    pub(crate) async fn ask_code<S: Someone>(
+        &self,
+        arrival: &Arrival<'_>,
+        wanted: Wanted,
+    ) -> Result<HttpResponse, Failure> {
+        let (token, progress) = self.progress::<S>(arrival).await?;
+        match progress {
+            Progress::CodeIsDue(_) => {
+                html(&CodePage { frame: bare_frame(&token), next: wanted.next, failed: None })
+            }
+            Progress::IsIn => Ok(see_other(self.own_address(&wanted.next))),
+        }
+    }
+
+    /// Takes the second factor.
+    pub(crate) async fn give_code<S: Someone>(
+        &self,
+        arrival: &Arrival<'_>,
+        payload: Payload,
+    ) -> Result<HttpResponse, Failure> {
+        let Arrival { request, from } = *arrival;
+        let (token, progress) = self.progress::<S>(arrival).await?;
+        let form = Form::read(request, payload, [&token]).await?;
+        let next = form.text("next");
+        let Progress::CodeIsDue(login) = progress else {
+            return Ok(see_other(self.own_address(next)));
+        };
+        self.attempts.count_in_session(&token).map_err(Failure::TooMany)?;
+        let (code, texts) = (form.secret("code"), &Texts::current().proof);
+        let origin = origin_of(request, from);
+        let failed = match self.factors.finish_sign_in::<S>(token.expose(), code.expose(), origin).await {
+            Ok(Some((session, given))) => {
+                self.note_recovery_code(&session.person, from, given).await;
+                let by = match given {
+                    Given::Code => "password and code",
+                    Given::RecoveryCode { .. } => "password and recovery code",
+                };
+                return self.welcome(arrival, &session, by, next).await;
+            }
+            Ok(None) => return Err(Failure::SignedOut(None)),
+            Err(PeopleError::WrongCode) => texts.code_wrong.to_owned(),
+            Err(PeopleError::CodesWait(seconds)) => {
+                texts.code_waits.replace("{seconds}", &seconds.to_string())
+            }
+            Err(error) => return Err(error.into()),
+        };
+        tracing::warn!(client.address = %from, door = self.door().as_str(), "somebody gave a wrong second factor");
+        self.note_refused(login.as_str(), from, Why::WrongCode).await;
+        try_again(&CodePage { frame: bare_frame(&token), next: next.to_owned(), failed: Some(failed) })
+    }
+
+    /// Asks for a password in place of one that somebody else made.
+    pub(crate) fn ask_new_password<S: Someone>(
+        &self,
+        holder: &AccountHolder<S>,
+        wanted: Wanted,
+    ) -> Result<HttpResponse, Failure> {
+        if !holder.signed.person.credentials().must_change_password {
+            return Ok(see_other(self.own_address(&wanted.next)));
+        }
+        html(&GivenPasswordPage { frame: bare_frame(&holder.token), next: wanted.next, failed: None })
+    }
+
+    /// Takes that password: every session of the person ends, and this browser gets a new one.
+    pub(crate) async fn choose_password<S: Someone>(
+        &self,
+        holder: &AccountHolder<S>,
+        form: &Form,
+    ) -> Result<HttpResponse, Failure> {
+        let next = form.text("next");
+        if !holder.signed.person.credentials().must_change_password {
+            return Ok(see_other(self.own_address(next)));
+        }
+        self.attempts.count_in_session(&holder.token).map_err(Failure::TooMany)?;
+        let session = match self.people.replace_given_password(&holder.signed, &form.secret("new")).await {
+            Ok(session) => session,
+            Err(error @ (PeopleError::NotAPassword | PeopleError::Weak(_) | PeopleError::SamePassword)) => {
+                let (frame, failed) = (bare_frame(&holder.token), Some(Failure::from(error).to_string()));
+                return try_again(&GivenPasswordPage { frame, next: next.to_owned(), failed });
+            }
+            Err(error) => return Err(error.into()),
+        };
+        self.note_own(holder, AuditAction::PasswordChanged).await;
+        Ok(see_other_with(self.cookies.begin(&session.token), self.own_address(next)))
+    }
+
+    /// Begins a session in this browser, which is known from now on, and goes where the visitor wants to.
+    pub(crate) fn admit<S: Someone>(
+        &self,
+        arrival: &Arrival<'_>,
+        session: &NewSession<S>,
+        next: &str,
+    ) -> Result<HttpResponse, Failure> {
+        let account = session.person.login().as_str();
+        let mark = self.devices.mark(account, self.device_of(arrival, account), self.clock.now())?;
+        let mut answer = see_other_with(self.cookies.begin(&session.token), self.own_address(next));
+        let marked = answer.add_cookie(&self.cookies.mark_device(&mark));
+        marked.map_err(|error| Failure::Defect(error.to_string()))?;
+        Ok(answer)
+    }
+
+    /// Lets somebody in who gave everything that is asked for, and notes by what.
+    async fn welcome<S: Someone>(
+        &self,
+        arrival: &Arrival<'_>,
+        session: &NewSession<S>,
+        by: &str,
+        next: &str,
+    ) -> Result<HttpResponse, Failure> {
+        let person = &session.person;
+        self.note(person, arrival.from, person.draft(AuditAction::SignedIn).after(by)).await;
+        self.admit(arrival, session, next)
+    }
+
+    /// The token of a session, and how far it has come.
+    async fn progress<S: Someone>(
+        &self,
+        arrival: &Arrival<'_>,
+    ) -> Result<(Secret<String>, Progress), Failure> {
+        let signed_out = || Failure::signed_out(arrival.request);
+        let token = self.cookies.session(arrival.request).ok_or_else(signed_out)?;
+        if let Some(half) = self.people.half::<S>(token.expose()).await? {
+            return Ok((token, Progress::CodeIsDue(half.person.login().clone())));
+        }
+        self.people.watch::<S>(token.expose()).await?.ok_or_else(signed_out)?;
+        Ok((token, Progress::IsIn))
+    }
+
+    /// The browser that somebody comes with, if this account was signed in to with it before.
+    fn device_of(&self, arrival: &Arrival<'_>, account: &str) -> Option<Device> {
+        self.devices.known(account, &self.cookies.device(arrival.request)?, self.clock.now())
+    }
+}

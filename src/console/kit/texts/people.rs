@@ -1,0 +1,34 @@
+//! Texts about those who may sign in.
+
+use super::group;
+
+group! {
+    /// People, and what is done with one of them.
+    People {
+        lead: "Quem entra neste console, e o que pode fazer.", "Who gets into this console, and what they may do.";
+        role: "Papel", "Role";
+        factor: "Duas etapas", "Second factor";
+        you: "você", "you";
+        since: "Desde", "Since";
+        add: "Nova pessoa", "New person";
+        add_button: "Criar", "Create";
+        not_an_email: "Este e-mail não é válido.", "This is not an e-mail address.";
+        change_role: "Mudar papel", "Change role";
+        role_changed: "Papel mudado.", "Role changed.";
+        reset_password: "Nova senha", "New password";
+        reset_question: "Dar uma senha nova a {login}?", "Give {login} a new password?";
+        reset_sentence: "A senha atual deixa de valer e as sessões terminam agora. A nova é trocada na primeira entrada.",
+            "The current password stops working and their sessions end now. The new one is changed at the first sign-in.";
+        password_for: "Senha de {login}", "Password of {login}";
+        password_shown_once: "Copie agora: ela não aparece de novo. Ela é trocada na primeira entrada.",
+            "Copy it now: it is not shown again. It is changed at the first sign-in.";
+        reset_factor: "Desativar duas etapas", "Reset second factor";
+        factor_question: "Desativar a verificação em duas etapas de {login}?", "Reset the second factor of {login}?";
+        factor_sentence: "Até ativar outra, a senha basta para entrar. Confirme antes que o pedido é mesmo desta pessoa.",
+            "Until another one is set up, the password is enough. Make sure first that it is really this person who asks.";
+        factor_reset: "Verificação em duas etapas desativada.", "Second factor reset.";
+        remove: "Remover", "Remove";
+        remove_question: "Remover {login}?", "Remove {login}?";
+        removed: "Pessoa removida.", "Person removed.";
+    }
+}

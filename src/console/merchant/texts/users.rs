@@ -1,0 +1,32 @@
+//! Texts about the users of a merchant.
+
+use crate::console::kit::texts::group;
+
+group! {
+    /// Roles, what users know, rules for all of them, the own account.
+    Users {
+        owner_may: "Tudo, inclusive pessoas e auditoria.", "Everything, people and audit log included.";
+        developer_may: "Aplicações e chaves, pagamentos e entregas.", "Applications and keys, payments and deliveries.";
+        viewer_may: "Só olhar.", "Look only.";
+        remove_sentence: "As sessões terminam agora. O que a pessoa viu continua valendo, se não for trocado.",
+            "Their sessions end now. What they were shown still works, unless it is changed.";
+        revoke_keys: "Revogar as chaves de API que a pessoa criou", "Revoke the API keys that they made";
+        revoke_keys_sentence: "Cada chave apareceu uma única vez, para quem a criou ou trocou. Os programas que usam uma chave revogada param em até 5 segundos.",
+            "Each key was shown once, to who made or rotated it. Programs that use a revoked key stop within 5 seconds.";
+        knows_no_keys: "A pessoa não criou nenhuma chave de API que ainda valha.", "They made no API key that still works.";
+        knows_secrets: "Segredos de webhooks que a pessoa viu", "Webhook secrets that they were shown";
+        knows_secrets_sentence: "Com eles se forjam eventos. Troque-os; na troca, o antigo ainda assina por 24 horas.",
+            "Events can be forged with them. Rotate them; after a rotation the old one still signs for 24 hours.";
+        not_yourself: "O próprio papel não se muda, nem se remove a própria conta: peça a outro dono.",
+            "Nobody changes the own role or removes the own account: ask another owner.";
+        policy: "Regras para todos", "Rules for everybody";
+        require_factor: "Exigir a verificação em duas etapas.", "Require a second factor.";
+        require_factor_hint: "Quem não tem ativa a sua antes de continuar.", "Who has none sets one up before going on.";
+        confirm_above: "Confirmar devoluções acima de", "Confirm refunds above";
+        confirm_above_hint: "Quem devolve mais do que isto confirma de novo que é quem diz ser. Vazio: ninguém.",
+            "Whoever refunds more than this proves once more who it is. Empty: nobody does.";
+        policy_changed: "Regras mudadas.", "Rules changed.";
+        language: "Idioma", "Language";
+        merchant: "Lojista", "Merchant";
+    }
+}
