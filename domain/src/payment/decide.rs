@@ -225,8 +225,8 @@ impl Payment {
         context: &Context,
     ) -> Result<Decision, Refusal> {
         let mut draft = Draft::new(self.clone(), *context);
-        draft.pull_due_times_in();
         draft.confirm(confirmed);
+        draft.pull_due_times_in();
         let origin = Origin::of(&command);
         match command {
             Command::ChargeAnswered { attempt, answer } => draft.charge_answered(attempt, answer),
