@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Account, Browser, Edit, PATIENCE, TestApp, TestReceiver, Visitor, pix};
+use crate::support::{Account, Browser, Edit, PATIENCE, TestApp, TestReceiver, Visitor, eventually, pix};
 
 /// What would change something of the shop, but for the own account, the language, signing out, and looking at a payer.
 const BUTTONS: &str = "main form[method=\"post\"]:not([action*=\"/account/\"]):not([action$=\"/language\"]):not([action$=\"/payer\"]), \
@@ -17,6 +17,10 @@ fn a_viewer_sees_everything_and_has_no_button() {
     let request = pix(10_000).with("postbackUrl", json!(receiver.url()));
     let id = app.client().create(&request)["transactionId"].as_str().unwrap().to_owned();
     receiver.wait_for_events(&id, 2, PATIENCE);
+    eventually(PATIENCE, "what was confirmed is stored", || {
+        let deliveries = app.client().deliveries(&id);
+        deliveries.iter().all(|delivery| delivery["state"] == "delivered").then_some(())
+    });
     let viewer = Account::create(&app, "shop", "vera@shop.example", "viewer");
     viewer.sign_in(&app, &browser);
     for (page, told) in [
