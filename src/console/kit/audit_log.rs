@@ -6,6 +6,7 @@ use quita_ports::AuditStore;
 use serde::Deserialize;
 
 use super::failure::Failure;
+use crate::service::audit::Initiator;
 
 /// Entries on a page.
 const PAGE: usize = 50;
@@ -19,6 +20,11 @@ pub(crate) struct LogLine {
 impl LogLine {
     fn of(chained: &ChainedEntry) -> Self {
         Self { sequence: chained.sequence, entry: chained.entry() }
+    }
+
+    /// Whether somebody did it who ran a command of this program.
+    pub(crate) fn is_of_command_line(&self) -> bool {
+        self.entry.who == Initiator::COMMAND_LINE
     }
 }
 

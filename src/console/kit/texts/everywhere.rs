@@ -60,6 +60,7 @@ group! {
         done: "Feito.", "Done.";
         audit_lead: "Cada mudança feita por uma pessoa, e cada entrada recusada, para sempre.",
             "Every change that a person made, and everybody who was not let in, for good.";
+        command_line: "linha de comando", "command line";
         audit_erased: "apagado", "erased";
         audit_empty: "Nada mudou ainda", "Nothing has changed yet";
     }
