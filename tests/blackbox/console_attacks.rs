@@ -13,6 +13,7 @@ mod forms;
 mod leavers;
 mod nonsense;
 mod payers;
+mod proofs;
 mod refusals;
 mod routes;
 mod scripts;

@@ -48,7 +48,7 @@ pub(crate) use declared::declared;
 pub(crate) use event_stream::EventStream;
 pub(crate) use eventually::{PATIENCE, eventually, pause};
 pub(crate) use failing_calls::FailingCalls;
-pub(crate) use meddler::{copy_payment, paid_earlier};
+pub(crate) use meddler::{copy_payment, paid_earlier, proven_earlier};
 pub(crate) use own_mongod::OwnMongod;
 pub(crate) use planted::{Fault, PlantedService};
 pub(crate) use program::{Finished, Program};

@@ -7,7 +7,9 @@ use mongodb::bson::{Binary, Bson, Document, doc, spec::BinarySubtype};
 use quita_adapters::embedded::EmbeddedStore;
 use quita_adapters::mongo::MongoStore;
 use quita_domain::identity::TransactionId;
-use quita_ports::{Store, Write};
+use quita_domain::people::Session;
+use quita_domain::time::millis_in;
+use quita_ports::{WholeStore, Write};
 use uuid::Uuid;
 
 use super::block_on;
@@ -15,13 +17,28 @@ use super::block_on;
 /// Copies of a payment that are stored at once.
 const COPIES_AT_ONCE: usize = 1_000;
 
+async fn open(store_url: &str) -> Arc<dyn WholeStore> {
+    match store_url.strip_prefix("sqlite:") {
+        Some(path) => Arc::new(EmbeddedStore::open(path).unwrap()),
+        None => Arc::new(MongoStore::connect(store_url).await.unwrap()),
+    }
+}
+
+/// Lets who it is in a session have been proven so much earlier.
+pub(crate) fn proven_earlier(store_url: &str, token: &str, by: Duration) {
+    block_on(async {
+        let store = open(store_url).await;
+        let before = store.session(&Session::id_of(token)).await.unwrap().unwrap();
+        let confirmed_at = before.confirmed_at.minus_ms(millis_in(by));
+        let after = Session { confirmed_at, ..before.clone() };
+        assert!(store.replace_session(&before, &after).await.unwrap());
+    });
+}
+
 /// Puts so many copies of a payment beside it, each with an id of its own.
 pub(crate) fn copy_payment(store_url: &str, id: &str, count: usize) {
     block_on(async {
-        let store: Arc<dyn Store> = match store_url.strip_prefix("sqlite:") {
-            Some(path) => Arc::new(EmbeddedStore::open(path).unwrap()),
-            None => Arc::new(MongoStore::connect(store_url).await.unwrap()),
-        };
+        let store = open(store_url).await;
         let id = TransactionId::parse(id).unwrap();
         let original = store.load(&[id]).await.unwrap().pop().unwrap();
         let copies: Vec<_> = (0..count)
