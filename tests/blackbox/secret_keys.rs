@@ -7,7 +7,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Edit, PATIENCE, Program, TestApp, TestReceiver, eventually, is_mongodb, pause, pix, signature_of,
+    Account, Authenticator, Edit, PATIENCE, Program, TestApp, TestReceiver, Visitor, eventually, is_mongodb,
+    pause, pix, signature_of,
 };
 
 const VARIABLE: &str = "QUITA_SECRET_KEY";
@@ -89,6 +90,24 @@ fn what_an_old_key_made_is_found_signed_and_shown_under_a_new_one() {
     check_signed(&receiver, id_of(&third), &secret);
     assert_eq!(app.client_without_key().get(&new_page).status, 200, "the page of a payment after the change");
     assert_eq!(app.client_without_key().get(&page).status, 404, "who has the old key alone opens nothing");
+}
+
+#[test]
+fn a_second_factor_is_taken_along_to_a_new_key() {
+    let Some(authenticator) = Authenticator::open() else { return };
+    let mut app = with_key(OLD);
+    let ana = Account::create(&app, "shop", "ana@shop.example", "owner");
+    let set_up = Visitor::signed_in(&app, &ana);
+    let (secret, recovery_codes) = set_up.set_up_factor(|secret| authenticator.code(secret, 0));
+    app.restart_with(VARIABLE, &both());
+    app.quita(&["secrets", "rewrap"]).output();
+    app.restart_with(VARIABLE, NEW);
+    for code in [&authenticator.code(&secret, 1), &recovery_codes[0]] {
+        let owner = Visitor::new(&app);
+        assert_eq!(owner.sign_in(&ana.email, &ana.password, "").status, 303);
+        assert_eq!(owner.give_code(code, "").status, 303, "{code}");
+        assert_eq!(owner.get("/console/test").status, 200);
+    }
 }
 
 #[test]

@@ -1,6 +1,11 @@
 //! Strangers who guess until nobody may: whom they keep out, and whom they do not.
 
-use crate::support::{Account, Answer, TestApp, Visitor, form_token_in, is_mongodb};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use crate::support::{
+    Account, Answer, PATIENCE, TestApp, Visitor, eventually, form_token_in, is_mongodb, pix,
+};
 
 const DEVICE: &str = "quita_console_device";
 const SIGN_IN: &str = "/console/sign-in";
@@ -63,6 +68,52 @@ fn a_browser_that_signed_in_before_gets_in_whatever_strangers_do() {
     let refused = guesses.filter(|status| *status == 429).count();
     assert!(refused >= 10, "{refused} of 20");
     assert_eq!(sign_in_from(&laptop, HOME, &ana.email, &ana.password).status, 429);
+}
+
+/// Signs in as somebody whom nobody knows, from one network after the other, until it is over.
+fn crowd(app: &TestApp, stranger: usize, is_over: &AtomicBool, turned_away: &AtomicUsize) {
+    let visitor = Visitor::new(app);
+    let mut attempts = 0..;
+    while !is_over.load(Ordering::SeqCst) {
+        let attempt: usize = attempts.next().unwrap();
+        let from = format!("10.{stranger}.{}.1", attempt % 250);
+        let email = format!("nobody-{stranger}-{attempt}@evil.example");
+        let answer = sign_in_from(&visitor, &from, &email, "not the password");
+        match answer.status {
+            422 | 429 => {}
+            503 => {
+                assert!(answer.header("retry-after").is_some(), "{answer}");
+                turned_away.fetch_add(1, Ordering::SeqCst);
+            }
+            _ => panic!("{answer}"),
+        }
+    }
+}
+
+#[test]
+fn a_crowd_that_signs_in_is_turned_away_and_keeps_neither_payments_nor_people_waiting() {
+    let app = behind_a_proxy();
+    let ana = shop(&app);
+    let laptop = Visitor::new(&app);
+    assert_eq!(sign_in_from(&laptop, HOME, &ana.email, &ana.password).status, 303);
+    let (is_over, turned_away) = (AtomicBool::new(false), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        for stranger in 0..100 {
+            let (app, is_over, turned_away) = (&app, &is_over, &turned_away);
+            scope.spawn(move || crowd(app, stranger, is_over, turned_away));
+        }
+        let seen = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            eventually(PATIENCE, "some are turned away", || {
+                (turned_away.load(Ordering::SeqCst) > 0).then_some(())
+            });
+            assert_eq!(sign_in_from(&laptop, HOME, &ana.email, &ana.password).status, 303);
+            app.client().create(&pix(10_000));
+        }));
+        is_over.store(true, Ordering::SeqCst);
+        if let Err(panic) = seen {
+            std::panic::resume_unwind(panic);
+        }
+    });
 }
 
 #[test]
