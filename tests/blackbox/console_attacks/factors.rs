@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::support::{
-    Account, Authenticator, EventStream, PATIENCE, TestApp, Visitor, eventually, is_mongodb, pause,
+    Account, Answer, Authenticator, EventStream, PATIENCE, TestApp, Visitor, eventually, form_token_in,
+    is_mongodb, pause,
 };
 
 /// An account whose password alone opens nothing.
@@ -166,16 +167,37 @@ fn a_password_that_somebody_else_made_opens_nothing_but_its_change() {
     assert_eq!(maker.sign_in(email, &given, "").status, 422);
 }
 
+/// Sent to where a second factor is set up, and nowhere else.
+#[track_caller]
+fn check_sets_up(answer: &Answer) {
+    let location = answer.header("location").unwrap_or_default();
+    assert!(answer.status == 303 && location.starts_with("/console/factor"), "{answer}");
+}
+
 #[test]
 fn who_must_have_a_second_factor_does_nothing_before() {
     let app = TestApp::new();
     let Some(guarded) = Guarded::new(&app) else { return };
-    let hired = Account::create(&app, "shop", "vera@shop.example", "viewer");
+    let hired = Account::create(&app, "shop", "vera@shop.example", "owner");
     let vera = Visitor::signed_in(&app, &hired);
     let owner = guarded.half(&app);
     assert_eq!(owner.give_code(&guarded.code(), "").status, 303);
     let fields = [("secondFactorRequired", "true")];
     assert_eq!(owner.post("/console/test/people/policy", &fields).status, 303);
+    for page in ["", "/payments.csv", "/payments/stream", "/deliveries", "/applications", "/people", "/audit"]
+    {
+        check_sets_up(&vera.get(&format!("/console/test{page}")));
+    }
+    let changes: [(&str, &[(&str, &str)]); 3] = [
+        ("/applications/default/keys", &[("scope", "payments:read")]),
+        ("/people/policy", &[("secondFactorRequired", "")]),
+        ("/people/ana@shop.example/reset", &[]),
+    ];
+    let token = form_token_in(&vera.page("/console/factor"));
+    for (path, fields) in changes {
+        let fields = [fields, &[("formToken", &*token)]].concat();
+        check_sets_up(&vera.post_with(&format!("/console/test{path}"), &[], &fields));
+    }
     let stopped = vera.get("/console/test/payments");
     let factor = "/console/factor?next=%2Fconsole%2Ftest%2Fpayments";
     assert_eq!((stopped.status, stopped.header("location")), (303, Some(factor)), "{stopped}");
