@@ -3,7 +3,7 @@
 //! A statement with single fields costs the server less than a whole document: only indexes of what is set are looked at,
 //! and the oplog holds what has changed. Order of fields tells nothing here.
 
-use bson::raw::{CString, RawArray, RawBsonRef};
+use bson::raw::{CString, RawArray, RawBsonRef, RawElement};
 use bson::{RawDocument, RawDocumentBuf};
 
 /// The operators of an update.
@@ -39,19 +39,33 @@ impl Difference {
         before: &RawDocument,
         after: &RawDocument,
     ) -> Result<(), NotExpressible> {
-        let mut known = before.iter_elements().collect::<Result<Vec<_>, _>>()?;
-        for element in after {
-            let (name, value) = element?;
-            let place = known.iter().position(|known| known.key() == name);
-            let old = place.map(|place| known.remove(place).value()).transpose()?;
-            self.values(&below(path, name.as_str())?, old, value)?;
+        let known = before.iter_elements().collect::<Result<Vec<_>, _>>()?;
+        let mut known: Vec<_> = known.into_iter().map(Some).collect();
+        // Both have most of their fields in the same order.
+        let mut expected = 0;
+        for element in after.iter_elements() {
+            let element = element?;
+            let (name, value) = (element.key(), element.value()?);
+            let mut places = (expected..known.len()).chain(0..expected);
+            let is_called = |known: &RawElement<'_>| known.key() == name;
+            let place = places
+                .find(|place| known.get(*place).is_some_and(|known| known.as_ref().is_some_and(is_called)));
+            let old =
+                place.and_then(|place| known.get_mut(place)?.take()).map(|old| old.value()).transpose()?;
+            if let Some(place) = place {
+                expected = place.saturating_add(1);
+            }
+            if old != Some(value) {
+                self.values(&below(path, name.as_str())?, old, value)?;
+            }
         }
-        for gone in known {
+        for gone in known.into_iter().flatten() {
             self.unset.append(CString::try_from(below(path, gone.key().as_str())?)?, "");
         }
         Ok(())
     }
 
+    /// Of two values that differ.
     fn values(
         &mut self,
         path: &str,
@@ -59,7 +73,6 @@ impl Difference {
         after: RawBsonRef<'_>,
     ) -> Result<(), NotExpressible> {
         match (before, after) {
-            (Some(before), after) if before == after => Ok(()),
             (Some(RawBsonRef::Document(before)), RawBsonRef::Document(after))
                 if are_names_plain(before, after) =>
             {
@@ -82,7 +95,10 @@ impl Difference {
             return Ok(());
         }
         for (place, entry) in entries.into_iter().enumerate() {
-            self.values(&format!("{path}.{place}"), known.get(place).copied(), entry)?;
+            let old = known.get(place).copied();
+            if old != Some(entry) {
+                self.values(&format!("{path}.{place}"), old, entry)?;
+            }
         }
         Ok(())
     }
