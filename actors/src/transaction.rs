@@ -24,7 +24,6 @@ use quita_domain::identity::TransactionId;
 use quita_domain::payment::Payment;
 use quita_ports::trace::{Span, within};
 
-use self::confirmed::STORED_WITHIN;
 use self::core::Core;
 pub(crate) use self::hold::Hold;
 use self::messages::{Await, Create, Execute, Forget, Read, StoreConfirmed, Until};
@@ -75,9 +74,11 @@ impl TransactionActor {
     /// Takes the core back, and tells those who waited for what has now come true.
     fn settle(&mut self, mut core: Core, context: &mut Context<Self>) {
         core.drop_expired_card();
-        if core.has_confirmed() && !self.is_due {
+        if !self.is_due
+            && let Some(after) = core.stores_confirmed_after()
+        {
             self.is_due = true;
-            context.notify_later(ConfirmedIsDue, STORED_WITHIN);
+            context.notify_later(ConfirmedIsDue, after);
         }
         if let Some(payment) = core.payment() {
             for (until, reply) in std::mem::take(&mut self.waiters) {

@@ -3,15 +3,27 @@
 use std::time::Duration;
 
 use quita_domain::delivery::Confirmation;
+use quita_domain::time::Timestamp;
 use tokio::time::Instant;
 
 use super::hold::Hold;
 
 /// How long a confirmation waits for another write, at most: then it makes one.
-pub(super) const STORED_WITHIN: Duration = Duration::from_secs(4);
+const STORED_WITHIN_MS: u64 = 4_000;
+
+/// How far the moments lie apart at which confirmations are stored. Those of all payments share them, and so a batch: where
+/// there is little to do, a write by itself costs the store several times as much.
+const MOMENTS_APART_MS: i64 = 50;
 
 /// How long it is held while the store is away. Its lease is over then, and the event is sent again.
 const HELD_FOR: Duration = Duration::from_secs(30);
+
+/// How long a confirmation that has just come waits for another write.
+pub(super) fn stored_after(now: Timestamp) -> Duration {
+    let latest = now.plus_ms(STORED_WITHIN_MS);
+    let early_ms = latest.millis().rem_euclid(MOMENTS_APART_MS).unsigned_abs();
+    Duration::from_millis(STORED_WITHIN_MS.saturating_sub(early_ms))
+}
 
 /// What receivers confirmed and no store has. It is lost with the process: then the events are sent once more.
 pub(super) struct Confirmed {
@@ -57,5 +69,20 @@ impl Confirmed {
 impl Drop for Confirmed {
     fn drop(&mut self) {
         self.hold.for_confirmed(None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quita_domain::time::millis_in;
+
+    use super::*;
+
+    #[test]
+    fn confirmations_that_come_within_a_moment_are_stored_at_the_same_time_and_none_waits_too_long() {
+        let stored_at =
+            |ms: i64| Timestamp::from_millis(ms).plus_ms(millis_in(stored_after(Timestamp::from_millis(ms))));
+        assert_eq!([1_000, 1_001, 1_049].map(|ms| stored_at(ms).millis()), [5_000; 3]);
+        assert_eq!([1_050, -1].map(|ms| stored_at(ms).millis()), [5_050, 3_950]);
     }
 }

@@ -1,6 +1,7 @@
 //! The heart of a transaction: load, decide, persist, apply.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use quita_domain::acquiring::ChargeAnswer;
 use quita_domain::card::{CardData, CardFingerprint};
@@ -14,7 +15,7 @@ use quita_ports::{StoreError, WriteError};
 use tokio::time::Instant;
 
 use super::card_in_hand::CardInHand;
-use super::confirmed::Confirmed;
+use super::confirmed::{Confirmed, stored_after};
 use super::effects;
 use super::hold::Hold;
 use super::memory::Memory;
@@ -327,9 +328,10 @@ impl Core {
         Some(Executed::without_change(payment, command.source()))
     }
 
-    /// Whether confirmations wait to be stored.
-    pub(super) fn has_confirmed(&self) -> bool {
-        !self.confirmed.waiting().is_empty()
+    /// When confirmations that have just come are to be stored at the latest, if any wait.
+    pub(super) fn stores_confirmed_after(&self) -> Option<Duration> {
+        let is_one_waiting = !self.confirmed.waiting().is_empty();
+        is_one_waiting.then(|| stored_after(self.system.clock.now()))
     }
 
     /// Stores the confirmations that waited for another write in vain.
