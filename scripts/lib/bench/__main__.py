@@ -91,7 +91,10 @@ def tables(bench, options, results, about):
     if options.growth or options.memory:
         texts["measured, long"] = [about, report.figures_table(long_figures(results))]
     if options.nodes:
-        texts["measured, nodes"] = [about, report.table(nodes.HEAD, nodes.table_rows(results))]
+        texts["measured, nodes"] = [
+            about, report.table(nodes.HEAD, nodes.table_rows(results)),
+            report.figures_table(nodes.figures(results, MOST_NODES)),
+        ]
     if options.hanging:
         texts["measured, hanging"] = [about, report.table(hanging.HEAD, hanging.table_rows(results))]
     if options.acquirers:

@@ -59,10 +59,10 @@ class Bench:
         url += more and ("&" if "?" in url else "?") + more
         return Peer(name, os.path.join(self.options.target, "release", "plain"), self.path(place), url)
 
-    def quita_on(self, name, store, place, node=None):
+    def quita_on(self, name, store, place, node=None, program=None):
         """A service with a store of its own, which it shares if it is one of several: `store` is `mongodb` or `sqlite`."""
         url = self.mongodb(place) if store == "mongodb" else f"sqlite:{self.path(place, 'quita.db')}"
-        return Quita(name, self.quita, self.path(node or place), url)
+        return Quita(name, program or self.quita, self.path(node or place), url)
 
     def start(self, process):
         self.up.append(process)

@@ -1,5 +1,6 @@
 """What is measured in each round, and what after the rounds."""
 
+import itertools
 import statistics
 import time
 import uuid
@@ -8,9 +9,11 @@ import machine
 import server
 from bench import EMBEDDED, FLOOR, MONGODB, PLAIN, TUNED, Meter
 from processes import Spinners
+from verify import check_service
 
 OLD_AFTER_SECONDS = 15
 RECENT = 2000
+STORED = 100_000
 OLD_AT_MOST = 400_000
 ARRIVAL_PATIENCE_SECONDS = 60
 OPEN_CONNECTIONS = 256
@@ -27,74 +30,91 @@ ORDER = [CREATE_64, CREATE_256, CARD, MIXED, GET_RECENT, GET_OLD, TOLD, BUSY, OP
 
 
 class Rounds:
-    """All cells, side by side, for every service that takes part in them."""
+    """All cells, side by side, for every service that takes part in them.
+
+    Quita has a new store in each cell: a payment that nobody pays is asked about after a minute, and those of one cell must
+    not be asked about in another.
+    """
+
+    places = itertools.count(1)
 
     def __init__(self, bench):
         self.bench, self.options = bench, bench.options
-        self.services = {
+        self.peers = {
             FLOOR: bench.start(bench.floor()),
             PLAIN: bench.start(bench.plain(PLAIN, "plain")),
             TUNED: bench.start(bench.plain(TUNED, "tuned", "maxPoolSize=100")),
-            MONGODB: bench.start(bench.quita_on(MONGODB, "mongodb", "mongodb")),
-            EMBEDDED: bench.start(bench.quita_on(EMBEDDED, "sqlite", "embedded")),
         }
+        # The store and the program of each.
+        self.quitas = {MONGODB: ("mongodb", None), EMBEDDED: ("sqlite", None)}
         self.anything = self.ids_of_nothing()
 
     def run(self):
-        for service in self.services.values():
-            self.bench.load(service, "--seconds", 1, "--create", self.bench.bodies.pix)
+        for peer in self.peers.values():
+            self.bench.load(peer, "--seconds", 1, "--create", self.bench.bodies.pix)
         for number in range(1, self.options.rounds + 1):
             self.closed(number)
         for number in range(1, self.options.rounds + 1):
             self.open(number)
 
     def closed(self, number):
-        bodies, seconds = self.bench.bodies, ["--seconds", self.options.seconds]
-        quitas, everybody = [MONGODB, EMBEDDED], list(self.services)
+        bench, bodies, seconds = self.bench, self.bench.bodies, ["--seconds", self.options.seconds]
+        quitas, everybody = list(self.quitas), [*self.peers, *self.quitas]
         for cell, connections in ((CREATE_64, 64), (CREATE_256, 256)):
             for service in self.turn(number, everybody):
-                self.bench.measure(
-                    number, cell, service, *seconds, "--connections", connections, "--create", bodies.pix
-                )
-        with Spinners(self.bench.path("spinners")):
-            service = self.services[EMBEDDED]
-            self.bench.measure(number, BUSY, service, *seconds, "--create", bodies.pix)
+                bench.measure(number, cell, service, *seconds, "--connections", connections, "--create", bodies.pix)
+        for service in self.turn(number, [EMBEDDED]):
+            with Spinners(bench.path("spinners")):
+                bench.measure(number, BUSY, service, *seconds, "--create", bodies.pix)
         for service in self.turn(number, quitas):
-            self.bench.measure(number, CARD, service, *seconds, "--create", bodies.card)
+            bench.measure(number, CARD, service, *seconds, "--create", bodies.card)
         mix = [f"--create=60={bodies.pix}", f"--create=20={bodies.boleto}", f"--create=20={bodies.card}"]
         for service in self.turn(number, quitas):
-            self.bench.measure(number, MIXED, service, *seconds, *mix, "--read-recent", 100)
+            bench.measure(number, MIXED, service, *seconds, *mix, "--read-recent", 100)
         for service in self.turn(number, quitas):
             self.told(number, TOLD, service, "--connections", 64, "--seconds", 600, "--count", self.options.told)
         for cell, ids in ((GET_RECENT, self.recent), (GET_OLD, self.old)):
             for service in self.turn(number, everybody):
-                self.bench.measure(number, cell, service, *seconds, "--get", ids(service))
+                bench.measure(number, cell, service, *seconds, "--get", ids(service))
 
     def open(self, number):
         """Latency from the time at which a request was due, at half of what the same service did at most."""
         for service in self.turn(number, [FLOOR, MONGODB, EMBEDDED]):
             # The floor at the rate of the embedded store: what the machine and the generator take by themselves.
-            limited = self.services[EMBEDDED] if service.name == FLOOR else service
+            limited = EMBEDDED if service.name == FLOOR else service.name
             rate = max(self.median_rate(cell, limited) for cell in (CREATE_64, CREATE_256)) / 2
             seconds = self.options.seconds * OPEN_LONGER
             arguments = ["--seconds", seconds, "--connections", OPEN_CONNECTIONS, "--rate", int(rate)]
-            limited.wait_until_forgotten()
             self.bench.measure(number, OPEN_CREATE, service, *arguments, "--create", self.bench.bodies.pix)
-        for service in self.turn(number, [MONGODB, EMBEDDED]):
-            service.wait_until_forgotten()
-            rate = self.median_rate(TOLD, service) / 2
+        for service in self.turn(number, list(self.quitas)):
+            rate = self.median_rate(TOLD, service.name) / 2
             arguments = ["--seconds", self.options.told / rate / 2, "--connections", OPEN_CONNECTIONS, "--rate", int(rate)]
             self.told(number, OPEN_TOLD, service, *arguments)
 
     def turn(self, number, names):
-        """Who is first differs from round to round."""
+        """One after the other; who is first differs from round to round."""
         shift = number % len(names)
-        return [self.services[name] for name in names[shift:] + names[:shift]]
+        for name in names[shift:] + names[:shift]:
+            if name in self.peers:
+                yield self.peers[name]
+            else:
+                service = self.new_service(name)
+                yield service
+                check_service(self.bench, service)
+                self.bench.discard(service)
 
-    def median_rate(self, cell, service):
+    def new_service(self, name):
+        """Quita on a new store, warm and at rest."""
+        store, program = self.quitas[name]
+        place = f"{store}_{next(self.places)}"
+        service = self.bench.start(self.bench.quita_on(name, store, place, program=program))
+        self.bench.load(service, "--seconds", 1, "--create", self.bench.bodies.pix)
+        service.wait_until_forgotten()
+        return service
+
+    def median_rate(self, cell, name):
         return statistics.median(
-            found["rate"] for found in self.bench.measurements
-            if found["cell"] == cell and found["service"] == service.name
+            found["rate"] for found in self.bench.measurements if found["cell"] == cell and found["service"] == name
         )
 
     # --- payments with events -----------------------------------------------------------------------------------
@@ -169,6 +189,8 @@ class Rounds:
         """Ids of payments that have left the service's memory since."""
         if service.name == FLOOR:
             return self.anything
+        if service.name in self.quitas:
+            self.bench.load(service, "--count", STORED, "--seconds", 60, "--create", self.bench.bodies.pix)
         files = [file for file in self.bench.ids[service] if file[2] > RECENT] or self.bench.ids[service]
         wait = files[0][0] + OLD_AFTER_SECONDS - time.monotonic()
         if wait > 0:

@@ -14,21 +14,13 @@ class Lives(Rounds):
     """The same cell, in turns, for both builds on both stores."""
 
     def __init__(self, bench, other):  # pylint: disable=super-init-not-called
-        self.bench, self.options = bench, bench.options
-        self.services = {}
-        own = bench.quita
-        for build, program in (("this build", own), ("the other", other)):
-            bench.quita = program
-            for name, store in STORES:
-                place = f"life_{store}_{build.replace(' ', '_')}"
-                self.services[f"{name}, {build}"] = bench.start(bench.quita_on(f"{name}, {build}", store, place))
-        bench.quita = own
+        self.bench, self.options, self.peers = bench, bench.options, {}
+        builds = (("this build", bench.quita), ("the other", other))
+        self.quitas = {f"{name}, {build}": (store, program) for build, program in builds for name, store in STORES}
 
     def run(self):
-        for service in self.services.values():
-            self.bench.load(service, "--seconds", 1, "--create", self.bench.bodies.pix)
         for number in range(1, ROUNDS + 1):
-            for service in self.turn(number, list(self.services)):
+            for service in self.turn(number, list(self.quitas)):
                 self.told(number, TOLD, service, "--connections", 64, "--seconds", 600, "--count", self.options.told)
 
 

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import machine
 from bench import MONGODB
 from cells import Rounds
+from figures import Figure, Spread
 from verify import check_service
 
 ROUNDS = 3
@@ -66,6 +67,15 @@ class Nodes:
             "lag_ms": seen["lag_us"]["p99"] / 1000,
             "busy": share,
         }
+
+
+def figures(results, most):
+    """What the most processes take for a payment ÷ what one does."""
+    one, many = results["nodes", 1], results["nodes", most]
+    return [
+        Figure(f"{most} processes ÷ 1: {name} µs", Spread([many[name] / one[name]]), reach, 1.05, is_ceiling=True)
+        for name, reach in (("services", 1.15), ("mongod", 1.1))
+    ]
 
 
 def table_rows(results):
