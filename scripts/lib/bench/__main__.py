@@ -8,16 +8,15 @@ import sys
 
 import acquirers
 import hanging
-import life
 import machine
 import nodes
 import plots
 import replay
 import report
 from acquirers import Acquirers
-from bench import Bench
+from bench import OTHER, Bench
 from cells import Rounds
-from figures import Measured, long_figures, main_figures
+from figures import Measured, beside, long_figures, main_figures
 from hanging import Hanging
 from long_runs import Growth, Memory
 from nodes import Nodes
@@ -43,7 +42,7 @@ def options_of(arguments):
     parser.add_argument("--hanging", type=int, default=0)
     parser.add_argument("--acquirers", type=int, default=0)
     parser.add_argument("--replay", type=int, default=0)
-    parser.add_argument("--life")
+    parser.add_argument("--beside")
     parser.add_argument("--json")
     parser.add_argument("--write", action="store_true")
     return parser.parse_args(arguments)
@@ -74,9 +73,6 @@ def run(bench, options):
         Acquirers(bench, options.acquirers).run()
     if options.replay:
         replay.Replays(bench, options.replay).run(results)
-    if options.life:
-        life.Lives(bench, options.life).run()
-        check_everything(bench)
     return results
 
 
@@ -85,15 +81,16 @@ def tables(bench, options, results, about):
     texts, measured = {}, Measured(bench.measurements)
     if options.rounds:
         texts["measured"] = [
-            about, report.figures_table(main_figures(measured)), report.cells_table(measured),
-            report.events_table(measured),
+            about, report.figures_table(beside(main_figures(measured), main_figures(measured, OTHER))),
+            report.cells_table(measured), report.events_table(measured),
         ]
     if options.growth or options.memory:
-        texts["measured, long"] = [about, report.figures_table(long_figures(results))]
+        texts["measured, long"] = [about, report.figures_table(beside(long_figures(results), long_figures(results, OTHER)))]
     if options.nodes:
+        others = nodes.figures(results, MOST_NODES, OTHER) if options.beside else []
         texts["measured, nodes"] = [
             about, report.table(nodes.HEAD, nodes.table_rows(results)),
-            report.figures_table(nodes.figures(results, MOST_NODES)),
+            report.figures_table(beside(nodes.figures(results, MOST_NODES), others)),
         ]
     if options.hanging:
         texts["measured, hanging"] = [about, report.table(hanging.HEAD, hanging.table_rows(results))]
@@ -103,9 +100,6 @@ def tables(bench, options, results, about):
         ]
     if options.replay:
         texts["measured, replay"] = [about, report.table(replay.HEAD, replay.table_rows(results))]
-    if options.life:
-        # Of two builds that somebody chose: nothing for the document.
-        texts["measured, life"] = [about, life.table(measured)]
     return texts, measured
 
 
@@ -137,7 +131,6 @@ def main(arguments):
         sys.exit("something that was answered with 201 is missing, or an event of it: nothing is written")
     print("Every payment that was answered with 201 is in the store, and every event arrived.")
     if options.write:
-        texts.pop("measured, life", None)
         for marker, parts in texts.items():
             path = os.path.join(ROOT, nodes.DOCUMENT) if marker == "measured, nodes" else DOCUMENT
             report.replace_between(path, marker, "\n\n".join(part for part in parts if part))

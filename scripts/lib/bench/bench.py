@@ -14,6 +14,9 @@ from processes import Peer, Quita, Receiver, die_with_parent
 QUIET_SECONDS = 3
 FLOOR, PLAIN, TUNED = "floor", "plain", "plain, pool of 100"
 MONGODB, EMBEDDED = "Quita on MongoDB", "Quita embedded"
+STORES = ((MONGODB, "mongodb"), (EMBEDDED, "sqlite"))
+# What stands behind the name of a service that is another build.
+THIS, OTHER = "", ", the other build"
 
 
 class Bench:
@@ -25,6 +28,7 @@ class Bench:
         self.generator = os.path.join(options.target, "release", "generator")
         self.fill_store = os.path.join(options.target, "release", "examples", "fill_store")
         self.quita = options.quita or os.path.join(options.target, "release", "quita")
+        self.builds = {THIS: self.quita, **({OTHER: options.beside} if options.beside else {})}
         self.receiver = Receiver(self.generator, self.path("receiver"))
         os.makedirs(self.path("ids"), exist_ok=True)
         self.bodies = Bodies(self.directory, f"http://127.0.0.1:{self.receiver.port}/")

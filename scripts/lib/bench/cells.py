@@ -7,7 +7,7 @@ import uuid
 
 import machine
 import server
-from bench import EMBEDDED, FLOOR, MONGODB, PLAIN, TUNED, Meter
+from bench import EMBEDDED, FLOOR, MONGODB, OTHER, PLAIN, STORES, TUNED, Meter
 from processes import Spinners
 from verify import check_service
 
@@ -49,7 +49,7 @@ class Rounds:
             TUNED: bench.start(bench.plain(TUNED, "tuned", "maxPoolSize=100")),
         }
         # The store and the program of each.
-        self.quitas = {MONGODB: ("mongodb", None), EMBEDDED: ("sqlite", None)}
+        self.quitas = {name + build: (store, program) for build, program in bench.builds.items() for name, store in STORES}
         self.anything = self.ids_of_nothing()
 
     def run(self):
@@ -66,7 +66,7 @@ class Rounds:
         for cell, connections in ((CREATE_64, 64), (CREATE_256, 256)):
             for service in self.turn(number, everybody):
                 bench.measure(number, cell, service, *seconds, "--connections", connections, "--create", bodies.pix)
-        for service in self.turn(number, [EMBEDDED]):
+        for service in self.turn(number, [name for name in quitas if name.startswith(EMBEDDED)]):
             with Spinners(bench.path("spinners")):
                 bench.measure(number, BUSY, service, *seconds, "--create", bodies.pix)
         for service in self.turn(number, quitas):
@@ -82,8 +82,8 @@ class Rounds:
 
     def open(self, number):
         """Latency from the time at which a request was due."""
-        for service in self.turn(number, list(OPEN_RATES)):
-            seconds, rate = self.options.seconds * OPEN_LONGER, OPEN_RATES[service.name]
+        for service in self.turn(number, [FLOOR, *self.quitas]):
+            seconds, rate = self.options.seconds * OPEN_LONGER, OPEN_RATES[service.name.removesuffix(OTHER)]
             arguments = ["--seconds", seconds, "--connections", OPEN_CONNECTIONS, "--rate", rate]
             self.bench.measure(number, OPEN_CREATE, service, *arguments, "--create", self.bench.bodies.pix)
         for service in self.turn(number, list(self.quitas)):

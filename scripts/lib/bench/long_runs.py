@@ -8,10 +8,9 @@ import time
 from threading import Thread
 
 import machine
-from bench import EMBEDDED, MONGODB
+from bench import STORES
 from verify import check_service
 
-STORES = ((MONGODB, "mongodb"), (EMBEDDED, "sqlite"))
 STARTS = 5
 ROUNDS = 5
 CONNECTIONS = 256
@@ -87,20 +86,25 @@ class Memory:
         self.bench, self.live = bench, live
 
     def run(self, results):
-        for name, store in STORES:
-            service = self.bench.start(self.bench.quita_on(name, store, f"memory_{store}"))
-            self.bench.load(
-                service, "--count", 2000, "--connections", CONNECTIONS, "--seconds", 60,
-                "--create", self.bench.bodies.pix,
-            )
-            service.wait_until_forgotten()
-            before = machine.resident_bytes(service.pid)
-            live, resident = self.most_live(service)
-            kib = (resident - before) / max(live, 1) / 1024
-            say(f"{name}: {live:,} live, {(resident - before) / 2**20:.0f} MiB more than before: {kib:.2f} KiB each")
-            results["memory", name] = {"counts": [live], "values": [kib]}
-            check_service(self.bench, service)
-            self.bench.discard(service)
+        for place, (build, program) in enumerate(self.bench.builds.items()):
+            for name, store in STORES:
+                service = self.bench.quita_on(name + build, store, f"memory_{store}_{place}", program=program)
+                results["memory", service.name] = self.measure(service)
+
+    def measure(self, service):
+        self.bench.start(service)
+        self.bench.load(
+            service, "--count", 2000, "--connections", CONNECTIONS, "--seconds", 60, "--create", self.bench.bodies.pix,
+        )
+        service.wait_until_forgotten()
+        before = machine.resident_bytes(service.pid)
+        live, resident = self.most_live(service)
+        grown = resident - before
+        kib = grown / max(live, 1) / 1024
+        say(f"{service.name}: {live:,} live, {grown / 2**20:.0f} MiB more than before: {kib:.2f} KiB each")
+        check_service(self.bench, service)
+        self.bench.discard(service)
+        return {"counts": [live], "values": [kib]}
 
     def most_live(self, service):
         """How many were live at most, and the resident memory at that moment."""

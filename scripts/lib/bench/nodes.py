@@ -6,7 +6,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import machine
-from bench import MONGODB
+from bench import MONGODB, THIS
 from cells import Rounds
 from figures import Figure, Spread
 from verify import check_service
@@ -24,17 +24,23 @@ class Nodes:
 
     def run(self, results):
         for count in range(1, self.most + 1):
-            services = [
-                self.bench.start(self.bench.quita_on(f"{MONGODB}, node {node}", "mongodb", f"nodes_{count}", f"{count}_{node}"))
-                for node in range(1, count + 1)
-            ]
-            self.round(services, 2)
-            found = [self.round(services, SECONDS) for _ in range(ROUNDS)]
-            results["nodes", count] = {name: statistics.median(one[name] for one in found) for name in found[0]}
-            print(f"{count} nodes: {results['nodes', count]}", file=sys.stderr, flush=True)
-            for service in services:
-                check_service(self.bench, service)
-                self.bench.discard(service)
+            for place, (build, program) in enumerate(self.bench.builds.items()):
+                found = results[f"nodes{build}", count] = self.measure(count, f"{count}_{place}", program)
+                print(f"{count} nodes{build}: {found}", file=sys.stderr, flush=True)
+
+    def measure(self, count, place, program):
+        services = [
+            self.bench.start(self.bench.quita_on(
+                f"{MONGODB}, node {node}", "mongodb", f"nodes_{place}", f"{place}_{node}", program=program
+            ))
+            for node in range(1, count + 1)
+        ]
+        self.round(services, 2)
+        rounds = [self.round(services, SECONDS) for _ in range(ROUNDS)]
+        for service in services:
+            check_service(self.bench, service)
+            self.bench.discard(service)
+        return {name: statistics.median(one[name] for one in rounds) for name in rounds[0]}
 
     def round(self, services, seconds):
         bench, receiver = self.bench, self.bench.receiver
@@ -69,9 +75,9 @@ class Nodes:
         }
 
 
-def figures(results, most):
+def figures(results, most, build=THIS):
     """What the most processes take for a payment ÷ what one does."""
-    one, many = results["nodes", 1], results["nodes", most]
+    one, many = results[f"nodes{build}", 1], results[f"nodes{build}", most]
     return [
         Figure(f"{most} processes ÷ 1: {name} µs", Spread([many[name] / one[name]]), reach, 1.05, is_ceiling=True)
         for name, reach in (("services", 1.15), ("mongod", 1.1))
@@ -82,9 +88,9 @@ def table_rows(results):
     """A line for each number of processes."""
     rows = []
     for (kind, count), found in results.items():
-        if kind == "nodes":
+        if kind.startswith("nodes"):
             rows.append([
-                str(count), f"{found['rate']:,.0f}", f"{found['services']:,.0f}", f"{found['mongod']:,.0f}",
+                str(count) + kind.removeprefix("nodes"), f"{found['rate']:,.0f}", f"{found['services']:,.0f}", f"{found['mongod']:,.0f}",
                 f"{found['conflicts']:.3f}", f"{found['repeats']:.3f}", f"{found['lag_ms']:,.0f}", f"{found['busy']:.0%}",
             ])
     return rows

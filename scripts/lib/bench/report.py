@@ -2,11 +2,12 @@
 
 import os
 
-from bench import EMBEDDED, FLOOR, MONGODB, PLAIN, TUNED
+from bench import FLOOR, OTHER, PLAIN, STORES, THIS, TUNED
 from cells import ORDER, OPEN_TOLD, TOLD
 from figures import Spread
 
-SERVICES = [FLOOR, PLAIN, TUNED, MONGODB, EMBEDDED]
+QUITAS = [name + build for name, _ in STORES for build in (OTHER, THIS)]
+SERVICES = [FLOOR, PLAIN, TUNED, *QUITAS]
 PROCESSES = ["service", "mongod", "generator", "receiver"]
 # What MongoDB did for one payment.
 STORED = ["documents written", "oplog bytes", "index moves"]
@@ -46,11 +47,13 @@ def table(head, rows):
 
 
 def figures_table(figures):
-    rows = []
+    head, rows = ["what", "median (least–greatest)", "reach", "aim", "reached"], []
+    has_other = any(one.beside for one in figures)
     for one in figures:
         reach, aim = (number(bound, one.unit) if bound is not None else "–" for bound in (one.reach, one.aim))
-        rows.append([one.name, with_spread(one.spread, one.unit), reach, aim, one.verdict()])
-    return table(["what", "median (least–greatest)", "reach", "aim", "reached"], rows)
+        other = [with_spread(one.beside, one.unit)] if has_other else []
+        rows.append([one.name, *other, with_spread(one.spread, one.unit), reach, aim, one.verdict()])
+    return table([head[0], *(["the other build"] if has_other else []), *head[1:]], rows)
 
 
 def cells_table(measured):
@@ -85,7 +88,7 @@ def events_table(measured):
     head = ["what", "payments", "events", "repeats", "lag p50 ms", "lag p99 ms", *STORED]
     rows = []
     for cell in (TOLD, OPEN_TOLD):
-        for service in (MONGODB, EMBEDDED):
+        for service in QUITAS:
             found = measured.of(cell, service)
             if not found:
                 continue
