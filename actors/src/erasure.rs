@@ -258,9 +258,8 @@ impl Eraser {
         for payment in payments {
             match payment.erase_payer(now.minus_ms(self.paid_for_ms), (now, self.ids.fresh())) {
                 Erasure::Erased(erased) => {
-                    let before = Some(Arc::new(payment.clone()));
                     let expected_revision = payment.revision;
-                    writes.push(Write { payment: Arc::new(*erased), expected_revision, before });
+                    writes.push(Write { payment: Arc::new(*erased), expected_revision });
                 }
                 Erasure::ErasedBefore => tally.erased_before = tally.erased_before.saturating_add(1),
                 Erasure::NotFinished => tally.not_finished = tally.not_finished.saturating_add(1),

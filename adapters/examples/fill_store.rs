@@ -44,7 +44,7 @@ async fn main() {
         let later = age_s * 1_000 * i64::try_from(number).unwrap() / i64::try_from(count).unwrap();
         let payment = payment(if is_routed { at + later } else { at }, number < open);
         let payment = if is_routed { routed(payment, number) } else { payment };
-        Write { payment: Arc::new(payment), expected_revision: 0, before: None }
+        Write { payment: Arc::new(payment), expected_revision: 0 }
     };
     let mut first = None;
     for start in (0..count).step_by(BATCH) {

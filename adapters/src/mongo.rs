@@ -8,7 +8,6 @@ mod audit;
 mod batch;
 mod check;
 mod connect;
-mod difference;
 mod erasure;
 mod exceptions;
 mod failure;

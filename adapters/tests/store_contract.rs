@@ -65,7 +65,7 @@ macro_rules! for_each_case {
     ($run:ident) => {
         $run! {
             payments::a_stored_payment_reads_back_as_it_was,
-            payments::a_write_that_knows_what_it_follows_leaves_nothing_of_it,
+            payments::a_replacement_leaves_nothing_of_what_it_replaces,
             payments::every_field_of_a_payment_reads_back,
             payments::an_id_can_be_taken_once,
             payments::a_replacement_needs_the_stored_revision,

@@ -89,6 +89,12 @@ pub struct Payment {
     pub dice: u64,
     /// What it is now.
     pub state: Arc<State>,
+    /// Changes of status, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<Event>,
+    /// Deliveries of events, in the order in which they came to be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outbox: Vec<Delivery>,
     /// When the acquirer is next asked about a payment whose charge is answered, and how often it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<Check>,
@@ -117,12 +123,6 @@ pub struct Payment {
     /// Cancellations, captures and refunds, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<Operation>,
-    /// Changes of status, oldest first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub history: Vec<Event>,
-    /// Deliveries of events, in the order in which they came to be.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub outbox: Vec<Delivery>,
     /// What an operator has to see and is not known to be stored as an exception yet, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<Report>,

@@ -11,6 +11,9 @@ use crate::status::Status;
 use crate::time::Timestamp;
 
 /// What a payment is at one moment. Every event but the last keeps its own.
+///
+/// What is there from the beginning stands first: a store may keep only what differs, and repeats what stands behind a field
+/// that is new.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct State {
@@ -18,11 +21,17 @@ pub struct State {
     pub version: u32,
     /// The status; nothing but the table's edges changes it.
     pub status: Status,
+    /// When any of this changed last.
+    pub updated_at: Timestamp,
+    /// Charges sent to acquirers, oldest first.
+    #[serde(default)]
+    pub attempts: Vec<Attempt>,
+    /// What the payer pays with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issued: Option<Arc<Issued>>,
     /// Why it has this status, where that needs saying.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_reason: Option<String>,
-    /// When any of this changed last.
-    pub updated_at: Timestamp,
     /// When it was paid first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paid_at: Option<Timestamp>,
@@ -38,9 +47,6 @@ pub struct State {
     /// When it expired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expired_at: Option<Timestamp>,
-    /// What the payer pays with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub issued: Option<Arc<Issued>>,
     /// What came in, without fine and interest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub captured_amount: Option<Money>,
@@ -62,9 +68,6 @@ pub struct State {
     /// Refunds, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refunds: Vec<Refund>,
-    /// Charges sent to acquirers, oldest first.
-    #[serde(default)]
-    pub attempts: Vec<Attempt>,
 }
 
 impl State {

@@ -53,8 +53,6 @@ pub struct Write {
     pub payment: Arc<Payment>,
     /// The revision that must be stored now; 0 means that the id must be free.
     pub expected_revision: u64,
-    /// What it follows, if its writer holds that: a store may then write what differs and nothing else.
-    pub before: Option<Arc<Payment>>,
 }
 
 /// Why one write of a batch was not made.

@@ -75,11 +75,10 @@ impl Books {
     pub(crate) async fn commit(
         &self,
         payment: Arc<Payment>,
-        before: Option<Arc<Payment>>,
+        expected_revision: u64,
     ) -> Result<(), WriteError> {
         let id = payment.id;
-        let expected_revision = before.as_ref().map_or(0, |before| before.revision);
-        let result = self.write(Write { payment, expected_revision, before }).await;
+        let result = self.write(Write { payment, expected_revision }).await;
         match &result {
             Ok(()) => self.uncertain.end(id),
             Err(WriteError::Unknown(error)) => {

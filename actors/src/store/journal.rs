@@ -223,7 +223,7 @@ mod tests {
             )
         });
         let commit = async |number| {
-            let write = Write { payment: Arc::new(payment(number)), expected_revision: 0, before: None };
+            let write = Write { payment: Arc::new(payment(number)), expected_revision: 0 };
             journal.ask(Commit(write)).await.unwrap()
         };
         let later = async |number| {

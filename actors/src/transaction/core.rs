@@ -106,7 +106,7 @@ impl Core {
         );
         let (decision, is_local) = self.answer_locally(opened);
         let Some(next) = decision.next else { return Err(Denied::Defect("an opened payment is a change")) };
-        match self.persist(next, None).await {
+        match self.persist(next, 0).await {
             Ok(payment) => {
                 self.unsent.forget();
                 self.hold_card(card);
@@ -155,7 +155,7 @@ impl Core {
         let Some(next) = decision.next else {
             return Ok(Created { payment: Arc::clone(known), is_replay: true });
         };
-        match self.persist(next, Some(known)).await {
+        match self.persist(next, known.revision).await {
             Ok(payment) => {
                 self.unsent.forget();
                 self.hold_card(card);
@@ -295,7 +295,7 @@ impl Core {
                 calls_acquirer,
             };
             let Some(next) = decision.next else { return Ok(executed(payment)) };
-            match self.persist(next, Some(&payment)).await {
+            match self.persist(next, payment.revision).await {
                 Ok(stored) => {
                     self.confirmed.forget();
                     self.count_events(&stored, payment.history.len());
@@ -383,14 +383,10 @@ impl Core {
     }
 
     /// Stores the payment, and only then holds it for true.
-    async fn persist(
-        &mut self,
-        next: Payment,
-        before: Option<&Arc<Payment>>,
-    ) -> Result<Arc<Payment>, WriteError> {
+    async fn persist(&mut self, next: Payment, expected_revision: u64) -> Result<Arc<Payment>, WriteError> {
         let next = Arc::new(next);
         self.memory.begin();
-        self.system.books.commit(Arc::clone(&next), before.cloned()).await?;
+        self.system.books.commit(Arc::clone(&next), expected_revision).await?;
         self.memory.hold(&next);
         Ok(next)
     }

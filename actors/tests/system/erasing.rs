@@ -93,7 +93,7 @@ async fn stage(payments: &[Payment], races: usize) -> (Arc<MemoryStore<Raced>>, 
     let connection = Arc::new(Raced::default());
     let store = Arc::new(MemoryStore::over(Arc::clone(&connection)));
     for payment in payments {
-        let write = Write { payment: Arc::new(payment.clone()), expected_revision: 0, before: None };
+        let write = Write { payment: Arc::new(payment.clone()), expected_revision: 0 };
         assert_eq!(store.commit(&[write]).await, [Ok(())]);
     }
     connection.races.store(races, Ordering::SeqCst);

@@ -1,9 +1,7 @@
 //! One command for a whole batch, and what its reply says about each write of it.
 //!
-//! The driver's own bulk write counts how many guards failed, not which. The `update` command does tell, if
-//! each statement is `{q: {_id, revision: n}, u: <the whole document>, upsert: true}` with `ordered: false`:
-//! a stale guard then tries to insert the taken `_id` and comes back with code 11000. A document that somebody
-//! deleted behind the service's back is written again by it.
+//! The driver's own bulk write counts how many guards failed, not which. The commands do tell with `ordered: false`, where
+//! each write that is not made is an error: an insert's id that is taken, and a stale guard that fails on purpose.
 
 use bson::{Document, RawDocumentBuf};
 use mongodb::Database;
@@ -21,8 +19,8 @@ const MAX_STATEMENTS: usize = 100_000;
 
 /// The code for a taken `_id`.
 const DUPLICATE_KEY: i32 = 11_000;
-/// The code for an update that would change an `_id`: see [`super::payments`].
-const IMMUTABLE_FIELD: i32 = 66;
+/// The code for a conversion that failed (`ConversionFailure`), of which a guarded write has one in its other branch.
+pub(super) const STALE_GUARD: i32 = 241;
 
 pub(super) type Outcome = Result<(), WriteError>;
 
@@ -182,7 +180,7 @@ fn judge(reply: &Document, count: usize) -> Vec<Outcome> {
         let outcome = place.and_then(|place| outcomes.get_mut(place));
         if let Some(outcome) = outcome {
             *outcome = Err(match error.get_i32("code") {
-                Ok(DUPLICATE_KEY | IMMUTABLE_FIELD) => WriteError::Conflict,
+                Ok(DUPLICATE_KEY | STALE_GUARD) => WriteError::Conflict,
                 code => WriteError::NotWritten(StoreError::Unavailable(refusal(code.unwrap_or(0)))),
             });
         }

@@ -1,7 +1,7 @@
 //! Payments: the journal's batch as two commands side by side, lookups, lists, what is due.
 
 use async_trait::async_trait;
-use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
+use bson::{Bson, Document, RawDocument, doc};
 use futures_util::future::join;
 use mongodb::Database;
 use mongodb::options::FindOptions;
@@ -19,7 +19,6 @@ use uuid::Uuid;
 
 use super::MongoStore;
 use super::batch::{self, Outcome};
-use super::difference::Difference;
 use super::failure::{LIST_TIME_OUT, within_time};
 use super::indexes::{BY_AMOUNT, BY_CARD, DUE, OUTBOX, PAYMENTS, named};
 use super::listing::{self, Listing};
@@ -32,7 +31,8 @@ use crate::stored_form::{listed, signed, signed_limit};
 /// This many payments or more are not read to find those that match among them.
 const MANY: u64 = 2_000;
 
-/// A payment as it is stored: the indexed fields, and all of it.
+/// A payment as it is stored: the indexed fields, and all of it. What comes and goes stands behind the payment, because the
+/// oplog repeats whatever stands behind a field that is new.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Envelope<'a> {
@@ -53,6 +53,7 @@ struct Envelope<'a> {
     card: Option<&'a str>,
     created_at: i64,
     status: &'static str,
+    payment: &'a Payment,
     #[serde(skip_serializing_if = "Option::is_none")]
     due_at: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,7 +68,6 @@ struct Envelope<'a> {
     document_number: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rests_since: Option<i64>,
-    payment: &'a Payment,
 }
 
 impl<'a> Envelope<'a> {
@@ -87,6 +87,7 @@ impl<'a> Envelope<'a> {
             card: row.card,
             created_at: row.created_at,
             status: row.status,
+            payment,
             due_at: row.due_at,
             outbox_at: row.outbox_at,
             outbox_to: row.outbox_to,
@@ -94,69 +95,57 @@ impl<'a> Envelope<'a> {
             our_number: row.our_number.map(number),
             document_number: row.document_number.map(number),
             rests_since: row.rests_since,
-            payment,
         }
     }
 }
 
-/// A guarded write; see [`batch`].
+/// A guarded write: the payment as a whole, if the revision that is stored is the expected one.
+///
+/// Looked for is the `_id` alone, for which the server needs no plan; the guard stands in what is written. Where it is
+/// stale, the statement fails ([`batch::STALE_GUARD`]), and so it does for a payment that somebody deleted: `upsert` has the
+/// guard tried there too, and never inserts, because nothing has no revision. The server works out by itself what differs:
+/// the oplog holds only that, and only the indexes of that are touched.
 #[derive(Serialize)]
 struct Statement<'a> {
-    q: Guard,
-    u: Change<'a>,
+    q: Which,
+    u: [Stage<'a>; 1],
     upsert: bool,
 }
 
-/// What is written if the guard still holds.
 #[derive(Serialize)]
-#[serde(untagged)]
-enum Change<'a> {
-    Whole(Box<Envelope<'a>>),
-    Fields(Fields),
-}
-
-/// What differs. If there is nothing to be changed, because the guard is stale or somebody deleted the document, it is to
-/// be inserted under an `_id` that is not the one that was looked for: the server refuses that, and names the statement.
-#[derive(Serialize)]
-struct Fields {
-    #[serde(rename = "$set")]
-    set: RawDocumentBuf,
-    #[serde(rename = "$unset", skip_serializing_if = "is_empty")]
-    unset: RawDocumentBuf,
-    #[serde(rename = "$setOnInsert")]
-    never: Document,
-}
-
-fn is_empty(document: &RawDocumentBuf) -> bool {
-    document.is_empty()
-}
-
-impl<'a> Change<'a> {
-    fn of(write: &'a Write) -> Self {
-        let whole = || Box::new(Envelope::of(&write.payment));
-        let before = write.before.as_ref().filter(|before| before.revision == write.expected_revision);
-        let fields = before.and_then(|before| fields_between(before, &write.payment));
-        fields.map_or_else(|| Self::Whole(whole()), Self::Fields)
-    }
-}
-
-fn fields_between(before: &Payment, after: &Payment) -> Option<Fields> {
-    let encode = |payment| bson::serialize_to_raw_document_buf(&Envelope::of(payment)).ok();
-    let Difference { set, unset } = Difference::between(&encode(before)?, &encode(after)?).ok()?;
-    Some(Fields { set, unset, never: doc! { "_id": "never inserted" } })
-}
-
-#[derive(Serialize)]
-struct Guard {
+struct Which {
     #[serde(rename = "_id")]
     id: bson::Uuid,
-    revision: i64,
+}
+
+#[derive(Serialize)]
+struct Stage<'a> {
+    #[serde(rename = "$replaceWith")]
+    replacement: Replacement<'a>,
+}
+
+#[derive(Serialize)]
+struct Replacement<'a> {
+    /// The guard, what it lets through, and what fails in its place.
+    #[serde(rename = "$cond")]
+    guarded: (Document, Literal<'a>, Document),
+}
+
+/// Names and texts of merchants mean nothing to the server.
+#[derive(Serialize)]
+struct Literal<'a> {
+    #[serde(rename = "$literal")]
+    payment: Envelope<'a>,
 }
 
 impl<'a> Statement<'a> {
     fn of(write: &'a Write) -> Self {
-        let (id, revision) = (binary(write.payment.id.uuid()), signed(write.expected_revision));
-        Self { q: Guard { id, revision }, u: Change::of(write), upsert: true }
+        let guard = doc! { "$eq": ["$revision", signed(write.expected_revision)] };
+        // The name of a type is no number. Its error quotes that name and nothing of the payment.
+        let stale = doc! { "$toInt": { "$type": "$revision" } };
+        let payment = Envelope::of(&write.payment);
+        let replacement = Replacement { guarded: (guard, Literal { payment }, stale) };
+        Self { q: Which { id: binary(write.payment.id.uuid()) }, u: [Stage { replacement }], upsert: true }
     }
 }
 

@@ -9,7 +9,7 @@ use quita_ports::{Store, Write, WriteError};
 use uuid::Uuid;
 
 use crate::listing::everything;
-use crate::samples::{Sample, answered, created_at, follow, insert, paid, pending, replace};
+use crate::samples::{Sample, answered, created_at, insert, paid, pending, replace};
 
 const CONFLICT: Result<(), WriteError> = Err(WriteError::Conflict);
 
@@ -28,7 +28,7 @@ pub async fn a_stored_payment_reads_back_as_it_was(store: Arc<dyn Store>) {
         |it: &Payment| answered(it, 0, 200, 3_500),
     ] {
         let next = step(&last);
-        assert_eq!(store.commit(&[follow(&last, &next)]).await, [Ok(())]);
+        assert_eq!(store.commit(&[replace(&next)]).await, [Ok(())]);
         assert_eq!(load(&store, &next).await, next);
         last = next;
     }
@@ -44,7 +44,7 @@ pub async fn every_field_of_a_payment_reads_back(store: Arc<dyn Store>) {
     }
 }
 
-pub async fn a_write_that_knows_what_it_follows_leaves_nothing_of_it(store: Arc<dyn Store>) {
+pub async fn a_replacement_leaves_nothing_of_what_it_replaces(store: Arc<dyn Store>) {
     let mut last = created_at(1);
     let (id, owner) = (last.id, last.owner.clone());
     let waiting = pending(&last, 2);
@@ -56,7 +56,7 @@ pub async fn a_write_that_knows_what_it_follows_leaves_nothing_of_it(store: Arc<
     for wanted in pairs.into_iter().flatten() {
         let (revision, last_op) = (last.revision + 1, Uuid::now_v7());
         let next = Payment { id, owner: owner.clone(), revision, last_op, ..all[wanted].clone() };
-        assert_eq!(store.commit(&[follow(&last, &next)]).await, [Ok(())]);
+        assert_eq!(store.commit(&[replace(&next)]).await, [Ok(())]);
         assert_eq!(load(&store, &next).await, next);
         last = next;
     }
@@ -81,9 +81,9 @@ pub async fn a_replacement_needs_the_stored_revision(store: Arc<dyn Store>) {
     assert_eq!(store.commit(&[replace(&paid(&waiting, 3))]).await, [CONFLICT], "too new");
     assert_eq!(store.commit(&[replace(&waiting)]).await, [Ok(())]);
     assert_eq!(store.commit(&[replace(&pending(&opened, 4))]).await, [CONFLICT], "stale");
-    assert_eq!(store.commit(&[follow(&opened, &pending(&opened, 4))]).await, [CONFLICT], "stale");
+    assert_eq!(store.commit(&[replace(&pending(&opened, 4))]).await, [CONFLICT], "stale");
     let unknown = created_at(5);
-    assert_eq!(store.commit(&[follow(&unknown, &pending(&unknown, 6))]).await, [CONFLICT], "not there");
+    assert_eq!(store.commit(&[replace(&pending(&unknown, 6))]).await, [CONFLICT], "not there");
     assert_eq!(store.load(&[unknown.id]).await.unwrap(), []);
     assert_eq!(load(&store, &opened).await, waiting);
 }
@@ -115,7 +115,7 @@ pub async fn of_many_writers_at_one_revision_one_wins(store: Arc<dyn Store>) {
     current = pending(&current, 2);
     store.commit(&[replace(&current)]).await;
     for round in 0..5_i64 {
-        let rivals = (0..20).map(|_| follow(&current, &answered(&current, 0, 500, 10 + round))).collect();
+        let rivals = (0..20).map(|_| replace(&answered(&current, 0, 500, 10 + round))).collect();
         let (winners, stored) = race(&store, rivals).await;
         assert_eq!(winners.len(), 1);
         assert_eq!(stored.last_op, winners[0].payment.last_op);
@@ -140,8 +140,8 @@ pub async fn a_mixed_batch_answers_each_write_in_order(store: Arc<dyn Store>) {
     let batch = [
         insert(&taken),
         insert(&fresh),
-        follow(&stale, &pending(&stale, 7)),
-        follow(&kept, &next),
+        replace(&pending(&stale, 7)),
+        replace(&next),
         insert(&created_at(8)),
     ];
     assert_eq!(store.commit(&batch).await, [CONFLICT, Ok(()), CONFLICT, Ok(()), Ok(())]);

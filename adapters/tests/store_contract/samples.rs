@@ -200,17 +200,12 @@ pub fn answered(payment: &Payment, delivery: u32, status: u16, at: i64) -> Payme
 
 /// The write that makes a new payment known.
 pub fn insert(payment: &Payment) -> Write {
-    Write { payment: Arc::new(payment.clone()), expected_revision: 0, before: None }
+    Write { payment: Arc::new(payment.clone()), expected_revision: 0 }
 }
 
 /// The write that follows on what went before it.
 pub fn replace(payment: &Payment) -> Write {
-    Write { payment: Arc::new(payment.clone()), expected_revision: payment.revision - 1, before: None }
-}
-
-/// The same by a writer that holds what went before it.
-pub fn follow(before: &Payment, payment: &Payment) -> Write {
-    Write { before: Some(Arc::new(before.clone())), ..replace(payment) }
+    Write { payment: Arc::new(payment.clone()), expected_revision: payment.revision - 1 }
 }
 
 /// A notice about nobody's payment.

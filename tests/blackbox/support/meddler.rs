@@ -45,7 +45,7 @@ pub(crate) fn copy_payment(store_url: &str, id: &str, count: usize) {
             .map(|_| {
                 let mut copy = original.clone();
                 (copy.id, copy.revision) = (TransactionId::new(Uuid::now_v7()), 1);
-                Write { payment: Arc::new(copy), expected_revision: 0, before: None }
+                Write { payment: Arc::new(copy), expected_revision: 0 }
             })
             .collect();
         for batch in copies.chunks(COPIES_AT_ONCE) {
