@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bson::{Document, doc};
+use futures_util::TryStreamExt;
 use mongodb::{Client, Database};
 use quita_adapters::mongo::MongoStore;
 use quita_domain::audit::chain::ChainHead;
@@ -24,7 +25,7 @@ use quita_ports::{
 };
 use uuid::Uuid;
 
-use crate::samples::{Sample, created_at, insert, notice, paid, pending, replace};
+use crate::samples::{Sample, answered, created_at, insert, notice, paid, pending, replace};
 
 /// A store in a database of its own, and a client that may meddle with it.
 pub struct Server {
@@ -88,6 +89,33 @@ async fn a_server_that_is_not_there_is_named_without_its_password() {
     let refused = MongoStore::connect(uri).await.err().unwrap();
     assert!(matches!(&refused, StoreError::Unavailable(why) if why.contains("127.0.0.1:9")), "{refused}");
     assert!(!refused.to_string().contains("segredo"), "{refused}");
+}
+
+/// The oplog repeats whatever stands behind a field that is new, so the order of fields decides.
+#[tokio::test]
+async fn the_oplog_holds_of_a_change_what_differs() {
+    let Some(server) = Server::connect().await else { return };
+    server
+        .run(|store, database| async move {
+            let opened = created_at(1);
+            let waiting = pending(&opened, 2);
+            let paid = paid(&waiting, 3);
+            let told = answered(&paid, 0, 200, 4);
+            assert_eq!(store.commit(&[insert(&opened)]).await, [Ok(())]);
+            for next in [&waiting, &paid, &told] {
+                assert_eq!(store.commit(&[replace(next)]).await, [Ok(())]);
+            }
+            let oplog = database.client().database("local").collection::<Document>("oplog.rs");
+            let changes = doc! { "ns": format!("{}.payments", database.name()), "op": "u" };
+            let changes: Vec<_> = oplog.find(changes).await.unwrap().try_collect().await.unwrap();
+            let code = "00020101021226".repeat(12);
+            let codes = |change: &Document| change.to_string().matches(&code).count();
+            // Issued; the first event keeps it once the payment is another; no word of it later.
+            assert_eq!(changes.iter().map(codes).collect::<Vec<_>>(), [1, 1, 0]);
+            let token = &opened.page_token;
+            assert!(!changes.iter().any(|change| change.to_string().contains(token)), "{changes:?}");
+        })
+        .await;
 }
 
 #[tokio::test]
