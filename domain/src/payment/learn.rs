@@ -167,8 +167,13 @@ impl Draft {
         if self.payment.status() == Status::Initial {
             return Err(self.too_early("expired", None));
         }
-        // Nobody will capture what its issuer holds no more.
-        self.end_approved();
+        if self.payment.status() == Status::Approved {
+            // Only a card's money is held, and it is held no more: nobody will capture it.
+            if !self.payment.method().can_be_captured() {
+                return Err(self.contradiction("expired", None));
+            }
+            self.become_status(Status::Declined, Some(AUTHORIZATION_EXPIRED), Cause::Acquirer);
+        }
         if !self.payment.concluded && !self.payment.may_have_been_paid_in_time(self.clock()) {
             self.become_status(Status::Expired, None, Cause::Acquirer);
         }
@@ -216,13 +221,6 @@ impl Draft {
         if self.payment.status() == Status::Initial {
             self.become_status(Status::Pending, None, Cause::Acquirer);
             self.schedule_first_check(news_at);
-        }
-    }
-
-    /// The acquirer holds no authorisation any more, and nobody asked for that.
-    fn end_approved(&mut self) {
-        if self.payment.status() == Status::Approved {
-            self.become_status(Status::Declined, Some(AUTHORIZATION_EXPIRED), Cause::Acquirer);
         }
     }
 

@@ -129,3 +129,17 @@ fn how_much_others_captured_is_asked_when_a_dispute_about_it_was_won() {
         assert_eq!(found.next.unwrap().state.captured_amount, Some(Money::from_cents(6_000)));
     }
 }
+
+#[test]
+fn an_expiry_ends_no_approved_pix_and_an_operator_learns_of_it() {
+    const IN_TIME: u64 = 3_600_000 + 1_000;
+    let story = Statement { facts: vec![Fact::Expired, authorised()], reference: Reference::default() };
+    let answer = Command::ChargeAnswered { attempt: 1, answer: ChargeAnswer::Known(story) };
+    let first = decide(&pending(), answer.clone(), IN_TIME);
+    assert_eq!(first.discrepancies, []);
+    let approved = first.next.unwrap();
+    assert_eq!(approved.status(), Status::Approved);
+    let again = decide(&approved, answer, IN_TIME);
+    assert_eq!(again.discrepancies[0].kind, DiscrepancyKind::Contradiction);
+    assert_eq!(again.next.unwrap().state, approved.state);
+}
