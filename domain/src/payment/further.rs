@@ -70,9 +70,9 @@ impl Payment {
         self.state.attempts.iter().find_map(|attempt| attempt.decline.as_ref())
     }
 
-    /// Whether this is the number of the last charge.
+    /// Whether this is the number of the last charge. They are counted from 1: none is the last before there is one.
     pub(super) fn is_last_attempt(&self, attempt: u32) -> bool {
-        usize::try_from(attempt).is_ok_and(|attempt| attempt == self.state.attempts.len())
+        attempt > 0 && usize::try_from(attempt).is_ok_and(|attempt| attempt == self.state.attempts.len())
     }
 
     /// When the tries of its card count no more.
