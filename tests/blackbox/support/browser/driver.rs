@@ -11,6 +11,9 @@ use crate::support::{Answer, Client, PATIENCE, Running, eventually};
 /// How long a driver may take to start where many others do.
 const STARTS_WITHIN: Duration = Duration::from_secs(60);
 
+/// How many drivers are started until one finds a port.
+const DRAWS: u32 = 10;
+
 /// The name under which WebDriver gives an element's id (W3C WebDriver, "web element identifier").
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
@@ -40,10 +43,8 @@ impl Driver {
         let chromium = std::env::var("QUITA_TEST_CHROMIUM")
             .expect("QUITA_TEST_CHROMIUM goes with QUITA_TEST_CHROMEDRIVER");
         let name = format!("browser-{}", uuid::Uuid::now_v7().simple());
-        let mut command = Command::new(program);
-        command.arg("--port=0");
-        let process = Running::start(command, directory, &name);
-        let client = Client::new(&format!("http://127.0.0.1:{}", port_of(&process)), None);
+        let (process, port) = listening(&program, directory, &name);
+        let client = Client::new(&format!("http://127.0.0.1:{port}"), None);
         let profile = format!("--user-data-dir={}", directory.join(name).display());
         let options = json!({
             "binary": chromium,
@@ -130,10 +131,27 @@ fn value_of(answer: &Answer) -> Value {
     answer.json()["value"].clone()
 }
 
-fn port_of(driver: &Running) -> u16 {
-    eventually(STARTS_WITHIN, "the driver listens", || {
-        let said = driver.stdout();
-        let (_, after) = said.split_once("started successfully on port ")?;
-        after.trim().trim_end_matches('.').parse().ok()
-    })
+/// A driver that listens, and where. It takes a port that is free on IPv6 and ends if IPv4 has it taken, which happens
+/// where many services run: then another one has more luck.
+fn listening(program: &str, directory: &Path, name: &str) -> (Running, u16) {
+    for luck in 0..DRAWS {
+        let mut command = Command::new(program);
+        command.arg("--port=0");
+        let mut process = Running::start(command, directory, &format!("{name}-{luck}"));
+        let port = eventually(STARTS_WITHIN, "the driver listens or ends", || {
+            let has_ended = process.ended().is_some();
+            port_of(&process).map(Some).or_else(|| has_ended.then_some(None))
+        });
+        if let Some(port) = port {
+            return (process, port);
+        }
+        println!("the driver ended: {}{}", process.stdout(), process.stderr());
+    }
+    panic!("{DRAWS} drivers ended before they listened");
+}
+
+fn port_of(driver: &Running) -> Option<u16> {
+    let said = driver.stdout();
+    let (_, after) = said.split_once("started successfully on port ")?;
+    after.trim().trim_end_matches('.').parse().ok()
 }
