@@ -285,6 +285,12 @@ impl Draft {
             OperationAnswer::Failed(CallFailure::Throttled { after_ms }) => {
                 self.operation_is_unknown(&operation, after_ms);
             }
+            // An operator was told that it is never sent again, and may have done it by hand since.
+            OperationAnswer::Failed(CallFailure::NotDelivered(_) | CallFailure::Withheld)
+                if operation.contradicted =>
+            {
+                self.operation_is_unknown(&operation, 0);
+            }
             OperationAnswer::Failed(CallFailure::NotDelivered(_)) => {
                 let due_at = self.after(resend_wait_ms(operation.sent));
                 self.make(Change::Operation(id, OperationChange::NotSent { counts: true, due_at }));

@@ -100,6 +100,19 @@ fn sums_that_others_moved_are_an_exception_and_nothing_is_sent_again() {
 }
 
 #[test]
+fn a_late_word_that_it_never_left_sends_nothing_that_an_operator_was_told_of() {
+    let asked = after(&paid(), requested(refund(4_000), None, 1), 3_000);
+    let told_of = after(&asked, operated(ID, contradicted()), 4_000);
+    for failure in [CallFailure::NotDelivered("too late to begin".into()), CallFailure::Withheld] {
+        let answered = after(&told_of, operated(ID, OperationAnswer::Failed(failure)), 5_000);
+        assert_eq!(answered.operations[0].call, OperationCall::Unknown);
+        let due_ms = answered.due_at().unwrap().ms_since(START);
+        let woken = answered.decide(Command::Wake, &at(due_ms)).unwrap();
+        assert!(matches!(woken.effects[..], [Effect::InquireOperation(..)]), "{woken:?}");
+    }
+}
+
+#[test]
 fn a_card_captured_in_part_at_the_acquirers_desk_is_paid_with_that() {
     let approved = after(&opened_card(false), notice(authorised()), 1_000);
     let (paid, seen) = told(&approved, notice(settled("s1", 6_000)), 2_000);
