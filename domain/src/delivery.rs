@@ -119,6 +119,11 @@ pub struct DeliveryAttempt {
 }
 
 impl DeliveryAttempt {
+    /// When the exchange was over.
+    pub fn ended_at(&self) -> Timestamp {
+        self.at.plus_ms(self.duration_ms)
+    }
+
     /// Whether the receiver confirmed.
     pub fn is_confirmed(&self) -> bool {
         self.status.is_some_and(|status| (200..300).contains(&status))

@@ -78,7 +78,7 @@ impl Payment {
                 self.with_delivery(index, |delivery| delivery.next_attempt_at = Some(until));
             }
             Change::DeliveryAttempted(index, attempt, next) => self.with_delivery(index, |delivery| {
-                delivery.delivered_at = attempt.is_confirmed().then_some(now);
+                delivery.delivered_at = attempt.is_confirmed().then(|| attempt.ended_at());
                 delivery.state = match (attempt.is_confirmed(), next) {
                     (true, _) => DeliveryState::Delivered,
                     (false, Some(_)) => DeliveryState::Pending,
