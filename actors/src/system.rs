@@ -116,6 +116,7 @@ impl ActorSystem {
             commands: Arc::default(),
             published: Arc::default(),
             directives: Arc::default(),
+            other_nodes: Arc::default(),
             routes: OnceLock::new(),
             webhooks: OnceLock::new(),
         });

@@ -220,8 +220,7 @@ impl Handler<Ask<StoreConfirmed>> for TransactionActor {
         let (StoreConfirmed, reply, handling) = ask.open();
         let Some(mut core) = self.core.take() else { return no_core(self) };
         let work = async move {
-            core.store_confirmed().await;
-            reply.send(());
+            reply.send(core.store_confirmed().await);
             drop(handling);
             core
         };

@@ -1,7 +1,7 @@
 //! Notices as providers send them: read by their acquirer's reader, kept or acted on, and counted.
 //!
-//! A fact goes to the inbox, which stores it. A hint needs no document of its own: it brings the payment's next inquiry
-//! forward in one guarded write. Only then is the provider answered.
+//! A fact is taken by its payment's own write, or stored by the inbox if that can't be done now. A hint needs no document of
+//! its own: it brings the payment's next inquiry forward in one guarded write. Only then is the provider answered.
 
 use std::sync::Arc;
 

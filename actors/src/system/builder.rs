@@ -252,6 +252,7 @@ impl Builder {
             store: system.books.store.clone(),
             directives: Arc::clone(&system.directives),
             routes,
+            others: Arc::clone(&system.other_nodes),
             clock: Arc::clone(&system.clock),
             meter: Arc::clone(&system.meter),
             limits: system.limits.clone(),

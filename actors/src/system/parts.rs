@@ -18,6 +18,7 @@ use crate::limits::Limits;
 use crate::store::books::Books;
 use crate::transaction::commands::Commands;
 use crate::transaction::published::Published;
+use crate::upkeep::node::OtherNodes;
 use crate::upkeep::reporting::Exceptions;
 use crate::watch::meter::Meter;
 use crate::watch::samples::Samples;
@@ -35,6 +36,7 @@ pub(crate) struct SystemParts {
     pub(crate) exceptions: Arc<Exceptions>,
     pub(crate) published: Arc<Published>,
     pub(crate) directives: Arc<RouteDirectives>,
+    pub(crate) other_nodes: Arc<OtherNodes>,
     pub(crate) inquiry_clock: InquiryClock,
     pub(crate) samples: Arc<Samples>,
     /// Filled once, at the start.

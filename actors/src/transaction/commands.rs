@@ -2,6 +2,7 @@
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use crate::actor::mailbox::{Ask, NoAnswer, Question};
 use crate::actor::slot::Slot;
 use crate::denied::Denied;
 use crate::transaction::front::FrontActor;
-use crate::transaction::messages::{Asker, Execute, Executed, StoreConfirmed};
+use crate::transaction::messages::{Asker, Execute, Executed, StoreConfirmed, Unstored};
 
 /// How often a step that must happen is sent again to a payment whose mailbox is full.
 const INSISTENCE: u32 = 6;
@@ -28,6 +29,8 @@ const STORED_AT_STOP: Duration = Duration::from_secs(3);
 pub(crate) struct Commands {
     /// Filled once, at the start.
     pub(crate) fronts: OnceLock<Vec<Arc<Slot<FrontActor>>>>,
+    /// Whether nothing may wait for a later write any more.
+    is_stopping: AtomicBool,
 }
 
 impl Commands {
@@ -40,15 +43,34 @@ impl Commands {
         fronts.get(usize::try_from(hasher.finish() % count).unwrap_or(0))
     }
 
-    /// Has every payment store what waits for another write, as far as the store takes it in time.
+    /// Whether the service is stopping.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::Relaxed)
+    }
+
+    /// Has every payment store what waits for another write, as far as the store takes it in time. From now on nothing
+    /// waits.
     pub(crate) async fn store_confirmed(&self) {
+        self.is_stopping.store(true, Ordering::Relaxed);
         let fronts = self.fronts.get().into_iter().flatten();
         let asked = fronts.map(|front| {
             let mailbox = front.mailbox();
-            async move { mailbox.ask(StoreConfirmed).await }
+            async move { mailbox.ask(StoreConfirmed).await.unwrap_or(1) }
         });
-        if timeout(STORED_AT_STOP, join_all(asked)).await.is_err() {
-            tracing::warn!("some confirmed events could not be stored as delivered; they are sent again");
+        match timeout(STORED_AT_STOP, join_all(asked)).await.map(|unstored| unstored.iter().sum::<Unstored>())
+        {
+            Ok(0) => {}
+            Ok(count) => {
+                tracing::warn!(
+                    count,
+                    "confirmed events could not be stored as delivered; they are sent again"
+                );
+            }
+            Err(_) => {
+                tracing::warn!(
+                    "there was no time to store all confirmed events as delivered; others are sent again"
+                );
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! Confirmations of receivers that wait for their payment's next write.
+//! A receiver's confirmation that waits for its payment's next write.
 
 use std::time::Duration;
 
@@ -11,56 +11,57 @@ use super::hold::Hold;
 /// How long a confirmation waits for another write, at most: then it makes one.
 const STORED_WITHIN_MS: u64 = 4_000;
 
-/// How far the moments lie apart at which confirmations are stored. Those of all payments share them, and so a batch: where
-/// there is little to do, a write by itself costs the store several times as much.
-const MOMENTS_APART_MS: i64 = 50;
+/// How far the moments lie apart at which confirmations are stored. Those of all payments share them, and so a batch, which
+/// costs the store less than writes by themselves.
+const MOMENTS_APART_MS: u64 = 50;
 
 /// How long it is held while the store is away. Its lease is over then, and the event is sent again.
 const HELD_FOR: Duration = Duration::from_secs(30);
 
-/// How long a confirmation that has just come waits for another write.
-pub(super) fn stored_after(now: Timestamp) -> Duration {
-    let latest = now.plus_ms(STORED_WITHIN_MS);
-    let early_ms = latest.millis().rem_euclid(MOMENTS_APART_MS).unsigned_abs();
-    Duration::from_millis(STORED_WITHIN_MS.saturating_sub(early_ms))
+/// How long a confirmation that has just come waits for another write: until the next moment among other nodes. One of
+/// them may have stored the next event meanwhile, and nobody sends that before this one counts as confirmed.
+pub(super) fn stored_after(now: Timestamp, is_alone: bool) -> Duration {
+    let within_ms = if is_alone { STORED_WITHIN_MS } else { MOMENTS_APART_MS };
+    let latest = now.plus_ms(within_ms).millis().unsigned_abs();
+    Duration::from_millis(within_ms.saturating_sub(latest % MOMENTS_APART_MS))
 }
 
-/// What receivers confirmed and no store has. It is lost with the process: then the events are sent once more.
+/// What a receiver confirmed and no store has. It is lost with the process: then the event is sent once more.
 pub(super) struct Confirmed {
-    waiting: Vec<Confirmation>,
+    waiting: Option<Confirmation>,
     until: Option<Instant>,
     hold: Hold,
 }
 
 impl Confirmed {
     pub(super) const fn new(hold: Hold) -> Self {
-        Self { waiting: Vec::new(), until: None, hold }
+        Self { waiting: None, until: None, hold }
     }
 
-    pub(super) fn waiting(&self) -> &[Confirmation] {
-        &self.waiting
+    pub(super) const fn waiting(&self) -> Option<&Confirmation> {
+        self.waiting.as_ref()
     }
 
-    /// Keeps one more.
+    /// Keeps it; none may be there.
     pub(super) fn keep(&mut self, confirmation: Confirmation) {
         let until = *self.until.get_or_insert_with(|| Instant::now() + HELD_FOR);
         self.hold.for_confirmed(Some(until));
-        self.waiting.push(confirmation);
+        self.waiting = Some(confirmation);
     }
 
-    /// Takes one of them out: all others are stored with it.
-    pub(super) fn take_one(&mut self) -> Option<Confirmation> {
-        self.waiting.pop()
+    /// Takes it out, to store it or to keep it again.
+    pub(super) const fn take(&mut self) -> Option<Confirmation> {
+        self.waiting.take()
     }
 
-    /// Whether they were held for so long that their events are sent again.
-    pub(super) fn are_too_old(&self) -> bool {
+    /// Whether it was held for so long that its event is sent again.
+    pub(super) fn is_too_old(&self) -> bool {
         self.until.is_some_and(|until| until <= Instant::now())
     }
 
-    /// They are stored, or are not worth it any more.
+    /// It is stored, or is not worth it any more.
     pub(super) fn forget(&mut self) {
-        self.waiting.clear();
+        self.waiting = None;
         self.until = None;
         self.hold.for_confirmed(None);
     }
@@ -80,9 +81,12 @@ mod tests {
 
     #[test]
     fn confirmations_that_come_within_a_moment_are_stored_at_the_same_time_and_none_waits_too_long() {
-        let stored_at =
-            |ms: i64| Timestamp::from_millis(ms).plus_ms(millis_in(stored_after(Timestamp::from_millis(ms))));
-        assert_eq!([1_000, 1_001, 1_049].map(|ms| stored_at(ms).millis()), [5_000; 3]);
-        assert_eq!([1_050, -1].map(|ms| stored_at(ms).millis()), [5_050, 3_950]);
+        let stored_at = |ms: i64, is_alone| {
+            let now = Timestamp::from_millis(ms);
+            now.plus_ms(millis_in(stored_after(now, is_alone))).millis()
+        };
+        assert_eq!([1_000, 1_001, 1_049].map(|ms| stored_at(ms, true)), [5_000; 3]);
+        assert_eq!(stored_at(1_050, true), 5_050);
+        assert_eq!([1_000, 1_001, 1_049].map(|ms| stored_at(ms, false)), [1_050; 3]);
     }
 }

@@ -19,7 +19,7 @@ use super::confirmed::{Confirmed, stored_after};
 use super::effects;
 use super::hold::Hold;
 use super::memory::Memory;
-use super::messages::{Asker, CreatePayment, Created, Executed};
+use super::messages::{Asker, CreatePayment, Created, Executed, Unstored};
 use super::unsent::Unsent;
 use crate::acquirers::routing::Route;
 use crate::denied::Denied;
@@ -250,10 +250,7 @@ impl Core {
         }
     }
 
-    /// Executes a command: decides on the stored state, again if another writer was faster.
-    ///
-    /// A write finds out by itself whether its payment was stale. What is refused or changes nothing makes no write,
-    /// so it is decided on what the store has.
+    /// Executes a command; a confirmation may have to wait for the next one.
     pub(super) async fn execute(&mut self, asker: &Asker, command: Command) -> Result<Executed, Denied> {
         match self.keep_for_later(&command) {
             Some(executed) => Ok(executed),
@@ -261,6 +258,10 @@ impl Core {
         }
     }
 
+    /// Decides on the stored state, again if another writer was faster.
+    ///
+    /// A write finds out by itself whether its payment was stale. What is refused or changes nothing makes no write,
+    /// so it is decided on what the store has.
     async fn change(&mut self, asker: &Asker, command: Command) -> Result<Executed, Denied> {
         for _ in 0..MAX_CONFLICTS {
             let was_known = self.memory.payment().is_some();
@@ -317,10 +318,13 @@ impl Core {
     /// A confirmation that nothing follows from is stored with what comes next.
     fn keep_for_later(&mut self, command: &Command) -> Option<Executed> {
         let Command::DeliveryAnswered { delivery, attempt } = command else { return None };
+        if self.confirmed.waiting().is_some() || self.system.commands.is_stopping() {
+            return None;
+        }
         // It is: who sent it had it stored a moment ago.
         let payment = self.memory.payment()?;
         let new = Confirmation { delivery: *delivery, attempt: attempt.clone() };
-        if !payment.may_wait(self.confirmed.waiting(), &new, self.system.clock.now()) {
+        if !payment.may_wait(&new, self.system.clock.now()) {
             return None;
         }
         let payment = Arc::clone(payment);
@@ -328,27 +332,29 @@ impl Core {
         Some(Executed::without_change(payment, command.source()))
     }
 
-    /// When confirmations that have just come are to be stored at the latest, if any wait.
+    /// When a confirmation that has just come is to be stored at the latest, if one waits.
     pub(super) fn stores_confirmed_after(&self) -> Option<Duration> {
-        let is_one_waiting = !self.confirmed.waiting().is_empty();
-        is_one_waiting.then(|| stored_after(self.system.clock.now()))
+        let is_alone = !self.system.other_nodes.are_seen();
+        self.confirmed.waiting().map(|_| stored_after(self.system.clock.now(), is_alone))
     }
 
-    /// Stores the confirmations that waited for another write in vain.
-    pub(super) async fn store_confirmed(&mut self) {
-        let Some(one) = self.confirmed.take_one() else { return };
-        let Confirmation { delivery, attempt } = one.clone();
+    /// Stores the confirmation that waited for another write in vain.
+    pub(super) async fn store_confirmed(&mut self) -> Unstored {
+        let Some(waiting) = self.confirmed.take() else { return 0 };
+        let Confirmation { delivery, attempt } = waiting.clone();
         match self.change(&Asker::Service, Command::DeliveryAnswered { delivery, attempt }).await {
             Ok(executed) => {
                 self.system.exceptions.report_all(&executed);
                 self.confirmed.forget();
+                return 0;
             }
-            Err(denied) if self.confirmed.are_too_old() => {
-                tracing::warn!(transaction.id = %self.id, %denied, "confirmations could not be stored; their events are sent again");
+            Err(denied) if self.confirmed.is_too_old() => {
+                tracing::warn!(transaction.id = %self.id, %denied, "a confirmation could not be stored; its event is sent again");
                 self.confirmed.forget();
             }
-            Err(_) => self.confirmed.keep(one),
+            Err(_) => self.confirmed.keep(waiting),
         }
+        1
     }
 
     /// What is decided depends on the acquirer that has the charge, and perhaps on how often its card was tried.

@@ -8,11 +8,12 @@ pub(crate) mod look;
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
+use std::future::ready;
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix::prelude::*;
-use futures_util::future::join_all;
+use futures_util::{StreamExt, stream};
 use quita_domain::identity::TransactionId;
 use quita_ports::trace;
 use tokio::task::yield_now;
@@ -194,14 +195,17 @@ pass_on!(Create, Execute, Await);
 impl Handler<Ask<StoreConfirmed>> for FrontActor {
     type Result = ();
 
-    /// Has every transaction store what waits for another write.
+    /// Has every transaction store what waits for another write: as many at once as one batch takes, because the journal
+    /// refuses what it has no room for.
     fn handle(&mut self, ask: Ask<StoreConfirmed>, _: &mut Self::Context) {
         let (StoreConfirmed, reply, _handling) = ask.open();
         let waiting = self.live.values().filter(|live| live.hold.has_confirmed());
         let mailboxes: Vec<_> = waiting.map(|live| live.mailbox.clone()).collect();
+        let at_once = self.system.limits.journal_batch;
         actix::spawn(async move {
-            join_all(mailboxes.iter().map(|mailbox| mailbox.ask(StoreConfirmed))).await;
-            reply.send(());
+            let asked = mailboxes.into_iter().map(|mailbox| async move { mailbox.ask(StoreConfirmed).await });
+            let answers = stream::iter(asked).buffer_unordered(at_once);
+            reply.send(answers.fold(0, |sum, answer| ready(sum + answer.unwrap_or(1))).await);
         });
     }
 }

@@ -142,11 +142,14 @@ impl Executed {
     }
 }
 
+/// How many payments have a confirmation that was not stored.
+pub(crate) type Unstored = u64;
+
 /// Store now what waits for another write. Answered once that was tried.
 pub(crate) struct StoreConfirmed;
 
 impl Question for StoreConfirmed {
-    type Answer = ();
+    type Answer = Unstored;
     const NAME: &'static str = "store_confirmed";
 }
 

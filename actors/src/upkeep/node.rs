@@ -5,6 +5,7 @@
 //! is out of reach the last directives hold. Recreated by the supervisor when it dies.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use actix::prelude::*;
 use quita_domain::control::Node;
@@ -29,6 +30,21 @@ pub struct NodeIdentity {
     pub version: String,
 }
 
+/// Whether other processes work on the same store, as far as this one knows.
+#[derive(Debug, Default)]
+pub(crate) struct OtherNodes(AtomicBool);
+
+impl OtherNodes {
+    /// Whether one was seen lately.
+    pub(crate) fn are_seen(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn note(&self, are_seen: bool) {
+        self.0.store(are_seen, Ordering::Relaxed);
+    }
+}
+
 /// What the node's actor is made of.
 pub(crate) struct NodeParts {
     /// This process, as the others know it.
@@ -36,6 +52,7 @@ pub(crate) struct NodeParts {
     pub(crate) store: Arc<dyn OperatorStore>,
     pub(crate) directives: Arc<RouteDirectives>,
     pub(crate) routes: Arc<Routes>,
+    pub(crate) others: Arc<OtherNodes>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) meter: Arc<Meter>,
     pub(crate) limits: Limits,
@@ -115,7 +132,9 @@ async fn be_seen(parts: &NodeParts) -> Result<(), StoreError> {
     let routing = Some(parts.routes.version());
     let node = Node { routing, seen_at: parts.clock.now(), ..parts.node.clone() };
     parts.store.put_node(&node).await?;
-    let seen = nodes(parts.store.as_ref(), parts.clock.now(), &parts.limits).await?.len();
+    let seen = nodes(parts.store.as_ref(), parts.clock.now(), &parts.limits).await?;
+    parts.others.note(seen.iter().any(|other| other.id != parts.node.id));
+    let seen = seen.len();
     parts.meter.nodes_seen.set(i64::try_from(seen).unwrap_or(i64::MAX));
     Ok(())
 }

@@ -1,29 +1,38 @@
-//! A log that can fail: the only outside thing that the front, the pool and the supervisor touch.
+//! A log that remembers warnings, and that can fail: the only outside thing that the front, the pool and the supervisor
+//! touch.
 
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Metadata, Subscriber};
+use tracing::{Event, Level, Metadata, Subscriber};
 
 /// Panics once when a line holds the armed text.
 #[derive(Clone, Default)]
-pub(crate) struct Logs(Arc<Mutex<Option<&'static str>>>);
+pub(crate) struct Logs {
+    armed: Arc<Mutex<Option<&'static str>>>,
+    warnings: Arc<Mutex<Vec<String>>>,
+}
 
 impl Logs {
     /// The next line that holds this text kills the actor that writes it.
     pub(crate) fn die_at(&self, text: &'static str) {
-        *self.0.lock().unwrap() = Some(text);
+        *self.armed.lock().unwrap() = Some(text);
     }
 
     /// Whether it has happened, or was never asked for.
     pub(crate) fn is_unarmed(&self) -> bool {
-        self.0.lock().unwrap().is_none()
+        self.armed.lock().unwrap().is_none()
+    }
+
+    /// The warnings so far.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        self.warnings.lock().unwrap().clone()
     }
 
     fn is_fatal(&self, line: &str) -> bool {
-        self.0.lock().unwrap().take_if(|text| line.contains(*text)).is_some()
+        self.armed.lock().unwrap().take_if(|text| line.contains(*text)).is_some()
     }
 }
 
@@ -44,6 +53,9 @@ impl Subscriber for Logs {
         let mut line = Line(String::new());
         event.record(&mut line);
         assert!(!self.is_fatal(&line.0), "the log fails at: {}", line.0);
+        if *event.metadata().level() == Level::WARN {
+            self.warnings.lock().unwrap().push(line.0);
+        }
     }
 
     fn enter(&self, _: &Id) {}

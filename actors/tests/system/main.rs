@@ -41,6 +41,7 @@ mod passivation;
 mod reconciling;
 mod settling;
 mod stale;
+mod stopping;
 mod store_trouble;
 mod threads;
 mod traces;

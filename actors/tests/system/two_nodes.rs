@@ -54,6 +54,24 @@ fn a_payment_that_is_stored_but_not_shown_yet_is_no_404_to_who_creates_it_again(
 }
 
 #[test]
+fn an_event_of_one_node_is_not_kept_waiting_by_a_confirmation_that_another_holds() {
+    let world = World::new();
+    world.live(async {
+        let (one, two) = (world.node(), world.node());
+        // They know of each other by then.
+        pass_ms(6_000).await;
+        one.created(pix(1)).await;
+        pass_ms(20).await;
+        assert_eq!(world.receivers.received().len(), 1);
+        two.payments.submit(two.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
+        pass_ms(200).await;
+        assert_eq!(world.receivers.received().len(), 2);
+        one.settle().await;
+        two.settle().await;
+    });
+}
+
+#[test]
 fn news_on_two_nodes_is_one_event_and_one_version() {
     let world = World::new();
     world.live(async {

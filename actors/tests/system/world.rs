@@ -1,6 +1,8 @@
 //! A whole service in one thread of paused time: it lives, crashes, and lives again on the same store.
 
+use std::cell::RefCell;
 use std::future::Future;
+use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -166,14 +168,16 @@ impl World {
         let limits = self.limits.clone();
         let system = ActorSystem::start(ports, limits, Placement::Here, identity(), &registry).unwrap();
         let (payments, operators) = (system.payments(), system.operators());
+        let system = Rc::new(RefCell::new(Some(system)));
+        let watched = Rc::clone(&system);
         let watch = actix::spawn(async move {
             loop {
                 sleep(Duration::from_secs(1)).await;
-                system.watch();
+                watched.borrow().iter().for_each(ActorSystem::watch);
             }
         });
         drop(watch);
-        Node { world: self, payments, operators, registry }
+        Node { world: self, system, payments, operators, registry }
     }
 }
 
@@ -186,6 +190,8 @@ pub(crate) fn identity() -> NodeIdentity {
 /// One running service.
 pub(crate) struct Node<'a> {
     world: &'a World,
+    /// Until it is stopped.
+    system: Rc<RefCell<Option<ActorSystem>>>,
     pub(crate) payments: Payments,
     pub(crate) operators: Operators,
     registry: Registry,
@@ -227,6 +233,12 @@ impl Node<'_> {
         let headers = [("x-bank", "first")];
         let notice = RawNotice { path_tail: "", headers: &headers, body: body.as_bytes() };
         self.payments.take_notice("first", &notice).await
+    }
+
+    /// Stops it, as SIGTERM does.
+    pub(crate) async fn stop(&self) {
+        let system = self.system.take();
+        system.unwrap().stop().await;
     }
 
     /// The payment as it is stored.

@@ -210,22 +210,24 @@ impl Payment {
     /// # Errors
     /// A [`Refusal`] when a merchant asks for what the payment does not allow.
     pub fn decide(&self, command: Command, context: &Context) -> Result<Decision, Refusal> {
-        self.decide_with(&[], command, context)
+        self.decide_with(None, command, context)
     }
 
-    /// The same, knowing of confirmations that are not stored yet. They go into the write that follows from the command;
-    /// a command that changes nothing makes none for them.
+    /// The same, knowing of a confirmation that is not stored yet. It goes into the write that follows from the command; a
+    /// command that changes nothing makes none for it.
     ///
     /// # Errors
     /// As [`Payment::decide`].
     pub fn decide_with(
         &self,
-        confirmed: &[Confirmation],
+        confirmed: Option<&Confirmation>,
         command: Command,
         context: &Context,
     ) -> Result<Decision, Refusal> {
         let mut draft = Draft::new(self.clone(), *context);
-        draft.confirm(confirmed);
+        if let Some(confirmed) = confirmed {
+            draft.confirm(confirmed);
+        }
         draft.pull_due_times_in();
         let origin = Origin::of(&command);
         match command {

@@ -9,23 +9,19 @@ use crate::webhook::schedule;
 /// Deliveries that one payment may hold, redeliveries included.
 const MAX_DELIVERIES: usize = 200;
 
-/// How long a lease must still last for its delivery's confirmation to wait, in milliseconds. Longer than any
-/// confirmation waits, by more than the clocks of two nodes may differ.
+/// How long a lease must still last for its delivery's confirmation to wait, in milliseconds. Longer than a confirmation
+/// waits if the store is there, by more than the clocks of two nodes may differ.
 const CONFIRMED_WITHIN_MS: u64 = 10_000;
 
 impl Payment {
-    /// Whether a receiver's confirmation may wait for the next write: nothing follows from it, for it is the last delivery
-    /// that is open but for those that are `confirmed` already; and its lease keeps others from sending it again meanwhile.
-    /// Lost with the process, it leads to one more delivery of the same event.
-    pub fn may_wait(&self, confirmed: &[Confirmation], new: &Confirmation, now: Timestamp) -> bool {
-        let is_known = |place: usize| {
-            let is_it = |known: &Confirmation| usize::try_from(known.delivery) == Ok(place);
-            is_it(new) || confirmed.iter().any(is_it)
-        };
+    /// Whether a receiver's confirmation may wait for the next write: nothing follows from it, for no other delivery is
+    /// open; and its lease keeps others from sending it again meanwhile. Lost with the process, it leads to one more
+    /// delivery of the same event.
+    pub fn may_wait(&self, new: &Confirmation, now: Timestamp) -> bool {
+        let place = usize::try_from(new.delivery).unwrap_or(usize::MAX);
         let mut open = self.outbox.iter().enumerate();
         let is_last =
-            open.all(|(place, delivery)| delivery.state != DeliveryState::Pending || is_known(place));
-        let place = usize::try_from(new.delivery).unwrap_or(usize::MAX);
+            open.all(|(other, delivery)| delivery.state != DeliveryState::Pending || other == place);
         let lease_ends = self.outbox.get(place).and_then(|delivery| delivery.next_attempt_at);
         let is_leased = lease_ends.is_some_and(|at| at >= now.plus_ms(CONFIRMED_WITHIN_MS));
         new.attempt.is_confirmed() && is_last && is_leased
@@ -69,11 +65,9 @@ impl Draft {
         }
     }
 
-    /// Receivers have confirmed these. Where somebody else has stored how a delivery ended, that stands.
-    pub(super) fn confirm(&mut self, confirmed: &[Confirmation]) {
-        for Confirmation { delivery, attempt } in confirmed {
-            self.delivery_answered(*delivery, attempt.clone());
-        }
+    /// A receiver has confirmed this. Where somebody else has stored how the delivery ended, that stands.
+    pub(super) fn confirm(&mut self, Confirmation { delivery, attempt }: &Confirmation) {
+        self.delivery_answered(*delivery, attempt.clone());
         self.wait_for_a_reason();
     }
 

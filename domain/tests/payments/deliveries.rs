@@ -25,6 +25,13 @@ fn the_next_event_waits_until_the_one_before_is_confirmed() {
 }
 
 #[test]
+fn a_delivery_counts_as_delivered_since_its_receiver_answered_however_late_that_is_stored() {
+    let attempt = DeliveryAttempt { duration_ms: 40, ..answered(200, 100) };
+    let told = after(&pending(), Command::DeliveryAnswered { delivery: 0, attempt }, 4_100);
+    assert_eq!(told.outbox[0].delivered_at, Some(START.plus_ms(140)));
+}
+
+#[test]
 fn a_delivery_is_tried_eight_times_and_then_exhausted() {
     let mut payment = pending();
     for made in 1..=8 {
