@@ -9,6 +9,7 @@ mod payments {
     pub(crate) mod boletos;
     pub(crate) mod captures;
     pub(crate) mod concluded;
+    pub(crate) mod confirmed;
     pub(crate) mod crosswise;
     pub(crate) mod deliveries;
     pub(crate) mod disputes;

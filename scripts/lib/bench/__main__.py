@@ -8,6 +8,7 @@ import sys
 
 import acquirers
 import hanging
+import lives
 import machine
 import nodes
 import plots
@@ -18,6 +19,7 @@ from bench import OTHER, Bench
 from cells import Rounds
 from figures import Measured, beside, long_figures, main_figures
 from hanging import Hanging
+from lives import Lives
 from long_runs import Growth, Memory
 from nodes import Nodes
 from verify import check_everything
@@ -36,6 +38,7 @@ def options_of(arguments):
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--told", type=int)
+    parser.add_argument("--lives", type=int, default=0)
     parser.add_argument("--growth", type=int, default=0)
     parser.add_argument("--memory", type=int, default=0)
     parser.add_argument("--nodes", type=int, default=0)
@@ -61,6 +64,8 @@ def run(bench, options):
         check_everything(bench)
         for service in list(bench.ids):
             bench.discard(service)
+    if options.lives:
+        Lives(bench, options.lives).run(results)
     if options.growth:
         Growth(bench, options.growth).run(results)
     if options.memory:
@@ -84,6 +89,8 @@ def tables(bench, options, results, about):
             about, report.figures_table(beside(main_figures(measured), main_figures(measured, OTHER))),
             report.cells_table(measured), report.events_table(measured),
         ]
+    if options.lives:
+        texts["measured, lives"] = [about, report.table(lives.HEAD, lives.table_rows(results))]
     if options.growth or options.memory:
         texts["measured, long"] = [about, report.figures_table(beside(long_figures(results), long_figures(results, OTHER)))]
     if options.nodes:

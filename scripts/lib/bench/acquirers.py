@@ -138,9 +138,13 @@ class Bank(Process):
     def where(self):
         return {"url": self.told["url"], "certificates": self.certificates}
 
-    def ask(self, path):
+    def control(self):
+        """A connection to the path on which it is told what to do."""
         address = urllib.parse.urlsplit(self.told["control"])
-        connection = http.client.HTTPConnection(address.hostname, address.port, timeout=60)
+        return http.client.HTTPConnection(address.hostname, address.port, timeout=60)
+
+    def ask(self, path):
+        connection = self.control()
         try:
             connection.request("GET", path)
             return json.loads(connection.getresponse().read())

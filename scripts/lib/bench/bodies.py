@@ -35,6 +35,7 @@ class Bodies:
         self.boleto = self.write("boleto", creation("boleto", STAYS_PENDING))
         self.card = self.write("card", creation("credit_card", IS_PAID, CARD))
         self.told = self.write("told", creation("pix", IS_PAID, {"postbackUrl": postback_url}))
+        self.told_card = self.write("told-card", creation("credit_card", IS_PAID, {**CARD, "postbackUrl": postback_url}))
 
     def write(self, name, body):
         path = os.path.join(self.directory, f"{name}.json")
