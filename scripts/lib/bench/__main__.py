@@ -86,7 +86,8 @@ def tables(bench, options, results, about):
     texts, measured = {}, Measured(bench.measurements)
     if options.rounds:
         texts["measured"] = [
-            about, report.figures_table(beside(main_figures(measured), main_figures(measured, OTHER))),
+            f"{about} {report.rounds(options.rounds, options.seconds)}",
+            report.figures_table(beside(main_figures(measured), main_figures(measured, OTHER))),
             report.cells_table(measured), report.events_table(measured),
         ]
     if options.lives:
@@ -96,14 +97,16 @@ def tables(bench, options, results, about):
     if options.nodes:
         others = nodes.figures(results, MOST_NODES, OTHER) if options.beside else []
         texts["measured, nodes"] = [
-            about, report.table(nodes.HEAD, nodes.table_rows(results)),
+            f"{about} {report.rounds(nodes.ROUNDS, nodes.SECONDS)}",
+            report.table(nodes.HEAD, nodes.table_rows(results)),
             report.figures_table(beside(nodes.figures(results, MOST_NODES), others)),
         ]
     if options.hanging:
         texts["measured, hanging"] = [about, report.table(hanging.HEAD, hanging.table_rows(results))]
     if options.acquirers:
         texts["measured, acquirers"] = [
-            about, report.figures_table(acquirers.figures(measured)), acquirers.table(measured),
+            f"{about} {report.rounds(options.acquirers, options.seconds)}",
+            report.figures_table(acquirers.figures(measured)), acquirers.table(measured),
         ]
     if options.replay:
         texts["measured, replay"] = [about, report.table(replay.HEAD, replay.table_rows(results))]
@@ -124,7 +127,7 @@ def main(arguments):
         after = state(bench)
     finally:
         bench.stop_all()
-    about = report.machine_lines(description, before, after, options)
+    about = report.machine_lines(description, before, after)
     texts, measured = tables(bench, options, results, about)
     for parts in texts.values():
         print("\n\n".join(part for part in parts if part) + "\n")

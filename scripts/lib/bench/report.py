@@ -102,14 +102,18 @@ def events_table(measured):
     return table(head, rows) if rows else ""
 
 
-def machine_lines(machine, before, after, options):
+def machine_lines(machine, before, after):
     load = ", ".join(f"{value:.2f}" for value in before["load"]["loadavg"])
     syncs = [f"{one['fdatasync']['median_ms']:.2f} ms (p99 {one['fdatasync']['p99_ms']:.2f} ms)" for one in (before, after)]
     return (
         f"{machine['date']}; {machine['cpu']}, {machine['cores']} cores, {machine['memory_gib']} GiB, "
-        f"Linux {machine['kernel']}, MongoDB {machine['mongod']} (one member); rounds of {options.seconds:g} s.\nBefore: load {load}, {before['load']['busy']:.0%} busy. "
+        f"Linux {machine['kernel']}, MongoDB {machine['mongod']} (one member).\nBefore: load {load}, {before['load']['busy']:.0%} busy. "
         f"`fdatasync` of 4 KiB: {syncs[0]} before, {syncs[1]} after."
     )
+
+
+def rounds(count, seconds):
+    return f"{count} rounds of {seconds:g} s."
 
 
 def replace_between(path, marker, text):
