@@ -28,9 +28,11 @@ impl WorldClock {
         u64::try_from(self.began.elapsed().as_millis()).unwrap()
     }
 
-    /// Puts the clock forward to this moment, if that is later.
-    pub(crate) fn put_forward_to(&self, at: Timestamp) {
-        self.put_forward_ms.fetch_add(at.ms_since(self.now()), Ordering::Relaxed);
+    /// Puts the clock forward to this moment, if that is later. Says by how many milliseconds.
+    pub(crate) fn put_forward_to(&self, at: Timestamp) -> u64 {
+        let skipped_ms = at.ms_since(self.now());
+        self.put_forward_ms.fetch_add(skipped_ms, Ordering::Relaxed);
+        skipped_ms
     }
 }
 

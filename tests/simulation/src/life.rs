@@ -246,6 +246,7 @@ async fn kill_and_restart(world: Arc<World>) {
 /// Everything works again; time goes by until nothing is left to do.
 pub(crate) async fn settle(world: &Arc<World>) {
     world.faults.set_storm(false);
+    world.disturb();
     world.note(|| "the storm is over".to_owned());
     world.skews.iter().for_each(|skew| skew.set_ms(0));
     operator::open_all(world);
@@ -288,7 +289,8 @@ async fn step(world: &Arc<World>) {
     let next = world.store.next_due_but_for(|_| false).into_iter().chain(world.next_appointment()).min();
     let is_awaited = world.has_notices_on_the_way() || world.has_calls_under_way();
     if let Some(next) = next.filter(|_| !is_awaited) {
-        world.clock.put_forward_to(next.plus_ms(1));
+        let skipped_ms = world.clock.put_forward_to(next.plus_ms(1));
+        world.store.skip(skipped_ms);
     }
     sleep(if invariants::is_a_refund_unknown(world) { STEP * 4 } else { STEP }).await;
 }

@@ -181,7 +181,7 @@ fn limits() -> Limits {
         timer_interval: Duration::from_secs(2),
         supervision_interval: Duration::from_secs(3),
         directives_interval: Duration::from_secs(3),
-        node_interval: Duration::from_secs(3_600),
+        node_interval: Duration::from_secs(15),
         sample_interval: Duration::from_secs(3_600),
         ..Limits::default()
     }

@@ -1,6 +1,6 @@
 //! Merchants' servers: they answer, fail and hang, and see whether what they are told is true and in order.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -26,13 +26,24 @@ use crate::world::World;
 pub(crate) struct Receivers {
     /// The body of each event, by its webhook-id.
     bodies: Mutex<BTreeMap<String, String>>,
-    confirmed: Mutex<BTreeSet<String>>,
+    /// When each event was confirmed last.
+    confirmed: Mutex<BTreeMap<String, u64>>,
 }
+
+/// How long after it may be told an event may be told at the latest, where nothing is wrong, in milliseconds.
+const TOLD_WITHIN_MS: u64 = 1_000;
+
+/// For how long nothing may have been wrong before it was stored: clocks are right, and leases of the fallen are over.
+const CALM_FOR_MS: u64 = 60_000;
 
 impl Receivers {
     /// Whether a receiver answered 2xx to this event.
     pub(crate) fn has_confirmed(&self, id: &str) -> bool {
-        self.confirmed.lock().unwrap().contains(id)
+        self.confirmed_ms(id).is_some()
+    }
+
+    fn confirmed_ms(&self, id: &str) -> Option<u64> {
+        self.confirmed.lock().unwrap().get(id).copied()
     }
 
     /// A request arrives: what it says must be stored, and its forerunners settled.
@@ -82,6 +93,22 @@ fn check_first(world: &World, id: &str, body: &str) {
     if earlier.into_iter().any(|one| one.state == DeliveryState::Pending) {
         world.violation(format!("{id} overtook an earlier event"));
     }
+    check_punctual(world, id, (transaction, sequence));
+}
+
+/// An event goes out at once: as soon as it is stored, and the one before it is confirmed.
+fn check_punctual(world: &World, id: &str, (transaction, sequence): (TransactionId, u32)) {
+    let before = sequence.checked_sub(1).filter(|before| *before > 0);
+    let confirmed = before.map(|before| world.receivers.confirmed_ms(&webhook_id(transaction, before)));
+    let (Some(stored_ms), Some(confirmed_ms)) =
+        (world.store.stored_ms(transaction, sequence), confirmed.unwrap_or(Some(0)))
+    else {
+        return;
+    };
+    let (since_ms, now_ms) = (stored_ms.max(confirmed_ms), world.clock.elapsed_ms());
+    if world.was_calm_for(CALM_FOR_MS, stored_ms) && now_ms > since_ms + TOLD_WITHIN_MS {
+        world.violation(format!("{id} was told {} ms after it could be", now_ms - since_ms));
+    }
 }
 
 /// Makes a node's senders.
@@ -118,7 +145,8 @@ impl Sender {
         if world.strikes(Fault::ReceiverGone) {
             return Some(410);
         }
-        world.receivers.confirmed.lock().unwrap().insert(request.id.clone());
+        let now_ms = world.clock.elapsed_ms();
+        world.receivers.confirmed.lock().unwrap().insert(request.id.clone(), now_ms);
         Some(200)
     }
 }

@@ -35,6 +35,8 @@ pub(crate) struct SimStore {
     before: Mutex<BTreeMap<TransactionId, Arc<Payment>>>,
     /// Since when the bank's name of the charge of an attempt is known.
     referenced: Mutex<BTreeMap<(TransactionId, usize), Instant>>,
+    /// When each event was stored, by its sequence.
+    told_of: Mutex<BTreeMap<(TransactionId, u32), u64>>,
     is_embedded: bool,
 }
 
@@ -46,6 +48,7 @@ impl SimStore {
             records: Mutex::new(records),
             before: Mutex::default(),
             referenced: Mutex::default(),
+            told_of: Mutex::default(),
             is_embedded,
         }
     }
@@ -64,6 +67,11 @@ impl SimStore {
 
     pub(crate) fn payments(&self) -> Vec<Arc<Payment>> {
         self.lock().payments.values().cloned().collect()
+    }
+
+    /// So much time is skipped. Nodes were seen as lately as before: they would have told it meanwhile.
+    pub(crate) fn skip(&self, skipped_ms: u64) {
+        self.lock().nodes.values_mut().for_each(|node| node.seen_at = node.seen_at.plus_ms(skipped_ms));
     }
 
     /// All nodes of these days are seen just now. They tell it more rarely here than they do outside.
@@ -146,6 +154,9 @@ impl SimStore {
         {
             self.referenced.lock().unwrap().entry((next.id, place)).or_insert_with(Instant::now);
         }
+        for event in next.history.iter().skip(known.as_ref().map_or(0, |known| known.history.len())) {
+            self.told_of.lock().unwrap().insert((next.id, event.sequence), world.clock.elapsed_ms());
+        }
         if let Some(known) = known.filter(|_| world.mistake == Some(Mistake::StaleRead)) {
             self.before.lock().unwrap().insert(next.id, known);
         }
@@ -155,6 +166,11 @@ impl SimStore {
     /// Since when the bank's name of the charge of an attempt is known, if it is.
     pub(crate) fn referenced_since(&self, id: TransactionId, attempt: usize) -> Option<Instant> {
         self.referenced.lock().unwrap().get(&(id, attempt)).copied()
+    }
+
+    /// When an event was stored.
+    pub(crate) fn stored_ms(&self, id: TransactionId, sequence: u32) -> Option<u64> {
+        self.told_of.lock().unwrap().get(&(id, sequence)).copied()
     }
 
     /// The next moment at which something is due, but for what concerns these payments.

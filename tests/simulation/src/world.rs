@@ -87,6 +87,8 @@ pub(crate) struct World {
     told: Mutex<Told>,
     violations: Mutex<Vec<String>>,
     ids: AtomicU64,
+    /// When something was wrong last: a fault, or a node that began anew.
+    disturbed_ms: AtomicU64,
     /// What banks and payers still have to do.
     errands: AtomicU64,
     notices_on_the_way: AtomicU64,
@@ -125,6 +127,7 @@ impl World {
             told: Mutex::default(),
             violations: Mutex::default(),
             ids: AtomicU64::new(0),
+            disturbed_ms: AtomicU64::new(0),
             errands: AtomicU64::new(0),
             notices_on_the_way: AtomicU64::new(0),
             appointments: Mutex::default(),
@@ -142,9 +145,20 @@ impl World {
     pub(crate) fn strikes(&self, fault: Fault) -> bool {
         let strikes = self.faults.strikes(fault, &self.chance);
         if strikes {
+            self.disturb();
             self.note(|| format!("fault {fault:?}"));
         }
         strikes
+    }
+
+    /// Something is wrong now.
+    pub(crate) fn disturb(&self) {
+        self.disturbed_ms.store(self.clock.elapsed_ms(), Ordering::Relaxed);
+    }
+
+    /// Whether nothing was wrong for so long before this moment, nor since.
+    pub(crate) fn was_calm_for(&self, ms: u64, before_ms: u64) -> bool {
+        before_ms.checked_sub(ms).is_some_and(|since| self.disturbed_ms.load(Ordering::Relaxed) <= since)
     }
 
     pub(crate) fn note(&self, line: impl FnOnce() -> String) {
@@ -182,6 +196,7 @@ impl World {
     }
 
     pub(crate) fn put_node(&self, place: usize, node: Node) {
+        self.disturb();
         self.nodes.lock().unwrap()[place] = Some(node);
     }
 
