@@ -42,15 +42,15 @@ type Waiter = (Until, Reply<Result<Arc<Payment>, Denied>>);
 pub(crate) struct TransactionActor {
     /// Taken while a message is handled; nothing else is handled meanwhile.
     core: Option<Core>,
-    /// Whether a confirmation waits, and is stored when its time has come.
-    is_due: bool,
+    /// The timer of the confirmation that waits, if one does.
+    timer: Option<SpawnHandle>,
     waiters: Vec<Waiter>,
     _alive: Alive,
 }
 
 impl TransactionActor {
     fn new(id: TransactionId, system: Arc<SystemParts>, hold: Hold, alive: Alive) -> Self {
-        Self { core: Some(Core::new(id, system, hold)), is_due: false, waiters: Vec::new(), _alive: alive }
+        Self { core: Some(Core::new(id, system, hold)), timer: None, waiters: Vec::new(), _alive: alive }
     }
 
     /// Starts it with its mailbox. The hold tells when it must not leave the memory.
@@ -74,11 +74,13 @@ impl TransactionActor {
     /// Takes the core back, and tells those who waited for what has now come true.
     fn settle(&mut self, mut core: Core, context: &mut Context<Self>) {
         core.drop_expired_card();
-        if !self.is_due
-            && let Some(after) = core.stores_confirmed_after()
-        {
-            self.is_due = true;
-            context.notify_later(ConfirmedIsDue, after);
+        match (core.stores_confirmed_after(), self.timer) {
+            (Some(after), None) => self.timer = Some(context.notify_later(ConfirmedIsDue, after)),
+            (None, Some(timer)) => {
+                context.cancel_future(timer);
+                self.timer = None;
+            }
+            (Some(_), Some(_)) | (None, None) => {}
         }
         if let Some(payment) = core.payment() {
             for (until, reply) in std::mem::take(&mut self.waiters) {
@@ -192,7 +194,7 @@ impl Handler<Ask<Read>> for TransactionActor {
     }
 }
 
-/// The time of confirmations that wait for another write is over.
+/// The time of the confirmation that waits for another write is over.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct ConfirmedIsDue;
@@ -201,7 +203,7 @@ impl Handler<ConfirmedIsDue> for TransactionActor {
     type Result = AtomicResponse<Self, ()>;
 
     fn handle(&mut self, _: ConfirmedIsDue, _: &mut Self::Context) -> Self::Result {
-        self.is_due = false;
+        self.timer = None;
         let Some(mut core) = self.core.take() else { return no_core(self) };
         let work = async move {
             core.store_confirmed().await;
@@ -217,7 +219,7 @@ impl Handler<Ask<StoreConfirmed>> for TransactionActor {
     type Result = AtomicResponse<Self, ()>;
 
     fn handle(&mut self, ask: Ask<StoreConfirmed>, _: &mut Self::Context) -> Self::Result {
-        let (StoreConfirmed, reply, handling) = ask.open();
+        let (StoreConfirmed { .. }, reply, handling) = ask.open();
         let Some(mut core) = self.core.take() else { return no_core(self) };
         let work = async move {
             reply.send(core.store_confirmed().await);

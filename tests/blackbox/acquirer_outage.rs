@@ -109,7 +109,7 @@ fn what_was_begun_before_an_outage_is_settled_after_it_and_once() {
     pay(&waits);
     let (refund, capture) =
         (format!("/pay/payments/{paid}/refunds"), format!("/pay/payments/{held}/capture"));
-    // Both wait for as long as a caller is kept waiting: at once, or the outage takes longer than the first steps.
+    // Asked for together: each caller is kept waiting, and one after the other the outage would outlast the first steps.
     thread::scope(|scope| {
         scope.spawn(|| {
             let asked = client.post_once(&refund, "refund", &json!({ "amount": 5_000 })).expect(201);

@@ -10,13 +10,13 @@ use actix::Handler;
 use futures_util::future::join_all;
 use quita_domain::identity::TransactionId;
 use quita_domain::payment::Command;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep};
 
 use crate::actor::mailbox::{Ask, NoAnswer, Question};
 use crate::actor::slot::Slot;
 use crate::denied::Denied;
 use crate::transaction::front::FrontActor;
-use crate::transaction::messages::{Asker, Execute, Executed, StoreConfirmed, Unstored};
+use crate::transaction::messages::{Asker, Execute, Executed, StoreConfirmed};
 
 /// How often a step that must happen is sent again to a payment whose mailbox is full.
 const INSISTENCE: u32 = 6;
@@ -52,25 +52,20 @@ impl Commands {
     /// waits.
     pub(crate) async fn store_confirmed(&self) {
         self.is_stopping.store(true, Ordering::Relaxed);
-        let fronts = self.fronts.get().into_iter().flatten();
+        let (fronts, until) = (self.fronts.get().into_iter().flatten(), Instant::now() + STORED_AT_STOP);
         let asked = fronts.map(|front| {
             let mailbox = front.mailbox();
-            async move { mailbox.ask(StoreConfirmed).await.unwrap_or(1) }
+            async move { mailbox.ask(StoreConfirmed { until }).await }
         });
-        match timeout(STORED_AT_STOP, join_all(asked)).await.map(|unstored| unstored.iter().sum::<Unstored>())
-        {
-            Ok(0) => {}
-            Ok(count) => {
-                tracing::warn!(
-                    count,
-                    "confirmed events could not be stored as delivered; they are sent again"
-                );
-            }
-            Err(_) => {
-                tracing::warn!(
-                    "there was no time to store all confirmed events as delivered; others are sent again"
-                );
-            }
+        let answers = join_all(asked).await;
+        if answers.iter().any(Result::is_err) {
+            tracing::warn!(
+                "not all payments were asked for confirmed events; what is not stored is sent again"
+            );
+        }
+        let count: u64 = answers.into_iter().flatten().sum();
+        if count > 0 {
+            tracing::warn!(count, "confirmed events could not be stored as delivered; they are sent again");
         }
     }
 

@@ -18,10 +18,10 @@ const MOMENTS_APART_MS: u64 = 50;
 /// How long it is held while the store is away. Its lease is over then, and the event is sent again.
 const HELD_FOR: Duration = Duration::from_secs(30);
 
-/// How long a confirmation that has just come waits for another write: until the next moment among other nodes. One of
-/// them may have stored the next event meanwhile, and nobody sends that before this one counts as confirmed.
-pub(super) fn stored_after(now: Timestamp, is_alone: bool) -> Duration {
-    let within_ms = if is_alone { STORED_WITHIN_MS } else { MOMENTS_APART_MS };
+/// How long it waits for another write: among other nodes only until the next moment. One of them may have stored the next
+/// event meanwhile, and nobody sends that before this one counts as confirmed.
+fn stored_after(now: Timestamp, may_wait_long: bool) -> Duration {
+    let within_ms = if may_wait_long { STORED_WITHIN_MS } else { MOMENTS_APART_MS };
     let latest = now.plus_ms(within_ms).millis().unsigned_abs();
     Duration::from_millis(within_ms.saturating_sub(latest % MOMENTS_APART_MS))
 }
@@ -29,17 +29,24 @@ pub(super) fn stored_after(now: Timestamp, is_alone: bool) -> Duration {
 /// What a receiver confirmed and no store has. It is lost with the process: then the event is sent once more.
 pub(super) struct Confirmed {
     waiting: Option<Confirmation>,
+    /// Whether it was tried in vain to store it by itself.
+    has_failed: bool,
     until: Option<Instant>,
     hold: Hold,
 }
 
 impl Confirmed {
     pub(super) const fn new(hold: Hold) -> Self {
-        Self { waiting: None, until: None, hold }
+        Self { waiting: None, has_failed: false, until: None, hold }
     }
 
     pub(super) const fn waiting(&self) -> Option<&Confirmation> {
         self.waiting.as_ref()
+    }
+
+    /// When it is to be stored at the latest, if one waits: a store that failed is left alone for a while.
+    pub(super) fn stored_after(&self, now: Timestamp, is_alone: bool) -> Option<Duration> {
+        self.waiting.as_ref().map(|_| stored_after(now, is_alone || self.has_failed))
     }
 
     /// Keeps it; none may be there.
@@ -49,9 +56,15 @@ impl Confirmed {
         self.waiting = Some(confirmation);
     }
 
-    /// Takes it out, to store it or to keep it again.
+    /// Takes it out, to store it.
     pub(super) const fn take(&mut self) -> Option<Confirmation> {
         self.waiting.take()
+    }
+
+    /// Keeps what was taken out: it could not be stored.
+    pub(super) fn put_back(&mut self, confirmation: Confirmation) {
+        self.waiting = Some(confirmation);
+        self.has_failed = true;
     }
 
     /// Whether it was held for so long that its event is sent again.
@@ -62,6 +75,7 @@ impl Confirmed {
     /// It is stored, or is not worth it any more.
     pub(super) fn forget(&mut self) {
         self.waiting = None;
+        self.has_failed = false;
         self.until = None;
         self.hold.for_confirmed(None);
     }

@@ -15,11 +15,11 @@ use quita_ports::{StoreError, WriteError};
 use tokio::time::Instant;
 
 use super::card_in_hand::CardInHand;
-use super::confirmed::{Confirmed, stored_after};
+use super::confirmed::Confirmed;
 use super::effects;
 use super::hold::Hold;
 use super::memory::Memory;
-use super::messages::{Asker, CreatePayment, Created, Executed, Unstored};
+use super::messages::{Asker, CreatePayment, Created, Executed};
 use super::unsent::Unsent;
 use crate::acquirers::routing::Route;
 use crate::denied::Denied;
@@ -332,14 +332,14 @@ impl Core {
         Some(Executed::without_change(payment, command.source()))
     }
 
-    /// When a confirmation that has just come is to be stored at the latest, if one waits.
+    /// When the confirmation that waits is to be stored at the latest, if one does.
     pub(super) fn stores_confirmed_after(&self) -> Option<Duration> {
-        let is_alone = !self.system.other_nodes.are_seen();
-        self.confirmed.waiting().map(|_| stored_after(self.system.clock.now(), is_alone))
+        let is_alone = self.system.books.store.is_sole_writer() || self.system.other_nodes.are_none();
+        self.confirmed.stored_after(self.system.clock.now(), is_alone)
     }
 
-    /// Stores the confirmation that waited for another write in vain.
-    pub(super) async fn store_confirmed(&mut self) -> Unstored {
+    /// Stores the confirmation that waited for another write in vain. Answers how many could not be stored.
+    pub(super) async fn store_confirmed(&mut self) -> u64 {
         let Some(waiting) = self.confirmed.take() else { return 0 };
         let Confirmation { delivery, attempt } = waiting.clone();
         match self.change(&Asker::Service, Command::DeliveryAnswered { delivery, attempt }).await {
@@ -352,7 +352,7 @@ impl Core {
                 tracing::warn!(transaction.id = %self.id, %denied, "a confirmation could not be stored; its event is sent again");
                 self.confirmed.forget();
             }
-            Err(_) => self.confirmed.keep(waiting),
+            Err(_) => self.confirmed.put_back(waiting),
         }
         1
     }

@@ -17,7 +17,7 @@ use futures_util::{StreamExt, stream};
 use quita_domain::identity::TransactionId;
 use quita_ports::trace;
 use tokio::task::yield_now;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use crate::actor::mailbox::{Ask, Mailbox, NoAnswer, Reply};
 use crate::actor::meter::{ActorMeter, Alive};
@@ -198,14 +198,17 @@ impl Handler<Ask<StoreConfirmed>> for FrontActor {
     /// Has every transaction store what waits for another write: as many at once as one batch takes, because the journal
     /// refuses what it has no room for.
     fn handle(&mut self, ask: Ask<StoreConfirmed>, _: &mut Self::Context) {
-        let (StoreConfirmed, reply, _handling) = ask.open();
+        let (question, reply, _handling) = ask.open();
         let waiting = self.live.values().filter(|live| live.hold.has_confirmed());
         let mailboxes: Vec<_> = waiting.map(|live| live.mailbox.clone()).collect();
         let at_once = self.system.limits.journal_batch;
         actix::spawn(async move {
-            let asked = mailboxes.into_iter().map(|mailbox| async move { mailbox.ask(StoreConfirmed).await });
-            let answers = stream::iter(asked).buffer_unordered(at_once);
-            reply.send(answers.fold(0, |sum, answer| ready(sum + answer.unwrap_or(1))).await);
+            let asked = mailboxes.into_iter().map(|mailbox| async move {
+                let answer = timeout_at(question.until, mailbox.ask(question)).await;
+                answer.ok().and_then(Result::ok).unwrap_or(1)
+            });
+            let unstored = stream::iter(asked).buffer_unordered(at_once);
+            reply.send(unstored.fold(0, |sum, one| ready(sum + one)).await);
         });
     }
 }

@@ -14,7 +14,7 @@ struct Until {
     card: Option<Instant>,
     /// It knows of a creation that its charge never left.
     unsent: Option<Instant>,
-    /// Confirmations of receivers wait to be stored.
+    /// A receiver's confirmation waits to be stored.
     confirmed: Option<Instant>,
 }
 
@@ -39,12 +39,12 @@ impl Hold {
         self.until().card = until;
     }
 
-    /// Holds confirmations until this time, or not any more.
+    /// Holds a confirmation until this time, or not any more.
     pub(super) fn for_confirmed(&self, until: Option<Instant>) {
         self.until().confirmed = until;
     }
 
-    /// Whether confirmations wait to be stored.
+    /// Whether a confirmation waits to be stored.
     pub(super) fn has_confirmed(&self) -> bool {
         self.until().confirmed.is_some()
     }

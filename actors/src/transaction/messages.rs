@@ -9,6 +9,7 @@ use quita_domain::order::Purchase;
 use quita_domain::payment::{Command, Discrepancy, Payment};
 use quita_domain::status::Status;
 use quita_ports::trace::Span;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::actor::mailbox::Question;
@@ -142,14 +143,15 @@ impl Executed {
     }
 }
 
-/// How many payments have a confirmation that was not stored.
-pub(crate) type Unstored = u64;
-
-/// Store now what waits for another write. Answered once that was tried.
-pub(crate) struct StoreConfirmed;
+/// Store now the confirmations that wait for another write, as far as the store takes them until this time. Answered with
+/// the number of those that are not stored.
+#[derive(Clone, Copy)]
+pub(crate) struct StoreConfirmed {
+    pub(crate) until: Instant,
+}
 
 impl Question for StoreConfirmed {
-    type Answer = Unstored;
+    type Answer = u64;
     const NAME: &'static str = "store_confirmed";
 }
 

@@ -30,18 +30,20 @@ pub struct NodeIdentity {
     pub version: String,
 }
 
-/// Whether other processes work on the same store, as far as this one knows.
+/// Whether other processes work on the same store. Until it is known there may be some.
 #[derive(Debug, Default)]
-pub(crate) struct OtherNodes(AtomicBool);
+pub(crate) struct OtherNodes {
+    are_none: AtomicBool,
+}
 
 impl OtherNodes {
-    /// Whether one was seen lately.
-    pub(crate) fn are_seen(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+    /// Whether none was seen lately.
+    pub(crate) fn are_none(&self) -> bool {
+        self.are_none.load(Ordering::Relaxed)
     }
 
-    fn note(&self, are_seen: bool) {
-        self.0.store(are_seen, Ordering::Relaxed);
+    fn note(&self, are_none: bool) {
+        self.are_none.store(are_none, Ordering::Relaxed);
     }
 }
 
@@ -133,9 +135,8 @@ async fn be_seen(parts: &NodeParts) -> Result<(), StoreError> {
     let node = Node { routing, seen_at: parts.clock.now(), ..parts.node.clone() };
     parts.store.put_node(&node).await?;
     let seen = nodes(parts.store.as_ref(), parts.clock.now(), &parts.limits).await?;
-    parts.others.note(seen.iter().any(|other| other.id != parts.node.id));
-    let seen = seen.len();
-    parts.meter.nodes_seen.set(i64::try_from(seen).unwrap_or(i64::MAX));
+    parts.others.note(seen.iter().all(|node| node.id == parts.node.id));
+    parts.meter.nodes_seen.set(i64::try_from(seen.len()).unwrap_or(i64::MAX));
     Ok(())
 }
 

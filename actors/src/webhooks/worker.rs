@@ -156,7 +156,7 @@ fn count(parts: &WorkerParts, occurred_at: Timestamp, attempt: &DeliveryAttempt)
     };
     parts.meter.webhook_deliveries.with_label_values(&[outcome]).inc();
     if attempt.is_confirmed() {
-        let ended = attempt.at.plus_ms(attempt.duration_ms);
+        let ended = attempt.ended_at();
         let lag = Duration::from_millis(ended.ms_since(occurred_at));
         parts.meter.webhook_lag.observe(lag.as_secs_f64());
     }

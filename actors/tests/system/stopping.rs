@@ -50,20 +50,23 @@ fn what_is_confirmed_meanwhile_does_not_wait_any_more() {
 }
 
 #[test]
-fn what_could_not_be_stored_is_told_with_its_number() {
-    let world = World::new();
-    world.live(async {
-        let node = world.node();
-        for number in 1..=3 {
-            node.created(pix(number)).await;
-        }
-        pass_ms(100).await;
-        world.store.always(Op::Commit, Fault::Unavailable);
-        node.stop().await;
-    });
-    let warnings = world.logs.warnings();
-    assert!(
-        warnings.iter().any(|line| line.contains("count=3") && line.contains("sent again")),
-        "{warnings:?}"
-    );
+fn how_many_could_not_be_stored_is_logged() {
+    for fault in [Fault::Unavailable, Fault::Slow(Duration::from_secs(20))] {
+        let world = World::new();
+        world.live(async {
+            let node = world.node();
+            for number in 1..=3 {
+                node.created(pix(number)).await;
+            }
+            pass_ms(100).await;
+            world.store.always(Op::Commit, fault);
+            let before_ms = world.clock.elapsed_ms();
+            node.stop().await;
+            let took_ms = world.clock.elapsed_ms() - before_ms;
+            assert!(took_ms < 3_500, "it took {took_ms} ms");
+        });
+        let warnings = world.logs.warnings();
+        let is_it = |line: &String| line.contains("count=3") && line.contains("sent again");
+        assert!(warnings.iter().any(is_it), "{warnings:?}");
+    }
 }

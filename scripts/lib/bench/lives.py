@@ -10,6 +10,7 @@ import server
 from acquirers import PIX_KEY, TABLE, Bank
 from bench import MONGODB, Meter
 from cells import Rounds
+from processes import READY_SECONDS
 from verify import check_service
 
 # Longer than a confirmation waits for its payment's next write.
@@ -77,7 +78,10 @@ class CallingBank(Bank):
         self.command += ["--forward", f"http://127.0.0.1:{service.port}"]
 
     def wait_until_registered(self):
+        deadline = time.monotonic() + READY_SECONDS
         while not self.call_counts().get("PUT /webhook/{chave}"):
+            if time.monotonic() > deadline:
+                sys.exit("the bank was not told where to call back")
             time.sleep(0.1)
 
     def pay(self, ids):

@@ -113,7 +113,7 @@ def machine_lines(machine, before, after):
 
 
 def rounds(count, seconds):
-    return f"{count} rounds of {seconds:g} s."
+    return f"{count} {'round' if count == 1 else 'rounds'} of {seconds:g} s."
 
 
 def replace_between(path, marker, text):
