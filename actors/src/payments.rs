@@ -183,8 +183,8 @@ impl Payments {
         Ok(self.system.books.store.list_with_deliveries(filter, after, limit).await?)
     }
 
-    /// Takes what a provider sent to its acquirer's address: returns once its payment
-    /// has learnt it, or it is kept to be worked later.
+    /// Takes what a provider sent to its acquirer's address: returns once its payment has learnt it, or it is kept to be
+    /// worked later.
     ///
     /// # Errors
     /// When there is no such address, it is not authentic, or it was not kept: then the provider has to send it again.
