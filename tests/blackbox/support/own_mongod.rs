@@ -6,6 +6,8 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
+use super::{PATIENCE, eventually};
+
 /// A replica set of one on a free port. Dropping it ends it.
 pub(crate) struct OwnMongod {
     directory: TempDir,
@@ -42,9 +44,14 @@ impl OwnMongod {
         &self.uri
     }
 
-    /// Stops it in the middle of whatever it does.
+    /// Stops it in the middle of whatever it does: from then on it answers nothing.
     pub(crate) fn stop(&self) {
         self.signal("STOP");
+        // A signal that was sent need not have been taken: on a busy machine threads go on until one of them has.
+        let tasks = format!("/proc/{}/task", self.id());
+        eventually(PATIENCE, "the server stands still", || {
+            std::fs::read_dir(&tasks).unwrap().flatten().all(|task| is_stopped(&task.path())).then_some(())
+        });
     }
 
     /// Lets it go on.
@@ -52,12 +59,22 @@ impl OwnMongod {
         self.signal("CONT");
     }
 
-    fn signal(&self, name: &str) {
+    fn id(&self) -> String {
         let id = std::fs::read_to_string(self.directory.path().join("set/node0/pid")).unwrap();
+        id.trim().to_owned()
+    }
+
+    fn signal(&self, name: &str) {
         let script = "kill -s \"$1\" \"$2\"";
-        let status = Command::new("sh").args(["-c", script, "sh", name, id.trim()]).status().unwrap();
+        let status = Command::new("sh").args(["-c", script, "sh", name, &self.id()]).status().unwrap();
         assert!(status.success(), "SIG{name} could not be sent");
     }
+}
+
+/// Whether a thread stands still, by its state in `stat`, which follows its name in parentheses; or is gone.
+fn is_stopped(task: &Path) -> bool {
+    std::fs::read_to_string(task.join("stat"))
+        .map_or(true, |stat| stat.rsplit_once(") ").is_some_and(|(_, state)| state.starts_with('T')))
 }
 
 impl Drop for OwnMongod {
