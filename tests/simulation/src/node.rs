@@ -243,6 +243,7 @@ impl Fuse {
 
     /// The process dies.
     pub(crate) fn blow(&self, why: &str) {
+        self.world.disturb();
         self.world.note(|| format!("node {} dies: {why}", self.place));
         self.is_dead.store(true, Ordering::Relaxed);
         self.death.notify_waiters();

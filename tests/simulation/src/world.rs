@@ -87,7 +87,7 @@ pub(crate) struct World {
     told: Mutex<Told>,
     violations: Mutex<Vec<String>>,
     ids: AtomicU64,
-    /// When something was wrong last: a fault, or a node that began anew.
+    /// When something was wrong last: a fault, a node that died, or one that began anew.
     disturbed_ms: AtomicU64,
     /// What banks and payers still have to do.
     errands: AtomicU64,
