@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use quita_actors::{MovedPeople, SecretKeyError, Strongbox, Unmoved, UnmovedPerson, Which};
 use quita_domain::secret_key::SecretKeyId;
+use quita_ports::StoreError;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::Keyring;
@@ -13,6 +14,8 @@ use super::Keyring;
 const ASK_EVERY: Duration = Duration::from_secs(2);
 /// After how long what could not be sealed is tried again.
 const SEAL_AGAIN_AFTER: Duration = Duration::from_secs(60);
+/// The same if the store was away: it may be back any moment.
+const TRY_STORE_AGAIN_AFTER: Duration = Duration::from_secs(10);
 /// Applications in one step.
 const PAGE: usize = 100;
 
@@ -20,11 +23,29 @@ const PAGE: usize = 100;
 pub(crate) async fn heed_secret_keys(strongbox: Strongbox, keyring: Arc<Keyring>) {
     let sealing = async {
         while let Err(error) = seal_unprotected(&strongbox).await {
-            tracing::error!(%error, "secrets of the store are readable still; sealing them is tried again");
-            tokio::time::sleep(SEAL_AGAIN_AFTER).await;
+            let wait = if needs_a_person(&error) {
+                tracing::error!(%error, "secrets of the store are readable still; sealing them is tried again");
+                SEAL_AGAIN_AFTER
+            } else {
+                tracing::warn!(%error, "secrets of the store may be readable still; sealing them is tried again");
+                TRY_STORE_AGAIN_AFTER
+            };
+            tokio::time::sleep(wait).await;
         }
     };
     tokio::join!(sealing, go_by_the_store(&strongbox, &keyring));
+}
+
+/// Whether sealing met what does not pass by itself, as a store that is away does.
+const fn needs_a_person(error: &SecretKeyError) -> bool {
+    match error {
+        SecretKeyError::Store(StoreError::Unavailable(_) | StoreError::Broken(_)) | SecretKeyError::Raced => {
+            false
+        }
+        SecretKeyError::Store(StoreError::Unreadable(_))
+        | SecretKeyError::NotHeld { .. }
+        | SecretKeyError::Vault(_) => true,
+    }
 }
 
 /// Seals the secrets that earlier versions stored in clear, or with the key that everybody knows.

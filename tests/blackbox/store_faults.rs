@@ -288,3 +288,20 @@ fn a_mongod_that_stops_for_a_moment_is_waited_for() {
     round.ask_again(&client);
     round.check(&client, &receiver);
 }
+
+#[test]
+fn secrets_are_sealed_when_the_store_is_back_and_its_absence_is_no_error() {
+    let Some(point) = fail_point() else { return };
+    let mut app = TestApp::builder().store_failing_at(&point).start();
+    let (_, database) = app.store_url().rsplit_once('/').unwrap();
+    let database = database.split('?').next().unwrap();
+    let mut how = refuse(INTERRUPTED_AT_SHUTDOWN);
+    how.insert("namespace", format!("{database}.applications"));
+    block_on(point.fail_on(&WRITES, &how));
+    app.restart_with("QUITA_SECRET_KEY", "a-secret-key-of-its-own-that-is-long-enough");
+    // That it logs no error is seen at the end of each test.
+    let logged = |text| eventually(PATIENCE, text, || app.log().contains(text).then_some(()));
+    logged("may be readable still");
+    block_on(point.heal());
+    logged("are encrypted now");
+}
