@@ -12,6 +12,7 @@ use quita_domain::control::Node;
 use quita_domain::time::Timestamp;
 use quita_ports::{Clock, OperatorStore, StoreError};
 use tokio::time::timeout;
+use uuid::Uuid;
 
 use crate::acquirers::directives::RouteDirectives;
 use crate::acquirers::routing::Routes;
@@ -42,7 +43,9 @@ impl OtherNodes {
         self.are_none.load(Ordering::Relaxed)
     }
 
-    fn note(&self, are_none: bool) {
+    /// Learns who was seen lately. Where this node is not seen either, that says nothing: it stood still for so long.
+    fn note(&self, seen: &[Node], own: Uuid) {
+        let are_none = matches!(seen, [one] if one.id == own);
         self.are_none.store(are_none, Ordering::Relaxed);
     }
 }
@@ -135,7 +138,7 @@ async fn be_seen(parts: &NodeParts) -> Result<(), StoreError> {
     let node = Node { routing, seen_at: parts.clock.now(), ..parts.node.clone() };
     parts.store.put_node(&node).await?;
     let seen = nodes(parts.store.as_ref(), parts.clock.now(), &parts.limits).await?;
-    parts.others.note(seen.iter().all(|node| node.id == parts.node.id));
+    parts.others.note(&seen, parts.node.id);
     parts.meter.nodes_seen.set(i64::try_from(seen.len()).unwrap_or(i64::MAX));
     Ok(())
 }
@@ -152,4 +155,29 @@ pub(crate) async fn nodes(
 
 fn too_slow() -> StoreError {
     StoreError::Unavailable("it takes too long to read the operators' directives".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(id: u128) -> Node {
+        let at = Timestamp::from_millis(0);
+        let (address, version) = ("127.0.0.1:1".into(), "1".into());
+        Node { id: Uuid::from_u128(id), address, version, routing: None, started_at: at, seen_at: at }
+    }
+
+    #[test]
+    fn a_node_is_alone_that_sees_itself_and_nobody_else() {
+        let others = OtherNodes::default();
+        let is_alone_among = |seen: &[u128]| {
+            others.note(&seen.iter().copied().map(node).collect::<Vec<_>>(), Uuid::from_u128(1));
+            others.are_none()
+        };
+        assert!(is_alone_among(&[1]));
+        assert!(!is_alone_among(&[1, 2]));
+        assert!(!is_alone_among(&[2]));
+        assert!(is_alone_among(&[1]));
+        assert!(!is_alone_among(&[]));
+    }
 }
