@@ -223,7 +223,7 @@ impl Fuse {
         }
     }
 
-    /// A call to a counterparty is under way until this is dropped.
+    /// A call that ends before hours go by is under way until this is dropped.
     pub(crate) fn call(self: &Arc<Self>) -> CallUnderWay {
         self.calls.fetch_add(1, Ordering::Relaxed);
         CallUnderWay(Arc::clone(self))

@@ -259,7 +259,7 @@ impl World {
         self.notices_on_the_way.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether a node that is up waits for a counterparty: for seconds, never for hours.
+    /// Whether a node that is up waits for a counterparty, or tells that it is up: for seconds, never for hours.
     pub(crate) fn has_calls_under_way(&self) -> bool {
         (0..self.node_count())
             .filter_map(|place| self.node(place))

@@ -150,6 +150,8 @@ impl Connection for NodeStore {
         call: &'static str,
         change: impl FnOnce(&mut Records) -> Result<T, StoreError> + Send,
     ) -> Result<T, StoreError> {
+        // It tells when its node was seen, and that is not hours ago when it arrives.
+        let _telling = (call == "put_node").then(|| self.fuse.call());
         self.fuse.gate(call).await;
         self.reach().await?;
         if self.world.strikes(Fault::StoreLostRequest) {
