@@ -18,8 +18,8 @@ use crate::verdict::{self, Backlog, Verdict};
 use crate::world::{Setting, World};
 
 /// How far the clocks go ahead, one after the other, until nothing waits: the leases of calls and deliveries, then the
-/// steps of the schedules.
-const AHEAD_S: [u64; 6] = [0, LEASES_S, 8 * 60, 45 * 60, 4 * 3_600, 12 * 3_600];
+/// steps of the schedules, up to the first look for money that came after the expiry and that no bank told of.
+const AHEAD_S: [u64; 7] = [0, LEASES_S, 8 * 60, 45 * 60, 4 * 3_600, 12 * 3_600, 32 * 3_600];
 /// Longer than the leases of a call and of a delivery.
 const LEASES_S: u64 = 60;
 /// How long clients may take to be told what they asked for, by how far the clocks are ahead.
