@@ -88,7 +88,7 @@ enum StoreKind {
 
 /// Kills, cuts and partitions real processes, and compares three ledgers with the store.
 #[derive(Debug, Parser)]
-#[command(name = "quita-chaos")]
+#[command(name = "quita-chaos", args_override_self = true)]
 struct Options {
     /// Which store the service runs on
     #[arg(long, value_enum, default_value = "embedded")]
