@@ -144,12 +144,13 @@ impl Entry {
         self.refunds.iter().map(|(_, amount)| amount).sum()
     }
 
-    /// The payer pays. `false` if it is too late.
-    pub(crate) fn pay(&mut self) -> bool {
+    /// The payer pays, and the service is told or not. `false` if it is too late.
+    pub(crate) fn pay(&mut self, is_told: bool) -> bool {
         let pays = self.state == State::Pending;
         if pays {
             self.state = State::Captured;
-            self.captures.push(("payer".into(), self.amount));
+            let cause = if is_told { "payer" } else { "payer, never told" };
+            self.captures.push((cause.into(), self.amount));
         }
         pays
     }
@@ -283,7 +284,7 @@ mod tests {
         let entry = books.entry(BANK, "t").unwrap();
         let refused = Some(Outcome::Refused("not_refundable"));
         assert_eq!(entry.operate(operation("early", "refund", 1), false), refused);
-        assert!(entry.pay() && !entry.pay());
+        assert!(entry.pay(true) && !entry.pay(true));
         assert_eq!(entry.operate(operation("a", "refund", 1_000), false), Some(Outcome::Done));
         assert_eq!(entry.operate(operation("b", "refund", 11), false), refused);
         assert_eq!(entry.refunded(), 1_000);
@@ -310,7 +311,7 @@ mod tests {
         let mut books = books_with("boleto", true);
         let entry = books.entry(BANK, "t").unwrap();
         assert_eq!(entry.operate(operation("c", "cancel", 0), false), Some(Outcome::Done));
-        assert!(!entry.pay());
+        assert!(!entry.pay(true));
         assert_eq!(entry.captured(), 0);
     }
 }

@@ -18,13 +18,14 @@ impl Bank {
             return;
         }
         let after = self.dice.millis(50, 3_000);
+        // Some are never told: the service has to ask.
+        let is_told = !self.dice.percent(5);
         self.later(after, id, move |me, id| {
             let fact = me.books.borrow_mut().entry(bank, id).and_then(|entry| {
-                let pays = entry.pay();
+                let pays = entry.pay(is_told);
                 pays.then(|| entry.settled(id))
             });
-            // Some are never told: the service has to ask.
-            if let Some(fact) = fact.filter(|_| !me.dice.percent(5)) {
+            if let Some(fact) = fact.filter(|_| is_told) {
                 me.notify(bank, id, &format!("paid-{id}"), fact);
             }
         });
