@@ -2,11 +2,12 @@
 
 mod chargebacks;
 mod charges;
+mod confirmed;
 mod operations;
 mod repetition;
 mod reports;
 
-use quita_domain::delivery::{Delivery, DeliveryState};
+use quita_domain::delivery::{Confirmation, Delivery, DeliveryState};
 use quita_domain::event::Event;
 use quita_domain::money::Money;
 use quita_domain::operation::{Operation, OperationKind, OperationState};
@@ -22,11 +23,25 @@ const BELIEVED_AFTER_MS: u64 = 20_000;
 
 /// Decides, checks every law, and gives the payment as it is then.
 pub fn step(before: &Payment, command: Command, context: &Context) -> Payment {
-    let Ok(decision) = before.decide(command.clone(), context) else { return before.clone() };
+    written(before, None, command, context).unwrap_or_else(|| before.clone())
+}
+
+/// The same, knowing of a confirmation that is not stored yet; gives what is to be written, if anything is.
+pub fn written(
+    before: &Payment,
+    confirmed: Option<&Confirmation>,
+    command: Command,
+    context: &Context,
+) -> Option<Payment> {
+    let decision = before.decide_with(confirmed, command.clone(), context);
+    if let Some(confirmed) = confirmed {
+        confirmed::check(before, confirmed, &decision, (&command, context));
+    }
+    let decision = decision.ok()?;
     reports::check(before, &decision, &command);
     let Some(next) = decision.next.as_ref() else {
         assert!(decision.effects.is_empty(), "nothing is sent without being stored first");
-        return before.clone();
+        return None;
     };
     check_write(before, next, context);
     check_history(before, next);
@@ -40,7 +55,7 @@ pub fn step(before: &Payment, command: Command, context: &Context) -> Payment {
     operations::check(before, &decision, next, &command, context);
     check_outbox(next);
     repetition::check(next, &decision, command, context);
-    decision.next.unwrap_or_else(|| before.clone())
+    decision.next
 }
 
 /// One write more, in its own name, and nothing changes that never changes.

@@ -3,6 +3,8 @@
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
+use quita_domain::delivery::Confirmation;
+use quita_domain::payment::{Command, Context, Payment};
 use quita_fuzz::samples::{Choice, opened};
 use quita_fuzz::{commands, laws, split};
 
@@ -17,6 +19,7 @@ fuzz_target!(|data: &[u8]| {
 
 fn run(choice: Choice, input: &mut Unstructured<'_>) -> Result<()> {
     let mut payment = opened(choice);
+    let mut waiting: Option<Confirmation> = None;
     for number in 0..MOST_COMMANDS {
         if input.is_empty() {
             break;
@@ -27,9 +30,27 @@ fn run(choice: Choice, input: &mut Unstructured<'_>) -> Result<()> {
         if std::env::var_os("QUITA_FUZZ_TELL").is_some() {
             eprintln!("{} {} {command:?}", context.now, payment.status());
         }
-        payment = laws::step(&payment, command, &context);
+        let may_wait = waiting.is_none().then(|| confirmation(&payment, &command, &context)).flatten();
+        if may_wait.is_some() && input.arbitrary()? {
+            waiting = may_wait;
+            continue;
+        }
+        // Another node knows of none that is not stored.
+        let is_of_another_node = waiting.is_some() && input.ratio(1, 4)?;
+        let confirmed = waiting.as_ref().filter(|_| !is_of_another_node);
+        if let Some(next) = laws::written(&payment, confirmed, command, &context) {
+            waiting = waiting.filter(|_| is_of_another_node);
+            payment = next;
+        }
     }
     let stored = serde_json::to_string(&payment).expect("a payment has a text");
-    assert_eq!(serde_json::from_str::<quita_domain::payment::Payment>(&stored).ok(), Some(payment));
+    assert_eq!(serde_json::from_str::<Payment>(&stored).ok(), Some(payment));
     Ok(())
+}
+
+/// What a receiver confirmed, if that may wait for another write.
+fn confirmation(payment: &Payment, command: &Command, context: &Context) -> Option<Confirmation> {
+    let Command::DeliveryAnswered { delivery, attempt } = command else { return None };
+    let confirmation = Confirmation { delivery: *delivery, attempt: attempt.clone() };
+    payment.may_wait(&confirmation, context.now).then_some(confirmation)
 }
