@@ -11,9 +11,10 @@ use quita_domain::identity::AcquirerName;
 use quita_domain::webhook::signature::WebhookSecret;
 use quita_ports::{AcquirerFactory, Clock};
 
-use crate::config::Config;
-use crate::config::acquirer::{AcquirerConfig, ApiPixConfig, SandboxConfig};
-use crate::keyring::{CallbackTokens, Keyring};
+use crate::keyring::Keyring;
+use quita_config::Config;
+use quita_config::acquirer::CallbackTokens;
+use quita_config::acquirer::{AcquirerConfig, ApiPixConfig, SandboxConfig};
 
 pub(crate) use link::{Link, LinkState};
 pub(crate) use metrics::LinkMetrics;

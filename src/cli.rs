@@ -33,12 +33,12 @@ use std::process::ExitCode;
 use actix_web::rt::System;
 use clap::{Parser, Subcommand};
 
-use crate::config::{Config, Environment};
 use crate::core_dumps;
 use crate::serve::Reread;
 use crate::telemetry;
 use failure::Failure;
 use flags::ServiceFlags;
+use quita_config::{Config, Environment};
 
 /// Payments in Brazil by PIX, boleto and credit card.
 #[derive(Debug, Parser)]
@@ -155,7 +155,7 @@ mod tests {
     fn every_option_but_a_secret_is_a_flag_of_serve() {
         let command = Cli::command();
         let serve = command.find_subcommand("serve").unwrap();
-        for option in crate::config::option::OPTIONS {
+        for option in quita_config::option::OPTIONS {
             let is_flag = serve.get_arguments().any(|argument| argument.get_long() == Some(option.name));
             assert_eq!(is_flag, !option.is_secret, "{}", option.name);
         }

@@ -7,12 +7,12 @@ use quita_domain::identity::MerchantId;
 use quita_domain::people::{Login, Role};
 use quita_domain::secret::Secret;
 
-use crate::config::operator_password::DEVELOPMENT_PASSWORD;
-use crate::config::store_url::StoreUrl;
-use crate::config::{Config, Environment};
 use crate::sample_request;
 use crate::service::access::{Access, DEMO_MERCHANT};
 use crate::service::people::{People, PeopleError};
+use quita_config::operator_password::DEVELOPMENT_PASSWORD;
+use quita_config::store_url::StoreUrl;
+use quita_config::{Config, Environment};
 
 /// With what the first user of merchant `demo` signs in.
 const DEMO_LOGIN: &str = "demo@example.com";

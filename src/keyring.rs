@@ -18,8 +18,8 @@ use quita_domain::webhook::signature::WebhookSecret;
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
 
-use crate::config::acquirer::SandboxConfig;
-use crate::config::secret_key::SecretKeys;
+use quita_config::acquirer::{CallbackTokens, SandboxConfig};
+use quita_config::secret_key::SecretKeys;
 
 pub(crate) use heeding::heed_secret_keys;
 
@@ -187,20 +187,11 @@ impl Keyring {
     }
 }
 
-/// What authenticates the callbacks of one bank.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CallbackTokens {
-    /// The bank is told this one.
-    pub(crate) now: Secret<String>,
-    /// Of other secret keys: the bank may have been told before.
-    pub(crate) others: Vec<Secret<String>>,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
-    use crate::config::settings::Settings;
+    use quita_config::Config;
+    use quita_config::settings::Settings;
 
     const OLD: &str = "an-old-secret-key-that-is-long-enough";
     const NEW: &str = "a-new-secret-key-that-is-long-enough!";

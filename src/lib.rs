@@ -2,7 +2,6 @@
 
 mod acquirers;
 pub mod cli;
-pub mod config;
 mod console;
 mod core_dumps;
 mod first_run;

@@ -14,7 +14,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use uuid::Uuid;
 
 use crate::acquirers::Link;
-use crate::config::Config;
+use quita_config::Config;
 
 /// How often it is looked whether it is time. The first time that long after the start.
 const LOOK_EVERY: Duration = Duration::from_secs(15);

@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::console::operator::{self, OperatorConsole};
 use crate::http::{ApiError, with_request_id};
 use crate::listener::Listener;
-pub(crate) use known_hosts::{KnownHosts, name_of};
+pub(crate) use known_hosts::KnownHosts;
 
 /// Exceptions shown at once.
 const EXCEPTIONS: usize = 500;

@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use prometheus::{IntCounter, Registry};
 use quita_actors::{Eraser, ErasureTally, Payments};
-use quita_adapters::system::SystemIds;
 use quita_domain::payment::FINISHED_STATUSES;
 use quita_domain::reconciliation::Source;
 use quita_domain::status::Status;
 use quita_domain::time::{DAY_MS, millis_in};
+use quita_machine::SystemIds;
 use quita_ports::{Clock, RunClaim, StoreError, WholeStore};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use uuid::Uuid;
 
-use crate::config::Config;
+use quita_config::Config;
 
 /// How often it is looked whether any payment has rested for long enough: five lookups along an index of those that rest.
 const LOOK_EVERY: Duration = Duration::from_secs(15);

@@ -12,15 +12,14 @@ use actix_web::middleware::{Condition, from_fn};
 use actix_web::web::Data;
 use prometheus::Registry;
 use quita_actors::{ActorSystem, Limits, NodeIdentity, Placement, Ports, Strongbox, WebhookLimits};
-use quita_adapters::system::{SystemClock, SystemDice, SystemIds};
-use quita_adapters::webhook_http::{AddressPolicy, WebhookHttpFactory};
+use quita_machine::{SystemClock, SystemDice, SystemIds};
 use quita_ports::trace::Tracer;
 use quita_ports::{AcquirerFactory, Clock, Vault, WebhookSenderFactory};
+use quita_webhook_http::{AddressPolicy, WebhookHttpFactory};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 pub use crate::acquirers::Reread;
 use crate::acquirers::{Link, LinkMetrics, Reload, ReloadMetrics, Site, keep_registering};
-use crate::config::{Config, Environment};
 use crate::console::merchant::{self, MerchantConsole};
 use crate::console::operator::OperatorConsole;
 use crate::http::{self, Edge, traced, with_key_expiry, with_request_id};
@@ -36,6 +35,7 @@ use crate::service::refused_sign_ins::RefusedSignIns;
 use crate::store::Purpose;
 use crate::traces::Traces;
 use crate::{acquirers, first_run, ops, store};
+use quita_config::{Config, Environment};
 
 /// How often it is stored when API keys were last used.
 const LAST_USES_EVERY: Duration = Duration::from_secs(15);

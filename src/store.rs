@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use quita_adapters::embedded::EmbeddedStore;
-use quita_adapters::mongo::MongoStore;
+use quita_embedded::EmbeddedStore;
+use quita_mongo::MongoStore;
 use quita_ports::{StoreError, WholeStore};
 use thiserror::Error;
 
-use crate::config::store_url::StoreUrl;
+use quita_config::store_url::StoreUrl;
 
 /// What the store is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use tracing_subscriber::registry::Registry;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, fmt};
 
-use crate::config::{LogConfig, LogFormat, LogLevel};
+use quita_config::{LogConfig, LogFormat, LogLevel};
 
 /// What the names of our crates begin with.
 const OURS: &str = "quita";

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use prometheus::{IntCounterVec, Opts, Registry};
-use quita_adapters::otlp::{Fate, OtlpTracer};
+use quita_otlp::{Fate, OtlpTracer};
 use quita_ports::trace::Tracer;
 
-use crate::config::Config;
+use quita_config::Config;
 
 /// Records traces, or does nothing.
 pub(crate) struct Traces(Option<Arc<OtlpTracer>>);

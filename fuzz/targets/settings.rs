@@ -2,11 +2,11 @@
 #![no_main]
 
 #[allow(dead_code, unreachable_pub, reason = "taken whole from the program, which uses more of it")]
-#[path = "../../src/config/store_url.rs"]
+#[path = "../../config/src/store_url.rs"]
 mod store_url;
 
 #[allow(dead_code, unreachable_pub, reason = "taken whole from the program, which uses more of it")]
-#[path = "../../src/config/duration.rs"]
+#[path = "../../config/src/duration.rs"]
 mod duration;
 
 use libfuzzer_sys::fuzz_target;

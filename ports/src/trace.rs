@@ -4,6 +4,7 @@
 //! not as long as what it began: what is handed on is its [`SpanContext`], never the span. A span records ids, names
 //! and numbers; never what a person wrote, and nothing that is secret.
 
+mod share;
 mod span;
 mod span_context;
 
@@ -13,6 +14,7 @@ use std::time::SystemTime;
 
 use quita_domain::identity::TransactionId;
 
+pub use share::{TRACE_SHARE_FORM, TraceShare};
 pub use span::Span;
 pub use span_context::{Entered, SpanContext, Within, carry, here, within};
 

@@ -15,7 +15,7 @@ use quita_domain::time::{Timestamp, millis_in};
 use quita_ports::{AcquirerFactory, Clock};
 
 use super::Site;
-use crate::config::acquirer::{AcquirerConfig, AdapterConfig};
+use quita_config::acquirer::{AcquirerConfig, AdapterConfig};
 
 /// One acquirer of the configuration, ready to be called.
 pub(crate) struct Link {

@@ -9,11 +9,11 @@ use quita_domain::routing::{Gravity, RoutingTable, Standing};
 
 use super::link::Prepared;
 use super::{Link, Site};
-use crate::config::Config;
-use crate::config::acquirer::AcquirerConfig;
-use crate::config::problem::ConfigError;
-use crate::config::route;
 use crate::keyring::Keyring;
+use quita_config::Config;
+use quita_config::acquirer::AcquirerConfig;
+use quita_config::problem::ConfigError;
+use quita_config::route;
 
 /// Reads the configuration again, as it was read at the start.
 #[derive(Clone)]

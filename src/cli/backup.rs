@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use quita_adapters::embedded::EmbeddedStore;
+use quita_embedded::EmbeddedStore;
 
 use super::failure::Failure;
 use super::flags::StoreFlags;
 use super::output;
-use crate::config::store_url::StoreUrl;
+use quita_config::store_url::StoreUrl;
 
 /// Where to, and of which store.
 #[derive(Debug, Args)]

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use quita_actors::Strongbox;
-use quita_adapters::system::SystemClock;
+use quita_machine::SystemClock;
 use quita_ports::WholeStore;
 
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
-use crate::config::StoreAccess;
-use crate::config::secret_key::SecretKeys;
-use crate::config::store_url::StoreUrl;
 use crate::service::access::Access;
 use crate::service::audit::Audit;
 use crate::service::people::People;
 use crate::store::{self, Purpose};
+use quita_config::StoreAccess;
+use quita_config::secret_key::SecretKeys;
+use quita_config::store_url::StoreUrl;
 
 /// A store that a command opened, and what its secrets are sealed with.
 pub(super) struct Beside {

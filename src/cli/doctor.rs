@@ -8,18 +8,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::rt::time::timeout;
-use quita_adapters::system::SystemClock;
 use quita_domain::access::ApiKey;
+use quita_machine::SystemClock;
 use quita_ports::{Clock, StoreError, WholeStore};
 
 use super::failure::Failure;
 use super::output;
-use crate::config::Config;
-use crate::config::settings::Settings;
-use crate::config::store_url::StoreUrl;
 use crate::listener::open_files;
 use crate::store::{self, Purpose};
 use finding::{Finding, Level};
+use quita_config::Config;
+use quita_config::settings::Settings;
+use quita_config::store_url::StoreUrl;
 
 /// How long the store may take to answer.
 const STORE_TIME_OUT: Duration = Duration::from_secs(10);
@@ -91,9 +91,9 @@ async fn reach(url: &StoreUrl) -> Result<(Arc<dyn WholeStore>, Vec<ApiKey>), Sto
 
 #[cfg(test)]
 mod tests {
-    use quita_adapters::embedded::EmbeddedStore;
     use quita_domain::access::Scope;
     use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
+    use quita_embedded::EmbeddedStore;
     use quita_ports::AccessStore;
 
     use super::*;

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use quita_actors::SecretKeyError;
 use quita_ports::StoreError;
 
-use crate::config::problem::ConfigError;
 use crate::service::access::ManageError;
 use crate::service::people::PeopleError;
 use crate::store::OpenError;
+use quita_config::problem::ConfigError;
 
 /// A message for people, and whether it was the usage that was wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]

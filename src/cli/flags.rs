@@ -4,8 +4,8 @@ use std::env;
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
-use crate::config::option::{CONFIG_FILE, ConfigOption, OPTIONS};
-use crate::config::settings::Settings;
+use quita_config::option::{CONFIG_FILE, ConfigOption, OPTIONS};
+use quita_config::settings::Settings;
 
 type Values = Vec<(&'static str, String)>;
 

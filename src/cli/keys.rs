@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use quita_adapters::system::SystemClock;
 use quita_domain::access::{ApiKey, Scope};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
 use quita_domain::time::{Timestamp, millis_in};
+use quita_machine::SystemClock;
 use quita_ports::Clock;
 
 use super::audited;
@@ -15,9 +15,9 @@ use super::beside::Beside;
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::output;
-use crate::config::duration::{DURATION_FORM, parse_duration};
 use crate::service::access::{Access, DEFAULT_APPLICATION, NewKey};
 use crate::service::audit::{Audit, AuditDraft};
+use quita_config::duration::{DURATION_FORM, parse_duration};
 
 /// What is done with keys.
 #[derive(Debug, Subcommand)]

@@ -11,8 +11,8 @@ use actix_web::web::{self, Bytes, Data};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
 use awc::Client;
 use clap::Args;
-use quita_adapters::system::SystemClock;
 use quita_domain::webhook::signature::WebhookSecret;
+use quita_machine::SystemClock;
 use quita_ports::Clock;
 use url::Url;
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use clap::Args;
-use quita_adapters::system::SystemClock;
 use quita_domain::people::Login;
 use quita_domain::secret::Secret;
+use quita_machine::SystemClock;
 
 use super::audited;
 use super::beside::Beside;

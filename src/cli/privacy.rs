@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use quita_actors::{Eraser, ErasureTally};
-use quita_adapters::system::{SystemClock, SystemIds};
 use quita_domain::audit::AuditAction;
 use quita_domain::document::{Document, DocumentType};
 use quita_domain::identity::{MerchantId, TransactionId};
 use quita_domain::time::millis_in;
+use quita_machine::{SystemClock, SystemIds};
 use quita_ports::{StoreError, WholeStore};
 
 use super::audited;
@@ -17,10 +17,10 @@ use super::beside::Beside;
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::output;
-use crate::config::duration::{LONG_DURATION_FORM, parse_long_duration};
-use crate::config::store_url::StoreUrl;
 use crate::retention::FORGOTTEN_WITHIN;
 use crate::service::audit::{Audit, AuditDraft};
+use quita_config::duration::{LONG_DURATION_FORM, parse_long_duration};
+use quita_config::store_url::StoreUrl;
 
 /// How often the store is asked to let go of what was replaced: readers of the service may be at it.
 const EMPTYING_TRIES: usize = 3;

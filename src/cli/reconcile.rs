@@ -13,14 +13,14 @@ use std::sync::Arc;
 use chrono::NaiveDate;
 use clap::Args;
 use quita_actors::{NotReconciled, Reconciler};
-use quita_adapters::system::SystemClock;
+use quita_machine::SystemClock;
 use quita_ports::Clock;
 
 use super::failure::Failure;
 use super::flags::StoreFlags;
 use super::output;
-use crate::config::Config;
 use crate::store::{self, Purpose};
+use quita_config::Config;
 use told::Told;
 
 /// What is compared.

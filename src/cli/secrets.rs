@@ -12,9 +12,9 @@ use super::flags::{ServiceFlags, StoreAccessFlags};
 use super::keys::{ApplicationArgs, mode, office};
 use super::output;
 use crate::acquirers::Site;
-use crate::config::Config;
-use crate::config::acquirer::AdapterConfig;
 use crate::service::audit::AuditDraft;
+use quita_config::Config;
+use quita_config::acquirer::AdapterConfig;
 
 /// Applications whose secrets are encrypted anew in one step.
 const REWRAPPED_AT_ONCE: usize = 100;

@@ -32,7 +32,6 @@ use quita_ports::{Clock, WebhookSenderFactory, WholeStore};
 use super::kit::accounts::Accounts;
 use super::kit::console_kind::ConsoleKind;
 use super::kit::live::Streams;
-use crate::config::Config;
 use crate::http::Edge;
 use crate::service::access::Access;
 use crate::service::audit::Audit;
@@ -40,6 +39,7 @@ use crate::service::holdings::Keyholders;
 use crate::service::people::People;
 use crate::service::refused_sign_ins::RefusedSignIns;
 use overview::days::Days;
+use quita_config::Config;
 use user_limits::UserLimits;
 
 pub(crate) use routes::configure;

@@ -33,10 +33,10 @@ use super::kit::accounts::Accounts;
 use super::kit::console_kind::ConsoleKind;
 use super::kit::live::Streams;
 use crate::acquirers::Link;
-use crate::config::Config;
 use crate::service::audit::Audit;
 use crate::service::people::{People, SetupPassword};
 use crate::service::refused_sign_ins::RefusedSignIns;
+use quita_config::Config;
 
 pub(crate) use routes::configure;
 

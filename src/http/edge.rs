@@ -8,10 +8,10 @@ use quita_domain::request::RequestLimits;
 use quita_ports::Clock;
 
 use super::rate_limit::RateLimit;
-use crate::config::Config;
-use crate::config::acquirer::{AcquirerConfig, AdapterKind};
 use crate::keyring::Keyring;
 use crate::service::access::KeyVerifier;
+use quita_config::Config;
+use quita_config::acquirer::{AcquirerConfig, AdapterKind};
 
 /// What the handlers share.
 pub struct Edge {

@@ -7,10 +7,6 @@ use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURI
 use actix_web::web::{Data, Path};
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use askama::Template;
-use quita_adapters::paper::boleto_pdf::boleto_pdf;
-use quita_adapters::paper::itf::ItfBarcode;
-use quita_adapters::paper::qr::QrImage;
-use quita_adapters::paper::slip::{BoletoSlip, Party};
 use quita_domain::acquiring::Issued;
 use quita_domain::boleto::line::Line;
 use quita_domain::document::DocumentType;
@@ -19,6 +15,10 @@ use quita_domain::method::Method;
 use quita_domain::order::Payer;
 use quita_domain::payment::Payment;
 use quita_domain::slip::{IssuedBoleto, document_number};
+use quita_paper::boleto_pdf::boleto_pdf;
+use quita_paper::itf::ItfBarcode;
+use quita_paper::qr::QrImage;
+use quita_paper::slip::{BoletoSlip, Party};
 use serde::Serialize;
 use subtle::ConstantTimeEq;
 

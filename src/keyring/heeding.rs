@@ -136,13 +136,13 @@ async fn follow(strongbox: &Strongbox, keyring: &Keyring) -> Result<SecretKeyId,
 
 #[cfg(test)]
 mod tests {
-    use quita_adapters::embedded::EmbeddedStore;
     use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner, TransactionId};
+    use quita_embedded::EmbeddedStore;
 
     use super::*;
-    use crate::config::Config;
-    use crate::config::secret_key::SecretKeys;
-    use crate::config::settings::Settings;
+    use quita_config::Config;
+    use quita_config::secret_key::SecretKeys;
+    use quita_config::settings::Settings;
 
     const OLD: &str = "an-old-secret-key-that-is-long-enough";
     const NEW: &str = "a-new-secret-key-that-is-long-enough!";

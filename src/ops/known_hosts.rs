@@ -15,6 +15,7 @@ use actix_web::http::header::HOST;
 use actix_web::middleware::Next;
 
 use crate::http::ApiError;
+use quita_config::ops_hosts::name_of;
 
 /// What answers under any name: programs ask for it, by whatever address they have.
 const FOR_ANYBODY: [&str; 3] = ["/health/live", "/health/ready", "/metrics"];
@@ -34,15 +35,6 @@ impl KnownHosts {
         let bare = name.trim_start_matches('[').trim_end_matches(']');
         let is_loopback = bare.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
         name == "localhost" || is_loopback || self.0.contains(&name)
-    }
-}
-
-/// A host without its port.
-pub(crate) fn name_of(host: &str) -> &str {
-    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
-    match host.rsplit_once(':') {
-        Some((name, port)) if is_port(port) && (name.ends_with(']') || !name.contains(':')) => name,
-        Some(_) | None => host,
     }
 }
 

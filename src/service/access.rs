@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quita_actors::{SecretKeyError, Strongbox};
-use quita_adapters::system::{NoRandomness, random_bytes};
 use quita_domain::access::{
     ApiKey, Application, PresentedKey, Scope, SigningSecret, SigningSecrets, TooManySecrets,
 };
@@ -20,6 +19,7 @@ use quita_domain::secret_key::SecretPlace;
 use quita_domain::text::hex;
 use quita_domain::time::{DAY_MS, Timestamp, millis_in};
 use quita_domain::webhook::signature::WebhookSecret;
+use quita_machine::{NoRandomness, random_bytes};
 use quita_ports::{Clock, KeyringStore, StoreError};
 use sha2::{Digest, Sha256};
 use thiserror::Error;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quita_actors::{SecretKeyError, Strongbox};
-use quita_adapters::system::{NoRandomness, random_bytes};
 use quita_domain::audit::chain::{AuditKey, ChainHead, ChainKey, NewAuditEntry, Salts};
 use quita_domain::audit::{AuditAction, AuditEntry};
 use quita_domain::identity::MerchantId;
+use quita_machine::{NoRandomness, random_bytes};
 use quita_ports::{AuditStore, Clock, StoreError, VaultError};
 use uuid::Uuid;
 

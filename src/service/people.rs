@@ -17,10 +17,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quita_actors::SecretKeyError;
-use quita_adapters::system::NoRandomness;
 use quita_domain::people::{Login, MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS, SessionStage};
 use quita_domain::secret::Secret;
 use quita_domain::time::{Timestamp, millis_in};
+use quita_machine::NoRandomness;
 use quita_ports::{Clock, PeopleStore, StoreError};
 use thiserror::Error;
 
@@ -35,9 +35,6 @@ pub use users::Duty;
 
 /// Others that may be faster in a row before a change of somebody is given up.
 const MAX_RACES: usize = 8;
-
-/// How long a session goes on without anything being done in it, if nobody said otherwise (PCI DSS 4.0.1, 8.2.8).
-pub const DEFAULT_SESSION_IDLE: Duration = Duration::from_secs(15 * 60);
 
 /// Signs people in and out, and manages them.
 #[derive(Clone)]
@@ -117,7 +114,12 @@ pub struct NewSession<S> {
 impl People {
     /// Works on this store. An `Arc` of a whole store becomes an `Arc<dyn PeopleStore>` by itself.
     pub fn new(store: Arc<dyn PeopleStore>, clock: Arc<dyn Clock>) -> Self {
-        Self { store, clock, passwords: Passwords::new(), idle_ms: millis_in(DEFAULT_SESSION_IDLE) }
+        Self {
+            store,
+            clock,
+            passwords: Passwords::new(),
+            idle_ms: millis_in(quita_config::DEFAULT_SESSION_IDLE),
+        }
     }
 
     /// The same, whose sessions end when nothing was done in them for so long.

@@ -167,10 +167,10 @@ fn bounded(account: &str) -> String {
 #[cfg(test)]
 mod tests {
     use futures_util::future::join_all;
-    use quita_adapters::embedded::EmbeddedStore;
-    use quita_adapters::system::SystemClock;
     use quita_domain::audit::{AuditEntry, AuditScope};
     use quita_domain::people::Role;
+    use quita_embedded::EmbeddedStore;
+    use quita_machine::SystemClock;
     use quita_ports::AuditStore;
 
     use super::*;

@@ -4,7 +4,7 @@ mod files;
 mod lists;
 
 use chrono::Days;
-use quita_adapters::system::SystemClock;
+use quita_machine::SystemClock;
 use quita_ports::Clock;
 use serde_json::Value;
 

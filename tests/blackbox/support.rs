@@ -12,9 +12,6 @@ mod collector;
 mod declared;
 mod event_stream;
 mod eventually;
-#[path = "../../adapters/tests/store_contract/fail_point.rs"]
-#[allow(unreachable_pub, dead_code, reason = "the tests of the stores use it too, and more of it")]
-pub(crate) mod fail_point;
 mod failing_calls;
 mod meddler;
 mod own_mongod;
@@ -54,6 +51,7 @@ pub(crate) use planted::{Fault, PlantedService};
 pub(crate) use program::{Finished, Program};
 pub(crate) use protection::{check_is_protected, check_stream_is_protected};
 pub(crate) use proxy::Proxy;
+pub(crate) use quita_store_contract::fail_point;
 pub(crate) use raw::{exchange, exchange_slowly};
 pub(crate) use receiver::{Received, Reply, TestReceiver};
 pub(crate) use requests::{Edit, boleto, card, pix};

@@ -26,7 +26,7 @@ class Bench:
         self.options = options
         self.directory = os.path.abspath(options.directory)
         self.generator = os.path.join(options.target, "release", "generator")
-        self.fill_store = os.path.join(options.target, "release", "examples", "fill_store")
+        self.fill_store = os.path.join(options.target, "release", "fill-store")
         self.quita = options.quita or os.path.join(options.target, "release", "quita")
         self.builds = {THIS: self.quita, **({OTHER: options.beside} if options.beside else {})}
         self.receiver = Receiver(self.generator, self.path("receiver"))

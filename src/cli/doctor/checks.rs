@@ -14,12 +14,12 @@ use quita_domain::webhook::signature::WebhookSecret;
 use quita_ports::{AcquirerSpec, Store};
 
 use super::finding::Finding;
-use crate::config::acquirer::{AcquirerConfig, AdapterConfig};
-use crate::config::problem::ConfigError;
-use crate::config::secret_key::SecretKeys;
-use crate::config::store_url::StoreUrl;
-use crate::config::{Config, Environment};
 use crate::listener::open_files;
+use quita_config::acquirer::{AcquirerConfig, AdapterConfig};
+use quita_config::problem::ConfigError;
+use quita_config::secret_key::SecretKeys;
+use quita_config::store_url::StoreUrl;
+use quita_config::{Config, Environment};
 
 /// How much earlier than the newest entry of the store the clock may be: other nodes' clocks differ a little.
 const CLOCK_TOLERANCE_MS: u64 = 5_000;
@@ -236,7 +236,7 @@ pub(super) async fn webhook_secrets(
 mod tests {
     use super::super::finding::Level;
     use super::*;
-    use crate::config::settings::Settings;
+    use quita_config::settings::Settings;
 
     fn config(flags: &[(&'static str, &str)]) -> Config {
         let flags = flags.iter().map(|(name, text)| (*name, (*text).to_owned()));

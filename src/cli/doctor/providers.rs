@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use actix_web::rt::time::timeout;
 use quita_acquirers::api_pix::settings::Registration;
-use quita_adapters::system::SystemClock;
 use quita_domain::time::{DAY_MS, Timestamp};
+use quita_machine::SystemClock;
 use quita_ports::Clock;
 
 use super::finding::Finding;
 use crate::acquirers::{self, Link, LinkState, Site};
-use crate::config::Config;
-use crate::config::acquirer::AdapterConfig;
+use quita_config::Config;
+use quita_config::acquirer::AdapterConfig;
 
 const SUBJECT: &str = "acquirer";
 
@@ -106,7 +106,7 @@ mod tests {
 
     #[actix_web::test]
     async fn a_provider_that_is_down_fails_with_its_name_and_a_sandbox_is_not_asked() {
-        use crate::config::settings::Settings;
+        use quita_config::settings::Settings;
         let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = socket.local_addr().unwrap();
         drop(socket);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::config::duration::{DURATION_FORM, parse_duration};
+use quita_config::duration::{DURATION_FORM, parse_duration};
 
 /// Spreads the methods: with a prime that does not divide the sum of the shares, each keeps its share exactly.
 const STRIDE: u64 = 7_919;

@@ -11,7 +11,7 @@ use super::super::failure::Failure;
 use super::failed;
 use super::told::{Head, Told};
 use crate::acquirers::{Link, Site};
-use crate::config::Config;
+use quita_config::Config;
 
 /// Which list, and which days of it.
 pub(super) struct Wanted {

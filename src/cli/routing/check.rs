@@ -5,7 +5,7 @@ use quita_domain::routing::{CostLine, Preference, RoutingTable, Rule, Then, Use}
 use crate::cli::failure::Failure;
 use crate::cli::flags::ServiceFlags;
 use crate::cli::output;
-use crate::config::{Config, route};
+use quita_config::{Config, route};
 
 /// Prints each rule as a sentence, then what is doubtful. What is wrong fails, with everything that is.
 pub(super) fn run(flags: ServiceFlags) -> Result<(), Failure> {

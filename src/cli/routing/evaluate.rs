@@ -4,17 +4,17 @@ use std::fs;
 use std::path::PathBuf;
 
 use clap::Args;
-use quita_adapters::system::{SystemClock, SystemDice};
 use quita_domain::identity::{MerchantId, Mode};
 use quita_domain::request::{Rejection, evaluation};
 use quita_domain::routing::{Approvals, Condition, Evaluated, Wanted, plan};
 use quita_domain::time::Timestamp;
+use quita_machine::{SystemClock, SystemDice};
 use quita_ports::{Clock, Dice};
 
 use crate::cli::failure::Failure;
 use crate::cli::flags::ServiceFlags;
 use crate::cli::output;
-use crate::config::Config;
+use quita_config::Config;
 
 /// Which payment, and when.
 #[derive(Debug, Args)]

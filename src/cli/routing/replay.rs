@@ -9,20 +9,20 @@ use std::time::Duration;
 
 use clap::Args;
 use futures_util::future::join;
-use quita_adapters::system::SystemClock;
 use quita_domain::identity::AcquirerName;
 use quita_domain::money::Money;
 use quita_domain::routing::{Candidate, PastPayment, Replayed, replay, seen};
 use quita_domain::time::{Timestamp, millis_in};
+use quita_machine::SystemClock;
 use quita_ports::{Clock, PastFilter, PastPage, StoreError, WholeStore};
 use serde::Serialize;
 
 use crate::cli::failure::Failure;
 use crate::cli::flags::ServiceFlags;
 use crate::cli::output;
-use crate::config::Config;
-use crate::config::duration::{DURATION_FORM, parse_duration};
 use crate::store::{self, Purpose};
+use quita_config::Config;
+use quita_config::duration::{DURATION_FORM, parse_duration};
 
 /// Payments that are read at once.
 const PAGE: usize = 4_000;

@@ -23,10 +23,10 @@ use super::console_kind::ConsoleKind;
 use super::cookies::Cookies;
 use super::devices::Devices;
 use super::failure::Failure;
-use crate::config::{Config, Environment};
 use crate::service::audit::{Audit, AuditDraft, Initiator};
 use crate::service::people::{People, SecondFactors, Signed, Someone};
 use crate::service::refused_sign_ins::{Door, RefusedSignIns, Why};
+use quita_config::{Config, Environment};
 
 pub(crate) use own::AccountPart;
 

@@ -6,15 +6,15 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use quita_adapters::system::{NoRandomness, random_bytes};
 use quita_domain::secret::Secret;
 use quita_domain::secret_key::{derive, mac};
 use quita_domain::time::{DAY_MS, Timestamp};
+use quita_machine::{NoRandomness, random_bytes};
 use subtle::ConstantTimeEq;
 
 use super::attempts::account_key;
 use super::console_kind::ConsoleKind;
-use crate::config::secret_key::{SecretKey, SecretKeys};
+use quita_config::secret_key::{SecretKey, SecretKeys};
 
 /// Days that a browser stays known after somebody signed in with it.
 pub(crate) const KNOWN_FOR_DAYS: u32 = 365;
@@ -98,8 +98,8 @@ impl Devices {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
-    use crate::config::settings::Settings;
+    use quita_config::Config;
+    use quita_config::settings::Settings;
 
     const OLD: &str = "an-old-secret-key-that-is-long-enough";
     const NEW: &str = "a-new-secret-key-that-is-long-enough!";

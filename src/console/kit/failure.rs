@@ -5,8 +5,8 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpRequest, HttpResponse, ResponseError};
 use askama::Template;
 use quita_actors::Denied;
-use quita_adapters::system::NoRandomness;
 use quita_domain::payment::Refusal;
+use quita_machine::NoRandomness;
 use quita_ports::StoreError;
 use thiserror::Error;
 

@@ -3,9 +3,9 @@
 use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use quita_adapters::paper::qr::QrImage;
 use quita_domain::people::RecoveryCode;
 use quita_domain::secret::Secret;
+use quita_paper::qr::QrImage;
 
 use super::cookies::form_token;
 use super::failure::Failure;

@@ -9,9 +9,9 @@ use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use quita_adapters::system::random_bytes;
 use quita_domain::people::Origin;
 use quita_domain::secret::Secret;
+use quita_machine::random_bytes;
 use serde::Deserialize;
 
 use super::addresses::{own_address, referring_page};

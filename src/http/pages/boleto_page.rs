@@ -2,9 +2,9 @@
 
 use askama::Template;
 use chrono::NaiveDate;
-use quita_adapters::paper::brazilian::{day, reais};
-use quita_adapters::paper::itf::ItfBarcode;
 use quita_domain::status::Status;
+use quita_paper::brazilian::{day, reais};
+use quita_paper::itf::ItfBarcode;
 
 use super::state_words::{StateWords, is_open};
 

@@ -1,9 +1,9 @@
 //! The page on which a PIX is paid.
 
 use askama::Template;
-use quita_adapters::paper::brazilian::reais;
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
+use quita_paper::brazilian::reais;
 
 use super::in_brasilia;
 use super::state_words::{StateWords, is_open};

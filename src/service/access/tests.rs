@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
-use quita_adapters::embedded::EmbeddedStore;
-use quita_adapters::vault::AeadVault;
+use quita_embedded::EmbeddedStore;
+use quita_machine::vault::AeadVault;
 use tempfile::TempDir;
 
 use super::*;

@@ -186,8 +186,8 @@ fn bearer(authorization: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use futures_util::future::join_all;
-    use quita_adapters::embedded::EmbeddedStore;
     use quita_domain::identity::{ApplicationName, MerchantId, Mode};
+    use quita_embedded::EmbeddedStore;
     use rusqlite::Connection;
     use tempfile::TempDir;
     use tokio::time::advance;

@@ -1,6 +1,6 @@
-use quita_adapters::embedded::EmbeddedStore;
 use quita_domain::access::Scope;
 use quita_domain::identity::Owner;
+use quita_embedded::EmbeddedStore;
 use tempfile::TempDir;
 
 use super::*;

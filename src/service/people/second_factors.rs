@@ -1,13 +1,13 @@
 //! Second factors: set up, given, renewed, taken away.
 
 use quita_actors::Strongbox;
-use quita_adapters::system::random_bytes;
 use quita_domain::people::{
     Credentials, Login, Origin, RECOVERY_CODE_BYTES, RECOVERY_CODES, RecoveryCode, SecondFactor,
     SessionStage, WrongCodes,
 };
 use quita_domain::secret::Secret;
 use quita_domain::secret_key::StoredSecret;
+use quita_machine::random_bytes;
 
 use super::sessions::Signed;
 use super::someone::Someone;

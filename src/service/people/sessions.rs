@@ -2,10 +2,10 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use quita_adapters::system::random_bytes;
 use quita_domain::people::{Origin, SESSION_TOKEN_BYTES, Session, SessionOf, SessionStage};
 use quita_domain::secret::Secret;
 use quita_domain::time::Timestamp;
+use quita_machine::random_bytes;
 
 use super::someone::Someone;
 use super::{MAX_RACES, NewSession, People, PeopleError};

@@ -6,10 +6,10 @@ mod sessions;
 mod users;
 
 use quita_actors::Strongbox;
-use quita_adapters::embedded::EmbeddedStore;
-use quita_adapters::vault::AeadVault;
 use quita_domain::identity::MerchantId;
 use quita_domain::people::{Origin, Role, User};
+use quita_embedded::EmbeddedStore;
+use quita_machine::vault::AeadVault;
 use tempfile::TempDir;
 
 use super::*;

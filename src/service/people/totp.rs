@@ -1,9 +1,9 @@
 //! Codes of an authenticator: TOTP with SHA-1, six digits and steps of 30 seconds, what every app knows (RFC 6238).
 
-use quita_adapters::system::{NoRandomness, random_bytes};
 use quita_domain::people::{CODE_STEP_SECONDS, Login};
 use quita_domain::secret::Secret;
 use quita_domain::time::Timestamp;
+use quita_machine::{NoRandomness, random_bytes};
 use totp_rs::{Algorithm, Builder, Totp};
 use url::form_urlencoded::byte_serialize;
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use mongodb::Database;
 use mongodb::bson::{Document, doc};
-use quita_adapters::embedded::EmbeddedStore;
-use quita_adapters::mongo::MongoStore;
 use quita_domain::audit::{AuditEntry, AuditErasure, AuditScope};
+use quita_embedded::EmbeddedStore;
+use quita_mongo::MongoStore;
 use quita_ports::AuditStore;
 
 use crate::support::block_on;

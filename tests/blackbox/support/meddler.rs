@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mongodb::bson::{Binary, Bson, Document, doc, spec::BinarySubtype};
-use quita_adapters::embedded::EmbeddedStore;
-use quita_adapters::mongo::MongoStore;
 use quita_domain::identity::TransactionId;
 use quita_domain::people::Session;
 use quita_domain::time::millis_in;
+use quita_embedded::EmbeddedStore;
+use quita_mongo::MongoStore;
 use quita_ports::{WholeStore, Write};
 use uuid::Uuid;
 

@@ -9,8 +9,8 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
-use quita_adapters::system::SystemClock;
 use quita_domain::webhook::signature::WebhookSecret;
+use quita_machine::SystemClock;
 use quita_ports::Clock;
 use serde_json::{Value, json};
 use tokio::time::sleep;

@@ -70,7 +70,7 @@ mod world;
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
-use quita_adapters::system::SystemClock;
+use quita_machine::SystemClock;
 use quita_ports::Clock;
 use tokio::task::LocalSet;
 

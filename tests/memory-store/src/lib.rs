@@ -3,7 +3,7 @@
 //! [`MemoryStore`] answers each call of the ports on [`Records`], which are plain maps. It reaches them through a
 //! [`Connection`], and that is where a test decides what goes wrong: a connection sees four kinds of calls (commit,
 //! load, read, change), so that every fault applies to a new query at once, and no test needs a line for it. The
-//! contract of the stores, `adapters/tests/store_contract`, is run against this one too.
+//! contract of the stores, `tests/store-contract`, is run against this one too.
 
 mod access;
 mod audit;

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use quita_adapters::system::SystemClock;
 use quita_domain::webhook::signature::sign;
+use quita_machine::SystemClock;
 use quita_ports::Clock;
 use serde_json::{Value, json};
 use tokio::task::spawn_local;

@@ -23,11 +23,11 @@ use std::sync::Arc;
 
 use clap::{Args, Command, FromArgMatches};
 use quita::cli::flags::ServiceFlags;
-use quita::config::Config;
-use quita::config::acquirer::{AcquirerConfig, AdapterConfig};
 use quita::serve::Outside;
-use quita_adapters::system::SystemClock;
+use quita_config::Config;
+use quita_config::acquirer::{AcquirerConfig, AdapterConfig};
 use quita_domain::time::Timestamp;
+use quita_machine::SystemClock;
 use quita_ports::{AcquirerFactory, Clock};
 
 use adapter::BankFactory;

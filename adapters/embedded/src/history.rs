@@ -1,0 +1,94 @@
+//! Every payment, with no more of it than a replay needs, in the order in which they were written: so the file is read
+//! forwards, as the system reads ahead.
+
+use async_trait::async_trait;
+use quita_domain::identity::{MerchantId, Mode, TransactionId};
+use quita_domain::listing::Cursor;
+use quita_domain::time::Timestamp;
+use quita_ports::{HistoryStore, PastFilter, PastPage, StoreError};
+use rusqlite::{OptionalExtension, Row, Transaction};
+use uuid::Uuid;
+
+use super::EmbeddedStore;
+use super::failure::Failure;
+use quita_stored_form::rules::unknown_word;
+use quita_stored_form::{PastRead, decode, past_page, signed_limit};
+
+/// The index is entered anew for each, so it costs the same however many payments one has.
+const NEXT_PAYEE: &str = "SELECT merchant, mode FROM payments INDEXED BY payments_newest \
+    WHERE (merchant, mode) > (?1, ?2) ORDER BY merchant, mode LIMIT 1";
+
+/// One bound alone, so that no page begins at the first payment again.
+const PAST: &str = "SELECT id, created_at, payment FROM payments INDEXED BY payments_newest \
+    WHERE merchant = ?1 AND mode = ?2 AND (created_at, id) > (?3, ?4) ORDER BY created_at, id LIMIT ?5";
+
+#[async_trait]
+impl HistoryStore for EmbeddedStore {
+    async fn next_payee(
+        &self,
+        after: Option<&(MerchantId, Mode)>,
+    ) -> Result<Option<(MerchantId, Mode)>, StoreError> {
+        let after = after.cloned();
+        self.list(move |transaction| {
+            // No merchant has an empty name.
+            let place =
+                after.as_ref().map_or(("", ""), |(merchant, mode)| (merchant.as_str(), mode.as_str()));
+            let mut statement = transaction.prepare_cached(NEXT_PAYEE)?;
+            let found = statement.query_row(place, |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+            let Some((merchant, mode)): Option<(String, String)> = found else { return Ok(None) };
+            let mode = Mode::parse(&mode).ok_or_else(|| unknown_word("mode"))?;
+            Ok(Some((MerchantId::new(merchant), mode)))
+        })
+        .await
+    }
+
+    async fn past_payments(
+        &self,
+        filter: &PastFilter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<PastPage, StoreError> {
+        let filter = filter.clone();
+        self.list(move |transaction| Ok(past_page(past(transaction, &filter, after, limit)?, limit))).await
+    }
+}
+
+fn past(
+    transaction: &Transaction<'_>,
+    filter: &PastFilter,
+    after: Option<Cursor>,
+    limit: usize,
+) -> Result<Vec<PastRead>, Failure> {
+    // Nothing stands before every id.
+    let begin = (filter.since, Vec::new());
+    let after = after.filter(|place| place.created_at >= filter.since);
+    let (at, id) = after.map_or(begin, |place| (place.created_at, place.id.uuid().as_bytes().to_vec()));
+    let bounds = (filter.merchant.as_str(), filter.mode.as_str(), at.millis(), id, signed_limit(limit));
+    let mut statement = transaction.prepare_cached(PAST)?;
+    let mut rows = statement.query(bounds)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read(row)?);
+    }
+    Ok(found)
+}
+
+fn read(row: &Row<'_>) -> Result<PastRead, Failure> {
+    let id = Uuid::from_bytes(row.get(0)?);
+    let place = Cursor { created_at: Timestamp::from_millis(row.get(1)?), id: TransactionId::new(id) };
+    let document = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
+    Ok((place, decode(document, &format!("payment {id}"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reading::plan;
+    use super::*;
+
+    #[test]
+    fn payments_and_those_who_have_them_are_found_along_an_index_and_nothing_is_sorted() {
+        plan::check(NEXT_PAYEE, ("loja", "test"), "COVERING INDEX payments_newest ((merchant,mode)>(?,?))");
+        let bounds = ("loja", "test", 1, vec![0_u8; 16], 10);
+        plan::check(PAST, bounds, "payments_newest (merchant=? AND mode=? AND (created_at,id)>(?,?))");
+    }
+}

@@ -1,0 +1,297 @@
+//! The embedded store: one SQLite file, for one machine and for trying it out.
+//!
+//! One thread writes, so that a batch of the journal is one transaction; a few threads read. WAL with
+//! `synchronous=FULL`: what was answered is on the disk.
+
+mod access;
+mod audit;
+mod backup;
+mod erasure;
+mod exceptions;
+mod failure;
+mod figures;
+mod history;
+mod inbox;
+mod keyring;
+mod listing;
+mod open;
+mod operator;
+mod payments;
+mod people;
+mod reading;
+mod reconciliation;
+mod schema;
+mod secret_keys;
+mod sole_writer;
+mod transaction;
+mod workers;
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use quita_domain::time::Timestamp;
+use quita_ports::{Backlog, Store, StoreError};
+use rusqlite::{Connection, Transaction};
+
+pub use backup::BackupError;
+use failure::Failure;
+use open::READERS;
+use quita_stored_form::unsigned;
+use sole_writer::SoleWriter;
+use workers::Workers;
+
+/// Old notices, or ended sessions, that go with one call at most, so that no call takes long.
+const MAX_FORGOTTEN_AT_ONCE: i64 = 500;
+
+/// Threads for what may take long: lists and figures. They hold up no lookup, and each other only if there are many.
+const LISTERS: usize = 2;
+/// How long such a query may take, with its time in the queue; then it ends itself.
+const LIST_TIME_OUT: Duration = Duration::from_secs(10);
+/// Steps of a query between two looks at the time: some ten thousand a millisecond.
+const STEPS_PER_LOOK: i32 = 10_000;
+
+/// A store in one SQLite file.
+///
+/// Dropping it waits for the writes that were begun, and closes the file.
+#[derive(Debug)]
+pub struct EmbeddedStore {
+    // In the order in which they end: the lock is given up last.
+    writer: Workers,
+    readers: Workers,
+    listers: Workers,
+    broken: Arc<OnceLock<String>>,
+    sole_writer: Option<SoleWriter>,
+}
+
+impl EmbeddedStore {
+    /// Opens the file, which other processes may have open too; creates it, and its folder, if missing.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if it can't be opened, [`StoreError::Unreadable`] if it is not this
+    /// service's or is stored in another form.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        Self::open_with(path.as_ref(), None)
+    }
+
+    /// Opens the file as the only process that writes payments, for as long as the store lives.
+    ///
+    /// # Errors
+    /// As [`EmbeddedStore::open`]; also [`StoreError::Unavailable`] if another process serves this file.
+    pub fn open_sole_writer(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let path = path.as_ref();
+        let lock = SoleWriter::lock(path)?;
+        Self::open_with(path, Some(lock))
+    }
+
+    /// Copies the store in the file to another one, which must not exist, while others write: of one moment, readable
+    /// by its owner only, checked, and on the disk. Gives its size in bytes.
+    ///
+    /// # Errors
+    /// Why there is no copy. Nothing of it is left then, and what was there before stays.
+    pub fn back_up(path: impl AsRef<Path>, copy: impl AsRef<Path>) -> Result<u64, BackupError> {
+        backup::back_up(path.as_ref(), copy.as_ref())
+    }
+
+    fn open_with(path: &Path, sole_writer: Option<SoleWriter>) -> Result<Self, StoreError> {
+        let writer = open::writer(path)?;
+        if sole_writer.is_some() {
+            open::settle_log(&writer, path)?;
+        }
+        let readers = open::readers(path, READERS)?;
+        Ok(Self {
+            writer: Workers::start("quita-store-writer", vec![writer])?,
+            readers: Workers::start("quita-store-reader", readers)?,
+            listers: Workers::start("quita-store-lister", open::readers(path, LISTERS)?)?,
+            broken: Arc::default(),
+            sole_writer,
+        })
+    }
+
+    /// Fails once an `fsync` failed: after it the pages count as clean, and the next commit would lie.
+    fn check_trust(&self) -> Result<(), StoreError> {
+        self.broken.get().map_or(Ok(()), |why| Err(StoreError::Broken(why.clone())))
+    }
+
+    /// Runs `work` on the writer's thread as one transaction.
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.check_trust()?;
+        let broken = Arc::clone(&self.broken);
+        let job = move |connection: &mut Connection| {
+            let result = transaction::run(connection, work).map_err(StoreError::from);
+            if let Err(StoreError::Broken(why)) = &result {
+                broken.get_or_init(|| why.clone());
+            }
+            result
+        };
+        self.writer.run(job).await?
+    }
+
+    /// Runs `work` on a reader's thread; everything it reads is of one moment.
+    async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let job =
+            move |connection: &mut Connection| -> Result<T, Failure> { work(&connection.transaction()?) };
+        Ok(self.readers.run(job).await??)
+    }
+}
+
+impl EmbeddedStore {
+    /// Runs a query that may take long apart from others, and ends it when its time is over.
+    async fn list<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.list_within(LIST_TIME_OUT, work).await
+    }
+
+    async fn list_within<T: Send + 'static>(
+        &self,
+        time: Duration,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let begun = Instant::now();
+        let job = move |connection: &mut Connection| -> Result<T, Failure> {
+            if begun.elapsed() >= time {
+                let why = "a list waited too long for those before it";
+                return Err(StoreError::Unavailable(why.into()).into());
+            }
+            connection.progress_handler(STEPS_PER_LOOK, Some(move || begun.elapsed() >= time))?;
+            let result = work(&connection.transaction()?);
+            connection.progress_handler(0, None::<fn() -> bool>)?;
+            result
+        };
+        Ok(self.listers.run(job).await??)
+    }
+}
+
+#[async_trait]
+impl Store for EmbeddedStore {
+    async fn ping(&self) -> Result<(), StoreError> {
+        self.check_trust()?;
+        self.read(|transaction| Ok(transaction.query_row("SELECT 1", [], |_| Ok(()))?)).await
+    }
+
+    async fn backlog(&self, now: Timestamp, limit: u32) -> Result<Backlog, StoreError> {
+        self.read(move |transaction| {
+            let limit = i64::from(limit);
+            let count = |what: &str, bound: &[i64]| -> Result<u64, Failure> {
+                let sql = format!("SELECT count(*) FROM (SELECT 1 FROM {what})");
+                let mut statement = transaction.prepare_cached(&sql)?;
+                let bound = rusqlite::params_from_iter(bound);
+                Ok(unsigned(statement.query_row(bound, |row| row.get(0))?))
+            };
+            Ok(Backlog {
+                webhooks: count("payments WHERE outbox_at IS NOT NULL LIMIT ?1", &[limit])?,
+                due: count("payments WHERE due_at <= ?2 LIMIT ?1", &[limit, now.millis()])?,
+                inbox: count("inbox WHERE due_at IS NOT NULL LIMIT ?1", &[limit])?,
+            })
+        })
+        .await
+    }
+
+    fn is_sole_writer(&self) -> bool {
+        self.sole_writer.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quita_domain::access::{Application, SigningSecrets};
+    use quita_domain::identity::{ApplicationName, MerchantId};
+    use quita_ports::{AccessStore, PaymentStore};
+    use rusqlite::ffi;
+
+    use super::*;
+
+    fn application(name: impl Into<Arc<str>>) -> Application {
+        Application {
+            merchant: MerchantId::new("loja"),
+            name: ApplicationName::new(name),
+            secrets: SigningSecrets::default(),
+            title: None,
+            created_at: Timestamp::default(),
+        }
+    }
+
+    async fn allow_pages(store: &EmbeddedStore, count: u32) {
+        let job = move |connection: &mut Connection| {
+            connection.query_row(&format!("PRAGMA max_page_count = {count}"), [], |row| row.get::<_, i64>(0))
+        };
+        store.writer.run(job).await.unwrap().unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_full_store_refuses_goes_on_reading_and_recovers() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = EmbeddedStore::open(folder.path().join("quita.db")).unwrap();
+        assert_eq!(store.insert_application(&application("small")).await, Ok(true));
+        allow_pages(&store, 1).await;
+        let large = application("x".repeat(100_000));
+        let refused = store.insert_application(&large).await;
+        assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+        let small = application("small");
+        assert_eq!(store.application(&small.merchant, &small.name).await, Ok(Some(small)));
+        allow_pages(&store, 10_000).await;
+        assert_eq!(store.insert_application(&large).await, Ok(true));
+    }
+
+    #[tokio::test]
+    async fn after_a_failed_fsync_nothing_is_written_any_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = EmbeddedStore::open(folder.path().join("quita.db")).unwrap();
+        let fsync = || rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_IOERR_FSYNC), None);
+        let failed: Result<(), _> = store.write(move |_| Err(fsync().into())).await;
+        assert!(matches!(failed, Err(StoreError::Broken(_))), "{failed:?}");
+        assert!(matches!(store.ping().await, Err(StoreError::Broken(_))));
+        let refused = store.insert_application(&application("late")).await;
+        assert!(matches!(refused, Err(StoreError::Broken(_))), "{refused:?}");
+        let late = application("late");
+        assert_eq!(store.application(&late.merchant, &late.name).await, Ok(None));
+        assert_eq!(store.load(&[]).await, Ok(Vec::new()));
+    }
+
+    /// Counts without end.
+    const ENDLESS: &str =
+        "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n";
+
+    #[tokio::test]
+    async fn a_list_that_takes_too_long_ends_itself_and_holds_up_no_lookup() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = EmbeddedStore::open(folder.path().join("quita.db")).unwrap();
+        let time = Duration::from_secs(2);
+        let count = |transaction: &Transaction<'_>| Ok(transaction.query_row(ENDLESS, [], |row| row.get(0))?);
+        let endless = (0..4).map(|_| store.list_within::<i64>(time, count));
+        let endless = futures_util::future::join_all(endless);
+        let lookups = async {
+            let begun = Instant::now();
+            for _ in 0..100 {
+                assert_eq!(store.load(&[]).await, Ok(Vec::new()));
+                assert_eq!(store.ping().await, Ok(()));
+            }
+            begun.elapsed()
+        };
+        let begun = Instant::now();
+        let (ended, lookups) = tokio::join!(endless, lookups);
+        assert!(ended.iter().all(|ended| matches!(ended, Err(StoreError::Unavailable(_)))), "{ended:?}");
+        assert!(lookups < time && begun.elapsed() < time * 3, "{lookups:?} of {:?}", begun.elapsed());
+        let after =
+            store.list(|transaction| Ok(transaction.query_row("SELECT 7", [], |row| row.get(0))?)).await;
+        assert_eq!(after, Ok(7));
+    }
+
+    #[tokio::test]
+    async fn a_job_that_panics_is_reported_and_the_next_one_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = EmbeddedStore::open(folder.path().join("quita.db")).unwrap();
+        let lost: Result<(), _> = store.write(|_| panic!("a defect")).await;
+        assert!(matches!(lost, Err(StoreError::Broken(_))), "{lost:?}");
+        assert_eq!(store.insert_application(&application("next")).await, Ok(true));
+    }
+}

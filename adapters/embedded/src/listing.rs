@@ -1,0 +1,240 @@
+//! Lists as SQL: always along an index that yields the newest first.
+
+use quita_domain::delivery::DeliveryState;
+use quita_domain::identity::{MerchantId, Mode};
+use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
+use rusqlite::types::Value;
+
+use quita_stored_form::PaymentIndex;
+use quita_stored_form::{signed, signed_limit};
+
+/// What is read of each payment.
+const COLUMNS: &str = "id, created_at, payment";
+
+/// A query that grows by conditions.
+struct Query {
+    sql: String,
+    values: Vec<Value>,
+}
+
+impl Query {
+    /// One merchant's payments in one mode, along this index if it is left to no choice.
+    fn of(merchant: &MerchantId, mode: Mode, index: Option<&str>) -> Self {
+        let index = index.map(|index| format!(" INDEXED BY {index}")).unwrap_or_default();
+        let sql = format!("SELECT {COLUMNS} FROM payments{index} WHERE merchant = ? AND mode = ?");
+        Self { sql, values: vec![merchant.as_str().to_owned().into(), mode.as_str().to_owned().into()] }
+    }
+
+    /// One more condition, if there is a value for it.
+    fn and(&mut self, condition: &str, value: Option<impl Into<Value>>) {
+        if let Some(value) = value {
+            self.and_all(condition, [value.into()]);
+        }
+    }
+
+    fn and_all(&mut self, condition: &str, values: impl IntoIterator<Item = Value>) {
+        self.sql.push_str(" AND ");
+        self.sql.push_str(condition);
+        self.values.extend(values);
+    }
+
+    fn newest_first(mut self, after: Option<Cursor>, limit: usize) -> (String, Vec<Value>) {
+        if let Some(Cursor { created_at, id }) = after {
+            let id = id.uuid().as_bytes().to_vec();
+            self.and_all("(created_at, id) < (?, ?)", [created_at.millis().into(), id.into()]);
+        }
+        self.sql.push_str(" ORDER BY created_at DESC, id DESC LIMIT ?");
+        self.values.push(signed_limit(limit).into());
+        (self.sql, self.values)
+    }
+}
+
+/// Payments that match, newest first.
+pub(super) fn of_payments(
+    filter: &PaymentFilter,
+    after: Option<Cursor>,
+    limit: usize,
+) -> (String, Vec<Value>) {
+    let mut query = Query::of(&filter.merchant, filter.mode, Some(index_for(filter)));
+    query.and("id = ?", filter.id.map(|id| id.uuid().as_bytes().to_vec()));
+    query.and("document = ?", filter.document.clone());
+    query.and("email = ?", filter.email.clone());
+    query.and("external_reference = ?", filter.external_reference.clone());
+    query.and("amount = ?", filter.amount.map(|amount| signed(amount.cents())));
+    query.and("method = ?", filter.method.map(|method| method.as_str().to_owned()));
+    query.and("created_at >= ?", filter.created_from.map(|at| at.millis()));
+    query.and("created_at < ?", filter.created_to.map(|at| at.millis()));
+    let statuses = filter.statuses.iter().map(|status| Value::from(status.as_str().to_owned()));
+    match filter.statuses.len() {
+        0 => {}
+        1 => query.and_all("status = ?", statuses),
+        count => query.and_all(&format!("status IN ({})", vec!["?"; count].join(", ")), statuses),
+    }
+    query.newest_first(after, limit)
+}
+
+/// The index that is taken whatever the planner makes of its statistics.
+fn index_for(filter: &PaymentFilter) -> &'static str {
+    match (PaymentIndex::of(filter), filter.statuses.len()) {
+        (PaymentIndex::Id, _) => "sqlite_autoindex_payments_1",
+        (PaymentIndex::Document, _) => "payments_by_document",
+        (PaymentIndex::Email, _) => "payments_by_email",
+        (PaymentIndex::ExternalReference, _) => "payments_by_external_reference",
+        (PaymentIndex::Amount, 0) => "payments_by_amount",
+        // It holds the amount, and the one by amount no status: that would be one more place to change.
+        (PaymentIndex::Amount | PaymentIndex::Kind, 1) => "payments_by_status",
+        // Several statuses along their index had to be sorted.
+        (PaymentIndex::Amount | PaymentIndex::Kind | PaymentIndex::Newest, _) => "payments_newest",
+    }
+}
+
+/// Payments that hold a delivery that matches, newest first.
+pub(super) fn of_deliveries(
+    filter: &DeliveryFilter,
+    after: Option<Cursor>,
+    limit: usize,
+) -> (String, Vec<Value>) {
+    let wanted = filter.state.map_or(ANY_DELIVERY, delivery_bit);
+    match filter.transaction_id {
+        Some(id) => {
+            let mut query = Query::of(&filter.merchant, filter.mode, None);
+            query.and("id = ?", Some(id.uuid().as_bytes().to_vec()));
+            query.and("(delivery_states & ?) <> 0", Some(wanted));
+            query.newest_first(after, limit)
+        }
+        None => merged(filter, wanted, after, limit),
+    }
+}
+
+/// Each combination of states has a part of the index that is in order, and SQLite merges the parts as far as the limit
+/// wants: nothing is sorted, and nothing read that is not shown.
+fn merged(filter: &DeliveryFilter, wanted: i64, after: Option<Cursor>, limit: usize) -> (String, Vec<Value>) {
+    let goes_on = if after.is_some() { " AND (created_at, id) < (?4, ?5)" } else { "" };
+    let part = |states: i64| {
+        // The last condition is spelt as that of the partial index, which is only taken for the same words.
+        format!(
+            "SELECT {COLUMNS} FROM payments INDEXED BY payments_by_deliveries WHERE merchant = ?1 AND mode = ?2 \
+             AND delivery_states = {states} AND delivery_states <> 0{goes_on}"
+        )
+    };
+    let parts: Vec<_> = (1..=ANY_DELIVERY).filter(|states| states & wanted != 0).map(part).collect();
+    let sql = format!("{} ORDER BY created_at DESC, id DESC LIMIT ?3", parts.join(" UNION ALL "));
+    let mut values: Vec<Value> = vec![
+        filter.merchant.as_str().to_owned().into(),
+        filter.mode.as_str().to_owned().into(),
+        signed_limit(limit).into(),
+    ];
+    if let Some(Cursor { created_at, id }) = after {
+        values.extend([created_at.millis().into(), id.uuid().as_bytes().to_vec().into()]);
+    }
+    (sql, values)
+}
+
+/// Every bit of `delivery_states`.
+const ANY_DELIVERY: i64 = 7;
+
+/// The bit of a state in `delivery_states`.
+pub(super) const fn delivery_bit(state: DeliveryState) -> i64 {
+    match state {
+        DeliveryState::Pending => 1,
+        DeliveryState::Delivered => 2,
+        DeliveryState::Exhausted => 4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quita_domain::identity::TransactionId;
+    use quita_domain::method::Method;
+    use quita_domain::money::Money;
+    use quita_domain::status::Status;
+    use quita_domain::time::Timestamp;
+
+    use super::super::reading::plan;
+    use super::*;
+
+    fn everything() -> PaymentFilter {
+        PaymentFilter {
+            merchant: MerchantId::new("loja"),
+            mode: Mode::Test,
+            statuses: Vec::new(),
+            method: None,
+            document: None,
+            email: None,
+            external_reference: None,
+            id: None,
+            amount: None,
+            created_from: Some(Timestamp::from_millis(5)),
+            created_to: None,
+        }
+    }
+
+    #[track_caller]
+    fn check((sql, values): (String, Vec<Value>), index: &str) {
+        plan::check(&sql, rusqlite::params_from_iter(values), index);
+    }
+
+    #[test]
+    fn lists_walk_an_index_and_never_sort() {
+        let after =
+            Some(Cursor { created_at: Timestamp::from_millis(9), id: TransactionId::new(uuid::Uuid::nil()) });
+        let check = |filter: PaymentFilter, index: &str| check(of_payments(&filter, after, 10), index);
+        let text = || Some(String::from("x"));
+        let statuses = vec![Status::Paid];
+        check(everything(), "payments_newest ");
+        check(PaymentFilter { method: Some(Method::Boleto), ..everything() }, "payments_newest ");
+        check(PaymentFilter { statuses: Status::ALL.to_vec(), ..everything() }, "payments_newest ");
+        check(PaymentFilter { statuses: statuses.clone(), ..everything() }, "payments_by_status ");
+        check(
+            PaymentFilter { document: text(), statuses: statuses.clone(), ..everything() },
+            "payments_by_document ",
+        );
+        check(PaymentFilter { email: text(), ..everything() }, "payments_by_email ");
+        check(
+            PaymentFilter { external_reference: text(), statuses, ..everything() },
+            "payments_by_external_reference ",
+        );
+    }
+
+    #[test]
+    fn an_amount_is_looked_for_along_its_index_unless_something_is_narrower() {
+        let of_amount = || PaymentFilter { amount: Some(Money::from_cents(10_000)), ..everything() };
+        let id = TransactionId::new(uuid::Uuid::nil());
+        let after = Some(Cursor { created_at: Timestamp::from_millis(9), id });
+        let check = |filter: PaymentFilter, index: &str| check(of_payments(&filter, after, 10), index);
+        let text = || Some(String::from("x"));
+        check(of_amount(), "payments_by_amount ");
+        check(PaymentFilter { method: Some(Method::Pix), ..of_amount() }, "payments_by_amount ");
+        check(PaymentFilter { statuses: vec![Status::Paid], ..of_amount() }, "payments_by_status ");
+        check(PaymentFilter { statuses: Status::ALL.to_vec(), ..of_amount() }, "payments_newest ");
+        check(PaymentFilter { document: text(), ..of_amount() }, "payments_by_document ");
+        check(PaymentFilter { email: text(), ..of_amount() }, "payments_by_email ");
+        check(PaymentFilter { external_reference: text(), ..of_amount() }, "payments_by_external_reference ");
+        let statuses = vec![Status::Paid];
+        let everything = PaymentFilter { id: Some(id), document: text(), statuses, ..of_amount() };
+        check(everything, "sqlite_autoindex_payments_1 (id=?)");
+    }
+
+    #[test]
+    fn lists_of_deliveries_merge_parts_of_their_index_and_never_sort() {
+        let id = TransactionId::new(uuid::Uuid::nil());
+        let after = Some(Cursor { created_at: Timestamp::from_millis(9), id });
+        let filter = |state, transaction_id| DeliveryFilter {
+            merchant: MerchantId::new("loja"),
+            mode: Mode::Test,
+            transaction_id,
+            state,
+        };
+        for (state, parts) in [None].into_iter().chain(DeliveryState::ALL.map(Some)).zip([7, 4, 4, 4]) {
+            for after in [None, after] {
+                let (sql, values) = of_deliveries(&filter(state, None), after, 10);
+                let index = "USING INDEX payments_by_deliveries (merchant=? AND mode=? AND delivery_states=?";
+                plan::check_merged(&sql, rusqlite::params_from_iter(values), (index, parts));
+                check(
+                    of_deliveries(&filter(state, Some(id)), after, 10),
+                    "sqlite_autoindex_payments_1 (id=?)",
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! Payments: the journal's batch as one transaction, lookups, lists, what is due.
+
+use async_trait::async_trait;
+use futures_util::future::try_join_all;
+use quita_domain::card::CardFingerprint;
+use quita_domain::delivery::Receiver;
+use quita_domain::identity::{MerchantId, Mode, TransactionId};
+use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
+use quita_domain::payment::Payment;
+use quita_domain::reconciliation::SlipNumber;
+use quita_domain::routing::{CardTries, PAYMENTS_ARE_COUNTED_TO, TRIES_ARE_COUNTED_FOR_MS};
+use quita_domain::time::Timestamp;
+use quita_ports::{DueDelivery, Listed, OutboxPlace, PaymentStore, StoreError, Write, WriteError};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, Transaction, named_params, params_from_iter};
+use uuid::Uuid;
+
+use super::erasure;
+use super::failure::Failure;
+use super::open::READERS;
+use super::transaction::{self, Failed};
+use super::{EmbeddedStore, listing};
+use quita_stored_form::PaymentRow;
+use quita_stored_form::{decode, encode, listed, signed, signed_limit};
+
+const INSERT: &str = "INSERT INTO payments (id, revision, last_op, merchant, mode, method, document, email, \
+    external_reference, card, created_at, amount, status, paid_at, due_at, outbox_at, outbox_to, delivery_states, \
+    our_number, document_number, rests_since, payment) \
+    VALUES (:id, :revision, :last_op, :merchant, :mode, :method, :document, :email, \
+    :external_reference, :card, :created_at, :amount, :status, :paid_at, :due_at, :outbox_at, :outbox_to, :delivery_states, \
+    :our_number, :document_number, :rests_since, :payment) \
+    ON CONFLICT (id) DO NOTHING";
+
+/// Only what may change: an index is not touched if none of its columns is set, whatever it is set to.
+const REPLACE: &str = "UPDATE payments SET revision = :revision, last_op = :last_op, status = :status, \
+    paid_at = :paid_at, due_at = :due_at, outbox_at = :outbox_at, outbox_to = :outbox_to, \
+    delivery_states = :delivery_states, card = :card, our_number = :our_number, \
+    rests_since = :rests_since, payment = :payment \
+    WHERE id = :id AND revision = :expected";
+
+/// Payments by one card, the newest.
+const OF_CARD: &str =
+    "SELECT id, payment FROM payments WHERE card = ?1 AND created_at > ?2 ORDER BY created_at DESC LIMIT ?3";
+
+/// Ids that are not worth waking another thread for.
+const LEAST_SHARE: usize = 4;
+
+type Outcome = Result<(), WriteError>;
+
+#[async_trait]
+impl PaymentStore for EmbeddedStore {
+    async fn commit(&self, batch: &[Write]) -> Vec<Outcome> {
+        let lost =
+            |error: StoreError| batch.iter().map(|_| Err(WriteError::Unknown(error.clone()))).collect();
+        if let Err(error) = self.check_trust() {
+            return batch.iter().map(|_| Err(WriteError::NotWritten(error.clone()))).collect();
+        }
+        let (writes, broken) = (batch.to_vec(), std::sync::Arc::clone(&self.broken));
+        let job = move |connection: &mut Connection| {
+            let (outcomes, why) = commit(connection, &writes);
+            if let Some(why) = why {
+                broken.get_or_init(|| why);
+            }
+            outcomes
+        };
+        self.writer.run(job).await.unwrap_or_else(lost)
+    }
+
+    /// Spread over the threads that read.
+    async fn load(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError> {
+        let share = ids.len().div_ceil(READERS).max(LEAST_SHARE);
+        let loads = ids.chunks(share).map(|ids| self.load_share(ids.to_vec()));
+        Ok(try_join_all(loads).await?.into_iter().flatten().collect())
+    }
+
+    async fn list(
+        &self,
+        filter: &PaymentFilter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Vec<Listed>, StoreError> {
+        self.page(listing::of_payments(filter, after, limit)).await
+    }
+
+    async fn list_with_deliveries(
+        &self,
+        filter: &DeliveryFilter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Vec<Listed>, StoreError> {
+        self.page(listing::of_deliveries(filter, after, limit)).await
+    }
+
+    async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError> {
+        self.waiting("SELECT id FROM payments WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2", now, limit).await
+    }
+
+    async fn outbox_due(
+        &self,
+        after: Option<OutboxPlace>,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<DueDelivery>, StoreError> {
+        self.read(move |transaction| {
+            let mut statement = transaction.prepare_cached(
+                "SELECT outbox_at, id, mode, merchant, outbox_to FROM payments \
+                WHERE outbox_at <= ?1 AND (outbox_at, id) > (?2, ?3) ORDER BY outbox_at, id LIMIT ?4",
+            )?;
+            let (after_at, after_id) =
+                after.map_or((i64::MIN, Uuid::nil()), |place| (place.at.millis(), place.id.uuid()));
+            let bounds = (now.millis(), after_at, after_id.into_bytes(), signed_limit(limit));
+            let rows = statement.query_map(bounds, |row| WaitingRow::try_from(row))?;
+            rows.map(|row| Ok(due_delivery(row?)?)).collect()
+        })
+        .await
+    }
+
+    async fn card_tries(&self, card: &CardFingerprint, now: Timestamp) -> Result<CardTries, StoreError> {
+        let card = card.clone();
+        self.read(move |transaction| {
+            let mut statement = transaction.prepare_cached(OF_CARD)?;
+            let bounds = (
+                card.as_str(),
+                now.minus_ms(TRIES_ARE_COUNTED_FOR_MS).millis(),
+                signed_limit(PAYMENTS_ARE_COUNTED_TO),
+            );
+            let rows = statement.query_map(bounds, stored)?;
+            let payments = rows.map(|row| Ok(read_payment(&row?)?)).collect::<Result<Vec<_>, Failure>>()?;
+            Ok(CardTries::of(&payments, now))
+        })
+        .await
+    }
+}
+
+impl EmbeddedStore {
+    async fn load_share(&self, ids: Vec<TransactionId>) -> Result<Vec<Payment>, StoreError> {
+        self.read(move |transaction| {
+            let mut statement =
+                transaction.prepare_cached("SELECT id, payment FROM payments WHERE id = ?1")?;
+            let mut payments = Vec::with_capacity(ids.len());
+            for id in ids {
+                let found = statement.query_row([id.uuid().as_bytes()], stored).optional()?;
+                if let Some(stored) = found {
+                    payments.push(read_payment(&stored)?);
+                }
+            }
+            Ok(payments)
+        })
+        .await
+    }
+
+    async fn page(&self, (sql, values): (String, Vec<Value>)) -> Result<Vec<Listed>, StoreError> {
+        self.list(move |transaction| {
+            let mut statement = transaction.prepare_cached(&sql)?;
+            let rows = statement.query_map(params_from_iter(values), |row| {
+                Ok(((Uuid::from_bytes(row.get(0)?), row.get(2)?), row.get(1)?))
+            })?;
+            rows.map(|row| {
+                let (stored, created_at) = row?;
+                let created_at = Timestamp::from_millis(created_at);
+                let place = Cursor { created_at, id: TransactionId::new(stored.0) };
+                Ok(listed(read_payment(&stored), place))
+            })
+            .collect()
+        })
+        .await
+    }
+
+    async fn waiting(
+        &self,
+        sql: &'static str,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<TransactionId>, StoreError> {
+        self.read(move |transaction| {
+            let mut statement = transaction.prepare_cached(sql)?;
+            let bounds = (now.millis(), signed_limit(limit));
+            let rows = statement.query_map(bounds, |row| row.get(0).map(Uuid::from_bytes))?;
+            rows.map(|id| Ok(TransactionId::new(id?))).collect()
+        })
+        .await
+    }
+}
+
+/// Its time, its id, its mode, whose it is, where it goes.
+type WaitingRow = (i64, [u8; 16], String, String, Option<String>);
+
+fn due_delivery((at, id, mode, merchant, address): WaitingRow) -> Result<DueDelivery, StoreError> {
+    let id = TransactionId::new(Uuid::from_bytes(id));
+    let unreadable = || StoreError::Unreadable(format!("the mode of payment {id}"));
+    let mode = Mode::parse(&mode).ok_or_else(unreadable)?;
+    Ok(DueDelivery {
+        place: OutboxPlace { at: Timestamp::from_millis(at), id },
+        receiver: Receiver {
+            mode,
+            merchant: MerchantId::new(merchant),
+            address: address.unwrap_or_default(),
+        },
+    })
+}
+
+/// Id and document as they are stored.
+fn stored(row: &rusqlite::Row<'_>) -> rusqlite::Result<(Uuid, Vec<u8>)> {
+    Ok((Uuid::from_bytes(row.get(0)?), row.get(1)?))
+}
+
+fn read_payment((id, document): &(Uuid, Vec<u8>)) -> Result<Payment, StoreError> {
+    decode(document, &format!("payment {id}"))
+}
+
+/// One outcome for each write, and why the store can't be trusted any more if that showed.
+fn commit(connection: &mut Connection, writes: &[Write]) -> (Vec<Outcome>, Option<String>) {
+    // Outside of the transaction, so that another process is not kept waiting.
+    let documents: Vec<_> = writes.iter().map(|write| encode(write.payment.as_ref())).collect();
+    let all = |error: fn(StoreError) -> WriteError, why: &StoreError| {
+        writes.iter().map(|_| Err(error(why.clone()))).collect::<Vec<Outcome>>()
+    };
+    let (outcomes, failure) = match transaction::run(connection, |open| write_all(open, writes, documents)) {
+        Ok(outcomes) => return (outcomes, None),
+        Err(Failed::Undone(error)) => (all(WriteError::NotWritten, &error), error),
+        Err(Failed::Unknown(error)) => (all(WriteError::Unknown, &error), error),
+    };
+    match failure {
+        StoreError::Broken(why) => (outcomes, Some(why)),
+        StoreError::Unavailable(_) | StoreError::Unreadable(_) => (outcomes, None),
+    }
+}
+
+fn write_all(
+    transaction: &Transaction<'_>,
+    writes: &[Write],
+    documents: Vec<Result<Vec<u8>, StoreError>>,
+) -> Result<Vec<Outcome>, Failure> {
+    let mut outcomes = Vec::with_capacity(writes.len());
+    for (write, document) in writes.iter().zip(documents) {
+        outcomes.push(match document {
+            Ok(document) if write_one(transaction, write, &document)? == 1 => Ok(()),
+            Ok(_) => Err(WriteError::Conflict),
+            Err(error) => Err(WriteError::NotWritten(error)),
+        });
+    }
+    Ok(outcomes)
+}
+
+/// How many rows were written: one, or none if somebody was faster.
+fn write_one(transaction: &Transaction<'_>, write: &Write, document: &[u8]) -> rusqlite::Result<usize> {
+    let row = PaymentRow::of(&write.payment);
+    let our_number = row.our_number.as_ref().map(SlipNumber::as_str);
+    let delivery_states: i64 = row.delivery_states.iter().copied().map(listing::delivery_bit).sum();
+    if write.expected_revision > 0 {
+        if write.payment.is_erased() {
+            erasure::note(transaction, &row, write.expected_revision)?;
+        }
+        return transaction.prepare_cached(REPLACE)?.execute(named_params! {
+            ":id": row.id.as_bytes(), ":expected": signed(write.expected_revision),
+            ":revision": row.revision, ":last_op": row.last_op.as_bytes(), ":status": row.status,
+            ":paid_at": row.paid_at, ":due_at": row.due_at, ":outbox_at": row.outbox_at, ":outbox_to": row.outbox_to,
+            ":card": row.card, ":delivery_states": delivery_states, ":our_number": our_number,
+            ":rests_since": row.rests_since, ":payment": document,
+        });
+    }
+    transaction.prepare_cached(INSERT)?.execute(named_params! {
+        ":id": row.id.as_bytes(), ":revision": row.revision, ":last_op": row.last_op.as_bytes(),
+        ":merchant": row.merchant, ":mode": row.mode, ":method": row.method,
+        ":document": row.document, ":email": row.email, ":external_reference": row.external_reference,
+        ":card": row.card,
+        ":created_at": row.created_at, ":amount": row.amount, ":status": row.status,
+        ":paid_at": row.paid_at, ":due_at": row.due_at, ":outbox_at": row.outbox_at, ":outbox_to": row.outbox_to,
+        ":delivery_states": delivery_states, ":our_number": our_number,
+        ":document_number": row.document_number.as_ref().map(SlipNumber::as_str),
+        ":rests_since": row.rests_since, ":payment": document,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reading::plan;
+    use super::*;
+
+    #[test]
+    fn tries_of_a_card_are_found_along_an_index_of_those_alone() {
+        plan::check(OF_CARD, ("card", 0, 64), "payments_by_card ");
+    }
+}

@@ -1,0 +1,70 @@
+//! Reading rows that hold a document.
+
+use rusqlite::{Params, Transaction};
+
+use super::failure::Failure;
+use quita_stored_form::{FromDocument, decode};
+
+/// The documents of a query, in order. Each row is a text, which tells in a message which `what` is meant, and a
+/// document.
+pub(super) fn find_all<T: FromDocument>(
+    transaction: &Transaction<'_>,
+    sql: &str,
+    bounds: impl Params,
+    what: &str,
+) -> Result<Vec<T>, Failure> {
+    let mut statement = transaction.prepare_cached(sql)?;
+    let mut rows = statement.query(bounds)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (which, document): (String, Vec<u8>) = (row.get(0)?, row.get(1)?);
+        found.push(decode(&document, &format!("{what} {which}"))?);
+    }
+    Ok(found)
+}
+
+/// The document of a query that finds one row at most.
+pub(super) fn find_one<T: FromDocument>(
+    transaction: &Transaction<'_>,
+    sql: &str,
+    bounds: impl Params,
+    what: &str,
+) -> Result<Option<T>, Failure> {
+    Ok(find_all(transaction, sql, bounds, what)?.pop())
+}
+
+#[cfg(test)]
+pub(super) mod plan {
+    use rusqlite::{Params, Statement};
+
+    /// The query must walk this index, and neither sort nor read a whole table.
+    #[track_caller]
+    pub(in super::super) fn check(sql: &str, bounds: impl Params, index: &str) {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = super::super::open::writer(&folder.path().join("quita.db")).unwrap();
+        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let plan = steps(&mut statement, bounds);
+        assert_eq!(plan.len(), 1, "{sql}: {plan:?}");
+        assert!(plan[0].starts_with("SEARCH") && plan[0].contains(index), "{sql}: {plan:?}");
+    }
+
+    /// The query must merge this many parts of an index, each by a search, and sort nothing.
+    #[track_caller]
+    pub(in super::super) fn check_merged(sql: &str, bounds: impl Params, (index, parts): (&str, usize)) {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = super::super::open::writer(&folder.path().join("quita.db")).unwrap();
+        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let plan = steps(&mut statement, bounds);
+        let (searches, others): (Vec<_>, Vec<_>) = plan.iter().partition(|step| step.starts_with("SEARCH"));
+        assert!(
+            searches.len() == parts && searches.iter().all(|step| step.contains(index)),
+            "{sql}: {plan:?}"
+        );
+        let merges = ["MERGE (UNION ALL)", "LEFT", "RIGHT"];
+        assert!(others.iter().all(|step| merges.contains(&step.as_str())), "{sql}: {plan:?}");
+    }
+
+    fn steps(statement: &mut Statement<'_>, bounds: impl Params) -> Vec<String> {
+        statement.query_map(bounds, |row| row.get(3)).unwrap().map(Result::unwrap).collect()
+    }
+}

@@ -1,0 +1,224 @@
+//! Lines of lists and files with their verdicts, runs, and payments by what others call them.
+
+use async_trait::async_trait;
+use chrono::NaiveDate;
+use quita_domain::identity::TransactionId;
+use quita_domain::reconciliation::{
+    LineCursor, LineFilter, LineSum, SlipNumber, Source, StoredLine, Verdict,
+};
+use quita_domain::time::Timestamp;
+use quita_ports::{PaidPlace, ReconciliationStore, RunClaim, StoreError};
+use rusqlite::types::Value;
+use rusqlite::{Row, Transaction, params_from_iter};
+use uuid::Uuid;
+
+use super::EmbeddedStore;
+use super::failure::Failure;
+use super::reading::find_all;
+use quita_stored_form::rules::unknown_word;
+use quita_stored_form::{encode, signed, signed_limit, unsigned};
+
+const PUT: &str = "INSERT INTO statement_lines (id, source, day, verdict, gross, line) \
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO UPDATE SET source = excluded.source, day = excluded.day, \
+    verdict = excluded.verdict, gross = excluded.gross, line = excluded.line";
+
+const SUMS: &str = "SELECT day, source, verdict, count(*), sum(gross) FROM statement_lines INDEXED BY \
+    statement_lines_by_day WHERE day BETWEEN ?1 AND ?2 AND verdict IS NOT NULL GROUP BY day, source, verdict";
+
+/// A run that is nobody's, whose lease is over, or that is the claimer's own.
+const CLAIM: &str = "INSERT INTO reconciliation_runs (source, day, node, lease_until) VALUES (?1, ?2, ?3, ?4) \
+    ON CONFLICT (source, day) DO UPDATE SET node = excluded.node, lease_until = excluded.lease_until \
+    WHERE finished_at IS NULL AND (lease_until <= ?5 OR node = excluded.node)";
+
+const FINISH: &str = "UPDATE reconciliation_runs SET finished_at = ?4 WHERE source = ?1 AND day = ?2 AND node = ?3 \
+    AND finished_at IS NULL";
+
+const OURS: &str = "SELECT id FROM payments WHERE our_number = ?1 LIMIT ?2";
+const DOCUMENT: &str = "SELECT id FROM payments WHERE document_number = ?1 LIMIT ?2";
+
+const PAID: &str = "SELECT paid_at, id FROM payments WHERE paid_at >= ?1 AND paid_at < ?2 \
+    AND (paid_at, id) > (?3, ?4) ORDER BY paid_at, id LIMIT ?5";
+
+#[async_trait]
+impl ReconciliationStore for EmbeddedStore {
+    async fn put_lines(&self, lines: &[StoredLine]) -> Result<(), StoreError> {
+        let mut rows = Vec::with_capacity(lines.len());
+        for stored in lines {
+            let line = &stored.line;
+            let verdict = stored.verdict().map(Verdict::as_str);
+            let gross = signed(line.gross.cents());
+            let (id, source) = (line.id.clone(), line.source.as_str().to_owned());
+            rows.push((id, source, line.day.to_string(), verdict, gross, encode(stored)?));
+        }
+        self.write(move |transaction| {
+            let mut put = transaction.prepare_cached(PUT)?;
+            for row in rows {
+                put.execute(row)?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn lines_with_ids(&self, ids: &[String]) -> Result<Vec<StoredLine>, StoreError> {
+        let ids = ids.to_vec();
+        self.read(move |transaction| {
+            let sql = "SELECT id, line FROM statement_lines WHERE id = ?1";
+            let mut found = Vec::with_capacity(ids.len());
+            for id in ids {
+                found.extend(find_all(transaction, sql, [id], "line")?);
+            }
+            Ok(found)
+        })
+        .await
+    }
+
+    async fn lines(
+        &self,
+        filter: &LineFilter,
+        after: Option<&LineCursor>,
+        limit: usize,
+    ) -> Result<Vec<StoredLine>, StoreError> {
+        let (sql, values) = of_lines(filter, after, limit);
+        self.list(move |transaction| find_all(transaction, &sql, params_from_iter(values), "line")).await
+    }
+
+    async fn line_sums(&self, from: NaiveDate, until: NaiveDate) -> Result<Vec<LineSum>, StoreError> {
+        self.list(move |transaction| {
+            let mut statement = transaction.prepare_cached(SUMS)?;
+            let mut rows = statement.query((from.to_string(), until.to_string()))?;
+            let mut sums = Vec::new();
+            while let Some(row) = rows.next()? {
+                sums.push(sum(row)?);
+            }
+            Ok(sums)
+        })
+        .await
+    }
+
+    async fn claim_run(&self, claim: &RunClaim) -> Result<bool, StoreError> {
+        let (source, day) = (claim.source.as_str().to_owned(), claim.day.to_string());
+        let row = (source, day, claim.node.into_bytes(), claim.until.millis(), claim.now.millis());
+        self.write(move |transaction| Ok(transaction.prepare_cached(CLAIM)?.execute(row)? == 1)).await
+    }
+
+    async fn finish_run(&self, claim: &RunClaim) -> Result<(), StoreError> {
+        let (source, day) = (claim.source.as_str().to_owned(), claim.day.to_string());
+        let row = (source, day, claim.node.into_bytes(), claim.now.millis());
+        self.write(move |transaction| Ok(transaction.prepare_cached(FINISH)?.execute(row).map(drop)?)).await
+    }
+
+    async fn payments_numbered(
+        &self,
+        number: &SlipNumber,
+        limit: usize,
+    ) -> Result<Vec<TransactionId>, StoreError> {
+        let sql = match number {
+            SlipNumber::Ours(_) => OURS,
+            SlipNumber::Document(_) => DOCUMENT,
+        };
+        let bounds = (number.as_str().to_owned(), signed_limit(limit));
+        self.read(move |transaction| {
+            let mut statement = transaction.prepare_cached(sql)?;
+            let rows = statement.query_map(bounds, |row| row.get(0).map(Uuid::from_bytes))?;
+            rows.map(|id| Ok(TransactionId::new(id?))).collect()
+        })
+        .await
+    }
+
+    async fn paid_between(
+        &self,
+        (from, until): (Timestamp, Timestamp),
+        after: Option<PaidPlace>,
+        limit: usize,
+    ) -> Result<Vec<PaidPlace>, StoreError> {
+        self.read(move |transaction| paid(transaction, (from, until), after, limit)).await
+    }
+}
+
+fn paid(
+    transaction: &Transaction<'_>,
+    (from, until): (Timestamp, Timestamp),
+    after: Option<PaidPlace>,
+    limit: usize,
+) -> Result<Vec<PaidPlace>, Failure> {
+    let (after_at, after_id) =
+        after.map_or((i64::MIN, Uuid::nil()), |place| (place.at.millis(), place.id.uuid()));
+    let bounds = (from.millis(), until.millis(), after_at, after_id.into_bytes(), signed_limit(limit));
+    let mut statement = transaction.prepare_cached(PAID)?;
+    let rows = statement.query_map(bounds, |row| Ok((row.get(0)?, row.get(1).map(Uuid::from_bytes)?)))?;
+    rows.map(|row| {
+        let (at, id) = row?;
+        Ok(PaidPlace { at: Timestamp::from_millis(at), id: TransactionId::new(id) })
+    })
+    .collect()
+}
+
+/// Lines by day and id, along an index that has them in that order.
+fn of_lines(filter: &LineFilter, after: Option<&LineCursor>, limit: usize) -> (String, Vec<Value>) {
+    let index = match filter.verdict {
+        Some(_) => "statement_lines_by_verdict",
+        None => "statement_lines_of_source",
+    };
+    let mut sql = format!("SELECT id, line FROM statement_lines INDEXED BY {index} WHERE source = ?");
+    let mut values: Vec<Value> = vec![filter.source.as_str().to_owned().into()];
+    if let Some(verdict) = filter.verdict {
+        sql.push_str(" AND verdict = ?");
+        values.push(verdict.as_str().to_owned().into());
+    }
+    sql.push_str(" AND day BETWEEN ? AND ?");
+    values.extend([filter.from.to_string().into(), filter.until.to_string().into()]);
+    if let Some(LineCursor { day, id }) = after {
+        sql.push_str(" AND (day, id) > (?, ?)");
+        values.extend([day.to_string().into(), id.clone().into()]);
+    }
+    sql.push_str(" ORDER BY day, id LIMIT ?");
+    values.push(signed_limit(limit).into());
+    (sql, values)
+}
+
+fn sum(row: &Row<'_>) -> Result<LineSum, Failure> {
+    let (day, source): (String, String) = (row.get(0)?, row.get(1)?);
+    let verdict: String = row.get(2)?;
+    Ok(LineSum {
+        day: day.parse().map_err(|_| unknown_word("day"))?,
+        source: Source::stored(&source),
+        verdict: Verdict::parse(&verdict).ok_or_else(|| unknown_word("verdict"))?,
+        count: unsigned(row.get(3)?),
+        gross_cents: unsigned(row.get(4)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reading::plan;
+    use super::*;
+
+    fn day(text: &str) -> NaiveDate {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn lines_and_payments_are_found_along_an_index_and_nothing_is_sorted() {
+        let filter = |verdict| LineFilter {
+            source: Source::files_of("341"),
+            from: day("2026-11-01"),
+            until: day("2026-11-30"),
+            verdict,
+        };
+        let after = LineCursor { day: day("2026-11-02"), id: "x".into() };
+        for (verdict, index) in [
+            (None, "statement_lines_of_source (source=?"),
+            (Some(Verdict::Different), "statement_lines_by_verdict (source=? AND verdict=?"),
+        ] {
+            for after in [None, Some(&after)] {
+                let (sql, values) = of_lines(&filter(verdict), after, 10);
+                plan::check(&sql, params_from_iter(values), index);
+            }
+        }
+        plan::check(SUMS, ("2026-11-01", "2026-11-30"), "COVERING INDEX statement_lines_by_day");
+        plan::check(OURS, ("1", 1), "payments_by_our_number (our_number=?)");
+        plan::check(DOCUMENT, ("1", 1), "payments_by_document_number (document_number=?)");
+        plan::check(PAID, (1, 2, 1, vec![0_u8; 16], 1), "payments_paid (");
+    }
+}

@@ -1,0 +1,65 @@
+//! Payers that are erased: found by how long their payments rest.
+
+use async_trait::async_trait;
+use bson::{RawDocument, doc};
+use mongodb::options::FindOptions;
+use quita_domain::identity::TransactionId;
+use quita_domain::status::Status;
+use quita_domain::time::Timestamp;
+use quita_ports::{ErasureStore, RestingPlace, StoreError};
+
+use super::MongoStore;
+use super::failure::LIST_TIME_OUT;
+use super::indexes::{PAYMENTS, RESTING, named};
+use super::payments::read_id;
+use super::reading::{binary, find_all};
+use quita_stored_form::signed_limit;
+
+#[async_trait]
+impl ErasureStore for MongoStore {
+    async fn resting(
+        &self,
+        status: Status,
+        until: Timestamp,
+        after: Option<RestingPlace>,
+        limit: usize,
+    ) -> Result<Vec<RestingPlace>, StoreError> {
+        // To MongoDB a limit of zero means none.
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let options = FindOptions::builder()
+            .projection(doc! { "restsSince": 1 })
+            .sort(doc! { "restsSince": 1, "_id": 1 })
+            .limit(signed_limit(limit))
+            .max_time(LIST_TIME_OUT)
+            .hint(named(RESTING))
+            .build();
+        let mut filter = doc! { "status": status.as_str(), "restsSince": { "$lte": until.millis() } };
+        if let Some(RestingPlace { since, id }) = after {
+            let at_once = doc! { "restsSince": since.millis(), "_id": { "$gt": binary(id.uuid()) } };
+            let later = doc! { "restsSince": { "$gt": since.millis() } };
+            filter.insert("restsSince", doc! { "$gte": since.millis(), "$lte": until.millis() });
+            filter.insert("$or", vec![at_once, later]);
+        }
+        let payments = self.collection(PAYMENTS);
+        let work = async move { find_all(&payments, filter, options, read).await };
+        self.threads.run(work).await?
+    }
+
+    /// None: whatever a node holds in its memory is held against the store.
+    async fn erased_after(&self, _: u64, _: usize) -> Result<Vec<(u64, TransactionId)>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn last_erasure(&self) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+}
+
+fn read(found: &RawDocument) -> Result<RestingPlace, StoreError> {
+    let id = read_id(found)?;
+    let unreadable = |_| StoreError::Unreadable(format!("the restsSince of payment {id}"));
+    let since = Timestamp::from_millis(found.get_i64("restsSince").map_err(unreadable)?);
+    Ok(RestingPlace { since, id })
+}

@@ -1,0 +1,43 @@
+//! What needs a person.
+
+use async_trait::async_trait;
+use bson::{Bson, doc};
+use mongodb::options::FindOptions;
+use quita_domain::exception::Exception;
+use quita_ports::{ExceptionStore, StoreError};
+use serde::Serialize;
+
+use super::indexes::{EXCEPTIONS, OPEN, RESOLVED_AT, named};
+use super::reading::{find_all, value_in};
+use super::{MongoStore, batch};
+use quita_stored_form::{AsDocument, signed_limit};
+
+/// An exception as it is stored.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Envelope<'a> {
+    #[serde(rename = "_id")]
+    id: &'a str,
+    reported_at: i64,
+    exception: AsDocument<'a, Exception>,
+}
+
+#[async_trait]
+impl ExceptionStore for MongoStore {
+    async fn put_exception(&self, exception: &Exception) -> Result<(), StoreError> {
+        let reported_at = exception.reported_at.millis();
+        let envelope = Envelope { id: &exception.id, reported_at, exception: AsDocument(exception) };
+        batch::insert_one(&self.database, EXCEPTIONS, &envelope).await.map(drop)
+    }
+
+    async fn exceptions(&self, limit: usize) -> Result<Vec<Exception>, StoreError> {
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let newest_first = doc! { "reportedAt": -1, "_id": -1 };
+        let options =
+            FindOptions::builder().sort(newest_first).limit(signed_limit(limit)).hint(named(OPEN)).build();
+        let open = doc! { RESOLVED_AT: Bson::Null };
+        find_all(&self.collection(EXCEPTIONS), open, options, |found| value_in(found, "exception")).await
+    }
+}

@@ -1,0 +1,80 @@
+//! Figures of many payments, along an index that holds all that is counted.
+
+use async_trait::async_trait;
+use bson::{Bson, Document, doc};
+use mongodb::Collection;
+use mongodb::error::Error;
+use quita_domain::figures::{Figure, FiguresFilter, PAID_WITHIN_MS};
+use quita_domain::method::Method;
+use quita_domain::status::Status;
+use quita_ports::{FiguresStore, StoreError};
+
+use super::MongoStore;
+use super::failure::{LIST_TIME_OUT, within_time};
+use super::indexes::{AMOUNT, BY_KIND, PAID_AT, PAYMENTS, named};
+use super::listing::{any_method, any_status};
+use quita_stored_form::rules::unknown_word;
+use quita_stored_form::{signed, signed_limit, unsigned};
+
+#[async_trait]
+impl FiguresStore for MongoStore {
+    async fn figures(&self, filter: &FiguresFilter) -> Result<Vec<Figure>, StoreError> {
+        let payments: Collection<Document> = self.database.collection(PAYMENTS);
+        let pipeline = [matching(filter), doc! { "$group": grouped() }];
+        let query = async {
+            let mut cursor =
+                payments.aggregate(pipeline).max_time(LIST_TIME_OUT).hint(named(BY_KIND)).await?;
+            let mut found = Vec::new();
+            while cursor.advance().await? {
+                found.push(cursor.deserialize_current()?);
+            }
+            Ok::<Vec<Document>, Error>(found)
+        };
+        within_time(query).await?.iter().map(read).collect()
+    }
+}
+
+fn matching(filter: &FiguresFilter) -> Document {
+    let created = doc! { "$gte": filter.from.millis(), "$lt": filter.to.millis() };
+    doc! { "$match": {
+        "merchant": filter.merchant.as_str(), "mode": filter.mode.as_str(), "status": any_status(&[]),
+        "method": any_method(None), "createdAt": created,
+    } }
+}
+
+fn grouped() -> Document {
+    let kind = doc! { "method": "$method", "status": "$status", "paidWithin": paid_within() };
+    doc! { "_id": kind, "count": { "$sum": 1_i64 }, "amount": { "$sum": format!("${AMOUNT}") } }
+}
+
+/// As [`quita_stored_form::rules::paid_within`] has it; null for one that was never paid.
+fn paid_within() -> Document {
+    let took = doc! { "$subtract": [format!("${PAID_AT}"), "$createdAt"] };
+    let never = doc! { "$eq": ["$$took", Bson::Null] };
+    let class = doc! { "$cond": [never, Bson::Null, class_within(&PAID_WITHIN_MS, 0)] };
+    doc! { "$let": { "vars": { "took": took }, "in": class } }
+}
+
+/// The class among these bounds, the first of which is that of this class: found by halves.
+fn class_within(bounds: &[u64], first: i64) -> Bson {
+    let (below, rest) = bounds.split_at(bounds.len() / 2);
+    let Some((bound, above)) = rest.split_first() else { return first.into() };
+    let next = first.saturating_add(signed_limit(below.len())).saturating_add(1);
+    let is_within = doc! { "$lte": ["$$took", signed(*bound)] };
+    doc! { "$cond": [is_within, class_within(below, first), class_within(above, next)] }.into()
+}
+
+fn read(found: &Document) -> Result<Figure, StoreError> {
+    let wrong = |_| StoreError::Unreadable(String::from("figures are not as they were asked for"));
+    let kind = found.get_document("_id").map_err(wrong)?;
+    let method = kind.get_str("method").ok().and_then(Method::parse);
+    let status = kind.get_str("status").ok().and_then(Status::parse);
+    let paid_within = kind.get_i64("paidWithin").ok().and_then(|class| u8::try_from(class).ok());
+    Ok(Figure {
+        method: method.ok_or_else(|| unknown_word("method"))?,
+        status: status.ok_or_else(|| unknown_word("status"))?,
+        paid_within,
+        count: unsigned(found.get_i64("count").map_err(wrong)?),
+        amount_cents: unsigned(found.get_i64("amount").map_err(wrong)?),
+    })
+}

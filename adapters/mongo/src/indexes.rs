@@ -1,0 +1,194 @@
+//! Collections and their indexes. A query names its index, so that the planner can't choose a worse one.
+
+use bson::{Document, doc};
+use mongodb::options::{Hint, IndexOptions};
+use mongodb::{Database, IndexModel};
+use quita_ports::StoreError;
+use std::time::Duration;
+
+use super::failure::store_error;
+use quita_stored_form::rules::{KEEP_FINISHED_MS, KEEP_UNSEEN_NODE_MS};
+
+pub(super) const PAYMENTS: &str = "payments";
+pub(super) const INBOX: &str = "inbox";
+pub(super) const EXCEPTIONS: &str = "exceptions";
+pub(super) const APPLICATIONS: &str = "applications";
+pub(super) const API_KEYS: &str = "api_keys";
+pub(super) const USERS: &str = "users";
+pub(super) const OPERATORS: &str = "operators";
+pub(super) const MERCHANT_POLICIES: &str = "merchant_policies";
+pub(super) const SESSIONS: &str = "sessions";
+pub(super) const AUDIT: &str = "audit";
+pub(super) const AUDIT_HEAD: &str = "audit_head";
+pub(super) const ROUTE_CONTROLS: &str = "route_controls";
+pub(super) const NODES: &str = "nodes";
+pub(super) const LINES: &str = "statement_lines";
+pub(super) const RUNS: &str = "reconciliation_runs";
+pub(super) const STORED_FORM: &str = "stored_form";
+pub(super) const SECRET_KEYS: &str = "secret_keys";
+
+/// A payment's amount, indexed where it is in the payment itself, so that it is stored once.
+pub(super) const AMOUNT: &str = "payment.order.amount";
+/// When it was paid first.
+pub(super) const PAID_AT: &str = "payment.state.paidAt";
+/// The merchant of a key.
+pub(super) const KEY_MERCHANT: &str = "apiKey.owner.merchant";
+/// When an exception was resolved.
+pub(super) const RESOLVED_AT: &str = "exception.resolution.at";
+
+/// Newest first: one merchant's payments in one mode; the audit log.
+pub(super) const NEWEST: &str = "newest";
+/// Payments by status and method; holds what figures add up.
+pub(super) const BY_KIND: &str = "by_kind";
+/// Payments by amount and method. Without the status, so that a change of it has one place less to change.
+pub(super) const BY_AMOUNT: &str = "by_amount";
+pub(super) const BY_DOCUMENT: &str = "by_document";
+pub(super) const BY_EMAIL: &str = "by_email";
+pub(super) const BY_EXTERNAL_REFERENCE: &str = "by_external_reference";
+pub(super) const BY_CARD: &str = "by_card";
+pub(super) const BY_DELIVERY_STATE: &str = "by_delivery_state";
+/// Boletos by the bank's number, and by the one that the slip shows as the beneficiary's.
+pub(super) const BY_OUR_NUMBER: &str = "by_our_number";
+pub(super) const BY_DOCUMENT_NUMBER: &str = "by_document_number";
+/// Payments by the time at which they were paid.
+pub(super) const PAID: &str = "paid";
+/// Payments by status and the time since which they rest.
+pub(super) const RESTING: &str = "resting";
+/// Lines of lists and files.
+pub(super) const SUMMED: &str = "summed";
+pub(super) const OF_SOURCE: &str = "of_source";
+pub(super) const BY_VERDICT: &str = "by_verdict";
+/// What the timer looks for; notices that wait.
+pub(super) const DUE: &str = "due";
+pub(super) const OUTBOX: &str = "outbox";
+/// Keys by age.
+pub(super) const OLDEST: &str = "oldest";
+/// Keys, users, and the audit log.
+pub(super) const OF_MERCHANT: &str = "of_merchant";
+/// The audit log: in the order of the chain, by what it is about, by who did it, and by to whom it was done.
+pub(super) const SEQUENCE: &str = "sequence";
+pub(super) const OF_SUBJECT: &str = "of_subject";
+pub(super) const DONE_BY: &str = "done_by";
+pub(super) const DONE_TO: &str = "done_to";
+/// Sessions.
+pub(super) const OF_PERSON: &str = "of_person";
+/// Exceptions.
+pub(super) const OPEN: &str = "open";
+pub(super) const RESOLVED: &str = "resolved";
+/// Nodes.
+pub(super) const SEEN: &str = "seen";
+/// Every collection's own.
+pub(super) const BY_ID: &str = "_id_";
+const FINISHED: &str = "finished";
+const ENDING: &str = "ending";
+
+/// Tells the server to take this index.
+pub(super) fn named(index: &str) -> Hint {
+    Hint::Name(index.to_owned())
+}
+
+/// Makes the indexes that are missing. Takes long only on a collection that is large already.
+pub(super) async fn make(database: &Database) -> Result<(), StoreError> {
+    make_in(database, PAYMENTS, of_payments()).await?;
+    let inbox = [
+        only_with("dueAt", DUE, doc! { "dueAt": 1, "_id": 1 }),
+        expiring(FINISHED, "finishedAt", KEEP_FINISHED_MS),
+    ];
+    make_in(database, INBOX, inbox).await?;
+    let exceptions = [
+        index(OPEN, doc! { RESOLVED_AT: 1, "reportedAt": -1, "_id": -1 }),
+        only_with(RESOLVED_AT, RESOLVED, doc! { RESOLVED_AT: -1, "_id": -1 }),
+    ];
+    make_in(database, EXCEPTIONS, exceptions).await?;
+    let keys = [
+        index(OLDEST, doc! { "createdAt": 1, "_id": 1 }),
+        index(OF_MERCHANT, doc! { KEY_MERCHANT: 1, "createdAt": 1, "_id": 1 }),
+    ];
+    make_in(database, API_KEYS, keys).await?;
+    make_in(database, USERS, [index(OF_MERCHANT, doc! { "merchant": 1, "_id": 1 })]).await?;
+    let sessions = [expiring(ENDING, "expiresAt", 0), index(OF_PERSON, doc! { "person": 1 })];
+    make_in(database, SESSIONS, sessions).await?;
+    let audit = [
+        index(NEWEST, doc! { "at": -1, "_id": -1 }),
+        only_with("merchant", OF_MERCHANT, doc! { "merchant": 1, "at": -1, "_id": -1 }),
+        unique(SEQUENCE, doc! { "sequence": 1 }),
+        only_with("subject", OF_SUBJECT, doc! { "subject": 1 }),
+        only_with("parts.initiator.who", DONE_BY, doc! { "parts.initiator.who": 1 }),
+        only_with("parts.person.subject", DONE_TO, doc! { "parts.person.subject": 1 }),
+    ];
+    make_in(database, AUDIT, audit).await?;
+    let lines = [
+        index(SUMMED, doc! { "day": 1, "source": 1, "verdict": 1, "gross": 1 }),
+        index(OF_SOURCE, doc! { "source": 1, "day": 1, "_id": 1 }),
+        index(BY_VERDICT, doc! { "source": 1, "verdict": 1, "day": 1, "_id": 1 }),
+    ];
+    make_in(database, LINES, lines).await?;
+    make_in(database, NODES, [expiring(SEEN, "seenAt", KEEP_UNSEEN_NODE_MS)]).await
+}
+
+/// See [`quita_stored_form::PaymentIndex`].
+fn of_payments() -> [IndexModel; 14] {
+    let of_merchant = |middle: Document| {
+        let mut keys = doc! { "merchant": 1, "mode": 1 };
+        keys.extend(middle);
+        keys.extend(doc! { "createdAt": -1, "_id": -1 });
+        keys
+    };
+    let mut kind = of_merchant(doc! { "status": 1, "method": 1 });
+    kind.extend(doc! { AMOUNT: 1, PAID_AT: 1 });
+    [
+        index(NEWEST, of_merchant(doc! {})),
+        index(BY_KIND, kind),
+        index(BY_AMOUNT, of_merchant(doc! { AMOUNT: 1, "method": 1 })),
+        only_with("document", BY_DOCUMENT, of_merchant(doc! { "document": 1 })),
+        only_with("email", BY_EMAIL, of_merchant(doc! { "email": 1 })),
+        only_with("externalReference", BY_EXTERNAL_REFERENCE, of_merchant(doc! { "externalReference": 1 })),
+        only_with("deliveryStates", BY_DELIVERY_STATE, of_merchant(doc! { "deliveryStates": 1 })),
+        only_with("card", BY_CARD, doc! { "card": 1, "createdAt": -1 }),
+        only_with("dueAt", DUE, doc! { "dueAt": 1, "_id": 1 }),
+        only_with("outboxAt", OUTBOX, doc! { "outboxAt": 1, "_id": 1 }),
+        only_with("ourNumber", BY_OUR_NUMBER, doc! { "ourNumber": 1 }),
+        only_with("documentNumber", BY_DOCUMENT_NUMBER, doc! { "documentNumber": 1 }),
+        only_with(PAID_AT, PAID, doc! { PAID_AT: 1, "_id": 1 }),
+        only_with("restsSince", RESTING, doc! { "status": 1, "restsSince": 1, "_id": 1 }),
+    ]
+}
+
+async fn make_in(
+    database: &Database,
+    collection: &str,
+    indexes: impl IntoIterator<Item = IndexModel>,
+) -> Result<(), StoreError> {
+    let made = database.collection::<Document>(collection).create_indexes(indexes).await;
+    made.map(drop).map_err(|error| {
+        let StoreError::Unavailable(why) = store_error(&error) else { return store_error(&error) };
+        StoreError::Unavailable(format!("the indexes of {collection} can't be made: {why}"))
+    })
+}
+
+fn index(name: &str, keys: Document) -> IndexModel {
+    with_options(keys, IndexOptions::builder().name(name.to_owned()).build())
+}
+
+/// An index of a field that no two documents have in common.
+fn unique(name: &str, keys: Document) -> IndexModel {
+    with_options(keys, IndexOptions::builder().name(name.to_owned()).unique(true).build())
+}
+
+/// An index of the documents that have this field, which are few.
+fn only_with(field: &str, name: &str, keys: Document) -> IndexModel {
+    let present = doc! { field: { "$exists": true } };
+    let options = IndexOptions::builder().name(name.to_owned()).partial_filter_expression(present);
+    with_options(keys, options.build())
+}
+
+/// Deletes a document this long after the date in this field.
+fn expiring(name: &str, field: &str, after_ms: u64) -> IndexModel {
+    let after = Duration::from_millis(after_ms);
+    let options = IndexOptions::builder().name(name.to_owned()).expire_after(after);
+    with_options(doc! { field: 1 }, options.build())
+}
+
+fn with_options(keys: Document, options: IndexOptions) -> IndexModel {
+    IndexModel::builder().keys(keys).options(options).build()
+}

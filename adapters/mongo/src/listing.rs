@@ -1,0 +1,112 @@
+//! Lists as queries: always along an index that yields the newest first.
+
+use bson::{Bson, Document, doc};
+use quita_domain::delivery::DeliveryState;
+use quita_domain::identity::{MerchantId, Mode};
+use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
+use quita_domain::method::Method;
+use quita_domain::status::Status;
+
+use super::indexes::{
+    AMOUNT, BY_AMOUNT, BY_DELIVERY_STATE, BY_DOCUMENT, BY_EMAIL, BY_EXTERNAL_REFERENCE, BY_ID, BY_KIND,
+    NEWEST,
+};
+use super::reading::binary;
+use quita_stored_form::PaymentIndex;
+use quita_stored_form::signed;
+
+/// What to look for, and along which index.
+#[derive(Debug, PartialEq)]
+pub(super) struct Listing {
+    pub(super) filter: Document,
+    pub(super) index: &'static str,
+}
+
+/// Payments that match, along this index.
+pub(super) fn of_payments(filter: &PaymentFilter, after: Option<Cursor>, index: PaymentIndex) -> Listing {
+    let mut query = of_merchant(&filter.merchant, filter.mode);
+    let equal = [
+        ("_id", filter.id.map(|id| binary(id.uuid()).into())),
+        ("document", filter.document.clone().map(Bson::from)),
+        ("email", filter.email.clone().map(Bson::from)),
+        ("externalReference", filter.external_reference.clone().map(Bson::from)),
+        (AMOUNT, filter.amount.map(|amount| signed(amount.cents()).into())),
+    ];
+    query.extend(equal.into_iter().filter_map(|(field, value)| Some((field.to_owned(), value?))));
+    // What such an index holds of each status and method is merged by the server, so each has to be named.
+    if index == PaymentIndex::Kind || !filter.statuses.is_empty() {
+        query.insert("status", any_status(&filter.statuses));
+    }
+    if matches!(index, PaymentIndex::Kind | PaymentIndex::Amount) || filter.method.is_some() {
+        query.insert("method", any_method(filter.method));
+    }
+    let mut created = Document::new();
+    created.extend(filter.created_from.map(|at| (String::from("$gte"), Bson::from(at.millis()))));
+    created.extend(filter.created_to.map(|at| (String::from("$lt"), Bson::from(at.millis()))));
+    go_on_after(&mut query, created, after);
+    Listing { filter: query, index: name_of(index) }
+}
+
+/// Every payment of this amount, if an index by status would be taken once there are many.
+pub(super) fn of_amount(filter: &PaymentFilter) -> Option<Document> {
+    let amount = filter.amount.filter(|_| !filter.statuses.is_empty())?;
+    let mut query = of_merchant(&filter.merchant, filter.mode);
+    query.insert(AMOUNT, signed(amount.cents()));
+    Some(query)
+}
+
+const fn name_of(index: PaymentIndex) -> &'static str {
+    match index {
+        PaymentIndex::Id => BY_ID,
+        PaymentIndex::Document => BY_DOCUMENT,
+        PaymentIndex::Email => BY_EMAIL,
+        PaymentIndex::ExternalReference => BY_EXTERNAL_REFERENCE,
+        PaymentIndex::Amount => BY_AMOUNT,
+        PaymentIndex::Kind => BY_KIND,
+        PaymentIndex::Newest => NEWEST,
+    }
+}
+
+/// Any of these statuses; every status when there are none.
+pub(super) fn any_status(statuses: &[Status]) -> Document {
+    let statuses = if statuses.is_empty() { &Status::ALL } else { statuses };
+    doc! { "$in": statuses.iter().map(|status| status.as_str()).collect::<Vec<_>>() }
+}
+
+/// This method; every method when it is absent.
+pub(super) fn any_method(method: Option<Method>) -> Document {
+    let methods = method.map_or_else(|| Method::ALL.to_vec(), |method| vec![method]);
+    doc! { "$in": methods.iter().map(|method| method.as_str()).collect::<Vec<_>>() }
+}
+
+/// Payments that hold a delivery that matches.
+pub(super) fn of_deliveries(filter: &DeliveryFilter, after: Option<Cursor>) -> Listing {
+    let mut query = of_merchant(&filter.merchant, filter.mode);
+    // What the index holds of each state is merged by the server, so each has to be named.
+    let states = filter.state.map_or_else(|| DeliveryState::ALL.to_vec(), |state| vec![state]);
+    let states: Vec<_> = states.iter().map(|state| state.as_str()).collect();
+    query.insert("deliveryStates", doc! { "$in": states });
+    let mut index = BY_DELIVERY_STATE;
+    if let Some(id) = filter.transaction_id {
+        query.insert("_id", binary(id.uuid()));
+        index = BY_ID;
+    }
+    go_on_after(&mut query, Document::new(), after);
+    Listing { filter: query, index }
+}
+
+fn of_merchant(merchant: &MerchantId, mode: Mode) -> Document {
+    doc! { "merchant": merchant.as_str(), "mode": mode.as_str() }
+}
+
+/// Bounds the times; the equal time of the cursor is settled by the id.
+fn go_on_after(query: &mut Document, mut created: Document, after: Option<Cursor>) {
+    if let Some(Cursor { created_at, id }) = after {
+        let (at, id) = (created_at.millis(), binary(id.uuid()));
+        created.insert("$lte", at);
+        query.insert("$or", vec![doc! { "createdAt": { "$lt": at } }, doc! { "_id": { "$lt": id } }]);
+    }
+    if !created.is_empty() {
+        query.insert("createdAt", created);
+    }
+}

@@ -1,0 +1,332 @@
+//! Payments: the journal's batch as two commands side by side, lookups, lists, what is due.
+
+use async_trait::async_trait;
+use bson::{Bson, Document, RawDocument, doc};
+use futures_util::future::join;
+use mongodb::Database;
+use mongodb::options::FindOptions;
+use quita_domain::card::CardFingerprint;
+use quita_domain::delivery::{DeliveryState, Receiver};
+use quita_domain::identity::{MerchantId, Mode, TransactionId};
+use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
+use quita_domain::payment::Payment;
+use quita_domain::reconciliation::SlipNumber;
+use quita_domain::routing::{CardTries, PAYMENTS_ARE_COUNTED_TO, TRIES_ARE_COUNTED_FOR_MS};
+use quita_domain::time::Timestamp;
+use quita_ports::{DueDelivery, Listed, OutboxPlace, PaymentStore, StoreError, Write, WriteError};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::MongoStore;
+use super::batch::{self, Outcome};
+use super::failure::{LIST_TIME_OUT, within_time};
+use super::indexes::{BY_AMOUNT, BY_CARD, DUE, OUTBOX, PAYMENTS, named};
+use super::listing::{self, Listing};
+use super::reading::{binary, find_all, value_in};
+use quita_stored_form::PaymentIndex;
+use quita_stored_form::PaymentRow;
+use quita_stored_form::rules::unknown_word;
+use quita_stored_form::{AsDocument, listed, signed, signed_limit};
+
+/// This many payments or more are not read to find those that match among them.
+const MANY: u64 = 2_000;
+
+/// A payment as it is stored: the indexed fields, and all of it. What comes and goes stands behind the payment, because the
+/// oplog repeats whatever stands behind a field that is new.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Envelope<'a> {
+    #[serde(rename = "_id")]
+    id: bson::Uuid,
+    revision: i64,
+    last_op: bson::Uuid,
+    merchant: &'a str,
+    mode: &'static str,
+    method: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    document: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    email: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    external_reference: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    card: Option<&'a str>,
+    created_at: i64,
+    status: &'static str,
+    payment: AsDocument<'a, Payment>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    due_at: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outbox_at: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outbox_to: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    delivery_states: Vec<DeliveryState>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    our_number: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    document_number: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rests_since: Option<i64>,
+}
+
+impl<'a> Envelope<'a> {
+    fn of(payment: &'a Payment) -> Self {
+        let row = PaymentRow::of(payment);
+        let number = |number: SlipNumber| number.as_str().to_owned();
+        Self {
+            id: binary(row.id),
+            revision: row.revision,
+            last_op: binary(row.last_op),
+            merchant: row.merchant,
+            mode: row.mode,
+            method: row.method,
+            document: row.document,
+            email: row.email,
+            external_reference: row.external_reference,
+            card: row.card,
+            created_at: row.created_at,
+            status: row.status,
+            payment: AsDocument(payment),
+            due_at: row.due_at,
+            outbox_at: row.outbox_at,
+            outbox_to: row.outbox_to,
+            delivery_states: row.delivery_states,
+            our_number: row.our_number.map(number),
+            document_number: row.document_number.map(number),
+            rests_since: row.rests_since,
+        }
+    }
+}
+
+/// A guarded write: the payment as a whole, if the revision that is stored is the expected one.
+///
+/// Looked for is the `_id` alone, for which the server needs no plan; the guard stands in what is written. Where it is
+/// stale, the statement fails ([`batch::STALE_GUARD`]), and so it does for a payment that somebody deleted: `upsert` has the
+/// guard tried there too, and never inserts, because nothing has no revision. The server works out by itself what differs:
+/// the oplog holds only that, and only the indexes of that are touched.
+#[derive(Serialize)]
+struct Statement<'a> {
+    q: Which,
+    u: [Stage<'a>; 1],
+    upsert: bool,
+}
+
+#[derive(Serialize)]
+struct Which {
+    #[serde(rename = "_id")]
+    id: bson::Uuid,
+}
+
+#[derive(Serialize)]
+struct Stage<'a> {
+    #[serde(rename = "$replaceWith")]
+    replacement: Replacement<'a>,
+}
+
+#[derive(Serialize)]
+struct Replacement<'a> {
+    /// The guard, what it lets through, and what fails in its place.
+    #[serde(rename = "$cond")]
+    guarded: (Document, Literal<'a>, Document),
+}
+
+/// Names and texts of merchants mean nothing to the server.
+#[derive(Serialize)]
+struct Literal<'a> {
+    #[serde(rename = "$literal")]
+    payment: Envelope<'a>,
+}
+
+impl<'a> Statement<'a> {
+    fn of(write: &'a Write) -> Self {
+        let guard = doc! { "$eq": ["$revision", signed(write.expected_revision)] };
+        // The name of a type is no number. Its error quotes that name and nothing of the payment.
+        let stale = doc! { "$toInt": { "$type": "$revision" } };
+        let payment = Envelope::of(&write.payment);
+        let replacement = Replacement { guarded: (guard, Literal { payment }, stale) };
+        Self { q: Which { id: binary(write.payment.id.uuid()) }, u: [Stage { replacement }], upsert: true }
+    }
+}
+
+#[async_trait]
+impl PaymentStore for MongoStore {
+    async fn commit(&self, batch: &[Write]) -> Vec<Result<(), WriteError>> {
+        let (database, writes) = (self.database.clone(), batch.to_vec());
+        let work = async move { commit(&database, &writes).await };
+        let lost =
+            |error| batch.iter().map(|_| Err(WriteError::Unknown(StoreError::clone(&error)))).collect();
+        self.threads.run(work).await.unwrap_or_else(lost)
+    }
+
+    async fn load(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let wanted: Vec<Bson> = ids.iter().map(|id| binary(id.uuid()).into()).collect();
+        // All in the first reply, so that no second round is needed.
+        let at_once = u32::try_from(ids.len()).unwrap_or(u32::MAX);
+        let options = FindOptions::builder().projection(doc! { "payment": 1 }).batch_size(at_once);
+        self.find(doc! { "_id": { "$in": wanted } }, options.build()).await
+    }
+
+    async fn list(
+        &self,
+        filter: &PaymentFilter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Vec<Listed>, StoreError> {
+        let index = self.index_for(filter).await?;
+        self.page(listing::of_payments(filter, after, index), limit).await
+    }
+
+    async fn list_with_deliveries(
+        &self,
+        filter: &DeliveryFilter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Vec<Listed>, StoreError> {
+        self.page(listing::of_deliveries(filter, after), limit).await
+    }
+
+    async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError> {
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        // Along a partial index that holds nothing else, so that no document is read.
+        let options = FindOptions::builder()
+            .projection(doc! { "_id": 1 })
+            .sort(doc! { "dueAt": 1 })
+            .limit(signed_limit(limit))
+            .hint(named(DUE));
+        let filter = doc! { "dueAt": { "$lte": now.millis() } };
+        find_all(&self.collection(PAYMENTS), filter, options.build(), read_id).await
+    }
+
+    async fn outbox_due(
+        &self,
+        after: Option<OutboxPlace>,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<DueDelivery>, StoreError> {
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let options = FindOptions::builder()
+            .projection(doc! { "outboxAt": 1, "mode": 1, "merchant": 1, "outboxTo": 1 })
+            .sort(doc! { "outboxAt": 1, "_id": 1 })
+            .limit(signed_limit(limit))
+            .hint(named(OUTBOX));
+        let mut filter = doc! { "outboxAt": { "$lte": now.millis() } };
+        if let Some(OutboxPlace { at, id }) = after {
+            let at_once = doc! { "outboxAt": at.millis(), "_id": { "$gt": binary(id.uuid()) } };
+            let later = doc! { "outboxAt": { "$gt": at.millis() } };
+            filter =
+                doc! { "outboxAt": { "$gte": at.millis(), "$lte": now.millis() }, "$or": [at_once, later] };
+        }
+        find_all(&self.collection(PAYMENTS), filter, options.build(), read_due_delivery).await
+    }
+
+    async fn card_tries(&self, card: &CardFingerprint, now: Timestamp) -> Result<CardTries, StoreError> {
+        let options = FindOptions::builder()
+            .projection(doc! { "payment": 1 })
+            .sort(doc! { "createdAt": -1 })
+            .limit(signed_limit(PAYMENTS_ARE_COUNTED_TO))
+            .max_time(LIST_TIME_OUT)
+            .hint(named(BY_CARD));
+        let since = now.minus_ms(TRIES_ARE_COUNTED_FOR_MS).millis();
+        let filter = doc! { "card": card.as_str(), "createdAt": { "$gt": since } };
+        Ok(CardTries::of(&self.find(filter, options.build()).await?, now))
+    }
+}
+
+impl MongoStore {
+    async fn find(&self, filter: Document, options: FindOptions) -> Result<Vec<Payment>, StoreError> {
+        let payments = self.collection(PAYMENTS);
+        let work =
+            async move { find_all(&payments, filter, options, |found| value_in(found, "payment")).await };
+        self.threads.run(work).await?
+    }
+
+    /// A status among the payments of an amount that few have is looked for in these; an amount that many have, among
+    /// the payments of the status.
+    async fn index_for(&self, filter: &PaymentFilter) -> Result<PaymentIndex, StoreError> {
+        match (PaymentIndex::of(filter), listing::of_amount(filter)) {
+            (PaymentIndex::Amount, Some(of_amount)) => {
+                let payments = self.collection(PAYMENTS);
+                let count = payments.count_documents(of_amount).limit(MANY).max_time(LIST_TIME_OUT);
+                let count = count.hint(named(BY_AMOUNT));
+                let is_rare = within_time(count).await? < MANY;
+                Ok(if is_rare { PaymentIndex::Amount } else { PaymentIndex::Kind })
+            }
+            (index, _) => Ok(index),
+        }
+    }
+
+    async fn page(&self, listing: Listing, limit: usize) -> Result<Vec<Listed>, StoreError> {
+        // To MongoDB a limit of zero means none.
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let options = FindOptions::builder()
+            .projection(doc! { "createdAt": 1, "payment": 1 })
+            .sort(doc! { "createdAt": -1, "_id": -1 })
+            .limit(signed_limit(limit))
+            .max_time(LIST_TIME_OUT)
+            .hint(named(listing.index))
+            .build();
+        let payments = self.collection(PAYMENTS);
+        let work = async move { find_all(&payments, listing.filter, options, read_listed).await };
+        self.threads.run(work).await?
+    }
+}
+
+/// New payments go by `insert`, which the server works through three times as fast, beside those that are replaced.
+async fn commit(database: &Database, writes: &[Write]) -> Vec<Outcome> {
+    let (new, known): (Vec<&Write>, Vec<&Write>) =
+        writes.iter().partition(|write| write.expected_revision == 0);
+    let (new, known) = join(
+        batch::run(database, &new, |new| {
+            batch::insert(PAYMENTS, new.iter().map(|write| Envelope::of(&write.payment)).collect())
+        }),
+        batch::run(database, &known, |known| {
+            batch::update(PAYMENTS, known.iter().map(|write| Statement::of(write)).collect())
+        }),
+    )
+    .await;
+    let (mut new, mut known) = (new.into_iter(), known.into_iter());
+    let missing = || Err(WriteError::Unknown(StoreError::Unavailable("a write has no outcome".into())));
+    let outcome = |write: &Write| if write.expected_revision == 0 { new.next() } else { known.next() };
+    writes.iter().map(outcome).map(|outcome| outcome.unwrap_or_else(missing)).collect()
+}
+
+fn read_due_delivery(found: &RawDocument) -> Result<DueDelivery, StoreError> {
+    let id = read_id(found)?;
+    let text = |field| found.get_str(field).unwrap_or_default();
+    let unreadable = |field| StoreError::Unreadable(format!("the {field} of payment {id}"));
+    let at = found.get_i64("outboxAt").map_err(|_| unreadable("outboxAt"))?;
+    Ok(DueDelivery {
+        place: OutboxPlace { at: Timestamp::from_millis(at), id },
+        receiver: Receiver {
+            mode: Mode::parse(text("mode")).ok_or_else(|| unreadable("mode"))?,
+            merchant: MerchantId::new(text("merchant")),
+            address: text("outboxTo").to_owned(),
+        },
+    })
+}
+
+fn read_listed(found: &RawDocument) -> Result<Listed, StoreError> {
+    Ok(listed(value_in(found, "payment"), place_in(found)?))
+}
+
+/// Where a payment stands in a list: in what is indexed, which is there even if the payment can't be read.
+pub(super) fn place_in(found: &RawDocument) -> Result<Cursor, StoreError> {
+    let created_at = found.get_i64("createdAt").map_err(|_| unknown_word("time of creation"))?;
+    Ok(Cursor { created_at: Timestamp::from_millis(created_at), id: read_id(found)? })
+}
+
+pub(super) fn read_id(found: &RawDocument) -> Result<TransactionId, StoreError> {
+    let binary = found.get_binary("_id").ok();
+    let uuid = binary.and_then(|binary| Uuid::from_slice(binary.bytes).ok());
+    uuid.map(TransactionId::new).ok_or_else(|| StoreError::Unreadable("a payment's id is no UUID".into()))
+}

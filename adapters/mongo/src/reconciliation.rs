@@ -1,0 +1,247 @@
+//! Lines of lists and files with their verdicts, runs, and payments by what others call them.
+
+use async_trait::async_trait;
+use bson::{Bson, Document, RawDocument, doc};
+use chrono::NaiveDate;
+use mongodb::Collection;
+use mongodb::error::Error;
+use mongodb::options::FindOptions;
+use quita_domain::identity::TransactionId;
+use quita_domain::reconciliation::{
+    LineCursor, LineFilter, LineSum, SlipNumber, Source, StoredLine, Verdict,
+};
+use quita_domain::time::Timestamp;
+use quita_ports::{PaidPlace, ReconciliationStore, RunClaim, StoreError, WriteError};
+use serde::Serialize;
+
+use super::failure::{LIST_TIME_OUT, within_time};
+use super::indexes::{
+    BY_DOCUMENT_NUMBER, BY_ID, BY_OUR_NUMBER, BY_VERDICT, LINES, OF_SOURCE, PAID, PAID_AT, PAYMENTS, RUNS,
+    SUMMED, named,
+};
+use super::payments::read_id;
+use super::reading::{binary, find_all, value_in};
+use super::{MongoStore, batch};
+use quita_stored_form::rules::unknown_word;
+use quita_stored_form::{AsDocument, signed, signed_limit, unsigned};
+
+/// A line as it is stored: the indexed fields, and all of it.
+#[derive(Serialize)]
+struct Envelope<'a> {
+    #[serde(rename = "_id")]
+    id: &'a str,
+    source: &'a str,
+    day: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<&'static str>,
+    gross: i64,
+    line: AsDocument<'a, StoredLine>,
+}
+
+/// Puts it in the place of the one with its id.
+#[derive(Serialize)]
+struct Statement<'a> {
+    q: Which<'a>,
+    u: Envelope<'a>,
+    upsert: bool,
+}
+
+#[derive(Serialize)]
+struct Which<'a> {
+    #[serde(rename = "_id")]
+    id: &'a str,
+}
+
+impl<'a> Statement<'a> {
+    fn of(stored: &'a StoredLine) -> Self {
+        let line = &stored.line;
+        let u = Envelope {
+            id: &line.id,
+            source: line.source.as_str(),
+            day: line.day.to_string(),
+            verdict: stored.verdict().map(Verdict::as_str),
+            gross: signed(line.gross.cents()),
+            line: AsDocument(stored),
+        };
+        Self { q: Which { id: &line.id }, u, upsert: true }
+    }
+}
+
+/// A claim as it is stored.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StoredClaim {
+    #[serde(rename = "_id")]
+    id: Document,
+    node: bson::Uuid,
+    lease_until: i64,
+}
+
+#[async_trait]
+impl ReconciliationStore for MongoStore {
+    async fn put_lines(&self, lines: &[StoredLine]) -> Result<(), StoreError> {
+        let command = |part: &[StoredLine]| batch::update(LINES, part.iter().map(Statement::of).collect());
+        for outcome in batch::run(&self.database, lines, command).await {
+            match outcome {
+                // Another node puts the same line there at this moment.
+                Ok(()) | Err(WriteError::Conflict) => {}
+                Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    async fn lines_with_ids(&self, ids: &[String]) -> Result<Vec<StoredLine>, StoreError> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let options = FindOptions::builder().hint(named(BY_ID)).build();
+        find_all(&self.collection(LINES), doc! { "_id": { "$in": ids } }, options, read_line).await
+    }
+
+    async fn lines(
+        &self,
+        filter: &LineFilter,
+        after: Option<&LineCursor>,
+        limit: usize,
+    ) -> Result<Vec<StoredLine>, StoreError> {
+        // To MongoDB a limit of zero means none.
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let (query, index) = of_lines(filter, after);
+        let options = FindOptions::builder()
+            .sort(doc! { "day": 1, "_id": 1 })
+            .limit(signed_limit(limit))
+            .max_time(LIST_TIME_OUT)
+            .hint(named(index));
+        find_all(&self.collection(LINES), query, options.build(), read_line).await
+    }
+
+    async fn line_sums(&self, from: NaiveDate, until: NaiveDate) -> Result<Vec<LineSum>, StoreError> {
+        let lines: Collection<Document> = self.database.collection(LINES);
+        let verdicts: Vec<_> = Verdict::ALL.map(Verdict::as_str).into();
+        let days = doc! { "$gte": from.to_string(), "$lte": until.to_string() };
+        let of_days = doc! { "$match": { "day": days, "verdict": { "$in": verdicts } } };
+        let kind = doc! { "day": "$day", "source": "$source", "verdict": "$verdict" };
+        let sums = doc! { "_id": kind, "count": { "$sum": 1_i64 }, "gross": { "$sum": "$gross" } };
+        let sorted = doc! { "$sort": { "_id.day": 1, "_id.source": 1, "_id.verdict": 1 } };
+        let query = async {
+            let pipeline = [of_days, doc! { "$group": sums }, sorted];
+            let mut cursor = lines.aggregate(pipeline).max_time(LIST_TIME_OUT).hint(named(SUMMED)).await?;
+            let mut found = Vec::new();
+            while cursor.advance().await? {
+                found.push(cursor.deserialize_current()?);
+            }
+            Ok::<Vec<Document>, Error>(found)
+        };
+        within_time(query).await?.iter().map(read_sum).collect()
+    }
+
+    async fn claim_run(&self, claim: &RunClaim) -> Result<bool, StoreError> {
+        let (id, node, lease_until) = (run_of(claim), binary(claim.node), claim.until.millis());
+        let new = StoredClaim { id: id.clone(), node, lease_until };
+        if batch::insert_one(&self.database, RUNS, &new).await? {
+            return Ok(true);
+        }
+        let is_over = doc! { "leaseUntil": { "$lte": claim.now.millis() } };
+        let free = doc! { "_id": id, "finishedAt": Bson::Null, "$or": [is_over, { "node": node }] };
+        let change = doc! { "$set": { "node": node, "leaseUntil": lease_until } };
+        let claimed = within_time(self.collection(RUNS).update_one(free, change)).await?;
+        Ok(claimed.matched_count == 1)
+    }
+
+    async fn finish_run(&self, claim: &RunClaim) -> Result<(), StoreError> {
+        let own = doc! { "_id": run_of(claim), "node": binary(claim.node), "finishedAt": Bson::Null };
+        let change = doc! { "$set": { "finishedAt": claim.now.millis() } };
+        within_time(self.collection(RUNS).update_one(own, change)).await.map(drop)
+    }
+
+    async fn payments_numbered(
+        &self,
+        number: &SlipNumber,
+        limit: usize,
+    ) -> Result<Vec<TransactionId>, StoreError> {
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let (field, index) = match number {
+            SlipNumber::Ours(_) => ("ourNumber", BY_OUR_NUMBER),
+            SlipNumber::Document(_) => ("documentNumber", BY_DOCUMENT_NUMBER),
+        };
+        let options = FindOptions::builder()
+            .projection(doc! { "_id": 1 })
+            .limit(signed_limit(limit))
+            .hint(named(index));
+        find_all(&self.collection(PAYMENTS), doc! { field: number.as_str() }, options.build(), read_id).await
+    }
+
+    async fn paid_between(
+        &self,
+        (from, until): (Timestamp, Timestamp),
+        after: Option<PaidPlace>,
+        limit: usize,
+    ) -> Result<Vec<PaidPlace>, StoreError> {
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let options = FindOptions::builder()
+            .projection(doc! { "_id": 1, PAID_AT: 1 })
+            .sort(doc! { PAID_AT: 1, "_id": 1 })
+            .limit(signed_limit(limit))
+            .hint(named(PAID));
+        let mut query = doc! { PAID_AT: { "$gte": from.millis(), "$lt": until.millis() } };
+        if let Some(PaidPlace { at, id }) = after {
+            let at_once = doc! { PAID_AT: at.millis(), "_id": { "$gt": binary(id.uuid()) } };
+            let later = doc! { PAID_AT: { "$gt": at.millis() } };
+            query.insert(PAID_AT, doc! { "$gte": from.max(at).millis(), "$lt": until.millis() });
+            query.insert("$or", vec![at_once, later]);
+        }
+        find_all(&self.collection(PAYMENTS), query, options.build(), read_paid).await
+    }
+}
+
+fn run_of(claim: &RunClaim) -> Document {
+    doc! { "source": claim.source.as_str(), "day": claim.day.to_string() }
+}
+
+fn of_lines(filter: &LineFilter, after: Option<&LineCursor>) -> (Document, &'static str) {
+    let mut query = doc! { "source": filter.source.as_str() };
+    if let Some(verdict) = filter.verdict {
+        query.insert("verdict", verdict.as_str());
+    }
+    let mut from = filter.from;
+    if let Some(LineCursor { day, id }) = after {
+        from = from.max(*day);
+        let day = day.to_string();
+        let at_once = doc! { "day": &day, "_id": { "$gt": id } };
+        query.insert("$or", vec![at_once, doc! { "day": { "$gt": day } }]);
+    }
+    query.insert("day", doc! { "$gte": from.to_string(), "$lte": filter.until.to_string() });
+    (query, if filter.verdict.is_some() { BY_VERDICT } else { OF_SOURCE })
+}
+
+fn read_line(found: &RawDocument) -> Result<StoredLine, StoreError> {
+    value_in(found, "line")
+}
+
+fn read_paid(found: &RawDocument) -> Result<PaidPlace, StoreError> {
+    let id = read_id(found)?;
+    let unreadable = || StoreError::Unreadable(format!("the paidAt of payment {id}"));
+    let state = found.get_document("payment").and_then(|payment| payment.get_document("state"));
+    let at = state.and_then(|state| state.get_i64("paidAt")).map_err(|_| unreadable())?;
+    Ok(PaidPlace { at: Timestamp::from_millis(at), id })
+}
+
+fn read_sum(found: &Document) -> Result<LineSum, StoreError> {
+    let wrong = |_| unknown_word("sum");
+    let kind = found.get_document("_id").map_err(wrong)?;
+    let text = |field| kind.get_str(field).map_err(wrong);
+    Ok(LineSum {
+        day: text("day")?.parse().map_err(|_| unknown_word("day"))?,
+        source: Source::stored(text("source")?),
+        verdict: Verdict::parse(text("verdict")?).ok_or_else(|| unknown_word("verdict"))?,
+        count: unsigned(found.get_i64("count").map_err(wrong)?),
+        gross_cents: unsigned(found.get_i64("gross").map_err(wrong)?),
+    })
+}

@@ -1,0 +1,124 @@
+//! Which secret key the store works with, and everything that is sealed.
+
+use async_trait::async_trait;
+use bson::{Document, doc};
+use mongodb::options::FindOptions;
+use quita_domain::access::Application;
+use quita_domain::secret_key::{KeyRecord, SealedSecret};
+use quita_ports::{ApplicationPlace, SecretKeyStore, StoreError};
+use serde::Serialize;
+
+use super::access::application_id;
+use super::failure::within_time;
+use super::indexes::{APPLICATIONS, BY_ID, SECRET_KEYS, named};
+use super::reading::{find_all, value_in};
+use super::{MongoStore, batch};
+use quita_stored_form::{AsDocument, signed_limit};
+
+/// The id of the one record.
+const ID: &str = "record";
+
+/// The id of the key of the audit log.
+const AUDIT_KEY: &str = "audit";
+
+/// That key as it is stored.
+#[derive(Serialize)]
+struct StoredAuditKey<'a> {
+    #[serde(rename = "_id")]
+    id: &'a str,
+    sealed: AsDocument<'a, SealedSecret>,
+}
+
+/// The record as it is stored.
+#[derive(Serialize)]
+struct StoredRecord<'a> {
+    #[serde(rename = "_id")]
+    id: &'a str,
+    revision: i64,
+    record: AsDocument<'a, KeyRecord>,
+}
+
+#[async_trait]
+impl SecretKeyStore for MongoStore {
+    async fn key_record(&self) -> Result<Option<KeyRecord>, StoreError> {
+        Ok(self.find_record().await?.map(|(record, _)| record))
+    }
+
+    async fn replace_key_record(
+        &self,
+        before: Option<&KeyRecord>,
+        after: &KeyRecord,
+    ) -> Result<bool, StoreError> {
+        let Some(before) = before else {
+            let first = StoredRecord { id: ID, revision: 1, record: AsDocument(after) };
+            return batch::insert_one(&self.database, SECRET_KEYS, &first).await;
+        };
+        let found = self.find_record().await?;
+        let Some((_, revision)) = found.filter(|(record, _)| record == before) else { return Ok(false) };
+        let next = StoredRecord { id: ID, revision: revision.saturating_add(1), record: AsDocument(after) };
+        let next = bson::serialize_to_raw_document_buf(&next);
+        let next =
+            next.map_err(|_| StoreError::Unreadable("the record of secret keys can't be encoded".into()))?;
+        let guard = doc! { "_id": ID, "revision": revision };
+        let replaced = within_time(self.collection(SECRET_KEYS).replace_one(guard, next)).await?;
+        Ok(replaced.matched_count == 1)
+    }
+
+    async fn audit_key(&self) -> Result<Option<SealedSecret>, StoreError> {
+        let found = within_time(self.collection(SECRET_KEYS).find_one(doc! { "_id": AUDIT_KEY })).await?;
+        found.map(|found| value_in(&found, "sealed")).transpose()
+    }
+
+    async fn replace_audit_key(
+        &self,
+        before: Option<&SealedSecret>,
+        after: &SealedSecret,
+    ) -> Result<bool, StoreError> {
+        let next = StoredAuditKey { id: AUDIT_KEY, sealed: AsDocument(after) };
+        let Some(before) = before else {
+            return batch::insert_one(&self.database, SECRET_KEYS, &next).await;
+        };
+        let next = bson::serialize_to_raw_document_buf(&next);
+        let next =
+            next.map_err(|_| StoreError::Unreadable("the key of the audit log can't be encoded".into()))?;
+        // No two ways of sealing give the same text: each has a nonce of its own.
+        let guard =
+            doc! { "_id": AUDIT_KEY, "sealed.text": &before.text, "sealed.key": before.key.to_string() };
+        let replaced = within_time(self.collection(SECRET_KEYS).replace_one(guard, next)).await?;
+        Ok(replaced.matched_count == 1)
+    }
+
+    async fn applications_after(
+        &self,
+        after: Option<&ApplicationPlace>,
+        limit: usize,
+    ) -> Result<Vec<Application>, StoreError> {
+        // To MongoDB a limit of zero means none.
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let after = after.map(|(merchant, name)| doc! { "_id": { "$gt": application_id(merchant, name) } });
+        let options = FindOptions::builder().sort(doc! { "_id": 1 }).limit(signed_limit(limit));
+        let options = options.hint(named(BY_ID)).build();
+        let read = |found: &_| value_in(found, "application");
+        find_all(&self.collection(APPLICATIONS), after.unwrap_or_default(), options, read).await
+    }
+
+    /// The server overwrites when it likes, and its oplog and journal keep what was written for a while.
+    async fn forget_replaced(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+impl MongoStore {
+    /// The record and the guard of its next write.
+    async fn find_record(&self) -> Result<Option<(KeyRecord, i64)>, StoreError> {
+        let id: Document = doc! { "_id": ID };
+        let Some(found) = within_time(self.collection(SECRET_KEYS).find_one(id)).await? else {
+            return Ok(None);
+        };
+        let unguarded = |_| StoreError::Unreadable("the record of secret keys has no revision".into());
+        let revision = found.get_i64("revision").map_err(unguarded)?;
+        Ok(Some((value_in(&found, "record")?, revision)))
+    }
+}

@@ -1,0 +1,151 @@
+//! Traces, to a collector: OTLP over HTTP, in protobuf.
+//!
+//! Spans that are over wait in a bounded queue for a thread of their own, which sends them in batches. A collector that
+//! is slow or away costs spans, never time: what there is no room for, and what could not be sent, is lost, counted,
+//! and logged once a minute.
+
+mod collector;
+mod counted;
+mod span_data;
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use opentelemetry::InstrumentationScope;
+use opentelemetry_otlp::{RetryPolicy, SpanExporter, WithExportConfig, WithHttpConfig};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::trace::{
+    BatchConfigBuilder, BatchSpanProcessor, IdGenerator, RandomIdGenerator, SpanProcessor,
+};
+use quita_ports::trace::{EndedSpan, SpanId, TraceId, TraceShare, Tracer};
+use thiserror::Error;
+use url::Url;
+use uuid::Uuid;
+
+pub use counted::Fate;
+
+use collector::Collector;
+use counted::{Counted, Queue};
+
+/// Where a collector takes traces, below its address.
+const PATH: &str = "v1/traces";
+
+/// Spans that may wait to be sent, and be under way.
+const QUEUE: usize = 8_192;
+
+/// Spans of one request, and how long they are gathered at most.
+const BATCH: usize = 512;
+const GATHERED_FOR: Duration = Duration::from_secs(1);
+
+/// How long a request may take.
+const TIME_OUT: Duration = Duration::from_secs(5);
+
+/// How long the last spans may take when the service stops.
+const FLUSH_WITHIN: Duration = Duration::from_secs(2);
+
+/// The exporter can't be made of these settings.
+#[derive(Debug, Error)]
+#[error("traces can't be exported: {0}")]
+pub struct OtlpError(String);
+
+/// Sends spans to a collector.
+pub struct OtlpTracer {
+    share: TraceShare,
+    ids: RandomIdGenerator,
+    scope: InstrumentationScope,
+    queue: Arc<Queue>,
+    processor: BatchSpanProcessor,
+}
+
+impl OtlpTracer {
+    /// Starts to send this share of the traces to the collector at this address; tells the fate of every span.
+    ///
+    /// # Errors
+    /// When the address, or one of the standard `OTEL_…` variables, is nothing that the exporter understands.
+    pub fn start(
+        endpoint: &Url,
+        share: TraceShare,
+        version: &'static str,
+        tell: impl Fn(Fate, usize) + Send + Sync + 'static,
+    ) -> Result<Self, OtlpError> {
+        let exporter = SpanExporter::builder()
+            .with_http()
+            .with_http_client(Collector::new(TIME_OUT))
+            .with_endpoint(address(endpoint))
+            .with_timeout(TIME_OUT)
+            .with_retry_policy(RetryPolicy::disabled())
+            .build()
+            .map_err(|error| OtlpError(error.to_string()))?;
+        let queue = Arc::new(Queue::new(QUEUE, tell));
+        let batches = BatchConfigBuilder::default()
+            .with_max_queue_size(QUEUE)
+            .with_max_export_batch_size(BATCH)
+            .with_scheduled_delay(GATHERED_FOR)
+            .build();
+        let mut processor = BatchSpanProcessor::new(Counted::new(exporter, Arc::clone(&queue)), batches);
+        let attribute = |name, value: String| opentelemetry::KeyValue::new(name, value);
+        let resource = Resource::builder()
+            .with_service_name("quita")
+            .with_attribute(attribute("service.version", version.into()))
+            .with_attribute(attribute("service.instance.id", Uuid::now_v7().to_string()))
+            .build();
+        processor.set_resource(&resource);
+        let scope = InstrumentationScope::builder("quita").with_version(version).build();
+        Ok(Self { share, ids: RandomIdGenerator::default(), scope, queue, processor })
+    }
+
+    /// Sends what waits, and stops. Blocks its thread for two seconds at most; what was not sent by then is lost.
+    pub fn stop(&self) {
+        // What goes wrong is lost spans, and those are reported.
+        let flushed = self.processor.shutdown_with_timeout(FLUSH_WITHIN);
+        self.queue.close(flushed.is_ok());
+    }
+}
+
+impl Tracer for OtlpTracer {
+    fn fresh_trace(&self) -> TraceId {
+        span_data::trace_id(self.ids.new_trace_id())
+    }
+
+    fn takes(&self, trace: TraceId) -> bool {
+        self.share.takes(trace)
+    }
+
+    fn fresh_span(&self) -> SpanId {
+        span_data::span_id(self.ids.new_span_id())
+    }
+
+    #[allow(clippy::disallowed_methods, reason = "this is the port's one real implementation")]
+    fn now(&self) -> SystemTime {
+        SystemTime::now()
+    }
+
+    fn ended(&self, span: EndedSpan) {
+        if self.queue.has_room() {
+            self.processor.on_end(span_data::of(span, &self.scope));
+        }
+    }
+}
+
+/// The address that traces are posted to. One that names the path already is taken as it is.
+fn address(endpoint: &Url) -> String {
+    let base = endpoint.as_str().trim_end_matches('/');
+    if base.ends_with(PATH) { base.to_owned() } else { format!("{base}/{PATH}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn traces_go_below_the_collectors_address() {
+        for (endpoint, expected) in [
+            ("http://127.0.0.1:4318", "http://127.0.0.1:4318/v1/traces"),
+            ("http://127.0.0.1:4318/", "http://127.0.0.1:4318/v1/traces"),
+            ("https://collector.example/otlp", "https://collector.example/otlp/v1/traces"),
+            ("https://collector.example/v1/traces", "https://collector.example/v1/traces"),
+        ] {
+            assert_eq!(address(&Url::parse(endpoint).unwrap()), expected);
+        }
+    }
+}

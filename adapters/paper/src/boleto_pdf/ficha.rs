@@ -1,0 +1,132 @@
+//! The ficha de compensação: what the bank reads, in the order of FEBRABAN's model.
+
+use super::cells::{
+    self, LABEL, STRONG_RIGHT, VALUE, VALUE_RIGHT, barcode, header, labelled_frame, party, room, row, style,
+};
+use super::{LEFT_UM, WIDTH_UM};
+use crate::brazilian::{day, reais};
+use crate::fitting::wrap;
+use crate::helvetica::Font;
+use crate::sheet::{Align, Area, Sheet, TextStyle};
+use crate::slip::BoletoSlip;
+
+const TOP_UM: i64 = 191_000;
+const ROW_UM: i64 = 7_000;
+/// Width of the column with due date and amounts.
+const RIGHT_UM: i64 = 50_000;
+const MAIN_UM: i64 = WIDTH_UM - RIGHT_UM;
+/// The bars end 10 mm above the edge of the page: beyond a printer's margin, their centre at 16.5 mm.
+const BARCODE_TOP_UM: i64 = 274_000;
+const MOST_INSTRUCTION_LINES: usize = 5;
+
+/// Draws the ficha at the foot of the page.
+pub(super) fn draw(sheet: &mut Sheet, slip: &BoletoSlip) {
+    // Digits 3.5 mm high; the model asks for 3.5 to 4.5 mm.
+    header(sheet, TOP_UM, slip, style(Font::Bold, 4_900, Align::Right), &slip.line_formatted);
+    let mut top_um = TOP_UM + 9_500;
+    let due_date = day(slip.due_date);
+    split_row(
+        sheet,
+        top_um,
+        ("Local de pagamento", VALUE, &slip.payment_place),
+        ("Vencimento", STRONG_RIGHT, &due_date),
+    );
+    top_um += ROW_UM;
+    beneficiary(sheet, top_um, slip);
+    top_um += 11_500;
+    document(sheet, top_um, slip);
+    top_um += ROW_UM;
+    amounts(sheet, top_um, slip);
+    top_um += ROW_UM;
+    instructions(sheet, top_um, slip);
+    top_um += 3 * ROW_UM;
+    payer(sheet, top_um, slip);
+    barcode(sheet, BARCODE_TOP_UM, slip);
+    let foot = Area {
+        left_um: LEFT_UM + MAIN_UM - 20_000,
+        top_um: 271_000,
+        width_um: RIGHT_UM + 20_000,
+        height_um: 3_000,
+    };
+    sheet.text(
+        room(foot, 2_400),
+        TextStyle { align: Align::Right, ..LABEL },
+        "Autenticação mecânica – Ficha de compensação",
+    );
+}
+
+/// A wide cell and one of the right column.
+fn split_row(sheet: &mut Sheet, top_um: i64, main: (&str, TextStyle, &str), right: (&str, TextStyle, &str)) {
+    let cells = [(MAIN_UM, main.0, main.1, main.2), (RIGHT_UM, right.0, right.1, right.2)];
+    row(sheet, LEFT_UM, top_um, ROW_UM, &cells);
+}
+
+fn beneficiary(sheet: &mut Sheet, top_um: i64, slip: &BoletoSlip) {
+    let height_um = 11_500;
+    let area = Area { left_um: LEFT_UM, top_um, width_um: MAIN_UM, height_um };
+    party(sheet, area, "Beneficiário", &slip.beneficiary, 1);
+    let cells =
+        [(RIGHT_UM, "Agência / código do beneficiário", VALUE_RIGHT, slip.agency_and_account.as_str())];
+    row(sheet, area.right_um(), top_um, height_um, &cells);
+}
+
+fn document(sheet: &mut Sheet, top_um: i64, slip: &BoletoSlip) {
+    let (made, processed) = (day(slip.document_date), day(slip.processing_date));
+    let cells = [
+        (28_000, "Data do documento", VALUE, made.as_str()),
+        (42_000, "Nº do documento", VALUE, slip.document_number.as_str()),
+        (20_000, "Espécie doc.", VALUE, slip.document_kind.as_str()),
+        (16_000, "Aceite", VALUE, "N"),
+        (34_000, "Data do processamento", VALUE, processed.as_str()),
+        (RIGHT_UM, "Nosso número", VALUE_RIGHT, slip.our_number.as_str()),
+    ];
+    row(sheet, LEFT_UM, top_um, ROW_UM, &cells);
+}
+
+fn amounts(sheet: &mut Sheet, top_um: i64, slip: &BoletoSlip) {
+    let amount = reais(slip.amount_cents);
+    let cells = [
+        (28_000, "Uso do banco", VALUE, ""),
+        (20_000, "Carteira", VALUE, slip.portfolio.as_str()),
+        (16_000, "Espécie", VALUE, "R$"),
+        (38_000, "Quantidade", VALUE, ""),
+        (38_000, "Valor", VALUE, ""),
+        (RIGHT_UM, "(=) Valor do documento", STRONG_RIGHT, amount.as_str()),
+    ];
+    row(sheet, LEFT_UM, top_um, ROW_UM, &cells);
+}
+
+fn instructions(sheet: &mut Sheet, top_um: i64, slip: &BoletoSlip) {
+    let area = Area { left_um: LEFT_UM, top_um, width_um: MAIN_UM, height_um: 3 * ROW_UM };
+    if slip.is_test {
+        cells::worthless_mark(sheet, Area { height_um: 14_500, ..area });
+    }
+    labelled_frame(sheet, area, "Instruções (texto de responsabilidade do beneficiário)");
+    let look = TextStyle { size_um: 2_800, ..VALUE };
+    for (line, down_um) in lines_of(slip, look, area).iter().zip((6_000..).step_by(3_400)) {
+        sheet.text(room(area, down_um), look, line);
+    }
+    let right = ["(-) Desconto / abatimento", "(+) Mora / multa", "(=) Valor cobrado"];
+    for (label, down) in right.into_iter().zip([0, ROW_UM, 2 * ROW_UM]) {
+        row(sheet, area.right_um(), top_um + down, ROW_UM, &[(RIGHT_UM, label, VALUE_RIGHT, "")]);
+    }
+}
+
+/// The instructions broken into the lines there is room for.
+fn lines_of(slip: &BoletoSlip, look: TextStyle, area: Area) -> Vec<String> {
+    let room_um = room(area, 0).width_um;
+    let mut lines: Vec<String> = slip
+        .instructions
+        .iter()
+        .flat_map(|text| wrap(text, look.font, look.size_um, room_um, MOST_INSTRUCTION_LINES))
+        .collect();
+    lines.truncate(MOST_INSTRUCTION_LINES);
+    lines
+}
+
+fn payer(sheet: &mut Sheet, top_um: i64, slip: &BoletoSlip) {
+    let area = Area { left_um: LEFT_UM, top_um, width_um: WIDTH_UM, height_um: 16_500 };
+    party(sheet, area, "Pagador", &slip.payer, 2);
+    let foot = Area { width_um: 60_000, ..area };
+    sheet.text(room(foot, 15_900), LABEL, "Sacador / avalista (beneficiário final)");
+}

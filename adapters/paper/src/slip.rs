@@ -1,0 +1,57 @@
+//! What stands on a boleto, as the words and numbers that are printed.
+
+use chrono::NaiveDate;
+
+use crate::itf::ItfBarcode;
+
+/// Everything a boleto shows. Texts are printed as they are, cut where they do not fit.
+#[derive(Debug, Clone)]
+pub struct BoletoSlip {
+    /// Bank code with its digit, as in `001-9`.
+    pub bank_code: String,
+    /// Name of the bank, in place of its logo.
+    pub bank_name: String,
+    /// Linha digitável with its dots and spaces.
+    pub line_formatted: String,
+    /// Bars of the 44 digits.
+    pub barcode: ItfBarcode,
+    /// Who is paid.
+    pub beneficiary: Party,
+    /// Agência and code of the beneficiary, as in `0057 / 12345-7`.
+    pub agency_and_account: String,
+    /// Nosso número as the bank prints it.
+    pub our_number: String,
+    /// The beneficiary's own number of the document.
+    pub document_number: String,
+    /// Espécie do documento, as in `DM`.
+    pub document_kind: String,
+    /// When the document was made.
+    pub document_date: NaiveDate,
+    /// When the slip was made.
+    pub processing_date: NaiveDate,
+    /// Vencimento.
+    pub due_date: NaiveDate,
+    /// Carteira.
+    pub portfolio: String,
+    /// Valor do documento in cents.
+    pub amount_cents: i64,
+    /// Where it can be paid.
+    pub payment_place: String,
+    /// What the cashier is told: amounts and dates, not percentages. At most six lines are printed.
+    pub instructions: Vec<String>,
+    /// Who pays.
+    pub payer: Party,
+    /// A slip that no bank knows is marked as worthless on both parts.
+    pub is_test: bool,
+}
+
+/// A person or company on a slip.
+#[derive(Debug, Clone)]
+pub struct Party {
+    /// Full name.
+    pub name: String,
+    /// CPF or CNPJ with its punctuation, with the word before it, as in `CNPJ 00.000.000/0001-91`.
+    pub document_formatted: String,
+    /// Address, one entry per printed line.
+    pub address: Vec<String>,
+}

@@ -1,0 +1,113 @@
+//! Values as BSON documents.
+//!
+//! A payment is a large tree of tagged enums: each crate that encodes it by serde's generics compiles all of that again.
+//! So it is compiled once, here, behind functions that are not generic.
+
+use bson::RawDocumentBuf;
+use quita_domain::access::{ApiKey, Application};
+use quita_domain::acquiring::Notice;
+use quita_domain::control::{Node, RouteControl};
+use quita_domain::exception::Exception;
+use quita_domain::payment::Payment;
+use quita_domain::people::{MerchantPolicy, Operator, Session, User};
+use quita_domain::reconciliation::StoredLine;
+use quita_domain::routing::PastPayment;
+use quita_domain::secret_key::{KeyRecord, SealedSecret};
+use quita_ports::StoreError;
+use serde::de::DeserializeOwned;
+use serde::ser::Error as _;
+use serde::{Serialize, Serializer};
+
+/// A value that a store can keep.
+pub trait ToDocument {
+    /// Returns the value as a document.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreadable`] if it holds a number that BSON has no room for.
+    fn to_document(&self) -> Result<RawDocumentBuf, StoreError>;
+}
+
+/// A value that a store gives back.
+pub trait FromDocument: Sized {
+    /// Reads a document. The error names `what` and never shows stored values.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreadable`] if the document is no such value.
+    fn from_document(bytes: &[u8], what: &str) -> Result<Self, StoreError>;
+}
+
+macro_rules! to_document {
+    ($($value:ty),* $(,)?) => { $(
+        impl ToDocument for $value {
+            fn to_document(&self) -> Result<RawDocumentBuf, StoreError> {
+                bson::serialize_to_raw_document_buf(self)
+                    .map_err(|error| StoreError::Unreadable(format!("can't be encoded: {error}")))
+            }
+        }
+    )* };
+}
+
+macro_rules! from_document {
+    ($($value:ty),* $(,)?) => { $(
+        impl FromDocument for $value {
+            fn from_document(bytes: &[u8], what: &str) -> Result<Self, StoreError> {
+                from_bytes(bytes, what)
+            }
+        }
+    )* };
+}
+
+to_document!(
+    ApiKey,
+    Application,
+    Exception,
+    KeyRecord,
+    MerchantPolicy,
+    Node,
+    Notice,
+    Operator,
+    Payment,
+    RouteControl,
+    SealedSecret,
+    Session,
+    StoredLine,
+    User,
+);
+from_document!(
+    ApiKey,
+    Application,
+    Exception,
+    KeyRecord,
+    MerchantPolicy,
+    Node,
+    Notice,
+    Operator,
+    PastPayment,
+    Payment,
+    RouteControl,
+    SealedSecret,
+    Session,
+    StoredLine,
+    User,
+);
+
+/// Reads a document of a store's own, as [`FromDocument::from_document`] does.
+///
+/// # Errors
+/// [`StoreError::Unreadable`] if the document is no such value.
+pub fn from_bytes<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T, StoreError> {
+    bson::deserialize_from_slice(bytes).map_err(|error: bson::error::Error| {
+        let place = error.key.map(|key| format!(" at `{key}`")).unwrap_or_default();
+        StoreError::Unreadable(format!("{what} can't be decoded{place}"))
+    })
+}
+
+/// A value as one field of a larger document.
+#[derive(Debug, Clone, Copy)]
+pub struct AsDocument<'a, T>(pub &'a T);
+
+impl<T: ToDocument> Serialize for AsDocument<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.to_document().map_err(S::Error::custom)?.serialize(serializer)
+    }
+}

@@ -1,0 +1,91 @@
+//! What the stores index of a payment, computed in one place for both.
+
+use quita_domain::delivery::DeliveryState;
+use quita_domain::payment::Payment;
+use quita_domain::reconciliation::{SlipNumber, slip_numbers_of};
+use uuid::Uuid;
+
+use crate::signed;
+
+/// The indexed fields of a payment. Times are milliseconds since the Unix epoch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PaymentRow<'a> {
+    /// Its id.
+    pub id: Uuid,
+    /// The guard of the next write.
+    pub revision: i64,
+    /// Which write made it what it is.
+    pub last_op: Uuid,
+    /// Whose it is.
+    pub merchant: &'a str,
+    /// `test` or `live`.
+    pub mode: &'static str,
+    /// `PIX`, `BOLETO` or `CREDIT_CARD`.
+    pub method: &'static str,
+    /// The payer's CPF or CNPJ, bare; absent once the payer was erased, so that nobody finds it.
+    pub document: Option<&'a str>,
+    /// The payer's e-mail address as it was sent; absent once the payer was erased.
+    pub email: Option<&'a str>,
+    /// The merchant's own id.
+    pub external_reference: Option<&'a str>,
+    /// Tells by which card it is to be paid; removed when tries of it count no more.
+    pub card: Option<&'a str>,
+    /// When it was created.
+    pub created_at: i64,
+    /// What was asked for, in cents.
+    pub amount: i64,
+    /// What it is now. This and what follows may change; what stands above never does, but for the guard, and when the payer
+    /// is erased.
+    pub status: &'static str,
+    /// When it was paid first.
+    pub paid_at: Option<i64>,
+    /// When the timer must look at it.
+    pub due_at: Option<i64>,
+    /// When its next delivery may be tried.
+    pub outbox_at: Option<i64>,
+    /// Where that goes; see [`quita_domain::delivery::address_of`].
+    pub outbox_to: Option<String>,
+    /// The states that its deliveries are in, each once.
+    pub delivery_states: Vec<DeliveryState>,
+    /// The bank's number of a boleto, bare.
+    pub our_number: Option<SlipNumber>,
+    /// Since when it rests, and its payer may be erased some day.
+    pub rests_since: Option<i64>,
+    /// What the slip shows as the beneficiary's number, bare. Changes only with the merchant's own id.
+    pub document_number: Option<SlipNumber>,
+}
+
+impl<'a> PaymentRow<'a> {
+    /// The row of a payment.
+    pub fn of(payment: &'a Payment) -> Self {
+        let (owner, order) = (&payment.owner, &payment.order);
+        let is_held = |state: &DeliveryState| payment.outbox.iter().any(|delivery| delivery.state == *state);
+        let outbox_at = payment.outbox_at();
+        let (our_number, document_number) = slip_numbers_of(payment);
+        let outbox_to = outbox_at.and_then(|_| payment.receiver()).map(|receiver| receiver.address);
+        let payer = (!payment.is_erased()).then_some(&order.payer);
+        Self {
+            id: payment.id.uuid(),
+            revision: signed(payment.revision),
+            last_op: payment.last_op,
+            merchant: owner.merchant.as_str(),
+            mode: owner.mode.as_str(),
+            method: order.method.as_str(),
+            document: payer.map(|payer| payer.document.as_str()),
+            email: payer.map(|payer| payer.email.as_str()),
+            external_reference: order.external_reference.as_deref(),
+            card: payment.card_fingerprint.as_ref().map(|card| card.as_str()),
+            created_at: payment.created_at.millis(),
+            amount: signed(order.amount.cents()),
+            status: payment.status().as_str(),
+            paid_at: payment.state.paid_at.map(|at| at.millis()),
+            due_at: payment.due_at().map(|at| at.millis()),
+            outbox_at: outbox_at.map(|at| at.millis()),
+            outbox_to,
+            delivery_states: DeliveryState::ALL.into_iter().filter(is_held).collect(),
+            our_number,
+            rests_since: payment.rests_since().map(|at| at.millis()),
+            document_number,
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! What both stores keep to, said once.
+
+use quita_domain::figures::PAID_WITHIN_MS;
+use quita_domain::time::DAY_MS;
+use quita_ports::StoreError;
+use uuid::Uuid;
+
+use crate::VERSION;
+
+/// How long a finished notice is kept, so that a repetition of it is known.
+pub const KEEP_FINISHED_MS: u64 = 30 * DAY_MS;
+
+/// How long a node is kept that is no longer seen.
+pub const KEEP_UNSEEN_NODE_MS: u64 = DAY_MS;
+
+/// The class of a time from creation to payment.
+pub fn paid_within(ms: u64) -> u8 {
+    u8::try_from(PAID_WITHIN_MS.partition_point(|bound| *bound < ms)).unwrap_or(u8::MAX)
+}
+
+/// The store was made by a version that stores in another form. A form from before they were numbered has no number.
+pub fn other_form(found: Option<i64>) -> StoreError {
+    let found = found.map_or_else(|| String::from("no number"), |number| format!("number {number}"));
+    StoreError::Unreadable(format!(
+        "its stored form has {found}, and this version of Quita reads only number {VERSION}. Nothing was released yet, so \
+         nothing is migrated: move it away and start with an empty store, or run the version that made it"
+    ))
+}
+
+/// A payment has a method or a status that this version does not know.
+pub fn unknown_word(field: &str) -> StoreError {
+    StoreError::Unreadable(format!("a payment has an unknown {field}"))
+}
+
+/// A new audit entry has the id of another one. Its random id makes that a defect of its maker.
+pub fn entry_exists(id: Uuid) -> StoreError {
+    StoreError::Unavailable(format!("there is another audit entry with the id {id} already"))
+}
+
+/// A new key has the id of another one. Its random id makes that a defect of its maker.
+pub fn key_exists(id: &str) -> StoreError {
+    StoreError::Unavailable(format!("there is an API key with the id {id} already"))
+}

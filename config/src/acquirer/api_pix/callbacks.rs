@@ -1,0 +1,79 @@
+//! The address to which the bank calls back, and whether it is told so by this service.
+
+use actix_http::header::{HeaderName, HeaderValue};
+use quita_acquirers::api_pix::dialect::Dialect;
+use quita_acquirers::api_pix::settings::Registration;
+use quita_domain::secret::Secret;
+
+use super::super::table::AcquirerTable;
+use super::super::{Surroundings, number};
+
+/// The address to which the bank calls back, but for what follows from the secret key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallbackConfig {
+    /// Whether this service registers it.
+    pub registration: Registration,
+    /// Another number, another address.
+    pub epoch: u32,
+    /// What follows the token in it, as this bank wants it.
+    pub suffix: String,
+    /// Sent with the registration alone.
+    pub headers: Vec<(String, String)>,
+}
+
+/// Tokens that authenticate the callbacks of one bank.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallbackTokens {
+    /// The one that the bank is told.
+    pub now: Secret<String>,
+    /// Those of other secret keys, which the bank may have been told before.
+    pub others: Vec<Secret<String>>,
+}
+
+impl CallbackConfig {
+    pub(super) fn read(
+        table: &mut AcquirerTable<'_>,
+        surroundings: &Surroundings<'_>,
+        dialect: &Dialect,
+    ) -> Self {
+        let is_https = surroundings.public_url.is_some_and(|url| url.scheme() == "https");
+        let registration = table.optional("webhook", "register, replace, off", |text| match text {
+            "register" => Some(Registration::Register),
+            "replace" => Some(Registration::Replace),
+            "off" => Some(Registration::Off),
+            _ => None,
+        });
+        if matches!(registration, Some(Registration::Register | Registration::Replace)) && !is_https {
+            table.refuse(
+                "webhook",
+                "a bank calls back at https alone; set an https public-url, or webhook = \"off\"",
+            );
+        }
+        let default = if is_https { Registration::Register } else { Registration::Off };
+        let epoch = table.optional("notification-epoch", "1 to 4294967295", |text| number(text, 1, u32::MAX));
+        let suffix =
+            table.optional("webhook-suffix", "what follows the token: visible ASCII characters", |text| {
+                text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#').then(|| text.to_owned())
+            });
+        let suffix = suffix.or_else(|| dialect.webhook_suffix.clone()).unwrap_or_default();
+        let mut headers: Vec<_> = table.texts("webhook-headers");
+        for (name, value) in &headers {
+            if HeaderName::try_from(name.as_str()).is_err() || HeaderValue::try_from(value).is_err() {
+                table.refuse(&format!("webhook-headers.{name}"), "it is no header");
+            }
+        }
+        let is_own = |name: &str, own: &[(String, String)]| {
+            own.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
+        };
+        let of_dialect = dialect.webhook_headers.iter().filter(|(name, _)| !is_own(name, &headers));
+        let of_dialect: Vec<_> = of_dialect.map(|(name, value)| (name.clone(), value.clone())).collect();
+        headers.retain(|(_, value)| !value.is_empty());
+        headers.extend(of_dialect);
+        Self { registration: registration.unwrap_or(default), epoch: epoch.unwrap_or(1), suffix, headers }
+    }
+
+    /// The whole address, as the bank wants it.
+    pub fn address(&self, token: &Secret<String>, notifications: &str) -> String {
+        format!("{notifications}/{}{}", token.expose(), self.suffix)
+    }
+}

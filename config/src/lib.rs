@@ -1,0 +1,366 @@
+//! The configuration: flags win over environment variables, which win over the TOML file.
+//!
+//! Every option stands once in [`option::OPTIONS`] and has the same name everywhere: `--ops-listen`,
+//! `QUITA_OPS_LISTEN`, `ops-listen`. What is unknown or not allowed is refused, all of it at once, with its
+//! origin. Secrets come from the environment or a file, never from a flag.
+
+pub mod acquirer;
+pub mod duration;
+pub mod option;
+pub mod problem;
+pub mod route;
+pub mod secret_key;
+pub mod settings;
+pub mod store_url;
+
+mod file;
+pub mod operator_password;
+pub mod ops_hosts;
+pub mod otlp;
+mod safety;
+mod secret_text;
+mod table;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use chrono::NaiveTime;
+use quita_domain::request::{PostbackPolicy, RequestLimits};
+use quita_domain::routing::RoutingTable;
+use quita_domain::secret::Secret;
+use quita_machine::SystemClock;
+use quita_ports::Clock;
+use url::Url;
+
+use acquirer::{AcquirerConfig, SandboxDefaults, Surroundings, TIME_OUT_FORM, number, parse_time_out};
+use duration::{DURATION_FORM, parse_duration, parse_long_duration};
+use otlp::OtlpConfig;
+use problem::{ConfigError, Origin};
+use secret_key::SecretKeys;
+use settings::Settings;
+use store_url::{STORE_FORM, StoreUrl};
+
+/// Idle time after which a session of the consoles ends, unless the option says otherwise (PCI DSS 4.0.1, 8.2.8).
+pub const DEFAULT_SESSION_IDLE: Duration = Duration::from_secs(15 * 60);
+
+/// Everything that can be configured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// Where merchants and payers are served.
+    pub listen: SocketAddr,
+    /// Where operators are served.
+    pub ops_listen: SocketAddr,
+    /// Names under which the operator's pages are shown besides those of this machine: small letters, no port.
+    pub ops_hosts: Vec<String>,
+    /// How the outside reaches this service, if that was said; see [`Config::public_url_at`].
+    pub public_url: Option<Url>,
+    /// Where the payments are kept.
+    pub store: StoreUrl,
+    /// How careful to be.
+    pub environment: Environment,
+    /// Requests a second for each key; `None` for no limit.
+    pub rate_limit: Option<u32>,
+    /// How to log.
+    pub log: LogConfig,
+    /// How long what was accepted may take to finish once the service is told to stop.
+    pub shutdown_time: Duration,
+    /// How long a transaction's actor stays in memory after its last message.
+    pub idle_after: Duration,
+    /// How long a session of the consoles goes on without anything being done in it.
+    pub session_idle: Duration,
+    /// Instalments that a card payment may have.
+    pub max_installments: u8,
+    /// How long the payer of a sandbox takes that states nothing else.
+    pub sandbox_settle_after: Duration,
+    /// Who moves the money.
+    pub acquirers: Vec<AcquirerConfig>,
+    /// Which way new payments go.
+    pub routes: RoutingTable,
+    /// The keys behind ids, page addresses, and secrets in the store.
+    pub secret_keys: SecretKeys,
+    /// What opens the operator's console; closed when absent.
+    pub operator_password: Option<Secret<String>>,
+    /// When, by the clock of Brasília, what acquirers list is compared with the payments; never when absent.
+    pub reconcile_at: Option<NaiveTime>,
+    /// How long a finished payment rests until its payer is erased; never when absent.
+    pub retain_personal_data: Option<Duration>,
+    /// Whether every connection comes through a proxy that tells the client's address in `X-Forwarded-For`.
+    pub behind_proxy: bool,
+    /// Where traces go; nowhere when absent.
+    pub otlp: Option<OtlpConfig>,
+    /// What is allowed and worth a word.
+    pub warnings: Vec<String>,
+}
+
+/// How careful to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Environment {
+    /// For trying out: plain HTTP, loopback receivers, a demo merchant.
+    Development,
+    /// For real: what is unsafe is refused.
+    Production,
+}
+
+/// How to log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogConfig {
+    /// In which form.
+    pub format: LogFormat,
+    /// How much.
+    pub level: LogLevel,
+}
+
+/// The form of a log line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Human,
+    /// One JSON object a line.
+    Json,
+}
+
+/// How much is logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogLevel {
+    /// Nothing.
+    Off,
+    /// What needs somebody.
+    Error,
+    /// What may come to need somebody.
+    Warn,
+    /// What an operator wants to have seen.
+    Info,
+    /// What a developer wants to have seen.
+    Debug,
+    /// Everything.
+    Trace,
+}
+
+impl Config {
+    /// What is decided about creation requests.
+    pub const fn request_limits(&self) -> RequestLimits {
+        let postback = match self.environment {
+            Environment::Development => PostbackPolicy::AllowAnything,
+            Environment::Production => PostbackPolicy::HttpsPublicOnly,
+        };
+        RequestLimits { max_installments: self.max_installments, postback }
+    }
+
+    /// Reads everything that was set; what was not has its default.
+    ///
+    /// # Errors
+    /// [`ConfigError`] with everything that can't be understood. What is unsafe passes: see
+    /// [`Config::refuse_unsafe`].
+    pub fn from_settings(mut settings: Settings) -> Result<Self, ConfigError> {
+        let environment = settings
+            .read("environment", "development or production", Environment::parse)
+            .unwrap_or(Environment::Development);
+        let is_development = environment == Environment::Development;
+        let store_is_flag =
+            settings.given("store").is_some_and(|given| matches!(given.origin, Origin::Flag(_)));
+        let default_rate = if is_development { 0 } else { DEFAULT_RATE_LIMIT };
+        let rate = settings
+            .read("rate-limit", "0 to 1000000 requests a second", |text| number(text, 0, 1_000_000))
+            .unwrap_or(default_rate);
+        let sandbox = sandbox_defaults(&mut settings);
+        let public_url = settings.read("public-url", PUBLIC_URL_FORM, parse_plain_url);
+        let surroundings = Surroundings { environment, public_url: public_url.as_ref(), sandbox: &sandbox };
+        let acquirers = acquirer::read(&mut settings, &surroundings);
+        let (routes, doubts) = route::read(&mut settings, &acquirers);
+        let ops_listen = address(&mut settings, "ops-listen", 9090);
+        let mut config = Self {
+            listen: address(&mut settings, "listen", 8080),
+            ops_listen,
+            ops_hosts: ops_hosts::read(&mut settings),
+            public_url,
+            store: store(&mut settings),
+            environment,
+            rate_limit: (rate > 0).then_some(rate),
+            log: log(&mut settings, environment),
+            shutdown_time: settings
+                .read("shutdown-time", DURATION_FORM, parse_duration)
+                .unwrap_or(DEFAULT_SHUTDOWN_TIME),
+            idle_after: settings
+                .read("idle-after", IDLE_AFTER_FORM, parse_idle_after)
+                .unwrap_or(DEFAULT_IDLE_AFTER),
+            session_idle: settings
+                .read("session-idle", SESSION_IDLE_FORM, parse_session_idle)
+                .unwrap_or(DEFAULT_SESSION_IDLE),
+            max_installments: settings
+                .read("max-installments", "1 to 12", |text| number(text, 1, MAX_INSTALLMENTS))
+                .unwrap_or(MAX_INSTALLMENTS),
+            sandbox_settle_after: sandbox.settle_after,
+            acquirers,
+            routes,
+            secret_keys: SecretKeys::read(&mut settings),
+            operator_password: operator_password::read(&mut settings, environment, ops_listen),
+            reconcile_at: settings
+                .read("reconcile-at", RECONCILE_AT_FORM, parse_reconcile_at)
+                .unwrap_or_else(default_reconcile_at),
+            retain_personal_data: settings.read("retain-personal-data", RETAIN_FORM, parse_retention),
+            behind_proxy: settings
+                .read("behind-proxy", "true or false", |text| text.parse().ok())
+                .unwrap_or_default(),
+            otlp: otlp::read(&mut settings),
+            warnings: Vec::new(),
+        };
+        settings.finish()?;
+        config.warnings = safety::warnings(&config, store_is_flag, SystemClock.now());
+        config.warnings.extend(doubts);
+        Ok(config)
+    }
+
+    /// Fails with everything that is not safe, if anything is.
+    ///
+    /// # Errors
+    /// [`ConfigError`], none of it malformed.
+    pub fn refuse_unsafe(&self) -> Result<(), ConfigError> {
+        let problems = safety::problems(self);
+        if problems.is_empty() { Ok(()) } else { Err(ConfigError(problems)) }
+    }
+
+    /// How the outside reaches this service, without a slash at the end; `bound` is where it really listens.
+    pub fn public_url_at(&self, bound: SocketAddr) -> String {
+        let url = self.public_url.as_ref().map_or_else(|| format!("http://{bound}"), Url::to_string);
+        url.trim_end_matches('/').to_owned()
+    }
+}
+
+impl StoreUrl {
+    /// Reads the store alone, for commands that need nothing else. Unknown options are refused all the same.
+    ///
+    /// # Errors
+    /// [`ConfigError`] with everything that was refused.
+    pub fn from_settings(mut settings: Settings) -> Result<Self, ConfigError> {
+        let store = store(&mut settings);
+        settings.finish().map(|()| store)
+    }
+}
+
+/// A store and what opens its secrets, for commands that need nothing else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreAccess {
+    /// Where it is.
+    pub url: StoreUrl,
+    /// What it may be sealed with.
+    pub secret_keys: SecretKeys,
+}
+
+impl StoreAccess {
+    /// Reads these alone. Unknown options are refused all the same.
+    ///
+    /// # Errors
+    /// [`ConfigError`] with everything that was refused.
+    pub fn from_settings(mut settings: Settings) -> Result<Self, ConfigError> {
+        let access = Self { url: store(&mut settings), secret_keys: SecretKeys::read(&mut settings) };
+        settings.finish().map(|()| access)
+    }
+}
+
+impl Environment {
+    /// As the configuration spells it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Development => "development",
+            Self::Production => "production",
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        [Self::Development, Self::Production].into_iter().find(|environment| environment.as_str() == text)
+    }
+}
+
+const DEFAULT_RATE_LIMIT: u32 = 200;
+const DEFAULT_SHUTDOWN_TIME: Duration = Duration::from_secs(10);
+const DEFAULT_IDLE_AFTER: Duration = Duration::from_secs(3);
+const IDLE_AFTER_FORM: &str = "100ms to 1h";
+const SESSION_IDLE_FORM: &str = "1s to 12h";
+const DEFAULT_SETTLE_AFTER: Duration = Duration::from_secs(2);
+const DEFAULT_SANDBOX_TIME_OUT: Duration = Duration::from_secs(2);
+const MAX_INSTALLMENTS: u8 = 12;
+const A_DAY: Duration = Duration::from_secs(24 * 3_600);
+
+const RETAIN_FORM: &str = "a whole number with a unit, a day at least: 180d, 5y";
+
+const RECONCILE_AT_FORM: &str = "a time of day, such as 05:00, or off";
+
+const PUBLIC_URL_FORM: &str =
+    "an http or https URL without user, query and fragment, such as https://pay.example.com";
+
+fn address(settings: &mut Settings, name: &str, default_port: u16) -> SocketAddr {
+    let form = format!("an IP address and a port, such as 127.0.0.1:{default_port}");
+    settings
+        .read(name, &form, |text| text.parse().ok())
+        .unwrap_or_else(|| SocketAddr::from((Ipv4Addr::LOCALHOST, default_port)))
+}
+
+fn store(settings: &mut Settings) -> StoreUrl {
+    settings.read("store", STORE_FORM, StoreUrl::parse).unwrap_or_default()
+}
+
+fn parse_idle_after(text: &str) -> Option<Duration> {
+    let bounds = Duration::from_millis(100)..=Duration::from_secs(3_600);
+    parse_duration(text).filter(|duration| bounds.contains(duration))
+}
+
+fn parse_retention(text: &str) -> Option<Duration> {
+    parse_long_duration(text).filter(|duration| *duration >= A_DAY)
+}
+
+fn parse_session_idle(text: &str) -> Option<Duration> {
+    let bounds = Duration::from_secs(1)..=Duration::from_secs(12 * 3_600);
+    parse_duration(text).filter(|duration| bounds.contains(duration))
+}
+
+const fn default_reconcile_at() -> Option<NaiveTime> {
+    NaiveTime::from_hms_opt(5, 0, 0)
+}
+
+fn parse_reconcile_at(text: &str) -> Option<Option<NaiveTime>> {
+    if text == "off" {
+        return Some(None);
+    }
+    NaiveTime::parse_from_str(text, "%H:%M").ok().map(Some)
+}
+
+fn parse_plain_url(text: &str) -> Option<Url> {
+    let url = Url::parse(text).ok()?;
+    let is_plain = url.username().is_empty() && url.password().is_none() && url.query().is_none();
+    (matches!(url.scheme(), "http" | "https") && url.has_host() && is_plain && url.fragment().is_none())
+        .then_some(url)
+}
+
+fn log(settings: &mut Settings, environment: Environment) -> LogConfig {
+    let format = settings.read("log-format", "human or json", |text| match text {
+        "human" => Some(LogFormat::Human),
+        "json" => Some(LogFormat::Json),
+        _ => None,
+    });
+    let level = settings.read("log-level", "off, error, warn, info, debug or trace", |text| match text {
+        "off" => Some(LogLevel::Off),
+        "error" => Some(LogLevel::Error),
+        "warn" => Some(LogLevel::Warn),
+        "info" => Some(LogLevel::Info),
+        "debug" => Some(LogLevel::Debug),
+        "trace" => Some(LogLevel::Trace),
+        _ => None,
+    });
+    let default_format = match environment {
+        Environment::Development => LogFormat::Human,
+        Environment::Production => LogFormat::Json,
+    };
+    LogConfig { format: format.unwrap_or(default_format), level: level.unwrap_or(LogLevel::Info) }
+}
+
+fn sandbox_defaults(settings: &mut Settings) -> SandboxDefaults {
+    let settle_after = settings.read("sandbox-settle-after", DURATION_FORM, parse_duration);
+    let time_out = settings.read("sandbox-time-out", TIME_OUT_FORM, parse_time_out);
+    SandboxDefaults {
+        settle_after: settle_after.unwrap_or(DEFAULT_SETTLE_AFTER),
+        time_out: time_out.unwrap_or(DEFAULT_SANDBOX_TIME_OUT),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,26 @@
+//! Where traces go.
+
+use quita_ports::trace::{TRACE_SHARE_FORM, TraceShare};
+use url::Url;
+
+use super::parse_plain_url;
+use super::settings::Settings;
+
+const ENDPOINT_FORM: &str =
+    "an http or https URL without user, query and fragment, such as http://127.0.0.1:4318";
+
+/// Where traces go, and which.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OtlpConfig {
+    /// The collector.
+    pub endpoint: Url,
+    /// Which share of the traces is recorded.
+    pub share: TraceShare,
+}
+
+/// Reads both; the share alone means nothing. `None` if traces go nowhere.
+pub(super) fn read(settings: &mut Settings) -> Option<OtlpConfig> {
+    let endpoint = settings.read("otlp-endpoint", ENDPOINT_FORM, parse_plain_url);
+    let share = settings.read("otlp-sample", TRACE_SHARE_FORM, TraceShare::parse).unwrap_or(TraceShare::ALL);
+    Some(OtlpConfig { endpoint: endpoint?, share })
+}

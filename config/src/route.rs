@@ -1,0 +1,109 @@
+//! `[[route]]`, `[[cost]]` and `[routing]`: which way new payments go.
+
+mod cost;
+mod criteria;
+mod rule;
+
+use quita_domain::routing::{
+    Capability, Finding, FindingKind, Gravity, Preference, RoutingTable, Standing, lint,
+};
+
+use super::acquirer::{self, AcquirerConfig};
+use super::settings::Settings;
+use super::table::{OptionTable, tables_of};
+
+/// The option with the rules.
+const ROUTE: &str = "route";
+
+/// The option with the costs.
+const COST: &str = "cost";
+
+const ROUTE_FORM: &str =
+    "an array of tables, such as [{ name = \"large\", when = { min-amount = 100000 }, use = [\"cielo\"] }]";
+
+const COST_FORM: &str =
+    "an array of tables, such as [{ acquirer = \"cielo\", rate = \"2.49%\", fixed = 10 }]";
+
+/// Reads the table of routes among these acquirers, and what is doubtful about it. What is wrong is refused.
+pub(super) fn read(settings: &mut Settings, acquirers: &[AcquirerConfig]) -> (RoutingTable, Vec<String>) {
+    let prefer = settings.read("routing-prefer", "priority or net", Preference::parse);
+    let sticky = settings.read("routing-sticky", "true or false", |text| text.parse().ok());
+    let table = RoutingTable {
+        rules: each(settings, ROUTE, ROUTE_FORM, rule::read),
+        costs: each(settings, COST, COST_FORM, cost::read),
+        prefer: prefer.unwrap_or_default(),
+        sticky: sticky.unwrap_or_default(),
+        standings: acquirers.iter().map(|one| (one.spec.name.clone(), standing(one))).collect(),
+    };
+    let doubts = judge(settings, &table, acquirers);
+    (table, doubts)
+}
+
+/// The place that the configuration gives to an acquirer.
+pub const fn standing(acquirer: &AcquirerConfig) -> Standing {
+    Standing { priority: acquirer.spec.priority, weight: acquirer.spec.weight }
+}
+
+/// What rules have to know of an acquirer.
+pub(crate) fn capability(acquirer: &AcquirerConfig) -> Capability {
+    let spec = &acquirer.spec;
+    Capability { acquirer: spec.name.clone(), mode: spec.mode, methods: spec.methods.clone() }
+}
+
+/// Everything that is wrong with a table of routes among these acquirers, or can never matter.
+pub fn findings(table: &RoutingTable, acquirers: &[AcquirerConfig]) -> Vec<Finding> {
+    let able: Vec<_> = acquirers.iter().map(capability).collect();
+    lint(table, &able)
+}
+
+/// Reads every table of an option. Those that were refused are left out.
+fn each<T>(
+    settings: &mut Settings,
+    option: &'static str,
+    form: &str,
+    read: impl Fn(&mut OptionTable<'_>) -> Option<T>,
+) -> Vec<T> {
+    let given = settings.given(option).cloned();
+    let Some((tables, origin)) = tables_of(settings, option, given, form) else { return Vec::new() };
+    let tables = tables.into_iter().enumerate();
+    let read = tables.filter_map(|(index, table)| {
+        let mut table = OptionTable::new(settings, &origin, (option, index), table);
+        let value = read(&mut table);
+        table.refuse_unknown();
+        value.filter(|_| !table.is_refused())
+    });
+    read.collect()
+}
+
+/// Refuses what is wrong with the whole, and tells what is doubtful.
+fn judge(settings: &mut Settings, table: &RoutingTable, acquirers: &[AcquirerConfig]) -> Vec<String> {
+    let mut findings = findings(table, acquirers);
+    // An acquirer that was refused is not there for another reason than that somebody forgot it.
+    if settings.has_refused_of(acquirer::OPTION) {
+        findings.retain(|finding| !depends_on_acquirers(&finding.kind));
+    }
+    let (wrong, doubtful): (Vec<_>, Vec<_>) =
+        findings.into_iter().partition(|finding| finding.gravity() == Gravity::Wrong);
+    for Finding { place, kind } in wrong {
+        let option = if place.starts_with(COST) { COST } else { ROUTE };
+        let origin = settings.given(option).map(|given| format!(" ({})", given.origin));
+        settings.refuse(&place, format!("{kind}{}", origin.unwrap_or_default()));
+    }
+    doubtful.iter().map(ToString::to_string).collect()
+}
+
+const fn depends_on_acquirers(kind: &FindingKind) -> bool {
+    match kind {
+        FindingKind::UnknownAcquirer(_)
+        | FindingKind::Covered(_)
+        | FindingKind::NobodyTakes(_)
+        | FindingKind::NotTakenBy { .. } => true,
+        FindingKind::NoShares
+        | FindingKind::Contradiction(_)
+        | FindingKind::SameName
+        | FindingKind::NamedTwice(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

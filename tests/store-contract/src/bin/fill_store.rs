@@ -1,0 +1,81 @@
+//! Fills a store with payments of the merchant `loja`, for `scripts/restart_time` and `scripts/bench`.
+//!
+//! `fill-store URL COUNT AGE_S [OPEN [routed]]`: the payments are so old, and expire an hour after they were made. So many
+//! of them are open (all, if not said), the others are paid. Prints the id of one of them.
+//!
+//! With `routed` they are so old at most, one after the other, and each keeps how it was routed: between `norte` and `sul`,
+//! in shares of 7 and 3, which now and then were failing or paused.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a tool for measurements")]
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use quita_domain::identity::AcquirerName;
+use quita_domain::money::Money;
+use quita_domain::payment::Payment;
+use quita_domain::routing::{Approvals, Candidate, Condition, RoutingTable, Standing, Wanted, plan};
+use quita_embedded::EmbeddedStore;
+use quita_mongo::MongoStore;
+use quita_ports::{Store, Write};
+
+use quita_store_contract::samples::{Sample, paid, pending};
+
+const BATCH: usize = 1_000;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let mut next = || arguments.next().expect("usage: fill-store URL COUNT AGE_S [OPEN]");
+    let (url, count, age_s) = (next(), next().parse::<usize>().unwrap(), next().parse::<i64>().unwrap());
+    let open = arguments.next().map_or(count, |open| open.parse().unwrap());
+    let is_routed = arguments.next().is_some_and(|word| word == "routed");
+    let store: Arc<dyn Store> = match url.strip_prefix("sqlite:") {
+        Some(path) => Arc::new(EmbeddedStore::open(path).unwrap()),
+        None => Arc::new(MongoStore::connect(&url).await.unwrap()),
+    };
+    #[allow(clippy::disallowed_methods, reason = "the age counts from the real time")]
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+    let at = i64::try_from(now).unwrap() - age_s * 1_000;
+    let write = |number: usize| {
+        let later = age_s * 1_000 * i64::try_from(number).unwrap() / i64::try_from(count).unwrap();
+        let payment = payment(if is_routed { at + later } else { at }, number < open);
+        let payment = if is_routed { routed(payment, number) } else { payment };
+        Write { payment: Arc::new(payment), expected_revision: 0 }
+    };
+    let mut first = None;
+    for start in (0..count).step_by(BATCH) {
+        let writes: Vec<_> = (start..count.min(start + BATCH)).map(write).collect();
+        first.get_or_insert(writes.first().unwrap().payment.id);
+        assert!(store.commit(&writes).await.iter().all(Result::is_ok));
+    }
+    println!("{}", first.expect("at least one"));
+}
+
+/// One that waits for its payer, or whose payer has paid; it was never seen without the code to pay it with.
+fn payment(at: i64, is_open: bool) -> Payment {
+    let opened = pending(&Sample { at, postback: false, ..Sample::default() }.open(), at);
+    if is_open { opened } else { paid(&opened, at) }
+}
+
+/// The same, with what is kept of its route. Who has its charge stays as it was.
+fn routed(payment: Payment, number: usize) -> Payment {
+    let names = ["norte", "sul"].map(AcquirerName::new);
+    let candidates = names.each_ref().map(|acquirer| {
+        let condition = match number % 30 {
+            10 if *acquirer == names[1] => Condition::Failing,
+            20 if *acquirer == names[1] => Condition::Paused,
+            _ => Condition::Healthy,
+        };
+        let approvals = Approvals { approved: u8::try_from(number % 200).unwrap(), tries: 200 };
+        let (min_amount, max_amount, max_expiry_s) = (Money::from_cents(1), Money::MAX, None);
+        Candidate { acquirer, min_amount, max_amount, max_expiry_s, condition, approvals }
+    });
+    let standings = names.iter().cloned().zip([7, 3].map(|weight| Standing { priority: 1, weight }));
+    let table = RoutingTable { standings: standings.collect(), ..RoutingTable::default() };
+    // Far apart, as random ones are.
+    let dice = u64::try_from(number).unwrap().wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let wanted = Wanted::of(&payment.order, &payment.owner.merchant, payment.created_at);
+    let planned = plan(&wanted, &candidates, &table, dice);
+    let (considered, kept) = (planned.considered().into(), planned.routed(table.version()));
+    Payment { considered, routed: Arc::new(kept), dice, ..payment }
+}

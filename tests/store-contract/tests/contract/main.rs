@@ -1,0 +1,144 @@
+//! One contract for all stores: every case runs against the embedded store, the one in memory that other tests use, and
+//! MongoDB when `QUITA_TEST_MONGODB_URI` names a replica set.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs,
+    unreachable_pub,
+    reason = "tests"
+)]
+
+mod access;
+mod audit;
+mod cards;
+mod complete;
+mod embedded;
+mod erasure;
+mod exceptions;
+mod figures;
+mod history;
+mod inbox;
+mod keyring;
+mod listing;
+mod memory;
+mod mongo;
+mod mongo_faults;
+mod mongo_version;
+mod operator;
+mod payments;
+mod people;
+mod reconciliation;
+mod secret_keys;
+mod waiting;
+
+/// Hands every case to a macro that makes a test of each.
+macro_rules! for_each_case {
+    ($run:ident) => {
+        $run! {
+            payments::a_stored_payment_reads_back_as_it_was,
+            payments::a_replacement_leaves_nothing_of_what_it_replaces,
+            payments::every_field_of_a_payment_reads_back,
+            payments::an_id_can_be_taken_once,
+            payments::a_replacement_needs_the_stored_revision,
+            payments::of_many_writers_at_one_revision_one_wins,
+            payments::of_many_inserts_of_one_id_one_wins,
+            payments::a_mixed_batch_answers_each_write_in_order,
+            payments::a_large_batch_is_written_whole,
+            payments::an_empty_batch_and_an_empty_lookup_are_nothing,
+            payments::absent_payments_are_left_out,
+            listing::the_newest_come_first_and_pages_neither_skip_nor_repeat,
+            listing::a_list_shows_one_merchant_in_one_mode,
+            listing::each_filter_narrows_the_list,
+            listing::a_payment_is_found_by_its_id_and_by_nobody_else,
+            listing::payments_are_found_by_their_amount,
+            listing::time_bounds_include_the_start_and_not_the_end,
+            listing::a_list_follows_a_changed_status,
+            listing::deliveries_are_found_by_state_and_payment,
+            listing::pages_of_deliveries_neither_skip_nor_repeat_whatever_their_states,
+            listing::an_ended_refund_is_told_and_leaves_the_payment_where_it_is_found,
+            waiting::what_is_due_comes_in_the_order_of_its_time,
+            waiting::what_is_no_longer_due_is_gone,
+            waiting::deliveries_wait_in_the_order_of_their_time,
+            waiting::deliveries_of_one_moment_are_read_page_by_page,
+            waiting::the_backlog_counts_what_waits,
+            waiting::the_backlog_is_counted_as_far_as_it_is_asked_for,
+            inbox::a_repeated_notice_is_known,
+            inbox::notices_come_the_longest_waiting_first,
+            inbox::a_postponed_notice_comes_back_and_counts_its_tries,
+            inbox::a_finished_notice_is_gone_and_still_known,
+            exceptions::an_exception_stays_as_it_was_first_reported,
+            exceptions::the_newest_exceptions_come_first,
+            access::an_application_is_made_once,
+            access::an_application_is_replaced_only_if_it_is_as_expected,
+            access::of_many_replacements_of_an_application_one_wins,
+            access::a_key_is_found_by_its_id,
+            access::the_id_of_a_key_is_never_taken_twice,
+            access::a_revoked_key_keeps_its_first_date,
+            people::a_login_is_taken_once_whosever_it_is,
+            people::users_come_by_login_and_of_one_merchant,
+            people::a_user_is_replaced_only_if_it_is_as_expected,
+            people::of_many_replacements_of_a_user_one_wins,
+            people::a_removed_user_is_gone_and_the_login_is_free,
+            people::a_session_is_found_until_it_is_removed,
+            people::a_session_that_begins_ends_no_other_that_goes_on,
+            people::users_of_everybody_come_page_by_page,
+            people::a_merchant_has_one_policy_and_none_asks_for_nothing,
+            people::operators_are_made_listed_and_replaced_only_as_expected,
+            people::of_many_replacements_of_an_operator_one_wins,
+            people::a_session_is_replaced_as_expected_and_never_comes_back,
+            people::the_sessions_of_one_person_are_found,
+            audit::every_action_reads_back_as_it_was,
+            audit::the_newest_entries_come_first_and_pages_neither_skip_nor_repeat,
+            audit::a_merchant_sees_only_what_is_its_own,
+            audit::an_entry_that_is_appended_again_stands_once_and_as_it_was,
+            audit::a_log_is_begun_once_and_its_entries_follow_on_each_other,
+            audit::what_many_append_at_once_is_one_chain,
+            audit::what_is_erased_is_gone_and_the_chain_stays_whole,
+            audit::what_is_appended_without_a_head_goes_on_and_is_told,
+            keyring::applications_come_by_name_and_of_one_merchant,
+            keyring::the_keys_of_a_merchant_come_oldest_first,
+            keyring::a_limited_key_ends_no_later_than_it_would_have,
+            keyring::the_last_use_of_a_key_never_goes_back,
+            keyring::a_use_that_is_noted_late_brings_no_revoked_key_back,
+            secret_keys::a_record_is_noted_once_and_replaced_only_if_it_is_as_expected,
+            secret_keys::of_many_who_note_a_record_one_does,
+            secret_keys::the_key_of_the_audit_log_is_noted_once_and_replaced_only_if_it_is_as_expected,
+            secret_keys::applications_of_everybody_come_page_by_page,
+            secret_keys::a_sealed_secret_reads_back_as_it_was,
+            operator::a_directive_takes_the_place_of_the_one_before,
+            operator::a_resolved_exception_is_open_no_more_and_never_again,
+            operator::of_many_who_resolve_an_exception_one_does,
+            operator::the_exceptions_that_were_resolved_last_come_first,
+            operator::nodes_that_are_alive_come_by_their_start,
+            operator::a_node_that_was_seen_today_is_not_forgotten,
+            figures::each_kind_of_payment_is_counted_and_summed,
+            figures::the_time_to_be_paid_falls_into_its_class,
+            figures::a_payment_is_counted_as_what_it_is_now,
+            figures::figures_are_of_one_merchant_in_one_mode_and_a_time,
+            cards::tries_of_a_card_are_counted_in_windows_that_roll_and_of_every_merchant,
+            cards::every_charge_of_a_payment_is_a_try,
+            cards::a_card_that_is_forgotten_counts_no_more,
+            cards::a_card_that_was_tried_more_often_than_any_brand_allows_is_counted_to_there,
+            reconciliation::a_line_is_there_once_and_as_it_was_put_last,
+            reconciliation::every_kind_of_line_reads_back_as_it_was,
+            reconciliation::lines_come_by_day_and_pages_neither_skip_nor_repeat,
+            reconciliation::lines_are_counted_and_summed_by_their_verdict,
+            reconciliation::a_run_is_one_nodes_until_its_lease_is_over_and_nobodys_once_it_is_done,
+            reconciliation::of_many_who_claim_a_run_one_gets_it,
+            reconciliation::a_boleto_is_found_by_the_numbers_that_others_give_it,
+            reconciliation::payments_are_found_by_the_time_at_which_they_were_paid,
+            erasure::whoever_was_erased_is_found_by_nothing_and_the_payment_by_its_id,
+            erasure::an_erasure_meets_the_guard_of_every_write,
+            erasure::payments_that_rest_come_by_status_the_longest_first,
+            erasure::what_was_erased_is_told_in_its_order,
+            history::everybody_who_has_payments_is_told_once_by_name,
+            history::the_oldest_come_first_and_pages_of_the_past_neither_skip_nor_repeat,
+            history::the_past_is_of_one_merchant_in_one_mode_from_a_time_on,
+            history::whatever_became_of_a_payment_its_route_reads_back_as_it_was,
+            waiting::the_store_answers_a_ping,
+        }
+    };
+}
+pub(crate) use for_each_case;

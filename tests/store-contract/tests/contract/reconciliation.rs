@@ -1,0 +1,274 @@
+//! Lines of lists and files, runs, and payments by what others call them.
+
+use std::sync::Arc;
+
+use chrono::NaiveDate;
+use quita_domain::acquiring::{ChargeAnswer, Fact, Issued, Reference, Statement};
+use quita_domain::identity::{AcquirerName, TransactionId};
+use quita_domain::method::Method;
+use quita_domain::money::Money;
+use quita_domain::payment::{Command, Payment};
+use quita_domain::reconciliation::{
+    Difference, Field, Finding, Judged, LineCursor, LineFilter, LineKind, LineSum, SlipNumber, Source,
+    StatementLine, StoredLine, Subject, Verdict,
+};
+use quita_domain::slip::IssuedBoleto;
+use quita_domain::time::{DAY_MS, Timestamp};
+use quita_ports::{PaidPlace, RunClaim, WholeStore};
+use uuid::Uuid;
+
+use quita_store_contract::samples::{Sample, context, insert, paid, pending, replace};
+
+fn day(number: u32) -> NaiveDate {
+    NaiveDate::from_ymd_opt(2026, 11, number).unwrap()
+}
+
+fn bank() -> Source {
+    Source::list_of(&AcquirerName::new("bank"))
+}
+
+/// A Pix of this day that nobody judged.
+fn line(number: &str, on: u32, cents: u64) -> StoredLine {
+    let transaction_id = Some(TransactionId::new(Uuid::from_u128(u128::MAX)));
+    let line = StatementLine {
+        id: format!("bank:pix:{number}"),
+        source: bank(),
+        day: day(on),
+        kind: LineKind::Pix,
+        reference: Some(number.to_owned()),
+        subject: Subject::Pix { transaction_id, end_to_end_id: number.to_owned() },
+        gross: Money::from_cents(cents),
+        fee: Some(Money::from_cents(3)),
+        net: Some(Money::from_cents(cents.saturating_sub(3))),
+        on: day(on),
+        place: String::from("page 1"),
+    };
+    StoredLine { line, imported_at: Timestamp::from_millis(7), judged: None }
+}
+
+fn judged(line: StoredLine, finding: Finding) -> StoredLine {
+    let transaction_id = line.line.named_payment();
+    let acquirer = Some(AcquirerName::new("bank"));
+    StoredLine { judged: Some(Judged { finding, transaction_id, acquirer, is_final: true }), ..line }
+}
+
+fn different() -> Finding {
+    let (here, there) = (String::from("pending"), String::from("paid"));
+    Finding::Different(Difference { field: Field::Status, here, there })
+}
+
+fn all(verdict: Option<Verdict>) -> LineFilter {
+    LineFilter { source: bank(), from: day(1), until: day(30), verdict }
+}
+
+async fn ids(store: &Arc<dyn WholeStore>, filter: &LineFilter) -> Vec<String> {
+    let found = store.lines(filter, None, 100).await.unwrap();
+    found.into_iter().map(|stored| stored.line.reference.unwrap()).collect()
+}
+
+pub async fn a_line_is_there_once_and_as_it_was_put_last(store: Arc<dyn WholeStore>) {
+    let known = line("1", 1, 100);
+    store.put_lines(&[known.clone(), line("2", 1, 200)]).await.unwrap();
+    store.put_lines(std::slice::from_ref(&known)).await.unwrap();
+    assert_eq!(ids(&store, &all(None)).await, ["1", "2"]);
+    for finding in [different(), Finding::Matched, Finding::MissingThere, Finding::UnknownHere] {
+        let judged = judged(known.clone(), finding);
+        store.put_lines(std::slice::from_ref(&judged)).await.unwrap();
+        let asked = [known.line.id.clone(), String::from("bank:pix:unheard of")];
+        assert_eq!(store.lines_with_ids(&asked).await, Ok(vec![judged]));
+    }
+    assert_eq!(ids(&store, &all(None)).await, ["1", "2"]);
+    store.put_lines(&[]).await.unwrap();
+    assert_eq!(store.lines_with_ids(&[]).await, Ok(Vec::new()));
+}
+
+pub async fn every_kind_of_line_reads_back_as_it_was(store: Arc<dyn WholeStore>) {
+    let text = |text: &str| Some(String::from(text));
+    let refund = Subject::Refund {
+        transaction_id: None,
+        end_to_end_id: String::from("E1"),
+        refund_id: String::from("r-1"),
+        is_chargeback: true,
+    };
+    let interest = Money::from_cents(i64::MAX.cast_unsigned());
+    let boleto = |our_number, document_number| Subject::Boleto {
+        bank: String::from("341"),
+        our_number,
+        document_number,
+        interest,
+    };
+    let subjects = [refund, boleto(text("0012-P"), None), boleto(None, text("pedido 1"))];
+    for (place, kind) in LineKind::ALL.into_iter().enumerate() {
+        let mut stored = line("x", 3, 1);
+        stored.line.kind = kind;
+        stored.line.subject = subjects[place % subjects.len()].clone();
+        (stored.line.reference, stored.line.fee, stored.line.net) = (None, None, None);
+        store.put_lines(std::slice::from_ref(&stored)).await.unwrap();
+        assert_eq!(store.lines(&all(None), None, 2).await, Ok(vec![stored]));
+    }
+}
+
+pub async fn lines_come_by_day_and_pages_neither_skip_nor_repeat(store: Arc<dyn WholeStore>) {
+    let mut other = line("0", 2, 1);
+    (other.line.id, other.line.source) = (String::from("cnab 341:0"), Source::files_of("341"));
+    let lines = [line("3", 2, 1), line("1", 2, 1), line("2", 1, 1), line("9", 4, 1), line("4", 3, 1), other];
+    store.put_lines(&lines).await.unwrap();
+    for verdict in [None, Some(Verdict::Different)] {
+        let filter = LineFilter { until: day(3), verdict, ..all(None) };
+        let (mut seen, mut after) = (Vec::new(), None);
+        while let Some(last) = store.lines(&filter, after.as_ref(), 1).await.unwrap().pop() {
+            after = Some(LineCursor::of(&last.line));
+            seen.push(last.line.reference.unwrap());
+        }
+        let expected: &[&str] = if verdict.is_none() { &["2", "1", "3", "4"] } else { &[] };
+        assert_eq!(seen, expected);
+    }
+    let [third, first, ..] = lines;
+    store.put_lines(&[judged(third, different()), judged(first, Finding::Matched)]).await.unwrap();
+    assert_eq!(ids(&store, &all(Some(Verdict::Different))).await, ["3"]);
+    assert_eq!(ids(&store, &LineFilter { from: day(3), ..all(None) }).await, ["4", "9"]);
+    assert_eq!(store.lines(&all(None), None, 0).await, Ok(Vec::new()));
+}
+
+pub async fn lines_are_counted_and_summed_by_their_verdict(store: Arc<dyn WholeStore>) {
+    let lines = [
+        judged(line("1", 1, 100), Finding::Matched),
+        judged(line("2", 1, 200), Finding::Matched),
+        judged(line("3", 1, 400), different()),
+        judged(line("4", 2, 800), Finding::Matched),
+        judged(line("5", 3, 1_600), Finding::UnknownHere),
+        line("6", 1, 3_200),
+    ];
+    store.put_lines(&lines).await.unwrap();
+    let sum = |on, verdict, count, gross_cents| LineSum {
+        day: day(on),
+        source: bank(),
+        verdict,
+        count,
+        gross_cents,
+    };
+    let mut sums = store.line_sums(day(1), day(2)).await.unwrap();
+    sums.sort();
+    let expected = [
+        sum(1, Verdict::Matched, 2, 300),
+        sum(1, Verdict::Different, 1, 400),
+        sum(2, Verdict::Matched, 1, 800),
+    ];
+    assert_eq!(sums, expected);
+}
+
+fn claim(node: u128, now: i64, until: i64) -> RunClaim {
+    RunClaim {
+        source: bank(),
+        day: day(1),
+        node: Uuid::from_u128(node),
+        now: Timestamp::from_millis(now),
+        until: Timestamp::from_millis(until),
+    }
+}
+
+pub async fn a_run_is_one_nodes_until_its_lease_is_over_and_nobodys_once_it_is_done(
+    store: Arc<dyn WholeStore>,
+) {
+    for (node, now, until, is_claimed) in [
+        (1, 0, 100, true),
+        (2, 99, 200, false),
+        (1, 50, 150, true),
+        (2, 149, 300, false),
+        (2, 150, 300, true),
+        (1, 200, 400, false),
+    ] {
+        assert_eq!(store.claim_run(&claim(node, now, until)).await, Ok(is_claimed), "{node} at {now}");
+    }
+    store.finish_run(&claim(1, 210, 210)).await.unwrap();
+    assert_eq!(
+        store.claim_run(&claim(2, 220, 300)).await,
+        Ok(true),
+        "another node's word counts for nothing"
+    );
+    store.finish_run(&claim(2, 230, 230)).await.unwrap();
+    for node in [1, 2] {
+        assert_eq!(store.claim_run(&claim(node, 1_000, 2_000)).await, Ok(false));
+    }
+    let other_day = RunClaim { day: day(2), ..claim(1, 0, 1) };
+    assert_eq!(store.claim_run(&other_day).await, Ok(true));
+}
+
+pub async fn of_many_who_claim_a_run_one_gets_it(store: Arc<dyn WholeStore>) {
+    let claims: Vec<_> = (0..16).map(|node| claim(node, 0, 100)).collect();
+    let claimed = futures_util::future::join_all(claims.iter().map(|claim| store.claim_run(claim))).await;
+    assert_eq!(claimed.into_iter().filter(|claimed| claimed.clone().unwrap()).count(), 1);
+}
+
+fn slip() -> Issued {
+    let text = String::from;
+    Issued::Boleto(IssuedBoleto {
+        barcode: "1".repeat(44),
+        digitable_line: "1".repeat(47),
+        due_date: day(9),
+        our_number: text("09/00000000233-P"),
+        portfolio: text("09"),
+        agency_and_account: text("1234-5 / 67890-1"),
+        bank_code: text("237-2"),
+        bank_name: text("Banco"),
+        beneficiary_name: text("Loja"),
+        beneficiary_document: text("11.222.333/0001-81"),
+        beneficiary_address: text("Rua B"),
+    })
+}
+
+/// The same boleto, issued under this number of the bank.
+fn issued(payment: &Payment, our_number: &str) -> Payment {
+    let reference = Reference::none().with("ourNumber", our_number);
+    let facts = vec![Fact::Pending { issued: slip(), news_at: None }];
+    let answer = ChargeAnswer::Known(Statement { facts, reference });
+    let command = Command::ChargeAnswered { attempt: 1, answer };
+    payment.decide(command, &context(2_000)).unwrap().next.unwrap()
+}
+
+pub async fn a_boleto_is_found_by_the_numbers_that_others_give_it(store: Arc<dyn WholeStore>) {
+    let boleto = |reference| Sample { method: Method::Boleto, reference, ..Sample::default() };
+    let (named, unnamed) = (boleto(Some("Pedido-42")).open(), boleto(None).open());
+    let pix = Sample { reference: Some("Pedido-42"), ..Sample::default() }.open();
+    for payment in [&named, &unnamed, &pix] {
+        assert_eq!(store.commit(&[insert(payment)]).await, [Ok(())]);
+    }
+    let found = async |number: SlipNumber| store.payments_numbered(&number, 5).await.unwrap();
+    assert_eq!(found(SlipNumber::document("pedido 42").unwrap()).await, [named.id]);
+    let short: String = unnamed.id.uuid().simple().to_string().chars().take(10).collect();
+    assert_eq!(found(SlipNumber::document(&short).unwrap()).await, [unnamed.id]);
+    let ours = SlipNumber::ours("0233p").unwrap();
+    assert_eq!(found(ours.clone()).await, [], "it is not known yet");
+    let known = issued(&named, "00000000233P");
+    assert_eq!(store.commit(&[replace(&known)]).await, [Ok(())]);
+    assert_eq!(found(ours.clone()).await, [named.id]);
+    assert_eq!(found(SlipNumber::document("233P").unwrap()).await, []);
+    assert_eq!(store.commit(&[replace(&issued(&unnamed, "233P"))]).await, [Ok(())]);
+    assert_eq!(found(ours.clone()).await.len(), 2);
+    assert_eq!(store.payments_numbered(&ours, 1).await.unwrap().len(), 1);
+}
+
+pub async fn payments_are_found_by_the_time_at_which_they_were_paid(store: Arc<dyn WholeStore>) {
+    let start = Timestamp::parse("2026-11-21T12:00:00.000Z").unwrap();
+    let mut places = Vec::new();
+    for hours in [2, 0, 1, 1, 30] {
+        let payment = Sample { at: start.millis(), ..Sample::default() }.open();
+        assert_eq!(store.commit(&[insert(&payment)]).await, [Ok(())]);
+        let at = start.plus_ms(hours * 3_600_000);
+        let waiting = pending(&payment, start.millis());
+        for written in [&waiting, &paid(&waiting, at.millis())] {
+            assert_eq!(store.commit(&[replace(written)]).await, [Ok(())]);
+        }
+        places.push(PaidPlace { at, id: payment.id });
+    }
+    places.sort_unstable();
+    let day_after = start.plus_ms(DAY_MS);
+    let (mut seen, mut after) = (Vec::new(), None);
+    while let Some(place) = store.paid_between((start, day_after), after, 1).await.unwrap().pop() {
+        after = Some(place);
+        seen.push(place);
+    }
+    assert_eq!(seen, places[..4]);
+    assert_eq!(store.paid_between((start, start.plus_ms(1)), None, 9).await, Ok(vec![places[0]]));
+    assert_eq!(store.paid_between((start, start), None, 9).await, Ok(Vec::new()));
+}
