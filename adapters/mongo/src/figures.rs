@@ -2,35 +2,23 @@
 
 use async_trait::async_trait;
 use bson::{Bson, Document, doc};
-use mongodb::Collection;
-use mongodb::error::Error;
 use quita_domain::figures::{Figure, FiguresFilter, PAID_WITHIN_MS};
 use quita_domain::method::Method;
 use quita_domain::status::Status;
 use quita_ports::{FiguresStore, StoreError};
 
 use super::MongoStore;
-use super::failure::{LIST_TIME_OUT, within_time};
-use super::indexes::{AMOUNT, BY_KIND, PAID_AT, PAYMENTS, named};
+use super::indexes::{AMOUNT, BY_KIND, PAID_AT, PAYMENTS};
 use super::listing::{any_method, any_status};
+use super::reading::aggregate;
 use quita_stored_form::rules::unknown_word;
 use quita_stored_form::{signed, signed_limit, unsigned};
 
 #[async_trait]
 impl FiguresStore for MongoStore {
     async fn figures(&self, filter: &FiguresFilter) -> Result<Vec<Figure>, StoreError> {
-        let payments: Collection<Document> = self.database.collection(PAYMENTS);
-        let pipeline = [matching(filter), doc! { "$group": grouped() }];
-        let query = async {
-            let mut cursor =
-                payments.aggregate(pipeline).max_time(LIST_TIME_OUT).hint(named(BY_KIND)).await?;
-            let mut found = Vec::new();
-            while cursor.advance().await? {
-                found.push(cursor.deserialize_current()?);
-            }
-            Ok::<Vec<Document>, Error>(found)
-        };
-        within_time(query).await?.iter().map(read).collect()
+        let pipeline = vec![matching(filter), doc! { "$group": grouped() }];
+        aggregate(&self.collection(PAYMENTS), pipeline, BY_KIND).await?.iter().map(read).collect()
     }
 }
 

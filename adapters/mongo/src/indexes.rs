@@ -1,6 +1,6 @@
 //! Collections and their indexes. A query names its index, so that the planner can't choose a worse one.
 
-use bson::{Document, doc};
+use bson::{Document, RawDocumentBuf, doc};
 use mongodb::options::{Hint, IndexOptions};
 use mongodb::{Database, IndexModel};
 use quita_ports::StoreError;
@@ -159,7 +159,7 @@ async fn make_in(
     collection: &str,
     indexes: impl IntoIterator<Item = IndexModel>,
 ) -> Result<(), StoreError> {
-    let made = database.collection::<Document>(collection).create_indexes(indexes).await;
+    let made = database.collection::<RawDocumentBuf>(collection).create_indexes(indexes).await;
     made.map(drop).map_err(|error| {
         let StoreError::Unavailable(why) = store_error(&error) else { return store_error(&error) };
         StoreError::Unavailable(format!("the indexes of {collection} can't be made: {why}"))

@@ -7,7 +7,8 @@ use mongodb::options::FindOptions;
 use quita_ports::StoreError;
 use uuid::Uuid;
 
-use super::failure::within_time;
+use super::failure::{LIST_TIME_OUT, within_time};
+use super::indexes::named;
 use quita_stored_form::{FromDocument, decode};
 
 /// What `read` makes of each document that a query finds, in order; fails if one of them can't be read.
@@ -32,6 +33,24 @@ pub(super) async fn find_each<T>(
         let mut found = Vec::new();
         while cursor.advance().await? {
             found.push(read(cursor.current()));
+        }
+        Ok::<_, Error>(found)
+    };
+    within_time(query).await
+}
+
+/// Returns the documents that a pipeline makes along an index.
+pub(super) async fn aggregate(
+    collection: &Collection<RawDocumentBuf>,
+    pipeline: Vec<Document>,
+    index: &str,
+) -> Result<Vec<Document>, StoreError> {
+    let query = async {
+        let mut cursor = collection.aggregate(pipeline).max_time(LIST_TIME_OUT).hint(named(index)).await?;
+        let mut found = Vec::new();
+        while cursor.advance().await? {
+            // Not by serde: that compiles every way of reading BSON once more.
+            found.push(Document::try_from(cursor.current())?);
         }
         Ok::<_, Error>(found)
     };

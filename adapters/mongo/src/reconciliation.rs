@@ -3,8 +3,6 @@
 use async_trait::async_trait;
 use bson::{Bson, Document, RawDocument, doc};
 use chrono::NaiveDate;
-use mongodb::Collection;
-use mongodb::error::Error;
 use mongodb::options::FindOptions;
 use quita_domain::identity::TransactionId;
 use quita_domain::reconciliation::{
@@ -20,7 +18,7 @@ use super::indexes::{
     SUMMED, named,
 };
 use super::payments::read_id;
-use super::reading::{binary, find_all, value_in};
+use super::reading::{aggregate, binary, find_all, value_in};
 use super::{MongoStore, batch};
 use quita_stored_form::rules::unknown_word;
 use quita_stored_form::{AsDocument, signed, signed_limit, unsigned};
@@ -119,23 +117,14 @@ impl ReconciliationStore for MongoStore {
     }
 
     async fn line_sums(&self, from: NaiveDate, until: NaiveDate) -> Result<Vec<LineSum>, StoreError> {
-        let lines: Collection<Document> = self.database.collection(LINES);
         let verdicts: Vec<_> = Verdict::ALL.map(Verdict::as_str).into();
         let days = doc! { "$gte": from.to_string(), "$lte": until.to_string() };
         let of_days = doc! { "$match": { "day": days, "verdict": { "$in": verdicts } } };
         let kind = doc! { "day": "$day", "source": "$source", "verdict": "$verdict" };
         let sums = doc! { "_id": kind, "count": { "$sum": 1_i64 }, "gross": { "$sum": "$gross" } };
         let sorted = doc! { "$sort": { "_id.day": 1, "_id.source": 1, "_id.verdict": 1 } };
-        let query = async {
-            let pipeline = [of_days, doc! { "$group": sums }, sorted];
-            let mut cursor = lines.aggregate(pipeline).max_time(LIST_TIME_OUT).hint(named(SUMMED)).await?;
-            let mut found = Vec::new();
-            while cursor.advance().await? {
-                found.push(cursor.deserialize_current()?);
-            }
-            Ok::<Vec<Document>, Error>(found)
-        };
-        within_time(query).await?.iter().map(read_sum).collect()
+        let pipeline = vec![of_days, doc! { "$group": sums }, sorted];
+        aggregate(&self.collection(LINES), pipeline, SUMMED).await?.iter().map(read_sum).collect()
     }
 
     async fn claim_run(&self, claim: &RunClaim) -> Result<bool, StoreError> {

@@ -1,6 +1,6 @@
 //! Which form the database is stored in, kept in a collection of its own.
 
-use bson::{Document, doc};
+use bson::{RawDocumentBuf, doc};
 use mongodb::Database;
 use quita_ports::StoreError;
 
@@ -22,7 +22,7 @@ pub(super) async fn settle(database: &Database) -> Result<(), StoreError> {
     if is_new {
         batch::insert_one(database, STORED_FORM, &doc! { "_id": ID, "version": VERSION }).await?;
     }
-    let form = database.collection::<Document>(STORED_FORM);
+    let form = database.collection::<RawDocumentBuf>(STORED_FORM);
     let found = within_time(form.find_one(doc! { "_id": ID })).await?;
     match found.and_then(|found| found.get_i64("version").ok()) {
         Some(VERSION) => Ok(()),

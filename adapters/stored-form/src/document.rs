@@ -3,7 +3,9 @@
 //! A payment is a large tree of tagged enums: each crate that encodes it by serde's generics compiles all of that again.
 //! So it is compiled once, here, behind functions that are not generic.
 
-use bson::RawDocumentBuf;
+mod reader;
+
+use bson::{RawDocument, RawDocumentBuf};
 use quita_domain::access::{ApiKey, Application};
 use quita_domain::acquiring::Notice;
 use quita_domain::control::{Node, RouteControl};
@@ -14,9 +16,10 @@ use quita_domain::reconciliation::StoredLine;
 use quita_domain::routing::PastPayment;
 use quita_domain::secret_key::{KeyRecord, SealedSecret};
 use quita_ports::StoreError;
-use serde::de::DeserializeOwned;
 use serde::ser::Error as _;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
+
+use reader::read;
 
 /// A value that a store can keep.
 pub trait ToDocument {
@@ -51,7 +54,9 @@ macro_rules! from_document {
     ($($value:ty),* $(,)?) => { $(
         impl FromDocument for $value {
             fn from_document(bytes: &[u8], what: &str) -> Result<Self, StoreError> {
-                from_bytes(bytes, what)
+                RawDocument::from_bytes(bytes)
+                    .map_err(|_| StoreError::Unreadable(format!("{what} is no document")))
+                    .and_then(|document| from_document(document, what))
             }
         }
     )* };
@@ -91,15 +96,16 @@ from_document!(
     User,
 );
 
-/// Reads a document of a store's own, as [`FromDocument::from_document`] does.
+/// Reads a document of a store's own, as [`FromDocument::from_document`] does. Generic: each type is compiled where it is
+/// asked for.
 ///
 /// # Errors
 /// [`StoreError::Unreadable`] if the document is no such value.
-pub fn from_bytes<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T, StoreError> {
-    bson::deserialize_from_slice(bytes).map_err(|error: bson::error::Error| {
-        let place = error.key.map(|key| format!(" at `{key}`")).unwrap_or_default();
-        StoreError::Unreadable(format!("{what} can't be decoded{place}"))
-    })
+pub fn from_document<'de, T: Deserialize<'de>>(
+    document: &'de RawDocument,
+    what: &str,
+) -> Result<T, StoreError> {
+    read(document).map_err(|error| StoreError::Unreadable(format!("{what} can't be decoded{error}")))
 }
 
 /// A value as one field of a larger document.

@@ -14,7 +14,7 @@ use quita_domain::payment::Payment;
 use quita_domain::routing::PastPayment;
 use quita_ports::{Listed, PastPage, StoreError, Unreadable};
 
-pub use document::{AsDocument, FromDocument, ToDocument, from_bytes};
+pub use document::{AsDocument, FromDocument, ToDocument, from_document};
 pub use payment_index::PaymentIndex;
 pub use payment_row::PaymentRow;
 

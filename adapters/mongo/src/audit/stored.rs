@@ -6,12 +6,12 @@ use quita_domain::audit::chain::{ChainHead, ChainedEntry, Content, Initiator, Li
 use quita_domain::identity::MerchantId;
 use quita_domain::time::Timestamp;
 use quita_ports::StoreError;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use uuid::Uuid;
 
 use super::HEAD;
 use crate::reading::binary;
-use quita_stored_form::{from_bytes, signed, unsigned};
+use quita_stored_form::{from_document, signed, unsigned};
 
 /// The end of the log.
 #[derive(Serialize, Deserialize)]
@@ -32,14 +32,14 @@ impl StoredHead {
 
 /// Reads the head.
 pub(super) fn head_in(found: &RawDocument) -> Result<ChainHead, StoreError> {
-    let StoredHead { sequence, hash, seal, .. } = from_bytes(found.as_bytes(), "the head of the audit log")?;
+    let StoredHead { sequence, hash, seal, .. } = from_document(found, "the head of the audit log")?;
     Ok(ChainHead { sequence: unsigned(sequence), hash, seal })
 }
 
 /// An entry as it is stored. Erasing takes a field of `parts`; nothing else is ever changed.
 #[derive(Serialize, Deserialize)]
 pub(super) struct StoredEntry {
-    #[serde(rename = "_id")]
+    #[serde(rename = "_id", deserialize_with = "uuid_in")]
     id: bson::Uuid,
     sequence: i64,
     at: i64,
@@ -122,7 +122,7 @@ impl StoredEntry {
 
 /// Reads an entry.
 pub(super) fn entry_in(found: &RawDocument) -> Result<ChainedEntry, StoreError> {
-    let stored: StoredEntry = from_bytes(found.as_bytes(), "an entry of the audit log")?;
+    let stored: StoredEntry = from_document(found, "an entry of the audit log")?;
     let StoredLinks { initiator, person, content, body, place, hash } = stored.links;
     let initiated = |StoredInitiator { salt, who, from }| Initiator { salt, who, from };
     let done_to = |StoredPerson { salt, subject }| Person { salt, subject };
@@ -139,4 +139,8 @@ pub(super) fn entry_in(found: &RawDocument) -> Result<ChainedEntry, StoreError> 
         person: stored.parts.person.map(done_to),
         content: stored.parts.content.map(changed),
     })
+}
+
+fn uuid_in<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bson::Uuid, D::Error> {
+    Uuid::deserialize(deserializer).map(binary)
 }
