@@ -118,7 +118,7 @@ def main(arguments):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("told to end"))
     bench = Bench(options)
     try:
-        description = machine.description(bench.mongod_host())
+        description = {**machine.description(bench.mongod_host()), "profile": bench.profile}
         before = state(bench)
         if before["load"]["busy"] > machine.QUIET_SHARE:
             bench.warnings.append(f"the machine was {before['load']['busy']:.0%} busy before anything was started")

@@ -8,7 +8,7 @@ import urllib.parse
 
 import machine
 import report
-from bench import EMBEDDED, MONGODB, Meter
+from bench import EMBEDDED, MONGODB, Meter, built
 from bodies import STAYS_PENDING
 from figures import Figure, Spread
 from processes import Process, free_port
@@ -125,7 +125,7 @@ class Bank(Process):
 
     def __init__(self, bench, directory):
         self.certificates, self.told = os.path.join(directory, "certificates"), None
-        program = os.path.join(bench.options.target, "release", "quita-banks")
+        program = built(bench.options, "quita-banks")
         reached = ["--tls", "mutual", "--certificates", self.certificates, "--port", str(free_port())]
         super().__init__(directory, [program, "api-pix", *reached, "--delay-ms", str(ANSWERS_AFTER_MS)])
 

@@ -12,6 +12,8 @@ from bodies import Bodies
 from processes import Peer, Quita, Receiver, die_with_parent
 
 QUIET_SECONDS = 3
+# The profile of Cargo.toml that scripts/bench builds.
+PROFILE = "dist"
 FLOOR, PLAIN, TUNED = "floor", "plain", "plain, pool of 100"
 MONGODB, EMBEDDED = "Quita on MongoDB", "Quita embedded"
 STORES = ((MONGODB, "mongodb"), (EMBEDDED, "sqlite"))
@@ -19,15 +21,21 @@ STORES = ((MONGODB, "mongodb"), (EMBEDDED, "sqlite"))
 THIS, OTHER = "", ", the other build"
 
 
+def built(options, program):
+    """Where the profile that is measured put a program."""
+    return os.path.join(options.target, PROFILE, program)
+
+
 class Bench:
     """Programs, directories, ids of everything that was created, and every measurement."""
 
     def __init__(self, options):
         self.options = options
+        self.profile = "of QUITA_TEST_PROGRAM" if options.quita else PROFILE
         self.directory = os.path.abspath(options.directory)
-        self.generator = os.path.join(options.target, "release", "generator")
-        self.fill_store = os.path.join(options.target, "release", "fill-store")
-        self.quita = options.quita or os.path.join(options.target, "release", "quita")
+        self.generator = built(options, "generator")
+        self.fill_store = built(options, "fill-store")
+        self.quita = options.quita or built(options, "quita")
         self.builds = {THIS: self.quita, **({OTHER: options.beside} if options.beside else {})}
         self.receiver = Receiver(self.generator, self.path("receiver"))
         os.makedirs(self.path("ids"), exist_ok=True)
@@ -55,13 +63,13 @@ class Bench:
     # --- services -----------------------------------------------------------------------------------------------
 
     def floor(self):
-        return Peer(FLOOR, os.path.join(self.options.target, "release", "floor"), self.path("floor"))
+        return Peer(FLOOR, built(self.options, "floor"), self.path("floor"))
 
     def plain(self, name, place, more=""):
         """`more` is put behind the URL of its database."""
         url = self.mongodb(place)
         url += more and ("&" if "?" in url else "?") + more
-        return Peer(name, os.path.join(self.options.target, "release", "plain"), self.path(place), url)
+        return Peer(name, built(self.options, "plain"), self.path(place), url)
 
     def quita_on(self, name, store, place, node=None, program=None):
         """A service with a store of its own, which it shares if it is one of several: `store` is `mongodb` or `sqlite`."""

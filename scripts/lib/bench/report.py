@@ -107,7 +107,7 @@ def machine_lines(machine, before, after):
     syncs = [f"{one['fdatasync']['median_ms']:.2f} ms (p99 {one['fdatasync']['p99_ms']:.2f} ms)" for one in (before, after)]
     return (
         f"{machine['date']}; {machine['cpu']}, {machine['cores']} cores, {machine['memory_gib']} GiB, "
-        f"Linux {machine['kernel']}, MongoDB {machine['mongod']} (one member).\nBefore: load {load}, {before['load']['busy']:.0%} busy. "
+        f"Linux {machine['kernel']}, MongoDB {machine['mongod']} (one member); profile {machine['profile']}.\nBefore: load {load}, {before['load']['busy']:.0%} busy. "
         f"`fdatasync` of 4 KiB: {syncs[0]} before, {syncs[1]} after."
     )
 
