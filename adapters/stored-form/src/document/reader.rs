@@ -85,10 +85,7 @@ impl<'de> Deserializer<'de> for Value<'de> {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
-        match self.0 {
-            RawBsonRef::Null => visitor.visit_none(),
-            _ => visitor.visit_some(self),
-        }
+        if matches!(self.0, RawBsonRef::Null) { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -106,14 +103,12 @@ impl<'de> Deserializer<'de> for Value<'de> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, DecodeError> {
-        match self.0 {
-            RawBsonRef::String(name) => visitor.visit_enum(BorrowedStrDeserializer::new(name)),
-            RawBsonRef::Document(document) => {
-                let (name, value) = document.iter().next().ok_or_else(DecodeError::default)??;
-                visitor.visit_enum(Variant { name: name.as_str(), value: Value(value) })
-            }
-            _ => Err(DecodeError::default()),
+        if let Some(name) = self.0.as_str() {
+            return visitor.visit_enum(BorrowedStrDeserializer::new(name));
         }
+        let document = self.0.as_document().ok_or_else(DecodeError::default)?;
+        let (name, value) = document.iter().next().ok_or_else(DecodeError::default)??;
+        visitor.visit_enum(Variant { name: name.as_str(), value: Value(value) })
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
@@ -209,5 +204,90 @@ impl<'de> VariantAccess<'de> for Value<'de> {
         visitor: V,
     ) -> Result<V::Value, DecodeError> {
         self.deserialize_any(visitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bson::{Document, RawDocumentBuf, doc};
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, PartialEq, Eq, Deserialize)]
+    #[serde(tag = "kind", rename_all = "camelCase")]
+    enum Tagged {
+        Plain,
+        Held { cents: u64, names: Vec<String> },
+    }
+
+    #[derive(Debug, PartialEq, Eq, Deserialize)]
+    enum Outside {
+        Plain,
+        Newtype(i64),
+        Struct { is_true: bool },
+    }
+
+    #[derive(Debug, PartialEq, Eq, Deserialize)]
+    struct Whole {
+        tagged: Vec<Tagged>,
+        outside: Vec<Outside>,
+        #[serde(default)]
+        absent: Option<u8>,
+        null: Option<u8>,
+        some: Option<u8>,
+    }
+
+    fn read_as<T: for<'de> Deserialize<'de>>(document: &Document) -> Result<T, String> {
+        let raw = RawDocumentBuf::try_from(document.clone()).unwrap();
+        read(&raw).map_err(|error| error.to_string())
+    }
+
+    fn whole() -> Document {
+        doc! {
+            "unknown": { "fields": ["are", 1.5, "passed over"] },
+            "tagged": [{ "kind": "plain" }, { "cents": 7_i64, "kind": "held", "names": ["a", "é"] }],
+            "outside": ["Plain", { "Newtype": -1_i32 }, { "Struct": { "is_true": true } }],
+            "null": null,
+            "some": 255_i64,
+        }
+    }
+
+    #[test]
+    fn every_form_of_a_value_is_read_as_serde_derives_it() {
+        let held = Tagged::Held { cents: 7, names: vec!["a".into(), "é".into()] };
+        let expected = Whole {
+            tagged: vec![Tagged::Plain, held],
+            outside: vec![Outside::Plain, Outside::Newtype(-1), Outside::Struct { is_true: true }],
+            absent: None,
+            null: None,
+            some: Some(255),
+        };
+        assert_eq!(read_as(&whole()), Ok(expected));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_an_error_that_shows_no_value() {
+        for (field, value) in [
+            ("tagged", bson::bson!([{ "kind": "secret" }])),
+            ("tagged", bson::bson!({ "kind": "plain" })),
+            ("outside", bson::bson!(["Secret"])),
+            ("outside", bson::bson!([{}])),
+            ("outside", bson::bson!([{ "Plain": 1 }])),
+            ("some", bson::bson!(256)),
+            ("some", bson::bson!("secret")),
+            ("some", bson::Bson::DateTime(bson::DateTime::from_millis(1))),
+        ] {
+            let mut wrong = whole();
+            wrong.insert(field, value);
+            assert_eq!(read_as::<Whole>(&wrong), Err(String::new()), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_field_that_is_missing_is_named() {
+        let mut wrong = whole();
+        wrong.remove("outside");
+        assert_eq!(read_as::<Whole>(&wrong), Err(String::from(": `outside` is missing")));
     }
 }
