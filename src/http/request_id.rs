@@ -69,9 +69,11 @@ struct SentId {
 
 fn sent_id(request: &HttpRequest) -> SentId {
     let all = || request.headers().get_all(HEADER);
+    // A longer value is no id: nothing keeps it, so nothing need be found in it.
+    let mut short = all().filter(|value| value.len() <= MAX_LENGTH);
     // Bytes that are no text may still stand around a number.
     let holds_card_number =
-        all().any(|value| free_text::holds_card_number(&String::from_utf8_lossy(value.as_bytes())));
+        short.any(|value| free_text::holds_card_number(&String::from_utf8_lossy(value.as_bytes())));
     let sent = all().next().and_then(|value| value.to_str().ok());
     let is_sane = |id: &&str| {
         let fits = (1..=MAX_LENGTH).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic());

@@ -1,5 +1,7 @@
 //! The brand of a card and the table of its prefixes.
 
+use std::sync::LazyLock;
+
 use serde::{Deserialize, Serialize};
 
 use crate::text::is_digits;
@@ -102,6 +104,19 @@ impl Brand {
         self.prefixes().iter().any(|prefix| prefix.may_begin(digits))
     }
 
+    /// Returns the lengths that numbers beginning with these three digits may have, as bits, by a table.
+    pub(super) fn lengths_after(head: u16) -> u32 {
+        static LENGTHS: LazyLock<Vec<u32>> = LazyLock::new(|| {
+            let lengths = |head: u16| {
+                let head = format!("{head:03}");
+                let brands = Brand::ALL.into_iter().filter(|brand| brand.may_begin_with(&head));
+                brands.flat_map(Brand::lengths).fold(0, |bits, length| bits | 1 << length)
+            };
+            (0..1_000).map(lengths).collect()
+        });
+        LENGTHS.get(usize::from(head)).copied().unwrap_or_default()
+    }
+
     const fn prefixes(self) -> &'static [Prefix] {
         match self {
             Self::Elo => ELO,
@@ -202,6 +217,21 @@ mod tests {
             ("4a", None),
         ] {
             assert_eq!(Brand::of(digits), brand, "{digits}");
+        }
+    }
+
+    #[test]
+    fn the_table_of_lengths_passes_every_number_of_a_brand_and_no_others_by_their_head() {
+        for brand in Brand::ALL {
+            for Prefix(first, last) in brand.prefixes() {
+                for head in [first, last].map(|prefix| format!("{prefix:0<3}")) {
+                    let bits = Brand::lengths_after(head[..3].parse().unwrap());
+                    assert!(brand.lengths().iter().all(|length| bits >> length & 1 == 1), "{head}");
+                }
+            }
+        }
+        for (head, length) in [(424, 14), (424, 17), (606, 15), (888, 16), (340, 16), (0, 16)] {
+            assert_eq!(Brand::lengths_after(head) >> length & 1, 0, "{head} {length}");
         }
     }
 

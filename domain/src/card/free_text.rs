@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use unicode_normalization::char::decompose_compatible;
 use uuid::Uuid;
 
-use super::CardNumber;
+use super::{Brand, CardNumber};
 use crate::boleto::{self, Barcode, Line};
 use crate::document::{Document, DocumentType};
 use crate::phone::Phone;
@@ -15,15 +16,33 @@ const LENGTHS: std::ops::RangeInclusive<usize> = 13..=19;
 /// From how many hexadecimal digits on a word is taken for a hash, a UUID without hyphens or the like.
 const HASH_LENGTH: usize = 32;
 
-/// Whether a text holds what may be a card number: 13 to 19 digits that have a brand's prefix and length and pass
-/// Luhn; blanks, dots, slashes and hyphens between them are skipped. A number begins and ends where a group of digits
-/// does, so none is found in the middle of a longer one.
+/// The tag of track 2 in EMV data, which a length of one byte follows (EMV 4.4, book 3, annex A).
+const TRACK_2_TAG: &str = "57";
+const TRACK_2_HEAD: usize = 4;
+
+/// Digits beside card numbers that are looked at for slips and documents, in one text. In more of them whatever looks like
+/// a card number counts as one, so that no text costs much.
+const EXAMINED_DIGITS: usize = 1_000;
+
+/// Says if a text holds what may be a card number: 13 to 19 digits that have a brand's prefix and length and pass
+/// Luhn; blanks, dots, slashes and hyphens between them are skipped, and full-width and the like are digits. A number
+/// begins and ends where a group of digits does, so none is found in the middle of a longer one.
 ///
 /// What is certainly something else is none: UUIDs and hashes, bar codes and digitable lines, valid CPFs and CNPJs,
-/// several phones in a row.
+/// several phones in a row. The time is proportional to the length of the text, whatever it holds.
 pub fn holds_card_number(text: &str) -> bool {
-    let digits = text.bytes().filter(u8::is_ascii_digit).count();
-    digits >= *LENGTHS.start() && Run::all_of(text).iter().any(Run::holds_card_number)
+    let may_be_digit = |character: &char| character.is_ascii_digit() || !character.is_ascii();
+    if text.chars().filter(may_be_digit).nth(LENGTHS.start() - 1).is_none() {
+        return false;
+    }
+    let mut left = EXAMINED_DIGITS;
+    Run::all_of(text).iter().filter(|run| run.may_hold_card_number()).any(|run| {
+        match left.checked_sub(run.digits.len()) {
+            Some(rest) => left = rest,
+            None => return true,
+        }
+        run.holds_card_number()
+    })
 }
 
 /// Whether a text holds this very number, between whatever other digits.
@@ -64,8 +83,9 @@ impl Run {
                 skipped_until = at + text.get(at..).map_or(0, hexadecimal_length);
             }
             is_in_word = character.is_ascii_alphanumeric();
-            if at >= skipped_until && character.is_ascii_digit() {
-                run.digits.push(character);
+            let digit = digit_of(character).filter(|_| at >= skipped_until);
+            if let Some(digit) = digit {
+                run.digits.push(digit);
                 run.gaps.push(gap);
                 gap = Gap::Nothing;
             } else if at >= skipped_until && is_separator(character) {
@@ -78,6 +98,29 @@ impl Run {
         runs.push(run);
         runs.retain(|run| run.digits.len() >= *LENGTHS.start());
         runs
+    }
+
+    /// Says if some digits look like a card number, whatever they are part of.
+    fn may_hold_card_number(&self) -> bool {
+        let sums = LuhnSums::of(&self.digits);
+        (0..self.digits.len()).any(|start| self.looks_like_card_number(start, self.digits.len(), &sums))
+    }
+
+    /// Says if digits that begin here, and end before `end`, look like a card number.
+    fn looks_like_card_number(&self, start: usize, end: usize, sums: &LuhnSums) -> bool {
+        if !self.is_edge(start) {
+            return false;
+        }
+        // The cheap questions first: a text may ask them at each of its digits.
+        let Some(head) = self.digits.as_bytes().get(start..start + 3) else { return false };
+        let head = head.iter().fold(0, |head, digit| head * 10 + u16::from(digit.saturating_sub(b'0')));
+        let lengths = Brand::lengths_after(head);
+        if lengths == 0 {
+            return false;
+        }
+        let ends = LENGTHS.filter(|length| lengths >> length & 1 == 1).map(|length| start + length);
+        let mut ends = ends.filter(|last| *last <= end && self.is_edge(*last) && sums.pass(start, *last));
+        ends.any(|last| self.digits.get(start..last).is_some_and(|digits| CardNumber::parse(digits).is_ok()))
     }
 
     fn holds_card_number(&self) -> bool {
@@ -108,11 +151,9 @@ impl Run {
     }
 
     fn part_holds_card_number(&self, start: usize, end: usize) -> bool {
-        let is_card_number = |at: usize| {
-            let ends = LENGTHS.map(|length| at + length).take_while(|last| *last <= end);
-            ends.filter_map(|last| self.between(at, last)).any(|digits| CardNumber::parse(digits).is_ok())
-        };
-        (start..end).any(is_card_number) && !self.is_list_of_phones(start, end)
+        let sums = LuhnSums::of(&self.digits);
+        (start..end).any(|at| self.looks_like_card_number(at, end, &sums))
+            && !self.is_list_of_phones(start, end)
     }
 
     /// Where something ends that begins here and is certainly no card number.
@@ -169,6 +210,47 @@ impl Run {
     }
 }
 
+/// Sums of all digits before each, as Luhn counts them: every second one doubled, from the first or from the second on.
+struct LuhnSums([Vec<u32>; 2]);
+
+impl LuhnSums {
+    fn of(digits: &str) -> Self {
+        let sums = |parity: usize| {
+            let mut sums = vec![0];
+            let mut sum = 0_u32;
+            for (at, digit) in digits.bytes().enumerate() {
+                let digit = u32::from(digit.saturating_sub(b'0'));
+                let doubled = if digit > 4 { digit * 2 - 9 } else { digit * 2 };
+                sum += if at % 2 == parity { doubled } else { digit };
+                sums.push(sum);
+            }
+            sums
+        };
+        Self([sums(0), sums(1)])
+    }
+
+    /// Says if the digits from `start` up to `end` pass Luhn, which does not double the last one.
+    fn pass(&self, start: usize, end: usize) -> bool {
+        let [even, odd] = &self.0;
+        let sums = if end.is_multiple_of(2) { even } else { odd };
+        let sum = sums.get(end).zip(sums.get(start)).map(|(end, start)| end - start);
+        sum.is_some_and(|sum| sum.is_multiple_of(10))
+    }
+}
+
+/// The ASCII digit that a character is, or stands for: full-width, superscript and mathematical ones (NFKD).
+fn digit_of(character: char) -> Option<char> {
+    if character.is_ascii() {
+        return Some(character).filter(char::is_ascii_digit);
+    }
+    let (mut digit, mut count) = (None, 0_usize);
+    decompose_compatible(character, |part| {
+        digit = Some(part);
+        count += 1;
+    });
+    digit.filter(|digit| count == 1 && digit.is_ascii_digit())
+}
+
 /// What may stand between the digits of one number. Typeset hyphens and blanks come with what is copied.
 const fn is_separator(character: char) -> bool {
     matches!(character, '.' | '/' | '-' | '\u{2010}'..='\u{2015}' | '\u{2212}') || character.is_whitespace()
@@ -180,7 +262,8 @@ fn hexadecimal_length(text: &str) -> usize {
         |length: usize| !text.get(length..).is_some_and(|rest| rest.starts_with(char::is_alphanumeric));
     let is_uuid = |length: &usize| {
         let head = text.get(..*length);
-        head.is_some_and(|head| head.contains('-') && Uuid::try_parse(head).is_ok()) && ends(*length)
+        head.is_some_and(|head| head.as_bytes().get(8) == Some(&b'-') && Uuid::try_parse(head).is_ok())
+            && ends(*length)
     };
     if let Some(length) = Some(36).filter(is_uuid) {
         return length;
@@ -191,7 +274,22 @@ fn hexadecimal_length(text: &str) -> usize {
             && word.bytes().all(|byte| byte.is_ascii_hexdigit())
             && word.bytes().any(|byte| byte.is_ascii_alphabetic())
     });
-    if is_hash { word } else { 0 }
+    let text = text.get(..word).unwrap_or_default();
+    let is_tagged = text.starts_with(TRACK_2_TAG) && text.get(TRACK_2_HEAD..).is_some_and(begins_track_2);
+    match (is_tagged, is_hash && !begins_track_2(text)) {
+        // The number begins behind the tag, without an edge before it.
+        (true, _) => TRACK_2_HEAD,
+        (false, true) => word,
+        (false, false) => 0,
+    }
+}
+
+/// Says if hexadecimal digits begin with the number of a card and a separator or padding, as track 2 does (ISO/IEC 7813).
+fn begins_track_2(digits: &str) -> bool {
+    let length = digits.bytes().take_while(u8::is_ascii_digit).count();
+    let is_ended = matches!(digits.as_bytes().get(length), Some(b'D' | b'd' | b'F' | b'f'));
+    let number = digits.get(..length).filter(|number| is_ended && LENGTHS.contains(&number.len()));
+    number.is_some_and(|number| CardNumber::parse(number).is_ok())
 }
 
 #[cfg(test)]
@@ -215,6 +313,11 @@ mod tests {
             "CPF 529.982.247-25 4242 4242 4242 4242",
             "11144477735 6362970000457013",
             "550e8400-e29b-41d4-a716-446655440000 5555555555554444",
+            "4242424242424242D26121010000012345678F",
+            "4242424242424242d26121010000012345678fffffffffff",
+            "57134242424242424242D26121010000012345678F",
+            "４２４２４２４２４２４２４２４２",
+            "𝟒𝟐𝟒𝟐 ⁴²⁴² 4242 4242",
         ] {
             assert!(holds_card_number(text), "{text}");
         }
@@ -241,6 +344,18 @@ mod tests {
         ] {
             assert!(!holds_card_number(text), "{text}");
         }
+    }
+
+    #[test]
+    fn in_a_text_of_very_many_digits_whatever_looks_like_a_card_number_counts_as_one() {
+        let is_both = |digits: &String| {
+            CardNumber::parse(digits).is_ok() && Document::parse(digits, DocumentType::Cnpj).is_ok()
+        };
+        let company = (36_490_181_000_000_u64..).map(|number| number.to_string()).find(is_both).unwrap();
+        let of_companies = |count: usize| vec![company.as_str(); count].join(": ");
+        assert!(!holds_card_number(&of_companies(EXAMINED_DIGITS / 14)));
+        assert!(holds_card_number(&of_companies(EXAMINED_DIGITS / 14 + 1)));
+        assert!(!holds_card_number(&"1 ".repeat(100_000)), "what looks like none costs nothing of it");
     }
 
     #[test]
