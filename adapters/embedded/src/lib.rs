@@ -20,6 +20,7 @@ mod payments;
 mod people;
 mod reading;
 mod reconciliation;
+mod same_file;
 mod schema;
 mod secret_keys;
 mod sole_writer;
@@ -39,6 +40,7 @@ pub use backup::BackupError;
 use failure::Failure;
 use open::READERS;
 use quita_stored_form::unsigned;
+use same_file::SameFile;
 use sole_writer::SoleWriter;
 use workers::Workers;
 
@@ -61,8 +63,38 @@ pub struct EmbeddedStore {
     writer: Workers,
     readers: Workers,
     listers: Workers,
-    broken: Arc<OnceLock<String>>,
+    trust: Arc<Trust>,
     sole_writer: Option<SoleWriter>,
+}
+
+/// Why the store can't be trusted any more, if so, and what tells.
+#[derive(Debug)]
+struct Trust {
+    broken: OnceLock<String>,
+    file: SameFile,
+}
+
+impl Trust {
+    /// Fails once an `fsync` failed: after it the pages count as clean, and the next commit would lie.
+    fn check(&self) -> Result<(), StoreError> {
+        self.broken.get().map_or(Ok(()), |why| Err(StoreError::Broken(why.clone())))
+    }
+
+    /// Fails if the files of the store are no longer where they were, too.
+    fn check_file(&self) -> Result<(), StoreError> {
+        self.check()?;
+        self.file.check().inspect_err(|error| self.lose_if_broken(error))
+    }
+
+    /// Trusts the store no more if this error says so.
+    fn lose_if_broken(&self, error: &StoreError) {
+        if let StoreError::Broken(why) = error {
+            self.broken.get_or_init(|| {
+                tracing::error!(%error, "the embedded store takes no more writes");
+                why.clone()
+            });
+        }
+    }
 }
 
 impl EmbeddedStore {
@@ -104,14 +136,9 @@ impl EmbeddedStore {
             writer: Workers::start("quita-store-writer", vec![writer])?,
             readers: Workers::start("quita-store-reader", readers)?,
             listers: Workers::start("quita-store-lister", open::readers(path, LISTERS)?)?,
-            broken: Arc::default(),
+            trust: Arc::new(Trust { broken: OnceLock::new(), file: SameFile::of(path) }),
             sole_writer,
         })
-    }
-
-    /// Fails once an `fsync` failed: after it the pages count as clean, and the next commit would lie.
-    fn check_trust(&self) -> Result<(), StoreError> {
-        self.broken.get().map_or(Ok(()), |why| Err(StoreError::Broken(why.clone())))
     }
 
     /// Runs `work` on the writer's thread as one transaction.
@@ -119,14 +146,12 @@ impl EmbeddedStore {
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.check_trust()?;
-        let broken = Arc::clone(&self.broken);
+        self.trust.check()?;
+        let trust = Arc::clone(&self.trust);
         let job = move |connection: &mut Connection| {
             let result = transaction::run(connection, work).map_err(StoreError::from);
-            if let Err(StoreError::Broken(why)) = &result {
-                broken.get_or_init(|| why.clone());
-            }
-            result
+            let result = result.and_then(|done| trust.check_file().map(|()| done));
+            result.inspect_err(|error| trust.lose_if_broken(error))
         };
         self.writer.run(job).await?
     }
@@ -174,7 +199,7 @@ impl EmbeddedStore {
 #[async_trait]
 impl Store for EmbeddedStore {
     async fn ping(&self) -> Result<(), StoreError> {
-        self.check_trust()?;
+        self.trust.check_file()?;
         self.read(|transaction| Ok(transaction.query_row("SELECT 1", [], |_| Ok(()))?)).await
     }
 

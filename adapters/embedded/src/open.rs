@@ -30,6 +30,13 @@ const BESIDE: [&str; 2] = ["-wal", "-shm"];
 /// The connection that writes; makes file and schema if they are missing.
 pub(super) fn writer(path: &Path) -> Result<Connection, StoreError> {
     make_folder(path)?;
+    let is_there = fs::metadata(path).is_ok_and(|file| file.len() > 0);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let known = if is_there { Some(connect(path, flags)?) } else { None };
+    if let Some(connection) = &known {
+        // Before anything of the file is altered, its permissions too.
+        schema::refuse_foreign(connection).map_err(|failure| in_file(path, failure))?;
+    }
     let made = private_file(path).map(drop);
     made.map_err(|error| StoreError::Unavailable(format!("{} can't be opened: {error}", path.display())))?;
     for beside in BESIDE {
@@ -37,8 +44,7 @@ pub(super) fn writer(path: &Path) -> Result<Connection, StoreError> {
         name.push(beside);
         keep_private(Path::new(&name));
     }
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = connect(path, flags)?;
+    let mut connection = known.map_or_else(|| connect(path, flags), Ok)?;
     prepare(&mut connection).map_err(|failure| in_file(path, failure))?;
     Ok(connection)
 }

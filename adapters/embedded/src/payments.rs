@@ -52,16 +52,20 @@ impl PaymentStore for EmbeddedStore {
     async fn commit(&self, batch: &[Write]) -> Vec<Outcome> {
         let lost =
             |error: StoreError| batch.iter().map(|_| Err(WriteError::Unknown(error.clone()))).collect();
-        if let Err(error) = self.check_trust() {
+        if let Err(error) = self.trust.check() {
             return batch.iter().map(|_| Err(WriteError::NotWritten(error.clone()))).collect();
         }
-        let (writes, broken) = (batch.to_vec(), std::sync::Arc::clone(&self.broken));
+        let (writes, trust) = (batch.to_vec(), std::sync::Arc::clone(&self.trust));
         let job = move |connection: &mut Connection| {
-            let (outcomes, why) = commit(connection, &writes);
-            if let Some(why) = why {
-                broken.get_or_init(|| why);
+            let (outcomes, failure) = commit(connection, &writes);
+            if let Some(error) = failure {
+                trust.lose_if_broken(&error);
             }
-            outcomes
+            // Nothing is acknowledged that went into a file which is gone.
+            match trust.check_file() {
+                Ok(()) => outcomes,
+                Err(error) => writes.iter().map(|_| Err(WriteError::Unknown(error.clone()))).collect(),
+            }
         };
         self.writer.run(job).await.unwrap_or_else(lost)
     }
@@ -208,21 +212,17 @@ fn read_payment((id, document): &(Uuid, Vec<u8>)) -> Result<Payment, StoreError>
     decode(document, &format!("payment {id}"))
 }
 
-/// One outcome for each write, and why the store can't be trusted any more if that showed.
-fn commit(connection: &mut Connection, writes: &[Write]) -> (Vec<Outcome>, Option<String>) {
+/// One outcome for each write, and why the transaction failed if it did.
+fn commit(connection: &mut Connection, writes: &[Write]) -> (Vec<Outcome>, Option<StoreError>) {
     // Outside of the transaction, so that another process is not kept waiting.
     let documents: Vec<_> = writes.iter().map(|write| encode(write.payment.as_ref())).collect();
     let all = |error: fn(StoreError) -> WriteError, why: &StoreError| {
         writes.iter().map(|_| Err(error(why.clone()))).collect::<Vec<Outcome>>()
     };
-    let (outcomes, failure) = match transaction::run(connection, |open| write_all(open, writes, documents)) {
-        Ok(outcomes) => return (outcomes, None),
-        Err(Failed::Undone(error)) => (all(WriteError::NotWritten, &error), error),
-        Err(Failed::Unknown(error)) => (all(WriteError::Unknown, &error), error),
-    };
-    match failure {
-        StoreError::Broken(why) => (outcomes, Some(why)),
-        StoreError::Unavailable(_) | StoreError::Unreadable(_) => (outcomes, None),
+    match transaction::run(connection, |open| write_all(open, writes, documents)) {
+        Ok(outcomes) => (outcomes, None),
+        Err(Failed::Undone(error)) => (all(WriteError::NotWritten, &error), Some(error)),
+        Err(Failed::Unknown(error)) => (all(WriteError::Unknown, &error), Some(error)),
     }
 }
 

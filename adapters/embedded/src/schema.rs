@@ -3,6 +3,7 @@
 use quita_ports::StoreError;
 use rusqlite::Connection;
 
+use super::failure::Failure;
 use super::transaction;
 use quita_stored_form::VERSION;
 use quita_stored_form::rules::other_form;
@@ -12,6 +13,27 @@ const SCHEMA: &str = include_str!("schema.sql");
 /// What came later, and changes nothing of what is there: a file that was made before gets it when it is opened.
 const ADDITIONS: &str = include_str!("additions.sql");
 
+/// Marks a file as ours in its header (SQLite's `application_id`): "Quit". Files from before it have 0.
+const APPLICATION_ID: i32 = 0x5175_6974;
+
+/// Checks that a file holds our tables or none. Reads only.
+///
+/// # Errors
+/// [`StoreError::Unreadable`] if it is another program's.
+pub(super) fn refuse_foreign(connection: &Connection) -> Result<(), Failure> {
+    let application: i32 = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+    let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let all = count("SELECT count(*) FROM sqlite_schema WHERE type = 'table'")?;
+    let ours = count(
+        "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('payments', 'inbox', 'applications')",
+    )?;
+    if [0, APPLICATION_ID].contains(&application) && (all == 0 || ours == 3) {
+        return Ok(());
+    }
+    let why = "it is a database of another program. Nothing of it was changed: give Quita a file of its own";
+    Err(StoreError::Unreadable(why.into()).into())
+}
+
 /// Makes the schema in a new file, and refuses one whose stored form is another. `user_version` tells which it is.
 pub(super) fn make(connection: &mut Connection) -> Result<(), StoreError> {
     let made = transaction::run(connection, |transaction| {
@@ -20,6 +42,7 @@ pub(super) fn make(connection: &mut Connection) -> Result<(), StoreError> {
             0 => {
                 transaction.execute_batch(SCHEMA)?;
                 transaction.pragma_update(None, "user_version", VERSION)?;
+                transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
             }
             other => return Err(other_form(Some(other)).into()),
         }

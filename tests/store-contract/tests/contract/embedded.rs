@@ -354,3 +354,78 @@ async fn whoever_was_erased_is_in_no_byte_of_the_files_nor_in_the_planners_sampl
         }
     }
 }
+
+/// A file that another program wrote, as bytes.
+fn foreign(path: &PathBuf, statements: &str) -> Vec<u8> {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let other = rusqlite::Connection::open(path).unwrap();
+    other.execute_batch(statements).unwrap();
+    drop(other);
+    std::fs::read(path).unwrap()
+}
+
+#[tokio::test]
+async fn a_file_of_another_program_is_refused_and_stays_as_it_was() {
+    for statements in [
+        "CREATE TABLE notes (text)",
+        "CREATE TABLE payments (id); PRAGMA user_version = 5",
+        "CREATE TABLE notes (text); PRAGMA journal_mode = WAL",
+        "CREATE TABLE payments (id); CREATE TABLE inbox (id); CREATE TABLE applications (id); PRAGMA application_id = 7",
+    ] {
+        let (_folder, path) = file();
+        let before = foreign(&path, statements);
+        let refused = EmbeddedStore::open_sole_writer(&path).err();
+        assert!(
+            matches!(&refused, Some(StoreError::Unreadable(why)) if why.contains("another program")),
+            "{statements}: {refused:?}"
+        );
+        assert_eq!(std::fs::read(&path).unwrap(), before, "{statements}");
+    }
+}
+
+/// Neither a payment nor anything else is acknowledged once one of these files is gone or another one.
+async fn nothing_is_acknowledged_after(meddle: impl FnOnce(&PathBuf)) {
+    let (_folder, path) = file();
+    let store = EmbeddedStore::open_sole_writer(&path).unwrap();
+    let payment = created_at(1);
+    assert_eq!(store.commit(&[insert(&payment)]).await, [Ok(())]);
+    assert_eq!(store.ping().await, Ok(()));
+    meddle(&path);
+    let late = store.commit(&[insert(&created_at(2))]).await;
+    assert!(matches!(late[..], [Err(_)]), "{late:?}");
+    assert!(matches!(store.ping().await, Err(StoreError::Broken(_))));
+    assert!(matches!(store.put_notices(&[notice("a:1", 1)]).await, Err(StoreError::Broken(_))));
+    assert_eq!(store.load(&[payment.id]).await, Ok(vec![payment]), "what is known can be read");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn into_a_file_that_was_deleted_nothing_is_acknowledged() {
+    nothing_is_acknowledged_after(|path| std::fs::remove_file(path).unwrap()).await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn without_its_write_ahead_log_nothing_is_acknowledged() {
+    nothing_is_acknowledged_after(|path| std::fs::remove_file(path.with_extension("db-wal")).unwrap()).await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn into_a_file_that_was_replaced_nothing_is_acknowledged() {
+    nothing_is_acknowledged_after(|path| {
+        let copy = path.with_extension("copy");
+        std::fs::copy(path, &copy).unwrap();
+        std::fs::rename(copy, path).unwrap();
+    })
+    .await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_store_whose_file_is_gone_is_known_to_be_broken_without_a_write() {
+    let (_folder, path) = file();
+    let store = EmbeddedStore::open_sole_writer(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert!(matches!(store.ping().await, Err(StoreError::Broken(_))));
+}
