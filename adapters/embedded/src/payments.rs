@@ -60,6 +60,7 @@ impl PaymentStore for EmbeddedStore {
             let (outcomes, failure) = commit(connection, &writes);
             if let Some(error) = failure {
                 trust.lose_if_broken(&error);
+                return outcomes;
             }
             // Nothing is acknowledged that went into a file which is gone.
             match trust.check_file() {
