@@ -25,7 +25,7 @@ const TRACK_2_HEAD: usize = 4;
 const EXAMINED_DIGITS: usize = 1_000;
 
 /// Says if a text holds what may be a card number: 13 to 19 digits that have a brand's prefix and length and pass
-/// Luhn; blanks, dots, slashes and hyphens between them are skipped, and full-width and the like are digits. A number
+/// Luhn; blanks, dots, slashes and hyphens between them are skipped, and digits of other scripts count. A number
 /// begins and ends where a group of digits does, so none is found in the middle of a longer one.
 ///
 /// What is certainly something else is none: UUIDs and hashes, bar codes and digitable lines, valid CPFs and CNPJs,
@@ -238,10 +238,26 @@ impl LuhnSums {
     }
 }
 
-/// The ASCII digit that a character is, or stands for: full-width, superscript and mathematical ones (NFKD).
+/// The zeros of the other scripts, which their digits follow up to nine (Unicode 14.0, general category Nd).
+const ZEROS: [u32; 58] = [
+    0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xde6, 0xe50, 0xed0,
+    0xf20, 0x1040, 0x1090, 0x17e0, 0x1810, 0x1946, 0x19d0, 0x1a80, 0x1a90, 0x1b50, 0x1bb0, 0x1c40, 0x1c50,
+    0xa620, 0xa8d0, 0xa900, 0xa9d0, 0xa9f0, 0xaa50, 0xabf0, 0x104a0, 0x10d30, 0x11066, 0x110f0, 0x11136,
+    0x111d0, 0x112f0, 0x11450, 0x114d0, 0x11650, 0x116c0, 0x11730, 0x118e0, 0x11950, 0x11c50, 0x11d50,
+    0x11da0, 0x16a60, 0x16ac0, 0x16b50, 0x1e140, 0x1e2f0, 0x1e950,
+];
+
+/// The ASCII digit that a character is, or stands for: full-width, superscript and mathematical ones (NFKD), and those
+/// of other scripts.
 fn digit_of(character: char) -> Option<char> {
     if character.is_ascii() {
         return Some(character).filter(char::is_ascii_digit);
+    }
+    let code = u32::from(character);
+    let before = ZEROS.partition_point(|zero| *zero <= code);
+    let zero = before.checked_sub(1).and_then(|at| ZEROS.get(at));
+    if let Some(value) = zero.map(|zero| code - zero).filter(|value| *value < 10) {
+        return char::from_digit(value, 10);
     }
     let (mut digit, mut count) = (None, 0_usize);
     decompose_compatible(character, |part| {
@@ -318,6 +334,7 @@ mod tests {
             "57134242424242424242D26121010000012345678F",
             "４２４２４２４２４２４２４２４２",
             "𝟒𝟐𝟒𝟐 ⁴²⁴² 4242 4242",
+            "٤٢٤٢ ४२४२ 4242 4242",
         ] {
             assert!(holds_card_number(text), "{text}");
         }
