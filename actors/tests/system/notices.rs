@@ -126,7 +126,7 @@ fn a_notice_that_comes_too_early_is_learnt_later() {
 
 #[test]
 fn a_notice_that_stays_too_early_is_shown_to_an_operator_and_still_tried() {
-    let world = World::new();
+    let world = World::new().for_hours();
     world.live(async {
         let node = world.node();
         node.created(pix(1)).await;
@@ -247,7 +247,7 @@ fn a_notice_that_was_not_stored_was_not_taken() {
 
 #[test]
 fn a_payment_nobody_pays_is_looked_at_and_expires() {
-    let world = World::new();
+    let world = World::new().for_hours();
     world.live(async {
         let node = world.node();
         node.created(pix(1)).await;
@@ -268,7 +268,7 @@ fn a_payment_nobody_pays_is_looked_at_and_expires() {
 
 #[test]
 fn money_that_was_paid_in_the_last_second_and_came_in_a_minute_later_is_not_late() {
-    let world = World::new();
+    let world = World::new().for_hours();
     world.live(async {
         let node = world.node();
         node.created(pix(1)).await;
@@ -358,7 +358,7 @@ fn an_acquirer_has_no_say_in_payments_that_were_never_sent_to_it() {
 
 #[test]
 fn an_outage_brings_no_notice_nearer_to_being_an_exception() {
-    let world = World::new();
+    let world = World::new().for_hours();
     world.live(async {
         let node = world.node();
         node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();

@@ -299,7 +299,7 @@ fn a_charge_that_was_issued_in_this_process_waits_for_its_payer_at_once_and_is_n
 
 #[test]
 fn an_operation_that_stays_unclear_is_ended_by_a_person_and_the_merchant_hears_of_it_once() {
-    let world = World::new();
+    let world = World::new().for_hours();
     world.live(async {
         let node = world.node();
         paid(&node).await;

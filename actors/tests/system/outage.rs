@@ -20,12 +20,10 @@ fn pending() -> u128 {
 
 /// A bank that takes eight calls at once, and half a second for each inquiry.
 fn world() -> World {
-    let world = World::new().with_bank_concurrency(8).with_limits(|limits| {
-        // Hours go by here: what looks often would take the test's time.
-        limits.supervision_interval = Duration::from_secs(60);
-        limits.backlog_interval = Duration::from_secs(600);
-        limits.timer_interval = Duration::from_secs(1);
-    });
+    let world = World::new()
+        .for_hours()
+        .with_bank_concurrency(8)
+        .with_limits(|limits| limits.backlog_interval = Duration::from_secs(600));
     world.bank.finds_take_ms(500);
     world
 }

@@ -225,7 +225,7 @@ fn an_acquirer_that_does_not_answer_is_asked_again_by_the_next_run_and_for_half_
 
 #[test]
 fn after_half_a_day_without_an_answer_an_operator_hears_of_it() {
-    let world = World::new();
+    let world = World::new().for_hours();
     world.live(async {
         let node = world.node();
         node.created(pix(1)).await;

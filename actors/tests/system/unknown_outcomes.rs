@@ -1,5 +1,7 @@
 //! Calls whose outcome is unknown: asked for until it is known, and never sent elsewhere before that.
 
+use std::time::Duration;
+
 use quita_domain::acquiring::{CallFailure, OperationAnswer};
 use quita_domain::operation::{OperationRequest, OperationState, RequestedOperation};
 use quita_domain::status::Status;
@@ -82,10 +84,10 @@ fn a_request_that_is_still_under_way_behind_the_acquirers_door_is_found_and_not_
 
 #[test]
 fn an_unknown_outcome_is_asked_for_by_the_schedule_for_hours_and_an_operator_is_told() {
-    let world = World::new().and_second_bank().with_limits(|limits| {
-        // Hours go by here: what looks often would take the test's time.
-        limits.supervision_interval = std::time::Duration::from_secs(60);
-    });
+    let world = World::new()
+        .for_hours()
+        .and_second_bank()
+        .with_limits(|limits| limits.timer_interval = Duration::from_millis(250));
     world.live(async {
         let node = world.node();
         world.bank.next([Answer::TakesSilently]);

@@ -119,6 +119,15 @@ impl World {
         self
     }
 
+    /// In which hours go by: what looks often, and finds nothing, would take the test's time.
+    pub(crate) fn for_hours(self) -> Self {
+        self.with_limits(|limits| {
+            limits.supervision_interval = Duration::from_secs(60);
+            limits.timer_interval = Duration::from_secs(1);
+            limits.webhooks.interval = Duration::from_secs(1);
+        })
+    }
+
     /// Lives one life of the process, in paused time. At its end everything in memory is gone, as after a crash.
     pub(crate) fn live<T>(&self, life: impl Future<Output = T>) -> T {
         let runner = actix::System::with_tokio_rt(|| {
