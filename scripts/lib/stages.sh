@@ -1,26 +1,69 @@
 # shellcheck shell=bash
 # To be sourced: `stage NAME COMMAND…` runs a stage and tells its time; `stage_summary` lists all of them.
+# `stage_beside NAME COMMAND…` starts one in the background, and `stage_join` waits for it and shows what it said.
 
 stage_times=()
+beside_name='' beside_pid='' beside_began='' beside_output=''
 
 milliseconds_now() {
     local microseconds=${EPOCHREALTIME/[.,]/}
     echo "$((microseconds / 1000))"
 }
 
-stage() {
-    local name=$1 began took code=0
-    shift
-    printf '\n== %s\n' "$name" >&2
-    began=$(milliseconds_now)
-    "$@" || code=$?
-    took=$(($(milliseconds_now) - began))
-    local line
+# Tells how long a stage took and how it ended. Its code is the stage's.
+stage_ended() {
+    local name=$1 took=$2 code=$3 line
     line=$(printf '%4d.%d s  %s' "$((took / 1000))" "$((took % 1000 / 100))" "$name")
     ((code == 0)) || line+="  FAILED (exit code $code)"
     stage_times+=("$line")
     printf '== %s\n' "$line" >&2
     return "$code"
+}
+
+stage() {
+    local name=$1 began code=0
+    shift
+    printf '\n== %s\n' "$name" >&2
+    began=$(milliseconds_now)
+    "$@" || code=$?
+    stage_ended "$name" "$(($(milliseconds_now) - began))" "$code"
+}
+
+# For what mostly waits, one at a time. Whoever uses it ends it with `stage_beside_stop` in a trap.
+stage_beside() {
+    beside_name="$1, beside the others" beside_began=$(milliseconds_now) beside_output=$(mktemp)
+    shift
+    printf '\n== %s\n' "$beside_name: begins" >&2
+    # The time of its end, not that of the join, is what it took.
+    (
+        code=0
+        "$@" &
+        # shellcheck disable=SC2064  # the process of now
+        trap "kill -TERM $! 2>/dev/null" TERM
+        wait "$!" || code=$?
+        milliseconds_now >"$beside_output.ended"
+        exit "$code"
+    ) >"$beside_output" 2>&1 </dev/null &
+    beside_pid=$!
+}
+
+stage_join() {
+    local code=0
+    wait "$beside_pid" || code=$?
+    beside_pid=''
+    printf '\n== %s\n' "$beside_name" >&2
+    cat "$beside_output" >&2
+    local ended
+    ended=$(cat "$beside_output.ended" 2>/dev/null || milliseconds_now)
+    rm -f "$beside_output" "$beside_output.ended"
+    stage_ended "$beside_name" "$((ended - beside_began))" "$code"
+}
+
+# Ends what runs beside, with what it started, and waits for it.
+stage_beside_stop() {
+    [[ -n $beside_pid ]] || return 0
+    kill -TERM "$beside_pid" 2>/dev/null || true
+    stage_join || true
 }
 
 stage_summary() {
