@@ -113,7 +113,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let (api_socket, ops_socket) = (api_socket?, ops_socket?);
     let (api_address, ops_address) = (api_socket.local_addr()?, ops_socket.local_addr()?);
     let public_url = config.public_url_at(api_address);
-    let webhooks = webhooks(&config, &clock);
+    let webhooks = webhooks(&config, &clock)?;
     let identity = NodeIdentity {
         public_url: public_url.clone(),
         address: api_address.to_string(),
@@ -247,12 +247,12 @@ async fn keep_last_uses(edge: &Edge) {
 }
 
 /// Who sends webhooks, test events too, and to which addresses.
-fn webhooks(config: &Config, clock: &Arc<dyn Clock>) -> Arc<dyn WebhookSenderFactory> {
+fn webhooks(config: &Config, clock: &Arc<dyn Clock>) -> anyhow::Result<Arc<dyn WebhookSenderFactory>> {
     let policy = match config.environment {
         Environment::Development => AddressPolicy::Any,
         Environment::Production => AddressPolicy::PublicOnly,
     };
-    Arc::new(WebhookHttpFactory::new(policy, Arc::clone(clock)))
+    Ok(Arc::new(WebhookHttpFactory::new(policy, Arc::clone(clock))?))
 }
 
 /// As many threads read and write HTTP as there are cores, and the store has threads of its own.

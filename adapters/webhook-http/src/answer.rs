@@ -1,10 +1,9 @@
 //! What is read and kept of a receiver's answer.
 
-use awc::ClientResponse;
-use awc::http::header::RETRY_AFTER;
-use futures_util::StreamExt;
 use quita_domain::retry_after;
 use quita_domain::time::{DAY_MS, Timestamp};
+use quita_http_client::header::{CONTENT_ENCODING, RETRY_AFTER};
+use quita_http_client::{self as http, End};
 
 use super::failure::Failure;
 
@@ -12,7 +11,7 @@ use super::failure::Failure;
 const MAX_WAIT_MS: u64 = DAY_MS;
 
 /// How much of an answer is read; what follows is cut off together with the connection.
-const MAX_READ_BYTES: usize = 64 * 1024;
+pub(super) const MAX_READ_BYTES: usize = 64 * 1024;
 
 /// How much of an answer is kept, in characters.
 const KEPT_CHARACTERS: usize = 256;
@@ -31,28 +30,24 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// Reads the answer to its end, or as far as is worth it.
-    pub(super) async fn read(mut response: ClientResponse, now: Timestamp) -> Self {
-        let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+    /// What is kept of an answer.
+    pub(super) fn of(answer: &http::Answer, now: Timestamp) -> Self {
+        let header = answer.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
         let wait_ms = header.and_then(|value| retry_after::wait_ms(value, now));
-        let retry_after_ms = wait_ms.map(|ms| ms.min(MAX_WAIT_MS));
-        let status = response.status().as_u16();
-        let (mut kept, mut read_bytes, mut failure) = (Vec::new(), 0_usize, None);
-        while read_bytes < MAX_READ_BYTES {
-            match response.next().await {
-                Some(Ok(chunk)) => {
-                    let room = KEPT_BYTES.saturating_sub(kept.len());
-                    kept.extend(chunk.iter().take(room));
-                    read_bytes = read_bytes.saturating_add(chunk.len());
-                }
-                Some(Err(_)) => {
-                    failure = Some(Failure::Protocol);
-                    break;
-                }
-                None => break,
-            }
+        let failure = match &answer.end {
+            End::Whole | End::TooLong => None,
+            End::Broken(why) => Some(Failure::of(why)),
+        };
+        // Nobody asked for a coding; what one made of the words is not shown.
+        let codings = answer.headers.get_all(CONTENT_ENCODING);
+        let is_plain = codings.iter().all(|coding| coding.as_bytes().eq_ignore_ascii_case(b"identity"));
+        let bytes = answer.body.get(..KEPT_BYTES).unwrap_or(&answer.body);
+        Self {
+            status: answer.status,
+            retry_after_ms: wait_ms.map(|ms| ms.min(MAX_WAIT_MS)),
+            beginning: beginning(bytes).filter(|_| is_plain),
+            failure,
         }
-        Self { status, retry_after_ms, beginning: beginning(&kept), failure }
     }
 }
 

@@ -1,10 +1,6 @@
 //! Why there was no answer, in the words of the delivery's record.
 
-use std::io;
-
-use awc::error::{ConnectError, SendRequestError};
-
-use super::address_policy::NotAllowed;
+use quita_http_client::Why;
 
 /// Why there was no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,35 +28,23 @@ impl Failure {
         }
     }
 
-    /// The reason behind the client's error.
-    pub(super) fn of(error: &SendRequestError) -> Self {
-        if let SendRequestError::Connect(error) = error {
-            return Self::of_connecting(error);
+    /// The reason behind the client's.
+    pub(super) const fn of(why: &Why) -> Self {
+        match why {
+            Why::TimeOut | Why::NoConnectionInTime => Self::Timeout,
+            Why::NoConnection(_) => Self::Connect,
+            Why::NoName => Self::Dns,
+            Why::Handshake(_) => Self::Tls,
+            Why::NotAllowed => Self::AddressNotAllowed,
+            Why::Invalid => Self::InvalidUrl,
+            Why::CertificateRefused(_)
+            | Why::Closed
+            | Why::Broken(_)
+            | Why::NoHttp
+            | Why::CutShort
+            | Why::TooManyInterim
+            | Why::OtherProtocol
+            | Why::OtherCoding => Self::Protocol,
         }
-        if matches!(error, SendRequestError::Timeout) {
-            return Self::Timeout;
-        }
-        if matches!(error, SendRequestError::Url(_)) { Self::InvalidUrl } else { Self::Protocol }
     }
-
-    fn of_connecting(error: &ConnectError) -> Self {
-        if let ConnectError::Resolver(error) = error {
-            return if error.is::<NotAllowed>() { Self::AddressNotAllowed } else { Self::Dns };
-        }
-        if let ConnectError::Io(error) = error {
-            return if is_of_tls(error) { Self::Tls } else { Self::Connect };
-        }
-        if matches!(error, ConnectError::NoRecords | ConnectError::Unresolved) {
-            return Self::Dns;
-        }
-        // `Disconnected` is a connection that was closed before the head of an answer.
-        if matches!(error, ConnectError::Timeout) { Self::Timeout } else { Self::Protocol }
-    }
-}
-
-/// Whether the handshake failed: it errs with what connecting a socket never does.
-fn is_of_tls(error: &io::Error) -> bool {
-    let is_from_rustls = error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>());
-    let kind = error.kind();
-    is_from_rustls || matches!(kind, io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput)
 }

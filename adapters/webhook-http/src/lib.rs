@@ -1,11 +1,11 @@
 //! Webhooks over HTTP.
 //!
 //! One POST, no redirects followed, no answer trusted: the whole exchange has one time-out, little of the answer
-//! is read, and under [`AddressPolicy::PublicOnly`] the address that is dialled is the one that was checked.
+//! is read, and under [`AddressPolicy::PublicOnly`] the address that is dialled is the one that was checked. If a kept
+//! connection turns out to be closed, the event is sent again at once: its receiver knows it by its id.
 
 mod address_policy;
 mod answer;
-mod connections;
 mod failure;
 
 use std::rc::Rc;
@@ -15,30 +15,43 @@ use std::time::Duration;
 use async_trait::async_trait;
 use quita_domain::delivery::DeliveryAttempt;
 use quita_domain::webhook::schedule::TIME_OUT_MS;
+use quita_http_client::header::{CONTENT_TYPE, HeaderValue, USER_AGENT};
+use quita_http_client::{Client, ClientSettings, HeaderMap, Method, Request, Uri, public_roots, tls};
 use quita_ports::{Clock, WebhookRequest, WebhookSender, WebhookSenderFactory};
-use tokio::time::{Instant, timeout};
+use rustls::ClientConfig;
+use tokio::time::Instant;
 use url::Url;
 
 pub use address_policy::AddressPolicy;
 
-use answer::Answer;
-use connections::Connections;
+use answer::{Answer, MAX_READ_BYTES};
 use failure::Failure;
 
-/// The `User-Agent` of every webhook.
-const USER_AGENT: &str = concat!("quita/", env!("CARGO_PKG_VERSION"));
+/// Exchanges of one sender at once; more wait for their turn inside their time-out.
+const MAX_EXCHANGES: usize = 64;
 
-/// Makes senders of webhooks; each has connections of its own.
+/// Idle connections that one sender keeps, over all receivers.
+const MAX_KEPT: usize = 64;
+
+/// The `User-Agent` of every webhook.
+const OUR_NAME: &str = concat!("quita/", env!("CARGO_PKG_VERSION"));
+
+/// Makes senders of webhooks; each has connections of its own, and all share what handshakes remember.
 pub struct WebhookHttpFactory {
     policy: AddressPolicy,
     clock: Arc<dyn Clock>,
     time_out: Duration,
+    tls: Arc<ClientConfig>,
 }
 
 impl WebhookHttpFactory {
     /// Senders that keep to this policy and to the time-out of the schedule.
-    pub fn new(policy: AddressPolicy, clock: Arc<dyn Clock>) -> Self {
-        Self { policy, clock, time_out: Duration::from_millis(TIME_OUT_MS) }
+    ///
+    /// # Errors
+    /// When there is no TLS to be had.
+    pub fn new(policy: AddressPolicy, clock: Arc<dyn Clock>) -> Result<Self, rustls::Error> {
+        let tls = Arc::new(tls(public_roots(), None)?);
+        Ok(Self { policy, clock, time_out: Duration::from_millis(TIME_OUT_MS), tls })
     }
 
     /// With another time-out of the whole exchange.
@@ -50,29 +63,31 @@ impl WebhookHttpFactory {
 
 impl WebhookSenderFactory for WebhookHttpFactory {
     fn build(&self) -> Rc<dyn WebhookSender> {
-        Rc::new(WebhookHttp {
-            policy: self.policy,
-            clock: Arc::clone(&self.clock),
-            time_out: self.time_out,
-            connections: Connections::new(self.policy, self.time_out),
-        })
+        let policy = self.policy;
+        let client = Client::new(ClientSettings {
+            tls: Arc::clone(&self.tls),
+            may_dial: Box::new(move |address| policy.allows(address)),
+            at_once: MAX_EXCHANGES,
+            kept: MAX_KEPT,
+            // The steps get the time of the whole, which the deadline cuts.
+            step: self.time_out,
+        });
+        Rc::new(WebhookHttp { clock: Arc::clone(&self.clock), time_out: self.time_out, client })
     }
 }
 
 /// Sends webhooks from one thread.
 struct WebhookHttp {
-    policy: AddressPolicy,
     clock: Arc<dyn Clock>,
     time_out: Duration,
-    connections: Connections,
+    client: Client,
 }
 
 #[async_trait(?Send)]
 impl WebhookSender for WebhookHttp {
     async fn send(&self, request: WebhookRequest) -> DeliveryAttempt {
         let (at, begun) = (self.clock.now(), Instant::now());
-        // What did not end in time did not end: not even a 200 at its beginning counts.
-        let outcome = timeout(self.time_out, self.exchange(request)).await.unwrap_or(Err(Failure::Timeout));
+        let outcome = self.exchange(request, begun + self.time_out).await;
         let duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         let (answer, failure) = match outcome {
             Ok(answer) => (Some(answer), None),
@@ -91,21 +106,31 @@ impl WebhookSender for WebhookHttp {
 }
 
 impl WebhookHttp {
-    async fn exchange(&self, request: WebhookRequest) -> Result<Answer, Failure> {
-        let url = destination(&request.url)?;
-        self.policy.check_literal(&url)?;
-        let client = self.connections.client_for(&url);
-        let sending = client
-            .post(url.as_str())
-            .insert_header(("content-type", "application/json"))
-            .insert_header(("user-agent", USER_AGENT))
-            .insert_header(("webhook-id", request.id))
-            .insert_header(("webhook-timestamp", request.timestamp_s.to_string()))
-            .insert_header(("webhook-signature", request.signature))
-            .send_body(request.body);
-        let response = sending.await.map_err(|error| Failure::of(&error))?;
-        Ok(Answer::read(response, self.clock.now()).await)
+    /// Sends the event. What did not end by the deadline did not end: not even a 200 at its beginning counts.
+    async fn exchange(&self, webhook: WebhookRequest, deadline: Instant) -> Result<Answer, Failure> {
+        let request = written(webhook)?;
+        let answer = self.client.send(&request, deadline, MAX_READ_BYTES).await;
+        let answer = answer.map_err(|failure| Failure::of(&failure.why))?;
+        Ok(Answer::of(&answer, self.clock.now()))
     }
+}
+
+fn written(webhook: WebhookRequest) -> Result<Request, Failure> {
+    let url = destination(&webhook.url)?;
+    let uri: Uri = url.as_str().parse().map_err(|_| Failure::InvalidUrl)?;
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(USER_AGENT, HeaderValue::from_static(OUR_NAME));
+    for (name, value) in [
+        ("webhook-id", webhook.id),
+        ("webhook-timestamp", webhook.timestamp_s.to_string()),
+        ("webhook-signature", webhook.signature),
+    ] {
+        headers.insert(name, HeaderValue::try_from(value).map_err(|_| Failure::Protocol)?);
+    }
+    // Its receiver knows an event by its id.
+    let is_repeatable = true;
+    Ok(Request { method: Method::POST, uri, headers, body: webhook.body.into(), is_repeatable })
 }
 
 /// Reads a URL; numbers in disguise (`http://2130706433/`) come out as the addresses they are.

@@ -134,7 +134,7 @@ fn request(url: &str) -> WebhookRequest {
 }
 
 fn factory(policy: AddressPolicy, time_out_ms: u64) -> WebhookHttpFactory {
-    WebhookHttpFactory::new(policy, Arc::new(SystemClock)).with_time_out_ms(time_out_ms)
+    WebhookHttpFactory::new(policy, Arc::new(SystemClock)).unwrap().with_time_out_ms(time_out_ms)
 }
 
 async fn send(url: &str, policy: AddressPolicy, time_out_ms: u64) -> DeliveryAttempt {

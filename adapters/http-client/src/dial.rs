@@ -1,0 +1,69 @@
+//! Dialling: from a name to a connection. An address is judged right before it is dialled.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use rustls_pki_types::ServerName;
+use tokio::net::{TcpStream, lookup_host};
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+
+use super::ClientSettings;
+use super::connection::Connection;
+use super::destination::Destination;
+use super::failure::{Failure, Why, rustls_error};
+use super::wire::Socket;
+
+/// Makes a connection. Whatever fails here left nothing of a request.
+pub(crate) async fn dial(
+    destination: &Destination,
+    settings: &ClientSettings,
+) -> Result<Connection, Failure> {
+    let socket = connect(destination, settings).await.map_err(Failure::unsent)?;
+    Connection::open(socket).await
+}
+
+async fn connect(destination: &Destination, settings: &ClientSettings) -> Result<Socket, Why> {
+    let late = |_| Why::NoConnectionInTime;
+    let tcp = timeout(settings.step, reach(destination, settings)).await.map_err(late)??;
+    // A small request leaves at once. Without it, it is only slower.
+    tcp.set_nodelay(true).ok();
+    if !destination.is_secured {
+        return Ok(Socket::Plain(tcp));
+    }
+    let name = ServerName::try_from(destination.host.clone()).map_err(|_| Why::Invalid)?;
+    let handshake = TlsConnector::from(Arc::clone(&settings.tls)).connect(name, tcp);
+    let secured = timeout(settings.step, handshake).await.map_err(late)?;
+    secured.map(|tls| Socket::Secured(Box::new(tls))).map_err(|error| handshake_failed(&error))
+}
+
+async fn reach(destination: &Destination, settings: &ClientSettings) -> Result<TcpStream, Why> {
+    let (mut failed, mut is_withheld) = (None, false);
+    for address in addresses(destination).await? {
+        if !(settings.may_dial)(address.ip()) {
+            is_withheld = true;
+            continue;
+        }
+        match TcpStream::connect(address).await {
+            Ok(tcp) => return Ok(tcp),
+            Err(error) => failed = Some(Why::NoConnection(error.kind())),
+        }
+    }
+    Err(failed.unwrap_or(if is_withheld { Why::NotAllowed } else { Why::NoName }))
+}
+
+async fn addresses(destination: &Destination) -> Result<Vec<SocketAddr>, Why> {
+    if let Ok(literal) = destination.host.parse::<IpAddr>() {
+        return Ok(vec![SocketAddr::new(literal, destination.port)]);
+    }
+    let found = lookup_host((destination.host.as_str(), destination.port)).await;
+    found.map(Iterator::collect).map_err(|_| Why::NoName)
+}
+
+fn handshake_failed(error: &io::Error) -> Why {
+    match rustls_error(error) {
+        Some(error) => Why::Handshake(error.to_string()),
+        None => Why::Handshake(error.kind().to_string()),
+    }
+}
