@@ -4,7 +4,7 @@
 //! each standing has places of its own, so that those that don't answer take none from those that do. Whoever can't send
 //! stands in no line: choosing costs the same with one receiver and with a hundred thousand.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use quita_domain::delivery::{Lease, Receiver};
@@ -108,7 +108,8 @@ struct Record {
     ticket: Option<u64>,
     /// Where the first delivery stands that found no room here; the store has it.
     more_from: Option<OutboxPlace>,
-    idle_since: u64,
+    /// Its place among those that have nothing to do.
+    idle_since: Option<u64>,
 }
 
 impl Default for Record {
@@ -120,7 +121,7 @@ impl Default for Record {
             waiting: VecDeque::new(),
             ticket: None,
             more_from: None,
-            idle_since: 0,
+            idle_since: None,
         }
     }
 }
@@ -134,8 +135,8 @@ pub(super) struct Queue {
     waiting: HashMap<TransactionId, Waiting>,
     /// How many wait for each merchant.
     merchants: HashMap<(Mode, MerchantId), usize>,
-    /// Receivers that had nothing to do, the longest idle first.
-    idle: VecDeque<(Arc<Receiver>, u64)>,
+    /// Receivers that have nothing to do, each once, by when they began to rest.
+    idle: BTreeMap<u64, Arc<Receiver>>,
     held_bytes: usize,
     tickets: u64,
     refill: Option<OutboxPlace>,
@@ -150,7 +151,7 @@ impl Queue {
             receivers: HashMap::new(),
             waiting: HashMap::new(),
             merchants: HashMap::new(),
-            idle: VecDeque::new(),
+            idle: BTreeMap::new(),
             held_bytes: 0,
             tickets: 0,
             refill: None,
@@ -302,6 +303,9 @@ impl Queue {
         }
         *of_merchant = of_merchant.saturating_add(1);
         record.waiting.push_back(id);
+        if let Some(idle_since) = record.idle_since.take() {
+            self.idle.remove(&idle_since);
+        }
         self.waiting.insert(id, Waiting::default());
         self.line_up(&receiver);
         true
@@ -426,16 +430,13 @@ impl Queue {
             return;
         }
         self.tickets = self.tickets.wrapping_add(1);
-        record.idle_since = self.tickets;
-        self.idle.push_back((Arc::clone(receiver), self.tickets));
+        if let Some(before) = record.idle_since.replace(self.tickets) {
+            self.idle.remove(&before);
+        }
+        self.idle.insert(self.tickets, Arc::clone(receiver));
         while self.idle.len() > self.limits.receivers_remembered {
-            let Some((oldest, idle_since)) = self.idle.pop_front() else { break };
-            let is_idle = |record: &Record| {
-                record.idle_since == idle_since && record.under_way == 0 && record.waiting.is_empty()
-            };
-            if self.receivers.get(&oldest).is_some_and(is_idle) {
-                self.receivers.remove(&oldest);
-            }
+            let Some((_, longest)) = self.idle.pop_first() else { break };
+            self.receivers.remove(&longest);
         }
     }
 }
@@ -571,6 +572,33 @@ mod tests {
     }
 
     #[test]
+    fn a_busy_receiver_makes_nobody_else_forgotten() {
+        let mut queue = queue(|limits| limits.receivers_remembered = 3);
+        let [dead, busy, third] = [0, 1, 2].map(|address| receiver(Mode::Live, 0, address));
+        assert!(queue.put_due(dead.clone(), place(0)));
+        let turn = queue.next().unwrap();
+        queue.free(turn.place, Ended::Silent);
+        assert!(queue.put_due(third, place(1)));
+        let turn = queue.next().unwrap();
+        queue.free(turn.place, Ended::Answered);
+        for number in 10..1_000 {
+            assert!(queue.put_due(busy.clone(), place(number)));
+            let turn = queue.next().unwrap();
+            queue.free(turn.place, Ended::Answered);
+        }
+        let standing = queue.receivers.get(&dead).map(|record| record.standing);
+        assert_eq!(standing, Some(Standing::Slow), "what it is like is still known");
+        assert_eq!((queue.receivers.len(), queue.idle.len()), (3, 3));
+        for address in 3..6 {
+            assert!(queue.put_due(receiver(Mode::Live, 0, address), place(2_000 + address)));
+            let turn = queue.next().unwrap();
+            queue.free(turn.place, Ended::Answered);
+        }
+        assert!(!queue.receivers.contains_key(&dead), "the longest idle one is forgotten first");
+        assert_eq!((queue.receivers.len(), queue.idle.len()), (3, 3));
+    }
+
+    #[test]
     fn whatever_happens_nothing_is_lost_and_every_place_is_given_back() {
         let mut queue = queue(|limits| {
             (limits.places, limits.places_per_receiver, limits.receivers_remembered) = (6, 3, 4);
@@ -612,7 +640,8 @@ mod tests {
         }
         assert_eq!((sent, queue.len()), (waiting, 0));
         assert!(queue.lines.iter().all(|line| line.under_way == 0 && line.bytes == 0));
-        assert!(queue.merchants.is_empty() && queue.receivers.len() <= 5);
+        assert!(queue.merchants.is_empty());
+        assert_eq!((queue.receivers.len(), queue.idle.len()), (4, 4), "only as many are remembered");
     }
 
     #[test]
