@@ -38,7 +38,9 @@ use quita_domain::acquiring::{
 use quita_domain::identity::{Mode, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::operation::{Operation, OperationKind};
-use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, Clock, ListReader, LocalIssue, NoticeReader};
+use quita_ports::{
+    Acquirer, AcquirerFactory, AcquirerSpec, Clock, ListReader, LocalIssue, NoticeReader, Preparation,
+};
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -151,6 +153,10 @@ impl AcquirerFactory for CieloFactory {
 
     fn build(&self) -> Rc<dyn Acquirer> {
         Rc::new(Cielo { shared: Arc::clone(&self.shared), opened: RefCell::default() })
+    }
+
+    fn preparation(&self) -> Option<&dyn Preparation> {
+        None
     }
 
     fn notices(&self) -> Option<&dyn NoticeReader> {

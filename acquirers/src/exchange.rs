@@ -74,6 +74,9 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     /// The body, empty if there is none. It may hold a card, so it is zeroed when it is dropped.
     pub body: Zeroizing<Vec<u8>>,
+    /// Whether sending it twice does no more than sending it once: it reads, or it names what it makes. Such a request is
+    /// sent again if a kept connection turns out to be closed.
+    pub is_repeatable: bool,
 }
 
 impl fmt::Debug for Request {
@@ -119,7 +122,8 @@ pub enum Failure {
     /// The request certainly did not leave: no address, no connection, no handshake.
     #[error("{0}")]
     NotSent(String),
-    /// It may have arrived: the connection broke, the time was over, the answer was too large or cut short.
+    /// It may have arrived, if only in part: the connection broke, the time was over, the answer was too large, cut short,
+    /// or none that can be told from another one's.
     #[error("{0}")]
     Unknown(String),
 }

@@ -28,6 +28,7 @@ use quita_domain::time::Timestamp;
 use quita_domain::webhook::signature::WebhookSecret;
 use quita_ports::{
     Acquirer, AcquirerFactory, AcquirerSpec, Clock, ListReader, LocalIssue, NoticeReader, NoticeSink,
+    Preparation,
 };
 
 pub use manual::{SandboxAction, manual_notice};
@@ -100,6 +101,10 @@ impl AcquirerFactory for SandboxFactory {
 
     fn build(&self) -> Rc<dyn Acquirer> {
         Rc::new(self.sandbox.clone())
+    }
+
+    fn preparation(&self) -> Option<&dyn Preparation> {
+        None
     }
 
     fn notices(&self) -> Option<&dyn NoticeReader> {

@@ -13,7 +13,7 @@ use quita_domain::payment::{Command, Payment};
 use quita_domain::routing::Evaluated;
 use quita_domain::time::Timestamp;
 use quita_ports::{Listed, NoticeSink, RawNotice, SinkError, StoreError};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::acquirers::inbox_sink::InboxSink;
 use crate::acquirers::notices::{NoticeDenied, Notices};
@@ -62,9 +62,9 @@ impl Payments {
     /// # Errors
     /// When it was refused, or nothing certain can be said of it (the same key will tell).
     pub async fn create(&self, new: CreatePayment) -> Result<Created, Denied> {
-        let id = new.id;
+        let (id, until) = (new.id, self.patience_ends());
         let created = self.system.commands.ask(id, Create(Box::new(new))).await?;
-        let payment = self.wait(&created.payment, Until::Answered).await;
+        let payment = self.wait(&created.payment, Until::Answered, until).await;
         Ok(Created { payment, ..created })
     }
 
@@ -130,11 +130,11 @@ impl Payments {
         owner: Owner,
         request: OperationRequest,
     ) -> Result<Operated, Denied> {
-        let command = Command::Operate(request);
+        let (command, until) = (Command::Operate(request), self.patience_ends());
         let executed =
             self.system.commands.ask(id, Execute { id, asker: Asker::Owner(owner), command }).await?;
         let wanted = executed.operation.ok_or(Denied::Defect("an operation has an id"))?;
-        let payment = self.wait(&executed.payment, Until::Ended(wanted)).await;
+        let payment = self.wait(&executed.payment, Until::Ended(wanted), until).await;
         let operation = payment.operations.iter().find(|operation| operation.id == wanted).cloned();
         let operation = operation.ok_or(Denied::Defect("an operation is stored"))?;
         Ok(Operated { payment, operation, is_replay: executed.is_replay })
@@ -214,7 +214,7 @@ impl Payments {
             SinkError::Busy => Denied::Overloaded,
             SinkError::Store(error) => Denied::StoreUnavailable(error),
         })?;
-        Ok(self.wait(payment, Until::ChangedSince(version)).await)
+        Ok(self.wait(payment, Until::ChangedSince(version), self.patience_ends()).await)
     }
 
     /// How the acquirers are.
@@ -242,8 +242,13 @@ impl Payments {
         fronts && self.system.books.takes_writes()
     }
 
-    /// Waits until something has come true for a payment; tells what it is at the end of the waiting in any case.
-    async fn wait(&self, payment: &Arc<Payment>, until: Until) -> Arc<Payment> {
+    /// By when whoever asks now is answered.
+    fn patience_ends(&self) -> Instant {
+        Instant::now() + self.system.limits.answer_within
+    }
+
+    /// Waits until something has come true for a payment, or that moment has come; tells what the payment is then.
+    async fn wait(&self, payment: &Arc<Payment>, until: Until, latest: Instant) -> Arc<Payment> {
         let id = payment.id;
         if until.has_come(payment) {
             return Arc::clone(payment);
@@ -255,7 +260,7 @@ impl Payments {
                 seen = self.seen_in_store(id, until) => Ok(seen),
             }
         };
-        let found = match timeout(self.system.limits.answer_within, come).await {
+        let found = match timeout_at(latest, come).await {
             Ok(Ok(payment)) => Some(payment),
             Ok(Err(_)) | Err(_) => self.read(id).await.ok().flatten(),
         };

@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use quita_domain::acquiring::{
@@ -15,6 +16,7 @@ use quita_domain::operation::Operation;
 use quita_domain::routing::{Approvals, Candidate, Condition};
 use quita_domain::time::Timestamp;
 use thiserror::Error;
+use tokio::time::Instant;
 
 use crate::reconciliation::ListReader;
 
@@ -63,8 +65,8 @@ impl AcquirerSpec {
 
 /// A translation between a payment and one provider.
 ///
-/// Runs on the thread of its actor, so its futures need not be `Send`. The caller sets the time-out; a call that is
-/// dropped counts as unknown. What a provider's credential shares (connections, an access token) is made once, by the
+/// Runs on the thread of its actor, so its futures need not be `Send`. The caller sets the time-out, which what a call
+/// waits for before it leaves does not use up ([`crate::call_time`]); a call that is dropped counts as unknown. What a provider's credential shares (connections, an access token) is made once, by the
 /// factory, and shared by what it builds.
 #[async_trait(?Send)]
 pub trait Acquirer {
@@ -93,6 +95,9 @@ pub trait AcquirerFactory: Send + Sync + 'static {
     /// Makes it.
     fn build(&self) -> Rc<dyn Acquirer>;
 
+    /// What its calls need before they can leave, if they need anything.
+    fn preparation(&self) -> Option<&dyn Preparation>;
+
     /// Who reads the notices that its provider sends over HTTP, if it sends any.
     fn notices(&self) -> Option<&dyn NoticeReader>;
 
@@ -108,6 +113,20 @@ pub trait AcquirerFactory: Send + Sync + 'static {
 
     /// Who issues codes to pay with without any outside effect, if it can.
     fn local_issue(&self) -> Option<&dyn LocalIssue>;
+}
+
+/// What calls need before they can leave, such as a token of access: one for all calls of a provider.
+#[async_trait(?Send)]
+pub trait Preparation: Send + Sync {
+    /// How long it can't be had, and so no call can leave; none if it is there, or may be had now.
+    fn held_for(&self) -> Option<Duration>;
+
+    /// Whether it is there.
+    fn is_ready(&self) -> bool;
+
+    /// Gets it if it is not there, and waits for it until then. Whether a call may try its luck: it may when the provider
+    /// refused, which the call is told too, and may not when there was no answer yet.
+    async fn prepare(&self, latest: Instant) -> bool;
 }
 
 /// Reads what a provider sends.

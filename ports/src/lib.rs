@@ -1,6 +1,7 @@
 //! What the actors, and the services beside them, ask of the outside. The adapters answer; neither sees the other.
 
 mod acquirer;
+pub mod call_time;
 mod chance;
 mod console;
 mod erasure;
@@ -13,8 +14,8 @@ pub mod trace;
 mod webhook;
 
 pub use acquirer::{
-    Acquirer, AcquirerFactory, AcquirerSpec, LocalIssue, NoticeReader, NoticeRefused, NoticeSink, RawNotice,
-    SinkError,
+    Acquirer, AcquirerFactory, AcquirerSpec, LocalIssue, NoticeReader, NoticeRefused, NoticeSink,
+    Preparation, RawNotice, SinkError,
 };
 pub use chance::{Clock, Dice, Ids};
 pub use console::{AuditRead, AuditStore, FiguresStore, KeyringStore, PeopleStore, WholeStore};

@@ -46,6 +46,7 @@ mod memory;
 mod mutations;
 mod nodes;
 mod notices;
+mod on_the_wire;
 mod openapi;
 mod operator_attacks;
 mod operator_factors;

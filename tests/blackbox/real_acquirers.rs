@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use quita_banks::api_pix::{Config, PixBank};
 use quita_banks::cielo::{self, Cielo};
-use quita_banks::faults;
+use quita_banks::faults::{self, Fault, Faults};
 use quita_banks::server::{Options, Served, Tls};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -73,6 +73,63 @@ fn a_pix_is_paid_at_a_bank_over_mutual_tls_and_half_of_it_goes_back() {
     let told = receiver.wait_for_events(id, 3, PATIENCE);
     let events: Vec<_> = told.iter().map(|event| event.text("event")).collect();
     assert_eq!(events, ["payment.pending", "payment.paid", "payment.refund_succeeded"]);
+}
+
+/// Live payments at a bank without TLS, with calls of two seconds.
+fn at_a_bank(faults: Faults) -> (Served<PixBank>, TestApp, Client, TempDir) {
+    let files = tempfile::tempdir().unwrap();
+    let bank = PixBank::new(Config::default()).with_faults(faults);
+    let bank = Served::start_with(bank, Options::default()).unwrap();
+    let url = bank.url();
+    let table = format!(
+        "[[acquirer]]\nname = 'bank'\nadapter = 'api_pix'\ndialect = 'bacen'\nbase-url = '{url}'\ntime-out = '2s'\n\
+         token-url = '{url}/oauth/token'\nclient-id = 'id'\nwebhook = 'off'\n\
+         pix-key = '123e4567-e12b-12d1-a456-426655440000'\nreceiver-name = 'Loja'\nreceiver-city = 'Sao Paulo'\n"
+    );
+    let (app, client) = serve(&files, &table, &[("QUITA_ACQUIRER_BANK_CLIENT_SECRET", "secret")]);
+    (bank, app, client, files)
+}
+
+#[test]
+fn a_token_that_takes_its_time_is_waited_for_and_costs_the_charges_none_of_theirs() {
+    let is_token = |path: &str| path.contains("/oauth/token");
+    let slow =
+        move |request: &quita_banks::Request| is_token(&request.path).then_some(Fault::Slow { ms: 1_500 });
+    let (_bank, _app, client, _files) = at_a_bank(Box::new(slow));
+    let create = |_| {
+        let client = client.clone();
+        std::thread::spawn(move || client.create(&pix(10_000)))
+    };
+    let creating: Vec<_> = (0..30).map(create).collect();
+    for created in creating {
+        let record = created.join().unwrap();
+        assert_eq!(record["status"], "pending", "{record}");
+    }
+}
+
+#[test]
+fn a_payment_for_which_no_token_can_be_had_in_time_is_refused_and_not_stored() {
+    let throttles = |request: &quita_banks::Request| {
+        request.path.contains("/oauth/token").then_some(Fault::Throttled { retry_after_s: 60 })
+    };
+    let (_bank, _app, client, _files) = at_a_bank(Box::new(throttles));
+    for _ in 0..2 {
+        client.post("/pay/payments", &pix(10_000)).expect_error(503, "no_acquirer_available");
+    }
+    assert_eq!(client.get("/pay/payments").expect(200)["data"], json!([]));
+}
+
+#[test]
+fn a_payment_waits_for_a_bank_that_wants_tokens_to_be_asked_for_a_little_later() {
+    let mut times = 0;
+    let throttles = move |request: &quita_banks::Request| {
+        times += usize::from(request.path.contains("/oauth/token"));
+        let is_early = request.path.contains("/oauth/token") && times <= 2;
+        is_early.then_some(Fault::Throttled { retry_after_s: 2 })
+    };
+    let (_bank, _app, client, _files) = at_a_bank(Box::new(throttles));
+    let record = client.create(&pix(10_000));
+    assert_eq!(record["status"], "pending", "{record}");
 }
 
 #[test]

@@ -2,11 +2,16 @@
 
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
 
+use async_trait::async_trait;
 use quita_domain::acquiring::CallFailure;
 use quita_domain::method::Method;
 use quita_domain::time::Timestamp;
-use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, Clock, ListReader, LocalIssue, NoticeReader};
+use quita_ports::{
+    Acquirer, AcquirerFactory, AcquirerSpec, Clock, ListReader, LocalIssue, NoticeReader, Preparation,
+};
+use tokio::time::Instant;
 
 use super::adapter::ApiPix;
 use super::link::{Answer, Credential, Link};
@@ -87,6 +92,23 @@ impl ApiPixFactory {
     }
 }
 
+#[async_trait(?Send)]
+impl Preparation for ApiPixFactory {
+    fn held_for(&self) -> Option<Duration> {
+        self.current.credential().tokens.held_for()
+    }
+
+    fn is_ready(&self) -> bool {
+        self.current.credential().tokens.is_there()
+    }
+
+    async fn prepare(&self, latest: Instant) -> bool {
+        let credential = self.current.credential();
+        let exchange = credential.exchanges.open();
+        credential.tokens.prepare(exchange.as_ref(), latest).await
+    }
+}
+
 impl AcquirerFactory for ApiPixFactory {
     fn spec(&self) -> &AcquirerSpec {
         &self.spec
@@ -94,6 +116,10 @@ impl AcquirerFactory for ApiPixFactory {
 
     fn build(&self) -> Rc<dyn Acquirer> {
         Rc::new(ApiPix::new(Arc::clone(&self.current), Arc::clone(&self.clock)))
+    }
+
+    fn preparation(&self) -> Option<&dyn Preparation> {
+        Some(self)
     }
 
     fn notices(&self) -> Option<&dyn NoticeReader> {

@@ -1,5 +1,5 @@
-//! What every call to the bank goes through: address, token, headers, one repetition after a 401, and what an answer's
-//! status means before anybody reads its body.
+//! What every call to the bank goes through: address, token, headers, one repetition after a 401 or 403, and what an
+//! answer's status means before anybody reads its body.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -42,9 +42,8 @@ impl Credential {
         clock: Arc<dyn Clock>,
         time_out_ms: u64,
     ) -> Self {
-        // A token must leave the call that waits for it time to be made.
-        let patience = Duration::from_millis((time_out_ms / 2).max(1));
-        let tokens = TokenKeeper::new(settings.token.clone(), Arc::clone(&clock), patience);
+        let time_out = Duration::from_millis(time_out_ms.max(1));
+        let tokens = TokenKeeper::new(settings.token.clone(), Arc::clone(&clock), time_out);
         Self { settings, exchanges, tokens, hold: Hold::default(), clock, calls: AtomicU64::new(0) }
     }
 
@@ -127,7 +126,7 @@ impl Link {
         self.call(Verb::Patch, Base::Revisions, path, &[], Some(body)).await
     }
 
-    /// Makes a call. A token that the bank does not take is replaced once: what it answered 401 had no effect.
+    /// Makes a call. A token that the bank does not take is replaced once: what it answered 401 or 403 had no effect.
     async fn call(
         &self,
         verb: Verb,
@@ -139,9 +138,18 @@ impl Link {
         let url = self.url(base, path);
         let mut token = self.credential.tokens.token(self.exchange.as_ref()).await?;
         let mut response = self.send(self.request(verb, &url, headers, body, &token)).await?;
-        if response.status == 401 && self.credential.tokens.refused(&token) {
-            token = self.credential.tokens.token(self.exchange.as_ref()).await?;
+        let tokens = &self.credential.tokens;
+        let is_replaced = match response.status {
+            401 => tokens.refused(&token),
+            403 => tokens.forbidden(&token),
+            _ => false,
+        };
+        if is_replaced {
+            token = tokens.token(self.exchange.as_ref()).await?;
             response = self.send(self.request(verb, &url, headers, body, &token)).await?;
+            if response.status == 403 {
+                tokens.forbidden_again(&token);
+            }
         }
         let answer = self.judge(&response, &token);
         if let Err(CallFailure::Throttled { after_ms }) = answer {
@@ -178,6 +186,8 @@ impl Link {
             url: url.to_owned(),
             headers: own.into_iter().chain(content_type).chain(configured).chain(headers.to_vec()).collect(),
             body: body.map(|body| body.to_string().into_bytes()).unwrap_or_default().into(),
+            // A `PUT` names what it makes: a charge or a refund by an id of ours.
+            is_repeatable: matches!(verb, Verb::Get | Verb::Put),
         }
     }
 

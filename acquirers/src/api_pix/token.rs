@@ -1,9 +1,10 @@
 //! The token of access: one for all calls on all threads, asked for by one of them at a time.
 //!
 //! It is renewed a little before its end, by one call, while the others go on with the one that there is. When there is
-//! none, calls wait for the one that asks; what that one is told holds for all that waited. A token never leaves without
-//! its certificate: other settings have another keeper. Nothing that happens here is a call to the API: what can't have
-//! a token never left the process.
+//! none, calls wait for the one that asks; what that one is told holds for all that waited. If the bank wants fewer
+//! requests for tokens, calls wait for as long as their callers do. Waiting uses up none of the call's own time. A token
+//! never leaves without its certificate: other settings have another keeper. Nothing that happens here is a call to the
+//! API: what can't have a token never left the process.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -13,9 +14,9 @@ use base64::engine::general_purpose::STANDARD;
 use quita_domain::acquiring::CallFailure;
 use quita_domain::secret::Secret;
 use quita_domain::time::Timestamp;
-use quita_ports::Clock;
+use quita_ports::{Clock, call_time};
 use serde_json::{Value, json};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 use url::form_urlencoded;
 
 use super::settings::{TokenForm, TokenSettings};
@@ -37,6 +38,7 @@ const THROTTLED_MS: u64 = 2_000;
 const MAX_CHARACTERS: usize = 16_384;
 
 const LATE: &str = "its address did not answer in time";
+const HELD: &str = "its address wants fewer calls";
 
 /// A token, and which one it is.
 #[derive(Debug, Clone)]
@@ -49,8 +51,8 @@ pub(super) struct Token {
 pub(super) struct TokenKeeper {
     settings: TokenSettings,
     clock: Arc<dyn Clock>,
-    /// How long a call waits for a token.
-    patience: Duration,
+    /// How long one request for a token may take.
+    time_out: Duration,
     kept: Mutex<Kept>,
     /// Held by the one that asks.
     asking: tokio::sync::Mutex<()>,
@@ -65,6 +67,16 @@ struct Kept {
     failures: u64,
     failure: String,
     throttled_until: Option<Instant>,
+    /// The token that replaced one the bank forbade to use, and that it forbids too: it is not about the token.
+    forbidden: Option<u64>,
+}
+
+/// Why there is no token.
+enum NoToken {
+    /// It was refused, or there was no answer that could be used.
+    Failed(String),
+    /// The bank wants no request for one before that time.
+    Held(Instant),
 }
 
 /// A token with its time.
@@ -78,36 +90,84 @@ struct Lasting {
 }
 
 impl TokenKeeper {
-    pub(super) fn new(settings: TokenSettings, clock: Arc<dyn Clock>, patience: Duration) -> Self {
-        Self { settings, clock, patience, kept: Mutex::default(), asking: tokio::sync::Mutex::default() }
+    pub(super) fn new(settings: TokenSettings, clock: Arc<dyn Clock>, time_out: Duration) -> Self {
+        Self { settings, clock, time_out, kept: Mutex::default(), asking: tokio::sync::Mutex::default() }
     }
 
     /// A token that lasts.
     ///
     /// # Errors
-    /// [`CallFailure::NotDelivered`] if none can be had: what needs it did not leave.
+    /// [`CallFailure::NotDelivered`] if none can be had, [`CallFailure::Withheld`] if the call would have to wait for
+    /// longer than it may: what needs it did not leave.
     pub(super) async fn token(&self, exchange: &dyn Exchange) -> Result<Token, CallFailure> {
+        let latest = call_time::waits_until();
+        // Whoever can't wait is told at once why there is none.
+        let token = self.token_until(exchange, latest.unwrap_or_else(Instant::now));
+        let refused = match call_time::waiting(token).await {
+            Ok(Ok(token)) => return Ok(token),
+            Ok(Err(NoToken::Held(_))) if latest.is_some() => return Err(CallFailure::Withheld),
+            Err(call_time::WaitedTooLong) => return Err(CallFailure::Withheld),
+            Ok(Err(NoToken::Held(_))) => HELD.to_owned(),
+            Ok(Err(NoToken::Failed(why))) => why,
+        };
+        Err(CallFailure::NotDelivered(format!("no token of access: {refused}")))
+    }
+
+    /// A token that lasts, before this time if it has to be waited for because the bank wants fewer requests.
+    async fn token_until(&self, exchange: &dyn Exchange, latest: Instant) -> Result<Token, NoToken> {
         if let TokenSettings::Static(value) = &self.settings {
             return Ok(Token { value: value.clone(), number: 0 });
         }
-        let (kept, failures_before) = {
-            let kept = self.kept();
-            (kept.lasting(Instant::now()), kept.failures)
-        };
-        let answer = match kept {
-            Some(lasting) if Instant::now() < lasting.renewed_from => return Ok(lasting.token),
-            Some(lasting) => timeout(self.patience, self.renewed(lasting, exchange)).await,
-            None => timeout(self.patience, self.waited_for(failures_before, exchange)).await,
-        };
-        answer.unwrap_or_else(|_| Err(LATE.to_owned())).or_else(|why| {
-            match self.kept().lasting(Instant::now()) {
-                Some(lasting) => Ok(lasting.token),
-                None => Err(CallFailure::NotDelivered(format!("no token of access: {why}"))),
+        loop {
+            let (kept, failures_before) = {
+                let kept = self.kept();
+                (kept.lasting(Instant::now()), kept.failures)
+            };
+            let answer = match kept {
+                Some(lasting) if Instant::now() < lasting.renewed_from => return Ok(lasting.token),
+                Some(lasting) => self.renewed(lasting, exchange).await,
+                None => self.waited_for(failures_before, exchange).await,
+            };
+            let why = match answer {
+                Ok(token) => return Ok(token),
+                Err(why) => why,
+            };
+            if let Some(lasting) = self.kept().lasting(Instant::now()) {
+                return Ok(lasting.token);
             }
-        })
+            match why {
+                NoToken::Held(until) if until <= latest => sleep_until(until).await,
+                NoToken::Held(_) | NoToken::Failed(_) => return Err(why),
+            }
+        }
     }
 
-    /// The bank did not take this token: it is not used any more. Whether another one can be had.
+    /// Gets a token if there is none, and waits for it until then. Says whether a call may try its luck.
+    pub(super) async fn prepare(&self, exchange: &dyn Exchange, latest: Instant) -> bool {
+        match timeout_at(latest, self.token_until(exchange, latest)).await {
+            // What was refused here is refused there, and told to the payment.
+            Ok(Ok(_) | Err(NoToken::Failed(_))) => true,
+            Ok(Err(NoToken::Held(_))) | Err(_) => false,
+        }
+    }
+
+    /// Whether there is a token that lasts.
+    pub(super) fn is_there(&self) -> bool {
+        match &self.settings {
+            TokenSettings::Static(_) => true,
+            TokenSettings::ClientCredentials { .. } => self.kept().lasting(Instant::now()).is_some(),
+        }
+    }
+
+    /// How long no token can be had; none if there is one, or it may be asked for.
+    pub(super) fn held_for(&self) -> Option<Duration> {
+        let (kept, now) = (self.kept(), Instant::now());
+        let is_missing = kept.lasting(now).is_none();
+        let left = kept.throttled_until.map(|until| until.saturating_duration_since(now))?;
+        (is_missing && !left.is_zero()).then_some(left)
+    }
+
+    /// The bank did not take this token (401): it is not used any more. Whether another one can be had.
     pub(super) fn refused(&self, token: &Token) -> bool {
         let mut kept = self.kept();
         if kept.token.as_ref().is_some_and(|lasting| lasting.token.number == token.number) {
@@ -117,6 +177,18 @@ impl TokenKeeper {
             TokenSettings::Static(_) => false,
             TokenSettings::ClientCredentials { .. } => true,
         }
+    }
+
+    /// The bank forbids what was asked with this token (403), as some do once they have forgotten it. Whether another one
+    /// can be had, and may help.
+    pub(super) fn forbidden(&self, token: &Token) -> bool {
+        let is_known = self.kept().forbidden == Some(token.number);
+        !is_known && self.refused(token)
+    }
+
+    /// The bank forbids it with a new token as well: as long as that lasts, none is asked for because of a 403.
+    pub(super) fn forbidden_again(&self, token: &Token) {
+        self.kept().forbidden = Some(token.number);
     }
 
     /// Until when the token lasts that is kept.
@@ -129,7 +201,7 @@ impl TokenKeeper {
     }
 
     /// The one that there is still lasts: if nobody else is at it, this call asks for the next one.
-    async fn renewed(&self, lasting: Lasting, exchange: &dyn Exchange) -> Result<Token, String> {
+    async fn renewed(&self, lasting: Lasting, exchange: &dyn Exchange) -> Result<Token, NoToken> {
         let Ok(_asking) = self.asking.try_lock() else { return Ok(lasting.token) };
         // Whatever becomes of this try, the next one comes a little later.
         if let Some(kept) = self.kept().token.as_mut() {
@@ -139,7 +211,7 @@ impl TokenKeeper {
     }
 
     /// There is none: it is waited for, and asked for by the first in the line.
-    async fn waited_for(&self, failures_before: u64, exchange: &dyn Exchange) -> Result<Token, String> {
+    async fn waited_for(&self, failures_before: u64, exchange: &dyn Exchange) -> Result<Token, NoToken> {
         let _asking = self.asking.lock().await;
         {
             let kept = self.kept();
@@ -147,29 +219,31 @@ impl TokenKeeper {
                 return Ok(lasting.token);
             }
             if kept.failures > failures_before {
-                return Err(kept.failure.clone());
+                let held = kept.throttled_until.filter(|until| *until > Instant::now());
+                return Err(held.map_or_else(|| NoToken::Failed(kept.failure.clone()), NoToken::Held));
             }
         }
         self.asked(exchange).await
     }
 
     /// Asks, unless the bank wants no question now.
-    async fn asked(&self, exchange: &dyn Exchange) -> Result<Token, String> {
-        if self.kept().throttled_until.is_some_and(|until| until > Instant::now()) {
-            return Err("its address wants fewer calls".into());
+    async fn asked(&self, exchange: &dyn Exchange) -> Result<Token, NoToken> {
+        let held = |kept: &Kept| kept.throttled_until.filter(|until| *until > Instant::now());
+        if let Some(until) = held(&self.kept()) {
+            return Err(NoToken::Held(until));
         }
-        let Some(request) = self.request() else { return Err("it has no address".into()) };
-        let answer = match timeout(self.patience, exchange.send(request)).await {
+        let Some(request) = self.request() else { return Err(NoToken::Failed("it has no address".into())) };
+        let answer = match timeout(self.time_out, exchange.send(request)).await {
             Ok(Ok(response)) => self.read(&response),
             Ok(Err(Failure::NotSent(why) | Failure::Unknown(why))) => Err(why),
             Err(_) => Err(LATE.to_owned()),
         };
-        if let Err(why) = &answer {
+        answer.map_err(|why| {
             let mut kept = self.kept();
             kept.failures = kept.failures.saturating_add(1);
-            kept.failure.clone_from(why);
-        }
-        answer
+            kept.failure.clone_from(&why);
+            held(&kept).map_or(NoToken::Failed(why), NoToken::Held)
+        })
     }
 
     fn read(&self, response: &Response) -> Result<Token, String> {
@@ -254,7 +328,9 @@ impl TokenKeeper {
                 body.extend_pairs(scope).finish()
             }
         };
-        Some(Request { verb: Verb::Post, url: url.clone(), headers, body: body.into_bytes().into() })
+        // A token more does no harm.
+        let (body, is_repeatable) = (body.into_bytes().into(), true);
+        Some(Request { verb: Verb::Post, url: url.clone(), headers, body, is_repeatable })
     }
 }
 

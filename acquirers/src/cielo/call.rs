@@ -83,7 +83,9 @@ impl Line {
         if !body.is_empty() {
             headers.push(("Content-Type".to_owned(), "application/json".to_owned()));
         }
-        match self.exchange.send(Request { verb, url, headers, body }).await {
+        // Cielo's `PUT` voids this much once more each time that it comes.
+        let is_repeatable = verb == Verb::Get;
+        match self.exchange.send(Request { verb, url, headers, body, is_repeatable }).await {
             Ok(response) => {
                 let reply = read(response, self.clock.now());
                 if let Reply::Failed(CallFailure::Throttled { after_ms }) = reply {

@@ -215,6 +215,7 @@ mod tests {
             url: url.into(),
             headers: Vec::new(),
             body: b"hunter2".to_vec().into(),
+            is_repeatable: false,
         };
         watched.open().send(request).await.ok();
         status

@@ -71,6 +71,14 @@ impl Bank {
         self
     }
 
+    /// The next request of this kind is answered so; one that is forbidden is so with a new token too.
+    pub(crate) fn insists(&self, verb: Verb, part: &'static str, reply: Reply) -> &Self {
+        if matches!(reply, Reply::Answer(403, _)) {
+            self.next(verb, part, reply.clone());
+        }
+        self.next(verb, part, reply)
+    }
+
     /// What was asked, as `GET /cob/…` without the query.
     pub(crate) fn asked(&self) -> Vec<String> {
         self.books()

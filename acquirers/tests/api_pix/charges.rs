@@ -218,7 +218,7 @@ async fn each_status_is_refused_not_delivered_throttled_or_unknown() {
         (429, "throttled"),
     ] {
         let world = World::open();
-        world.bank.next(Verb::Put, "/cob/", Reply::Answer(status, json!({"detail": "porque sim"})));
+        world.bank.insists(Verb::Put, "/cob/", Reply::Answer(status, json!({"detail": "porque sim"})));
         let kind = match world.charge().await {
             ChargeAnswer::Refused(why) => {
                 assert_eq!(why, "porque sim");

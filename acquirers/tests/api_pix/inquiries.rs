@@ -223,6 +223,6 @@ async fn only_a_404_says_that_the_bank_has_no_such_charge() {
         world.bank.next(Verb::Get, "/cob/", Reply::Answer(status, json!({})));
         assert!(matches!(failure(world.inquire().await), CallFailure::Unknown(_)), "{status}");
     }
-    world.bank.next(Verb::Get, "/cob/", Reply::Answer(403, json!({})));
+    world.bank.insists(Verb::Get, "/cob/", Reply::Answer(403, json!({})));
     assert!(matches!(failure(world.inquire().await), CallFailure::NotDelivered(_)));
 }

@@ -14,6 +14,8 @@ mod charges;
 mod golden;
 mod inquiries;
 mod odd_answers;
+#[cfg(feature = "network")]
+mod on_the_wire;
 mod operations;
 mod registration;
 mod tokens;

@@ -182,7 +182,7 @@ async fn a_refund_is_not_failed_by_what_says_nothing_about_it() {
         (429, |answer| matches!(answer, OperationAnswer::Failed(CallFailure::Throttled { .. }))),
     ] {
         let world = World::paid().await;
-        world.bank.next(Verb::Put, "/devolucao/", Reply::Answer(status, json!({})));
+        world.bank.insists(Verb::Put, "/devolucao/", Reply::Answer(status, json!({})));
         let answer = world.adapter.operate(&paid_query(), &refund()).await;
         assert!(check(&answer), "{status}: {answer:?}");
     }

@@ -75,7 +75,7 @@ async fn a_registration_that_fails_says_why() {
     ] {
         let world = world(Registration::Register, None);
         let part = if verb == Verb::Post { "/oauth/" } else { "/webhook/" };
-        world.bank.next(verb, part, reply);
+        world.bank.insists(verb, part, reply);
         assert_eq!(world.factory.register_webhook().await, RegistrationOutcome::Failed(why.into()));
     }
 }

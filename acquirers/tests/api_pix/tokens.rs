@@ -8,7 +8,7 @@ use quita_acquirers::api_pix::settings::{TokenForm, TokenSettings};
 use quita_acquirers::exchange::{Failure, Verb};
 use quita_domain::acquiring::{CallFailure, ChargeAnswer};
 use quita_domain::secret::Secret;
-use quita_ports::{Acquirer, AcquirerFactory};
+use quita_ports::{Acquirer, AcquirerFactory, call_time};
 use serde_json::json;
 use tokio::task::LocalSet;
 use tokio::time::advance;
@@ -133,6 +133,102 @@ async fn a_token_that_the_bank_does_not_take_is_replaced_once_and_the_call_repea
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_token_that_a_bank_has_forgotten_and_calls_forbidden_is_replaced_once() {
+    let world = World::charged().await;
+    world.bank.next(Verb::Get, "/cob/", Reply::Answer(403, json!({"title": "Acesso negado"})));
+    assert!(matches!(world.inquire().await, ChargeAnswer::Known(_)));
+    assert_eq!(tokens_asked_for(&world), 2);
+    let used = world.bank.last();
+    assert_eq!(header(&used, "authorization"), Some("Bearer token-number-2"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_forbidden_with_a_new_token_too_costs_no_token_each_time() {
+    let world = World::open();
+    for calls in 1..=5 {
+        let reply = Reply::Answer(403, json!({"title": "Acesso negado"}));
+        if calls == 1 {
+            world.bank.insists(Verb::Put, "/cob/", reply);
+        } else {
+            world.bank.next(Verb::Put, "/cob/", reply);
+        }
+        let failure = failure(world.charge().await);
+        assert_eq!(failure, CallFailure::NotDelivered("403 Acesso negado".into()));
+    }
+    assert_eq!(tokens_asked_for(&world), 2);
+    assert!(world.bank.books().cobs.is_empty());
+    advance(Duration::from_secs(3_700)).await;
+    world.bank.next(Verb::Get, "/cob/", Reply::Answer(403, json!({})));
+    assert_eq!(world.inquire().await, ChargeAnswer::NotFound, "the next token gets its chance");
+}
+
+/// Makes a call as its actor does: with this much time of its own, and waiting that ends then.
+async fn timed<T>(seconds: u64, waits_s: u64, call: impl Future<Output = T>) -> T {
+    let waits_until = tokio::time::Instant::now() + Duration::from_secs(waits_s);
+    call_time::within(Duration::from_secs(seconds), waits_until, call).await.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_waits_for_a_token_has_all_of_its_time_afterwards() {
+    let world = World::open();
+    world.bank.next(Verb::Post, "/oauth/", Reply::After(Duration::from_secs(6)));
+    world.bank.next(Verb::Put, "/cob/", Reply::After(Duration::from_millis(1_900)));
+    assert!(matches!(timed(2, 8, world.charge()).await, ChargeAnswer::Known(_)));
+    world.bank.books().tokens.clear();
+    world.bank.next(Verb::Post, "/oauth/", Reply::After(Duration::from_secs(6)));
+    world.bank.next(Verb::Get, "/cob/", Reply::Usual);
+    world.bank.next(Verb::Get, "/cob/", Reply::After(Duration::from_millis(1_900)));
+    assert!(matches!(timed(2, 8, world.inquire()).await, ChargeAnswer::Known(_)), "after a 401 too");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_waits_for_a_bank_that_wants_fewer_requests_for_tokens_as_long_as_its_caller_does() {
+    let world = World::open();
+    world.bank.next(Verb::Post, "/oauth/", Reply::With(429, "retry-after", "3", json!({})));
+    world.bank.next(Verb::Post, "/oauth/", Reply::Answer(429, json!({})));
+    let begun = tokio::time::Instant::now();
+    assert!(matches!(timed(2, 8, world.charge()).await, ChargeAnswer::Known(_)));
+    assert_eq!((begun.elapsed(), tokens_asked_for(&world)), (Duration::from_secs(5), 3));
+    world.bank.books().tokens.clear();
+    world.bank.next(Verb::Post, "/oauth/", Reply::With(429, "retry-after", "60", json!({})));
+    let begun = tokio::time::Instant::now();
+    assert_eq!(failure(timed(2, 8, world.inquire()).await), CallFailure::Withheld);
+    assert_eq!(begun.elapsed(), Duration::ZERO, "it would be in vain");
+    assert_eq!(world.preparation().held_for(), Some(Duration::from_secs(60)));
+    advance(Duration::from_secs(60)).await;
+    assert_eq!(world.preparation().held_for(), None);
+    assert!(matches!(timed(2, 8, world.inquire()).await, ChargeAnswer::Known(_)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_whose_token_does_not_come_in_time_never_left() {
+    let world = World::open();
+    world.bank.next(Verb::Post, "/oauth/", Reply::After(Duration::from_secs(9)));
+    assert_eq!(failure(timed(2, 8, world.charge()).await), CallFailure::Withheld);
+    assert_eq!(world.bank.asked(), ["POST /oauth/token"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn before_a_payment_is_stored_its_token_is_there_or_it_is_known_that_it_is_not() {
+    let in_s = |seconds| tokio::time::Instant::now() + Duration::from_secs(seconds);
+    let world = World::open();
+    assert!(!world.preparation().is_ready());
+    world.bank.next(Verb::Post, "/oauth/", Reply::With(429, "retry-after", "5", json!({})));
+    assert!(!world.preparation().prepare(in_s(4)).await, "it comes too late");
+    assert!(world.preparation().prepare(in_s(5)).await && world.preparation().is_ready());
+    let many: Vec<_> = (0..30).map(|_| world.preparation().prepare(in_s(8))).collect();
+    assert!(futures_util::future::join_all(many).await.into_iter().all(|is_ready| is_ready));
+    assert_eq!(tokens_asked_for(&world), 2);
+    let refusing = World::open();
+    refusing.bank.next(Verb::Post, "/oauth/", Reply::Answer(401, json!({})));
+    assert!(refusing.preparation().prepare(in_s(8)).await, "the call is told so");
+    assert!(!refusing.preparation().is_ready());
+    let silent = World::open();
+    silent.bank.next(Verb::Post, "/oauth/", Reply::After(Duration::from_secs(9)));
+    assert!(!silent.preparation().prepare(in_s(8)).await);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_bank_that_takes_no_token_at_all_got_nothing() {
     let world = World::open();
     world.bank.next(Verb::Put, "/cob/", Reply::Answer(401, json!({"title": "não"})));
@@ -155,7 +251,7 @@ async fn without_a_token_nothing_left() {
         Reply::Answer(200, json!({"access_token": "a".repeat(20_000)})),
         Reply::Fail(Failure::NotSent("refused".into())),
         Reply::Fail(Failure::Unknown("reset".into())),
-        Reply::After(Duration::from_secs(9)),
+        Reply::After(Duration::from_secs(11)),
     ] {
         let world = World::open();
         world.bank.next(Verb::Post, "/oauth/", reply);
@@ -296,7 +392,7 @@ async fn no_secret_is_printed_or_said() {
 async fn something_unknown_is_asked_for_to_see_whether_the_bank_can_be_reached() {
     let world = World::open();
     assert_eq!(world.factory.ask_something_unknown().await, Ok(()));
-    world.bank.next(Verb::Get, "/cob/", Reply::Answer(403, json!({})));
+    world.bank.insists(Verb::Get, "/cob/", Reply::Answer(403, json!({})));
     assert!(world.factory.ask_something_unknown().await.is_err());
     world.bank.next(Verb::Get, "/cob/", Reply::Answer(400, json!({})));
     assert!(world.factory.ask_something_unknown().await.is_err());

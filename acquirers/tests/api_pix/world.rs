@@ -19,7 +19,7 @@ use quita_domain::phone::Phone;
 use quita_domain::postal::{Cep, Uf};
 use quita_domain::secret::Secret;
 use quita_domain::time::Timestamp;
-use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, Clock};
+use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, Clock, Preparation};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -210,6 +210,10 @@ impl World {
             cob["status"] = json!("CONCLUIDA");
             cob["pix"] = pix;
         });
+    }
+
+    pub(crate) fn preparation(&self) -> &dyn Preparation {
+        self.factory.preparation().unwrap()
     }
 
     pub(crate) async fn charge(&self) -> ChargeAnswer {

@@ -11,6 +11,8 @@ mod cards;
 mod inquiries;
 mod lenient;
 mod notices;
+#[cfg(feature = "network")]
+mod on_the_wire;
 mod operations;
 mod pix;
 mod refusals;

@@ -25,6 +25,8 @@ pub(crate) enum Versions {
 pub(crate) enum Behaviour {
     /// Answers every request with these bytes, and hangs up unless they are a whole answer.
     Answers(String),
+    /// The same, and then hangs up without the goodbye of TLS.
+    HangsUpAfter(Box<Self>),
     /// Reads and never answers.
     Silent,
     /// Hangs up in the middle of the handshake, where it has its caller's certificate.
@@ -159,9 +161,19 @@ async fn converse<S: AsyncRead + AsyncWrite + Unpin>(
 ) {
     while let Some(request) = read_request(&mut stream).await {
         seen.lock().unwrap().requests.push(request);
-        let Behaviour::Answers(answer) = &behaviour else {
-            std::future::pending::<()>().await;
-            return;
+        let answer = match &behaviour {
+            Behaviour::Answers(answer) => answer,
+            Behaviour::HangsUpAfter(before) => {
+                if let Behaviour::Answers(answer) = before.as_ref() {
+                    stream.write_all(answer.as_bytes()).await.ok();
+                    stream.flush().await.ok();
+                }
+                return;
+            }
+            Behaviour::Silent | Behaviour::RefusesWithoutAWord => {
+                std::future::pending::<()>().await;
+                return;
+            }
         };
         stream.write_all(answer.as_bytes()).await.ok();
         stream.flush().await.ok();

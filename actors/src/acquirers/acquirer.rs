@@ -1,6 +1,6 @@
 //! One acquirer for one method.
 //!
-//! Owns the bound on calls under way and their time-out. Turns what the provider answered into a fact, and everything
+//! Owns the bound on calls under way and their time-out, which begins when nothing is waited for any more. Turns what the provider answered into a fact, and everything
 //! else into "not delivered" or "unknown"; never guesses, never retries. Sends nothing that an operator's directive
 //! withholds, and nothing faster than the provider allows. However many inquiries wait, charges and operations go
 //! first (`line.rs`). Recreated by the supervisor when it dies: a caller that waited then counts the call as unknown.
@@ -16,7 +16,7 @@ use quita_domain::acquiring::CallFailure;
 use quita_domain::identity::AcquirerName;
 use quita_domain::method::Method;
 use quita_ports::trace::{Span, SpanKind, within};
-use quita_ports::{Acquirer, Clock};
+use quita_ports::{Acquirer, Clock, call_time};
 use tokio::time::{Instant, sleep_until};
 
 use super::call::{Call, Held};
@@ -123,12 +123,13 @@ impl AcquirerParts {
 
     /// Makes a call whose turn it is, as soon as the provider allows.
     async fn make<C: Call>(&self, call: &C, message: &Span) -> C::Answer {
+        let begun = Instant::now();
         match self.wait_for_pace(call).await {
             Err(why) => C::failed(why),
             // What was directed meanwhile holds.
             Ok(()) => match self.withholds(call) {
                 Some(why) => C::failed(why),
-                None => self.timed(call, message).await,
+                None => self.timed(call, message, self.waits_until(call, begun)).await,
             },
         }
     }
@@ -156,8 +157,16 @@ impl AcquirerParts {
         }
     }
 
+    /// By when what a call needs before it leaves has to be there: as long as it may wait, and so that it can end before its
+    /// lease does.
+    fn waits_until(&self, call: &impl Call, begun: Instant) -> Instant {
+        let patience = begun + call.held().patience_once_made();
+        let by_lease = call.lease_end().and_then(|lease_end| lease_end.checked_sub(self.time_out));
+        by_lease.map_or(patience, |by_lease| by_lease.min(patience))
+    }
+
     /// Makes a call under the time-out, and counts what came of it.
-    async fn timed<C: Call>(&self, call: &C, message: &Span) -> C::Answer {
+    async fn timed<C: Call>(&self, call: &C, message: &Span, waits_until: Instant) -> C::Answer {
         let mut span = Span::child(message.context(), || C::SPAN.into()).of_kind(SpanKind::Client);
         span.record_with(|span| {
             span.record("acquirer", self.name.as_str().to_owned());
@@ -165,9 +174,9 @@ impl AcquirerParts {
         });
         let started = Instant::now();
         let answer = within(span.context().cloned(), call.make(self.acquirer.as_ref()));
-        let answer = match tokio::time::timeout(self.time_out, answer).await {
+        let answer = match call_time::within(self.time_out, waits_until, answer).await {
             Ok(answer) => answer,
-            Err(_) => C::failed(CallFailure::Unknown("time-out".into())),
+            Err(call_time::TimeOut) => C::failed(CallFailure::Unknown("time-out".into())),
         };
         let took = started.elapsed();
         let Ended { outcome, failure, throttled } = C::ended(&answer);
@@ -196,6 +205,15 @@ impl Held {
         match self {
             Self::NewCharge { merchant_waits } => merchant_waits,
             Self::Operation | Self::Inquiry => Duration::from_secs(5),
+        }
+    }
+
+    /// How long a call waits altogether, with what its adapter waits for once it is made. Nobody waits for an inquiry, and
+    /// for an operation no longer than for a charge; but a provider may want some seconds between two of them.
+    const fn patience_once_made(self) -> Duration {
+        match self {
+            Self::NewCharge { merchant_waits } => merchant_waits,
+            Self::Operation | Self::Inquiry => Duration::from_secs(10),
         }
     }
 

@@ -13,7 +13,7 @@ use quita_domain::routing::{
     Wanted, plan,
 };
 use quita_domain::time::Timestamp;
-use quita_ports::{AcquirerFactory, AcquirerSpec};
+use quita_ports::{AcquirerFactory, AcquirerSpec, Preparation};
 
 use crate::acquirers::acquirer::AcquirerActor;
 use crate::acquirers::approvals::{self, ApprovalWindows};
@@ -60,9 +60,15 @@ impl Route {
         }
     }
 
+    /// How long no call leaves: the provider wants none, or what calls need can't be had.
+    fn held_for(&self) -> Option<Duration> {
+        let preparation = self.factory.preparation().and_then(Preparation::held_for);
+        self.pace.throttled_for().max(preparation)
+    }
+
     /// What the plan has to know of it for a card of this brand, or for what has none. A merchant waits for this long.
     fn candidate(&self, now: Timestamp, merchant_waits: Duration, brand: Option<Brand>) -> Candidate<'_> {
-        let condition = match (self.health.condition(now), self.pace.throttled_for()) {
+        let condition = match (self.health.condition(now), self.held_for()) {
             (Condition::Healthy | Condition::Failing, Some(wait)) if wait > merchant_waits => {
                 Condition::ThrottledForLong
             }
@@ -142,16 +148,22 @@ impl Routes {
     }
 
     /// The acquirers looked at for an order, the eligible ones first and in the order in which they are tried; and what
-    /// decided so.
+    /// decided so. Those that are known not to be ready in time are passed over as if they were throttled.
     pub(crate) fn plan(
         &self,
         order: &Order,
         owner: &Owner,
         context: &Context,
         merchant_waits: Duration,
+        unready: &[AcquirerName],
     ) -> Result<(Vec<Considered>, Routed), NoRoute> {
         let running = self.running();
-        let candidates = self.candidates(order, owner.mode, context.now, merchant_waits);
+        let mut candidates = self.candidates(order, owner.mode, context.now, merchant_waits);
+        for candidate in &mut candidates {
+            if unready.contains(candidate.acquirer) {
+                candidate.condition = Condition::ThrottledForLong;
+            }
+        }
         let wanted = Wanted::of(order, &owner.merchant, context.now);
         let planned = plan(&wanted, &candidates, &running.table, context.dice);
         planned.is_possible()?;

@@ -6,10 +6,10 @@ use std::time::Duration;
 use quita_domain::acquiring::ChargeAnswer;
 use quita_domain::card::{CardData, CardFingerprint};
 use quita_domain::delivery::{Confirmation, DeliveryState};
-use quita_domain::identity::{AcquirerName, TransactionId};
-use quita_domain::order::Purchase;
+use quita_domain::identity::{AcquirerName, Owner, TransactionId};
+use quita_domain::order::{Order, Purchase};
 use quita_domain::payment::{Command, Context, Decision, Effect, NewPayment, Payment};
-use quita_domain::routing::{CardTries, NoRoute};
+use quita_domain::routing::{CardTries, Considered, NoRoute, Routed};
 use quita_domain::status::Status;
 use quita_ports::{StoreError, WriteError};
 use tokio::time::Instant;
@@ -21,7 +21,7 @@ use super::hold::Hold;
 use super::memory::Memory;
 use super::messages::{Asker, CreatePayment, Created, Executed};
 use super::unsent::Unsent;
-use crate::acquirers::routing::Route;
+use crate::acquirers::routing::{Route, Routes};
 use crate::denied::Denied;
 use crate::system::parts::SystemParts;
 
@@ -30,6 +30,14 @@ const NO_DIRECTIVES: &str = "it has not told yet which acquirers may be used";
 
 /// Times a decision is made again because another writer was faster.
 const MAX_CONFLICTS: u32 = 16;
+
+/// The way of a new payment, and when it was decided.
+struct Planned {
+    considered: Vec<Considered>,
+    routed: Routed,
+    context: Context,
+    decided_at: Instant,
+}
 
 /// One payment, as it is stored, and the card that may still have to be charged.
 pub(super) struct Core {
@@ -82,13 +90,12 @@ impl Core {
             return Err(Denied::StoreUnavailable(StoreError::Unavailable(NO_DIRECTIVES.into())));
         }
         let Purchase { order, card } = new.purchase;
-        let (context, decided_at) = (self.system.context(card.is_some()), Instant::now());
         let routes = self.system.routes.get().ok_or(Denied::Stopping)?;
-        let (considered, routed) =
-            match routes.plan(&order, &new.owner, &context, self.system.limits.answer_within) {
-                Ok(planned) => planned,
-                Err(no_route) => return self.known_without_route(new.fingerprint, no_route).await,
-            };
+        let planned = self.plan(routes, &order, &new.owner, card.is_some()).await;
+        let Planned { considered, routed, context, decided_at } = match planned {
+            Ok(planned) => planned,
+            Err(no_route) => return self.known_without_route(new.fingerprint, no_route).await,
+        };
         let fingerprint = new.fingerprint;
         self.other_fingerprints = new.other_card_fingerprints;
         let opened = Payment::open(
@@ -132,6 +139,37 @@ impl Core {
             Err(WriteError::Unknown(error)) => {
                 self.unsent.remember(context.op);
                 Err(Denied::StoreUnavailable(error))
+            }
+        }
+    }
+
+    /// Plans the way of a new payment. What the first acquirer's call needs before it can leave is waited for here, as long
+    /// as a merchant waits: nothing is stored yet, and an acquirer that has not got it by then is passed over.
+    async fn plan(
+        &self,
+        routes: &Routes,
+        order: &Order,
+        owner: &Owner,
+        has_card: bool,
+    ) -> Result<Planned, NoRoute> {
+        let until = Instant::now() + self.system.limits.answer_within;
+        let (mut prepared, mut unready) = (Vec::new(), Vec::new());
+        loop {
+            // The call's lease begins with this, so that no waiting uses it up.
+            let (context, decided_at) = (self.system.context(has_card), Instant::now());
+            let left = until.saturating_duration_since(decided_at);
+            let (considered, routed) = routes.plan(order, owner, &context, left, &unready)?;
+            let first = considered.iter().find(|considered| considered.eligible);
+            let first = first.map(|first| &first.acquirer).filter(|first| !prepared.contains(*first));
+            let route = first.and_then(|first| routes.find(first, order.method));
+            let lacking = route.and_then(|route| route.factory.preparation());
+            match (first.cloned(), lacking.filter(|lacking| !lacking.is_ready())) {
+                (Some(first), Some(lacking)) => {
+                    let gone_through =
+                        if lacking.prepare(until).await { &mut prepared } else { &mut unready };
+                    gone_through.push(first);
+                }
+                (_, None) | (None, _) => return Ok(Planned { considered, routed, context, decided_at }),
             }
         }
     }

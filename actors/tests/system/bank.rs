@@ -21,9 +21,10 @@ use quita_domain::money::Money;
 use quita_domain::operation::Operation;
 use quita_domain::payment::Command;
 use quita_ports::{
-    Acquirer, AcquirerFactory, AcquirerSpec, ListReader, LocalIssue, NoticeReader, NoticeSink,
+    Acquirer, AcquirerFactory, AcquirerSpec, ListReader, LocalIssue, NoticeReader, NoticeSink, Preparation,
+    call_time,
 };
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep, sleep_until};
 use uuid::Uuid;
 
 use self::calls::Calls;
@@ -62,11 +63,17 @@ pub(crate) enum Answer {
     Panic,
     /// It answers late.
     After(Duration, Box<Answer>),
+    /// The adapter waits before it sends anything, if it may wait for so long.
+    Waits(Duration, Box<Answer>),
 }
 
 impl Answer {
     pub(crate) fn after_ms(ms: u64, answer: Self) -> Self {
         Self::After(Duration::from_millis(ms), Box::new(answer))
+    }
+
+    pub(crate) fn waits_ms(ms: u64, answer: Self) -> Self {
+        Self::Waits(Duration::from_millis(ms), Box::new(answer))
     }
 }
 
@@ -88,6 +95,8 @@ pub(crate) struct Bank {
     finds_take_ms: AtomicU64,
     /// Whether nobody gets an answer.
     is_away: AtomicBool,
+    /// From when on what calls need can be had, if they need anything; and whether that is known beforehand.
+    ready_at: Mutex<Option<(Instant, bool)>>,
     /// Charges under way: now, and at most.
     under_way: Mutex<(usize, usize)>,
     calls: Calls,
@@ -130,6 +139,7 @@ impl Bank {
             held: Mutex::default(),
             finds_take_ms: AtomicU64::new(0),
             is_away: AtomicBool::new(false),
+            ready_at: Mutex::default(),
             under_way: Mutex::default(),
             calls: Calls::new(clock),
             trace,
@@ -159,6 +169,12 @@ impl Bank {
     /// From now on, or until now, nobody gets an answer.
     pub(crate) fn is_away(&self, is_away: bool) {
         self.is_away.store(is_away, Ordering::SeqCst);
+    }
+
+    /// What calls need can't be had for so long; it may be known how long that is.
+    pub(crate) fn lacks_for_ms(&self, ms: u64, is_known: bool) {
+        let at = Instant::now() + Duration::from_millis(ms);
+        *self.ready_at.lock().unwrap() = Some((at, is_known));
     }
 
     /// It knows operations by its sums alone.
@@ -237,9 +253,21 @@ impl Bank {
     }
 
     async fn answer(&self, mut answer: Answer, query: &ChargeQuery) -> ChargeAnswer {
-        while let Answer::After(wait, then) = answer {
-            sleep(wait).await;
-            answer = *then;
+        loop {
+            answer = match answer {
+                Answer::After(wait, then) => {
+                    sleep(wait).await;
+                    *then
+                }
+                Answer::Waits(wait, then) => match call_time::waiting(sleep(wait)).await {
+                    Ok(()) => *then,
+                    Err(_) => return ChargeAnswer::Failed(CallFailure::Withheld),
+                },
+                answers => {
+                    answer = answers;
+                    break;
+                }
+            };
         }
         let unknown = |why: &str| ChargeAnswer::Failed(CallFailure::Unknown(why.into()));
         match answer {
@@ -264,7 +292,7 @@ impl Bank {
             }
             Answer::Silence => std::future::pending().await,
             Answer::Panic => panic!("the adapter of {} panics", self.name),
-            Answer::After(..) => unreachable!("waited for above"),
+            Answer::After(..) | Answer::Waits(..) => unreachable!("waited for above"),
         }
     }
 
@@ -314,6 +342,10 @@ impl AcquirerFactory for BankFactory {
         Rc::new(Teller(Arc::clone(&self.0)))
     }
 
+    fn preparation(&self) -> Option<&dyn Preparation> {
+        self.0.ready_at.lock().unwrap().is_some().then_some(self)
+    }
+
     fn notices(&self) -> Option<&dyn NoticeReader> {
         Some(self)
     }
@@ -332,6 +364,25 @@ impl AcquirerFactory for BankFactory {
 
     fn local_issue(&self) -> Option<&dyn LocalIssue> {
         self.0.is_local.then_some(self)
+    }
+}
+
+#[async_trait(?Send)]
+impl Preparation for BankFactory {
+    fn held_for(&self) -> Option<Duration> {
+        let ready_at = *self.0.ready_at.lock().unwrap();
+        let (at, _) = ready_at.filter(|(at, is_known)| *is_known && *at > Instant::now())?;
+        Some(at.saturating_duration_since(Instant::now()))
+    }
+
+    fn is_ready(&self) -> bool {
+        self.0.ready_at.lock().unwrap().is_none_or(|(at, _)| at <= Instant::now())
+    }
+
+    async fn prepare(&self, latest: Instant) -> bool {
+        let ready_at = self.0.ready_at.lock().unwrap().map_or_else(Instant::now, |(at, _)| at);
+        sleep_until(ready_at.min(latest)).await;
+        self.is_ready()
     }
 }
 

@@ -38,6 +38,7 @@ mod outage;
 mod overload;
 mod pacing;
 mod passivation;
+mod preparing;
 mod reconciling;
 mod settling;
 mod stale;

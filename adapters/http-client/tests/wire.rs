@@ -16,7 +16,7 @@ use quita_http_client::{
 use quita_wire::{Asked, Expected, Server, Step, cases, frame};
 use tokio::time::{Instant, sleep};
 
-const TIME_OUT: Duration = Duration::from_secs(5);
+const TIME_OUT: Duration = Duration::from_secs(20);
 const MOST: usize = 1024 * 1024;
 
 fn client_that(may_dial: impl Fn(IpAddr) -> bool + 'static) -> Client {
@@ -46,11 +46,6 @@ async fn send(client: &Client, request: &Request) -> Result<Answer, Failure> {
     client.send(request, Instant::now() + TIME_OUT, MOST).await
 }
 
-/// Time for what a server does after its answer to come.
-async fn a_moment() {
-    sleep(Duration::from_millis(80)).await;
-}
-
 #[tokio::test]
 async fn every_request_gets_its_own_answer_however_it_is_put_into_bytes() {
     for case in cases() {
@@ -74,7 +69,7 @@ async fn every_request_gets_its_own_answer_however_it_is_put_into_bytes() {
             (Expected::None, Err(failure)) => assert!(failure.may_have_left, "{}: {failure:?}", case.name),
             _ => panic!("{}: {first:?}", case.name),
         }
-        a_moment().await;
+        server.at_rest().await;
         let second = send(&client, &post(&server)).await.unwrap();
         assert_eq!((second.status, &*second.body), (200, &b"second answer"[..]), "{}", case.name);
         let expected = if case.is_kept { [1, 1] } else { [1, 2] };
@@ -216,7 +211,7 @@ async fn a_connection_that_was_closed_before_is_seen_and_nothing_is_risked_on_it
     .await;
     let client = client();
     send(&client, &post(&server)).await.unwrap();
-    a_moment().await;
+    server.at_rest().await;
     // It may not be repeated, and need not be: nothing was written to the connection that had been closed.
     send(&client, &post(&server)).await.unwrap();
     assert_eq!(server.connections(), [1, 2]);

@@ -8,6 +8,7 @@
 
 mod cases;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -58,6 +59,7 @@ type Script = dyn Fn(&Asked) -> Vec<Step> + Send + Sync;
 pub struct Server {
     port: u16,
     asked: Arc<Mutex<Vec<Asked>>>,
+    done: Arc<AtomicUsize>,
 }
 
 impl Server {
@@ -66,15 +68,25 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let (script, asked): (Arc<Script>, Arc<Mutex<Vec<Asked>>>) = (Arc::new(script), Arc::default());
-        let log = Arc::clone(&asked);
+        let (log, done) = (Arc::clone(&asked), Arc::<AtomicUsize>::default());
+        let finished = Arc::clone(&done);
         tokio::spawn(async move {
             let mut connection = 0;
             while let Ok((stream, _)) = listener.accept().await {
                 connection += 1;
-                tokio::spawn(serve(stream, connection, Arc::clone(&script), Arc::clone(&log)));
+                let (script, log, finished) = (Arc::clone(&script), Arc::clone(&log), Arc::clone(&finished));
+                tokio::spawn(serve(stream, connection, script, log, finished));
             }
         });
-        Self { port, asked }
+        Self { port, asked, done }
+    }
+
+    /// Waits until it has done all that its script says, and that has arrived.
+    pub async fn at_rest(&self) {
+        while self.done.load(Ordering::SeqCst) < self.asked.lock().unwrap().len() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        tokio::time::sleep(Duration::from_millis(30)).await;
     }
 
     /// Where it listens.
@@ -93,7 +105,13 @@ impl Server {
     }
 }
 
-async fn serve(mut stream: TcpStream, connection: usize, script: Arc<Script>, log: Arc<Mutex<Vec<Asked>>>) {
+async fn serve(
+    mut stream: TcpStream,
+    connection: usize,
+    script: Arc<Script>,
+    log: Arc<Mutex<Vec<Asked>>>,
+    done: Arc<AtomicUsize>,
+) {
     stream.set_nodelay(true).unwrap();
     while let Some(text) = read_request(&mut stream).await {
         let asked = {
@@ -102,19 +120,28 @@ async fn serve(mut stream: TcpStream, connection: usize, script: Arc<Script>, lo
             log.push(asked.clone());
             asked
         };
-        for step in script(&asked) {
-            match step {
-                Step::Send(bytes) => {
-                    // The client may have had enough.
-                    if stream.write_all(&bytes).await.is_err() {
-                        return;
-                    }
-                }
-                Step::Pause(pause) => tokio::time::sleep(pause).await,
-                Step::Close => return,
-            }
+        let is_open = answer(&mut stream, script(&asked)).await;
+        if !is_open {
+            drop(stream);
+            done.fetch_add(1, Ordering::SeqCst);
+            return;
+        }
+        done.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// Goes through the steps. Says whether the connection is still open.
+async fn answer(stream: &mut TcpStream, steps: Vec<Step>) -> bool {
+    for step in steps {
+        match step {
+            // The client may have had enough.
+            Step::Send(bytes) if stream.write_all(&bytes).await.is_err() => return false,
+            Step::Send(_) => {}
+            Step::Pause(pause) => tokio::time::sleep(pause).await,
+            Step::Close => return false,
         }
     }
+    true
 }
 
 /// Head and body of the next request; none at the end of the connection.

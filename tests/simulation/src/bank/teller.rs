@@ -17,7 +17,7 @@ use quita_domain::status::Status;
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_ports::{
     Acquirer, AcquirerFactory, AcquirerSpec, ListReader, LocalIssue, NoticeReader, NoticeRefused, NoticeSink,
-    RawNotice,
+    Preparation, RawNotice,
 };
 use tokio::time::{Instant, sleep, timeout};
 
@@ -65,6 +65,10 @@ impl AcquirerFactory for NodeBank {
 
     fn build(&self) -> Rc<dyn Acquirer> {
         Rc::new(self.clone())
+    }
+
+    fn preparation(&self) -> Option<&dyn Preparation> {
+        None
     }
 
     fn notices(&self) -> Option<&dyn NoticeReader> {

@@ -15,9 +15,9 @@ use quita_domain::operation::Operation;
 use quita_domain::time::Timestamp;
 use quita_ports::{
     Acquirer, AcquirerFactory, AcquirerSpec, ListPage, ListReader, LocalIssue, NoticeReader, NoticeRefused,
-    RawNotice,
+    Preparation, RawNotice, call_time,
 };
-use tokio::time::timeout;
+use tokio::time::Instant;
 
 use super::{Provider, cielo};
 use crate::bank::{check_intent, check_reference};
@@ -45,6 +45,10 @@ impl AcquirerFactory for Watched {
             provider: Arc::clone(&self.provider),
             adapter: self.adapter.build(),
         })
+    }
+
+    fn preparation(&self) -> Option<&dyn Preparation> {
+        self.adapter.preparation()
     }
 
     fn notices(&self) -> Option<&dyn NoticeReader> {
@@ -117,7 +121,8 @@ impl WatchedAcquirer {
     /// What a call brings just before its node gives it up.
     async fn in_time<T>(&self, call: impl Future<Output = T>) -> Option<T> {
         let time_out = Duration::from_millis(self.provider.spec().time_out_ms - 1);
-        timeout(time_out, call).await.ok()
+        let waits_until = call_time::waits_until().unwrap_or_else(Instant::now);
+        call_time::within(time_out, waits_until, call).await.ok()
     }
 }
 

@@ -15,7 +15,9 @@ use quita_domain::method::Method;
 use quita_domain::operation::{Operation, OperationKind};
 use quita_domain::time::Timestamp;
 use quita_domain::webhook::signature::WebhookSecret;
-use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, ListReader, LocalIssue, NoticeReader};
+use quita_ports::{
+    Acquirer, AcquirerFactory, AcquirerSpec, ListReader, LocalIssue, NoticeReader, Preparation,
+};
 use serde_json::{Value, json};
 
 use crate::bank_kind::BankKind;
@@ -59,6 +61,10 @@ impl AcquirerFactory for BankFactory {
 
     fn build(&self) -> Rc<dyn Acquirer> {
         Rc::new(self.bank)
+    }
+
+    fn preparation(&self) -> Option<&dyn Preparation> {
+        None
     }
 
     fn notices(&self) -> Option<&dyn NoticeReader> {
