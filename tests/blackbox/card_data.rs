@@ -28,7 +28,7 @@ fn a_card_number_in_any_text_of_a_creation_is_refused_with_its_field() {
     }
     for name in ["pan", "cvv", "CVC", "card_number"] {
         let request = pix(10_027).with("metadata", json!({ name: "x" }));
-        check_refused(&client.post("/pay/payments", &request), &format!("metadata.{name}"));
+        check_refused(&client.post("/pay/payments", &request), "metadata");
     }
     let twice = card("4242424242424242", 10_000).with("creditCard.holderName", json!(SPACED));
     check_refused(&client.post("/pay/payments", &twice), "creditCard.holderName");

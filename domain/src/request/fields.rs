@@ -8,6 +8,9 @@ use super::violation::{Broken, Rejection, Violation, code};
 use crate::card::free_text::holds_number;
 use crate::card::holds_card_number;
 
+/// The object whose names are the caller's own.
+pub(super) const METADATA: &str = "metadata";
+
 /// What was found wrong so far, in three groups; shared by all who read one request.
 #[derive(Default)]
 pub(super) struct Findings<'n> {
@@ -82,11 +85,13 @@ impl<'n> Fields<'n> {
 
     fn find_in_members(&self, object: &Object<'_>, path: &str, places: &[&str], found: &mut Vec<Violation>) {
         for (name, node) in object.iter().filter(|(_, node)| !matches!(node, Node::Null)) {
-            let path =
+            let member =
                 if path.is_empty() { shown(name).to_owned() } else { format!("{path}.{}", shown(name)) };
-            if !places.contains(&path.as_str()) {
-                found.extend(self.violation_of(name, &path));
-                self.find_in(node, &path, places, found);
+            if !places.contains(&member.as_str()) {
+                // The caller makes up the names of metadata: what is wrong with one is told of the object.
+                let place = if path == METADATA { path } else { &member };
+                found.extend(self.violation_of(name, place));
+                self.find_in(node, &member, places, found);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::fields::{Fields, check_text};
+use super::fields::{Fields, METADATA, check_text};
 use super::violation::{Broken, code};
 use crate::order::Utm;
 use crate::text::fold_ascii;
@@ -27,18 +27,19 @@ pub(super) fn utm(root: &Fields<'_>) -> Utm {
 
 /// Reads the metadata; an entry that is `null` is as absent.
 pub(super) fn metadata(root: &Fields<'_>) -> BTreeMap<String, String> {
-    let field = root.optional("metadata");
+    let field = root.optional(METADATA);
     let Some(entries) = field.object() else { return BTreeMap::new() };
     let names: Vec<&str> = entries.names().filter(|name| entries.optional(name).is_present()).collect();
     if names.len() > MAX_METADATA {
         field.refuse(Broken::new(code::TOO_MANY, format!("has at most {MAX_METADATA} entries")));
     }
     let read = |name: &&str| {
-        let is_good = check_text(name, 1..=40).map_err(of_the_name);
-        let is_good = is_good.and_then(|()| entries.check_card(name)).and_then(|()| check_name(name));
+        // Told of the object: a name may itself be what nobody should see.
+        let is_no_card_data = entries.check_card(name).and_then(|()| check_name(name));
+        let is_no_card_data = is_no_card_data.map_err(|broken| field.refuse(of_the_name(broken)));
+        let fits = entries.keep(name, check_text(name, 1..=40).map_err(of_the_name));
         let value = entries.optional(name).text_of(0..=500);
-        let is_good = entries.keep(name, is_good);
-        is_good.and(value).map(|value| ((*name).to_owned(), value))
+        is_no_card_data.ok().and(fits).and(value).map(|value| ((*name).to_owned(), value))
     };
     names.iter().take(MAX_METADATA).filter_map(read).collect()
 }

@@ -186,5 +186,5 @@ fn the_card_number_is_refused_wherever_it_would_be_kept() {
     ] {
         check(&with(full(), pointer, sentence.clone()), &[&format!("{field} card_number")]);
     }
-    check(&with(full(), "/metadata", json!({ CARD_NUMBER: "v" })), &["metadata.… card_number"]);
+    check(&with(full(), "/metadata", json!({ CARD_NUMBER: "v" })), &["metadata card_number"]);
 }

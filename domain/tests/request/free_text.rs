@@ -154,8 +154,7 @@ fn metadata_has_no_names_of_card_data_in_any_spelling() {
         "Card Number",
         "cárd-number",
     ] {
-        let field = if name.contains([' ', '.', 'á']) { "…" } else { name };
-        check(&with(full(), "/metadata", json!({ name: "x" })), &[&format!("metadata.{field} card_number")]);
+        check(&with(full(), "/metadata", json!({ name: "x" })), &["metadata card_number"]);
         super::bodies::accept(&with(full(), "/metadata", json!({ name: null })));
     }
     for name in ["japan", "pane", "cvvs", "card", "number", "cardNumbers", "panCake", "company"] {
