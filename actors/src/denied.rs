@@ -20,8 +20,8 @@ pub enum Denied {
     /// No acquirer takes this method in this mode.
     #[error("no acquirer is configured for this payment method in this mode")]
     MethodUnavailable,
-    /// None of the acquirers that take it takes this amount.
-    #[error("no acquirer takes this amount by this payment method")]
+    /// None of the acquirers that it may go to takes this amount.
+    #[error("no acquirer that this payment may go to takes this amount")]
     AmountNotAccepted,
     /// None of the acquirers that take it keeps a PIX payable for so long.
     #[error("no acquirer keeps a payment payable for so long; try a shorter expiresIn")]

@@ -75,6 +75,28 @@ fn a_rule_that_stops_leaves_nobody_else() {
 }
 
 #[test]
+fn an_amount_that_none_of_a_rule_takes_goes_to_those_that_it_does_not_name_unless_it_stops() {
+    let acquirers = "[{ name = \"small\", adapter = \"sandbox\", max-amount = 20000 }, \
+                      { name = \"other\", adapter = \"sandbox\", priority = 2 }]";
+    let app = |then: &str| {
+        let route = format!("[{{ name = \"to small\", use = [\"small\"], then = \"{then}\" }}]");
+        TestApp::builder().env("QUITA_ACQUIRER", acquirers).env("QUITA_ROUTE", route).start()
+    };
+    let goes_on = app("next");
+    let record = goes_on.client().create(&pix(30_027));
+    assert_eq!(
+        (&record["acquirer"], &record["routing"]["rule"], considered(&record)),
+        (&json!("other"), &json!("to small"), vec![("other", "eligible"), ("small", "amount_out_of_bounds")])
+    );
+    let stops = app("stop");
+    let client = stops.client();
+    let refused = client.post_once("/pay/payments", "k", &pix(30_027));
+    let error = refused.expect_error(422, "amount_not_accepted");
+    assert!(error["message"].as_str().unwrap().contains("may go to"), "{refused}");
+    assert_eq!(client.post_once("/pay/payments", "k", &pix(10_027)).status, 201, "the key is free");
+}
+
+#[test]
 fn a_service_does_not_start_with_routes_that_are_wrong() {
     let folder = tempfile::tempdir().unwrap();
     for (routes, told) in [

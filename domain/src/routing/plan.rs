@@ -49,7 +49,7 @@ pub enum Condition {
 pub enum NoRoute {
     /// No acquirer takes this method in this mode.
     MethodUnavailable,
-    /// None of those that do takes this amount.
+    /// None of those that the payment may go to takes this amount: of a rule that stops, those that it names.
     AmountNotAccepted,
     /// None of those that take the amount keeps a PIX payable for so long.
     ExpiryNotAccepted,

@@ -219,6 +219,29 @@ fn the_first_rule_that_matches_decides_and_the_others_follow_unless_it_stops() {
 }
 
 #[test]
+fn an_amount_that_none_of_a_rule_takes_goes_to_the_others_unless_the_rule_stops() {
+    let mut stage = Stage::new();
+    stage.table.rules = vec![rule("small", vec![], stage.uses(&[(0, 1), (1, 1)]))];
+    let mut all = stage.healthy(3);
+    for named in &mut all[..2] {
+        named.max_amount = Money::from_cents(499);
+    }
+    let expected = ["a2 eligible", "a0 amount_out_of_bounds", "a1 amount_out_of_bounds"];
+    assert_eq!(stage.told(&all, 7), expected);
+    let planned = plan(&stage.wanted(), &all, &stage.table, 7);
+    let decided_by = planned.rule.map(|rule| rule.name.as_str());
+    assert_eq!((decided_by, planned.is_possible()), (Some("small"), Ok(())));
+    let mut stopping = Stage { table: stage.table.clone(), ..Stage::new() };
+    stopping.table.rules[0].then = Then::Stop;
+    let stopped = plan(&stage.wanted(), &all, &stopping.table, 7).is_possible();
+    assert_eq!(stopped, Err(NoRoute::AmountNotAccepted));
+    all[1].max_amount = Money::from_cents(500);
+    all[1].condition = Condition::Busy;
+    let later = plan(&stage.wanted(), &all, &stopping.table, 7).is_possible();
+    assert_eq!(later, Err(NoRoute::NoneEligible), "it may be taken later");
+}
+
+#[test]
 fn an_acquirer_without_share_in_its_rule_comes_after_those_with_one() {
     let mut stage = Stage::new();
     stage.table.rules.push(rule("spare", vec![], stage.uses(&[(0, 0), (1, 5), (2, 5)])));
