@@ -34,6 +34,7 @@ use super::duration::parse_duration;
 use super::problem::Origin;
 use super::settings::{Given, Settings};
 use super::table::tables_of;
+use super::written::Written;
 use table::{AcquirerTable, variable_prefix};
 pub use tls::TlsConfig;
 
@@ -58,6 +59,8 @@ pub struct AcquirerConfig {
     pub adapter: AdapterConfig,
     /// What the actors need to know of it.
     pub spec: AcquirerSpec,
+    /// What its table says, key by key.
+    pub written: Written,
 }
 
 /// What else is configured, and matters to acquirers.
@@ -101,6 +104,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn acquirer(&mut self, table: &mut AcquirerTable<'_>) -> Option<AcquirerConfig> {
+        let written = Written::of(table.entries.iter().map(|(key, value)| (key.as_str(), value)));
         let name = self.name(table);
         let adapters = AdapterKind::ALL.map(AdapterKind::as_str).join(" or ");
         let kind = table.required("adapter", &adapters, AdapterKind::parse);
@@ -146,7 +150,7 @@ impl Reader<'_> {
             max_expiry_s: kind.max_expiry_s(),
             hint_gap_ms: kind.hint_gap_ms(),
         };
-        Some(AcquirerConfig { adapter: adapter?, spec })
+        Some(AcquirerConfig { adapter: adapter?, spec, written })
     }
 
     /// Reads the name, which no other has, nor one that becomes the same variables.

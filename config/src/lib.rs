@@ -20,6 +20,7 @@ pub mod otlp;
 mod safety;
 mod secret_text;
 mod table;
+pub mod written;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -39,6 +40,7 @@ use problem::{ConfigError, Origin};
 use secret_key::SecretKeys;
 use settings::Settings;
 use store_url::{STORE_FORM, StoreUrl};
+use written::Written;
 
 /// Idle time after which a session of the consoles ends, unless the option says otherwise (PCI DSS 4.0.1, 8.2.8).
 pub const DEFAULT_SESSION_IDLE: Duration = Duration::from_secs(15 * 60);
@@ -90,6 +92,8 @@ pub struct Config {
     pub otlp: Option<OtlpConfig>,
     /// What is allowed and worth a word.
     pub warnings: Vec<String>,
+    /// What was written for the options that want a restart.
+    pub written: Written,
 }
 
 /// How careful to be.
@@ -152,6 +156,7 @@ impl Config {
     /// [`ConfigError`] with everything that can't be understood. What is unsafe passes: see
     /// [`Config::refuse_unsafe`].
     pub fn from_settings(mut settings: Settings) -> Result<Self, ConfigError> {
+        let written = settings.written();
         let environment = settings
             .read("environment", "development or production", Environment::parse)
             .unwrap_or(Environment::Development);
@@ -203,6 +208,7 @@ impl Config {
                 .unwrap_or_default(),
             otlp: otlp::read(&mut settings),
             warnings: Vec::new(),
+            written,
         };
         settings.finish()?;
         config.warnings = safety::warnings(&config, store_is_flag, SystemClock.now());

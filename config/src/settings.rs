@@ -11,6 +11,7 @@ use toml::Value;
 use super::file;
 use super::option::{self, CONFIG_FILE, ConfigOption, OPTIONS, VARIABLE_PREFIX};
 use super::problem::{ConfigError, Origin, Problem, Severity};
+use super::written::Written;
 
 /// Variables with our prefix that are no options: they belong to the other commands.
 pub const OTHER_VARIABLES: [&str; 6] = [
@@ -27,6 +28,9 @@ const FOREIGN_PREFIXES: [&str; 3] = ["QUITA_TEST_", "QUITA_SERVICE_", "QUITA_POR
 
 /// How every variable with a secret of an acquirer begins.
 pub(super) const ACQUIRER_PREFIX: &str = "QUITA_ACQUIRER_";
+
+/// Options that a running service reads again, or whose tables tell by themselves what changed.
+const READ_AGAIN: [&str; 5] = ["acquirer", "route", "cost", "routing-prefer", "routing-sticky"];
 
 /// One value and its origin.
 #[derive(Debug, Clone, PartialEq)]
@@ -142,6 +146,12 @@ impl Settings {
                 Place::Occupied(_) => self.refuse(known.name, format!("it is set twice ({origin})")),
             }
         }
+    }
+
+    /// What was written for the options that a running service does not read again.
+    pub(super) fn written(&self) -> Written {
+        let wants_restart = |(name, _): &(&&str, &Given)| !READ_AGAIN.contains(name);
+        Written::of(self.given.iter().filter(wants_restart).map(|(name, given)| (*name, &given.value)))
     }
 
     /// The value of an option, unread.

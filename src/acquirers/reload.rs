@@ -116,7 +116,7 @@ impl Reload {
         for link in &self.links {
             let running = link.config();
             let Some(wanted) = find(config, &running.spec.name) else {
-                wants_restart(&running.spec.name, "it is not configured any more");
+                wants_restart(&running.spec.name, "", "it is not configured any more");
                 continue;
             };
             match Change::between(link, &running, wanted) {
@@ -129,11 +129,13 @@ impl Reload {
         }
         for added in &config.acquirers {
             if find(&self.started, &added.spec.name).is_none() {
-                wants_restart(&added.spec.name, "it is new");
+                wants_restart(&added.spec.name, "", "it is new");
             }
         }
-        if has_other_changes(&self.started, config) {
+        let options = changed_options(&self.started, config);
+        if !options.is_empty() {
             tracing::warn!(
+                options = options.join(", "),
                 "options besides those of acquirers have changed: they are taken at the next start"
             );
         }
@@ -220,8 +222,12 @@ impl<'a> Change<'a> {
         changed.adapter = running.adapter.with_secrets_of(&wanted.adapter);
         let has_other_secrets = changed.adapter != running.adapter;
         let prepared = has_other_secrets.then(|| link.prepare(&changed)).transpose()?;
+        let keys = running.written.changed(&wanted.written);
+        changed.written.clone_from(&wanted.written);
         if changed != *wanted {
-            wants_restart(&running.spec.name, "other keys of it have changed");
+            let keys: Vec<_> = keys.into_iter().filter(|key| !is_read_again(key)).collect();
+            let keys = if keys.is_empty() { "none of its own".to_owned() } else { keys.join(", ") };
+            wants_restart(&running.spec.name, &keys, "other keys of it have changed");
         }
         let acquirer = running.spec.name.clone();
         let is_change = new_standing.is_some() || prepared.is_some();
@@ -233,11 +239,28 @@ fn find<'a>(config: &'a Config, name: &AcquirerName) -> Option<&'a AcquirerConfi
     config.acquirers.iter().find(|acquirer| acquirer.spec.name == *name)
 }
 
-fn wants_restart(acquirer: &AcquirerName, what: &str) {
-    tracing::warn!(%acquirer, what, "an acquirer of the configuration stays as it was until the next start");
+/// Whether a running service takes another value of this key of an acquirer: shares, secrets and certificates.
+fn is_read_again(key: &str) -> bool {
+    ["priority", "weight"].contains(&key) || key.ends_with("-file")
 }
 
-fn has_other_changes(started: &Config, config: &Config) -> bool {
-    let (acquirers, warnings) = (config.acquirers.clone(), config.warnings.clone());
-    Config { acquirers, warnings, routes: config.routes.clone(), ..started.clone() } != *config
+fn wants_restart(acquirer: &AcquirerName, keys: &str, what: &str) {
+    tracing::warn!(
+        %acquirer, keys, what,
+        "an acquirer of the configuration stays as it was until the next start"
+    );
+}
+
+/// The options whose change waits for the next start. Of files with secrets it is what they hold that counts.
+fn changed_options<'a>(started: &'a Config, config: &'a Config) -> Vec<&'a str> {
+    let mut changed = started.written.changed(&config.written);
+    for (option, is_other) in [
+        ("secret-key", started.secret_keys != config.secret_keys),
+        ("operator-password", started.operator_password != config.operator_password),
+    ] {
+        if is_other && !changed.iter().any(|name| name.starts_with(option)) {
+            changed.push(option);
+        }
+    }
+    changed
 }

@@ -92,6 +92,24 @@ fn priorities_are_taken_and_what_wants_a_restart_is_left_as_it_was() {
 }
 
 #[test]
+fn what_waits_for_a_restart_is_told_by_name() {
+    let files = Files::new();
+    let first = "idle-after = '3s'\nrate-limit = 50\n";
+    let app = files.serve(&format!("{first}{}", two("min-amount = 100", "priority = 2")));
+    let second = "idle-after = '4s'\nrate-limit = 50\nmax-installments = 6\n";
+    let changed = two("max-amount = 20000\npriority = 3\nweight = 2", "priority = 2");
+    files.write("quita.toml", &format!("{second}{changed}"));
+    hang_up(&app, "applied");
+    let log = app.log();
+    let line = |told: &str| log.lines().find(|line| line.contains(told)).unwrap_or_else(|| panic!("{log}"));
+    let acquirers = line("other keys of it have changed");
+    assert!(acquirers.contains("max-amount, min-amount") && !acquirers.contains("priority"), "{acquirers}");
+    let options = line("options besides those of acquirers");
+    assert!(options.contains("idle-after, max-installments"), "{options}");
+    assert!(!options.contains("rate-limit"), "{options}");
+}
+
+#[test]
 fn a_configuration_with_one_mistake_is_refused_whole() {
     let files = Files::new();
     let app = files.serve(&two("", "priority = 2"));
