@@ -13,5 +13,6 @@ mod line;
 pub(crate) mod notices;
 pub(crate) mod pace;
 pub(crate) mod recent_calls;
+mod references;
 pub(crate) mod route_view;
 pub(crate) mod routing;

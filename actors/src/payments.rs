@@ -12,8 +12,8 @@ use quita_domain::order::Order;
 use quita_domain::payment::{Command, Payment};
 use quita_domain::routing::Evaluated;
 use quita_domain::time::Timestamp;
-use quita_ports::{Listed, NoticeSink, RawNotice, SinkError, StoreError};
-use tokio::time::{Instant, sleep, timeout_at};
+use quita_ports::{Listed, NoticeHead, NoticeSink, RawNotice, SinkError, StoreError};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::acquirers::inbox_sink::InboxSink;
 use crate::acquirers::notices::{NoticeDenied, Notices};
@@ -181,6 +181,14 @@ impl Payments {
         limit: usize,
     ) -> Result<Vec<Listed>, Denied> {
         Ok(self.system.books.store.list_with_deliveries(filter, after, limit).await?)
+    }
+
+    /// Refuses a notice whose head shows already that no provider sent it: its body need not be read.
+    ///
+    /// # Errors
+    /// When there is no such address, or it is not authentic.
+    pub fn admit_notice(&self, acquirer: &str, head: &NoticeHead<'_>) -> Result<(), NoticeDenied> {
+        self.notices.admit(acquirer, head)
     }
 
     /// Takes what a provider sent to its acquirer's address: returns once its payment has learnt it, or it is kept to be

@@ -188,7 +188,7 @@ pub enum DeclineKind {
 
 /// The provider's own names for a charge: a payment id, a transaction id, an end-to-end id. Opaque here, kept with the
 /// attempt, handed back with every later call about it, and shown as `acquirerReference`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Reference(BTreeMap<String, String>);
 

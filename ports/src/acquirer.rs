@@ -131,11 +131,34 @@ pub trait Preparation: Send + Sync {
 
 /// Reads what a provider sends.
 pub trait NoticeReader: Send + Sync {
+    /// Refuses a request whose head shows already that the provider did not send it. Called before its body is read, so
+    /// that strangers send none.
+    ///
+    /// # Errors
+    /// When its address or its headers are not the provider's.
+    fn admit(&self, head: &NoticeHead<'_>) -> Result<(), NoticeRefused>;
+
     /// What one request says, if the provider sent it.
     ///
     /// # Errors
     /// When it is not authentic, or can't be read.
     fn read(&self, notice: &RawNotice<'_>, now: Timestamp) -> Result<Vec<NoticeContent>, NoticeRefused>;
+}
+
+/// The head of a request to an acquirer's address for notices.
+#[derive(Debug, Clone, Copy)]
+pub struct NoticeHead<'a> {
+    /// What follows the acquirer's address in the path: empty, or with a slash at its beginning.
+    pub path_tail: &'a str,
+    /// Names in lower case, and values that are text.
+    pub headers: &'a [(&'a str, &'a str)],
+}
+
+impl<'a> NoticeHead<'a> {
+    /// The first header with this name, in lower case.
+    pub fn header(&self, name: &str) -> Option<&'a str> {
+        self.headers.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+    }
 }
 
 /// A request to an acquirer's address for notices, as it came.
@@ -150,9 +173,14 @@ pub struct RawNotice<'a> {
 }
 
 impl<'a> RawNotice<'a> {
+    /// All but the body.
+    pub const fn head(&self) -> NoticeHead<'a> {
+        NoticeHead { path_tail: self.path_tail, headers: self.headers }
+    }
+
     /// The first header with this name, in lower case.
     pub fn header(&self, name: &str) -> Option<&'a str> {
-        self.headers.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+        self.head().header(name)
     }
 }
 

@@ -14,7 +14,7 @@ pub mod trace;
 mod webhook;
 
 pub use acquirer::{
-    Acquirer, AcquirerFactory, AcquirerSpec, LocalIssue, NoticeReader, NoticeRefused, NoticeSink,
+    Acquirer, AcquirerFactory, AcquirerSpec, LocalIssue, NoticeHead, NoticeReader, NoticeRefused, NoticeSink,
     Preparation, RawNotice, SinkError,
 };
 pub use chance::{Clock, Dice, Ids};

@@ -5,7 +5,7 @@ use actix_web::http::StatusCode;
 use actix_web::web::{Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use quita_actors::NoticeDenied;
-use quita_ports::RawNotice;
+use quita_ports::{NoticeHead, RawNotice};
 
 use super::body::read;
 use super::edge::Edge;
@@ -21,21 +21,29 @@ pub(crate) async fn receive(
     payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
     let (name, path_tail) = path.into_inner();
-    let body = read(&request, payload).await?;
     let headers: Vec<_> = request
         .headers()
         .iter()
         .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
         .collect();
+    // Of strangers no body is read.
+    edge.payments.admit_notice(&name, &NoticeHead { path_tail: &path_tail, headers: &headers })?;
+    let body = read(&request, payload).await?;
     let notice = RawNotice { path_tail: &path_tail, headers: &headers, body: &body };
-    edge.payments.take_notice(&name, &notice).await.map_err(|denied| match denied {
-        NoticeDenied::NoSuchAddress => {
-            ApiError::new(StatusCode::NOT_FOUND, "not_found", "there is no such address")
-        }
-        NoticeDenied::NotAuthentic => {
-            ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", denied.to_string())
-        }
-        NoticeDenied::NotTaken(denied) => denied.into(),
-    })?;
+    edge.payments.take_notice(&name, &notice).await?;
     Ok(HttpResponse::Ok().finish())
+}
+
+impl From<NoticeDenied> for ApiError {
+    fn from(denied: NoticeDenied) -> Self {
+        match denied {
+            NoticeDenied::NoSuchAddress => {
+                Self::new(StatusCode::NOT_FOUND, "not_found", "there is no such address")
+            }
+            NoticeDenied::NotAuthentic => {
+                Self::new(StatusCode::UNAUTHORIZED, "unauthorized", denied.to_string())
+            }
+            NoticeDenied::NotTaken(denied) => denied.into(),
+        }
+    }
 }

@@ -16,8 +16,9 @@ const SOON: Duration = Duration::from_secs(5);
 const FIRST: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 const SECOND: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 3);
 
-/// A form of which one byte came.
+/// A form of which one byte came, from a browser that was shown one.
 const BEGUN: &str = "POST /console/sign-in HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 60000\r\n\
+                     Cookie: quita_console_visit=a; quita_operator_visit=a\r\n\
                      Content-Type: application/x-www-form-urlencoded\r\n\r\na";
 
 fn begun_of_operator() -> String {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use quita_domain::acquiring::{NoticeContent, Reference, Subject};
 use quita_domain::time::Timestamp;
-use quita_ports::{NoticeReader, NoticeRefused, RawNotice};
+use quita_ports::{NoticeHead, NoticeReader, NoticeRefused, RawNotice};
 use serde_json::Value;
 use subtle::ConstantTimeEq;
 
@@ -32,13 +32,17 @@ impl ApiPixNotices {
 }
 
 impl NoticeReader for ApiPixNotices {
-    fn read(&self, notice: &RawNotice<'_>, _: Timestamp) -> Result<Vec<NoticeContent>, NoticeRefused> {
+    fn admit(&self, head: &NoticeHead<'_>) -> Result<(), NoticeRefused> {
         let credential = self.current.credential();
         let webhook = &credential.settings.webhook;
         let mut tokens = std::iter::once(&webhook.token).chain(&webhook.other_tokens);
-        if !tokens.any(|token| is_our_address(notice.path_tail, token.expose())) {
-            return Err(NoticeRefused::NoSuchAddress);
-        }
+        let is_ours = tokens.any(|token| is_our_address(head.path_tail, token.expose()));
+        if is_ours { Ok(()) } else { Err(NoticeRefused::NoSuchAddress) }
+    }
+
+    fn read(&self, notice: &RawNotice<'_>, _: Timestamp) -> Result<Vec<NoticeContent>, NoticeRefused> {
+        self.admit(&notice.head())?;
+        let credential = self.current.credential();
         let body: Value = serde_json::from_slice(notice.body)
             .map_err(|_| NoticeRefused::Unreadable("it is no JSON".into()))?;
         Ok(hints(&body, &credential))

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use quita_domain::acquiring::{NoticeContent, Reference, Subject};
 use quita_domain::secret::Secret;
 use quita_domain::time::Timestamp;
-use quita_ports::{NoticeReader, NoticeRefused, RawNotice};
+use quita_ports::{NoticeHead, NoticeReader, NoticeRefused, RawNotice};
 use serde_json::Value;
 use subtle::ConstantTimeEq;
 
@@ -33,6 +33,11 @@ impl Key {
         let header = settings.notification_header.to_ascii_lowercase();
         Arc::new(Self { header, secret: settings.notification_secret.clone() })
     }
+
+    fn is(&self, given: &str) -> bool {
+        let secret = self.secret.expose();
+        !secret.is_empty() && bool::from(given.as_bytes().ct_eq(secret.as_bytes()))
+    }
 }
 
 impl CieloNotices {
@@ -45,22 +50,24 @@ impl CieloNotices {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = Key::of(settings);
     }
 
-    fn is_authentic(&self, notice: &RawNotice<'_>) -> bool {
-        let key = Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner));
-        let secret = key.secret.expose();
-        let Some(given) = notice.header(&key.header) else { return false };
-        !secret.is_empty() && bool::from(given.as_bytes().ct_eq(secret.as_bytes()))
+    fn key(&self) -> Arc<Key> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl NoticeReader for CieloNotices {
+    /// Without the header nothing shows that there is such an acquirer. With another secret it is said what is wrong.
+    fn admit(&self, head: &NoticeHead<'_>) -> Result<(), NoticeRefused> {
+        let key = self.key();
+        match head.header(&key.header) {
+            Some(given) if head.path_tail.is_empty() && key.is(given) => Ok(()),
+            Some(_) if head.path_tail.is_empty() => Err(NoticeRefused::NotAuthentic),
+            Some(_) | None => Err(NoticeRefused::NoSuchAddress),
+        }
+    }
+
     fn read(&self, notice: &RawNotice<'_>, _: Timestamp) -> Result<Vec<NoticeContent>, NoticeRefused> {
-        if !notice.path_tail.is_empty() {
-            return Err(NoticeRefused::NoSuchAddress);
-        }
-        if !self.is_authentic(notice) {
-            return Err(NoticeRefused::NotAuthentic);
-        }
+        self.admit(&notice.head())?;
         let unreadable = |why: &str| NoticeRefused::Unreadable(why.to_owned());
         let value: Value = serde_json::from_slice(notice.body).map_err(|_| unreadable("it is no JSON"))?;
         let body = Object::of(&value).ok_or_else(|| unreadable("it is no object"))?;

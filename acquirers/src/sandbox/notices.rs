@@ -6,7 +6,7 @@ use quita_domain::acquiring::{Fact, Notice, NoticeContent};
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::time::Timestamp;
 use quita_domain::webhook::signature::{WebhookSecret, verify};
-use quita_ports::{NoticeReader, NoticeRefused, RawNotice};
+use quita_ports::{NoticeHead, NoticeReader, NoticeRefused, RawNotice};
 use serde::Deserialize;
 
 /// Longest event id, in bytes: it becomes the key under which the notice is stored.
@@ -14,6 +14,9 @@ const MAX_EVENT_ID: usize = 255;
 
 /// How far the time of a signature may be from ours, in seconds.
 const TOLERANCE_S: u64 = 300;
+
+/// Headers that sign a notice.
+const SIGNATURE: [&str; 3] = ["webhook-id", "webhook-timestamp", "webhook-signature"];
 
 /// A notice as the sandbox sends it: its own event id, our payment, and what it states.
 #[derive(Deserialize)]
@@ -43,8 +46,7 @@ impl SandboxNotices {
     }
 
     fn is_authentic(&self, notice: &RawNotice<'_>, now: Timestamp) -> bool {
-        let [id, timestamp, signature] =
-            ["webhook-id", "webhook-timestamp", "webhook-signature"].map(|name| notice.header(name));
+        let [id, timestamp, signature] = SIGNATURE.map(|name| notice.header(name));
         let (Some(id), Some(timestamp), Some(signature)) = (id, timestamp, signature) else { return false };
         let Ok(timestamp_s) = timestamp.parse::<i64>() else { return false };
         let is_fresh = timestamp_s.abs_diff(now.millis().div_euclid(1_000)) <= TOLERANCE_S;
@@ -54,10 +56,17 @@ impl SandboxNotices {
 }
 
 impl NoticeReader for SandboxNotices {
-    fn read(&self, notice: &RawNotice<'_>, now: Timestamp) -> Result<Vec<NoticeContent>, NoticeRefused> {
-        if !notice.path_tail.is_empty() {
+    /// The signature is over the body: here only that there is one.
+    fn admit(&self, head: &NoticeHead<'_>) -> Result<(), NoticeRefused> {
+        if !head.path_tail.is_empty() {
             return Err(NoticeRefused::NoSuchAddress);
         }
+        let is_signed = SIGNATURE.iter().all(|name| head.header(name).is_some());
+        if is_signed { Ok(()) } else { Err(NoticeRefused::NotAuthentic) }
+    }
+
+    fn read(&self, notice: &RawNotice<'_>, now: Timestamp) -> Result<Vec<NoticeContent>, NoticeRefused> {
+        self.admit(&notice.head())?;
         if !self.is_authentic(notice, now) {
             return Err(NoticeRefused::NotAuthentic);
         }

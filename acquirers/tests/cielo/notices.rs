@@ -39,17 +39,24 @@ fn a_recurrence_that_names_no_sale_is_none_of_ours() {
 fn without_the_secret_nothing_is_read() {
     let body = format!(r#"{{"PaymentId":"{SALE}","ChangeType":1}}"#);
     for headers in [
-        vec![],
         vec![("x-quita-secret", "")],
         vec![("x-quita-secret", "unguessabl")],
         vec![("x-quita-secret", "unguessable ")],
         vec![("x-quita-secret", "Unguessable")],
-        vec![("x-other", "unguessable")],
     ] {
         assert_eq!(read("", &headers, &body), Err(NoticeRefused::NotAuthentic), "{headers:?}");
         assert_eq!(read("", &headers, "{"), Err(NoticeRefused::NotAuthentic));
     }
     assert_eq!(read("/pix", &[SECRET], &body), Err(NoticeRefused::NoSuchAddress));
+}
+
+#[test]
+fn without_the_header_nothing_shows_that_cielo_is_used() {
+    let body = format!(r#"{{"PaymentId":"{SALE}","ChangeType":1}}"#);
+    for headers in [vec![], vec![("x-other", "unguessable")]] {
+        assert_eq!(read("", &headers, &body), Err(NoticeRefused::NoSuchAddress), "{headers:?}");
+    }
+    assert_eq!(read("/pix", &[("x-quita-secret", "x")], &body), Err(NoticeRefused::NoSuchAddress));
 }
 
 #[test]

@@ -34,7 +34,8 @@ async fn new_secrets_and_exchanges_are_taken_without_a_new_adapter() {
         let notice = RawNotice { path_tail: "", headers, body: body.as_bytes() };
         factory.notices().unwrap().read(&notice, created_at())
     };
-    assert_eq!(read(&[("x-quita-secret", "unguessable")]), Err(NoticeRefused::NotAuthentic));
+    assert_eq!(read(&[("x-quita-secret", "unguessable")]), Err(NoticeRefused::NoSuchAddress));
+    assert_eq!(read(&[("x-changed", "unguessable")]), Err(NoticeRefused::NotAuthentic));
     assert!(read(&[("x-changed", "changed")]).is_ok());
 }
 

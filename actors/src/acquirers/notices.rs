@@ -5,14 +5,15 @@
 
 use std::sync::Arc;
 
-use quita_domain::acquiring::{Identified, NoticeContent, Subject};
+use quita_domain::acquiring::{Identified, NoticeContent, Reference, Subject};
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::payment::Command;
-use quita_ports::{NoticeRefused, NoticeSink, RawNotice, SinkError};
+use quita_ports::{NoticeHead, NoticeReader, NoticeRefused, NoticeSink, RawNotice, SinkError};
 use thiserror::Error;
 
 use crate::acquirers::call::Identify;
 use crate::acquirers::inbox_sink::InboxSink;
+use crate::acquirers::references::{Recalled, References};
 use crate::acquirers::routing::Route;
 use crate::denied::Denied;
 use crate::system::parts::SystemParts;
@@ -59,35 +60,47 @@ impl Outcome {
 pub(crate) struct Notices {
     system: Arc<SystemParts>,
     inbox: InboxSink,
+    references: Arc<References>,
 }
 
 impl Notices {
-    pub(crate) const fn new(system: Arc<SystemParts>, inbox: InboxSink) -> Self {
-        Self { system, inbox }
+    pub(crate) fn new(system: Arc<SystemParts>, inbox: InboxSink) -> Self {
+        Self { system, inbox, references: Arc::default() }
+    }
+
+    /// Refuses what its head shows already to be of nobody who may send notices.
+    pub(crate) fn admit(&self, acquirer: &str, head: &NoticeHead<'_>) -> Result<(), NoticeDenied> {
+        let (route, reader) = self.reader(acquirer).ok_or(NoticeDenied::NoSuchAddress)?;
+        reader.admit(head).or_else(|refused| self.refuse(route, refused))
     }
 
     /// Takes one request to an acquirer's address. What came to the right address and can't be read is taken too: the
     /// provider would only send it again.
     pub(crate) async fn take(&self, acquirer: &str, notice: &RawNotice<'_>) -> Result<(), NoticeDenied> {
-        let route = self.system.routes.get().and_then(|routes| routes.any_of(acquirer));
-        let reader = route.and_then(|route| Some((route, route.factory.notices()?)));
-        let Some((route, reader)) = reader else { return Err(NoticeDenied::NoSuchAddress) };
+        let (route, reader) = self.reader(acquirer).ok_or(NoticeDenied::NoSuchAddress)?;
         match reader.read(notice, self.system.clock.now()) {
-            Ok(contents) => self.take_all(route, contents).await?,
-            Err(NoticeRefused::NoSuchAddress) => {
-                self.count(route, Outcome::Refused);
-                return Err(NoticeDenied::NoSuchAddress);
-            }
-            Err(NoticeRefused::NotAuthentic) => {
-                self.count(route, Outcome::Refused);
-                return Err(NoticeDenied::NotAuthentic);
-            }
-            Err(NoticeRefused::Unreadable(why)) => {
-                tracing::warn!(acquirer, why, "a notice can't be read");
-                self.count(route, Outcome::Unreadable);
-            }
+            Ok(contents) => Ok(self.take_all(route, contents).await?),
+            Err(refused) => self.refuse(route, refused),
         }
-        Ok(())
+    }
+
+    fn reader(&self, acquirer: &str) -> Option<(&Route, &dyn NoticeReader)> {
+        let route = self.system.routes.get()?.any_of(acquirer)?;
+        Some((route, route.factory.notices()?))
+    }
+
+    /// Counts what is not read. To the right address it came for nothing, and is taken.
+    fn refuse(&self, route: &Route, refused: NoticeRefused) -> Result<(), NoticeDenied> {
+        let (outcome, answer) = match refused {
+            NoticeRefused::NoSuchAddress => (Outcome::Refused, Err(NoticeDenied::NoSuchAddress)),
+            NoticeRefused::NotAuthentic => (Outcome::Refused, Err(NoticeDenied::NotAuthentic)),
+            NoticeRefused::Unreadable(why) => {
+                tracing::warn!(acquirer = %route.spec().name, why, "a notice can't be read");
+                (Outcome::Unreadable, Ok(()))
+            }
+        };
+        self.count(route, outcome);
+        answer
     }
 
     async fn take_all(&self, route: &Route, contents: Vec<NoticeContent>) -> Result<(), Denied> {
@@ -109,26 +122,49 @@ impl Notices {
     /// Has the acquirer asked about a payment. Of what is unknown nothing is kept: only an answer would count.
     async fn hint(&self, route: &Route, subject: Subject) -> Result<Outcome, Denied> {
         let acquirer = &route.spec().name;
-        let Some(id) = self.identify(route, subject).await? else { return Ok(Outcome::Unknown) };
+        let (id, reference) = match subject {
+            Subject::Payment(id) => (id, None),
+            Subject::Reference(reference) => match self.identify(route, &reference).await? {
+                Some(id) => (id, Some(reference)),
+                None => return Ok(Outcome::Unknown),
+            },
+        };
         let command = Command::Hinted(acquirer.clone());
         match self.system.commands.execute_for(asker(acquirer), id, command).await {
             Ok(executed) => {
                 self.system.exceptions.report_all(&executed);
                 Ok(if executed.is_changed { Outcome::Taken } else { Outcome::Repeated })
             }
-            Err(Denied::NotFound) => Ok(Outcome::Unknown),
+            Err(Denied::NotFound) => {
+                if let Some(reference) = reference {
+                    self.references.is_nobodys(acquirer, reference);
+                }
+                Ok(Outcome::Unknown)
+            }
             Err(denied) => Err(denied),
         }
     }
 
-    async fn identify(&self, route: &Route, subject: Subject) -> Result<Option<TransactionId>, Denied> {
-        let reference = match subject {
-            Subject::Payment(id) => return Ok(Some(id)),
-            Subject::Reference(reference) => reference,
-        };
-        match route.slot.mailbox().ask(Identify(reference)).await {
-            Ok(Identified::Payment(id)) => Ok(Some(id)),
-            Ok(Identified::Unknown) => Ok(None),
+    /// Whose charge the provider calls so, if it may be asked and knows.
+    async fn identify(&self, route: &Route, reference: &Reference) -> Result<Option<TransactionId>, Denied> {
+        let acquirer = &route.spec().name;
+        match self.references.recall(acquirer, reference) {
+            Recalled::Told(told) => return Ok(told),
+            Recalled::TooMany => {
+                tracing::debug!(%acquirer, "too many hints were about nobody: one is dropped");
+                return Ok(None);
+            }
+            Recalled::Unknown => {}
+        }
+        match route.slot.mailbox().ask(Identify(reference.clone())).await {
+            Ok(Identified::Payment(id)) => {
+                self.references.learn(acquirer, reference.clone(), Some(id));
+                Ok(Some(id))
+            }
+            Ok(Identified::Unknown) => {
+                self.references.is_nobodys(acquirer, reference.clone());
+                Ok(None)
+            }
             Ok(Identified::Failed(_)) | Err(_) => Err(Denied::Interrupted),
         }
     }

@@ -149,7 +149,7 @@ fn a_hint_by_reference_finds_its_payment_while_another_method_of_the_acquirer_is
         pass_ms(500).await;
         assert_eq!(node.stored(id(1)).status(), Status::Chargeback);
         node.operators.direct(&first, Method::CreditCard, RouteDirective::Drained).await.unwrap();
-        let refused = node.hear(&format!("bank-{}", id(1))).await;
+        let refused = node.hear(&format!("bank-{}", id(2))).await;
         assert_eq!(refused, Err(NoticeDenied::NotTaken(Denied::Interrupted)), "nothing is sent at all");
         node.settle().await;
     });
@@ -208,6 +208,35 @@ fn a_hint_about_what_nobody_knows_is_counted_and_nothing_is_kept_of_it() {
         assert_eq!((world.trace.asked(), world.trace.stored()), (0, stored));
         assert_eq!(world.store.open_notices(), 0);
         assert_eq!(world.store.kinds_of_exceptions(), Vec::<String>::new());
+        node.settle().await;
+    });
+}
+
+#[test]
+fn made_up_names_do_not_have_the_bank_asked_without_end() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        let names = |round: u32| (0..1_000).map(|name| format!("made-up-{round}-{name}")).collect::<Vec<_>>();
+        let (began_ms, asked) = (world.clock.elapsed_ms(), || world.bank.called_ms(Call::Identify).len());
+        for round in 0..3 {
+            node.hear(&names(round).join(",")).await.unwrap();
+            node.hear(&names(round).join(",")).await.unwrap();
+        }
+        let seconds = (world.clock.elapsed_ms() - began_ms) / 1_000;
+        let most = 5 + 5 * (usize::try_from(seconds).unwrap() + 1);
+        assert!((5..=most).contains(&asked()), "{} within {seconds} s", asked());
+        assert_eq!(counted(&node), [0, 0, 6_000, 0, 0]);
+        // Of a payment of ours it is asked again a moment later, and once.
+        pass_ms(1_000).await;
+        world.bank.is_paid(id(1), CENTS);
+        let before = asked();
+        for _ in 0..10 {
+            node.hear(&format!("bank-{}", id(1))).await.unwrap();
+        }
+        pass_ms(500).await;
+        assert_eq!((asked(), node.stored(id(1)).status()), (before + 1, Status::Paid));
         node.settle().await;
     });
 }

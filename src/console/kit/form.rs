@@ -33,6 +33,11 @@ impl Form {
         payload: Payload,
         cookies: impl IntoIterator<Item = &'a Secret<String>>,
     ) -> Result<Self, Failure> {
+        // Whoever was shown no form has none to send: nothing is read.
+        let cookies: Vec<_> = cookies.into_iter().collect();
+        if cookies.is_empty() {
+            return Err(Failure::ForeignForm);
+        }
         let kind =
             request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         if !kind.starts_with("application/x-www-form-urlencoded") {
@@ -128,8 +133,22 @@ mod tests {
         let mut body: dev::Payload = dev::Payload::Stream { payload: Box::pin(never) };
         let payload = Payload::from_request(&request, &mut body).await.unwrap();
         let begun = Instant::now();
-        let refused = Form::read(&request, payload, None).await.err().unwrap();
+        let visit = Secret::new("a visit".to_owned());
+        let refused = Form::read(&request, payload, [&visit]).await.err().unwrap();
         assert!(matches!(refused, Failure::TooSlow), "{refused}");
         assert_eq!(begun.elapsed(), BODY_TIME_OUT);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn of_whoever_was_shown_no_form_none_is_read() {
+        let kind = (CONTENT_TYPE, "application/x-www-form-urlencoded");
+        let request = TestRequest::post().insert_header(kind).to_http_request();
+        let never = stream::pending::<Result<actix_web::web::Bytes, actix_web::error::PayloadError>>();
+        let mut body: dev::Payload = dev::Payload::Stream { payload: Box::pin(never) };
+        let payload = Payload::from_request(&request, &mut body).await.unwrap();
+        let begun = Instant::now();
+        let refused = Form::read(&request, payload, None).await.err().unwrap();
+        assert!(matches!(refused, Failure::ForeignForm), "{refused}");
+        assert!(begun.elapsed().is_zero());
     }
 }

@@ -3,7 +3,7 @@
 use quita_domain::acquiring::{Notice, NoticeContent, Reference, Subject};
 use quita_domain::identity::TransactionId;
 use quita_domain::time::Timestamp;
-use quita_ports::{NoticeReader, NoticeRefused, RawNotice};
+use quita_ports::{NoticeHead, NoticeReader, NoticeRefused, RawNotice};
 
 use super::{BankFactory, settled};
 use crate::orders::CENTS;
@@ -11,13 +11,16 @@ use crate::orders::CENTS;
 /// A notice is authentic that says whose it is. A payment that it names with `paid:` was paid; otherwise something
 /// changed for the payment that it names, or for the charge that the bank calls so.
 impl NoticeReader for BankFactory {
-    fn read(&self, notice: &RawNotice<'_>, now: Timestamp) -> Result<Vec<NoticeContent>, NoticeRefused> {
-        if notice.path_tail == "/elsewhere" {
+    fn admit(&self, head: &NoticeHead<'_>) -> Result<(), NoticeRefused> {
+        if head.path_tail == "/elsewhere" {
             return Err(NoticeRefused::NoSuchAddress);
         }
-        if notice.header("x-bank") != Some(self.0.name) {
-            return Err(NoticeRefused::NotAuthentic);
-        }
+        let is_own = head.header("x-bank") == Some(self.0.name);
+        if is_own { Ok(()) } else { Err(NoticeRefused::NotAuthentic) }
+    }
+
+    fn read(&self, notice: &RawNotice<'_>, now: Timestamp) -> Result<Vec<NoticeContent>, NoticeRefused> {
+        self.admit(&notice.head())?;
         let text =
             std::str::from_utf8(notice.body).map_err(|_| NoticeRefused::Unreadable("no text".into()))?;
         Ok(text.split(',').map(|word| self.content(word, now)).collect())

@@ -16,8 +16,8 @@ use quita_domain::operation::{Operation, OperationKind};
 use quita_domain::status::Status;
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_ports::{
-    Acquirer, AcquirerFactory, AcquirerSpec, ListReader, LocalIssue, NoticeReader, NoticeRefused, NoticeSink,
-    Preparation, RawNotice,
+    Acquirer, AcquirerFactory, AcquirerSpec, ListReader, LocalIssue, NoticeHead, NoticeReader, NoticeRefused,
+    NoticeSink, Preparation, RawNotice,
 };
 use tokio::time::{Instant, sleep, timeout};
 
@@ -113,10 +113,13 @@ impl LocalIssue for NodeBank {
 
 /// Hints say whom they are about: an id of ours, or a name of the bank's.
 impl NoticeReader for NodeBank {
+    fn admit(&self, head: &NoticeHead<'_>) -> Result<(), NoticeRefused> {
+        let is_own = head.header(AUTHENTICATED_BY) == Some(self.bank.name().as_str());
+        if is_own { Ok(()) } else { Err(NoticeRefused::NotAuthentic) }
+    }
+
     fn read(&self, notice: &RawNotice<'_>, _: Timestamp) -> Result<Vec<NoticeContent>, NoticeRefused> {
-        if notice.header(AUTHENTICATED_BY) != Some(self.bank.name().as_str()) {
-            return Err(NoticeRefused::NotAuthentic);
-        }
+        self.admit(&notice.head())?;
         let text = String::from_utf8_lossy(notice.body);
         let subject = match TransactionId::parse(&text) {
             Some(id) => Subject::Payment(id),

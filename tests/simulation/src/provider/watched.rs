@@ -14,8 +14,8 @@ use quita_domain::method::Method;
 use quita_domain::operation::Operation;
 use quita_domain::time::Timestamp;
 use quita_ports::{
-    Acquirer, AcquirerFactory, AcquirerSpec, ListPage, ListReader, LocalIssue, NoticeReader, NoticeRefused,
-    Preparation, RawNotice, call_time,
+    Acquirer, AcquirerFactory, AcquirerSpec, ListPage, ListReader, LocalIssue, NoticeHead, NoticeReader,
+    NoticeRefused, Preparation, RawNotice, call_time,
 };
 use tokio::time::Instant;
 
@@ -78,6 +78,10 @@ impl AcquirerFactory for Watched {
 }
 
 impl NoticeReader for Watched {
+    fn admit(&self, head: &NoticeHead<'_>) -> Result<(), NoticeRefused> {
+        self.adapter.notices().ok_or(NoticeRefused::NoSuchAddress)?.admit(head)
+    }
+
     fn read(&self, notice: &RawNotice<'_>, now: Timestamp) -> Result<Vec<NoticeContent>, NoticeRefused> {
         let Some(reader) = self.adapter.notices() else { return Err(NoticeRefused::NoSuchAddress) };
         planted::contents_heard(&self.world, self.provider.name(), notice, reader.read(notice, now))

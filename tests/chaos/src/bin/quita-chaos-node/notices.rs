@@ -5,7 +5,7 @@ use quita_domain::acquiring::{NoticeContent, Reference, Subject};
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::time::Timestamp;
 use quita_domain::webhook::signature::{WebhookSecret, verify};
-use quita_ports::{NoticeReader, NoticeRefused, RawNotice};
+use quita_ports::{NoticeHead, NoticeReader, NoticeRefused, RawNotice};
 use serde_json::Value;
 
 use crate::bank_kind::BankKind;
@@ -35,6 +35,11 @@ impl HintReader {
 }
 
 impl NoticeReader for HintReader {
+    fn admit(&self, head: &NoticeHead<'_>) -> Result<(), NoticeRefused> {
+        let is_signed = head.header("webhook-signature").is_some();
+        if is_signed { Ok(()) } else { Err(NoticeRefused::NotAuthentic) }
+    }
+
     fn read(&self, notice: &RawNotice<'_>, _now: Timestamp) -> Result<Vec<NoticeContent>, NoticeRefused> {
         if self.is_authentic(notice) != Some(true) {
             return Err(NoticeRefused::NotAuthentic);

@@ -1,0 +1,184 @@
+//! Whose charges providers mean by names of their own: remembered for a while, and asked about no faster than is needed.
+//!
+//! Hints may come from anybody who knows the address for them. Made-up names, and the same name again and again, would
+//! each be a call to the provider. A hint that is dropped loses nothing: payments are asked about without any.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use quita_domain::acquiring::Reference;
+use quita_domain::identity::{AcquirerName, TransactionId};
+use tokio::time::Instant;
+
+/// How long an answer is remembered.
+const REMEMBERED: Duration = Duration::from_secs(60);
+/// The most answers that are remembered for one acquirer.
+const MOST: usize = 4_096;
+/// Between two calls about what is nobody's, at length: five a second.
+const GAP: Duration = Duration::from_millis(200);
+/// How far ahead of that pace they may be: a burst of five.
+const BURST: Duration = Duration::from_secs(1);
+
+/// What is to be done about a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Recalled {
+    /// The provider told a moment ago whose it is; nobody's, perhaps.
+    Told(Option<TransactionId>),
+    /// The provider is to be asked.
+    Unknown,
+    /// Too much was nobody's lately: it is not to be asked.
+    TooMany,
+}
+
+/// What providers told of the names that hints held, on this node.
+#[derive(Debug, Default)]
+pub(crate) struct References(Mutex<HashMap<AcquirerName, OfAcquirer>>);
+
+#[derive(Debug, Default)]
+struct OfAcquirer {
+    told: HashMap<Reference, Option<TransactionId>>,
+    /// The oldest first.
+    order: VecDeque<(Instant, Reference)>,
+    /// Until when the pace of calls about what is nobody's is used up.
+    used_until: Option<Instant>,
+}
+
+impl References {
+    /// What is known of a name.
+    pub(crate) fn recall(&self, acquirer: &AcquirerName, reference: &Reference) -> Recalled {
+        let (now, mut all) = (Instant::now(), self.all());
+        let Some(known) = all.get_mut(acquirer) else { return Recalled::Unknown };
+        known.forget_before(now);
+        if let Some(told) = known.told.get(reference) {
+            return Recalled::Told(*told);
+        }
+        let is_used_up = known.used_until.is_some_and(|until| until > now + (BURST - GAP));
+        if is_used_up { Recalled::TooMany } else { Recalled::Unknown }
+    }
+
+    /// Remembers what the provider told.
+    pub(crate) fn learn(&self, acquirer: &AcquirerName, reference: Reference, told: Option<TransactionId>) {
+        let now = Instant::now();
+        self.all().entry(acquirer.clone()).or_default().learn(now, reference, told);
+    }
+
+    /// Counts one more call that was for nothing: the payment of this name is not here.
+    pub(crate) fn is_nobodys(&self, acquirer: &AcquirerName, reference: Reference) {
+        let now = Instant::now();
+        let mut all = self.all();
+        let known = all.entry(acquirer.clone()).or_default();
+        known.learn(now, reference, None);
+        let until = known.used_until.map_or(now, |until| until.max(now)) + GAP;
+        // Calls that were under way at once count too, yet for no longer than anything is remembered.
+        known.used_until = Some(until.min(now + REMEMBERED));
+    }
+
+    fn all(&self) -> MutexGuard<'_, HashMap<AcquirerName, OfAcquirer>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl OfAcquirer {
+    fn learn(&mut self, now: Instant, reference: Reference, told: Option<TransactionId>) {
+        if self.told.insert(reference.clone(), told).is_some() {
+            return;
+        }
+        self.order.push_back((now, reference));
+        if self.order.len() > MOST {
+            self.forget_oldest();
+        }
+    }
+
+    fn forget_before(&mut self, now: Instant) {
+        while self.order.front().is_some_and(|(learnt_at, _)| now.duration_since(*learnt_at) >= REMEMBERED) {
+            self.forget_oldest();
+        }
+    }
+
+    fn forget_oldest(&mut self) {
+        if let Some((_, oldest)) = self.order.pop_front() {
+            self.told.remove(&oldest);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::advance;
+
+    use super::*;
+
+    fn bank() -> AcquirerName {
+        AcquirerName::new("bank")
+    }
+
+    fn named(number: usize) -> Reference {
+        Reference::none().with("id", &number.to_string())
+    }
+
+    /// How many of these names the bank is asked about, if each is nobody's.
+    fn asked(references: &References, numbers: std::ops::Range<usize>) -> usize {
+        let is_asked = |number: &usize| {
+            let is_asked = references.recall(&bank(), &named(*number)) == Recalled::Unknown;
+            if is_asked {
+                references.is_nobodys(&bank(), named(*number));
+            }
+            is_asked
+        };
+        numbers.filter(is_asked).count()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn five_strangers_a_second_are_asked_about_and_no_more() {
+        let references = References::default();
+        assert_eq!(asked(&references, 0..1_000), 5);
+        advance(Duration::from_millis(199)).await;
+        assert_eq!(asked(&references, 1_000..2_000), 0);
+        advance(Duration::from_millis(1)).await;
+        assert_eq!(asked(&references, 2_000..3_000), 1);
+        let mut all = 0;
+        for second in 0..30 {
+            advance(Duration::from_secs(1)).await;
+            all += asked(&references, (3 + second) * 1_000..(4 + second) * 1_000);
+        }
+        assert_eq!(all, 150);
+        let other = AcquirerName::new("other");
+        assert_eq!(references.recall(&other, &named(1)), Recalled::Unknown, "each has its own pace");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn calls_that_were_under_way_at_once_count_too_for_a_minute_at_most() {
+        let references = References::default();
+        (0..2_000).for_each(|number| references.is_nobodys(&bank(), named(number)));
+        advance(REMEMBERED - BURST).await;
+        assert_eq!(references.recall(&bank(), &named(9_999)), Recalled::TooMany);
+        advance(BURST).await;
+        assert_eq!(references.recall(&bank(), &named(9_999)), Recalled::Unknown);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_somebodys_takes_nothing_of_the_pace_and_is_not_asked_about_again() {
+        let references = References::default();
+        let id = TransactionId::new(uuid::Uuid::from_u128(7));
+        for number in 0..100 {
+            assert_eq!(references.recall(&bank(), &named(number)), Recalled::Unknown);
+            references.learn(&bank(), named(number), Some(id));
+            assert_eq!(references.recall(&bank(), &named(number)), Recalled::Told(Some(id)));
+        }
+        references.is_nobodys(&bank(), named(7));
+        assert_eq!(references.recall(&bank(), &named(7)), Recalled::Told(None));
+        advance(REMEMBERED).await;
+        assert_eq!(references.recall(&bank(), &named(8)), Recalled::Unknown);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_more_than_so_many_are_remembered() {
+        let references = References::default();
+        (0..MOST + 3).for_each(|number| references.learn(&bank(), named(number), None));
+        let all = references.all();
+        let known = all.get(&bank()).unwrap();
+        assert_eq!((known.told.len(), known.order.len()), (MOST, MOST));
+        assert!(!known.told.contains_key(&named(2)) && known.told.contains_key(&named(3)));
+    }
+}
