@@ -4,6 +4,7 @@
 mod connection;
 pub(crate) mod open_files;
 mod places;
+mod refusal;
 
 use std::fmt;
 use std::future::{Ready, ready};

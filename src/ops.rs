@@ -8,14 +8,14 @@ use std::io;
 use actix_web::dev::Server;
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data};
-use actix_web::{App, HttpResponse};
+use actix_web::{App, HttpRequest, HttpResponse};
 use prometheus::{Encoder, Registry, TextEncoder};
 use quita_actors::Payments;
 use quita_domain::exception::Exception;
 use serde::Serialize;
 
 use crate::console::operator::{self, OperatorConsole};
-use crate::http::{ApiError, with_request_id};
+use crate::http::{ApiError, as_get, reading, refuse_query, with_request_id, with_safe_headers};
 use crate::listener::Listener;
 pub(crate) use known_hosts::KnownHosts;
 
@@ -36,15 +36,17 @@ pub(crate) fn listen(
     listener.serve(move || {
         let hosts = hosts.clone();
         App::new()
+            .wrap(from_fn(as_get))
             .wrap(from_fn(move |request, next| known_hosts::only(hosts.clone(), request, next)))
             .wrap(from_fn(with_request_id))
+            .wrap(from_fn(with_safe_headers))
             .app_data(payments.clone())
             .app_data(registry.clone())
             .app_data(console.clone())
-            .route("/health/live", web::get().to(health::live))
-            .route("/health/ready", web::get().to(health::ready))
-            .route("/metrics", web::get().to(metrics))
-            .route("/ops/exceptions", web::get().to(exceptions))
+            .service(reading("/health/live", web::get().to(health::live)))
+            .service(reading("/health/ready", web::get().to(health::ready)))
+            .service(reading("/metrics", web::get().to(metrics)))
+            .service(reading("/ops/exceptions", web::get().to(exceptions)))
             .configure(operator::configure)
     })
 }
@@ -84,11 +86,12 @@ impl<'a> From<&'a Exception> for ExceptionView<'a> {
 }
 
 /// `GET /ops/exceptions`: what needs a person, newest first.
-async fn exceptions(console: Data<OperatorConsole>) -> Result<HttpResponse, ApiError> {
+async fn exceptions(console: Data<OperatorConsole>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     #[derive(Serialize)]
     struct Exceptions<'a> {
         data: Vec<ExceptionView<'a>>,
     }
+    refuse_query(&request)?;
     let found = console.operators.exceptions(EXCEPTIONS).await?;
     Ok(HttpResponse::Ok().json(Exceptions { data: found.iter().map(ExceptionView::from).collect() }))
 }

@@ -22,7 +22,7 @@ pub use crate::acquirers::Reread;
 use crate::acquirers::{Link, LinkMetrics, Reload, ReloadMetrics, Site, keep_registering};
 use crate::console::merchant::{self, MerchantConsole};
 use crate::console::operator::OperatorConsole;
-use crate::http::{self, Edge, traced, with_key_expiry, with_request_id};
+use crate::http::{self, Edge, as_get, traced, with_key_expiry, with_request_id, with_safe_headers};
 use crate::keyring::{Keyring, heed_secret_keys};
 use crate::listener::{ConnectionLimits, ConnectionMetrics, Listener, Places, cannot_listen, open_files};
 use crate::nightly::Nightly;
@@ -270,9 +270,11 @@ fn listen(
         let (edge, console) = (edge.clone(), console.clone());
         let traced = from_fn(move |request, next| traced(tracer.clone(), request, next));
         App::new()
+            .wrap(from_fn(as_get))
             .wrap(Condition::new(is_traced, traced))
             .wrap(from_fn(with_key_expiry))
             .wrap(from_fn(with_request_id))
+            .wrap(from_fn(with_safe_headers))
             .configure(|config| merchant::configure(config, console))
             .configure(|config| http::configure(config, edge))
     })

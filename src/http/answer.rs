@@ -1,6 +1,6 @@
 //! Bodies of successful answers.
 
-use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use actix_web::{HttpResponse, HttpResponseBuilder};
 use quita_actors::Operated;
 use quita_domain::event::Event;
 use quita_domain::payment::Payment;
@@ -90,15 +90,4 @@ pub(crate) fn refund(
     let refund =
         refunds.find(|refund| refund.id == id).ok_or_else(|| ApiError::defect("a refund is stored"))?;
     Ok(response.json(RefundRecord::of(refund)))
-}
-
-/// The query as pairs, in order.
-pub(crate) fn read_query(request: &HttpRequest) -> Result<Vec<(String, String)>, ApiError> {
-    let pairs = actix_web::web::Query::<Vec<(String, String)>>::from_query(request.query_string());
-    pairs.map(actix_web::web::Query::into_inner).map_err(|_| {
-        ApiError::bad_request(
-            "unreadable_query",
-            "the query can't be read; write it as name=value&name=value",
-        )
-    })
 }

@@ -11,7 +11,7 @@ use quita_domain::access::Scope;
 use super::client_address::address_of;
 use super::edge::Edge;
 use super::errors::ApiError;
-use super::key_expiry;
+use super::{key_expiry, query};
 use crate::service::access::{AccessError, Caller};
 
 type Extracted<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
@@ -68,5 +68,6 @@ async fn authorize(request: &HttpRequest, scope: Scope) -> Result<Caller, ApiErr
     if !caller.scopes.contains(&scope) {
         return Err(ApiError::forbidden(format!("this key lacks the scope {}", scope.as_str())));
     }
+    query::refuse_unread(request)?;
     Ok(caller)
 }

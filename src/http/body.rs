@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use actix_web::http::header::{
+    CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, TRANSFER_ENCODING,
+};
 use actix_web::web::Payload;
 use actix_web::{HttpMessage, HttpRequest};
 use futures_util::StreamExt;
@@ -24,12 +26,9 @@ pub(crate) type Body = Zeroizing<Vec<u8>>;
 
 /// Reads a JSON body.
 pub(crate) async fn read_json(request: &HttpRequest, payload: Payload) -> Result<Body, ApiError> {
+    refuse_encoded(request)?;
     let is_json = request.content_type().eq_ignore_ascii_case("application/json");
-    if !is_json {
-        let message = "send the body as application/json";
-        return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message));
-    }
-    read(request, payload).await
+    if is_json { read(request, payload).await } else { Err(no_json()) }
 }
 
 /// Reads a JSON body that may be left out; then the content type may be too.
@@ -38,18 +37,41 @@ pub(crate) async fn read_optional_json(request: &HttpRequest, payload: Payload) 
     if says_json {
         return read_json(request, payload).await;
     }
+    refuse_encoded(request)?;
     let bytes = read(request, payload).await?;
-    if bytes.is_empty() {
-        return Ok(bytes);
+    if bytes.is_empty() { Ok(bytes) } else { Err(no_json()) }
+}
+
+/// Refuses a body that would have to be unpacked: a small one could become a large one.
+fn refuse_encoded(request: &HttpRequest) -> Result<(), ApiError> {
+    let headers = request.headers();
+    let has_body =
+        announced_length(request).is_some_and(|length| length > 0) || headers.contains_key(TRANSFER_ENCODING);
+    if !has_body || headers.get_all(CONTENT_ENCODING).all(is_identity) {
+        return Ok(());
     }
+    let message = "send the body as it is, without Content-Encoding: it is not unpacked";
+    Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_content_encoding", message))
+}
+
+/// Whether this `Content-Encoding` leaves the body as it is.
+fn is_identity(encodings: &HeaderValue) -> bool {
+    let mut encodings = encodings.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+    encodings.all(|encoding| encoding.is_empty() || encoding.eq_ignore_ascii_case(b"identity"))
+}
+
+fn announced_length(request: &HttpRequest) -> Option<usize> {
+    request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.trim().parse().ok())
+}
+
+fn no_json() -> ApiError {
     let message = "send the body as application/json";
-    Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message))
+    ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
 }
 
 /// Reads a body of any kind.
 pub(crate) async fn read(request: &HttpRequest, payload: Payload) -> Result<Body, ApiError> {
-    let announced: Option<usize> =
-        request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    let announced = announced_length(request);
     if announced.is_some_and(|length| length > MAX_BYTES) {
         return Err(too_large());
     }

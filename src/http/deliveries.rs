@@ -11,10 +11,11 @@ use quita_domain::payment::{Payment, Refusal};
 use quita_ports::{Listed, StoreError, Unreadable, place_of};
 use serde::Serialize;
 
-use super::answer::{Page, read_query};
+use super::answer::Page;
 use super::auth::WebhookOperator;
 use super::edge::Edge;
 use super::errors::ApiError;
+use super::query;
 
 /// Characters of a receiver's answer that are shown.
 const EXCERPT: usize = 256;
@@ -52,7 +53,7 @@ pub(crate) async fn list(
     edge: Data<Edge>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let query = DeliveryQuery::parse(&caller.0.owner, &read_query(&request)?)?;
+    let query = DeliveryQuery::parse(&caller.0.owner, &query::read(&request)?)?;
     let limit = query.limit.get();
     let mut found = rest_of_cursor(&edge, &caller.0.owner, &query).await?;
     let mut after = query.cursor.map(|after| after.payment);

@@ -7,6 +7,7 @@ use quita_domain::identity::AcquirerName;
 use quita_domain::request::RequestLimits;
 use quita_ports::Clock;
 
+use super::pictures::Pictures;
 use super::rate_limit::RateLimit;
 use crate::keyring::Keyring;
 use crate::service::access::KeyVerifier;
@@ -24,6 +25,7 @@ pub struct Edge {
     pub(crate) public_url: String,
     /// Whether what `X-Forwarded-For` says is believed.
     pub(crate) is_behind_proxy: bool,
+    pub(super) pictures: Pictures,
     acquirers: Vec<AcquirerConfig>,
 }
 
@@ -45,6 +47,7 @@ impl Edge {
             keyring,
             public_url,
             is_behind_proxy: config.behind_proxy,
+            pictures: Pictures::new(),
             acquirers: config.acquirers.clone(),
         }
     }

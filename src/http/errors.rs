@@ -7,7 +7,7 @@ use actix_web::http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::{HttpResponse, ResponseError};
 use quita_actors::Denied;
 use quita_domain::payment::Refusal;
-use quita_domain::request::{Rejection, RejectionKind, Violation};
+use quita_domain::request::{Rejection, RejectionKind, Violation, code};
 use quita_ports::StoreError;
 use serde::Serialize;
 
@@ -133,6 +133,27 @@ impl ApiError {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", "an internal error; it was logged")
     }
 
+    /// The body, as JSON.
+    pub(crate) fn to_json(&self) -> String {
+        serde_json::to_string(&self.body()).unwrap_or_default()
+    }
+
+    fn body(&self) -> Body<'_> {
+        let details = self.details.iter().map(|violation| Detail {
+            field: &violation.field,
+            code: violation.code,
+            message: &violation.message,
+        });
+        Body {
+            error: self.status.canonical_reason().unwrap_or("Error"),
+            message: &self.message,
+            status_code: self.status.as_u16(),
+            code: self.code,
+            details: details.collect(),
+            request_id: request_id::current(),
+        }
+    }
+
     fn of_store(error: &StoreError) -> Self {
         match error {
             StoreError::Unavailable(_) | StoreError::Broken(_) => {
@@ -169,24 +190,20 @@ impl ResponseError for ApiError {
         if self.wants_key {
             response.insert_header((WWW_AUTHENTICATE, "Bearer"));
         }
-        let details = self.details.iter().map(|violation| Detail {
-            field: &violation.field,
-            code: violation.code,
-            message: &violation.message,
-        });
-        response.json(Body {
-            error: self.status.canonical_reason().unwrap_or("Error"),
-            message: &self.message,
-            status_code: self.status.as_u16(),
-            code: self.code,
-            details: details.collect(),
-            request_id: request_id::current(),
-        })
+        response.json(self.body())
     }
 }
 
 impl From<Rejection> for ApiError {
     fn from(rejection: Rejection) -> Self {
+        let are_unknown = rejection.violations.iter().all(|wrong| wrong.code == code::UNKNOWN_PARAMETER);
+        if let Some(first) = rejection.violations.first().filter(|_| are_unknown) {
+            let message = format!("{} {}", first.field, first.message);
+            return Self {
+                details: rejection.violations,
+                ..Self::bad_request(code::UNKNOWN_PARAMETER, message)
+            };
+        }
         let (status, code) = match rejection.kind {
             RejectionKind::Malformed => (StatusCode::BAD_REQUEST, "malformed_request"),
             RejectionKind::Unprocessable => (StatusCode::UNPROCESSABLE_ENTITY, "validation_failed"),

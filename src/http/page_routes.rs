@@ -17,7 +17,6 @@ use quita_domain::payment::Payment;
 use quita_domain::slip::{IssuedBoleto, document_number};
 use quita_paper::boleto_pdf::boleto_pdf;
 use quita_paper::itf::ItfBarcode;
-use quita_paper::qr::QrImage;
 use quita_paper::slip::{BoletoSlip, Party};
 use serde::Serialize;
 use subtle::ConstantTimeEq;
@@ -28,6 +27,7 @@ use super::pages::boleto_page::{BoletoPage, PartyView};
 use super::pages::is_open;
 use super::pages::pix_page::PixPage;
 use super::pages::{self, assets};
+use super::pictures::PictureKind;
 
 /// Where a boleto may be paid, as the slip says it.
 const PAYMENT_PLACE: &str = "Pagável em qualquer banco até o vencimento";
@@ -40,11 +40,8 @@ pub(crate) async fn pix(edge: Data<Edge>, name: Path<String>) -> Result<HttpResp
     let payment = payment(&edge, token, Method::Pix).await?;
     match kind {
         "" => pix_page(&edge, token, &payment),
-        "svg" => Ok(picture("image/svg+xml").body(qr(&payment)?.svg())),
-        "png" => {
-            let png = qr(&payment)?.png().map_err(|error| ApiError::defect(&error.to_string()))?;
-            Ok(picture("image/png").body(png))
-        }
+        "svg" => code_picture(&edge, &payment, PictureKind::Svg),
+        "png" => code_picture(&edge, &payment, PictureKind::Png),
         _ => Err(nothing_here()),
     }
 }
@@ -56,7 +53,9 @@ pub(crate) async fn boleto(edge: Data<Edge>, name: Path<String>) -> Result<HttpR
     let Some(Issued::Boleto(issued)) = payment.state.issued.as_deref() else { return Err(not_issued()) };
     match kind {
         "" => boleto_page(token, &payment, issued),
-        "pdf" if !is_open(payment.status()) => Err(over()),
+        "pdf" if !is_open(payment.status()) => {
+            Err(over("this boleto can't be paid any more, so there is no slip of it"))
+        }
         "pdf" => {
             let file = format!("inline; filename=\"boleto-{}.pdf\"", issued.due_date);
             let pdf = boleto_pdf(&slip(&payment, issued)?);
@@ -206,9 +205,14 @@ async fn any_payment(edge: &Edge, token: &str) -> Result<Arc<Payment>, ApiError>
     if is_own { Ok(payment) } else { Err(nothing_here()) }
 }
 
-fn qr(payment: &Payment) -> Result<QrImage, ApiError> {
+/// The code of a PIX that can be paid, as a picture.
+fn code_picture(edge: &Edge, payment: &Payment, kind: PictureKind) -> Result<HttpResponse, ApiError> {
+    if !is_open(payment.status()) {
+        return Err(over("this PIX can't be paid any more, so there is no code of it"));
+    }
     let Some(Issued::Pix { code, .. }) = payment.state.issued.as_deref() else { return Err(not_issued()) };
-    QrImage::new(code).map_err(|error| ApiError::defect(&error.to_string()))
+    let drawn = edge.pictures.of(kind, code).map_err(|error| ApiError::defect(&error.to_string()))?;
+    Ok(picture(kind.content_type()).body(drawn))
 }
 
 fn cents(payment: &Payment) -> Result<i64, ApiError> {
@@ -222,14 +226,17 @@ fn page(page: &impl Template) -> Result<HttpResponse, ApiError> {
         .body(html))
 }
 
+/// Any page of a shop may show the pictures and the slip.
+const SHOWN_ANYWHERE: &str = "frame-ancestors *";
+
 /// An answer whose address is a secret: nobody keeps it, and it is passed on to nobody.
 fn picture(kind: &'static str) -> HttpResponseBuilder {
     let mut response = HttpResponse::Ok();
     response
         .content_type(kind)
         .insert_header((CACHE_CONTROL, "no-store"))
-        .insert_header((REFERRER_POLICY, "no-referrer"))
-        .insert_header(("X-Content-Type-Options", "nosniff"));
+        .insert_header((CONTENT_SECURITY_POLICY, SHOWN_ANYWHERE))
+        .insert_header((REFERRER_POLICY, "no-referrer"));
     response
 }
 
@@ -242,8 +249,8 @@ fn nothing_here() -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, "not_found", "there is nothing at this address")
 }
 
-fn over() -> ApiError {
-    ApiError::new(StatusCode::GONE, "gone", "this boleto can't be paid any more, so there is no slip of it")
+fn over(why: &str) -> ApiError {
+    ApiError::new(StatusCode::GONE, "gone", why)
 }
 
 fn not_issued() -> ApiError {

@@ -12,12 +12,13 @@ use quita_domain::payment::Payment;
 use quita_domain::request::{self, ParsedRequest};
 use uuid::Uuid;
 
-use super::answer::{self, read_query};
+use super::answer;
 use super::auth::{Reader, Writer};
 use super::body::read_json;
 use super::edge::Edge;
 use super::errors::ApiError;
 use super::idempotency::{REPLAYED, key_of};
+use super::query;
 
 /// `POST /pay/payments`
 pub(crate) async fn create(
@@ -116,7 +117,7 @@ pub(crate) async fn list(
     edge: Data<Edge>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let query = PaymentQuery::parse(&caller.0.owner, &read_query(&request)?)?;
+    let query = PaymentQuery::parse(&caller.0.owner, &query::read(&request)?)?;
     let limit = query.limit.get();
     let payments = edge.payments.list(&query.filter, query.cursor, limit.saturating_add(1)).await?;
     Ok(answer::page_of_records(&edge, payments, limit))

@@ -25,6 +25,12 @@ pub(crate) fn current() -> String {
     CURRENT.try_with(Clone::clone).unwrap_or_default()
 }
 
+/// Does some work for a request that has no id of its own.
+pub(crate) fn in_fresh_request<T>(work: impl FnOnce(&str) -> T) -> T {
+    let id = Uuid::now_v7().to_string();
+    CURRENT.sync_scope(id.clone(), || work(&id))
+}
+
 /// Keeps the id for work that goes on in a task of its own.
 pub(crate) fn carry<W: Future>(work: W) -> impl Future<Output = W::Output> {
     CURRENT.scope(current(), work)

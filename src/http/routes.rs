@@ -1,66 +1,70 @@
 //! Every address of the public listener.
 
 use actix_web::web::{self, Data, ServiceConfig};
-use actix_web::{Resource, Route};
+use actix_web::{HttpResponse, Resource, Route};
 
 use super::edge::Edge;
 use super::errors::ApiError;
+use super::query::HasParameters;
 use super::{
     deliveries, docs, not_found, notifications, operations, page_routes, payments, routing, sandbox,
 };
 
 /// Enters every address. Any other answers 404, any other method 405.
 pub fn configure(config: &mut ServiceConfig, edge: Data<Edge>) {
+    config.app_data(edge).configure(api).configure(pages).default_service(web::to(not_found));
+}
+
+/// Addresses for programs.
+fn api(config: &mut ServiceConfig) {
     config
-        .app_data(edge)
-        .service(at(
-            "/pay/payments",
-            "GET, POST",
-            [web::post().to(payments::create), web::get().to(payments::list)],
-        ))
-        .service(at("/pay/payments/{id}", "GET", [web::get().to(payments::read)]))
-        .service(at("/pay/payments/{id}/events", "GET", [web::get().to(payments::events)]))
-        .service(at("/pay/payments/{id}/cancel", "POST", [web::post().to(operations::cancel)]))
-        .service(at("/pay/payments/{id}/capture", "POST", [web::post().to(operations::capture)]))
-        .service(at("/pay/payments/{id}/refunds", "POST", [web::post().to(operations::refund)]))
-        .service(at("/pay/routing/evaluate", "POST", [web::post().to(routing::evaluate)]))
-        .service(at("/pay/webhooks/deliveries", "GET", [web::get().to(deliveries::list)]))
-        .service(at(
-            "/pay/webhooks/deliveries/{id}/redeliver",
-            "POST",
-            [web::post().to(deliveries::redeliver)],
-        ))
-        .service(at(
+        .service(
+            resource("/pay/payments", "GET, HEAD, POST")
+                .app_data(HasParameters)
+                .route(web::get().to(payments::list))
+                .route(web::post().to(payments::create)),
+        )
+        .service(reading("/pay/payments/{id}", web::get().to(payments::read)))
+        .service(reading("/pay/payments/{id}/events", web::get().to(payments::events)))
+        .service(writing("/pay/payments/{id}/cancel", web::post().to(operations::cancel)))
+        .service(writing("/pay/payments/{id}/capture", web::post().to(operations::capture)))
+        .service(writing("/pay/payments/{id}/refunds", web::post().to(operations::refund)))
+        .service(writing("/pay/routing/evaluate", web::post().to(routing::evaluate)))
+        .service(reading("/pay/webhooks/deliveries", web::get().to(deliveries::list)).app_data(HasParameters))
+        .service(writing("/pay/webhooks/deliveries/{id}/redeliver", web::post().to(deliveries::redeliver)))
+        .service(writing(
             "/acquirers/{name}/notifications{tail:(/.*)?}",
-            "POST",
-            [web::post().to(notifications::receive)],
+            web::post().to(notifications::receive),
         ))
-        .service(at("/sandbox/payments/{id}/{action}", "POST", [web::post().to(sandbox::act)]))
-        .service(page("/pix/{name}", || web::to(page_routes::pix)))
-        .service(page("/pix/{token}/status", || web::to(page_routes::status)))
-        .service(page("/boletos/{name}", || web::to(page_routes::boleto)))
-        .service(page("/boletos/{token}/status", || web::to(page_routes::status)))
-        .service(page("/assets/{name}", || web::to(page_routes::asset)))
-        .service(page("/openapi.json", || web::to(docs::openapi)))
-        .service(page("/docs", || web::to(docs::page)))
-        .service(page("/docs.js", || web::to(docs::script)))
-        .service(page("/docs.css", || web::to(docs::style)))
-        .default_service(web::to(not_found));
+        .service(writing("/sandbox/payments/{id}/{action}", web::post().to(sandbox::act)));
 }
 
-/// One address with the methods that it answers.
-fn at<const N: usize>(path: &str, allow: &'static str, routes: [Route; N]) -> Resource {
-    let refuse =
-        move || async move { Err::<actix_web::HttpResponse, _>(ApiError::method_not_allowed(allow)) };
-    let resource = web::resource(path).default_service(web::to(refuse));
-    routes.into_iter().fold(resource, Resource::route)
+/// Addresses for browsers. Links to them may carry parameters of whoever passed them on, which mean nothing here.
+fn pages(config: &mut ServiceConfig) {
+    config
+        .service(reading("/pix/{name}", web::get().to(page_routes::pix)))
+        .service(reading("/pix/{token}/status", web::get().to(page_routes::status)))
+        .service(reading("/boletos/{name}", web::get().to(page_routes::boleto)))
+        .service(reading("/boletos/{token}/status", web::get().to(page_routes::status)))
+        .service(reading("/assets/{name}", web::get().to(page_routes::asset)))
+        .service(reading("/openapi.json", web::get().to(docs::openapi)))
+        .service(reading("/docs", web::get().to(docs::page)))
+        .service(reading("/docs.js", web::get().to(docs::script)))
+        .service(reading("/docs.css", web::get().to(docs::style)));
 }
 
-/// One address that is only read.
-fn page(path: &str, route: fn() -> Route) -> Resource {
-    at(
-        path,
-        "GET, HEAD",
-        [route().method(actix_web::http::Method::GET), route().method(actix_web::http::Method::HEAD)],
-    )
+/// An address that is only read. HEAD comes as GET.
+pub(crate) fn reading(path: &str, get: Route) -> Resource {
+    resource(path, "GET, HEAD").route(get)
+}
+
+/// An address that is only written to.
+fn writing(path: &str, post: Route) -> Resource {
+    resource(path, "POST").route(post)
+}
+
+/// An address that refuses every method but those that it is given.
+fn resource(path: &str, allow: &'static str) -> Resource {
+    let refuse = move || async move { Err::<HttpResponse, _>(ApiError::method_not_allowed(allow)) };
+    web::resource(path).default_service(web::to(refuse))
 }

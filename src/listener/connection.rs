@@ -14,6 +14,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
 use super::places::Place;
+use super::refusal::Refusal;
 
 /// How long a client may take nothing of what waits for it.
 const TAKE_TIME_OUT: Duration = Duration::from_secs(30);
@@ -46,13 +47,21 @@ pub(super) struct Connection<S> {
     sent_at: Instant,
     /// When to look at `sent_at` again.
     silence: Pin<Box<Sleep>>,
+    /// What is sent in place of a bare refusal, once there was one.
+    refused: Option<Replacement>,
     _place: Place,
+}
+
+/// Bytes that are sent in place of others.
+struct Replacement {
+    bytes: Vec<u8>,
+    sent: usize,
 }
 
 impl<S: Cut> Connection<S> {
     pub(super) fn new(stream: S, place: Place) -> Self {
         let silence = Box::pin(sleep(SILENCE_TIME_OUT));
-        Self { stream, untaken: None, sent_at: Instant::now(), silence, _place: place }
+        Self { stream, untaken: None, sent_at: Instant::now(), silence, refused: None, _place: place }
     }
 
     fn check_silence(&mut self, context: &mut Context<'_>) -> io::Result<()> {
@@ -84,19 +93,58 @@ impl<S: AsyncRead + Cut + Unpin> AsyncRead for Connection<S> {
     }
 }
 
-impl<S: AsyncWrite + Cut + Unpin> AsyncWrite for Connection<S> {
-    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let this = self.get_mut();
-        match Pin::new(&mut this.stream).poll_write(context, bytes) {
+impl<S: AsyncWrite + Cut + Unpin> Connection<S> {
+    /// Sends bytes as they are.
+    fn poll_send(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match Pin::new(&mut self.stream).poll_write(context, bytes) {
             Poll::Ready(written) => {
-                (this.untaken, this.sent_at) = (None, Instant::now());
+                (self.untaken, self.sent_at) = (None, Instant::now());
                 Poll::Ready(written)
             }
             Poll::Pending => {
-                let untaken = this.untaken.get_or_insert_with(|| Box::pin(sleep(TAKE_TIME_OUT)));
+                let untaken = self.untaken.get_or_insert_with(|| Box::pin(sleep(TAKE_TIME_OUT)));
                 ready!(untaken.as_mut().poll(context));
-                Poll::Ready(Err(this.time_out()))
+                Poll::Ready(Err(self.time_out()))
             }
+        }
+    }
+
+    /// Sends all of a replacement; then as many bytes as it stands for count as written.
+    fn poll_replace(
+        &mut self,
+        context: &mut Context<'_>,
+        mut replacement: Replacement,
+        stands_for: usize,
+    ) -> Poll<io::Result<usize>> {
+        while let Some(left @ [_, ..]) = replacement.bytes.get(replacement.sent..) {
+            match self.poll_send(context, left) {
+                Poll::Ready(Ok(0)) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                Poll::Ready(Ok(sent)) => replacement.sent = replacement.sent.saturating_add(sent),
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                Poll::Pending => {
+                    self.refused = Some(replacement);
+                    return Poll::Pending;
+                }
+            }
+        }
+        Poll::Ready(Ok(stands_for))
+    }
+}
+
+impl<S: AsyncWrite + Cut + Unpin> AsyncWrite for Connection<S> {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        if let Some(replacement) = this.refused.take() {
+            return this.poll_replace(context, replacement, bytes.len());
+        }
+        match Refusal::at_end_of(bytes) {
+            None => this.poll_send(context, bytes),
+            Some(refusal) if refusal.starts_at == 0 => {
+                let replacement = Replacement { bytes: refusal.in_our_shape(), sent: 0 };
+                this.poll_replace(context, replacement, bytes.len())
+            }
+            // Whole and alone it comes again.
+            Some(refusal) => this.poll_send(context, bytes.get(..refusal.starts_at).unwrap_or(bytes)),
         }
     }
 
@@ -155,6 +203,21 @@ mod tests {
         }
         assert!(sending.await.unwrap().is_ok());
         assert!(begun.elapsed() > TAKE_TIME_OUT * 9);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_bare_refusal_goes_out_in_our_shape_behind_the_answers_before_it() {
+        let (mut connection, mut client, _places) = connected();
+        let before = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
+        let bytes = format!("{before}HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n");
+        let sending = tokio::spawn(async move { connection.write_all(bytes.as_bytes()).await });
+        let mut taken = Vec::new();
+        client.read_to_end(&mut taken).await.unwrap();
+        assert!(sending.await.unwrap().is_ok());
+        let taken = String::from_utf8(taken).unwrap();
+        let refused = taken.strip_prefix(before).unwrap();
+        assert!(refused.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{refused}");
+        assert!(refused.ends_with('}') && refused.contains("unreadable_request"), "{refused}");
     }
 
     #[tokio::test(start_paused = true)]

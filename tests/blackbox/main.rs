@@ -31,6 +31,7 @@ mod crash;
 mod create;
 mod deliveries;
 mod disk_faults;
+mod edge;
 mod erasure;
 mod errors;
 mod events;

@@ -1,6 +1,7 @@
 //! Reading the query of a list, with everything that is wrong reported at once.
 
 use super::{Cursor, DeliveryCursor, DeliveryFilter, PaymentFilter};
+use crate::card::holds_card_number;
 use crate::delivery::DeliveryState;
 use crate::identity::{Owner, TransactionId};
 use crate::method::Method;
@@ -43,10 +44,10 @@ pub struct PaymentQuery {
 }
 
 impl PaymentQuery {
-    /// Reads the decoded pairs of a query; unknown names are ignored. The caller sees what is its own.
+    /// Reads the decoded pairs of a query. The caller sees what is its own.
     ///
     /// # Errors
-    /// A [`Rejection`] (400) with every parameter that can't be read or stands twice.
+    /// A [`Rejection`] (400) with every parameter that can't be read, stands twice, or is none of this list.
     pub fn parse(caller: &Owner, pairs: &[(String, String)]) -> Result<Self, Rejection> {
         let mut query = Query::new(pairs);
         let mut statuses = query.every("status", UNKNOWN_STATUS, Status::parse);
@@ -83,7 +84,7 @@ pub struct DeliveryQuery {
 }
 
 impl DeliveryQuery {
-    /// Reads the decoded pairs of a query; unknown names are ignored. The caller sees what is its own.
+    /// Reads the decoded pairs of a query. The caller sees what is its own.
     ///
     /// # Errors
     /// As [`PaymentQuery::parse`].
@@ -101,6 +102,14 @@ impl DeliveryQuery {
     }
 }
 
+/// Refuses every parameter, for addresses that have none.
+///
+/// # Errors
+/// A [`Rejection`] (400) that names them.
+pub fn refuse_all(pairs: &[(String, String)]) -> Result<(), Rejection> {
+    Query::new(pairs).conclude(())
+}
+
 /// What is answered when a parameter can't be read: code and message.
 type Refusal = (&'static str, &'static str);
 
@@ -114,6 +123,12 @@ const NO_CURSOR: Refusal = (code::CURSOR, "must be a nextCursor of this list");
 const NO_LIMIT: Refusal = (code::RANGE, "must be from 1 to 100");
 const ANY_TEXT: Refusal = (code::CHARACTER, "must not hold control characters");
 
+/// Unknown parameters that an answer names. A query may hold thousands.
+const MOST_NAMED: usize = 20;
+
+/// Longest name that an answer repeats, in characters.
+const LONGEST_NAME: usize = 40;
+
 fn owned(text: &str) -> Option<String> {
     (!text.chars().any(char::is_control)).then(|| text.to_owned())
 }
@@ -121,16 +136,23 @@ fn owned(text: &str) -> Option<String> {
 /// The pairs of a query and what was found wrong with them.
 struct Query<'a> {
     pairs: &'a [(String, String)],
+    /// Names that were asked for: the parameters that the address has.
+    known: Vec<&'static str>,
     violations: Vec<Violation>,
 }
 
 impl<'a> Query<'a> {
     const fn new(pairs: &'a [(String, String)]) -> Self {
-        Self { pairs, violations: Vec::new() }
+        Self { pairs, known: Vec::new(), violations: Vec::new() }
     }
 
     /// A parameter that may stand once.
-    fn one<T>(&mut self, name: &str, refusal: Refusal, read: impl Fn(&str) -> Option<T>) -> Option<T> {
+    fn one<T>(
+        &mut self,
+        name: &'static str,
+        refusal: Refusal,
+        read: impl Fn(&str) -> Option<T>,
+    ) -> Option<T> {
         let value = match self.values(name).as_slice() {
             [] => return None,
             [value] => *value,
@@ -147,7 +169,7 @@ impl<'a> Query<'a> {
     }
 
     /// A parameter that may be repeated.
-    fn every<T>(&mut self, name: &str, refusal: Refusal, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
+    fn every<T>(&mut self, name: &'static str, refusal: Refusal, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
         let values: Option<Vec<T>> = self.values(name).into_iter().map(read).collect();
         if values.is_none() {
             self.refuse(name, refusal);
@@ -155,17 +177,45 @@ impl<'a> Query<'a> {
         values.unwrap_or_default()
     }
 
-    fn values(&self, name: &str) -> Vec<&'a str> {
+    fn values(&mut self, name: &'static str) -> Vec<&'a str> {
+        self.known.push(name);
         self.pairs.iter().filter(|(given, _)| given == name).map(|(_, value)| value.as_str()).collect()
     }
 
-    fn refuse(&mut self, name: &str, (code, message): Refusal) {
+    fn refuse(&mut self, name: &str, (code, message): (&'static str, &str)) {
         self.violations.push(Violation { field: name.to_owned(), code, message: message.to_owned() });
     }
 
-    fn conclude<T>(self, read: T) -> Result<T, Rejection> {
+    /// Refuses what nothing asked for: a filter that is ignored would look like one that matched everything.
+    fn refuse_unknown(&mut self) {
+        let mut unknown: Vec<&str> = Vec::new();
+        for (name, _) in self.pairs {
+            let name = name.as_str();
+            if unknown.len() < MOST_NAMED && !self.known.contains(&name) && !unknown.contains(&name) {
+                unknown.push(name);
+            }
+        }
+        let known = match self.known.as_slice() {
+            [] => "this address has no parameters".to_owned(),
+            known => format!("this address has {}", known.join(", ")),
+        };
+        let message = format!("is no parameter; {known}");
+        for name in unknown {
+            self.refuse(shown(name), (code::UNKNOWN_PARAMETER, &message));
+        }
+    }
+
+    fn conclude<T>(mut self, read: T) -> Result<T, Rejection> {
+        self.refuse_unknown();
         if self.violations.is_empty() { Ok(read) } else { Err(Rejection::malformed(self.violations)) }
     }
+}
+
+/// The name of an unknown parameter as an answer repeats it; `…` if it is long or may hold what nobody should see.
+fn shown(name: &str) -> &str {
+    let is_short = name.chars().count() <= LONGEST_NAME;
+    let is_plain = is_short && !name.chars().any(char::is_control);
+    if is_plain && !holds_card_number(name) { name } else { "…" }
 }
 
 #[cfg(test)]
@@ -203,7 +253,7 @@ mod tests {
     fn every_filter_is_read() {
         let text = "status=paid&status=pending&status=paid&paymentMethod=CREDIT_CARD&document=11144477735&email=a%40b.co\
                     &externalReference=order+7&createdFrom=2026-11-21T00%3A00%3A00.000Z\
-                    &createdTo=2026-11-21T21%3A00%3A00-03%3A00&limit=100&unknown=1&unknown=2";
+                    &createdTo=2026-11-21T21%3A00%3A00-03%3A00&limit=100";
         let filter = PaymentQuery::parse(&caller(), &pairs(text)).unwrap().filter;
         assert_eq!(filter.statuses, [Status::Pending, Status::Paid]);
         assert_eq!(filter.method, Some(Method::CreditCard));
@@ -236,6 +286,41 @@ mod tests {
             ("limit", code::RANGE),
         ];
         check_refused(DeliveryQuery::parse(&caller(), &pairs(text)), &expected);
+    }
+
+    #[test]
+    fn a_parameter_that_the_list_does_not_have_is_refused_by_name() {
+        for name in
+            ["status[]", "Status", "STATUS", "createdfrom", "payment_method", "external_reference", "x"]
+        {
+            let text =
+                url::form_urlencoded::Serializer::new(String::new()).append_pair(name, "paid").finish();
+            let expected = [(name, code::UNKNOWN_PARAMETER)];
+            check_refused(PaymentQuery::parse(&caller(), &pairs(&text)), &expected);
+            check_refused(DeliveryQuery::parse(&caller(), &pairs(&text)), &expected);
+            check_refused(refuse_all(&pairs(&text)), &expected);
+        }
+        let rejection = DeliveryQuery::parse(&caller(), &pairs("status=paid")).unwrap_err();
+        assert!(rejection.violations[0].message.ends_with("transactionId, state, cursor, limit"));
+        check_refused(refuse_all(&pairs("limit=1")), &[("limit", code::UNKNOWN_PARAMETER)]);
+        assert_eq!(refuse_all(&pairs("")), Ok(()));
+    }
+
+    #[test]
+    fn unknown_parameters_are_told_once_each_beside_what_else_is_wrong() {
+        let expected =
+            [("limit", code::RANGE), ("b", code::UNKNOWN_PARAMETER), ("a", code::UNKNOWN_PARAMETER)];
+        check_refused(PaymentQuery::parse(&caller(), &pairs("b=1&limit=0&a=1&b=2")), &expected);
+    }
+
+    #[test]
+    fn an_answer_repeats_no_card_number_and_neither_long_nor_many_names() {
+        let long = "x".repeat(LONGEST_NAME + 1);
+        for name in ["4242424242424242", "a%0ab", &long] {
+            check_refused(refuse_all(&pairs(&format!("{name}=1"))), &[("…", code::UNKNOWN_PARAMETER)]);
+        }
+        let many: Vec<_> = (0..10_000).map(|n| (format!("n{n}"), String::new())).collect();
+        assert_eq!(refuse_all(&many).unwrap_err().violations.len(), MOST_NAMED);
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub mod code {
     pub const SYNTAX: &str = "syntax";
     /// Two members of one object, or two parameters of a query, have the same name (400).
     pub const DUPLICATE: &str = "duplicate";
+    /// A parameter of a query that the address does not have (400).
+    pub const UNKNOWN_PARAMETER: &str = "unknown_parameter";
     /// A cursor that this service did not hand out (400).
     pub const CURSOR: &str = "cursor";
     /// Too few or too many characters.
@@ -61,11 +63,12 @@ pub mod code {
     pub const BRAND_LENGTH: &str = "brand_length";
 
     /// All of them.
-    pub const ALL: [&str; 25] = [
+    pub const ALL: [&str; 26] = [
         REQUIRED,
         TYPE,
         SYNTAX,
         DUPLICATE,
+        UNKNOWN_PARAMETER,
         CURSOR,
         LENGTH,
         TOO_MANY,

@@ -1,11 +1,10 @@
 //! What holds for every page of a console: its headers, its language, and that no other site writes to it.
 
-use actix_web::body::{self, BodySize, BoxBody, EitherBody, MessageBody};
+use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Method;
 use actix_web::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY,
-    STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY, X_FRAME_OPTIONS,
 };
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpRequest, ResponseError};
@@ -41,7 +40,7 @@ pub(crate) async fn operators<B: MessageBody + 'static>(
 
 async fn guard<B: MessageBody + 'static>(
     console: ConsoleKind,
-    mut request: ServiceRequest,
+    request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<EitherBody<B>>, Error> {
     let context = PageContext::of(console, request.request());
@@ -50,23 +49,12 @@ async fn guard<B: MessageBody + 'static>(
             let refused = request.into_response(Failure::ForeignForm.error_response());
             return Ok(protect(refused).map_into_right_body());
         }
-        // Whatever answers GET answers HEAD (RFC 9110, section 9.3.2): the server leaves the body away.
-        let wants_head = *request.method() == Method::HEAD;
-        if wants_head {
-            request.head_mut().method = Method::GET;
-        }
         let only_reads = is_reading(request.method());
         let answered = match only_reads {
             true => next.call(request).await?,
             false => to_its_end(context, request, next).await?,
         };
-        let response = protect(answered);
-        // It would wait for the end of a stream, though, which has none.
-        let is_endless = matches!(response.response().body().size(), BodySize::Stream);
-        if wants_head && is_endless {
-            return Ok(response.map_body(|_, _| BoxBody::new(body::None::new())).map_into_right_body());
-        }
-        Ok(response.map_into_left_body())
+        Ok(protect(answered).map_into_left_body())
     });
     handled.await
 }
@@ -103,10 +91,7 @@ fn protect<B>(mut response: ServiceResponse<B>) -> ServiceResponse<B> {
     };
     set(CACHE_CONTROL, "no-store");
     set(CONTENT_SECURITY_POLICY, POLICY);
-    set(X_CONTENT_TYPE_OPTIONS, "nosniff");
     set(X_FRAME_OPTIONS, "DENY");
     set(REFERRER_POLICY, "same-origin");
-    // Over plain HTTP browsers ignore it (RFC 6797, section 8.1).
-    set(STRICT_TRANSPORT_SECURITY, "max-age=31536000");
     response
 }

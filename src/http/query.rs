@@ -1,0 +1,32 @@
+//! The query of a request. A parameter that an address does not have is refused by name, for the callers of the API.
+
+use actix_web::HttpRequest;
+use actix_web::http::Method;
+use actix_web::web::Query;
+use quita_domain::listing::query::refuse_all;
+
+use super::errors::ApiError;
+
+/// Marks an address whose GET has parameters, which its handler reads. Any other address has none.
+pub(super) struct HasParameters;
+
+/// The query as pairs, in order.
+pub(super) fn read(request: &HttpRequest) -> Result<Vec<(String, String)>, ApiError> {
+    Query::<Vec<(String, String)>>::from_query(request.query_string()).map(Query::into_inner).map_err(|_| {
+        ApiError::bad_request(
+            "unreadable_query",
+            "the query can't be read; write it as name=value&name=value",
+        )
+    })
+}
+
+/// Refuses a query where none belongs.
+pub(crate) fn refuse(request: &HttpRequest) -> Result<(), ApiError> {
+    Ok(refuse_all(&read(request)?)?)
+}
+
+/// Refuses a query unless the handler of this address reads it.
+pub(super) fn refuse_unread(request: &HttpRequest) -> Result<(), ApiError> {
+    let is_read = *request.method() == Method::GET && request.app_data::<HasParameters>().is_some();
+    if is_read { Ok(()) } else { refuse(request) }
+}
