@@ -15,7 +15,7 @@ use quita_domain::exception::Exception;
 use serde::Serialize;
 
 use crate::console::operator::{self, OperatorConsole};
-use crate::http::{ApiError, as_get, reading, refuse_query, with_request_id, with_safe_headers};
+use crate::http::{ApiError, Mount, as_get, reading, refuse_query, with_request_id, with_safe_headers};
 use crate::listener::Listener;
 pub(crate) use known_hosts::KnownHosts;
 
@@ -39,7 +39,7 @@ pub(crate) fn listen(
             .wrap(from_fn(as_get))
             .wrap(from_fn(move |request, next| known_hosts::only(hosts.clone(), request, next)))
             .wrap(from_fn(with_request_id))
-            .wrap(from_fn(with_safe_headers))
+            .wrap(from_fn(|request, next| with_safe_headers(Mount::ROOT, request, next)))
             .app_data(payments.clone())
             .app_data(registry.clone())
             .app_data(console.clone())

@@ -268,13 +268,14 @@ fn listen(
     listener.serve(move || {
         let (is_traced, tracer) = (tracer.is_some(), tracer.clone());
         let (edge, console) = (edge.clone(), console.clone());
+        let mount = edge.mount;
         let traced = from_fn(move |request, next| traced(tracer.clone(), request, next));
         App::new()
             .wrap(from_fn(as_get))
             .wrap(Condition::new(is_traced, traced))
             .wrap(from_fn(with_key_expiry))
             .wrap(from_fn(with_request_id))
-            .wrap(from_fn(with_safe_headers))
+            .wrap(from_fn(move |request, next| with_safe_headers(mount, request, next)))
             .configure(|config| merchant::configure(config, console))
             .configure(|config| http::configure(config, edge))
     })

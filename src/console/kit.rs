@@ -18,6 +18,7 @@ pub(super) mod frame;
 pub(super) mod guard;
 pub(super) mod language;
 pub(super) mod live;
+pub(super) mod page_context;
 pub(super) mod people;
 pub(super) mod proof;
 pub(super) mod shown;
@@ -26,5 +27,4 @@ pub(super) mod stream_permits;
 pub(super) mod texts;
 
 mod numbers;
-mod page_context;
 mod words;

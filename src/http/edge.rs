@@ -7,6 +7,7 @@ use quita_domain::identity::AcquirerName;
 use quita_domain::request::RequestLimits;
 use quita_ports::Clock;
 
+use super::mount::Mount;
 use super::pictures::Pictures;
 use super::rate_limit::RateLimit;
 use crate::keyring::Keyring;
@@ -23,6 +24,8 @@ pub struct Edge {
     pub(crate) limits: RequestLimits,
     pub(crate) keyring: Arc<Keyring>,
     pub(crate) public_url: String,
+    /// Where the outside sees the public listener.
+    pub(crate) mount: Mount,
     /// Whether what `X-Forwarded-For` says is believed.
     pub(crate) is_behind_proxy: bool,
     pub(super) pictures: Pictures,
@@ -45,6 +48,7 @@ impl Edge {
             rate_limit: RateLimit::new(config.rate_limit),
             limits: config.request_limits(),
             keyring,
+            mount: Mount::of(&public_url),
             public_url,
             is_behind_proxy: config.behind_proxy,
             pictures: Pictures::new(),

@@ -52,7 +52,7 @@ pub(crate) async fn boleto(edge: Data<Edge>, name: Path<String>) -> Result<HttpR
     let payment = payment(&edge, token, Method::Boleto).await?;
     let Some(Issued::Boleto(issued)) = payment.state.issued.as_deref() else { return Err(not_issued()) };
     match kind {
-        "" => boleto_page(token, &payment, issued),
+        "" => boleto_page(&edge, token, &payment, issued),
         "pdf" if !is_open(payment.status()) => {
             Err(over("this boleto can't be paid any more, so there is no slip of it"))
         }
@@ -96,7 +96,8 @@ fn pix_page(edge: &Edge, token: &str, payment: &Payment) -> Result<HttpResponse,
         Some(Issued::Boleto(_)) | None => (None, payment.created_at),
     };
     page(&PixPage {
-        path: format!("/pix/{token}"),
+        mount: edge.mount,
+        path: format!("{}/pix/{token}", edge.mount),
         merchant_name: payment.owner.merchant.to_string(),
         amount_cents: cents(payment)?,
         code,
@@ -107,7 +108,12 @@ fn pix_page(edge: &Edge, token: &str, payment: &Payment) -> Result<HttpResponse,
     })
 }
 
-fn boleto_page(token: &str, payment: &Payment, issued: &IssuedBoleto) -> Result<HttpResponse, ApiError> {
+fn boleto_page(
+    edge: &Edge,
+    token: &str,
+    payment: &Payment,
+    issued: &IssuedBoleto,
+) -> Result<HttpResponse, ApiError> {
     let slip = slip(payment, issued)?;
     let party = |party: Party| PartyView {
         name: party.name,
@@ -117,7 +123,8 @@ fn boleto_page(token: &str, payment: &Payment, issued: &IssuedBoleto) -> Result<
     // Whoever has the address of the page has it for ever; who paid, and where from, is nobody's business any more.
     let payer = if is_open(payment.status()) { party(slip.payer) } else { covered(&payment.order.payer) };
     page(&BoletoPage {
-        path: format!("/boletos/{token}"),
+        mount: edge.mount,
+        path: format!("{}/boletos/{token}", edge.mount),
         bank: format!("{} ({})", slip.bank_name, slip.bank_code),
         line_formatted: slip.line_formatted,
         barcode: slip.barcode,

@@ -18,6 +18,7 @@ mod acquirer_outage;
 mod acquirer_secrets;
 mod audit;
 mod backup;
+mod below_a_path;
 mod browser;
 mod by_hand;
 mod cancel_and_capture;

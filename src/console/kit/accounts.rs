@@ -23,6 +23,8 @@ use super::console_kind::ConsoleKind;
 use super::cookies::Cookies;
 use super::devices::Devices;
 use super::failure::Failure;
+use super::page_context::PageContext;
+use crate::http::Mount;
 use crate::service::audit::{Audit, AuditDraft, Initiator};
 use crate::service::people::{People, SecondFactors, Signed, Someone};
 use crate::service::refused_sign_ins::{Door, RefusedSignIns, Why};
@@ -58,6 +60,12 @@ pub(crate) struct AccountHolder<S> {
     pub(crate) from: IpAddr,
 }
 
+/// Where browsers see the listener of a console: a public address is that of the merchants' alone.
+fn mount_of(console: ConsoleKind, config: &Config) -> Mount {
+    let public_url = config.public_url.as_ref().filter(|_| console == ConsoleKind::Merchant);
+    public_url.map_or(Mount::ROOT, |url| Mount::of(url.as_str()))
+}
+
 impl Accounts {
     /// Of this console's people.
     pub(crate) fn new(
@@ -74,7 +82,11 @@ impl Accounts {
             audit,
             refused,
             clock,
-            cookies: Cookies::new(console, config.environment == Environment::Production),
+            cookies: Cookies::new(
+                console,
+                config.environment == Environment::Production,
+                mount_of(console, config),
+            ),
             attempts: Attempts::new(),
             devices: Devices::new(console, &config.secret_keys),
         }
@@ -93,13 +105,13 @@ impl Accounts {
     }
 
     /// A page of this console.
-    fn address(&self, path: &str) -> String {
-        format!("{}{path}", self.console.root())
+    fn address(path: &str) -> String {
+        format!("{}{path}", PageContext::current().root())
     }
 
     /// Where somebody wants to go, if that is a page of this console; else its start.
-    fn own_address(&self, wanted: &str) -> String {
-        own_address(self.console.root(), wanted)
+    fn own_address(wanted: &str) -> String {
+        own_address(&PageContext::current().root(), wanted)
     }
 
     /// Counts an attempt at what is no account of a person.

@@ -10,16 +10,16 @@ pub(crate) enum ConsoleKind {
 }
 
 impl ConsoleKind {
-    /// The address under which its pages are, without a slash at the end.
-    pub(crate) const fn root(self) -> &'static str {
+    /// Below which path of its listener its pages are, without a slash at the end.
+    pub(super) const fn path(self) -> &'static str {
         match self {
             Self::Merchant => "/console",
             Self::Operator => "",
         }
     }
 
-    /// The address of its mark.
-    pub(crate) const fn logo(self) -> &'static str {
+    /// Below which path of its listener its mark is.
+    pub(super) const fn logo(self) -> &'static str {
         match self {
             Self::Merchant => "/console/assets/logo.svg",
             Self::Operator => "/console/assets/logo-operator.svg",

@@ -1,5 +1,7 @@
 //! The cookies of the consoles: whose session it is, and what a sign-in form belongs to.
 
+use std::borrow::Cow;
+
 use actix_web::HttpRequest;
 use actix_web::cookie::time::Duration;
 use actix_web::cookie::{Cookie, SameSite};
@@ -11,6 +13,7 @@ use sha2::{Digest, Sha256};
 use super::console_kind::ConsoleKind;
 use super::devices::KNOWN_FOR_DAYS;
 use super::language::{self, Language};
+use crate::http::Mount;
 
 /// Reads and makes the cookies of one console: browsers share cookies among the ports of a host, so each has names of
 /// its own.
@@ -18,17 +21,18 @@ use super::language::{self, Language};
 pub(crate) struct Cookies {
     console: ConsoleKind,
     is_secure: bool,
+    mount: Mount,
 }
 
 impl Cookies {
-    /// Cookies that only go over TLS, if `is_secure`.
-    pub(crate) const fn new(console: ConsoleKind, is_secure: bool) -> Self {
-        Self { console, is_secure }
+    /// Cookies that only go over TLS, if `is_secure`, and to no other path of a shared host.
+    pub(crate) const fn new(console: ConsoleKind, is_secure: bool, mount: Mount) -> Self {
+        Self { console, is_secure, mount }
     }
 
     /// The token of the session that a request belongs to.
     pub(crate) fn session(self, request: &HttpRequest) -> Option<Secret<String>> {
-        request.cookie(self.session_name()).map(|cookie| Secret::new(cookie.value().to_owned()))
+        request.cookie(&self.session_name()).map(|cookie| Secret::new(cookie.value().to_owned()))
     }
 
     /// Begins a session.
@@ -44,7 +48,7 @@ impl Cookies {
 
     /// What the form for signing in belongs to: nobody has a session yet.
     pub(crate) fn visit(self, request: &HttpRequest) -> Option<Secret<String>> {
-        request.cookie(self.visit_name()).map(|cookie| Secret::new(cookie.value().to_owned()))
+        request.cookie(&self.visit_name()).map(|cookie| Secret::new(cookie.value().to_owned()))
     }
 
     /// Marks the browser that was shown the form for signing in.
@@ -54,7 +58,7 @@ impl Cookies {
 
     /// The mark of a browser in which somebody signed in before.
     pub(crate) fn device(self, request: &HttpRequest) -> Option<Secret<String>> {
-        request.cookie(self.device_name()).map(|cookie| Secret::new(cookie.value().to_owned()))
+        request.cookie(&self.device_name()).map(|cookie| Secret::new(cookie.value().to_owned()))
     }
 
     /// Marks the browser in which somebody has just signed in.
@@ -67,9 +71,10 @@ impl Cookies {
         self.bake(language::COOKIE, language.tag().to_owned(), Duration::days(365))
     }
 
-    fn bake(self, name: &'static str, value: String, lifetime: Duration) -> Cookie<'static> {
+    fn bake(self, name: impl Into<Cow<'static, str>>, value: String, lifetime: Duration) -> Cookie<'static> {
+        let path = if self.mount.is_below_a_path() { self.mount.as_str() } else { "/" };
         Cookie::build(name, value)
-            .path("/")
+            .path(path)
             .http_only(true)
             .same_site(SameSite::Strict)
             .secure(self.is_secure)
@@ -77,31 +82,34 @@ impl Cookies {
             .finish()
     }
 
-    /// `__Host-` binds a cookie to this host and to TLS (RFC 6265bis, section 4.1.3.2); it needs `Secure`.
-    const fn session_name(self) -> &'static str {
-        match (self.console, self.is_secure) {
-            (ConsoleKind::Merchant, true) => "__Host-quita_console",
-            (ConsoleKind::Merchant, false) => "quita_console",
-            (ConsoleKind::Operator, true) => "__Host-quita_operator",
-            (ConsoleKind::Operator, false) => "quita_operator",
-        }
+    fn session_name(self) -> Cow<'static, str> {
+        self.name(match self.console {
+            ConsoleKind::Merchant => "quita_console",
+            ConsoleKind::Operator => "quita_operator",
+        })
     }
 
-    const fn visit_name(self) -> &'static str {
-        match (self.console, self.is_secure) {
-            (ConsoleKind::Merchant, true) => "__Host-quita_console_visit",
-            (ConsoleKind::Merchant, false) => "quita_console_visit",
-            (ConsoleKind::Operator, true) => "__Host-quita_operator_visit",
-            (ConsoleKind::Operator, false) => "quita_operator_visit",
-        }
+    fn visit_name(self) -> Cow<'static, str> {
+        self.name(match self.console {
+            ConsoleKind::Merchant => "quita_console_visit",
+            ConsoleKind::Operator => "quita_operator_visit",
+        })
     }
 
-    const fn device_name(self) -> &'static str {
-        match (self.console, self.is_secure) {
-            (ConsoleKind::Merchant, true) => "__Host-quita_console_device",
-            (ConsoleKind::Merchant, false) => "quita_console_device",
-            (ConsoleKind::Operator, true) => "__Host-quita_operator_device",
-            (ConsoleKind::Operator, false) => "quita_operator_device",
+    fn device_name(self) -> Cow<'static, str> {
+        self.name(match self.console {
+            ConsoleKind::Merchant => "quita_console_device",
+            ConsoleKind::Operator => "quita_operator_device",
+        })
+    }
+
+    /// `__Host-` binds a cookie to this host and to TLS (RFC 6265bis, section 4.1.3.2); it needs `Secure` and the path `/`.
+    /// Below a path `__Secure-` is what is left of it.
+    fn name(self, plain: &'static str) -> Cow<'static, str> {
+        match (self.is_secure, self.mount.is_below_a_path()) {
+            (false, _) => plain.into(),
+            (true, false) => format!("__Host-{plain}").into(),
+            (true, true) => format!("__Secure-{plain}").into(),
         }
     }
 }
@@ -119,13 +127,25 @@ mod tests {
     #[test]
     fn a_session_cookie_is_for_the_pages_of_this_host_alone() {
         let token = Secret::new(String::from("t"));
-        let cookie = Cookies::new(ConsoleKind::Merchant, true).begin(&token).to_string();
+        let cookie = Cookies::new(ConsoleKind::Merchant, true, Mount::ROOT).begin(&token).to_string();
         assert_eq!(
             cookie,
             "__Host-quita_console=t; HttpOnly; SameSite=Strict; Secure; Path=/; Max-Age=43200"
         );
-        let plain = Cookies::new(ConsoleKind::Operator, false).begin(&token).to_string();
+        let plain = Cookies::new(ConsoleKind::Operator, false, Mount::ROOT).begin(&token).to_string();
         assert_eq!(plain, "quita_operator=t; HttpOnly; SameSite=Strict; Path=/; Max-Age=43200");
+    }
+
+    #[test]
+    fn below_a_path_a_cookie_goes_to_nobody_else_on_the_host() {
+        let (token, mount) = (Secret::new(String::from("t")), Mount::of("https://shop.example/quita/"));
+        let cookie = Cookies::new(ConsoleKind::Merchant, true, mount).begin(&token).to_string();
+        assert_eq!(
+            cookie,
+            "__Secure-quita_console=t; HttpOnly; SameSite=Strict; Secure; Path=/quita; Max-Age=43200"
+        );
+        let plain = Cookies::new(ConsoleKind::Merchant, false, mount).begin(&token).to_string();
+        assert!(plain.starts_with("quita_console=t; ") && plain.contains("; Path=/quita; "), "{plain}");
     }
 
     #[test]

@@ -90,7 +90,7 @@ impl Failure {
     /// Nobody is signed in; a page that was asked for is where to go afterwards.
     pub(crate) fn signed_out(request: &HttpRequest) -> Self {
         let only_looks = *request.method() == Method::GET;
-        Self::SignedOut(request.uri().path_and_query().filter(|_| only_looks).map(ToString::to_string))
+        Self::SignedOut(only_looks.then(|| PageContext::current().address_of(request)))
     }
 
     fn status(&self) -> StatusCode {
@@ -144,7 +144,7 @@ impl ResponseError for Failure {
         let mut response = HttpResponse::build(self.status());
         match self {
             Self::SignedOut(next) => {
-                let root = PageContext::current().console.root();
+                let root = PageContext::current().root();
                 let page = format!("{root}/sign-in");
                 let address = next.as_ref().map_or_else(|| page.clone(), |next| with_next(&page, next));
                 return response.insert_header((LOCATION, address)).finish();

@@ -4,6 +4,7 @@ use super::console_kind::ConsoleKind;
 use super::language::Language;
 use super::page_context::PageContext;
 use super::texts::Texts;
+use crate::http::Mount;
 
 /// An entry of the navigation.
 pub(crate) struct Entry {
@@ -61,13 +62,18 @@ impl<T, B> Frame<T, B> {
     }
 
     /// The address under which the console's pages are.
-    pub(crate) const fn root(&self) -> &'static str {
-        self.context.console.root()
+    pub(crate) fn root(&self) -> String {
+        self.context.root()
+    }
+
+    /// What the address of every file begins with that a page refers to.
+    pub(crate) const fn mount(&self) -> Mount {
+        self.context.mount
     }
 
     /// The address of the console's mark.
-    pub(crate) const fn logo(&self) -> &'static str {
-        self.context.console.logo()
+    pub(crate) fn logo(&self) -> String {
+        format!("{}{}", self.context.mount, self.context.console.logo())
     }
 
     /// Whether this is the operator's console.

@@ -13,7 +13,7 @@ use quita_ports::trace;
 use super::console_kind::ConsoleKind;
 use super::failure::Failure;
 use super::page_context::PageContext;
-use crate::http::request_id;
+use crate::http::{Mount, request_id};
 
 /// Scripts and styles come from files of ours alone, forms go to us alone, and nobody frames a page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
@@ -22,12 +22,13 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 /// Browsers tell here whether a page of ours sent a request (Fetch Metadata).
 const SENT_FROM: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Handles a request of the merchants' console.
+/// Handles a request of the merchants' console, which browsers see here.
 pub(crate) async fn merchants<B: MessageBody + 'static>(
+    mount: Mount,
     request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<EitherBody<B>>, Error> {
-    guard(ConsoleKind::Merchant, request, next).await
+    guard(ConsoleKind::Merchant, mount, request, next).await
 }
 
 /// Handles a request of the operator's console.
@@ -35,15 +36,16 @@ pub(crate) async fn operators<B: MessageBody + 'static>(
     request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<EitherBody<B>>, Error> {
-    guard(ConsoleKind::Operator, request, next).await
+    guard(ConsoleKind::Operator, Mount::ROOT, request, next).await
 }
 
 async fn guard<B: MessageBody + 'static>(
     console: ConsoleKind,
+    mount: Mount,
     request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<EitherBody<B>>, Error> {
-    let context = PageContext::of(console, request.request());
+    let context = PageContext::of(console, mount, request.request());
     let handled = context.scope(async move {
         if is_from_elsewhere(request.request()) {
             let refused = request.into_response(Failure::ForeignForm.error_response());

@@ -102,7 +102,7 @@ pub(crate) async fn keep_language(
         Some(query) => format!("{}?{query}", page.path()),
         None => page.path().to_owned(),
     });
-    let root = PageContext::current().console.root();
-    let back = own_address(root, address.as_deref().unwrap_or_default());
+    let root = PageContext::current().root();
+    let back = own_address(&root, address.as_deref().unwrap_or_default());
     Ok(see_other_with(cookies.keep_language(language), back))
 }

@@ -15,7 +15,7 @@ use quita_domain::identity::{ApplicationName, Mode};
 
 use super::MerchantConsole;
 use super::frame::{Frame, Section};
-use super::mode::InMode;
+use super::mode::{InMode, base_of};
 use super::texts::Texts;
 use super::visitor::{ApplicationChange, Visitor};
 pub(crate) use crate::console::kit::answer::path_segment;
@@ -121,6 +121,6 @@ fn see(mode: Mode, name: &ApplicationName, done: &str) -> HttpResponse {
 }
 
 /// The address of an application's page.
-fn address_of(mode: Mode, name: &ApplicationName) -> String {
-    format!("/console/{}/applications/{}", mode.as_str(), path_segment(name.as_str()))
+pub(super) fn address_of(mode: Mode, name: &ApplicationName) -> String {
+    format!("{}/applications/{}", base_of(mode), path_segment(name.as_str()))
 }

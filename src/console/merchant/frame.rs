@@ -4,6 +4,7 @@ use quita_domain::identity::Mode;
 use quita_domain::people::{Permission, Role, User};
 use quita_domain::secret::Secret;
 
+use super::mode::base_of;
 use super::texts::Texts;
 use crate::console::kit::cookies::form_token;
 use crate::console::kit::frame::{self, Entry};
@@ -77,7 +78,7 @@ impl Frame {
         let texts = Texts::current();
         let (login, merchant) = (user.login.to_string(), user.merchant.to_string());
         let bar = Bar { login, merchant, role: user.role, mode, section };
-        let base = format!("/console/{}", mode.as_str());
+        let base = base_of(mode);
         let guarded = Section::FOR_OWNERS.into_iter().filter(|_| user.role.permits(Permission::ManagePeople));
         let entry = |each: Section| Entry {
             address: format!("{base}{}", each.path()),
@@ -95,7 +96,7 @@ impl Frame {
 
     /// The address of this section in another mode.
     pub(super) fn in_mode(&self, mode: &str) -> String {
-        format!("/console/{mode}{}", self.bar.section.path())
+        format!("{}/{mode}{}", self.root(), self.bar.section.path())
     }
 
     /// Whether payments may be changed.

@@ -7,6 +7,12 @@ use actix_web::{FromRequest, HttpRequest};
 use quita_domain::identity::Mode;
 
 use crate::console::kit::failure::Failure;
+use crate::console::kit::page_context::PageContext;
+
+/// What the addresses of the console begin with in a mode, as browsers see them.
+pub(crate) fn base_of(mode: Mode) -> String {
+    format!("{}/{}", PageContext::current().root(), mode.as_str())
+}
 
 /// The mode that a page is about.
 #[derive(Debug, Clone, Copy)]
@@ -15,7 +21,7 @@ pub(crate) struct InMode(pub(crate) Mode);
 impl InMode {
     /// What the addresses of the console begin with in this mode.
     pub(crate) fn base(self) -> String {
-        format!("/console/{}", self.0.as_str())
+        base_of(self.0)
     }
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::MerchantConsole;
 use super::frame::{Frame, Section};
-use super::mode::InMode;
+use super::mode::{InMode, base_of};
 use super::visitor::Visitor;
 use crate::console::kit::answer::{html, see_other};
 use crate::console::kit::failure::Failure;
@@ -52,8 +52,7 @@ pub(crate) async fn start(visitor: Visitor, console: Data<MerchantConsole>) -> R
     let now = console.clock.now();
     let is_live = keys.iter().any(|key| key.owner.mode == Mode::Live && key.is_live(now));
     let mode = if is_live { Mode::Live } else { Mode::Test };
-    let address = format!("/console/{}", mode.as_str());
-    Ok(see_other(address))
+    Ok(see_other(base_of(mode)))
 }
 
 /// `GET /console/{mode}`

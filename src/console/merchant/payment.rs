@@ -23,7 +23,7 @@ use quita_domain::people::Permission;
 use super::MerchantConsole;
 use super::deliveries::state_of;
 use super::frame::{Frame, Section};
-use super::mode::InMode;
+use super::mode::{InMode, base_of};
 use super::session::StillIn;
 use super::texts::Texts;
 use super::visitor::{Onlooker, Visitor};
@@ -210,6 +210,8 @@ struct Wanted {
     owner: Owner,
     id: TransactionId,
     language: Language,
+    /// The address of its page. A stream draws it outside of any request.
+    base: String,
     may_change: bool,
     sees_payers: bool,
 }
@@ -219,7 +221,8 @@ impl Wanted {
         let id = TransactionId::parse(id).ok_or(Failure::NotFound)?;
         let may_change = visitor.user.role.permits(Permission::ChangePayments);
         let sees_payers = visitor.user.role.permits(Permission::SeePayers);
-        Ok(Self { owner: visitor.owner(mode), id, language: Language::current(), may_change, sees_payers })
+        let (owner, base) = (visitor.owner(mode), format!("{}/payments/{id}", base_of(mode)));
+        Ok(Self { owner, id, language: Language::current(), base, may_change, sees_payers })
     }
 
     async fn read(&self, console: &MerchantConsole) -> Result<Arc<Payment>, Failure> {
@@ -230,7 +233,7 @@ impl Wanted {
         let body = PaymentBody {
             texts: Texts::of(self.language),
             language: self.language,
-            base: format!("/console/{}/payments/{}", self.owner.mode.as_str(), self.id),
+            base: self.base.clone(),
             public_url: console.edge.public_url.clone(),
             may_change: self.may_change,
             sees_payers: self.sees_payers,
@@ -252,7 +255,7 @@ struct PaymentLook {
 
 impl Look for PaymentLook {
     fn key(&self) -> String {
-        let Wanted { owner, id, language, may_change, sees_payers } = &self.wanted;
+        let Wanted { owner, id, language, base: _, may_change, sees_payers } = &self.wanted;
         format!("payment {id} {} {may_change} {sees_payers} {}", language.tag(), owner.merchant)
     }
 

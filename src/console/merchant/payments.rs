@@ -18,7 +18,7 @@ use quita_ports::{Unreadable, place_of};
 
 use super::MerchantConsole;
 use super::frame::{Frame, Section};
-use super::mode::InMode;
+use super::mode::{InMode, base_of};
 use super::session::StillIn;
 use super::texts::Texts;
 use super::visitor::{Onlooker, Visitor};
@@ -141,13 +141,16 @@ struct Wanted {
     owner: Owner,
     search: Search,
     language: Language,
+    /// What the addresses of the list begin with. A stream draws it outside of any request.
+    base: String,
     sees_payers: bool,
 }
 
 impl Wanted {
     fn of(visitor: &Visitor, mode: quita_domain::identity::Mode, search: Search) -> Self {
         let sees_payers = visitor.user.role.permits(Permission::SeePayers);
-        Self { owner: visitor.owner(mode), search, language: Language::current(), sees_payers }
+        let (owner, base) = (visitor.owner(mode), base_of(mode));
+        Self { owner, search, language: Language::current(), base, sees_payers }
     }
 
     async fn list(&self, console: &MerchantConsole) -> Result<String, Failure> {
@@ -161,7 +164,7 @@ impl Wanted {
         payments.truncate(PAGE);
         let unreadable = payments.iter().filter_map(|listed| listed.as_ref().err());
         let unreadable: Vec<_> = unreadable.map(|Unreadable(place)| place.id.to_string()).collect();
-        let base = format!("/console/{}", self.owner.mode.as_str());
+        let base = self.base.clone();
         let at = |cursor: Option<&str>| format!("{base}/payments?{}", self.search.query(cursor));
         let older = payments.last().filter(|_| has_more).map(|last| place_of(last).to_string());
         let list = PaymentsList {
@@ -191,7 +194,7 @@ struct PaymentsLook {
 
 impl Look for PaymentsLook {
     fn key(&self) -> String {
-        let Wanted { owner, search, language, sees_payers } = &self.wanted;
+        let Wanted { owner, search, language, base: _, sees_payers } = &self.wanted;
         let mode = owner.mode.as_str();
         let search = search.query(Some(&search.cursor));
         format!("payments {mode} {} {sees_payers} {search} {}", language.tag(), owner.merchant)

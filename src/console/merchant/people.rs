@@ -14,7 +14,7 @@ use quita_domain::secret::Secret;
 use super::MerchantConsole;
 use super::ask::AskPage;
 use super::frame::{Frame, Section};
-use super::mode::InMode;
+use super::mode::{InMode, base_of};
 use super::once::OncePage;
 use super::texts::Texts;
 use super::visitor::{PeopleChange, Visitor};
@@ -151,11 +151,11 @@ pub(crate) async fn act(
         }
         Verb::Remove => {
             removal::remove(&visitor, &user, &form, &console).await?;
-            return Ok(see_other(format!("/console/{}/people?done=removed", mode.as_str())));
+            return Ok(see_other(format!("{}/people?done=removed", base_of(mode))));
         }
     };
     console.audit.note(&visitor.initiator(), draft).await;
-    let address = format!("/console/{}/people?done={done}", mode.as_str());
+    let address = format!("{}/people?done={done}", base_of(mode));
     Ok(see_other(address))
 }
 
@@ -179,7 +179,7 @@ pub(crate) async fn set_policy(
     console.people.set_policy(merchant, &after).await?;
     let draft = visitor.draft(AuditAction::PolicyChanged, merchant);
     console.audit.note(&visitor.initiator(), draft.before(summary(before)).after(summary(after))).await;
-    Ok(see_other(format!("/console/{}/people?done=policy", mode.as_str())))
+    Ok(see_other(format!("{}/people?done=policy", base_of(mode))))
 }
 
 fn read_limit(text: &str) -> Result<Money, Failure> {

@@ -13,11 +13,12 @@ use crate::console::kit::{assets, guard};
 
 /// Enters every address below `/console`.
 pub(crate) fn configure(config: &mut ServiceConfig, console: Data<MerchantConsole>) {
+    let mount = console.edge.mount;
     let scope = web::scope("/console")
         .app_data(console)
         .app_data(PathConfig::default().error_handler(|_, _| Failure::NotFound.into()))
         .app_data(QueryConfig::default().error_handler(|_, _| Failure::NotFound.into()))
-        .wrap(from_fn(guard::merchants))
+        .wrap(from_fn(move |request, next| guard::merchants(mount, request, next)))
         .service(page("/assets/{name:.*}", web::get().to(assets::asset)))
         .service(page("", web::get().to(overview::start)))
         .service(page("/", web::get().to(overview::start)))

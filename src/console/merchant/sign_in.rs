@@ -11,6 +11,7 @@ use crate::console::kit::accounts::Arrival;
 use crate::console::kit::answer::see_other_with;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::SignedForm;
+use crate::console::kit::page_context::PageContext;
 use crate::console::kit::sign_in::{Wanted, keep_language};
 use crate::http::client_address::address_of;
 
@@ -80,7 +81,7 @@ pub(crate) async fn sign_out(
     console.people.sign_out(visitor.token.expose()).await?;
     let draft = visitor.draft(AuditAction::SignedOut, &visitor.user.login);
     console.audit.note(&visitor.initiator(), draft).await;
-    Ok(see_other_with(console.accounts.cookies().end(), "/console/sign-in"))
+    Ok(see_other_with(console.accounts.cookies().end(), format!("{}/sign-in", PageContext::current().root())))
 }
 
 /// `POST /console/language`: of a visitor who is signed in, or who sees the form for it.

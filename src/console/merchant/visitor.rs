@@ -19,6 +19,7 @@ use crate::console::kit::accounts::AccountHolder;
 use crate::console::kit::addresses::with_next;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::{Extracted, Form, SignedForm, SignedIn};
+use crate::console::kit::page_context::PageContext;
 use crate::http::client_address::address_of;
 use crate::service::access::DEFAULT_APPLICATION;
 use crate::service::audit::{AuditDraft, Initiator};
@@ -145,12 +146,13 @@ async fn signed_in(request: &HttpRequest, presence: Presence) -> Result<Visitor,
 async fn no_duty(request: &HttpRequest, visitor: &Visitor) -> Result<(), Failure> {
     let Some(duty) = console_of(request)?.people.duty(&visitor.user).await? else { return Ok(()) };
     let page = match duty {
-        Duty::SetUpFactor => "/console/factor",
-        Duty::ChangePassword => "/console/sign-in/password",
+        Duty::SetUpFactor => "/factor",
+        Duty::ChangePassword => "/sign-in/password",
     };
+    let context = PageContext::current();
+    let page = format!("{}{page}", context.root());
     let only_looks = *request.method() == Method::GET;
-    let next = request.uri().path_and_query().filter(|_| only_looks);
-    Err(Failure::First(next.map_or_else(|| page.to_owned(), |next| with_next(page, next.as_str()))))
+    Err(Failure::First(if only_looks { with_next(&page, &context.address_of(request)) } else { page }))
 }
 
 fn console_of(request: &HttpRequest) -> Result<&Data<MerchantConsole>, Failure> {

@@ -206,8 +206,9 @@ function quoted(text) {
 function curl({ method, path, operation, parameters }, body) {
   const example = (name) => parameters.find((one) => one.in === "path" && one.name === name);
   const address = path.replace(/\{(\w+)\}/g, (_, name) => (example(name) || {}).example || name.toUpperCase());
-  const lines = [`curl ${window.location.origin}${address}`];
-  if (method !== "get") lines[0] = `curl -X ${method.toUpperCase()} ${window.location.origin}${address}`;
+  const base = new URL(".", window.location.href).href.replace(/\/$/, "");
+  const lines = [`curl ${base}${address}`];
+  if (method !== "get") lines[0] = `curl -X ${method.toUpperCase()} ${base}${address}`;
   const security = operation.security || api.security || [];
   if (security.some((one) => "apiKey" in one)) lines.push('-H "Authorization: Bearer $QUITA_KEY"');
   for (const header of parameters.filter((one) => one.in === "header")) {
@@ -372,7 +373,7 @@ function wireMenu() {
 async function start() {
   wireMenu();
   try {
-    const response = await fetch("/openapi.json");
+    const response = await fetch("openapi.json");
     if (!response.ok) throw new Error(`the server answered ${response.status}`);
     api = await response.json();
     show();

@@ -7,12 +7,15 @@ use quita_paper::brazilian::{day, reais};
 use quita_paper::itf::ItfBarcode;
 
 use super::state_words::{StateWords, is_open};
+use crate::http::Mount;
 
 /// What the boleto page shows. `{path}.pdf` is the slip, `{path}/status` tells how the payment stands.
 #[derive(Debug, Clone, Template)]
 #[template(path = "boleto_page.html")]
 pub(crate) struct BoletoPage {
-    /// Path of this page on the public listener, as in `/boletos/TOKEN`.
+    /// Where the outside sees the public listener.
+    pub(crate) mount: Mount,
+    /// Path of this page as a browser sees it, as in `/boletos/TOKEN`.
     pub(crate) path: String,
     /// Bank name and code with digit, as in `Banco Itaú S.A. (341-7)`.
     pub(crate) bank: String,
@@ -104,6 +107,7 @@ mod tests {
             address: vec!["Rua A, 1".to_owned()],
         };
         BoletoPage {
+            mount: Mount::ROOT,
             path: "/boletos/tok_123".to_owned(),
             bank: "Banco Itaú S.A. (341-7)".to_owned(),
             line_formatted: "34191.09008 00000.016003 57123.457000 3 16470000010000".to_owned(),

@@ -7,12 +7,15 @@ use quita_paper::brazilian::reais;
 
 use super::in_brasilia;
 use super::state_words::{StateWords, is_open};
+use crate::http::Mount;
 
 /// What the PIX page shows. `{path}.svg` is its QR code, `{path}/status` tells how the payment stands.
 #[derive(Debug, Clone, Template)]
 #[template(path = "pix_page.html")]
 pub(crate) struct PixPage {
-    /// Path of this page on the public listener, as in `/pix/TOKEN`.
+    /// Where the outside sees the public listener.
+    pub(crate) mount: Mount,
+    /// Path of this page as a browser sees it, as in `/pix/TOKEN`.
     pub(crate) path: String,
     /// Who is paid.
     pub(crate) merchant_name: String,
@@ -76,6 +79,7 @@ mod tests {
 
     fn page() -> PixPage {
         PixPage {
+            mount: Mount::ROOT,
             path: "/pix/tok_123".to_owned(),
             merchant_name: "Padaria & Café <Estrela>".to_owned(),
             amount_cents: 123_456,

@@ -30,6 +30,11 @@ impl Visitor {
         Self { client: app.client_without_key(), root: "/console", cookies: RefCell::default() }
     }
 
+    /// The same, where the console is reached by this public address.
+    pub(crate) fn of(public_url: &str) -> Self {
+        Self { client: Client::new(public_url, None), root: "/console", cookies: RefCell::default() }
+    }
+
     /// Somebody at the operator's console.
     pub(crate) fn at_ops(app: &TestApp) -> Self {
         Self { client: app.ops(), root: "", cookies: RefCell::default() }

@@ -32,7 +32,7 @@ impl Accounts {
     ) -> Result<FactorPage, Failure> {
         let person = &holder.signed.person;
         let address = self.factors.address(person.login(), &secret);
-        let mut page = FactorPage::new(&holder.token, &self.own_address(next), secret, &address)?;
+        let mut page = FactorPage::new(&holder.token, &Self::own_address(next), secret, &address)?;
         page.is_required = is_required;
         page.is_again = person.credentials().second_factor.is_some();
         Ok(page)
@@ -58,7 +58,7 @@ impl Accounts {
             Err(error) => return Err(error.into()),
         };
         self.note_own(holder, AuditAction::SecondFactorSetUp).await;
-        html(&RecoveryCodesPage::new(&holder.token, &codes, self.own_address(next)))
+        html(&RecoveryCodesPage::new(&holder.token, &codes, Self::own_address(next)))
     }
 
     /// Shows new recovery codes in place of those before, and leads back to the account below `base`.

@@ -87,7 +87,7 @@ impl Accounts {
         Ok(AccountPart {
             factor,
             is_factor_required,
-            set_up_address: with_next(&self.address("/factor"), &format!("{base}/account")),
+            set_up_address: with_next(&Self::address("/factor"), &format!("{base}/account")),
             sessions,
         })
     }

@@ -63,7 +63,7 @@ impl Accounts {
         };
         match session.stage {
             SessionStage::Half => {
-                let code = with_next(&self.address("/sign-in/code"), &self.own_address(next));
+                let code = with_next(&Self::address("/sign-in/code"), &Self::own_address(next));
                 Ok(see_other_with(self.cookies.begin(&session.token), code))
             }
             SessionStage::Whole => self.welcome(arrival, &session, "password", next).await,
@@ -81,7 +81,7 @@ impl Accounts {
             Progress::CodeIsDue(_) => {
                 html(&CodePage { frame: bare_frame(&token), next: wanted.next, failed: None })
             }
-            Progress::IsIn => Ok(see_other(self.own_address(&wanted.next))),
+            Progress::IsIn => Ok(see_other(Self::own_address(&wanted.next))),
         }
     }
 
@@ -96,7 +96,7 @@ impl Accounts {
         let form = Form::read(request, payload, [&token]).await?;
         let next = form.text("next");
         let Progress::CodeIsDue(login) = progress else {
-            return Ok(see_other(self.own_address(next)));
+            return Ok(see_other(Self::own_address(next)));
         };
         self.attempts.count_in_session(&token).map_err(Failure::TooMany)?;
         let (code, texts) = (form.secret("code"), &Texts::current().proof);
@@ -129,7 +129,7 @@ impl Accounts {
         wanted: Wanted,
     ) -> Result<HttpResponse, Failure> {
         if !holder.signed.person.credentials().must_change_password {
-            return Ok(see_other(self.own_address(&wanted.next)));
+            return Ok(see_other(Self::own_address(&wanted.next)));
         }
         html(&GivenPasswordPage { frame: bare_frame(&holder.token), next: wanted.next, failed: None })
     }
@@ -142,7 +142,7 @@ impl Accounts {
     ) -> Result<HttpResponse, Failure> {
         let next = form.text("next");
         if !holder.signed.person.credentials().must_change_password {
-            return Ok(see_other(self.own_address(next)));
+            return Ok(see_other(Self::own_address(next)));
         }
         self.attempts.count_in_session(&holder.token).map_err(Failure::TooMany)?;
         let session = match self.people.replace_given_password(&holder.signed, &form.secret("new")).await {
@@ -154,7 +154,7 @@ impl Accounts {
             Err(error) => return Err(error.into()),
         };
         self.note_own(holder, AuditAction::PasswordChanged).await;
-        Ok(see_other_with(self.cookies.begin(&session.token), self.own_address(next)))
+        Ok(see_other_with(self.cookies.begin(&session.token), Self::own_address(next)))
     }
 
     /// Begins a session in this browser, which is known from now on, and goes where the visitor wants to.
@@ -166,7 +166,7 @@ impl Accounts {
     ) -> Result<HttpResponse, Failure> {
         let account = session.person.login().as_str();
         let mark = self.devices.mark(account, self.device_of(arrival, account), self.clock.now())?;
-        let mut answer = see_other_with(self.cookies.begin(&session.token), self.own_address(next));
+        let mut answer = see_other_with(self.cookies.begin(&session.token), Self::own_address(next));
         let marked = answer.add_cookie(&self.cookies.mark_device(&mark));
         marked.map_err(|error| Failure::Defect(error.to_string()))?;
         Ok(answer)

@@ -14,6 +14,7 @@ use crate::console::kit::confirmation::{Confirmation, PROOF_FIELD};
 use crate::console::kit::cookies::form_token;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
+use crate::console::kit::page_context::PageContext;
 use crate::service::people::{Given, PeopleError, Someone};
 
 impl Accounts {
@@ -85,14 +86,15 @@ impl Accounts {
         has_failed: bool,
     ) -> Failure {
         let back = referring_page(request).map(|page| page.path().to_owned());
-        let back = back.filter(|page| page != request.path());
+        let here = format!("{}{}", PageContext::current().mount, request.path());
+        let back = back.filter(|page| *page != here);
         Failure::Unconfirmed(Box::new(Confirmation {
-            action: request.path().to_owned(),
+            action: here,
             fields: form.fields_but(PROOF_FIELD),
             form_token: form_token(&holder.token),
             asks_code: holder.signed.person.credentials().second_factor.is_some(),
             has_failed,
-            back: self.own_address(back.as_deref().unwrap_or_default()),
+            back: Self::own_address(back.as_deref().unwrap_or_default()),
         }))
     }
 }

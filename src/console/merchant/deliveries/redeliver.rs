@@ -19,7 +19,7 @@ use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
 use crate::console::merchant::MerchantConsole;
 use crate::console::merchant::frame::{Frame, Section};
-use crate::console::merchant::mode::InMode;
+use crate::console::merchant::mode::{InMode, base_of};
 use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::{PaymentChange, Visitor};
 use given_up::{Chosen, MOST_AT_ONCE, Redelivered};
@@ -97,7 +97,7 @@ pub(crate) async fn act(
     }
     let rest = has_more.then(|| query_of(since, chosen.receiver.as_deref().unwrap_or_default(), after));
     let rest = rest.map(|query| format!("&{query}")).unwrap_or_default();
-    Ok(see_other(format!("/console/{}/deliveries?redelivered={count}{rest}", mode.as_str())))
+    Ok(see_other(format!("{}/deliveries?redelivered={count}{rest}", base_of(mode))))
 }
 
 /// What was done, in words.

@@ -20,7 +20,7 @@ use crate::console::kit::language::Language;
 use crate::console::merchant::MerchantConsole;
 use crate::console::merchant::ask::{AskPage, AskedPayment};
 use crate::console::merchant::frame::Section;
-use crate::console::merchant::mode::InMode;
+use crate::console::merchant::mode::{InMode, base_of};
 use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::{PaymentChange, Visitor};
 use crate::service::audit::AuditDraft;
@@ -191,8 +191,7 @@ fn outcome(verb: Verb, operated: &Operated) -> Result<&'static str, Failure> {
 }
 
 fn back_to(mode: Mode, payment: &Payment, done: &str) -> HttpResponse {
-    let address = format!("/console/{}/payments/{}?done={done}", mode.as_str(), payment.id);
-    see_other(address)
+    see_other(format!("{}/payments/{}?done={done}", base_of(mode), payment.id))
 }
 
 /// `GET /console/{mode}/payments/{id}/deliveries/{index}/redeliver`

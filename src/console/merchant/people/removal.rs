@@ -11,7 +11,7 @@ use crate::console::kit::answer::html;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
 use crate::console::merchant::MerchantConsole;
-use crate::console::merchant::applications::path_segment;
+use crate::console::merchant::applications::{address_of, path_segment};
 use crate::console::merchant::frame::Frame;
 use crate::console::merchant::visitor::Visitor;
 use crate::service::holdings::{Holdings, KnownSecret};
@@ -45,8 +45,7 @@ impl RemovalPage {
 
     /// Where another secret is made.
     fn rotation(secret: &KnownSecret) -> String {
-        let (mode, name) = (secret.mode.as_str(), path_segment(secret.application.as_str()));
-        format!("/console/{mode}/applications/{name}/secret/rotate")
+        format!("{}/secret/rotate", address_of(secret.mode, &secret.application))
     }
 }
 
