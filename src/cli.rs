@@ -61,7 +61,7 @@ enum Command {
     /// Show and rotate webhook secrets
     #[command(subcommand)]
     Secrets(secrets::SecretsCommand),
-    /// Check that nobody changed the audit log
+    /// Check that nobody changed the audit log, and export it
     #[command(subcommand)]
     Audit(audit::AuditCommand),
     /// Move a sandbox payment by hand, through the running service
@@ -170,6 +170,7 @@ mod tests {
             "quita backup a b",
             "quita audit",
             "quita audit verify --continues 7",
+            "quita audit export --since yesterday",
             "quita cnab",
             "quita cnab read",
             "quita routing",

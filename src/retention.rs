@@ -10,7 +10,7 @@ use quita_domain::reconciliation::Source;
 use quita_domain::status::Status;
 use quita_domain::time::{DAY_MS, millis_in};
 use quita_machine::SystemIds;
-use quita_ports::{Clock, RunClaim, StoreError, WholeStore};
+use quita_ports::{AuditEraser, Clock, RunClaim, StoreError, WholeStore};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use uuid::Uuid;
 
@@ -58,11 +58,12 @@ impl Retention {
     /// If the metric is registered already.
     pub(crate) fn new(
         config: &Config,
-        store: Arc<dyn WholeStore>,
+        (store, audit): (Arc<dyn WholeStore>, Arc<dyn AuditEraser>),
         clock: Arc<dyn Clock>,
         registry: &Registry,
     ) -> prometheus::Result<Self> {
-        let eraser = Eraser::new(store.clone(), (Arc::clone(&clock), Arc::new(SystemIds)), PAID_FOR_MS);
+        let eraser =
+            Eraser::new((store.clone(), audit), (Arc::clone(&clock), Arc::new(SystemIds)), PAID_FOR_MS);
         let erased = IntCounter::new(
             "quita_payers_erased_total",
             "Payments whose payer was erased because it was kept for as long as it may be",

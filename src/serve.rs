@@ -29,7 +29,7 @@ use crate::nightly::Nightly;
 use crate::ops::KnownHosts;
 use crate::retention::{Retention, follow_erasures};
 use crate::service::access::{Access, EndingKeys, KeyVerifier};
-use crate::service::audit::Audit;
+use crate::service::audit::{Audit, AuditMetrics, AuditWatch, Initiator};
 use crate::service::people::People;
 use crate::service::refused_sign_ins::RefusedSignIns;
 use crate::store::Purpose;
@@ -142,6 +142,9 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let edge = Data::new(Edge::new(system.payments(), verifier, Arc::clone(&clock), public_url, keys));
     let console = (&config, strongbox.clone());
     let audit = Audit::open(store.clone(), &strongbox, Arc::clone(&clock)).await?;
+    let node = Initiator::service(api_address);
+    let eraser = audit.eraser(node.clone());
+    let watch = AuditWatch::begin(audit.clone(), node, AuditMetrics::register(&registry)?).await?;
     let refused = Arc::new(RefusedSignIns::new(audit.clone(), store.clone()));
     let log = (audit, Arc::clone(&refused));
     let console = MerchantConsole::new(edge.clone(), store.clone(), webhooks, console, log.clone());
@@ -163,7 +166,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let reload = reload(reread, &links, &system, (&config, &keyring), &registry)?;
     let nightly =
         Nightly::new(&config, store.clone(), Arc::clone(&clock), (links.clone(), system.operators()));
-    let retention = Retention::new(&config, store.clone(), Arc::clone(&clock), &registry)?;
+    let retention = Retention::new(&config, (store.clone(), eraser), Arc::clone(&clock), &registry)?;
     let erased = follow_erasures(store.clone(), system.payments(), store.last_erasure().await?);
     let console = (&config, strongbox.clone());
     let operators = OperatorConsole::new(system.operators(), system.payments(), (store, clock), console, log)
@@ -192,6 +195,8 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let ending = actix_web::rt::spawn(ending.run());
     let registering = actix_web::rt::spawn(keep_registering(links));
     let keys = actix_web::rt::spawn(heed_secret_keys(strongbox, keyring));
+    let watch_is_over = watch.over();
+    let watching = actix_web::rt::spawn(watch.run());
     let noting = Arc::clone(&refused);
     let noting = actix_web::rt::spawn(async move { noting.run().await });
     serve(api, ops, (&system, reload), config.shutdown_time, || streams.close()).await?;
@@ -208,6 +213,10 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     refused.stop();
     if tokio::time::timeout(LAST_WRITE_WITHIN, noting).await.is_err() {
         tracing::warn!("who was not let in could not be noted in time");
+    }
+    watch_is_over.notify_one();
+    if tokio::time::timeout(LAST_WRITE_WITHIN, watching).await.is_err() {
+        tracing::warn!("the last entries of the audit log could not be told in time");
     }
     system.stop().await;
     traces.stop().await;

@@ -13,7 +13,9 @@ use quita_domain::listing::{Cursor, PaymentFilter};
 use quita_domain::payment::{Erasure, Payment};
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
-use quita_ports::{Clock, Ids, Listed, RestingPlace, StoreError, WholeStore, Write, WriteError, place_of};
+use quita_ports::{
+    AuditEraser, Clock, Ids, Listed, RestingPlace, StoreError, WholeStore, Write, WriteError, place_of,
+};
 
 /// Payments of one step.
 const PAGE: usize = 100;
@@ -69,6 +71,7 @@ pub struct ErasedPage<Place> {
 #[derive(Clone)]
 pub struct Eraser {
     store: Arc<dyn WholeStore>,
+    audit: Arc<dyn AuditEraser>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     /// A payment that was paid so long ago is finished.
@@ -77,13 +80,14 @@ pub struct Eraser {
 }
 
 impl Eraser {
-    /// Of payments in this store, of which those are finished that were paid so many milliseconds ago.
+    /// Of payments in this store, and of what its audit log says of them. Those are finished that were paid so many
+    /// milliseconds ago.
     pub fn new(
-        store: Arc<dyn WholeStore>,
+        (store, audit): (Arc<dyn WholeStore>, Arc<dyn AuditEraser>),
         (clock, ids): (Arc<dyn Clock>, Arc<dyn Ids>),
         paid_for_ms: u64,
     ) -> Self {
-        Self { store, clock, ids, paid_for_ms, changes_nothing: false }
+        Self { store, audit, clock, ids, paid_for_ms, changes_nothing: false }
     }
 
     /// The same, that only counts.
@@ -242,11 +246,7 @@ impl Eraser {
     /// nobody who looks for what is left. That is what entries of the audit log tell of them.
     async fn erase_beside(&self, payments: &[TransactionId]) -> Result<(), StoreError> {
         for payment in payments {
-            let told = AuditErasure::ContentOf(payment.to_string());
-            let (mut erased, page) = (count(PAGE), count(PAGE));
-            while erased >= page {
-                erased = self.store.erase_audit(&told, PAGE).await?;
-            }
+            self.audit.erase(&AuditErasure::ContentOf(payment.to_string())).await?;
         }
         Ok(())
     }

@@ -140,9 +140,16 @@ actions! {
     PaymentEnded = "payment.ended",
     /// Had an acquirer asked again what became of a payment.
     AcquirerAsked = "acquirer.asked",
+    /// Erased parts of earlier entries, which the subject names: [`chain::ErasedParts`].
+    LogErased = "audit.erased",
+    /// Accepted that parts of earlier entries are gone without an entry about it. The subject names them in the same way.
+    ErasureAccepted = "audit.accepted",
+    /// Found that the log ends before a place that was seen, or goes on otherwise. The subject is that place:
+    /// [`chain::ChainPlace`].
+    LogCutFound = "audit.cut",
 }
 
-/// What is erased from the log. The hashes of it stay, so the chain stays whole.
+/// Selection of what is erased from the log. The hashes of it stay, so the chain stays whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuditErasure {
     /// Before and after, of all entries about this: a payment's id, …

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use quita_domain::access::{ApiKey, Application};
-use quita_domain::audit::chain::{ChainHead, ChainKey, ChainedEntry, NewAuditEntry};
+use quita_domain::audit::chain::{ChainHead, ChainKey, ChainPlace, ChainedEntry, NewAuditEntry};
 use quita_domain::audit::{AuditCursor, AuditErasure, AuditScope};
 use quita_domain::figures::{Figure, FiguresFilter};
 use quita_domain::identity::MerchantId;
@@ -88,8 +88,8 @@ pub trait AuditStore: Send + Sync + 'static {
     async fn begin_audit(&self, head: &ChainHead) -> Result<(), StoreError>;
 
     /// Appends one entry behind the last one, with the new head, in one durable step. Appended again with the same id, it
-    /// stays where it is. Of many at once, on whichever node, each follows on another.
-    async fn append_audit(&self, new: &NewAuditEntry, key: &ChainKey) -> Result<(), StoreError>;
+    /// stays where it is. Of many at once, on whichever node, each follows on another. Returns the entry's place.
+    async fn append_audit(&self, new: &NewAuditEntry, key: &ChainKey) -> Result<ChainPlace, StoreError>;
 
     /// The head of the log; none if no log was begun, or if it is gone.
     async fn audit_head(&self) -> Result<Option<ChainHead>, StoreError>;
@@ -105,9 +105,17 @@ pub trait AuditStore: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<ChainedEntry>, StoreError>;
 
-    /// Erases parts with their salts, at most `limit` of each kind, and tells how many: fewer than `limit` once nothing of
-    /// it is left. Done again, it goes on.
-    async fn erase_audit(&self, what: &AuditErasure, limit: usize) -> Result<u64, StoreError>;
+    /// Erases parts with their salts, at most `limit` of each kind, and returns how many: fewer than `limit` once nothing of
+    /// it is left. Unless it finds none, one durable step erases them and appends `account`, whose subject becomes the
+    /// [parts](quita_domain::audit::chain::ErasedParts). Done again with another `account` it goes on; with the same one it
+    /// returns what was erased.
+    async fn erase_audit(
+        &self,
+        what: &AuditErasure,
+        limit: usize,
+        account: &NewAuditEntry,
+        key: &ChainKey,
+    ) -> Result<u64, StoreError>;
 }
 
 /// Applications and keys as their merchant manages them.

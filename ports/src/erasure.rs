@@ -1,6 +1,7 @@
 //! What erasing personal data needs to find.
 
 use async_trait::async_trait;
+use quita_domain::audit::AuditErasure;
 use quita_domain::identity::TransactionId;
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
@@ -35,4 +36,14 @@ pub trait ErasureStore: PaymentStore {
 
     /// The last of those numbers; 0 if there is none.
     async fn last_erasure(&self) -> Result<u64, StoreError>;
+}
+
+/// Erasure of what the audit log says of somebody, by whoever is named in the entries that account for it.
+#[async_trait]
+pub trait AuditEraser: Send + Sync + 'static {
+    /// Erases all of it, and returns how many parts that were.
+    ///
+    /// # Errors
+    /// [`StoreError`]; some parts may be erased, and done again it goes on.
+    async fn erase(&self, what: &AuditErasure) -> Result<u64, StoreError>;
 }

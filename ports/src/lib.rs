@@ -19,7 +19,7 @@ pub use acquirer::{
 };
 pub use chance::{Clock, Dice, Ids};
 pub use console::{AuditRead, AuditStore, FiguresStore, KeyringStore, PeopleStore, WholeStore};
-pub use erasure::{ErasureStore, RestingPlace};
+pub use erasure::{AuditEraser, ErasureStore, RestingPlace};
 pub use history::{HistoryStore, PastFilter, PastPage};
 pub use operator::OperatorStore;
 pub use reconciliation::{ListPage, ListReader, PaidPlace, ReconciliationStore, RunClaim};

@@ -1,7 +1,10 @@
-//! `quita audit`: check the audit log.
+//! `quita audit`: check and export the audit log.
+
+mod accept;
+mod export;
 
 use clap::{Args, Subcommand};
-use quita_domain::audit::chain::{ChainCheck, ChainFault, ChainKey, ChainPlace};
+use quita_domain::audit::chain::{AuditKey, ChainCheck, ChainFault, ChainKey, ChainPlace};
 use quita_ports::{AuditStore, StoreError};
 
 use super::beside::Beside;
@@ -19,9 +22,14 @@ const NAMED: u64 = 20;
 pub(super) enum AuditCommand {
     /// Check from the first entry to the last that none was changed, moved or removed, beside a running service
     Verify(Verify),
+    /// Print entries as JSON, one a line, the oldest first. They name people: keep them as you keep the store
+    Export(export::Export),
+    /// Note in the log that parts are gone without an entry about it, so that `verify` tells them no more. For parts that
+    /// a version erased before it noted erasures
+    Accept(accept::Accept),
 }
 
-/// Which log.
+/// The log to check.
 #[derive(Debug, Args)]
 pub(super) struct Verify {
     /// The end of the log as an earlier call printed it: it must be in the log still
@@ -31,19 +39,17 @@ pub(super) struct Verify {
     store: StoreAccessFlags,
 }
 
-pub(super) async fn run(
-    AuditCommand::Verify(Verify { continues, store }): AuditCommand,
-) -> Result<(), Failure> {
-    let beside = Beside::open(store).await?;
-    let url = &beside.url;
-    let Some(key) = beside.strongbox().audit_key().await? else {
-        return Err(Failure::failed(format!(
-            "{url} has no audit log: nobody ever wrote to it, or its key was deleted."
-        )));
-    };
-    if !key.has_begun {
-        return Err(Failure::failed(format!("{url} has no audit log yet: start the service once.")));
+pub(super) async fn run(command: AuditCommand) -> Result<(), Failure> {
+    match command {
+        AuditCommand::Verify(command) => verify(command).await,
+        AuditCommand::Export(command) => export::run(command).await,
+        AuditCommand::Accept(command) => accept::run(command).await,
     }
+}
+
+async fn verify(Verify { continues, store }: Verify) -> Result<(), Failure> {
+    let beside = Beside::open(store).await?;
+    let key = key_of(&beside).await?;
     let mut faults = 0_u64;
     let tell = |fault: ChainFault| {
         faults = faults.saturating_add(1);
@@ -51,7 +57,7 @@ pub(super) async fn run(
             output::note(&fault.to_string());
         }
     };
-    let check = check(beside.store.as_ref(), key.key, continues, tell).await.map_err(Failure::failed)?;
+    let check = check(beside.store.as_ref(), key, continues, tell).await.map_err(Failure::failed)?;
     let (read, erased, last) = (check.read(), check.erased(), check.last());
     match faults {
         0 => output::result(&format!("{read} entries, {erased} parts erased, up to {last}")),
@@ -64,6 +70,20 @@ pub(super) async fn run(
                 format!("and {more} more. The audit log is not as it was written ({read} entries).");
             Err(Failure::failed(message))
         }
+    }
+}
+
+/// The key of a log that has begun.
+async fn key_of(beside: &Beside) -> Result<ChainKey, Failure> {
+    let url = &beside.url;
+    match beside.strongbox().audit_key().await? {
+        Some(AuditKey { key, has_begun: true }) => Ok(key),
+        Some(AuditKey { has_begun: false, .. }) => {
+            Err(Failure::failed(format!("{url} has no audit log yet: start the service once.")))
+        }
+        None => Err(Failure::failed(format!(
+            "{url} has no audit log: nobody ever wrote to it, or its key was deleted."
+        ))),
     }
 }
 

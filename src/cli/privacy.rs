@@ -18,7 +18,7 @@ use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::output;
 use crate::retention::FORGOTTEN_WITHIN;
-use crate::service::audit::{Audit, AuditDraft};
+use crate::service::audit::{Audit, AuditDraft, Initiator};
 use quita_config::duration::{LONG_DURATION_FORM, parse_long_duration};
 use quita_config::store_url::StoreUrl;
 
@@ -104,7 +104,8 @@ struct Desk {
 impl Desk {
     fn new(store: Arc<dyn WholeStore>, audit: Audit, paid_before: Duration, changes_nothing: bool) -> Self {
         let paid_for_ms = millis_in(paid_before);
-        let eraser = Eraser::new(store, (Arc::new(SystemClock), Arc::new(SystemIds)), paid_for_ms);
+        let log = audit.eraser(Initiator::command_line());
+        let eraser = Eraser::new((store, log), (Arc::new(SystemClock), Arc::new(SystemIds)), paid_for_ms);
         let eraser = if changes_nothing { eraser.that_only_counts() } else { eraser };
         Self { eraser, audit, changes_nothing }
     }

@@ -1,19 +1,28 @@
 //! Writes the audit log: one entry for every change that a person made, each linked to the one before.
 
+mod watch;
+
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use quita_actors::{SecretKeyError, Strongbox};
-use quita_domain::audit::chain::{AuditKey, ChainHead, ChainKey, NewAuditEntry, Salts};
-use quita_domain::audit::{AuditAction, AuditEntry};
+use quita_domain::audit::chain::{AuditKey, ChainHead, ChainKey, ChainPlace, NewAuditEntry, Salts};
+use quita_domain::audit::{AuditAction, AuditEntry, AuditErasure};
 use quita_domain::identity::MerchantId;
 use quita_machine::{NoRandomness, random_bytes};
-use quita_ports::{AuditStore, Clock, StoreError, VaultError};
+use quita_ports::{AuditEraser, AuditStore, Clock, StoreError, VaultError};
+use tokio::sync::Notify;
 use uuid::Uuid;
+
+pub(crate) use watch::{AuditMetrics, AuditWatch};
 
 /// Waits between attempts to append an entry. The change was made on the same store a moment ago.
 const WAITS: [Duration; 3] =
     [Duration::from_millis(100), Duration::from_millis(500), Duration::from_millis(2_000)];
+
+/// Parts of one kind that are erased in one step, and accounted for by one entry.
+const ERASED_AT_ONCE: usize = 100;
 
 /// Who changes something, and from where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +42,11 @@ impl Initiator {
         let named = |variable| std::env::var(variable).ok().filter(|name| !name.is_empty());
         let from = named("USER").or_else(|| named("LOGNAME")).unwrap_or_else(|| "unknown".into());
         Self { who: Self::COMMAND_LINE.into(), from }
+    }
+
+    /// The service itself, on the node that serves at this address.
+    pub fn service(address: impl ToString) -> Self {
+        Self { who: "quita".into(), from: address.to_string() }
     }
 }
 
@@ -82,6 +96,8 @@ pub struct Audit {
     store: Arc<dyn AuditStore>,
     key: ChainKey,
     clock: Arc<dyn Clock>,
+    /// Wakes whoever watches the end of the log.
+    appended: Arc<Notify>,
 }
 
 impl Audit {
@@ -101,7 +117,7 @@ impl Audit {
             store.begin_audit(&ChainHead::beginning(&key)).await?;
             strongbox.note_audit_begun().await?;
         }
-        Ok(Self { store, key, clock })
+        Ok(Self { store, key, clock, appended: Arc::default() })
     }
 
     /// Notes what was done. The change is made, so this does not fail: if the store takes no entry any more, the log of
@@ -123,8 +139,35 @@ impl Audit {
         &self,
         initiator: &Initiator,
         draft: AuditDraft,
-    ) -> Result<(), (Box<AuditEntry>, StoreError)> {
-        let entry = AuditEntry {
+    ) -> Result<ChainPlace, (Box<AuditEntry>, StoreError)> {
+        let entry = self.entry(initiator, draft);
+        let salts = match salts() {
+            Ok(salts) => salts,
+            Err(error) => return Err((Box::new(entry), error)),
+        };
+        let new = NewAuditEntry { entry, salts };
+        let mut waits = WAITS.into_iter();
+        loop {
+            match self.store.append_audit(&new, &self.key).await {
+                Ok(place) => {
+                    self.appended.notify_one();
+                    return Ok(place);
+                }
+                Err(error) => match waits.next() {
+                    Some(wait) => tokio::time::sleep(wait).await,
+                    None => return Err((Box::new(new.entry), error)),
+                },
+            }
+        }
+    }
+
+    /// Erases parts of the log, in entries that account for it and name this initiator.
+    pub fn eraser(&self, initiator: Initiator) -> Arc<dyn AuditEraser> {
+        Arc::new(ErasingAudit { audit: self.clone(), initiator })
+    }
+
+    fn entry(&self, initiator: &Initiator, draft: AuditDraft) -> AuditEntry {
+        AuditEntry {
             id: Uuid::now_v7(),
             at: self.clock.now(),
             merchant: draft.merchant,
@@ -134,21 +177,38 @@ impl Audit {
             subject: draft.subject,
             before: draft.before,
             after: draft.after,
-        };
-        let salts = match salts() {
-            Ok(salts) => salts,
-            Err(error) => return Err((Box::new(entry), StoreError::Unavailable(error.to_string()))),
-        };
-        let new = NewAuditEntry { entry, salts };
-        let mut waits = WAITS.into_iter();
-        while let Err(error) = self.store.append_audit(&new, &self.key).await {
-            let Some(wait) = waits.next() else { return Err((Box::new(new.entry), error)) };
-            tokio::time::sleep(wait).await;
         }
-        Ok(())
     }
 }
 
-fn salts() -> Result<Salts, NoRandomness> {
-    Ok(Salts::new([random_bytes()?, random_bytes()?, random_bytes()?]))
+/// Erases on behalf of one initiator.
+struct ErasingAudit {
+    audit: Audit,
+    initiator: Initiator,
+}
+
+#[async_trait]
+impl AuditEraser for ErasingAudit {
+    async fn erase(&self, what: &AuditErasure) -> Result<u64, StoreError> {
+        let Self { audit, initiator } = self;
+        let mut erased = 0_u64;
+        loop {
+            // The store makes the parts that it finds the subject.
+            let entry = audit.entry(initiator, AuditDraft::of_operators(AuditAction::LogErased, ""));
+            let account = NewAuditEntry { entry, salts: salts()? };
+            let page = audit.store.erase_audit(what, ERASED_AT_ONCE, &account, &audit.key).await?;
+            erased = erased.saturating_add(page);
+            if page > 0 {
+                audit.appended.notify_one();
+            }
+            if usize::try_from(page).is_ok_and(|page| page < ERASED_AT_ONCE) {
+                return Ok(erased);
+            }
+        }
+    }
+}
+
+fn salts() -> Result<Salts, StoreError> {
+    let random = || random_bytes().map_err(|error: NoRandomness| StoreError::Unavailable(error.to_string()));
+    Ok(Salts::new([random()?, random()?, random()?]))
 }

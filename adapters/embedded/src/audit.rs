@@ -4,7 +4,7 @@ mod erasing;
 mod rows;
 
 use async_trait::async_trait;
-use quita_domain::audit::chain::{ChainHead, ChainKey, ChainedEntry, NewAuditEntry};
+use quita_domain::audit::chain::{ChainHead, ChainKey, ChainPlace, ChainedEntry, NewAuditEntry};
 use quita_domain::audit::{AuditCursor, AuditErasure, AuditScope};
 use quita_ports::{AuditRead, AuditStore, StoreError};
 use rusqlite::types::Value;
@@ -28,7 +28,7 @@ impl AuditStore for EmbeddedStore {
         .await
     }
 
-    async fn append_audit(&self, new: &NewAuditEntry, key: &ChainKey) -> Result<(), StoreError> {
+    async fn append_audit(&self, new: &NewAuditEntry, key: &ChainKey) -> Result<ChainPlace, StoreError> {
         let (new, key) = (new.clone(), key.clone());
         self.write(move |transaction| append(transaction, &new, &key)).await
     }
@@ -53,23 +53,42 @@ impl AuditStore for EmbeddedStore {
         found.await?.into_iter().map(|(_, entry)| entry).collect()
     }
 
-    async fn erase_audit(&self, what: &AuditErasure, limit: usize) -> Result<u64, StoreError> {
-        let what = what.clone();
-        self.write(move |transaction| erasing::erase(transaction, &what, signed_limit(limit))).await
+    async fn erase_audit(
+        &self,
+        what: &AuditErasure,
+        limit: usize,
+        account: &NewAuditEntry,
+        key: &ChainKey,
+    ) -> Result<u64, StoreError> {
+        let (what, account, key) = (what.clone(), account.clone(), key.clone());
+        self.write(move |transaction| {
+            if let Some(known) = rows::with_id(transaction, account.entry.id)? {
+                let accounted = known.accounted().ok_or_else(|| entry_exists(known.id))?;
+                return Ok(accounted.count());
+            }
+            let erased = erasing::erase(transaction, &what, signed_limit(limit))?;
+            if !erased.is_empty() {
+                append(transaction, &account.accounting_for(&erased), &key)?;
+            }
+            Ok(erased.count())
+        })
+        .await
     }
 }
 
-fn append(transaction: &Transaction<'_>, new: &NewAuditEntry, key: &ChainKey) -> Result<(), Failure> {
+fn append(transaction: &Transaction<'_>, new: &NewAuditEntry, key: &ChainKey) -> Result<ChainPlace, Failure> {
     // There is one with this id: the same one, if somebody asks again because the answer was lost.
     if let Some(known) = rows::with_id(transaction, new.entry.id)? {
-        return if known.was(&new.entry) { Ok(()) } else { Err(entry_exists(new.entry.id).into()) };
+        let is_same = known.was(&new.entry);
+        return if is_same { Ok(known.position()) } else { Err(entry_exists(new.entry.id).into()) };
     }
     let last = "SELECT coalesce(max(sequence), 0) FROM audit";
     let last: i64 = transaction.prepare_cached(last)?.query_row([], |row| row.get(0))?;
     let head = find_head(transaction)?;
     let chained = ChainedEntry::after(head.as_ref(), unsigned(last), new, key);
     rows::insert(transaction, &chained)?;
-    put_head(transaction, &ChainHead::of(&chained, key))
+    put_head(transaction, &ChainHead::of(&chained, key))?;
+    Ok(chained.position())
 }
 
 fn find_head(transaction: &Transaction<'_>) -> Result<Option<ChainHead>, Failure> {

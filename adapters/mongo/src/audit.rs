@@ -7,7 +7,7 @@ mod stored;
 use async_trait::async_trait;
 use bson::{Document, RawDocument, doc};
 use mongodb::options::FindOptions;
-use quita_domain::audit::chain::{ChainHead, ChainKey, ChainedEntry, NewAuditEntry};
+use quita_domain::audit::chain::{ChainHead, ChainKey, ChainPlace, ChainedEntry, NewAuditEntry};
 use quita_domain::audit::{AuditCursor, AuditErasure, AuditScope};
 use quita_ports::{AuditRead, AuditStore, StoreError};
 
@@ -15,6 +15,8 @@ use super::failure::{answer_within_time, no_answer, store_error, within_time};
 use super::indexes::{AUDIT, AUDIT_HEAD, NEWEST, OF_MERCHANT, SEQUENCE, named};
 use super::reading::{binary, find_all};
 use super::{MongoStore, batch};
+use appending::{Append, Change};
+use erasing::Erase;
 use quita_stored_form::{signed, signed_limit, unsigned};
 use stored::{StoredHead, entry_in, head_in};
 
@@ -27,11 +29,8 @@ impl AuditStore for MongoStore {
         batch::insert_one(&self.database, AUDIT_HEAD, &StoredHead::of(head)).await.map(drop)
     }
 
-    async fn append_audit(&self, new: &NewAuditEntry, key: &ChainKey) -> Result<(), StoreError> {
-        // Of one node one at a time: they would only get in each other's way.
-        let turn = answer_within_time(async { Ok(self.audit_turn.lock().await) }).await;
-        let _turn = turn.ok_or_else(no_answer)?.map_err(|error| store_error(&error))?;
-        appending::append(&self.database, new, key).await
+    async fn append_audit(&self, new: &NewAuditEntry, key: &ChainKey) -> Result<ChainPlace, StoreError> {
+        self.change_audit(&Append { new, key }).await
     }
 
     async fn audit_head(&self) -> Result<Option<ChainHead>, StoreError> {
@@ -75,11 +74,26 @@ impl AuditStore for MongoStore {
         find_all(&self.collection(AUDIT), filter, options.build(), entry_in).await
     }
 
-    async fn erase_audit(&self, what: &AuditErasure, limit: usize) -> Result<u64, StoreError> {
+    async fn erase_audit(
+        &self,
+        what: &AuditErasure,
+        limit: usize,
+        account: &NewAuditEntry,
+        key: &ChainKey,
+    ) -> Result<u64, StoreError> {
         if limit == 0 {
             return Ok(0);
         }
-        erasing::erase(&self.collection(AUDIT), what, limit).await
+        self.change_audit(&Erase { what, limit, account, key }).await
+    }
+}
+
+impl MongoStore {
+    async fn change_audit<C: Change>(&self, change: &C) -> Result<C::Done, StoreError> {
+        // Of one node one at a time: they would only get in each other's way.
+        let turn = answer_within_time(async { Ok(self.audit_turn.lock().await) }).await;
+        let _turn = turn.ok_or_else(no_answer)?.map_err(|error| store_error(&error))?;
+        appending::make(&self.database, change).await
     }
 }
 

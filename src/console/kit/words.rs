@@ -170,6 +170,13 @@ impl Language {
             }
             AuditAction::PaymentEnded => self.pick("encerrou o pagamento", "ended the payment"),
             AuditAction::AcquirerAsked => self.pick("mandou perguntar por", "had the acquirer asked about"),
+            AuditAction::LogErased => self.pick("apagou deste registro", "erased from this log"),
+            AuditAction::ErasureAccepted => {
+                self.pick("aceitou como apagado deste registro", "accepted as erased from this log")
+            }
+            AuditAction::LogCutFound => {
+                self.pick("encontrou este registro cortado depois de", "found this log cut after")
+            }
         }
     }
 }

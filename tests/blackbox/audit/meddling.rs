@@ -4,10 +4,14 @@ use std::sync::Arc;
 
 use mongodb::Database;
 use mongodb::bson::{Document, doc};
+use quita::service::audit::{Audit, Initiator};
+use quita_config::Config;
+use quita_config::settings::Settings;
 use quita_domain::audit::{AuditEntry, AuditErasure, AuditScope};
 use quita_embedded::EmbeddedStore;
+use quita_machine::SystemClock;
 use quita_mongo::MongoStore;
-use quita_ports::AuditStore;
+use quita_ports::WholeStore;
 
 use crate::support::block_on;
 
@@ -49,6 +53,15 @@ pub(super) fn deeds(last: u64) -> Vec<Deed> {
             "UPDATE audit_initiators SET who = 'eve@x.y' WHERE sequence = 3",
             doc! { "parts.initiator.who": "eve@x.y" },
         ),
+        Deed {
+            name: "nobody",
+            sqlite: "DELETE FROM audit_initiators WHERE sequence = 3".into(),
+            mongodb: vec![update_one(
+                doc! { "sequence": 3_i64 },
+                doc! { "$unset": { "parts.initiator": "" } },
+            )],
+            told: "entry 3 says no more who did it, and no entry accounts for that".into(),
+        },
         Deed {
             name: "nonsense",
             sqlite: "UPDATE audit SET action = 'x' WHERE sequence = 3".into(),
@@ -160,6 +173,17 @@ impl Meddler {
         });
     }
 
+    /// Takes who did it from every entry.
+    pub(super) fn take_initiators(&self) {
+        if self.in_sqlite("DELETE FROM audit_initiators") {
+            return;
+        }
+        block_on(async {
+            let audit = self.database().await.collection::<Document>("audit");
+            audit.update_many(doc! {}, doc! { "$unset": { "parts.initiator": "" } }).await.unwrap();
+        });
+    }
+
     pub(super) fn save(&self) -> Saved {
         let copies: String = TABLES
             .iter()
@@ -190,25 +214,36 @@ impl Meddler {
         }
         block_on(async {
             let database = self.database().await;
+            // Nobody who looks meanwhile finds less than what is put back.
             for (name, documents) in saved {
                 let collection = database.collection::<Document>(name);
-                collection.delete_many(doc! {}).await.unwrap();
-                collection.insert_many(documents).await.unwrap();
+                for document in documents {
+                    let id = document.get("_id").unwrap();
+                    collection.replace_one(doc! { "_id": id }, document).upsert(true).await.unwrap();
+                }
+                let ids: Vec<_> = documents.iter().map(|document| document.get("_id").unwrap()).collect();
+                collection.delete_many(doc! { "_id": { "$nin": ids } }).await.unwrap();
             }
         });
     }
 
-    async fn store(&self) -> Arc<dyn AuditStore> {
+    async fn store(&self) -> Arc<dyn WholeStore> {
         match self.url.strip_prefix("sqlite:") {
             Some(path) => Arc::new(EmbeddedStore::open(path).unwrap()),
             None => Arc::new(MongoStore::connect(&self.url).await.unwrap()),
         }
     }
 
-    /// As privacy wants it: with the salts.
+    /// As privacy wants it: with the salts, and an entry that accounts for it.
     pub(super) fn erase_person(&self, login: &str) -> u64 {
         let person = AuditErasure::Person(login.to_owned());
-        block_on(async { self.store().await.erase_audit(&person, 1_000).await.unwrap() })
+        block_on(async {
+            let store = self.store().await;
+            let keys = Config::from_settings(Settings::gather([], [])).unwrap().secret_keys;
+            let audit =
+                Audit::open(store.clone(), &keys.strongbox(store), Arc::new(SystemClock)).await.unwrap();
+            audit.eraser(Initiator::command_line()).erase(&person).await.unwrap()
+        })
     }
 
     /// The log, the oldest entry first.

@@ -1,7 +1,9 @@
 //! The audit log.
 
 use async_trait::async_trait;
-use quita_domain::audit::chain::{ChainHead, ChainKey, ChainedEntry, NewAuditEntry};
+use quita_domain::audit::chain::{
+    ChainHead, ChainKey, ChainPlace, ChainedEntry, EntryPart, ErasedParts, NewAuditEntry,
+};
 use quita_domain::audit::{AuditCursor, AuditErasure, AuditScope};
 use quita_ports::{AuditRead, AuditStore, StoreError};
 
@@ -20,20 +22,8 @@ impl<C: Connection> AuditStore for MemoryStore<C> {
             .await
     }
 
-    async fn append_audit(&self, new: &NewAuditEntry, key: &ChainKey) -> Result<(), StoreError> {
-        self.0
-            .change("append_audit", |records| {
-                // The same one is appended again when the answer was lost.
-                if let Some(known) = records.audit.values().find(|known| known.id == new.entry.id) {
-                    return if known.was(&new.entry) { Ok(()) } else { Err(taken(known.id)) };
-                }
-                let last = records.audit.last_key_value().map_or(0, |(last, _)| *last);
-                let chained = ChainedEntry::after(records.audit_head.as_ref(), last, new, key);
-                records.audit_head = Some(ChainHead::of(&chained, key));
-                records.audit.insert(chained.sequence, chained);
-                Ok(())
-            })
-            .await
+    async fn append_audit(&self, new: &NewAuditEntry, key: &ChainKey) -> Result<ChainPlace, StoreError> {
+        self.0.change("append_audit", |records| append(records, new, key)).await
     }
 
     async fn audit_head(&self) -> Result<Option<ChainHead>, StoreError> {
@@ -69,35 +59,70 @@ impl<C: Connection> AuditStore for MemoryStore<C> {
             .await
     }
 
-    async fn erase_audit(&self, what: &AuditErasure, limit: usize) -> Result<u64, StoreError> {
-        self.0.change("erase_audit", |records| Ok(erase(records, what, limit))).await
+    async fn erase_audit(
+        &self,
+        what: &AuditErasure,
+        limit: usize,
+        account: &NewAuditEntry,
+        key: &ChainKey,
+    ) -> Result<u64, StoreError> {
+        self.0
+            .change("erase_audit", |records| {
+                if let Some(known) = records.audit.values().find(|known| known.id == account.entry.id) {
+                    return known.accounted().map(|parts| parts.count()).ok_or_else(|| taken(known.id));
+                }
+                let erased = erase(records, what, limit);
+                if !erased.is_empty() {
+                    append(records, &account.accounting_for(&erased), key)?;
+                }
+                Ok(erased.count())
+            })
+            .await
     }
 }
 
-fn erase(records: &mut Records, what: &AuditErasure, limit: usize) -> u64 {
-    let mut erased = [0_usize; 2];
-    let mut take = |kind: usize, is_there: bool| {
-        let count = erased.get_mut(kind).filter(|count| is_there && **count < limit);
-        count.map(|count| *count += 1).is_some()
+fn append(records: &mut Records, new: &NewAuditEntry, key: &ChainKey) -> Result<ChainPlace, StoreError> {
+    // The same one is appended again when the answer was lost.
+    if let Some(known) = records.audit.values().find(|known| known.id == new.entry.id) {
+        return if known.was(&new.entry) { Ok(known.position()) } else { Err(taken(known.id)) };
+    }
+    let last = records.audit.last_key_value().map_or(0, |(last, _)| *last);
+    let chained = ChainedEntry::after(records.audit_head.as_ref(), last, new, key);
+    let place = chained.position();
+    records.audit_head = Some(ChainHead::of(&chained, key));
+    records.audit.insert(chained.sequence, chained);
+    Ok(place)
+}
+
+fn erase(records: &mut Records, what: &AuditErasure, limit: usize) -> ErasedParts {
+    let mut erased = ErasedParts::default();
+    let mut counts = [0_usize; 2];
+    let mut take = |kind: usize, is_there: bool, part: EntryPart, place: u64| {
+        let count = counts.get_mut(kind).filter(|count| is_there && **count < limit);
+        let is_taken = count.map(|count| *count += 1).is_some();
+        if is_taken {
+            erased.insert(part, place);
+        }
+        is_taken
     };
-    for entry in records.audit.values_mut() {
+    for (place, entry) in &mut records.audit {
         let (is_content, person) = match what {
             AuditErasure::ContentOf(subject) => (entry.subject.as_ref() == Some(subject), None),
-            AuditErasure::ContentAt(places) => (places.contains(&entry.sequence), None),
+            AuditErasure::ContentAt(places) => (places.contains(place), None),
             AuditErasure::Person(person) => (false, Some(person)),
         };
         let (did, was) = (entry.initiator.as_ref(), entry.person.as_ref());
         let is_by = did.is_some_and(|part| Some(&part.who) == person);
         let is_of = was.is_some_and(|part| Some(&part.subject) == person);
-        if take(0, is_content && entry.content.is_some()) {
+        if take(0, is_content && entry.content.is_some(), EntryPart::Content, *place) {
             entry.content = None;
         }
-        if take(0, is_by) {
+        if take(0, is_by, EntryPart::Initiator, *place) {
             entry.initiator = None;
         }
-        if take(1, is_of) {
+        if take(1, is_of, EntryPart::Person, *place) {
             entry.person = None;
         }
     }
-    erased.iter().map(|count| u64::try_from(*count).unwrap_or(u64::MAX)).sum()
+    erased
 }

@@ -1,35 +1,69 @@
 //! Erasing what the audit log says of people.
 
 use quita_domain::audit::AuditErasure;
-use rusqlite::Transaction;
+use quita_domain::audit::chain::{EntryPart, ErasedParts};
+use rusqlite::{Params, Transaction};
 
 use crate::failure::Failure;
-use quita_stored_form::signed;
+use quita_stored_form::{signed, unsigned};
 
-const OF_SUBJECT: &str = "DELETE FROM audit_contents WHERE sequence IN (SELECT sequence FROM audit \
-    JOIN audit_contents USING (sequence) WHERE audit.subject = ?1 LIMIT ?2)";
-const AT_PLACE: &str = "DELETE FROM audit_contents WHERE sequence = ?1";
-const DONE_BY: &str = "DELETE FROM audit_initiators WHERE sequence IN \
-    (SELECT sequence FROM audit_initiators WHERE who = ?1 LIMIT ?2)";
-const DONE_TO: &str = "DELETE FROM audit_persons WHERE sequence IN \
-    (SELECT sequence FROM audit_persons WHERE subject = ?1 LIMIT ?2)";
+const OF_SUBJECT: &str = "SELECT sequence FROM audit JOIN audit_contents USING (sequence) \
+    WHERE audit.subject = ?1 LIMIT ?2";
+const AT_PLACE: &str = "SELECT sequence FROM audit_contents WHERE sequence = ?1 LIMIT ?2";
+const DONE_BY: &str = "SELECT sequence FROM audit_initiators WHERE who = ?1 LIMIT ?2";
+const DONE_TO: &str = "SELECT sequence FROM audit_persons WHERE subject = ?1 LIMIT ?2";
 
-/// Erases at most `limit` parts of each kind, and tells how many.
-pub(super) fn erase(transaction: &Transaction<'_>, what: &AuditErasure, limit: i64) -> Result<u64, Failure> {
-    let delete = |sql: &str, of: &str| Ok(transaction.prepare_cached(sql)?.execute((of, limit))?);
-    let erased: Result<usize, Failure> = match what {
-        AuditErasure::ContentOf(subject) => delete(OF_SUBJECT, subject),
-        AuditErasure::ContentAt(places) => {
-            let mut statement = transaction.prepare_cached(AT_PLACE)?;
-            let mut erased = 0_usize;
-            for place in places {
-                if i64::try_from(erased).is_ok_and(|erased| erased < limit) {
-                    erased = erased.saturating_add(statement.execute([signed(*place)])?);
-                }
-            }
-            Ok(erased)
+/// Erases at most `limit` parts of each kind, and returns them.
+pub(super) fn erase(
+    transaction: &Transaction<'_>,
+    what: &AuditErasure,
+    limit: i64,
+) -> Result<ErasedParts, Failure> {
+    let mut erased = ErasedParts::default();
+    match what {
+        AuditErasure::ContentOf(subject) => {
+            let found = places(transaction, OF_SUBJECT, (subject, limit))?;
+            take(transaction, EntryPart::Content, &found, &mut erased)?;
         }
-        AuditErasure::Person(person) => Ok(delete(DONE_BY, person)?.saturating_add(delete(DONE_TO, person)?)),
-    };
-    Ok(u64::try_from(erased?).unwrap_or(u64::MAX))
+        AuditErasure::ContentAt(wanted) => {
+            for place in wanted {
+                let room = limit.saturating_sub(signed(erased.count()));
+                let found = places(transaction, AT_PLACE, (signed(*place), room))?;
+                take(transaction, EntryPart::Content, &found, &mut erased)?;
+            }
+        }
+        AuditErasure::Person(person) => {
+            let found = places(transaction, DONE_BY, (person, limit))?;
+            take(transaction, EntryPart::Initiator, &found, &mut erased)?;
+            let found = places(transaction, DONE_TO, (person, limit))?;
+            take(transaction, EntryPart::Person, &found, &mut erased)?;
+        }
+    }
+    Ok(erased)
+}
+
+fn places(transaction: &Transaction<'_>, sql: &str, bounds: impl Params) -> Result<Vec<i64>, Failure> {
+    let mut statement = transaction.prepare_cached(sql)?;
+    let found = statement.query_map(bounds, |row| row.get(0))?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+/// Takes one part of the entries at these places.
+fn take(
+    transaction: &Transaction<'_>,
+    part: EntryPart,
+    places: &[i64],
+    erased: &mut ErasedParts,
+) -> Result<(), Failure> {
+    let mut delete = transaction.prepare_cached(match part {
+        EntryPart::Initiator => "DELETE FROM audit_initiators WHERE sequence = ?1",
+        EntryPart::Person => "DELETE FROM audit_persons WHERE sequence = ?1",
+        EntryPart::Content => "DELETE FROM audit_contents WHERE sequence = ?1",
+    })?;
+    for place in places {
+        if delete.execute([place])? > 0 {
+            erased.insert(part, unsigned(*place));
+        }
+    }
+    Ok(())
 }

@@ -1,12 +1,13 @@
-//! Appending to the chain: entry and head in one transaction, so that every node finds the same end.
+//! Changes of the chain: entry, head and what is erased in one transaction, so that every node finds the same end.
 
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use bson::{RawDocumentBuf, doc};
 use mongodb::error::{Error, TRANSIENT_TRANSACTION_ERROR, UNKNOWN_TRANSACTION_COMMIT_RESULT};
 use mongodb::options::ReadConcern;
 use mongodb::{ClientSession, Collection, Database};
-use quita_domain::audit::chain::{ChainHead, ChainKey, ChainedEntry, NewAuditEntry};
+use quita_domain::audit::chain::{ChainHead, ChainKey, ChainPlace, ChainedEntry, NewAuditEntry};
 use quita_ports::StoreError;
 use serde::Serialize;
 
@@ -25,8 +26,21 @@ const LONGEST_WAIT: Duration = Duration::from_millis(1_000);
 /// Times that a commit is asked for again whose answer was lost.
 const MAX_COMMITS: u32 = 3;
 
+/// A change of the log that one transaction makes.
+#[async_trait]
+pub(super) trait Change: Sync {
+    /// What it returns.
+    type Done: Send;
+
+    /// The entry that it appends.
+    fn entry(&self) -> &NewAuditEntry;
+
+    /// Makes it. What it reads is of one moment, and of two that change the head one is committed.
+    async fn make(&self, database: &Database, session: &mut ClientSession) -> Result<Self::Done, Failed>;
+}
+
 /// Why an attempt came to nothing.
-enum Failed {
+pub(super) enum Failed {
     /// Another node was faster, or the server moved: the same may be tried again.
     Raced(StoreError),
     Ended(StoreError),
@@ -47,24 +61,20 @@ impl From<StoreError> for Failed {
     }
 }
 
-/// Appends an entry, after whoever is faster.
-pub(super) async fn append(
-    database: &Database,
-    new: &NewAuditEntry,
-    key: &ChainKey,
-) -> Result<(), StoreError> {
+/// Makes a change, after whoever is faster.
+pub(super) async fn make<C: Change>(database: &Database, change: &C) -> Result<C::Done, StoreError> {
     let (begun, mut wait, mut races) = (Instant::now(), FIRST_WAIT, 0_usize);
     loop {
-        let attempt = async { Ok::<_, Error>(attempt(database, new, key).await) };
+        let attempt = async { Ok::<_, Error>(attempt(database, change).await) };
         match answer_within_time(attempt).await {
-            Some(Ok(Ok(()))) => return Ok(()),
+            Some(Ok(Ok(done))) => return Ok(done),
             Some(Ok(Err(Failed::Ended(error)))) => return Err(error),
             Some(Ok(Err(Failed::Raced(error)))) if begun.elapsed() > RACE_TIME_OUT => return Err(error),
             Some(Ok(Err(Failed::Raced(_)))) => {}
             Some(Err(error)) => return Err(store_error(&error)),
             None => return Err(no_answer()),
         }
-        tokio::time::sleep(parted(wait, new, races)).await;
+        tokio::time::sleep(parted(wait, change.entry(), races)).await;
         wait = wait.saturating_mul(2).min(LONGEST_WAIT);
         races = races.saturating_add(1);
     }
@@ -78,17 +88,18 @@ fn parted(wait: Duration, new: &NewAuditEntry, races: usize) -> Duration {
     wait.saturating_mul(share).checked_div(256).unwrap_or(wait)
 }
 
-async fn attempt(database: &Database, new: &NewAuditEntry, key: &ChainKey) -> Result<(), Failed> {
+async fn attempt<C: Change>(database: &Database, change: &C) -> Result<C::Done, Failed> {
     let mut session = database.client().start_session().await?;
     let begin = session.start_transaction();
     begin.read_concern(ReadConcern::snapshot()).write_concern(write_concern()).await?;
-    let done = within(database, &mut session, new, key).await;
-    if let Err(failed) = done {
-        // What is not ended here the server ends by itself.
-        drop(session.abort_transaction().await);
-        return Err(failed);
+    match change.make(database, &mut session).await {
+        Ok(done) => commit(&mut session).await.map(|()| done),
+        Err(failed) => {
+            // What is not ended here the server ends by itself.
+            drop(session.abort_transaction().await);
+            Err(failed)
+        }
     }
-    commit(&mut session).await
 }
 
 async fn commit(session: &mut ClientSession) -> Result<(), Failed> {
@@ -108,20 +119,38 @@ async fn commit(session: &mut ClientSession) -> Result<(), Failed> {
     }
 }
 
-/// Everything of one transaction: what it reads is of one moment, and two that change the head are never both committed.
-async fn within(
+/// One more entry.
+pub(super) struct Append<'a> {
+    pub(super) new: &'a NewAuditEntry,
+    pub(super) key: &'a ChainKey,
+}
+
+#[async_trait]
+impl Change for Append<'_> {
+    type Done = ChainPlace;
+
+    fn entry(&self) -> &NewAuditEntry {
+        self.new
+    }
+
+    async fn make(&self, database: &Database, session: &mut ClientSession) -> Result<ChainPlace, Failed> {
+        append(database, session, self.new, self.key).await
+    }
+}
+
+/// Appends an entry within a transaction.
+pub(super) async fn append(
     database: &Database,
     session: &mut ClientSession,
     new: &NewAuditEntry,
     key: &ChainKey,
-) -> Result<(), Failed> {
+) -> Result<ChainPlace, Failed> {
     let audit: Collection<RawDocumentBuf> = database.collection(AUDIT);
     let heads: Collection<RawDocumentBuf> = database.collection(AUDIT_HEAD);
-    let id = binary(new.entry.id);
     // There is one with this id: the same one, if somebody asks again because the answer was lost.
-    if let Some(known) = audit.find_one(doc! { "_id": id }).session(&mut *session).await? {
-        let is_same = entry_in(&known)?.was(&new.entry);
-        return if is_same { Ok(()) } else { Err(entry_exists(new.entry.id).into()) };
+    if let Some(known) = with_id(database, session, new).await? {
+        let is_same = known.was(&new.entry);
+        return if is_same { Ok(known.position()) } else { Err(entry_exists(new.entry.id).into()) };
     }
     let head = heads.find_one(doc! { "_id": HEAD }).session(&mut *session).await?;
     let head = head.map(|head| head_in(&head)).transpose()?;
@@ -136,7 +165,18 @@ async fn within(
         heads.insert_one(next).session(&mut *session).await?;
     }
     audit.insert_one(encoded(&StoredEntry::of(&chained))?).session(&mut *session).await?;
-    Ok(())
+    Ok(chained.position())
+}
+
+/// The entry that has the id of this one already.
+pub(super) async fn with_id(
+    database: &Database,
+    session: &mut ClientSession,
+    new: &NewAuditEntry,
+) -> Result<Option<ChainedEntry>, Failed> {
+    let audit: Collection<RawDocumentBuf> = database.collection(AUDIT);
+    let known = audit.find_one(doc! { "_id": binary(new.entry.id) }).session(session).await?;
+    Ok(known.map(|known| entry_in(&known)).transpose()?)
 }
 
 fn encoded(value: &impl Serialize) -> Result<RawDocumentBuf, StoreError> {

@@ -1,65 +1,112 @@
-//! Erasing what the audit log says of people.
+//! Erasing what the audit log says of people, with the entry that accounts for it.
 
+use async_trait::async_trait;
 use bson::{Bson, Document, RawDocumentBuf, doc};
-use mongodb::Collection;
-use mongodb::options::FindOptions;
+use mongodb::{ClientSession, Collection, Database};
 use quita_domain::audit::AuditErasure;
-use quita_ports::StoreError;
+use quita_domain::audit::chain::{ChainKey, EntryPart, ErasedParts, NewAuditEntry};
 
-use crate::failure::within_time;
-use crate::indexes::{DONE_BY, DONE_TO, OF_SUBJECT, SEQUENCE, named};
-use crate::reading::find_all;
+use super::appending::{Change, Failed, append, with_id};
+use super::sequence_of;
+use crate::indexes::{AUDIT, DONE_BY, DONE_TO, OF_SUBJECT, SEQUENCE, named};
+use quita_stored_form::rules::entry_exists;
 use quita_stored_form::{signed, signed_limit};
 
-/// Erases at most `limit` parts of each kind, and tells how many.
-pub(super) async fn erase(
-    audit: &Collection<RawDocumentBuf>,
-    what: &AuditErasure,
-    limit: usize,
-) -> Result<u64, StoreError> {
-    const CONTENT: &str = "parts.content";
-    const INITIATOR: &str = "parts.initiator";
-    const PERSON: &str = "parts.person";
-    match what {
-        AuditErasure::ContentOf(subject) => {
-            let filter = doc! { "subject": subject, CONTENT: { "$exists": true } };
-            take(audit, CONTENT, (filter, OF_SUBJECT), limit).await
+/// At most `limit` parts of each kind, and the entry that accounts for them.
+pub(super) struct Erase<'a> {
+    pub(super) what: &'a AuditErasure,
+    pub(super) limit: usize,
+    pub(super) account: &'a NewAuditEntry,
+    pub(super) key: &'a ChainKey,
+}
+
+#[async_trait]
+impl Change for Erase<'_> {
+    type Done = u64;
+
+    fn entry(&self) -> &NewAuditEntry {
+        self.account
+    }
+
+    async fn make(&self, database: &Database, session: &mut ClientSession) -> Result<u64, Failed> {
+        // It was done, and the answer was lost.
+        if let Some(known) = with_id(database, session, self.account).await? {
+            let accounted = known.accounted().ok_or_else(|| entry_exists(known.id))?;
+            return Ok(accounted.count());
         }
-        AuditErasure::ContentAt(places) => {
-            let places: Vec<_> = places.iter().map(|place| Bson::from(signed(*place))).collect();
-            let filter = doc! { "sequence": { "$in": places }, CONTENT: { "$exists": true } };
-            take(audit, CONTENT, (filter, SEQUENCE), limit).await
+        let audit = database.collection(AUDIT);
+        let mut erased = ErasedParts::default();
+        for kind in kinds(self.what) {
+            take(&audit, session, kind, self.limit, &mut erased).await?;
         }
-        AuditErasure::Person(person) => {
-            let (did, was) =
-                (doc! { "parts.initiator.who": person }, doc! { "parts.person.subject": person });
-            let did = take(audit, INITIATOR, (did, DONE_BY), limit).await?;
-            Ok(did.saturating_add(take(audit, PERSON, (was, DONE_TO), limit).await?))
+        if !erased.is_empty() {
+            append(database, session, &self.account.accounting_for(&erased), self.key).await?;
         }
+        Ok(erased.count())
     }
 }
 
-/// Takes one part of the first entries that an index finds.
+/// One kind of part, of the entries that a filter finds along an index.
+struct Kind {
+    part: EntryPart,
+    filter: Document,
+    index: &'static str,
+}
+
+fn kinds(what: &AuditErasure) -> Vec<Kind> {
+    let content = field_of(EntryPart::Content);
+    match what {
+        AuditErasure::ContentOf(subject) => {
+            let filter = doc! { "subject": subject, content: { "$exists": true } };
+            vec![Kind { part: EntryPart::Content, filter, index: OF_SUBJECT }]
+        }
+        AuditErasure::ContentAt(places) => {
+            let places: Vec<_> = places.iter().map(|place| Bson::from(signed(*place))).collect();
+            let filter = doc! { "sequence": { "$in": places }, content: { "$exists": true } };
+            vec![Kind { part: EntryPart::Content, filter, index: SEQUENCE }]
+        }
+        AuditErasure::Person(person) => vec![
+            Kind {
+                part: EntryPart::Initiator,
+                filter: doc! { "parts.initiator.who": person },
+                index: DONE_BY,
+            },
+            Kind { part: EntryPart::Person, filter: doc! { "parts.person.subject": person }, index: DONE_TO },
+        ],
+    }
+}
+
+const fn field_of(part: EntryPart) -> &'static str {
+    match part {
+        EntryPart::Initiator => "parts.initiator",
+        EntryPart::Person => "parts.person",
+        EntryPart::Content => "parts.content",
+    }
+}
+
+/// Takes one part of the first entries that are found.
 async fn take(
     audit: &Collection<RawDocumentBuf>,
-    part: &str,
-    (filter, index): (Document, &str),
+    session: &mut ClientSession,
+    Kind { part, filter, index }: Kind,
     limit: usize,
-) -> Result<u64, StoreError> {
-    let options = FindOptions::builder()
-        .projection(doc! { "_id": 1 })
-        .limit(signed_limit(limit))
-        .hint(named(index))
-        .build();
-    let nameless = |_| StoreError::Unreadable("an entry of the audit log has no id".into());
-    let id = |found: &bson::RawDocument| {
-        let id = found.get("_id").ok().flatten().map(Bson::try_from);
-        id.transpose().map_err(nameless)
-    };
-    let ids: Vec<Bson> = find_all(audit, filter, options, id).await?.into_iter().flatten().collect();
-    if ids.is_empty() {
-        return Ok(0);
+    erased: &mut ErasedParts,
+) -> Result<(), Failed> {
+    let find = audit.find(filter).projection(doc! { "_id": 0, "sequence": 1 });
+    let find = find.limit(signed_limit(limit)).hint(named(index));
+    let mut found = find.session(&mut *session).await?;
+    let mut places = Vec::new();
+    while found.advance(&mut *session).await? {
+        places.push(sequence_of(found.current())?);
     }
-    let taken = audit.update_many(doc! { "_id": { "$in": ids } }, doc! { "$unset": { part: "" } });
-    Ok(within_time(taken).await?.modified_count)
+    if places.is_empty() {
+        return Ok(());
+    }
+    let taken: Vec<_> = places.iter().map(|place| Bson::from(signed(*place))).collect();
+    let taken = audit
+        .update_many(doc! { "sequence": { "$in": taken } }, doc! { "$unset": { field_of(part): "" } })
+        .hint(named(SEQUENCE));
+    taken.session(&mut *session).await?;
+    places.into_iter().for_each(|place| erased.insert(part, place));
+    Ok(())
 }

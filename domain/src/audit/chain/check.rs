@@ -5,8 +5,10 @@ use std::fmt;
 use uuid::Uuid;
 
 use super::entry::ChainedEntry;
+use super::erased::{EntryPart, ErasedParts};
 use super::head::{ChainHead, ChainPlace};
 use super::key::ChainKey;
+use crate::audit::AuditAction;
 
 /// What is wrong with the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +45,31 @@ pub enum ChainFault {
     WrongHead,
     /// The entry at a place that was seen before is not the one that was seen, or not there.
     NotContinued(ChainPlace),
+    /// Parts of entries are gone, and no entry accounts for it.
+    Unaccounted {
+        /// The kind of part.
+        part: EntryPart,
+        /// The first place without it.
+        first: u64,
+        /// The last one.
+        last: u64,
+    },
+    /// A node that ran saw a later end, or another entry at a place, and left this entry about it.
+    CutFound {
+        /// The place of the entry that says so.
+        sequence: u64,
+        /// The place that was seen.
+        seen: String,
+    },
+}
+
+/// Names what an entry does not say any more.
+const fn words_for(part: EntryPart) -> &'static str {
+    match part {
+        EntryPart::Initiator => "who did it",
+        EntryPart::Person => "to whom it was done",
+        EntryPart::Content => "what it was before and became",
+    }
 }
 
 impl fmt::Display for ChainFault {
@@ -60,6 +87,19 @@ impl fmt::Display for ChainFault {
                 f.write_str("the record of the log's end was changed or put back to an earlier one")
             }
             Self::NotContinued(place) => write!(f, "the log does not go on from {place}"),
+            Self::Unaccounted { part, first, last } if first == last => {
+                write!(f, "entry {first} says no more {}, and no entry accounts for that", words_for(*part))
+            }
+            Self::Unaccounted { part, first, last } => {
+                let part = words_for(*part);
+                write!(f, "entries {first} to {last} say no more {part}, and no entry accounts for that")
+            }
+            Self::CutFound { sequence, seen } => {
+                write!(
+                    f,
+                    "entry {sequence} tells that the log did not go on from {seen}, which a node had seen"
+                )
+            }
         }
     }
 }
@@ -74,26 +114,36 @@ pub struct ChainCheck {
     is_sound: bool,
     read: u64,
     erased: u64,
+    /// Parts that are gone, without those that an entry accounted for.
+    unaccounted: ErasedParts,
 }
 
 impl ChainCheck {
     /// Before the first entry. What was seen of the log before must be there still.
     pub fn new(key: ChainKey, seen_before: Option<ChainPlace>) -> Self {
-        let ChainHead { sequence, hash, .. } = ChainHead::beginning(&key);
-        let last = ChainPlace { sequence, hash };
-        Self { key, seen_before, last, is_sound: true, read: 0, erased: 0 }
+        let beginning = ChainHead::beginning(&key).position();
+        Self { seen_before, ..Self::going_on(key, beginning) }
+    }
+
+    /// After an entry that was checked before.
+    pub fn going_on(key: ChainKey, last: ChainPlace) -> Self {
+        let unaccounted = ErasedParts::default();
+        Self { key, seen_before: None, last, is_sound: true, read: 0, erased: 0, unaccounted }
     }
 
     /// Takes the next entry, in the order of their places, and says what is wrong up to it.
     pub fn next(&mut self, entry: &ChainedEntry) -> Vec<ChainFault> {
         let mut faults: Vec<_> = self.gap_before(entry.sequence).into_iter().collect();
         self.is_sound &= faults.is_empty();
-        faults.extend(self.fault_of(entry));
+        let fault = self.fault_of(entry);
+        let is_changed = matches!(fault, Some(ChainFault::Changed { .. }));
+        faults.extend(fault);
         // After a fault the next entry can't fit, and that is no fault of its own.
         self.is_sound = faults.last().is_none_or(|fault| matches!(fault, ChainFault::Missing { .. }));
-        self.last = ChainPlace { sequence: entry.sequence, hash: entry.links.hash.clone() };
+        self.last = entry.position();
         self.read = self.read.saturating_add(1);
-        self.erased = self.erased.saturating_add(entry.erased_parts());
+        self.account(entry, is_changed);
+        faults.extend(self.cut_found_by(entry));
         faults.extend(self.not_continued());
         faults
     }
@@ -119,6 +169,33 @@ impl ChainCheck {
         }
     }
 
+    /// Counts what is gone of the entry; of one that was changed nobody knows. One that is genuine may account for what is
+    /// gone of earlier ones.
+    fn account(&mut self, entry: &ChainedEntry, is_changed: bool) {
+        if let Some(accounted) = entry.accounted()
+            && self.is_genuine(entry)
+        {
+            self.unaccounted.subtract(&accounted);
+        }
+        for part in entry.erased_parts() {
+            self.erased = self.erased.saturating_add(1);
+            if !is_changed {
+                self.unaccounted.insert(part, entry.sequence);
+            }
+        }
+    }
+
+    fn cut_found_by(&self, entry: &ChainedEntry) -> Option<ChainFault> {
+        let tells = entry.action == AuditAction::LogCutFound && self.is_genuine(entry);
+        let seen = entry.subject.clone().unwrap_or_default();
+        tells.then_some(ChainFault::CutFound { sequence: entry.sequence, seen })
+    }
+
+    /// Whether the entry was made with the key, for this place.
+    fn is_genuine(&self, entry: &ChainedEntry) -> bool {
+        entry.is_as_written(&self.key) && entry.is_where_written(None, &self.key)
+    }
+
     fn gap_before(&self, sequence: u64) -> Option<ChainFault> {
         let first = self.last.sequence.saturating_add(1);
         (sequence > first).then(|| ChainFault::Missing { first, last: sequence.saturating_sub(1) })
@@ -138,12 +215,15 @@ impl ChainCheck {
     /// Holds the end against the head, as it was read after the last entry and before finding no other.
     pub fn end(&mut self, head: Option<&ChainHead>) -> Vec<ChainFault> {
         let mut faults: Vec<_> = self.at_end(head).into_iter().collect();
+        let unaccounted = self.unaccounted.ranges();
+        faults.extend(unaccounted.map(|(part, first, last)| ChainFault::Unaccounted { part, first, last }));
         let seen = self.seen_before.take().filter(|seen| *seen != self.last);
         faults.extend(seen.map(ChainFault::NotContinued));
         faults
     }
 
-    fn at_end(&self, head: Option<&ChainHead>) -> Option<ChainFault> {
+    /// Holds the end against the head, read before finding no other entry. Says nothing of what was seen or erased.
+    pub fn at_end(&self, head: Option<&ChainHead>) -> Option<ChainFault> {
         let Some(head) = head else { return Some(ChainFault::NoHead) };
         if !head.is_sealed_with(&self.key) {
             return Some(ChainFault::WrongHead);
@@ -161,6 +241,11 @@ impl ChainCheck {
     /// How many parts of them are erased.
     pub const fn erased(&self) -> u64 {
         self.erased
+    }
+
+    /// Parts that are gone, and that no entry up to here accounts for.
+    pub const fn unaccounted(&self) -> &ErasedParts {
+        &self.unaccounted
     }
 }
 
@@ -339,10 +424,93 @@ mod tests {
             let salt = "03".repeat(SALT_BYTES);
             assert!(!["ana", "bia", "203.0", "live", &salt].iter().any(|told| text.contains(told)), "{text}");
         }
-        assert_eq!(faults(&log, Some(&head)), []);
-        assert_eq!((log[2].erased_parts(), log[3].erased_parts()), (2, 3));
+        assert_eq!((log[2].erased_parts().count(), log[3].erased_parts().count()), (2, 3));
+        let unaccounted = |part, first, last| ChainFault::Unaccounted { part, first, last };
+        let untold = [
+            unaccounted(EntryPart::Initiator, 3, 4),
+            unaccounted(EntryPart::Person, 4, 4),
+            unaccounted(EntryPart::Content, 3, 4),
+        ];
+        assert_eq!(faults(&log, Some(&head)), untold, "nothing but that it is gone");
         assert!(log[3].was(&new(4, "bia@loja.com.br").entry));
         assert!(!log[3].was(&new(5, "bia@loja.com.br").entry));
+    }
+
+    /// The log with one entry more.
+    fn appended(
+        mut log: Vec<ChainedEntry>,
+        action: AuditAction,
+        subject: &str,
+    ) -> (Vec<ChainedEntry>, ChainHead) {
+        let last = log.last().unwrap();
+        let mut new = new(9, subject);
+        (new.entry.action, new.entry.before) = (action, None);
+        let next = ChainedEntry::after(Some(&ChainHead::of(last, &key())), last.sequence, &new, &key());
+        let head = ChainHead::of(&next, &key());
+        log.push(next);
+        (log, head)
+    }
+
+    #[test]
+    fn what_an_entry_accounts_for_is_clean_and_what_none_does_is_told() {
+        let told = |account: &str, action| {
+            let (mut log, _) = log();
+            (log[2].initiator, log[3].person, log[3].content) = (None, None, None);
+            let (log, head) = appended(log, action, account);
+            faults(&log, Some(&head))
+        };
+        let unaccounted = |part, first, last| ChainFault::Unaccounted { part, first, last };
+        for action in [AuditAction::LogErased, AuditAction::ErasureAccepted] {
+            assert_eq!(told("initiator 3; person 4; content 4", action), []);
+            assert_eq!(
+                told("initiator 3; content 3-6", action),
+                [unaccounted(EntryPart::Person, 4, 4)],
+                "a part is no other part"
+            );
+        }
+        assert_eq!(told("initiator 3; person 4; content 4", AuditAction::KeyRevoked).len(), 3);
+        assert_eq!(told("nothing", AuditAction::LogErased).len(), 3);
+    }
+
+    #[test]
+    fn nothing_is_accounted_for_in_advance_nor_by_an_entry_that_was_forged() {
+        let (log, _) = log();
+        let (log, _) = appended(log, AuditAction::LogErased, "initiator 8");
+        let (mut log, head) = appended(log, AuditAction::KeyRevoked, "key");
+        log[7].initiator = None;
+        let told = [ChainFault::Unaccounted { part: EntryPart::Initiator, first: 8, last: 8 }];
+        assert_eq!(faults(&log, Some(&head)), told);
+        let (log, _) = self::log();
+        let (mut log, head) = appended(log, AuditAction::LogErased, "initiator 2");
+        log[2].initiator = None;
+        log[6].subject = Some(String::from("initiator 3"));
+        let id = log[6].id;
+        let told = [
+            ChainFault::Changed { sequence: 7, id },
+            ChainFault::Unaccounted { part: EntryPart::Initiator, first: 3, last: 3 },
+        ];
+        assert_eq!(faults(&log, Some(&head)), told);
+    }
+
+    #[test]
+    fn an_entry_about_a_log_that_was_cut_is_told_for_ever() {
+        let (log, _) = log();
+        let (log, _) = appended(log, AuditAction::LogCutFound, "9:00");
+        let (log, head) = appended(log, AuditAction::KeyRevoked, "key");
+        let told = ChainFault::CutFound { sequence: 7, seen: String::from("9:00") };
+        assert_eq!(faults(&log, Some(&head)), [told]);
+    }
+
+    #[test]
+    fn a_check_goes_on_from_an_entry_that_was_checked() {
+        let (log, head) = log();
+        let mut check = ChainCheck::going_on(key(), log[3].position());
+        assert_eq!(check.next(&log[4]), []);
+        assert_eq!(check.at_end(Some(&head)), Some(ChainFault::Missing { first: 6, last: 6 }));
+        assert_eq!(check.next(&log[5]), []);
+        assert_eq!(check.at_end(Some(&head)), None);
+        let mut check = ChainCheck::going_on(key(), log[2].position());
+        assert_eq!(check.next(&log[4]).len(), 1, "one is missing");
     }
 
     #[test]

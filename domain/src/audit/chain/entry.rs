@@ -2,7 +2,8 @@
 
 use uuid::Uuid;
 
-use super::head::ChainHead;
+use super::erased::{EntryPart, ErasedParts};
+use super::head::{ChainHead, ChainPlace};
 use super::key::ChainKey;
 use crate::audit::{AuditAction, AuditEntry};
 use crate::identity::MerchantId;
@@ -38,6 +39,15 @@ pub struct NewAuditEntry {
     pub entry: AuditEntry,
     /// Used once.
     pub salts: Salts,
+}
+
+impl NewAuditEntry {
+    /// The same entry, about these parts of others: it accounts for their erasure.
+    #[must_use]
+    pub fn accounting_for(&self, parts: &ErasedParts) -> Self {
+        let entry = AuditEntry { subject: parts.to_string(), ..self.entry.clone() };
+        Self { entry, salts: self.salts.clone() }
+    }
 }
 
 /// Who did it, and from where.
@@ -207,15 +217,26 @@ impl ChainedEntry {
         follows && self.place(key) == self.links.place
     }
 
-    /// How many of its parts are erased.
-    pub fn erased_parts(&self) -> u64 {
+    /// Place and hash of the entry.
+    pub fn position(&self) -> ChainPlace {
+        ChainPlace { sequence: self.sequence, hash: self.links.hash.clone() }
+    }
+
+    /// Parts that were written and are gone.
+    pub fn erased_parts(&self) -> impl Iterator<Item = EntryPart> {
         let Self { links, initiator, person, content, .. } = self;
-        let erased = [
-            initiator.is_none(),
-            links.person.is_some() && person.is_none(),
-            links.content.is_some() && content.is_none(),
-        ];
-        erased.into_iter().map(u64::from).sum()
+        let is_erased = |part| match part {
+            EntryPart::Initiator => initiator.is_none(),
+            EntryPart::Person => links.person.is_some() && person.is_none(),
+            EntryPart::Content => links.content.is_some() && content.is_none(),
+        };
+        EntryPart::ALL.into_iter().filter(move |part| is_erased(*part))
+    }
+
+    /// Parts of earlier entries whose erasure this entry accounts for.
+    pub fn accounted(&self) -> Option<ErasedParts> {
+        let accounts = matches!(self.action, AuditAction::LogErased | AuditAction::ErasureAccepted);
+        self.subject.as_deref().filter(|_| accounts).and_then(ErasedParts::parse)
     }
 
     /// What it says, as far as that is not erased: an erased text is empty.

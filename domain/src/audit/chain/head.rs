@@ -34,6 +34,11 @@ impl ChainHead {
         Self { sequence, hash: hash.into(), seal }
     }
 
+    /// Place and hash of the last entry.
+    pub fn position(&self) -> ChainPlace {
+        ChainPlace { sequence: self.sequence, hash: self.hash.clone() }
+    }
+
     /// Whether it was made with this key.
     pub(super) fn is_sealed_with(&self, key: &ChainKey) -> bool {
         *self == Self::at(self.sequence, &self.hash, key)

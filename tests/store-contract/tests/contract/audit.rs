@@ -1,5 +1,6 @@
 //! The audit log.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use quita_domain::audit::chain::{
@@ -8,7 +9,7 @@ use quita_domain::audit::chain::{
 use quita_domain::audit::{AuditAction, AuditCursor, AuditEntry, AuditErasure, AuditScope};
 use quita_domain::identity::MerchantId;
 use quita_domain::time::Timestamp;
-use quita_ports::AuditStore;
+use quita_ports::{AuditStore, StoreError};
 use uuid::Uuid;
 
 pub fn entry(number: u128, at: i64, merchant: Option<&str>) -> AuditEntry {
@@ -45,8 +46,25 @@ async fn begin(store: &Arc<dyn AuditStore>) {
 
 async fn append(store: &Arc<dyn AuditStore>, entries: &[AuditEntry]) {
     for entry in entries {
-        assert_eq!(store.append_audit(&new(entry), &chain_key()).await, Ok(()));
+        store.append_audit(&new(entry), &chain_key()).await.unwrap();
     }
+}
+
+/// Erases in an entry of this number.
+async fn erase(
+    store: &Arc<dyn AuditStore>,
+    what: &AuditErasure,
+    limit: usize,
+    number: u128,
+) -> Result<u64, StoreError> {
+    store.erase_audit(what, limit, &account(number), &chain_key()).await
+}
+
+/// An entry that accounts for an erasure.
+pub fn account(number: u128) -> NewAuditEntry {
+    let action = AuditAction::LogErased;
+    let who = String::from("olga@ops.example");
+    new(&AuditEntry { action, who, subject: String::new(), before: None, ..entry(number, 1, None) })
 }
 
 /// What a page says.
@@ -184,7 +202,7 @@ pub async fn check_many_at_once<S: AuditStore + ?Sized>(stores: &[Arc<S>]) {
     }
     for number in 0..20 {
         let new = new(&entry(number, 1, Some("loja")));
-        assert_eq!(stores[0].append_audit(&new, &chain_key()).await, Ok(()));
+        stores[0].append_audit(&new, &chain_key()).await.unwrap();
     }
     let mut check = ChainCheck::new(chain_key(), None);
     let chain = stores[0].chained_audit(0, 100).await.unwrap();
@@ -203,19 +221,23 @@ pub async fn what_is_erased_is_gone_and_the_chain_stays_whole(store: Arc<dyn Aud
     append(&store, &entries).await;
     let whole = chain(&store).await;
     let of_subject = AuditErasure::ContentOf(entries[0].subject.clone());
-    assert_eq!(store.erase_audit(&of_subject, 3).await, Ok(3));
-    assert_eq!(store.erase_audit(&of_subject, 3).await, Ok(1));
-    assert_eq!(store.erase_audit(&of_subject, 3).await, Ok(0));
+    assert_eq!(erase(&store, &of_subject, 3, 101).await, Ok(3));
+    // The answer was lost: nothing more is erased.
+    assert_eq!(erase(&store, &of_subject, 3, 101).await, Ok(3));
+    assert_eq!(erase(&store, &of_subject, 3, 102).await, Ok(1));
+    assert_eq!(erase(&store, &of_subject, 3, 103).await, Ok(0));
     let bia = AuditErasure::Person(String::from("bia@loja.com.br"));
-    assert_eq!(store.erase_audit(&bia, 1).await, Ok(2), "one of each kind");
-    assert_eq!(store.erase_audit(&bia, 9).await, Ok(1));
-    assert_eq!(store.erase_audit(&bia, 9).await, Ok(0));
+    assert_eq!(erase(&store, &bia, 1, 104).await, Ok(2), "one of each kind");
+    assert_eq!(erase(&store, &bia, 9, 105).await, Ok(1));
+    assert_eq!(erase(&store, &bia, 9, 106).await, Ok(0));
     let places = AuditErasure::ContentAt(vec![4, 5, 77]);
-    assert_eq!(store.erase_audit(&places, 1).await, Ok(1));
-    assert_eq!(store.erase_audit(&places, 9).await, Ok(1));
-    assert_eq!(store.erase_audit(&places, 9).await, Ok(0));
-    assert_eq!(store.erase_audit(&places, 0).await, Ok(0));
-    let erased = chain(&store).await;
+    assert_eq!(erase(&store, &places, 1, 107).await, Ok(1));
+    assert_eq!(erase(&store, &places, 9, 108).await, Ok(1));
+    assert_eq!(erase(&store, &places, 9, 109).await, Ok(0));
+    assert_eq!(erase(&store, &places, 0, 110).await, Ok(0));
+    assert!(erase(&store, &places, 9, 1).await.is_err(), "there is another entry with this id");
+    let log = chain(&store).await;
+    let (erased, accounts) = log.split_at(6);
     assert!(erased.iter().all(|entry| entry.content.is_none() && entry.links.content.is_some()));
     let initiators: Vec<_> = erased.iter().map(|entry| entry.initiator.is_some()).collect();
     assert_eq!(initiators, [true, true, false, true, true, false]);
@@ -229,12 +251,34 @@ pub async fn what_is_erased_is_gone_and_the_chain_stays_whole(store: Arc<dyn Aud
         };
         assert_eq!(restored, *whole, "everything else stays");
     }
+    // Each erasure that took anything is an entry that names what.
+    let ids: Vec<_> = accounts.iter().map(|account| account.id.as_u128()).collect();
+    assert_eq!(ids, [101, 102, 104, 105, 107, 108]);
+    let subjects: Vec<_> = accounts.iter().map(|account| account.entry().subject).collect();
+    assert_eq!(subjects[..2], ["content 1-3", "content 6"]);
+    assert_eq!(subjects[2..4], ["initiator 3; person 4", "initiator 6"]);
+    assert_eq!(
+        subjects[4..].iter().cloned().collect::<BTreeSet<_>>(),
+        ["content 4", "content 5"].map(String::from).into()
+    );
+    assert!(accounts.iter().all(|account| account.entry().who == "olga@ops.example"));
     assert_eq!(faults(&store).await, []);
     // Whoever asks again because an answer was lost brings nothing back.
     append(&store, &entries).await;
-    assert_eq!(chain(&store).await, erased);
+    assert_eq!(chain(&store).await, log);
     append(&store, &[entry(7, 1, None)]).await;
     assert_eq!(faults(&store).await, []);
+}
+
+pub async fn an_entry_is_returned_with_its_place(store: Arc<dyn AuditStore>) {
+    begin(&store).await;
+    let places =
+        async |number| store.append_audit(&new(&entry(number, 1, None)), &chain_key()).await.unwrap();
+    let (first, second, again) = (places(1).await, places(2).await, places(1).await);
+    assert_eq!((first.sequence, second.sequence), (1, 2));
+    assert_eq!(first, again);
+    assert_eq!(store.audit_head().await.unwrap().unwrap().position(), second);
+    assert_eq!(chain(&store).await.iter().map(ChainedEntry::position).collect::<Vec<_>>(), [first, second]);
 }
 
 pub async fn what_is_appended_without_a_head_goes_on_and_is_told(store: Arc<dyn AuditStore>) {

@@ -94,6 +94,7 @@ macro_rules! for_each_case {
             audit::a_merchant_sees_only_what_is_its_own,
             audit::an_entry_that_is_appended_again_stands_once_and_as_it_was,
             audit::a_log_is_begun_once_and_its_entries_follow_on_each_other,
+            audit::an_entry_is_returned_with_its_place,
             audit::what_many_append_at_once_is_one_chain,
             audit::what_is_erased_is_gone_and_the_chain_stays_whole,
             audit::what_is_appended_without_a_head_goes_on_and_is_told,

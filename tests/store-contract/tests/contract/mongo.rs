@@ -469,12 +469,12 @@ async fn every_query_of_the_consoles(store: &MongoStore) {
     store.begin_audit(&ChainHead::beginning(&key)).await.unwrap();
     store.append_audit(&crate::audit::new(&entry), &key).await.unwrap();
     assert_eq!(store.chained_audit(0, 10).await.unwrap().len(), 1);
-    for what in [
-        AuditErasure::ContentOf(entry.subject.clone()),
-        AuditErasure::ContentAt(vec![1]),
-        AuditErasure::Person(entry.who.clone()),
+    for (number, what) in [
+        (2, AuditErasure::ContentOf(entry.subject.clone())),
+        (3, AuditErasure::ContentAt(vec![1])),
+        (4, AuditErasure::Person(entry.who.clone())),
     ] {
-        store.erase_audit(&what, 10).await.unwrap();
+        store.erase_audit(&what, 10, &crate::audit::account(number), &key).await.unwrap();
     }
     for scope in [AuditScope::Merchant(merchant.clone()), AuditScope::Everything] {
         for after in [None, Some(AuditCursor { at: entry.at, id: entry.id })] {

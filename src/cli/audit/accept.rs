@@ -1,0 +1,36 @@
+//! `quita audit accept`: a person accepts that parts of the log are gone which no entry accounts for.
+
+use clap::Args;
+use quita_domain::audit::AuditAction;
+
+use super::{check, key_of};
+use crate::cli::beside::Beside;
+use crate::cli::failure::Failure;
+use crate::cli::flags::StoreAccessFlags;
+use crate::cli::output;
+use crate::service::audit::{AuditDraft, Initiator};
+
+/// Ranges of places in one entry.
+const RANGES: usize = 200;
+
+/// The log to accept as it is.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Accept {
+    #[command(flatten)]
+    store: StoreAccessFlags,
+}
+
+pub(super) async fn run(Accept { store }: Accept) -> Result<(), Failure> {
+    let beside = Beside::open(store).await?;
+    let key = key_of(&beside).await?;
+    let check = check(beside.store.as_ref(), key, None, drop).await.map_err(Failure::failed)?;
+    let audit = beside.audit().await?;
+    let unaccounted = check.unaccounted();
+    for parts in unaccounted.split(RANGES) {
+        let draft = AuditDraft::of_operators(AuditAction::ErasureAccepted, &parts);
+        let appended = audit.append(&Initiator::command_line(), draft).await;
+        appended.map_err(|(_, error)| Failure::failed(error))?;
+        output::note(&format!("Accepted: {parts}"));
+    }
+    output::result(&format!("{} parts accepted as erased", unaccounted.count()))
+}
