@@ -109,6 +109,11 @@ impl ApiKey {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|at| at > now)
     }
 
+    /// Time at which it ends or ended: when it was revoked, or when it expires, whichever came first.
+    pub fn ended_at(&self) -> Option<Timestamp> {
+        self.revoked_at.into_iter().chain(self.expires_at).min()
+    }
+
     /// When it ends, if it works and that is soon enough to be warned of.
     pub fn ends_soon(&self, now: Timestamp) -> Option<Timestamp> {
         self.expires_at.filter(|at| self.is_live(now) && *at <= now.plus_ms(KEY_WARNING_MS))

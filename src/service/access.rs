@@ -44,6 +44,15 @@ pub const DEFAULT_KEY_LIFE: Duration = Duration::from_secs(365 * 86_400);
 /// How long a key still works after its successor was made.
 const KEY_OVERLAP_MS: u64 = DAY_MS;
 
+/// Keys of one application that may work at one time. Each key may send as many requests as the rate limit allows.
+const MAX_APPLICATION_KEYS: usize = 100;
+
+/// Keys of one merchant that may work, or have worked within [`COUNTED_FOR_MS`]: making and revoking is bounded, too.
+const MAX_MERCHANT_KEYS: usize = 1_000;
+
+/// How long a key that ended still counts among its merchant's.
+const COUNTED_FOR_MS: u64 = 30 * DAY_MS;
+
 /// Writers that may be faster in a row before a rotation is given up.
 const MAX_RACES: usize = 8;
 
@@ -91,6 +100,17 @@ pub enum ManageError {
     /// The key ends within the time that it would work beside a successor.
     #[error("the key {0:?} ends within a day; make a new one instead")]
     EndsSoon(String),
+    /// As many keys of the application work as may.
+    #[error(
+        "application {0:?} has {MAX_APPLICATION_KEYS} keys that work, which is the most; revoke those that nobody uses"
+    )]
+    TooManyKeys(String),
+    /// As many keys of the merchant work, or did within a month, as may.
+    #[error(
+        "merchant {0:?} has {MAX_MERCHANT_KEYS} keys that work or ended within 30 days, which is the most; revoke those that \
+         nobody uses, and make no more for now"
+    )]
+    TooManyMerchantKeys(String),
     /// As many secrets of that mode sign as may.
     #[error("{0}")]
     TooManySecrets(#[from] TooManySecrets),
@@ -130,9 +150,11 @@ impl Access {
     /// Makes a key, and the application with its first webhook secrets if it is missing.
     ///
     /// # Errors
-    /// [`ManageError::Store`], [`ManageError::NoRandomness`].
+    /// [`ManageError::Store`], [`ManageError::NoRandomness`], [`ManageError::TooManyKeys`],
+    /// [`ManageError::TooManyMerchantKeys`].
     pub async fn create_key(&self, wanted: NewKey) -> Result<PresentedKey, ManageError> {
         let now = self.clock.now();
+        self.refuse_too_many_keys(&wanted.owner, now).await?;
         self.ensure_application(&wanted.owner).await?;
         let presented = PresentedKey::from_random(wanted.owner.mode, random_bytes()?, random_bytes()?);
         let expires_in_ms = wanted.expires_in.map(millis_in);
@@ -197,8 +219,8 @@ impl Access {
     /// that both do while programs change over.
     ///
     /// # Errors
-    /// [`ManageError::NoSuchKey`] if it is not this merchant's or works no more, [`ManageError::EndsSoon`],
-    /// [`ManageError::Store`], [`ManageError::NoRandomness`].
+    /// [`ManageError::NoSuchKey`] if it is not this merchant's or works no more, [`ManageError::EndsSoon`], and as
+    /// [`Access::create_key`].
     pub async fn rotate_key(&self, merchant: &MerchantId, id: &str) -> Result<PresentedKey, ManageError> {
         let now = self.clock.now();
         let key = self.key_of(merchant, id).await?;
@@ -370,6 +392,21 @@ impl Access {
             merchant: merchant.as_str().into(),
             application: name.as_str().into(),
         })
+    }
+
+    /// Several that make keys at once may pass the bounds together, by as many.
+    async fn refuse_too_many_keys(&self, owner: &Owner, now: Timestamp) -> Result<(), ManageError> {
+        let keys = self.store.keys_of(&owner.merchant).await?;
+        let of_application = keys.iter().filter(|key| key.owner.application == owner.application);
+        if of_application.filter(|key| key.is_live(now)).count() >= MAX_APPLICATION_KEYS {
+            return Err(ManageError::TooManyKeys(owner.application.as_str().into()));
+        }
+        let since = now.minus_ms(COUNTED_FOR_MS);
+        let recent = keys.iter().filter(|key| key.ended_at().is_none_or(|ended| ended > since));
+        if recent.count() >= MAX_MERCHANT_KEYS {
+            return Err(ManageError::TooManyMerchantKeys(owner.merchant.as_str().into()));
+        }
+        Ok(())
     }
 
     async fn ensure_application(&self, owner: &Owner) -> Result<(), ManageError> {

@@ -13,6 +13,7 @@ use rusqlite::{Row, Transaction};
 use super::EmbeddedStore;
 use super::failure::Failure;
 use quita_stored_form::rules::{paid_within, unknown_word};
+use quita_stored_form::turns::Lister;
 use quita_stored_form::unsigned;
 
 const OF_PAYMENTS: &str = "SELECT method, status, created_at, paid_at, amount \
@@ -26,7 +27,8 @@ type Kind = (Method, Status, Option<u8>);
 impl FiguresStore for EmbeddedStore {
     async fn figures(&self, filter: &FiguresFilter) -> Result<Vec<Figure>, StoreError> {
         let filter = filter.clone();
-        self.list(move |transaction| count(transaction, &filter)).await
+        let lister = Lister::Merchant(filter.merchant.as_str().into());
+        self.list(lister, move |transaction| count(transaction, &filter)).await
     }
 }
 

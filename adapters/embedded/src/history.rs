@@ -12,6 +12,7 @@ use uuid::Uuid;
 use super::EmbeddedStore;
 use super::failure::Failure;
 use quita_stored_form::rules::unknown_word;
+use quita_stored_form::turns::Lister;
 use quita_stored_form::{PastRead, decode, past_page, signed_limit};
 
 /// The index is entered anew for each, so it costs the same however many payments one has.
@@ -29,7 +30,7 @@ impl HistoryStore for EmbeddedStore {
         after: Option<&(MerchantId, Mode)>,
     ) -> Result<Option<(MerchantId, Mode)>, StoreError> {
         let after = after.cloned();
-        self.list(move |transaction| {
+        self.list(Lister::Operators, move |transaction| {
             // No merchant has an empty name.
             let place =
                 after.as_ref().map_or(("", ""), |(merchant, mode)| (merchant.as_str(), mode.as_str()));
@@ -49,7 +50,10 @@ impl HistoryStore for EmbeddedStore {
         limit: usize,
     ) -> Result<PastPage, StoreError> {
         let filter = filter.clone();
-        self.list(move |transaction| Ok(past_page(past(transaction, &filter, after, limit)?, limit))).await
+        let work = move |transaction: &Transaction<'_>| {
+            Ok(past_page(past(transaction, &filter, after, limit)?, limit))
+        };
+        self.list(Lister::Operators, work).await
     }
 }
 

@@ -39,6 +39,7 @@ use rusqlite::{Connection, Transaction};
 pub use backup::BackupError;
 use failure::Failure;
 use open::READERS;
+use quita_stored_form::turns::{Lister, Turns, waited_too_long};
 use quita_stored_form::unsigned;
 use same_file::SameFile;
 use sole_writer::SoleWriter;
@@ -47,8 +48,10 @@ use workers::Workers;
 /// Old notices, or ended sessions, that go with one call at most, so that no call takes long.
 const MAX_FORGOTTEN_AT_ONCE: i64 = 500;
 
-/// Threads for what may take long: lists and figures. They hold up no lookup, and each other only if there are many.
-const LISTERS: usize = 2;
+/// Threads for what may take long: lists and figures. They hold up no lookup.
+const LISTERS: usize = 3;
+/// Lists of one merchant that are in the queue of these threads at once: one thread is left for the others.
+const LISTS_AT_ONCE: usize = LISTERS - 1;
 /// How long such a query may take, with its time in the queue; then it ends itself.
 const LIST_TIME_OUT: Duration = Duration::from_secs(10);
 /// Steps of a query between two looks at the time: some ten thousand a millisecond.
@@ -63,6 +66,7 @@ pub struct EmbeddedStore {
     writer: Workers,
     readers: Workers,
     listers: Workers,
+    turns: Turns,
     trust: Arc<Trust>,
     sole_writer: Option<SoleWriter>,
 }
@@ -136,6 +140,7 @@ impl EmbeddedStore {
             writer: Workers::start("quita-store-writer", vec![writer])?,
             readers: Workers::start("quita-store-reader", readers)?,
             listers: Workers::start("quita-store-lister", open::readers(path, LISTERS)?)?,
+            turns: Turns::new(LISTS_AT_ONCE),
             trust: Arc::new(Trust { broken: OnceLock::new(), file: SameFile::of(path) }),
             sole_writer,
         })
@@ -168,24 +173,27 @@ impl EmbeddedStore {
 }
 
 impl EmbeddedStore {
-    /// Runs a query that may take long apart from others, and ends it when its time is over.
+    /// Runs a query that may take long apart from others, in its lister's turn, and ends it when its time is over.
     async fn list<T: Send + 'static>(
         &self,
+        lister: Lister,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.list_within(LIST_TIME_OUT, work).await
+        self.list_within(LIST_TIME_OUT, lister, work).await
     }
 
     async fn list_within<T: Send + 'static>(
         &self,
         time: Duration,
+        lister: Lister,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, StoreError> {
         let begun = Instant::now();
+        let turn = self.turns.take(lister, time).await?;
         let job = move |connection: &mut Connection| -> Result<T, Failure> {
+            let _turn = turn;
             if begun.elapsed() >= time {
-                let why = "a list waited too long for those before it";
-                return Err(StoreError::Unavailable(why.into()).into());
+                return Err(waited_too_long().into());
             }
             connection.progress_handler(STEPS_PER_LOOK, Some(move || begun.elapsed() >= time))?;
             let result = work(&connection.transaction()?);
@@ -292,7 +300,7 @@ mod tests {
         let store = EmbeddedStore::open(folder.path().join("quita.db")).unwrap();
         let time = Duration::from_secs(2);
         let count = |transaction: &Transaction<'_>| Ok(transaction.query_row(ENDLESS, [], |row| row.get(0))?);
-        let endless = (0..4).map(|_| store.list_within::<i64>(time, count));
+        let endless = (0..4).map(|_| store.list_within::<i64>(time, Lister::Operators, count));
         let endless = futures_util::future::join_all(endless);
         let lookups = async {
             let begun = Instant::now();
@@ -306,9 +314,47 @@ mod tests {
         let (ended, lookups) = tokio::join!(endless, lookups);
         assert!(ended.iter().all(|ended| matches!(ended, Err(StoreError::Unavailable(_)))), "{ended:?}");
         assert!(lookups < time && begun.elapsed() < time * 3, "{lookups:?} of {:?}", begun.elapsed());
-        let after =
-            store.list(|transaction| Ok(transaction.query_row("SELECT 7", [], |row| row.get(0))?)).await;
-        assert_eq!(after, Ok(7));
+        assert_eq!(seven(&store, Lister::Operators).await, Ok(7));
+    }
+
+    async fn seven(store: &EmbeddedStore, lister: Lister) -> Result<i64, StoreError> {
+        store.list(lister, |transaction| Ok(transaction.query_row("SELECT 7", [], |row| row.get(0))?)).await
+    }
+
+    #[tokio::test]
+    async fn lists_of_one_merchant_hold_up_no_list_of_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = EmbeddedStore::open(folder.path().join("quita.db")).unwrap();
+        let merchant = |name: &str| Lister::Merchant(name.into());
+        let time = Duration::from_secs(2);
+        let count = |transaction: &Transaction<'_>| Ok(transaction.query_row(ENDLESS, [], |row| row.get(0))?);
+        let endless = (0..16).map(|_| store.list_within::<i64>(time, merchant("many"), count));
+        let endless = futures_util::future::join_all(endless);
+        let others = async {
+            let begun = Instant::now();
+            for _ in 0..20 {
+                assert_eq!(seven(&store, merchant("another")).await, Ok(7));
+            }
+            begun.elapsed()
+        };
+        let (ended, others) = tokio::join!(endless, others);
+        assert!(ended.iter().all(|ended| matches!(ended, Err(StoreError::Unavailable(_)))), "{ended:?}");
+        assert!(others < time / 2, "{others:?}");
+    }
+
+    #[tokio::test]
+    async fn who_hangs_up_has_no_more_lists_under_way_than_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = EmbeddedStore::open(folder.path().join("quita.db")).unwrap();
+        let time = Duration::from_secs(2);
+        let count = |transaction: &Transaction<'_>| Ok(transaction.query_row(ENDLESS, [], |row| row.get(0))?);
+        for _ in 0..16 {
+            let list = store.list_within::<i64>(time, Lister::Merchant("many".into()), count);
+            assert!(tokio::time::timeout(Duration::from_millis(5), list).await.is_err());
+        }
+        let begun = Instant::now();
+        assert_eq!(seven(&store, Lister::Operators).await, Ok(7));
+        assert!(begun.elapsed() < time / 2, "{:?}", begun.elapsed());
     }
 
     #[tokio::test]

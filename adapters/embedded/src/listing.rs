@@ -3,6 +3,8 @@
 use quita_domain::delivery::DeliveryState;
 use quita_domain::identity::{MerchantId, Mode};
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
+use quita_domain::method::Method;
+use quita_domain::status::Status;
 use rusqlite::types::Value;
 
 use quita_stored_form::PaymentIndex;
@@ -55,7 +57,8 @@ pub(super) fn of_payments(
     after: Option<Cursor>,
     limit: usize,
 ) -> (String, Vec<Value>) {
-    let mut query = Query::of(&filter.merchant, filter.mode, Some(index_for(filter)));
+    let Some(index) = index_for(filter) else { return of_kinds(filter, after, limit) };
+    let mut query = Query::of(&filter.merchant, filter.mode, Some(index));
     query.and("id = ?", filter.id.map(|id| id.uuid().as_bytes().to_vec()));
     query.and("document = ?", filter.document.clone());
     query.and("email = ?", filter.email.clone());
@@ -66,26 +69,74 @@ pub(super) fn of_payments(
     query.and("created_at < ?", filter.created_to.map(|at| at.millis()));
     let statuses = filter.statuses.iter().map(|status| Value::from(status.as_str().to_owned()));
     match filter.statuses.len() {
-        0 => {}
+        _ if has_every_status(filter) => {}
         1 => query.and_all("status = ?", statuses),
         count => query.and_all(&format!("status IN ({})", vec!["?"; count].join(", ")), statuses),
     }
     query.newest_first(after, limit)
 }
 
-/// The index that is taken whatever the planner makes of its statistics.
-fn index_for(filter: &PaymentFilter) -> &'static str {
-    match (PaymentIndex::of(filter), filter.statuses.len()) {
-        (PaymentIndex::Id, _) => "sqlite_autoindex_payments_1",
-        (PaymentIndex::Document, _) => "payments_by_document",
-        (PaymentIndex::Email, _) => "payments_by_email",
-        (PaymentIndex::ExternalReference, _) => "payments_by_external_reference",
-        (PaymentIndex::Amount, 0) => "payments_by_amount",
-        // It holds the amount, and the one by amount no status: that would be one more place to change.
-        (PaymentIndex::Amount | PaymentIndex::Kind, 1) => "payments_by_status",
-        // Several statuses along their index had to be sorted.
-        (PaymentIndex::Amount | PaymentIndex::Kind | PaymentIndex::Newest, _) => "payments_newest",
+/// The index that is taken whatever the planner makes of its statistics; `None` if parts of one are merged.
+fn index_for(filter: &PaymentFilter) -> Option<&'static str> {
+    match PaymentIndex::of(filter) {
+        PaymentIndex::Id => Some("sqlite_autoindex_payments_1"),
+        PaymentIndex::Document => Some("payments_by_document"),
+        PaymentIndex::Email => Some("payments_by_email"),
+        PaymentIndex::ExternalReference => Some("payments_by_external_reference"),
+        PaymentIndex::Amount if has_every_status(filter) => Some("payments_by_amount"),
+        PaymentIndex::Kind if has_every_status(filter) && filter.method.is_none() => Some("payments_newest"),
+        // That by kind holds the amount, and the one by amount no status: it would be one more place to change.
+        PaymentIndex::Amount | PaymentIndex::Kind => None,
+        PaymentIndex::Newest => Some("payments_newest"),
     }
+}
+
+fn has_every_status(filter: &PaymentFilter) -> bool {
+    filter.statuses.is_empty() || Status::ALL.iter().all(|status| filter.statuses.contains(status))
+}
+
+/// Each status and method has a part of the index that is in order, and SQLite merges the parts as far as the limit
+/// wants: nothing is sorted, and nothing read that is not shown, even if no payment matches.
+fn of_kinds(filter: &PaymentFilter, after: Option<Cursor>, limit: usize) -> (String, Vec<Value>) {
+    let statuses = if filter.statuses.is_empty() { Status::ALL.to_vec() } else { filter.statuses.clone() };
+    let methods = filter.method.map_or_else(|| Method::ALL.to_vec(), |method| vec![method]);
+    let mut values: Vec<Value> = vec![
+        filter.merchant.as_str().to_owned().into(),
+        filter.mode.as_str().to_owned().into(),
+        signed_limit(limit).into(),
+    ];
+    let mut more = String::new();
+    let mut and = |condition: &str, value: Value| {
+        values.push(value);
+        more.push_str(&format!(" AND {condition} ?{}", values.len()));
+    };
+    if let Some(amount) = filter.amount {
+        and("amount =", signed(amount.cents()).into());
+    }
+    if let Some(from) = filter.created_from {
+        and("created_at >=", from.millis().into());
+    }
+    if let Some(to) = filter.created_to {
+        and("created_at <", to.millis().into());
+    }
+    if let Some(Cursor { created_at, id }) = after {
+        values.extend([created_at.millis().into(), id.uuid().as_bytes().to_vec().into()]);
+        let last = values.len();
+        more.push_str(&format!(" AND (created_at, id) < (?{}, ?{last})", last.saturating_sub(1)));
+    }
+    let part = |(status, method): (&Status, &Method)| {
+        // Both are words of our own.
+        format!(
+            "SELECT {COLUMNS} FROM payments INDEXED BY payments_by_kind WHERE merchant = ?1 AND mode = ?2 \
+             AND status = '{}' AND method = '{}'{more}",
+            status.as_str(),
+            method.as_str()
+        )
+    };
+    let kinds = statuses.iter().flat_map(|status| methods.iter().map(move |method| (status, method)));
+    let parts: Vec<_> = kinds.map(part).collect();
+    let sql = format!("{} ORDER BY created_at DESC, id DESC LIMIT ?3", parts.join(" UNION ALL "));
+    (sql, values)
 }
 
 /// Payments that hold a delivery that matches, newest first.
@@ -145,9 +196,7 @@ pub(super) const fn delivery_bit(state: DeliveryState) -> i64 {
 #[cfg(test)]
 mod tests {
     use quita_domain::identity::TransactionId;
-    use quita_domain::method::Method;
     use quita_domain::money::Money;
-    use quita_domain::status::Status;
     use quita_domain::time::Timestamp;
 
     use super::super::reading::plan;
@@ -182,9 +231,7 @@ mod tests {
         let text = || Some(String::from("x"));
         let statuses = vec![Status::Paid];
         check(everything(), "payments_newest ");
-        check(PaymentFilter { method: Some(Method::Boleto), ..everything() }, "payments_newest ");
         check(PaymentFilter { statuses: Status::ALL.to_vec(), ..everything() }, "payments_newest ");
-        check(PaymentFilter { statuses: statuses.clone(), ..everything() }, "payments_by_status ");
         check(
             PaymentFilter { document: text(), statuses: statuses.clone(), ..everything() },
             "payments_by_document ",
@@ -205,14 +252,38 @@ mod tests {
         let text = || Some(String::from("x"));
         check(of_amount(), "payments_by_amount ");
         check(PaymentFilter { method: Some(Method::Pix), ..of_amount() }, "payments_by_amount ");
-        check(PaymentFilter { statuses: vec![Status::Paid], ..of_amount() }, "payments_by_status ");
-        check(PaymentFilter { statuses: Status::ALL.to_vec(), ..of_amount() }, "payments_newest ");
+        check(PaymentFilter { statuses: Status::ALL.to_vec(), ..of_amount() }, "payments_by_amount ");
         check(PaymentFilter { document: text(), ..of_amount() }, "payments_by_document ");
         check(PaymentFilter { email: text(), ..of_amount() }, "payments_by_email ");
         check(PaymentFilter { external_reference: text(), ..of_amount() }, "payments_by_external_reference ");
         let statuses = vec![Status::Paid];
         let everything = PaymentFilter { id: Some(id), document: text(), statuses, ..of_amount() };
         check(everything, "sqlite_autoindex_payments_1 (id=?)");
+    }
+
+    #[test]
+    fn lists_by_status_and_method_merge_parts_of_their_index_and_never_sort() {
+        let id = TransactionId::new(uuid::Uuid::nil());
+        let after = Some(Cursor { created_at: Timestamp::from_millis(9), id });
+        let (several, all) = (vec![Status::Refund, Status::Chargeback], Status::ALL.to_vec());
+        let amount = Some(Money::from_cents(10_000));
+        let to = Some(Timestamp::from_millis(99));
+        for (statuses, method, amount, created_to, parts) in [
+            (vec![Status::Paid], Some(Method::Pix), None, None, 1),
+            (vec![Status::Paid], None, None, None, 3),
+            (several.clone(), Some(Method::Boleto), None, to, 2),
+            (several.clone(), None, None, to, 6),
+            (several, None, amount, None, 6),
+            (Vec::new(), Some(Method::CreditCard), None, None, 9),
+            (all, Some(Method::CreditCard), None, to, 9),
+        ] {
+            let filter = PaymentFilter { statuses, method, amount, created_to, ..everything() };
+            for after in [None, after] {
+                let (sql, values) = of_payments(&filter, after, 10);
+                let index = "USING INDEX payments_by_kind (merchant=? AND mode=? AND status=? AND method=?";
+                plan::check_merged(&sql, rusqlite::params_from_iter(values), (index, parts));
+            }
+        }
     }
 
     #[test]

@@ -21,6 +21,7 @@ use super::open::READERS;
 use super::transaction::{self, Failed};
 use super::{EmbeddedStore, listing};
 use quita_stored_form::PaymentRow;
+use quita_stored_form::turns::Lister;
 use quita_stored_form::{decode, encode, listed, signed, signed_limit};
 
 const INSERT: &str = "INSERT INTO payments (id, revision, last_op, merchant, mode, method, document, email, \
@@ -84,7 +85,7 @@ impl PaymentStore for EmbeddedStore {
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Vec<Listed>, StoreError> {
-        self.page(listing::of_payments(filter, after, limit)).await
+        self.page(&filter.merchant, listing::of_payments(filter, after, limit)).await
     }
 
     async fn list_with_deliveries(
@@ -93,7 +94,7 @@ impl PaymentStore for EmbeddedStore {
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Vec<Listed>, StoreError> {
-        self.page(listing::of_deliveries(filter, after, limit)).await
+        self.page(&filter.merchant, listing::of_deliveries(filter, after, limit)).await
     }
 
     async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError> {
@@ -154,8 +155,12 @@ impl EmbeddedStore {
         .await
     }
 
-    async fn page(&self, (sql, values): (String, Vec<Value>)) -> Result<Vec<Listed>, StoreError> {
-        self.list(move |transaction| {
+    async fn page(
+        &self,
+        merchant: &MerchantId,
+        (sql, values): (String, Vec<Value>),
+    ) -> Result<Vec<Listed>, StoreError> {
+        self.list(Lister::Merchant(merchant.as_str().into()), move |transaction| {
             let mut statement = transaction.prepare_cached(&sql)?;
             let rows = statement.query_map(params_from_iter(values), |row| {
                 Ok(((Uuid::from_bytes(row.get(0)?), row.get(2)?), row.get(1)?))

@@ -16,6 +16,7 @@ use super::EmbeddedStore;
 use super::failure::Failure;
 use super::reading::find_all;
 use quita_stored_form::rules::unknown_word;
+use quita_stored_form::turns::Lister;
 use quita_stored_form::{encode, signed, signed_limit, unsigned};
 
 const PUT: &str = "INSERT INTO statement_lines (id, source, day, verdict, gross, line) \
@@ -80,11 +81,13 @@ impl ReconciliationStore for EmbeddedStore {
         limit: usize,
     ) -> Result<Vec<StoredLine>, StoreError> {
         let (sql, values) = of_lines(filter, after, limit);
-        self.list(move |transaction| find_all(transaction, &sql, params_from_iter(values), "line")).await
+        let work =
+            move |transaction: &Transaction<'_>| find_all(transaction, &sql, params_from_iter(values), "line");
+        self.list(Lister::Operators, work).await
     }
 
     async fn line_sums(&self, from: NaiveDate, until: NaiveDate) -> Result<Vec<LineSum>, StoreError> {
-        self.list(move |transaction| {
+        self.list(Lister::Operators, move |transaction| {
             let mut statement = transaction.prepare_cached(SUMS)?;
             let mut rows = statement.query((from.to_string(), until.to_string()))?;
             let mut sums = Vec::new();

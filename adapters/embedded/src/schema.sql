@@ -34,7 +34,6 @@ CREATE TABLE payments (
 -- What follows the id is not sorted by: lists filter by it, and figures add it up, without reading a payment.
 CREATE INDEX payments_newest
     ON payments (merchant, mode, created_at DESC, id DESC, method, status, amount, paid_at);
-CREATE INDEX payments_by_status ON payments (merchant, mode, status, created_at DESC, id DESC, method, amount);
 CREATE INDEX payments_by_amount ON payments (merchant, mode, amount, created_at DESC, id DESC, method);
 CREATE INDEX payments_by_document ON payments (merchant, mode, document, created_at DESC, id DESC)
     WHERE document IS NOT NULL;

@@ -17,6 +17,7 @@ use quita_stored_form::{signed, signed_limit, unsigned};
 #[async_trait]
 impl FiguresStore for MongoStore {
     async fn figures(&self, filter: &FiguresFilter) -> Result<Vec<Figure>, StoreError> {
+        let _turn = self.turn(&filter.merchant).await?;
         let pipeline = vec![matching(filter), doc! { "$group": grouped() }];
         aggregate(&self.collection(PAYMENTS), pipeline, BY_KIND).await?.iter().map(read).collect()
     }

@@ -31,18 +31,24 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bson::{RawDocumentBuf, doc};
 use mongodb::{Collection, Database};
+use quita_domain::identity::MerchantId;
 use quita_domain::time::Timestamp;
 use quita_ports::{Backlog, Store, StoreError};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OwnedSemaphorePermit};
 
-use failure::within_time;
+use failure::{LIST_TIME_OUT, within_time};
+use quita_stored_form::turns::{Lister, Turns};
 use threads::Threads;
+
+/// Lists and figures of one merchant that the server works on at once for this node: the other connections are for others.
+const LISTS_AT_ONCE: usize = 8;
 
 /// A store in one database of a MongoDB replica set.
 #[derive(Debug, Clone)]
 pub struct MongoStore {
     database: Database,
     threads: Arc<Threads>,
+    turns: Arc<Turns>,
     /// Whoever of this node appends to the audit log.
     audit_turn: Arc<Mutex<()>>,
 }
@@ -58,7 +64,13 @@ impl MongoStore {
     pub async fn connect(uri: &str) -> Result<Self, StoreError> {
         let threads = Arc::new(Threads::start()?);
         let database = threads.run(open(uri.to_owned())).await??;
-        Ok(Self { database, threads, audit_turn: Arc::default() })
+        let turns = Arc::new(Turns::new(LISTS_AT_ONCE));
+        Ok(Self { database, threads, turns, audit_turn: Arc::default() })
+    }
+
+    /// Waits for the turn of a merchant's list.
+    async fn turn(&self, merchant: &MerchantId) -> Result<OwnedSemaphorePermit, StoreError> {
+        self.turns.take(Lister::Merchant(merchant.as_str().into()), LIST_TIME_OUT).await
     }
 
     fn collection(&self, name: &str) -> Collection<RawDocumentBuf> {

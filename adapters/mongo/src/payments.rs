@@ -15,6 +15,7 @@ use quita_domain::routing::{CardTries, PAYMENTS_ARE_COUNTED_TO, TRIES_ARE_COUNTE
 use quita_domain::time::Timestamp;
 use quita_ports::{DueDelivery, Listed, OutboxPlace, PaymentStore, StoreError, Write, WriteError};
 use serde::Serialize;
+use tokio::sync::OwnedSemaphorePermit;
 use uuid::Uuid;
 
 use super::MongoStore;
@@ -176,8 +177,9 @@ impl PaymentStore for MongoStore {
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Vec<Listed>, StoreError> {
+        let turn = self.turn(&filter.merchant).await?;
         let index = self.index_for(filter).await?;
-        self.page(listing::of_payments(filter, after, index), limit).await
+        self.page(turn, listing::of_payments(filter, after, index), limit).await
     }
 
     async fn list_with_deliveries(
@@ -186,7 +188,8 @@ impl PaymentStore for MongoStore {
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Vec<Listed>, StoreError> {
-        self.page(listing::of_deliveries(filter, after), limit).await
+        let turn = self.turn(&filter.merchant).await?;
+        self.page(turn, listing::of_deliveries(filter, after), limit).await
     }
 
     async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError> {
@@ -263,7 +266,12 @@ impl MongoStore {
         }
     }
 
-    async fn page(&self, listing: Listing, limit: usize) -> Result<Vec<Listed>, StoreError> {
+    async fn page(
+        &self,
+        turn: OwnedSemaphorePermit,
+        listing: Listing,
+        limit: usize,
+    ) -> Result<Vec<Listed>, StoreError> {
         // To MongoDB a limit of zero means none.
         if limit == 0 {
             return Ok(Vec::new());
@@ -276,7 +284,10 @@ impl MongoStore {
             .hint(named(listing.index))
             .build();
         let payments = self.collection(PAYMENTS);
-        let work = async move { find_all(&payments, listing.filter, options, read_listed).await };
+        let work = async move {
+            let _turn = turn;
+            find_all(&payments, listing.filter, options, read_listed).await
+        };
         self.threads.run(work).await?
     }
 }

@@ -1,11 +1,12 @@
 //! The form in which both stores keep values: BSON, the same bytes in either; the indexed fields of a payment, and the
-//! rules that hold in both.
+//! rules that hold in both, the turns of those who list among them.
 
 mod document;
 mod payment_index;
 mod payment_row;
 
 pub mod rules;
+pub mod turns;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

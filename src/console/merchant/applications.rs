@@ -104,6 +104,8 @@ impl From<ManageError> for Failure {
             ManageError::Store(error) => error.into(),
             ManageError::NoSuchKey(_) | ManageError::NoSuchApplication { .. } => Self::NotFound,
             ManageError::EndsSoon(_) => Self::Refused(texts.ends_soon.into()),
+            ManageError::TooManyKeys(_) => Self::Refused(texts.too_many_keys.into()),
+            ManageError::TooManyMerchantKeys(_) => Self::Refused(texts.too_many_merchant_keys.into()),
             ManageError::TooManySecrets(TooManySecrets { until }) => {
                 let until = Language::current().time(until);
                 Self::Refused(texts.too_many_secrets.replace("{until}", &until))

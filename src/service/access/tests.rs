@@ -172,6 +172,43 @@ async fn five_secrets_sign_at_most() {
 }
 
 #[tokio::test]
+async fn keys_of_an_application_are_bounded_and_a_revoked_one_makes_room() {
+    let (access, _, _folder) = access();
+    let create = async || access.create_key(wanted(Mode::Test)).await;
+    for _ in 1..MAX_APPLICATION_KEYS {
+        create().await.unwrap();
+    }
+    let last = access.create_key(NewKey { expires_in: None, ..wanted(Mode::Test) }).await.unwrap();
+    let refused = create().await.unwrap_err();
+    assert!(refused.to_string().contains("application \"shop\" has 100 keys that work"), "{refused}");
+    let rotated = access.rotate_key(&owner(Mode::Test).merchant, &last.id).await;
+    assert!(matches!(rotated, Err(ManageError::TooManyKeys(_))), "{rotated:?}");
+    let application = ApplicationName::new("another");
+    let other = NewKey { owner: Owner { application, ..owner(Mode::Test) }, ..wanted(Mode::Test) };
+    access.create_key(other).await.unwrap();
+    access.revoke_key(&last.id).await.unwrap();
+    create().await.unwrap();
+    assert!(matches!(create().await, Err(ManageError::TooManyKeys(_))), "one made room for one");
+}
+
+#[tokio::test]
+async fn keys_of_a_merchant_are_bounded_however_fast_they_are_revoked() {
+    let (access, clock, _folder) = access();
+    let create = async || access.create_key(wanted(Mode::Test)).await;
+    for _ in 0..MAX_MERCHANT_KEYS {
+        let key = create().await.unwrap();
+        access.revoke_key(&key.id).await.unwrap();
+    }
+    let refused = create().await.unwrap_err();
+    assert!(matches!(refused, ManageError::TooManyMerchantKeys(_)), "{refused}");
+    let merchant = MerchantId::new("another");
+    let other = NewKey { owner: Owner { merchant, ..owner(Mode::Test) }, ..wanted(Mode::Test) };
+    access.create_key(other).await.unwrap();
+    clock.set(i64::try_from(COUNTED_FOR_MS).unwrap());
+    create().await.unwrap();
+}
+
+#[tokio::test]
 async fn secrets_of_nobody_are_reported_as_such() {
     let (access, _, _folder) = access();
     let owner = owner(Mode::Test);

@@ -54,6 +54,10 @@ group! {
             "A new key with the same scopes is made. The current one still works for 24 hours, then stops.";
         ends_soon: "Esta chave termina em menos de um dia: crie uma nova em vez de trocar.",
             "This key ends within a day: make a new one instead of rotating it.";
+        too_many_keys: "A aplicação já tem 100 chaves em uso, o máximo: revogue as que ninguém usa.",
+            "The application has 100 keys that work, which is the most: revoke those that nobody uses.";
+        too_many_merchant_keys: "Já são 1.000 chaves em uso ou terminadas há menos de 30 dias, o máximo de todas as aplicações juntas.",
+            "There are 1,000 keys that work or ended within 30 days, which is the most of all applications together.";
         bad_expiry: "O prazo não foi entendido.", "The expiry was not understood.";
         revoke_question: "Revogar a chave {id}?", "Revoke the key {id}?";
         revoke_sentence: "Ela para de funcionar em até 5 segundos, em toda parte. Não há volta.",

@@ -1,0 +1,106 @@
+//! Turns of those who list: however many lists one asks for, few of them stand in the queue of all.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use quita_ports::StoreError;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+/// Whose list it is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Lister {
+    /// This merchant's, in whichever mode.
+    Merchant(String),
+    /// The operators', or a command's.
+    Operators,
+}
+
+/// Turns by lister. Each has so many lists under way, and the others wait in order for one of these to end.
+#[derive(Debug)]
+pub struct Turns {
+    at_once: usize,
+    lanes: Mutex<HashMap<Lister, Arc<Semaphore>>>,
+}
+
+impl Turns {
+    /// So many lists of one lister are under way at once.
+    pub fn new(at_once: usize) -> Self {
+        Self { at_once, lanes: Mutex::default() }
+    }
+
+    /// Waits for a turn, which lasts as long as the permit. It belongs into the work itself: who hangs up must not get
+    /// another turn while that goes on.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if there is none within this time.
+    pub async fn take(&self, lister: Lister, within: Duration) -> Result<OwnedSemaphorePermit, StoreError> {
+        let turn = timeout(within, self.lane(lister).acquire_owned()).await;
+        // No lane is ever closed.
+        turn.ok().and_then(Result::ok).ok_or_else(waited_too_long)
+    }
+
+    fn lane(&self, lister: Lister) -> Arc<Semaphore> {
+        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        // Permits, and those who wait for one, hold their lane too.
+        lanes.retain(|_, lane| Arc::strong_count(lane) > 1);
+        Arc::clone(lanes.entry(lister).or_insert_with(|| Arc::new(Semaphore::new(self.at_once))))
+    }
+}
+
+/// A list had no turn, or no thread, within its time.
+pub fn waited_too_long() -> StoreError {
+    StoreError::Unavailable("a list waited too long for those before it".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    const WITHIN: Duration = Duration::from_secs(10);
+
+    fn merchant(name: &str) -> Lister {
+        Lister::Merchant(name.into())
+    }
+
+    #[tokio::test]
+    async fn who_has_enough_under_way_waits_in_order_and_keeps_nobody_else() {
+        let turns = Turns::new(2);
+        let (first, _second) = (
+            turns.take(merchant("a"), WITHIN).await.unwrap(),
+            turns.take(merchant("a"), WITHIN).await.unwrap(),
+        );
+        let (mut third, mut fourth) =
+            (Box::pin(turns.take(merchant("a"), WITHIN)), Box::pin(turns.take(merchant("a"), WITHIN)));
+        assert!((&mut third).now_or_never().is_none() && (&mut fourth).now_or_never().is_none());
+        for other in [merchant("b"), Lister::Operators] {
+            assert!(turns.take(other, WITHIN).now_or_never().is_some());
+        }
+        drop(first);
+        assert!((&mut fourth).now_or_never().is_none(), "the third was there before");
+        assert!((&mut third).now_or_never().is_some());
+        assert!((&mut fourth).now_or_never().is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_too_long_is_told_so() {
+        let turns = Turns::new(1);
+        let _kept = turns.take(merchant("a"), WITHIN).await.unwrap();
+        assert_eq!(turns.take(merchant("a"), WITHIN).await.err(), Some(waited_too_long()));
+    }
+
+    #[tokio::test]
+    async fn lanes_in_which_nobody_is_are_forgotten() {
+        let turns = Turns::new(2);
+        for number in 0..100 {
+            drop(turns.take(merchant(&number.to_string()), WITHIN).await.unwrap());
+        }
+        let kept = turns.take(merchant("kept"), WITHIN).await.unwrap();
+        drop(turns.take(merchant("a"), WITHIN).await.unwrap());
+        assert_eq!(turns.lanes.lock().unwrap().len(), 2);
+        drop(kept);
+    }
+}
