@@ -100,7 +100,8 @@ impl Nightly {
                 return AFTER_FAILURE_MS;
             }
         }
-        match self.compare_claimed(&list, day).await {
+        let reconciler = self.reconciler.clone().of_mode(spec.mode);
+        match self.compare_claimed(&reconciler, &list, day).await {
             Ok(Outcome { lines, differing, open: 0 }) => {
                 tracing::info!(%acquirer, %day, lines, differing, "an acquirer's list was compared");
                 if let Err(error) = self.finish(&list, day).await {
@@ -120,7 +121,12 @@ impl Nightly {
         LEASE_MS
     }
 
-    async fn compare_claimed(&self, list: &List, day: NaiveDate) -> Result<Outcome, NotReconciled> {
+    async fn compare_claimed(
+        &self,
+        reconciler: &Reconciler,
+        list: &List,
+        day: NaiveDate,
+    ) -> Result<Outcome, NotReconciled> {
         let mut outcome = Outcome::default();
         let mut count = |stored: &StoredLine| {
             let Some(judged) = &stored.judged else { return Ok(()) };
@@ -133,7 +139,7 @@ impl Nightly {
             }
             Ok(())
         };
-        let run = self.reconciler.reconcile_list(list, (day, day), &mut count);
+        let run = reconciler.reconcile_list(list, (day, day), &mut count);
         let result = tokio::select! {
             done = run => done,
             () = self.renew(list, day) => Ok(()),

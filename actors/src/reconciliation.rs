@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use quita_domain::identity::AcquirerName;
+use quita_domain::identity::{AcquirerName, Mode};
 use quita_ports::{Clock, StoreError, WholeStore};
 use thiserror::Error;
 
@@ -43,23 +43,31 @@ pub enum NotReconciled {
     Unwritten(String),
 }
 
-/// Judges lines.
+/// Judges lines, by the payments of one mode: what moves real money never meets a test.
+#[derive(Clone)]
 pub struct Reconciler {
     store: Arc<dyn WholeStore>,
     clock: Arc<dyn Clock>,
     /// The acquirers that a node that serves can ask.
     askable: BTreeSet<AcquirerName>,
     patience: Duration,
+    mode: Mode,
 }
 
 impl Reconciler {
-    /// Judges by this store; these acquirers can be asked by whoever serves on it.
+    /// Judges by the live payments of this store; these acquirers can be asked by whoever serves on it.
     pub fn new(
         store: Arc<dyn WholeStore>,
         clock: Arc<dyn Clock>,
         askable: impl IntoIterator<Item = AcquirerName>,
     ) -> Self {
-        Self { store, clock, askable: askable.into_iter().collect(), patience: PATIENCE }
+        Self { store, clock, askable: askable.into_iter().collect(), patience: PATIENCE, mode: Mode::Live }
+    }
+
+    /// The same, by the payments of this mode.
+    #[must_use]
+    pub fn of_mode(self, mode: Mode) -> Self {
+        Self { mode, ..self }
     }
 
     /// The same, where acquirers may take this long to answer.

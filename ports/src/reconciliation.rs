@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use chrono::NaiveDate;
 use quita_domain::acquiring::CallFailure;
-use quita_domain::identity::TransactionId;
+use quita_domain::identity::{Mode, TransactionId};
 use quita_domain::reconciliation::{
     LineCursor, LineFilter, LineSum, SlipNumber, Source, StatementLine, StoredLine,
 };
@@ -87,16 +87,19 @@ pub trait ReconciliationStore: Send + Sync + 'static {
     /// A run that was claimed is done: nobody claims it again.
     async fn finish_run(&self, claim: &RunClaim) -> Result<(), StoreError>;
 
-    /// Boletos with this number, in any order, at most `limit`.
+    /// Boletos of this mode with this number, in any order, at most `limit`.
     async fn payments_numbered(
         &self,
+        mode: Mode,
         number: &SlipNumber,
         limit: usize,
     ) -> Result<Vec<TransactionId>, StoreError>;
 
-    /// Payments that were paid from this time until before that one, by time and id, after this place, at most `limit`.
+    /// Payments of this mode that were paid from this time until before that one, by time and id, after this place, at most
+    /// `limit`.
     async fn paid_between(
         &self,
+        mode: Mode,
         period: (Timestamp, Timestamp),
         after: Option<PaidPlace>,
         limit: usize,

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use chrono::NaiveDate;
 use clap::Args;
 use quita_actors::{NotReconciled, Reconciler};
+use quita_domain::identity::Mode;
 use quita_machine::SystemClock;
 use quita_ports::Clock;
 
@@ -42,6 +43,9 @@ pub(super) struct ReconcileCommand {
     /// What these return files of banks say
     #[arg(long, value_name = "FILE", num_args = 1..)]
     cnab: Vec<PathBuf>,
+    /// Hold files against the payments of this mode: live or test. An acquirer's list has its acquirer's
+    #[arg(long, value_name = "MODE", default_value = "live", conflicts_with = "acquirer", value_parser = mode)]
+    mode: Mode,
     /// Print JSON instead of a table
     #[arg(long)]
     json: bool,
@@ -50,7 +54,7 @@ pub(super) struct ReconcileCommand {
 }
 
 pub(super) async fn run(command: ReconcileCommand) -> Result<(), Failure> {
-    let ReconcileCommand { acquirer, since, until, cnab, json, flags } = command;
+    let ReconcileCommand { acquirer, since, until, cnab, mode, json, flags } = command;
     let config = Config::from_settings(flags.settings())?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     // Whatever is wrong with the usage, or with a file, is told before the store is touched.
@@ -58,7 +62,11 @@ pub(super) async fn run(command: ReconcileCommand) -> Result<(), Failure> {
         Some(name) => Compared::List(lists::Wanted::of(&config, &clock, &name, (since, until))?),
         None => Compared::Files(files::Checked::all(&cnab)?),
     };
-    let reconciler = reconciler(&config, &clock).await?;
+    let mode = match &compared {
+        Compared::List(wanted) => wanted.mode(),
+        Compared::Files(_) => mode,
+    };
+    let reconciler = reconciler(&config, &clock).await?.of_mode(mode);
     let told = match compared {
         Compared::List(wanted) => wanted.reconcile(&reconciler, json).await?,
         Compared::Files(checked) => checked.reconcile(&reconciler, clock.now(), json).await?,
@@ -100,6 +108,10 @@ async fn judgement(told: &Told, reconciler: &Reconciler) -> Result<(), Failure> 
 
 fn failed(why: NotReconciled) -> Failure {
     Failure::failed(why)
+}
+
+fn mode(text: &str) -> Result<Mode, String> {
+    Mode::parse(text).ok_or_else(|| "a mode is live or test".into())
 }
 
 fn date(text: &str) -> Result<NaiveDate, String> {

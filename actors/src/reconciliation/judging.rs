@@ -160,7 +160,8 @@ impl Reconciler {
         let named = stored.iter().filter_map(|stored| stored.line.named_payment());
         let named: Vec<_> = named.collect::<BTreeSet<_>>().into_iter().collect();
         let loaded = self.store.load(&named).await?;
-        let loaded: BTreeMap<_, _> = loaded.into_iter().map(|payment| (payment.id, payment)).collect();
+        let loaded = loaded.into_iter().filter(|payment| payment.owner.mode == self.mode);
+        let loaded: BTreeMap<_, _> = loaded.map(|payment| (payment.id, payment)).collect();
         let numbered = stored.iter().map(|stored| self.payment_of_slip(&stored.line));
         let numbered = try_join_all(numbered).await?;
         let found = stored.iter().zip(numbered).filter_map(|(stored, numbered)| {
@@ -179,7 +180,7 @@ impl Reconciler {
         let ours = our_number.as_deref().and_then(SlipNumber::ours);
         let document = document_number.as_deref().and_then(SlipNumber::document);
         for number in [ours, document].into_iter().flatten() {
-            let ids = self.store.payments_numbered(&number, NAMESAKES).await?;
+            let ids = self.store.payments_numbered(self.mode, &number, NAMESAKES).await?;
             let payments = if ids.is_empty() { Vec::new() } else { self.store.load(&ids).await? };
             if let Some(payment) = meant(payments, bank, line) {
                 return Ok(Some(payment));

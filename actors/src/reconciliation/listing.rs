@@ -118,7 +118,7 @@ impl Reconciler {
         let until = end.plus_ms(LEARNT_WITHIN_MS).min(read_at);
         let mut after = None;
         loop {
-            let places = self.store.paid_between((from, until), after, RECONCILED_AT_ONCE).await?;
+            let places = self.store.paid_between(self.mode, (from, until), after, RECONCILED_AT_ONCE).await?;
             let Some(last) = places.last() else { return Ok(()) };
             after = Some(*last);
             let ids: Vec<_> = places.iter().map(|place| place.id).collect();

@@ -10,7 +10,7 @@ use chrono::NaiveDate;
 use quita_actors::{List, NotReconciled, Reconciler};
 use quita_domain::acquiring::{CallFailure, Fact, Settlement};
 use quita_domain::exception::Exception;
-use quita_domain::identity::{AcquirerName, TransactionId};
+use quita_domain::identity::{AcquirerName, Mode, TransactionId};
 use quita_domain::money::Money;
 use quita_domain::reconciliation::{
     ASKED_FOR_MS, LineFilter, LineKind, Source, StatementLine, StoredLine, Subject, Verdict,
@@ -95,7 +95,9 @@ fn list(lines: Vec<StatementLine>) -> List {
 
 fn reconciler(world: &World) -> Reconciler {
     let clock: Arc<dyn Clock> = world.clock.clone();
-    Reconciler::new(world.store.open_whole(), clock, [first()]).with_patience(Duration::from_secs(20))
+    Reconciler::new(world.store.open_whole(), clock, [first()])
+        .of_mode(Mode::Test)
+        .with_patience(Duration::from_secs(20))
 }
 
 /// What a run told: of each line its reference, its verdict, and whether it is settled.

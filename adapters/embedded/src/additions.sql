@@ -4,7 +4,16 @@ CREATE TABLE IF NOT EXISTS secret_keys (
     record BLOB    NOT NULL
 ) STRICT;
 
--- Lists merge the payments of each status and method that they show. Files from before keep payments_by_status, which no
--- query takes any more.
+-- Files from before these indexes keep payments_by_status, payments_by_our_number, payments_by_document_number and
+-- payments_paid. No query takes them any more; a service of before that still runs does.
+
+-- Lists merge the payments of each status and method that they show.
 CREATE INDEX IF NOT EXISTS payments_by_kind
     ON payments (merchant, mode, status, method, created_at DESC, id DESC, amount);
+
+-- What banks' files and acquirers' lists are compared with. Only boletos have numbers, and only what was paid a time.
+CREATE INDEX IF NOT EXISTS payments_by_our_number_in_mode
+    ON payments (our_number, mode) WHERE our_number IS NOT NULL;
+CREATE INDEX IF NOT EXISTS payments_by_document_number_in_mode
+    ON payments (document_number, mode) WHERE document_number IS NOT NULL;
+CREATE INDEX IF NOT EXISTS payments_paid_in_mode ON payments (mode, paid_at, id) WHERE paid_at IS NOT NULL;

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use chrono::NaiveDate;
-use quita_domain::identity::TransactionId;
+use quita_domain::identity::{Mode, TransactionId};
 use quita_domain::reconciliation::{
     LineCursor, LineFilter, LineSum, SlipNumber, Source, StoredLine, Verdict,
 };
@@ -34,11 +34,13 @@ const CLAIM: &str = "INSERT INTO reconciliation_runs (source, day, node, lease_u
 const FINISH: &str = "UPDATE reconciliation_runs SET finished_at = ?4 WHERE source = ?1 AND day = ?2 AND node = ?3 \
     AND finished_at IS NULL";
 
-const OURS: &str = "SELECT id FROM payments WHERE our_number = ?1 LIMIT ?2";
-const DOCUMENT: &str = "SELECT id FROM payments WHERE document_number = ?1 LIMIT ?2";
+const OURS: &str = "SELECT id FROM payments INDEXED BY payments_by_our_number_in_mode \
+    WHERE mode = ?1 AND our_number = ?2 LIMIT ?3";
+const DOCUMENT: &str = "SELECT id FROM payments INDEXED BY payments_by_document_number_in_mode \
+    WHERE mode = ?1 AND document_number = ?2 LIMIT ?3";
 
-const PAID: &str = "SELECT paid_at, id FROM payments WHERE paid_at >= ?1 AND paid_at < ?2 \
-    AND (paid_at, id) > (?3, ?4) ORDER BY paid_at, id LIMIT ?5";
+const PAID: &str = "SELECT paid_at, id FROM payments INDEXED BY payments_paid_in_mode \
+    WHERE mode = ?1 AND paid_at >= ?2 AND paid_at < ?3 AND (paid_at, id) > (?4, ?5) ORDER BY paid_at, id LIMIT ?6";
 
 #[async_trait]
 impl ReconciliationStore for EmbeddedStore {
@@ -81,8 +83,9 @@ impl ReconciliationStore for EmbeddedStore {
         limit: usize,
     ) -> Result<Vec<StoredLine>, StoreError> {
         let (sql, values) = of_lines(filter, after, limit);
-        let work =
-            move |transaction: &Transaction<'_>| find_all(transaction, &sql, params_from_iter(values), "line");
+        let work = move |transaction: &Transaction<'_>| {
+            find_all(transaction, &sql, params_from_iter(values), "line")
+        };
         self.list(Lister::Operators, work).await
     }
 
@@ -113,6 +116,7 @@ impl ReconciliationStore for EmbeddedStore {
 
     async fn payments_numbered(
         &self,
+        mode: Mode,
         number: &SlipNumber,
         limit: usize,
     ) -> Result<Vec<TransactionId>, StoreError> {
@@ -120,7 +124,7 @@ impl ReconciliationStore for EmbeddedStore {
             SlipNumber::Ours(_) => OURS,
             SlipNumber::Document(_) => DOCUMENT,
         };
-        let bounds = (number.as_str().to_owned(), signed_limit(limit));
+        let bounds = (mode.as_str(), number.as_str().to_owned(), signed_limit(limit));
         self.read(move |transaction| {
             let mut statement = transaction.prepare_cached(sql)?;
             let rows = statement.query_map(bounds, |row| row.get(0).map(Uuid::from_bytes))?;
@@ -131,23 +135,26 @@ impl ReconciliationStore for EmbeddedStore {
 
     async fn paid_between(
         &self,
+        mode: Mode,
         (from, until): (Timestamp, Timestamp),
         after: Option<PaidPlace>,
         limit: usize,
     ) -> Result<Vec<PaidPlace>, StoreError> {
-        self.read(move |transaction| paid(transaction, (from, until), after, limit)).await
+        self.read(move |transaction| paid(transaction, mode, (from, until), after, limit)).await
     }
 }
 
 fn paid(
     transaction: &Transaction<'_>,
+    mode: Mode,
     (from, until): (Timestamp, Timestamp),
     after: Option<PaidPlace>,
     limit: usize,
 ) -> Result<Vec<PaidPlace>, Failure> {
     let (after_at, after_id) =
         after.map_or((i64::MIN, Uuid::nil()), |place| (place.at.millis(), place.id.uuid()));
-    let bounds = (from.millis(), until.millis(), after_at, after_id.into_bytes(), signed_limit(limit));
+    let (from, until) = (from.millis(), until.millis());
+    let bounds = (mode.as_str(), from, until, after_at, after_id.into_bytes(), signed_limit(limit));
     let mut statement = transaction.prepare_cached(PAID)?;
     let rows = statement.query_map(bounds, |row| Ok((row.get(0)?, row.get(1).map(Uuid::from_bytes)?)))?;
     rows.map(|row| {
@@ -220,8 +227,12 @@ mod tests {
             }
         }
         plan::check(SUMS, ("2026-11-01", "2026-11-30"), "COVERING INDEX statement_lines_by_day");
-        plan::check(OURS, ("1", 1), "payments_by_our_number (our_number=?)");
-        plan::check(DOCUMENT, ("1", 1), "payments_by_document_number (document_number=?)");
-        plan::check(PAID, (1, 2, 1, vec![0_u8; 16], 1), "payments_paid (");
+        plan::check(OURS, ("live", "1", 1), "payments_by_our_number_in_mode (our_number=? AND mode=?)");
+        plan::check(
+            DOCUMENT,
+            ("live", "1", 1),
+            "payments_by_document_number_in_mode (document_number=? AND mode=?)",
+        );
+        plan::check(PAID, ("live", 1, 2, 1, vec![0_u8; 16], 1), "payments_paid_in_mode (mode=? AND ");
     }
 }

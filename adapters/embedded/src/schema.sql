@@ -50,11 +50,6 @@ CREATE INDEX payments_by_deliveries
     ON payments (merchant, mode, delivery_states, created_at DESC, id DESC)
     WHERE delivery_states <> 0;
 
--- What banks' files and acquirers' lists are compared with. Only boletos have numbers, and only what was paid a time.
-CREATE INDEX payments_by_our_number ON payments (our_number) WHERE our_number IS NOT NULL;
-CREATE INDEX payments_by_document_number ON payments (document_number) WHERE document_number IS NOT NULL;
-CREATE INDEX payments_paid ON payments (paid_at, id) WHERE paid_at IS NOT NULL;
-
 CREATE INDEX payments_resting ON payments (status, rests_since, id) WHERE rests_since IS NOT NULL;
 
 -- Payments whose payer was erased, in this order: a service that holds one of them in its memory forgets it.

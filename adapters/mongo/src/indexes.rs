@@ -47,11 +47,12 @@ pub(super) const BY_EMAIL: &str = "by_email";
 pub(super) const BY_EXTERNAL_REFERENCE: &str = "by_external_reference";
 pub(super) const BY_CARD: &str = "by_card";
 pub(super) const BY_DELIVERY_STATE: &str = "by_delivery_state";
-/// Boletos by the bank's number, and by the one that the slip shows as the beneficiary's.
-pub(super) const BY_OUR_NUMBER: &str = "by_our_number";
-pub(super) const BY_DOCUMENT_NUMBER: &str = "by_document_number";
+/// Boletos by the bank's number, and by the one that the slip shows as the beneficiary's. Databases from before the mode
+/// was in these two and the next keep indexes without it, which a node of before may still take.
+pub(super) const BY_OUR_NUMBER: &str = "by_our_number_in_mode";
+pub(super) const BY_DOCUMENT_NUMBER: &str = "by_document_number_in_mode";
 /// Payments by the time at which they were paid.
-pub(super) const PAID: &str = "paid";
+pub(super) const PAID: &str = "paid_in_mode";
 /// Payments by status and the time since which they rest.
 pub(super) const RESTING: &str = "resting";
 /// Lines of lists and files.
@@ -147,9 +148,9 @@ fn of_payments() -> [IndexModel; 14] {
         only_with("card", BY_CARD, doc! { "card": 1, "createdAt": -1 }),
         only_with("dueAt", DUE, doc! { "dueAt": 1, "_id": 1 }),
         only_with("outboxAt", OUTBOX, doc! { "outboxAt": 1, "_id": 1 }),
-        only_with("ourNumber", BY_OUR_NUMBER, doc! { "ourNumber": 1 }),
-        only_with("documentNumber", BY_DOCUMENT_NUMBER, doc! { "documentNumber": 1 }),
-        only_with(PAID_AT, PAID, doc! { PAID_AT: 1, "_id": 1 }),
+        only_with("ourNumber", BY_OUR_NUMBER, doc! { "ourNumber": 1, "mode": 1 }),
+        only_with("documentNumber", BY_DOCUMENT_NUMBER, doc! { "documentNumber": 1, "mode": 1 }),
+        only_with(PAID_AT, PAID, doc! { "mode": 1, PAID_AT: 1, "_id": 1 }),
         only_with("restsSince", RESTING, doc! { "status": 1, "restsSince": 1, "_id": 1 }),
     ]
 }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use bson::{Bson, Document, RawDocument, doc};
 use chrono::NaiveDate;
 use mongodb::options::FindOptions;
-use quita_domain::identity::TransactionId;
+use quita_domain::identity::{Mode, TransactionId};
 use quita_domain::reconciliation::{
     LineCursor, LineFilter, LineSum, SlipNumber, Source, StoredLine, Verdict,
 };
@@ -148,6 +148,7 @@ impl ReconciliationStore for MongoStore {
 
     async fn payments_numbered(
         &self,
+        mode: Mode,
         number: &SlipNumber,
         limit: usize,
     ) -> Result<Vec<TransactionId>, StoreError> {
@@ -162,11 +163,13 @@ impl ReconciliationStore for MongoStore {
             .projection(doc! { "_id": 1 })
             .limit(signed_limit(limit))
             .hint(named(index));
-        find_all(&self.collection(PAYMENTS), doc! { field: number.as_str() }, options.build(), read_id).await
+        let query = doc! { field: number.as_str(), "mode": mode.as_str() };
+        find_all(&self.collection(PAYMENTS), query, options.build(), read_id).await
     }
 
     async fn paid_between(
         &self,
+        mode: Mode,
         (from, until): (Timestamp, Timestamp),
         after: Option<PaidPlace>,
         limit: usize,
@@ -179,7 +182,8 @@ impl ReconciliationStore for MongoStore {
             .sort(doc! { PAID_AT: 1, "_id": 1 })
             .limit(signed_limit(limit))
             .hint(named(PAID));
-        let mut query = doc! { PAID_AT: { "$gte": from.millis(), "$lt": until.millis() } };
+        let paid_at = doc! { "$gte": from.millis(), "$lt": until.millis() };
+        let mut query = doc! { "mode": mode.as_str(), PAID_AT: paid_at };
         if let Some(PaidPlace { at, id }) = after {
             let at_once = doc! { PAID_AT: at.millis(), "_id": { "$gt": binary(id.uuid()) } };
             let later = doc! { PAID_AT: { "$gt": at.millis() } };

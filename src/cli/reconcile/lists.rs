@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use chrono::{Days, NaiveDate};
 use quita_actors::{List, Reconciler};
+use quita_domain::identity::Mode;
 use quita_domain::reconciliation::StoredLine;
 use quita_ports::Clock;
 
@@ -16,6 +17,7 @@ use quita_config::Config;
 /// Which list, and which days of it.
 pub(super) struct Wanted {
     list: List,
+    mode: Mode,
     from: NaiveDate,
     until: NaiveDate,
 }
@@ -50,11 +52,16 @@ impl Wanted {
             Failure::usage(format!("{name} has no lists: its payments are asked for one by one."))
         })?;
         let list = List { acquirer: acquirer.spec.name.clone(), reader, rate: acquirer.spec.rate };
-        Ok(Self { list, from, until })
+        Ok(Self { list, mode: acquirer.spec.mode, from, until })
+    }
+
+    /// The mode of the acquirer.
+    pub(super) const fn mode(&self) -> Mode {
+        self.mode
     }
 
     pub(super) async fn reconcile(&self, reconciler: &Reconciler, json: bool) -> Result<Told, Failure> {
-        let Self { list, from, until } = self;
+        let Self { list, from, until, .. } = self;
         let head = Head { source: list.acquirer.as_str().to_owned(), days: Some((*from, *until)) };
         let mut told = Told::new(head, json);
         let mut tell = |line: &StoredLine| told.line(line);

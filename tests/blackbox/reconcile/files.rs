@@ -31,7 +31,8 @@ fn a_file_finds_its_boletos_by_their_document_numbers_and_imports_each_line_once
     let client = app.client();
     let record = client.create(&boleto(10_000).with("externalReference", json!("1")));
     let id = record["transactionId"].as_str().unwrap();
-    let reconcile = |files: &[&str]| app.quita(&[&["reconcile", "--json", "--cnab"], files].concat());
+    let reconcile =
+        |files: &[&str]| app.quita(&[&["reconcile", "--mode", "test", "--json", "--cnab"], files].concat());
     let first = reconcile(&[&file]);
     assert_eq!(first.code, Some(1), "{first:?}");
     let report = told(&first);
@@ -52,6 +53,29 @@ fn a_file_finds_its_boletos_by_their_document_numbers_and_imports_each_line_once
     let after = reconcile(&[&file]);
     assert_eq!(after.code, Some(0), "{after:?}");
     assert_eq!(told(&after)["lines"][0]["verdict"], "matched");
+}
+
+#[test]
+fn what_a_bank_says_is_not_held_against_test_payments() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = settled_file(folder.path());
+    let app = TestApp::builder().arg("--sandbox-settle-after", "1h").start();
+    let client = app.client();
+    let record = client.create(&boleto(10_000).with("externalReference", json!("1")));
+    let id = record["transactionId"].as_str().unwrap();
+    client.post_empty(&format!("/sandbox/payments/{id}/pay")).expect(200);
+    let reconcile = |mode: &[&str]| {
+        let report = told(&app.quita(&[&["reconcile", "--json", "--cnab", &file], mode].concat()));
+        let line = &report["lines"][0];
+        (line["verdict"].clone(), line["transactionId"].clone())
+    };
+    for live in [&[][..], &["--mode", "live"]] {
+        assert_eq!(reconcile(live), (json!("unknown_here"), Value::Null));
+    }
+    assert_eq!(reconcile(&["--mode", "test"]), (json!("matched"), json!(id)));
+    assert_eq!(reconcile(&[]), (json!("unknown_here"), Value::Null));
+    let both = app.quita(&["reconcile", "--acquirer", "sandbox", "--mode", "test"]);
+    assert_eq!(both.code, Some(2), "a list has its acquirer's mode: {both:?}");
 }
 
 /// By day and source, down to the line and its payment; and as a file.

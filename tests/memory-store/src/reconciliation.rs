@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use chrono::NaiveDate;
-use quita_domain::identity::TransactionId;
+use quita_domain::identity::{Mode, TransactionId};
 use quita_domain::payment::Payment;
 use quita_domain::reconciliation::{
     LineCursor, LineFilter, LineSum, SlipNumber, StoredLine, slip_numbers_of,
@@ -88,6 +88,7 @@ impl<C: Connection> ReconciliationStore for MemoryStore<C> {
 
     async fn payments_numbered(
         &self,
+        mode: Mode,
         number: &SlipNumber,
         limit: usize,
     ) -> Result<Vec<TransactionId>, StoreError> {
@@ -97,7 +98,8 @@ impl<C: Connection> ReconciliationStore for MemoryStore<C> {
         };
         self.0
             .read("payments_numbered", |records| {
-                let found = records.payments.values().filter(|payment| has_it(payment));
+                let of_mode = records.payments.values().filter(|payment| payment.owner.mode == mode);
+                let found = of_mode.filter(|payment| has_it(payment));
                 Ok(found.take(limit).map(|payment| payment.id).collect())
             })
             .await
@@ -105,15 +107,15 @@ impl<C: Connection> ReconciliationStore for MemoryStore<C> {
 
     async fn paid_between(
         &self,
+        mode: Mode,
         (from, until): (Timestamp, Timestamp),
         after: Option<PaidPlace>,
         limit: usize,
     ) -> Result<Vec<PaidPlace>, StoreError> {
         self.0
             .read("paid_between", |records| {
-                let places = records
-                    .payments
-                    .values()
+                let of_mode = records.payments.values().filter(|payment| payment.owner.mode == mode);
+                let places = of_mode
                     .filter_map(|payment| Some(PaidPlace { at: payment.state.paid_at?, id: payment.id }));
                 let is_wanted = |place: &PaidPlace| {
                     (from..until).contains(&place.at) && after.is_none_or(|after| *place > after)

@@ -137,10 +137,11 @@ impl Node {
         day: NaiveDate,
     ) -> Result<Result<bool, NotReconciled>, Untold> {
         let find = |factory: &&Arc<dyn AcquirerFactory>| factory.spec().name == *bank;
-        let reader = self.acquirers.iter().find(find).and_then(|factory| factory.lists());
-        let list = List { acquirer: bank.clone(), reader: reader.unwrap(), rate: None };
+        let factory = self.acquirers.iter().find(find).unwrap();
+        let list = List { acquirer: bank.clone(), reader: factory.lists().unwrap(), rate: None };
         let askable = self.acquirers.iter().map(|factory| factory.spec().name.clone());
         let reconciler = Reconciler::new(Arc::clone(&self.store), Arc::clone(&self.clock), askable);
+        let reconciler = reconciler.of_mode(factory.spec().mode);
         let mut is_final = true;
         let mut tell = |stored: &StoredLine| {
             is_final &= stored.judged.as_ref().is_some_and(|judged| judged.is_final);

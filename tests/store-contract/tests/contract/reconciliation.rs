@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::NaiveDate;
 use quita_domain::acquiring::{ChargeAnswer, Fact, Issued, Reference, Statement};
-use quita_domain::identity::{AcquirerName, TransactionId};
+use quita_domain::identity::{AcquirerName, Mode, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::payment::{Command, Payment};
@@ -233,7 +233,7 @@ pub async fn a_boleto_is_found_by_the_numbers_that_others_give_it(store: Arc<dyn
     for payment in [&named, &unnamed, &pix] {
         assert_eq!(store.commit(&[insert(payment)]).await, [Ok(())]);
     }
-    let found = async |number: SlipNumber| store.payments_numbered(&number, 5).await.unwrap();
+    let found = async |number: SlipNumber| store.payments_numbered(Mode::Test, &number, 5).await.unwrap();
     assert_eq!(found(SlipNumber::document("pedido 42").unwrap()).await, [named.id]);
     let short: String = unnamed.id.uuid().simple().to_string().chars().take(10).collect();
     assert_eq!(found(SlipNumber::document(&short).unwrap()).await, [unnamed.id]);
@@ -245,7 +245,13 @@ pub async fn a_boleto_is_found_by_the_numbers_that_others_give_it(store: Arc<dyn
     assert_eq!(found(SlipNumber::document("233P").unwrap()).await, []);
     assert_eq!(store.commit(&[replace(&issued(&unnamed, "233P"))]).await, [Ok(())]);
     assert_eq!(found(ours.clone()).await.len(), 2);
-    assert_eq!(store.payments_numbered(&ours, 1).await.unwrap().len(), 1);
+    assert_eq!(store.payments_numbered(Mode::Test, &ours, 1).await.unwrap().len(), 1);
+    assert_eq!(store.payments_numbered(Mode::Live, &ours, 5).await, Ok(Vec::new()));
+    let live = Sample { mode: Mode::Live, ..boleto(Some("Pedido-42")) }.open();
+    assert_eq!(store.commit(&[insert(&live)]).await, [Ok(())]);
+    let of_order = SlipNumber::document("pedido 42").unwrap();
+    assert_eq!(store.payments_numbered(Mode::Live, &of_order, 1).await, Ok(vec![live.id]));
+    assert_eq!(store.payments_numbered(Mode::Test, &of_order, 5).await, Ok(vec![named.id]));
 }
 
 pub async fn payments_are_found_by_the_time_at_which_they_were_paid(store: Arc<dyn WholeStore>) {
@@ -264,11 +270,13 @@ pub async fn payments_are_found_by_the_time_at_which_they_were_paid(store: Arc<d
     places.sort_unstable();
     let day_after = start.plus_ms(DAY_MS);
     let (mut seen, mut after) = (Vec::new(), None);
-    while let Some(place) = store.paid_between((start, day_after), after, 1).await.unwrap().pop() {
+    while let Some(place) = store.paid_between(Mode::Test, (start, day_after), after, 1).await.unwrap().pop()
+    {
         after = Some(place);
         seen.push(place);
     }
     assert_eq!(seen, places[..4]);
-    assert_eq!(store.paid_between((start, start.plus_ms(1)), None, 9).await, Ok(vec![places[0]]));
-    assert_eq!(store.paid_between((start, start), None, 9).await, Ok(Vec::new()));
+    assert_eq!(store.paid_between(Mode::Test, (start, start.plus_ms(1)), None, 9).await, Ok(vec![places[0]]));
+    assert_eq!(store.paid_between(Mode::Test, (start, start), None, 9).await, Ok(Vec::new()));
+    assert_eq!(store.paid_between(Mode::Live, (start, day_after), None, 9).await, Ok(Vec::new()));
 }
