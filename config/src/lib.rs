@@ -18,6 +18,7 @@ pub mod operator_password;
 pub mod ops_hosts;
 pub mod otlp;
 mod safety;
+pub mod secret_file;
 mod secret_text;
 mod table;
 pub mod written;
@@ -37,6 +38,7 @@ use acquirer::{AcquirerConfig, SandboxDefaults, Surroundings, TIME_OUT_FORM, num
 use duration::{DURATION_FORM, parse_duration, parse_long_duration};
 use otlp::OtlpConfig;
 use problem::{ConfigError, Origin};
+use secret_file::SecretFile;
 use secret_key::SecretKeys;
 use settings::Settings;
 use store_url::{STORE_FORM, StoreUrl};
@@ -90,6 +92,8 @@ pub struct Config {
     pub behind_proxy: bool,
     /// Where traces go; nowhere when absent.
     pub otlp: Option<OtlpConfig>,
+    /// Files that secrets were read from.
+    pub secret_files: Vec<SecretFile>,
     /// What is allowed and worth a word.
     pub warnings: Vec<String>,
     /// What was written for the options that want a restart.
@@ -207,9 +211,11 @@ impl Config {
                 .read("behind-proxy", "true or false", |text| text.parse().ok())
                 .unwrap_or_default(),
             otlp: otlp::read(&mut settings),
+            secret_files: Vec::new(),
             warnings: Vec::new(),
             written,
         };
+        config.secret_files = secret_files(&mut settings, &config.store);
         settings.finish()?;
         config.warnings = safety::warnings(&config, store_is_flag, SystemClock.now());
         config.warnings.extend(doubts);
@@ -303,6 +309,19 @@ fn address(settings: &mut Settings, name: &str, default_port: u16) -> SocketAddr
 
 fn store(settings: &mut Settings) -> StoreUrl {
     settings.read("store", STORE_FORM, StoreUrl::parse).unwrap_or_default()
+}
+
+/// Those that options name, that of the store's client certificate, and the configuration if it has the store's password.
+fn secret_files(settings: &mut Settings, store: &StoreUrl) -> Vec<SecretFile> {
+    if let Some(path) = store.key_file() {
+        settings.note_secret_file("store", path);
+    }
+    if let Some(Origin::File { path, .. }) = settings.given("store").map(|given| given.origin.clone())
+        && store.has_credentials()
+    {
+        settings.note_secret_file("config", path);
+    }
+    settings.take_secret_files()
 }
 
 fn parse_idle_after(text: &str) -> Option<Duration> {

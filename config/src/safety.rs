@@ -80,6 +80,13 @@ pub(super) fn warnings(config: &Config, store_is_flag: bool, now: Timestamp) -> 
             config.listen
         ));
     }
+    if config.environment == Environment::Production && config.store.is_readable_on_the_way() {
+        warnings.push(format!(
+            "store: what is written to {} and read there goes over the network in clear, or to whoever claims to be it; \
+             add tls=true to its address, without tlsInsecure or tlsAllowInvalidCertificates",
+            config.store
+        ));
+    }
     if config.operator_password.is_none() {
         warnings.push(
             "operator-password: none is set, so while there is no operator the operators' console stays closed; make the \

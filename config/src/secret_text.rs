@@ -14,7 +14,10 @@ pub(super) fn read(settings: &mut Settings, name: &'static str, file: &'static s
         settings.refuse(name, why);
     }
     let from_file = path.and_then(|path| match fs::read_to_string(&path) {
-        Ok(text) => Some(text.trim_end().to_owned()),
+        Ok(text) => {
+            settings.note_secret_file(file, path.into());
+            Some(text.trim_end().to_owned())
+        }
         Err(error) => {
             settings.refuse(file, format!("{path} can't be read: {error}"));
             None

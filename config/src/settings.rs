@@ -3,7 +3,7 @@
 use std::collections::btree_map::Entry as Place;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use quita_domain::secret::Secret;
 use toml::Value;
@@ -11,6 +11,7 @@ use toml::Value;
 use super::file;
 use super::option::{self, CONFIG_FILE, ConfigOption, OPTIONS, VARIABLE_PREFIX};
 use super::problem::{ConfigError, Origin, Problem, Severity};
+use super::secret_file::SecretFile;
 use super::written::Written;
 
 /// Variables with our prefix that are no options: they belong to the other commands.
@@ -47,6 +48,8 @@ pub struct Settings {
     acquirer_secrets: BTreeMap<String, Secret<String>>,
     /// Variables that acquirers have asked for, set or not.
     acquirer_variables: BTreeSet<String>,
+    /// Files that secrets were read from.
+    secret_files: Vec<SecretFile>,
     problems: Vec<Problem>,
 }
 
@@ -181,6 +184,16 @@ impl Settings {
     pub(super) fn acquirer_secret(&mut self, variable: &str) -> Option<Secret<String>> {
         self.acquirer_variables.insert(variable.into());
         self.acquirer_secrets.get(variable).cloned()
+    }
+
+    /// Notes that this file holds a secret.
+    pub(super) fn note_secret_file(&mut self, option: impl Into<String>, path: PathBuf) {
+        self.secret_files.push(SecretFile { option: option.into(), path });
+    }
+
+    /// The files that hold secrets, of all that was read.
+    pub(super) fn take_secret_files(&mut self) -> Vec<SecretFile> {
+        std::mem::take(&mut self.secret_files)
     }
 
     /// Refuses the variables that no acquirer has asked for.

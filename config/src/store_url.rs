@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use quita_domain::secret::Secret;
+use url::{Host, form_urlencoded};
 
 /// What a store URL looks like, for messages.
 pub const STORE_FORM: &str =
@@ -39,6 +40,61 @@ impl StoreUrl {
             Self::Embedded(_) => false,
             Self::Mongo(url) => url.expose().contains('@'),
         }
+    }
+}
+
+impl StoreUrl {
+    /// Whether others on the way to a MongoDB server may read what is sent, or take its place: to another machine without
+    /// TLS, or with certificates that are not checked.
+    pub fn is_readable_on_the_way(&self) -> bool {
+        let Self::Mongo(url) = self else { return false };
+        let (url, options) = (url.expose(), options_of(url.expose()));
+        let says = |name: &str, word: &str| {
+            options.iter().any(|(option, value)| option.eq_ignore_ascii_case(name) && value == word)
+        };
+        // The driver's own default: a seed list of DNS wants TLS.
+        let has_tls = match url.starts_with("mongodb+srv:") {
+            true => !says("tls", "false") && !says("ssl", "false"),
+            false => says("tls", "true") || says("ssl", "true"),
+        };
+        let is_checked = !says("tlsInsecure", "true") && !says("tlsAllowInvalidCertificates", "true");
+        !(has_tls && is_checked) && hosts_of(url).any(|host| !is_this_machine(host))
+    }
+
+    /// The file of a client's certificate with its key.
+    pub fn key_file(&self) -> Option<PathBuf> {
+        let Self::Mongo(url) = self else { return None };
+        let mut options = options_of(url.expose()).into_iter();
+        let file = options.find(|(name, _)| name.eq_ignore_ascii_case("tlsCertificateKeyFile"));
+        file.map(|(_, path)| path.into())
+    }
+}
+
+/// Hosts, each with its port if it says one. Not what a seed list of DNS will name.
+fn hosts_of(url: &str) -> impl Iterator<Item = &str> {
+    let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+    let before_options = rest.split_once('?').map_or(rest, |(before, _)| before);
+    let hosts = before_options.rsplit_once('@').map_or(before_options, |(_, hosts)| hosts);
+    hosts.split_once('/').map_or(hosts, |(hosts, _)| hosts).split(',')
+}
+
+fn options_of(url: &str) -> Vec<(String, String)> {
+    let options = url.split_once('?').map_or("", |(_, options)| options);
+    form_urlencoded::parse(options.as_bytes()).into_owned().collect()
+}
+
+/// A loopback address, or a socket of this machine.
+fn is_this_machine(host: &str) -> bool {
+    if host.to_ascii_lowercase().contains("%2f") {
+        return true;
+    }
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    let name = host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(name, _)| name);
+    match Host::parse(name) {
+        Ok(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Ok(Host::Ipv4(address)) => address.is_loopback(),
+        Ok(Host::Ipv6(address)) => address.to_canonical().is_loopback(),
+        Err(_) => false,
     }
 }
 
@@ -92,6 +148,45 @@ mod tests {
         {
             assert_eq!(StoreUrl::parse(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_store_on_another_machine_is_readable_on_the_way_without_tls() {
+        let is_readable = |url: &str| StoreUrl::parse(url).unwrap().is_readable_on_the_way();
+        for url in [
+            "mongodb://db.example/quita?replicaSet=rs",
+            "mongodb://user:tls=true@db.example/quita",
+            "mongodb://127.0.0.1:27017,10.0.0.2:27017/quita",
+            "mongodb://10.0.0.2:27017",
+            "mongodb://[fd00::1]:27017/quita",
+            "mongodb://db.example/quita?tls=false",
+            "mongodb://db.example/quita?tls=true&tlsAllowInvalidCertificates=true",
+            "mongodb://db.example/quita?ssl=true&tlsInsecure=true",
+            "mongodb+srv://db.example/quita?tls=false",
+            "mongodb+srv://db.example/quita?tlsInsecure=true",
+        ] {
+            assert!(is_readable(url), "{url}");
+        }
+        for url in [
+            "sqlite:data/quita.db",
+            "mongodb://localhost/quita",
+            "mongodb://127.0.0.1:27017,127.0.0.1:27018/quita",
+            "mongodb://[::1]:27017/quita?replicaSet=rs",
+            "mongodb://%2Ftmp%2Fmongodb-27017.sock/quita",
+            "mongodb://user:p@db.example/quita?replicaSet=rs&tls=true",
+            "mongodb://db.example/quita?TLS=true",
+            "mongodb://db.example/quita?ssl=true",
+            "mongodb+srv://user:p@db.example/quita",
+        ] {
+            assert!(!is_readable(url), "{url}");
+        }
+    }
+
+    #[test]
+    fn the_file_of_a_clients_certificate_is_found_in_the_address() {
+        let url = "mongodb://h/quita?tls=true&tlsCertificateKeyFile=%2Fetc%2Fquita%2Fclient.pem";
+        assert_eq!(StoreUrl::parse(url).unwrap().key_file(), Some("/etc/quita/client.pem".into()));
+        assert_eq!(StoreUrl::parse("mongodb://h/quita").unwrap().key_file(), None);
     }
 
     #[test]

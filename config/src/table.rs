@@ -206,11 +206,16 @@ impl<'a> OptionTable<'a> {
     /// The same about a value that came from elsewhere.
     pub(super) fn refuse_from(&mut self, origin: &Origin, key: &str, why: &str) {
         self.is_refused = true;
-        let place = match &self.name {
+        let place = self.full_name(key);
+        self.settings.refuse(&place, format!("{why} ({origin})"));
+    }
+
+    /// A key with the table that it is of.
+    pub(super) fn full_name(&self, key: &str) -> String {
+        match &self.name {
             Some(name) => format!("{}[{name}].{key}", self.option),
             None => self.place(key),
-        };
-        self.settings.refuse(&place, format!("{why} ({origin})"));
+        }
     }
 
     /// Where a key of it was written.

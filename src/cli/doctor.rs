@@ -33,6 +33,7 @@ pub(super) async fn run(settings: Settings) -> Result<(), Failure> {
             findings.extend(checks::acquirers(&config));
             findings.extend(providers::reach(&config).await);
             findings.push(checks::secret_key(&config));
+            findings.extend(checks::secret_files(&config));
             findings.push(checks::proxy(&config));
             findings.push(checks::open_files(open_files::most()));
             findings.extend(stored(&config).await);

@@ -1,13 +1,16 @@
 //! One `[[acquirer]]` table while it is read: what acquirers have besides what every table has, secrets and files.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use quita_domain::secret::Secret;
 
 use crate::problem::Origin;
 use crate::settings::ACQUIRER_PREFIX;
 use crate::table::OptionTable;
+
+/// Words in which every private key of PEM begins and ends.
+const PRIVATE_KEY: &[u8] = b"PRIVATE KEY-----";
 
 /// One `[[acquirer]]` table. With its name its secrets may come from variables.
 pub(super) type AcquirerTable<'a> = OptionTable<'a>;
@@ -25,7 +28,13 @@ impl OptionTable<'_> {
         let origin = self.origin;
         let path = self.optional(key, "the path of a file", |path| Some(origin.resolve(path)))?;
         match fs::read(&path) {
-            Ok(bytes) => Some(Secret::new(bytes)),
+            Ok(bytes) => {
+                // Whichever key names it: a certificate may stand in one file with its key.
+                if bytes.windows(PRIVATE_KEY.len()).any(|part| part == PRIVATE_KEY) {
+                    self.note_secret_file(key, path);
+                }
+                Some(Secret::new(bytes))
+            }
             Err(error) => {
                 self.refuse(key, &format!("{} can't be read: {error}", path.display()));
                 None
@@ -81,12 +90,20 @@ impl OptionTable<'_> {
         let origin = self.origin;
         let path = self.optional(key, "the path of a file", |path| Some(origin.resolve(path)))?;
         match read_secret(&path) {
-            Ok(secret) => Some(Found { secret, key: key.into(), origin: self.origin_of(key) }),
+            Ok(secret) => {
+                self.note_secret_file(key, path);
+                Some(Found { secret, key: key.into(), origin: self.origin_of(key) })
+            }
             Err(why) => {
                 self.refuse(key, &format!("{} {why}", path.display()));
                 None
             }
         }
+    }
+
+    fn note_secret_file(&mut self, key: &str, path: PathBuf) {
+        let option = self.full_name(key);
+        self.settings.note_secret_file(option, path);
     }
 
     fn secret_of_variable(&mut self, key: &str) -> Option<Found> {

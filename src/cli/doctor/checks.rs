@@ -17,9 +17,13 @@ use super::finding::Finding;
 use crate::listener::open_files;
 use quita_config::acquirer::{AcquirerConfig, AdapterConfig};
 use quita_config::problem::ConfigError;
+use quita_config::secret_file::SecretFile;
 use quita_config::secret_key::SecretKeys;
 use quita_config::store_url::StoreUrl;
 use quita_config::{Config, Environment};
+
+/// The option that names the file with the secret keys.
+const SECRET_KEY_FILE: &str = "secret-key-file";
 
 /// How much earlier than the newest entry of the store the clock may be: other nodes' clocks differ a little.
 const CLOCK_TOLERANCE_MS: u64 = 5_000;
@@ -91,7 +95,33 @@ pub(super) fn secret_key(config: &Config) -> Finding {
             "set QUITA_SECRET_KEY before anything real depends on it: another key makes other payment ids";
         return Finding::warn("secret key", "it is the one of development, which everybody knows", mend);
     }
-    Finding::ok("secret key", "set")
+    let files = config.secret_files.iter();
+    let open =
+        files.filter(|file| file.option == SECRET_KEY_FILE).find_map(|file| open_file("secret key", file));
+    open.unwrap_or_else(|| Finding::ok("secret key", "set"))
+}
+
+/// Each other file with a secret that others on this machine read, or might change.
+pub(super) fn secret_files(config: &Config) -> Vec<Finding> {
+    let files = config.secret_files.iter().filter(|file| file.option != SECRET_KEY_FILE);
+    let finding = |file: &SecretFile| {
+        let subject = match file.option.split(['-', '[']).next() {
+            Some("acquirer") => "acquirer",
+            Some("operator") => "operator",
+            Some(_) | None => "store",
+        };
+        open_file(subject, file)
+    };
+    files.filter_map(finding).collect()
+}
+
+fn open_file(subject: &'static str, file: &SecretFile) -> Option<Finding> {
+    let mode = file.open_permissions().ok().flatten()?;
+    let (option, path) = (&file.option, file.path.display());
+    let text =
+        format!("{option}: {path} holds a secret, and everybody on this machine may use it ({mode:04o})");
+    let mend = format!("`chmod 600 {path}`; if somebody may have read it, change the secret");
+    Some(Finding::warn(subject, text, mend))
 }
 
 /// Whose word is taken for where a client is. Whether that is safe was judged with the configuration.
@@ -234,6 +264,9 @@ pub(super) async fn webhook_secrets(
 
 #[cfg(test)]
 mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
     use super::super::finding::Level;
     use super::*;
     use quita_config::settings::Settings;
@@ -277,6 +310,51 @@ mod tests {
         let expected = "a: sandbox, test keys, pix; at most 5 calls a second; notices signed with the secret that \
                         is configured";
         assert_eq!(found[0].text, expected);
+    }
+
+    #[test]
+    fn each_file_with_a_secret_that_others_read_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str, mode| {
+            let path = folder.path().join(name);
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            path.display().to_string()
+        };
+        let key_file = |mode| write("key", "a-secret-key-that-is-long-enough-for-anybody", mode);
+        let notices = |mode| write("notices", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", mode);
+        let found = |mode| {
+            let table = format!(
+                "[{{ name = 'a', adapter = 'sandbox', notification-secret-file = '{}' }}]",
+                notices(mode)
+            );
+            let config = config(&[("secret-key-file", &key_file(mode)), ("acquirer", &table)]);
+            [vec![secret_key(&config)], secret_files(&config)].concat()
+        };
+        assert_eq!(found(0o600), [Finding::ok("secret key", "set")]);
+        let found = found(0o644);
+        assert_eq!(levels(&found), [Level::Warn; 2], "{found:?}");
+        assert_eq!([found[0].subject, found[1].subject], ["secret key", "acquirer"]);
+        let told = &found[0];
+        assert!(told.text.contains("/key holds a secret") && told.text.contains("(0644)"), "{told}");
+        assert!(told.mend.as_ref().unwrap().contains("chmod 600"), "{told}");
+        // The configuration, if the store's password is in it.
+        for (store, count) in [("mongodb://u:p@h/quita", 1), ("mongodb://h/quita", 0)] {
+            let file = write("quita.toml", &format!("store = '{store}'"), 0o644);
+            assert_eq!(secret_files(&config(&[("config", &file)])).len(), count, "{store}");
+        }
+    }
+
+    #[test]
+    fn a_store_without_tls_on_another_machine_is_told_in_production() {
+        let is_told = |environment, store| {
+            let config = config(&[("environment", environment), ("store", store)]);
+            configuration(&config).iter().any(|finding| finding.text.contains("in clear"))
+        };
+        assert!(is_told("production", "mongodb://db.example/quita"));
+        assert!(!is_told("production", "mongodb://db.example/quita?tls=true"));
+        assert!(!is_told("production", "mongodb://127.0.0.1/quita"));
+        assert!(!is_told("development", "mongodb://db.example/quita"));
     }
 
     #[test]
