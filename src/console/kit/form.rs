@@ -5,6 +5,7 @@ use std::pin::Pin;
 use actix_web::http::header::CONTENT_TYPE;
 use actix_web::web::Payload;
 use actix_web::{FromRequest, HttpRequest, dev};
+use quita_domain::card::holds_card_number;
 use quita_domain::secret::Secret;
 use subtle::ConstantTimeEq;
 use tokio::time::timeout;
@@ -12,6 +13,7 @@ use url::form_urlencoded;
 
 use super::cookies::form_token;
 use super::failure::Failure;
+use super::texts::Texts;
 use crate::http::BODY_TIME_OUT;
 
 /// The field that carries the token of the form.
@@ -52,7 +54,8 @@ impl Form {
         if cookies.into_iter().any(belongs_to) { Ok(form) } else { Err(Failure::ForeignForm) }
     }
 
-    /// What was entered in a field, without blanks around it; empty if there is no such field.
+    /// What was entered in a field, without blanks around it; empty if there is no such field. It is parsed or compared:
+    /// a text that is kept is read by [`Form::words`], [`Form::lines`] or [`Form::address`].
     pub(crate) fn text(&self, name: &str) -> &str {
         self.0.iter().find(|(given, _)| given == name).map_or("", |(_, value)| value.trim())
     }
@@ -74,17 +77,54 @@ impl Form {
         Secret::new(given.map(|(_, value)| value.clone()).unwrap_or_default())
     }
 
-    /// A line of a person, if it is printable and of 1 to `most` characters.
-    pub(crate) fn words(&self, name: &str, most: usize) -> Option<String> {
-        self.lines(name, most).filter(|text| !text.contains('\n'))
+    /// A printable line of a person, of 1 to `most` characters, without a card number.
+    ///
+    /// # Errors
+    /// [`Failure::Unreadable`] with this sentence, or with the one about card numbers.
+    pub(crate) fn words(&self, name: &str, most: usize, otherwise: &'static str) -> Result<String, Failure> {
+        let text = self.lines(name, most, otherwise)?;
+        if text.contains('\n') { Err(Failure::Unreadable(otherwise.into())) } else { Ok(text) }
     }
 
     /// The same of several lines, which end with `\n`, however the browser ends them.
-    pub(crate) fn lines(&self, name: &str, most: usize) -> Option<String> {
+    ///
+    /// # Errors
+    /// As [`Form::words`].
+    pub(crate) fn lines(&self, name: &str, most: usize, otherwise: &'static str) -> Result<String, Failure> {
         let text = self.text(name).replace("\r\n", "\n");
         let is_printable = !text.chars().any(|character| character.is_control() && character != '\n');
-        (is_printable && (1..=most).contains(&text.chars().count())).then_some(text)
+        // The length comes first, as it bounds the search for numbers.
+        if !is_printable || !(1..=most).contains(&text.chars().count()) {
+            return Err(Failure::Unreadable(otherwise.into()));
+        }
+        without_card_number(&text)?;
+        Ok(text)
     }
+
+    /// An address that is kept, of a person or a server, if a reader makes something of it and it holds no card number.
+    ///
+    /// # Errors
+    /// As [`Form::words`].
+    pub(crate) fn address<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(&str) -> Option<T>,
+        otherwise: &'static str,
+    ) -> Result<T, Failure> {
+        let text = self.text(name);
+        let address = read(text).ok_or_else(|| Failure::Unreadable(otherwise.into()))?;
+        without_card_number(text)?;
+        Ok(address)
+    }
+}
+
+/// Refuses what looks like a card number: texts of people are kept, many of them in the audit log for good (PCI DSS
+/// 4.0.1, 3.5.1).
+fn without_card_number(text: &str) -> Result<(), Failure> {
+    if holds_card_number(text) {
+        return Err(Failure::Unreadable(Texts::current().failures.holds_card_number.into()));
+    }
+    Ok(())
 }
 
 /// What an extractor finds out.
@@ -124,6 +164,44 @@ mod tests {
     use tokio::time::Instant;
 
     use super::*;
+
+    const BAD: &str = "bad";
+
+    fn form(text: &str) -> Form {
+        Form(vec![(String::from("note"), text.into())])
+    }
+
+    #[test]
+    fn no_text_that_is_kept_holds_a_card_number_whichever_way_it_is_read() {
+        for number in [
+            "Loja 4242 4242 4242 4242",
+            "4242424242424242@loja.example",
+            "https://a.example/4242424242424242",
+        ] {
+            let form = form(number);
+            let read = [
+                form.words("note", 60, BAD),
+                form.lines("note", 60, BAD),
+                form.address("note", |text| Some(text.to_owned()), BAD),
+            ];
+            for refused in read {
+                let refused = refused.unwrap_err();
+                assert_eq!(refused.to_string(), Texts::current().failures.holds_card_number, "{number}");
+            }
+        }
+        for fine in ["Loja 4242", "Pedido 4242 4242 4242 4241", "ana@loja.example"] {
+            assert_eq!(form(fine).words("note", 60, BAD).unwrap(), fine);
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_kept_is_printable_and_of_some_length() {
+        for bad in ["", " \r\n ", "a\u{0}b", "a\nb", "abcdefg"] {
+            assert_eq!(form(bad).words("note", 6, BAD).unwrap_err().to_string(), BAD, "{bad:?}");
+        }
+        assert_eq!(form("a\r\nb").lines("note", 6, BAD).unwrap(), "a\nb");
+        assert_eq!(form("x").address("note", |_| None::<()>, BAD).unwrap_err().to_string(), BAD);
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_form_that_does_not_come_is_waited_for_no_longer_than_any_body() {

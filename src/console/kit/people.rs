@@ -118,8 +118,7 @@ pub(crate) fn address_of(login: &Login, base: &str) -> String {
 /// With what somebody who is made is to sign in.
 ///
 /// # Errors
-/// [`Failure::Unreadable`] if it is no e-mail address.
+/// [`Failure::Unreadable`] if it is no e-mail address, or holds a card number.
 pub(crate) fn read_login(form: &Form) -> Result<Login, Failure> {
-    let unreadable = || Failure::Unreadable(Texts::current().people.not_an_email.into());
-    Login::parse(form.text("email")).ok_or_else(unreadable)
+    form.address("email", Login::parse, Texts::current().people.not_an_email)
 }

@@ -87,8 +87,7 @@ pub(crate) async fn create(
 }
 
 fn read_name(form: &Form, field: &str) -> Result<String, Failure> {
-    let texts = &Texts::current().applications;
-    form.words(field, MAX_NAME_CHARACTERS).ok_or_else(|| Failure::Unreadable(texts.bad_name.into()))
+    form.words(field, MAX_NAME_CHARACTERS, Texts::current().applications.bad_name)
 }
 
 /// Browsers take these for steps within a path, however they are written (WHATWG URL, section 4.4): no page of an

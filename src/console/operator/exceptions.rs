@@ -182,8 +182,7 @@ async fn resolve(
     exception: &Exception,
 ) -> Result<&'static str, Failure> {
     let texts = &Texts::current().operators;
-    let note = sent.form.lines("note", MAX_NOTE_CHARACTERS);
-    let note = note.ok_or_else(|| Failure::Unreadable(texts.bad_note.into()))?;
+    let note = sent.form.lines("note", MAX_NOTE_CHARACTERS, texts.bad_note)?;
     let resolution =
         Resolution { at: console.clock.now(), by: sent.visitor.who.login.to_string(), note: note.clone() };
     if !console.operators.resolve(&exception.id, &resolution).await? {

@@ -48,8 +48,7 @@ pub(super) async fn act(
 ) -> Result<HttpResponse, Failure> {
     let id = TransactionId::parse(&id).ok_or(Failure::NotFound)?;
     let texts = &Texts::current().operators;
-    let reason = sent.form.lines("reason", MAX_REASON_CHARACTERS);
-    let reason = reason.ok_or_else(|| Failure::Unreadable(texts.bad_note.into()))?;
+    let reason = sent.form.lines("reason", MAX_REASON_CHARACTERS, texts.bad_note)?;
     console.operators.end_mismatch(id).await?;
     let draft = AuditDraft::of_operators(AuditAction::PaymentEnded, id);
     let draft = draft.before("pending".to_owned()).after(format!("cancelled, {AMOUNT_MISMATCH}: {reason}"));

@@ -66,8 +66,7 @@ pub(super) async fn act(
     let texts = &Texts::current().operators;
     let verdict = Verdict::parse(sent.form.text("verdict"));
     let verdict = verdict.ok_or_else(|| Failure::Unreadable(texts.bad_verdict.into()))?;
-    let reason = sent.form.lines("reason", MAX_REASON_CHARACTERS);
-    let reason = reason.ok_or_else(|| Failure::Unreadable(texts.bad_note.into()))?;
+    let reason = sent.form.lines("reason", MAX_REASON_CHARACTERS, texts.bad_note)?;
     let payment = console.operators.resolve_operation(id, operation, verdict).await?;
     let ended = payment.operations.iter().find(|known| known.id == operation);
     let verb = ended.map_or("operation", |known| known.kind.verb());

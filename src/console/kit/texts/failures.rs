@@ -12,6 +12,8 @@ group! {
         foreign_form_sentence: "A sessão mudou, ou o pedido veio de outro site. Nada foi alterado: volte, recarregue a página e tente de novo.",
             "The session has changed, or another site sent this. Nothing was changed: go back, reload the page and try again.";
         unreadable: "Algo não foi entendido", "Something was not understood";
+        holds_card_number: "Um dos textos tem o que parece um número de cartão, e isso nunca se guarda aqui: apague-o do texto.",
+            "One of the texts holds what looks like a card number, and that is never kept here: take it out.";
         too_large: "O formulário é grande demais.", "The form is too large.";
         too_slow: "O formulário não chegou a tempo", "The form did not arrive in time";
         too_slow_sentence: "Nada foi alterado: tente de novo.", "Nothing was changed: try again.";
@@ -36,7 +38,7 @@ group! {
         taken: "Este e-mail já está em uso.", "This e-mail is taken.";
         not_a_password: "Uma senha tem de 15 a 256 caracteres; uma frase serve bem.",
             "A password has 15 to 256 characters; a sentence serves well.";
-        same_password: "A senha nova é igual à atual.", "The new password is the current one.";
+        same_password: "A senha nova é uma das últimas quatro.", "The new password is one of the last four.";
         wrong_code: "O código está errado ou já foi usado.", "The code is wrong, or was used before.";
         no_factor: "A verificação em duas etapas não está ativada.", "There is no second factor.";
         not_first: "Já existe um operador: a senha da configuração não abre mais nada. Entre com e-mail e senha.",

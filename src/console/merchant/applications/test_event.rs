@@ -47,18 +47,22 @@ pub(crate) async fn send(
 ) -> Result<HttpResponse, Failure> {
     let ApplicationChange { visitor, form } = change;
     let application = own(&visitor, &path.1, &console).await?;
-    let url = form.text("url").to_owned();
-    if !console.edge.limits.postback.allows(&url) {
-        let texts = &Texts::current().applications;
-        return Err(Failure::Unreadable(texts.bad_url.into()));
-    }
+    let allowed = |url: &str| console.edge.limits.postback.allows(url).then(|| url.to_owned());
+    let url = form.address("url", allowed, Texts::current().applications.bad_url)?;
     let request = request(&visitor, &application.name, mode, &console, url.clone()).await?;
     let shown = shown(&request);
     let attempt = console.webhooks.build().send(request).await;
-    let draft = visitor.draft(AuditAction::TestEventSent, &application.name).after(&url);
+    let draft = visitor.draft(AuditAction::TestEventSent, &application.name).after(audited(&url));
     console.audit.note(&visitor.initiator(), draft).await;
     let exchange = Exchange { url, request: shown, attempt };
     render(&visitor, mode, &console, application, Some(exchange), None).await
+}
+
+/// An address as the audit log keeps it: what comes behind `?` and `#` may be a token of the receiver's, or a payer's data.
+fn audited(url: &str) -> String {
+    let end = url.find(['?', '#']);
+    let (kept, left_out) = url.split_at(end.unwrap_or(url.len()));
+    if left_out.is_empty() { kept.to_owned() } else { format!("{kept}?…") }
 }
 
 async fn request(
@@ -94,4 +98,21 @@ fn shown(request: &WebhookRequest) -> String {
         request.signature,
         body.unwrap_or_else(|_| request.body.clone()),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_audit_log_keeps_no_query_of_an_address() {
+        for (url, kept) in [
+            ("https://loja.example/hook", "https://loja.example/hook"),
+            ("https://loja.example/hook?token=s3cret&x=1", "https://loja.example/hook?…"),
+            ("https://loja.example/#cpf=52998224725", "https://loja.example/?…"),
+            ("https://loja.example?a#b?c", "https://loja.example?…"),
+        ] {
+            assert_eq!(audited(url), kept);
+        }
+    }
 }

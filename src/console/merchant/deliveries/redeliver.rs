@@ -135,8 +135,7 @@ fn read_receiver(form: &Form) -> Result<Option<String>, Failure> {
         return Ok(None);
     }
     let texts = &Texts::current().deliveries;
-    let given = form.words("receiver", MAX_RECEIVER_CHARACTERS);
-    let given = given.ok_or_else(|| Failure::Unreadable(texts.bad_receiver.into()))?;
+    let given = form.words("receiver", MAX_RECEIVER_CHARACTERS, texts.bad_receiver)?;
     Ok(Some(receiver_of(&given).to_lowercase()))
 }
 
