@@ -238,7 +238,7 @@ impl Wanted {
             may_change: self.may_change,
             sees_payers: self.sees_payers,
             payer: PayerView::of(&payment.order.payer, !self.sees_payers),
-            moments: timeline::of(&payment, self.language),
+            moments: timeline::of(&payment, self.language, self.sees_payers),
             route: route::of(&payment, self.language),
             payment,
         };

@@ -40,9 +40,9 @@ impl Moment {
     }
 }
 
-/// Every moment, oldest first.
-pub(crate) fn of(payment: &Payment, language: Language) -> Vec<Moment> {
-    let teller = Teller { language, texts: Texts::of(language) };
+/// Every moment, oldest first. What receivers answered may repeat the payer's data, so only who sees payers reads it.
+pub(crate) fn of(payment: &Payment, language: Language, sees_payers: bool) -> Vec<Moment> {
+    let teller = Teller { language, texts: Texts::of(language), sees_payers };
     let mut moments = vec![teller.created(payment)];
     let attempts = payment.state.attempts.iter().enumerate();
     moments.extend(attempts.map(|(place, attempt)| teller.charge(attempt, place == 0)));
@@ -56,6 +56,7 @@ pub(crate) fn of(payment: &Payment, language: Language) -> Vec<Moment> {
 struct Teller {
     language: Language,
     texts: &'static Texts,
+    sees_payers: bool,
 }
 
 impl Teller {
@@ -152,7 +153,10 @@ impl Teller {
         let took = self.language.duration(attempt.duration_ms);
         moment.text = format!("{} {number} · {took}", self.texts.payments.attempt);
         let answer = attempt.answer.as_ref().filter(|answer| !answer.is_empty());
-        moment.answer = answer.map(|answer| answer.chars().take(EXCERPT).collect());
+        moment.answer = answer.map(|answer| match self.sees_payers {
+            true => answer.chars().take(EXCERPT).collect(),
+            false => self.texts.payments.answer_not_shown.to_owned(),
+        });
         moment
     }
 }

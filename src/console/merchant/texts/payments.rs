@@ -48,6 +48,8 @@ group! {
         acquirers_in_order: "Adquirentes, na ordem", "Acquirers, in order";
         not_tried: "não tentado", "not tried";
         attempt: "tentativa", "attempt";
+        answer_not_shown: "Só donos e desenvolvedores leem: a resposta pode repetir dados do pagador.",
+            "Owners and developers alone read it: an answer may repeat the payer's data.";
         answer_of_receiver: "Resposta do destino", "The receiver's answer";
         waiting: "aguardando", "waiting";
         next_attempt: "Próxima tentativa", "Next attempt";
