@@ -17,16 +17,25 @@ const EXPORTS: Pace = Pace { burst: 10, period: Duration::from_secs(30) };
 /// New people of a merchant: that a login is taken tells that somebody has it, perhaps at another merchant.
 const PEOPLE: Pace = Pace { burst: 30, period: Duration::from_secs(600) };
 
+/// New titles of the applications of a merchant; each is an entry of the audit log for good.
+const RENAMES: Pace = Pace { burst: 10, period: Duration::from_secs(60) };
+
 /// Counts what each user does, on this node.
 pub(crate) struct UserLimits {
     people: Limiter<MerchantId>,
+    renames: Limiter<MerchantId>,
     changes: Limiter<String>,
     exports: Limiter<String>,
 }
 
 impl UserLimits {
     pub(crate) fn new() -> Self {
-        Self { people: Limiter::new(PEOPLE), changes: Limiter::new(CHANGES), exports: Limiter::new(EXPORTS) }
+        Self {
+            people: Limiter::new(PEOPLE),
+            renames: Limiter::new(RENAMES),
+            changes: Limiter::new(CHANGES),
+            exports: Limiter::new(EXPORTS),
+        }
     }
 
     /// Counts a change, or refuses it.
@@ -37,6 +46,11 @@ impl UserLimits {
     /// Counts a person who is made for the user's merchant, or refuses it.
     pub(crate) fn count_new_person(&self, user: &User) -> Result<(), Failure> {
         self.people.count(&user.merchant).map_err(Failure::TooMany)
+    }
+
+    /// Counts a new title of an application of the user's merchant, or refuses it.
+    pub(crate) fn count_rename(&self, user: &User) -> Result<(), Failure> {
+        self.renames.count(&user.merchant).map_err(Failure::TooMany)
     }
 
     /// Counts a download, or refuses it.

@@ -140,6 +140,10 @@ pub(crate) async fn rename(
     let ApplicationChange { visitor, form } = change;
     let application = own(&visitor, &path.1, &console).await?;
     let title = read_name(&form, "title")?;
+    if title == application.title() {
+        return Ok(see(mode, &application.name, "renamed"));
+    }
+    console.user_limits.count_rename(&visitor.user)?;
     let merchant = &visitor.user.merchant;
     let before = console.access.rename_application(merchant, &application.name, &title).await?;
     let draft = visitor.draft(AuditAction::ApplicationRenamed, &application.name).before(before).after(title);
