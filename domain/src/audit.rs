@@ -70,6 +70,8 @@ actions! {
     SignedIn = "session.began",
     /// Was not let in. One entry may stand for many attempts, and says for how many then.
     SignInRefused = "session.refused",
+    /// Was signed in, and did not prove who it is when that was asked for. One entry may stand for many attempts.
+    ProofRefused = "proof.refused",
     /// Signed out.
     SignedOut = "session.ended",
     /// Made a user.
@@ -126,10 +128,14 @@ actions! {
     EventsRedelivered = "events.redelivered",
     /// Exported payments.
     PaymentsExported = "payments.exported",
+    /// Exported compared lines of reconciliation.
+    ReconciliationExported = "reconciliation.exported",
     /// Had the document, e-mail address and phone of a payment's payer shown, which the role sees masked.
     PayerShown = "payer.shown",
     /// Had the payer of one payment, or of all payments of one person, erased.
     PayerErased = "payer.erased",
+    /// Had somebody who signed in once taken out of this log.
+    StaffErased = "staff.erased",
     /// Paused, drained or resumed an acquirer.
     RouteDirected = "acquirer.directed",
     /// Resolved an exception.

@@ -1,4 +1,6 @@
-//! `quita privacy`: make payers unrecognisable, beside the service or without one.
+//! `quita privacy`: make payers and staff unrecognisable, beside the service or without one.
+
+mod staff;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,6 +10,7 @@ use quita_actors::{Eraser, ErasureTally};
 use quita_domain::audit::AuditAction;
 use quita_domain::document::{Document, DocumentType};
 use quita_domain::identity::{MerchantId, TransactionId};
+use quita_domain::people::Login;
 use quita_domain::time::millis_in;
 use quita_machine::{SystemClock, SystemIds};
 use quita_ports::{StoreError, WholeStore};
@@ -17,10 +20,12 @@ use super::beside::Beside;
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::output;
+use super::people::login;
 use crate::retention::FORGOTTEN_WITHIN;
 use crate::service::audit::{Audit, AuditDraft, Initiator};
 use quita_config::duration::{LONG_DURATION_FORM, parse_long_duration};
 use quita_config::store_url::StoreUrl;
+use staff::{StaffDesk, StaffTally};
 
 /// How often the store is asked to let go of what was replaced: readers of the service may be at it.
 const EMPTYING_TRIES: usize = 3;
@@ -29,7 +34,7 @@ const EMPTYING_TRIES: usize = 3;
 #[derive(Debug, Subcommand)]
 pub(super) enum PrivacyCommand {
     /// Make the payer of finished payments unrecognisable: in record, events, indexes and kept answers. Amounts, ids and
-    /// times stay. What is not finished is left and counted
+    /// times stay. What is not finished is left and counted. Or take somebody who signed in once out of the audit log
     Erase(EraseArgs),
 }
 
@@ -52,7 +57,7 @@ pub(super) struct EraseArgs {
     store: StoreAccessFlags,
 }
 
-/// One payment, or one person.
+/// One payment, one payer, one person who signed in once, or what strangers typed.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct Whose {
@@ -62,6 +67,19 @@ struct Whose {
     /// The person or company with this CPF or CNPJ, of every merchant, test and live
     #[arg(long, value_name = "CPF_OR_CNPJ", value_parser = document)]
     document: Option<Document>,
+    /// Who signed in with this e-mail address, to either console, and is removed: in the audit log and among sessions
+    #[arg(long, value_name = "ADDRESS", value_parser = login)]
+    login: Option<Login>,
+    /// What was typed for an account in the refused sign-ins at these places of the audit log, and wherever else it was
+    #[arg(long, value_name = "PLACE", num_args = 1..=staff::MOST_PLACES, value_parser = clap::value_parser!(u64).range(1..))]
+    refused_at: Vec<u64>,
+}
+
+impl Whose {
+    /// Whether it is somebody or something of the audit log, and no payer.
+    fn is_staff(&self) -> bool {
+        self.login.is_some() || !self.refused_at.is_empty()
+    }
 }
 
 pub(super) async fn run(command: PrivacyCommand) -> Result<(), Failure> {
@@ -74,11 +92,14 @@ async fn erase(args: EraseArgs) -> Result<(), Failure> {
     let EraseArgs { whose, paid_before, dry_run, store } = args;
     let beside = Beside::open(store).await?;
     let audit = beside.audit().await?;
+    if whose.is_staff() {
+        return erase_staff(whose, beside, audit, dry_run).await;
+    }
     let desk = Desk::new(beside.store, audit, paid_before, dry_run);
     let done = match whose {
-        Whose { transaction: Some(id), document: _ } => desk.erase_one(id).await,
-        Whose { transaction: None, document: Some(document) } => desk.erase_person(&document).await,
-        Whose { transaction: None, document: None } => Ok(ErasureTally::default()),
+        Whose { transaction: Some(id), .. } => desk.erase_one(id).await,
+        Whose { transaction: None, document: Some(document), .. } => desk.erase_person(&document).await,
+        Whose { transaction: None, document: None, .. } => Ok(ErasureTally::default()),
     };
     let tally = done?;
     if !dry_run {
@@ -92,6 +113,33 @@ async fn erase(args: EraseArgs) -> Result<(), Failure> {
             "{left} payments can't be read, or others change them all the time: their payer stays"
         ))),
     }
+}
+
+/// Erases from the audit log.
+async fn erase_staff(whose: Whose, beside: Beside, audit: Audit, dry_run: bool) -> Result<(), Failure> {
+    let desk = StaffDesk { store: beside.store.clone(), audit, changes_nothing: dry_run };
+    let StaffTally { parts, sessions } = match &whose.login {
+        Some(login) => desk.erase_login(login).await?,
+        None => desk.erase_refused(&whose.refused_at).await?,
+    };
+    if !dry_run {
+        empty(|| beside.store.forget_replaced()).await.map_err(|error| {
+            Failure::failed(format!(
+                "{parts} parts were erased, but the store's log still holds what was there before ({error}); do it again"
+            ))
+        })?;
+    }
+    output::result(&format!("erased {parts} parts of the audit log and {sessions} sessions"))
+}
+
+/// Asks the store a few times to let go of what was replaced.
+async fn empty<F: Future<Output = Result<(), StoreError>>>(ask: impl Fn() -> F) -> Result<(), StoreError> {
+    for _ in 1..EMPTYING_TRIES {
+        if ask().await.is_ok() {
+            return Ok(());
+        }
+    }
+    ask().await
 }
 
 /// What erases, and notes it in the audit log.
@@ -147,13 +195,7 @@ impl Desk {
             StoreUrl::Embedded(_) if tally.erased > 0 => tokio::time::sleep(FORGOTTEN_WITHIN).await,
             StoreUrl::Embedded(_) | StoreUrl::Mongo(_) => {}
         }
-        let mut let_go = self.eraser.forget_replaced().await;
-        for _ in 1..EMPTYING_TRIES {
-            if let_go.is_err() {
-                let_go = self.eraser.forget_replaced().await;
-            }
-        }
-        let_go.map_err(|error| {
+        empty(|| self.eraser.forget_replaced()).await.map_err(|error| {
             Failure::failed(format!(
                 "{} payers were erased, but the store's log still holds what was there before ({error}); do it again",
                 tally.erased

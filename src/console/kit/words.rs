@@ -119,6 +119,9 @@ impl Language {
         match action.value() {
             AuditAction::SignedIn => self.pick("entrou", "signed in"),
             AuditAction::SignInRefused => self.pick("não conseguiu entrar", "was not let in"),
+            AuditAction::ProofRefused => {
+                self.pick("não conseguiu confirmar quem é", "could not prove who it is")
+            }
             AuditAction::SignedOut => self.pick("saiu", "signed out"),
             AuditAction::UserCreated => self.pick("criou a pessoa", "made the user"),
             AuditAction::UserRoleChanged => self.pick("mudou o papel de", "changed the role of"),
@@ -159,8 +162,12 @@ impl Language {
             AuditAction::EventRedelivered => self.pick("reenviou o evento", "redelivered the event"),
             AuditAction::EventsRedelivered => self.pick("reenviou eventos", "redelivered events"),
             AuditAction::PaymentsExported => self.pick("exportou pagamentos", "exported payments"),
+            AuditAction::ReconciliationExported => {
+                self.pick("exportou a conciliação de", "exported the reconciliation of")
+            }
             AuditAction::PayerShown => self.pick("viu o pagador de", "had the payer shown of"),
             AuditAction::PayerErased => self.pick("apagou o pagador de", "erased the payer of"),
+            AuditAction::StaffErased => self.pick("apagou da auditoria", "erased from the audit log"),
             AuditAction::RouteDirected => {
                 self.pick("deu uma diretiva ao adquirente", "directed the acquirer")
             }

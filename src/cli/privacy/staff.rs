@@ -1,0 +1,225 @@
+//! Taking people who signed in once, and what strangers typed for an account, out of the audit log.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use quita_domain::audit::chain::ChainedEntry;
+use quita_domain::audit::{AuditAction, AuditErasure};
+use quita_domain::people::{Login, SessionOf};
+use quita_ports::{StoreError, WholeStore};
+
+use super::super::audited;
+use super::super::failure::Failure;
+use super::super::output;
+use crate::service::audit::{Audit, AuditDraft};
+
+/// Entries read, and parts erased, at once.
+const PAGE: usize = 500;
+/// Places that one call may name.
+pub(super) const MOST_PLACES: usize = 1_000;
+
+/// Parts of the audit log and sessions that were erased, or would be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct StaffTally {
+    pub(super) parts: u64,
+    pub(super) sessions: u64,
+}
+
+/// Erases people from the audit log, and notes that it was done.
+pub(super) struct StaffDesk {
+    pub(super) store: Arc<dyn WholeStore>,
+    pub(super) audit: Audit,
+    pub(super) changes_nothing: bool,
+}
+
+impl StaffDesk {
+    /// Takes somebody who is removed out of the audit log, and forgets the sessions.
+    ///
+    /// # Errors
+    /// While the login still signs in, and when the store does not answer. Done again, it goes on.
+    pub(super) async fn erase_login(&self, login: &Login) -> Result<StaffTally, Failure> {
+        self.must_be_removed(login).await?;
+        let mentions = self.mentions(login).await?;
+        let mut tally = StaffTally::default();
+        for of in kinds_of(login) {
+            for session in self.store.sessions_of(&of.person()).await? {
+                if !self.changes_nothing {
+                    self.store.remove_session(&session.id).await?;
+                }
+                tally.sessions = tally.sessions.saturating_add(1);
+            }
+        }
+        tally.parts = if self.changes_nothing {
+            mentions.parts
+        } else {
+            let person = self.erase(&AuditErasure::Person(login.to_string())).await?;
+            person.saturating_add(self.erase_places(&mentions.in_contents).await?)
+        };
+        self.note("a person", tally).await;
+        Ok(tally)
+    }
+
+    /// Takes what was typed for an account, and from where, out of the entries of refused attempts at these places. Every
+    /// entry that has the same there goes with them.
+    ///
+    /// # Errors
+    /// If one of them is no such entry, and when the store does not answer.
+    pub(super) async fn erase_refused(&self, places: &[u64]) -> Result<StaffTally, Failure> {
+        let mut typed = BTreeSet::new();
+        for place in places {
+            typed.extend(self.typed_at(*place).await?);
+        }
+        let mut tally = StaffTally::default();
+        for who in typed {
+            let parts = match self.changes_nothing {
+                true => self.count_of(&who).await?,
+                false => self.erase(&AuditErasure::Person(who)).await?,
+            };
+            tally.parts = tally.parts.saturating_add(parts);
+        }
+        self.note("refused sign-ins", tally).await;
+        Ok(tally)
+    }
+
+    async fn must_be_removed(&self, login: &Login) -> Result<(), Failure> {
+        if let Some(user) = self.store.user(login).await? {
+            return Err(Failure::failed(format!(
+                "{login} still is a user of {}; `quita users remove {login}` first",
+                output::printable(user.merchant.as_str())
+            )));
+        }
+        if self.store.operator(login).await?.is_some() {
+            return Err(Failure::failed(format!(
+                "{login} still is an operator; `quita users operators remove {login}` first"
+            )));
+        }
+        Ok(())
+    }
+
+    /// What was typed in the entry at this place, unless it is erased already.
+    async fn typed_at(&self, place: u64) -> Result<Option<String>, Failure> {
+        let none = || Failure::failed(format!("the audit log has no entry at {place} that can be read"));
+        let found = self.store.chained_audit(place.saturating_sub(1), 1).await?;
+        let (_, read) = found.into_iter().find(|(sequence, _)| *sequence == place).ok_or_else(none)?;
+        let entry = read.map_err(|_| none())?;
+        if ![AuditAction::SignInRefused, AuditAction::ProofRefused].contains(&entry.action) {
+            return Err(Failure::failed(format!(
+                "the entry at {place} is none of a refused sign-in; whoever did something is erased by --login"
+            )));
+        }
+        Ok(entry.initiator.map(|initiator| initiator.who))
+    }
+
+    /// Where the log names somebody.
+    async fn mentions(&self, login: &Login) -> Result<Mentions, StoreError> {
+        let mut mentions = Mentions::default();
+        self.read_log(|entry| mentions.look(entry, login.as_str())).await?;
+        Ok(mentions)
+    }
+
+    /// In how many parts somebody stands.
+    async fn count_of(&self, who: &str) -> Result<u64, StoreError> {
+        let mut mentions = Mentions::default();
+        self.read_log(|entry| mentions.look(entry, who)).await?;
+        Ok(mentions.parts)
+    }
+
+    /// Reads the log from its beginning to its end. What can't be read names nobody.
+    async fn read_log(&self, mut look: impl FnMut(&ChainedEntry)) -> Result<(), StoreError> {
+        let mut place = 0;
+        loop {
+            let page = self.store.chained_audit(place, PAGE).await?;
+            let Some((last, _)) = page.last() else { return Ok(()) };
+            place = *last;
+            page.iter().filter_map(|(_, read)| read.as_ref().ok()).for_each(&mut look);
+        }
+    }
+
+    async fn erase_places(&self, places: &[u64]) -> Result<u64, StoreError> {
+        let mut erased = 0_u64;
+        for places in places.chunks(PAGE) {
+            erased = erased.saturating_add(self.erase(&AuditErasure::ContentAt(places.to_vec())).await?);
+        }
+        Ok(erased)
+    }
+
+    /// Erases all of it, however much that is.
+    async fn erase(&self, what: &AuditErasure) -> Result<u64, StoreError> {
+        let (mut erased, page_is_full) = (0_u64, u64::try_from(PAGE).unwrap_or(u64::MAX));
+        loop {
+            let page = self.store.erase_audit(what, PAGE).await?;
+            erased = erased.saturating_add(page);
+            if page < page_is_full {
+                return Ok(erased);
+            }
+        }
+    }
+
+    /// Whoever it was does not stand in the log again.
+    async fn note(&self, subject: &str, tally: StaffTally) {
+        if self.changes_nothing || tally == StaffTally::default() {
+            return;
+        }
+        let StaffTally { parts, sessions } = tally;
+        let draft = AuditDraft::of_operators(AuditAction::StaffErased, subject);
+        audited::note(&self.audit, draft.after(format!("parts={parts} sessions={sessions}"))).await;
+    }
+}
+
+/// Parts of the log that name somebody.
+#[derive(Default)]
+struct Mentions {
+    parts: u64,
+    /// Places of entries that name the person in what it was before, or became.
+    in_contents: Vec<u64>,
+}
+
+impl Mentions {
+    fn look(&mut self, entry: &ChainedEntry, who: &str) {
+        let is_initiator = entry.initiator.as_ref().is_some_and(|initiator| initiator.who == who);
+        let is_person = entry.person.as_ref().is_some_and(|person| person.subject == who);
+        let content = entry.content.as_ref();
+        let texts = content.into_iter().flat_map(|content| [&content.before, &content.after]).flatten();
+        let is_in_content = texts.into_iter().any(|text| names(text, who));
+        if is_in_content {
+            self.in_contents.push(entry.sequence);
+        }
+        let parts = [is_initiator, is_person, is_in_content].into_iter().filter(|names| *names).count();
+        self.parts = self.parts.saturating_add(u64::try_from(parts).unwrap_or_default());
+    }
+}
+
+/// Whether a text has this address as a word of its own.
+fn names(text: &str, who: &str) -> bool {
+    text.split(|each: char| each.is_whitespace() || ",;:()<>\"".contains(each))
+        .any(|word| word.trim_end_matches('.').eq_ignore_ascii_case(who))
+}
+
+/// Somebody as a user and as an operator: what their sessions are listed by.
+fn kinds_of(login: &Login) -> [SessionOf; 2] {
+    let (password_version, login) = (0, login.clone());
+    [
+        SessionOf::User { login: login.clone(), password_version },
+        SessionOf::Operator { login, password_version },
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_found_as_a_word_and_not_within_another() {
+        for text in [
+            "made by ana@loja.example",
+            "Ana@Loja.example, bia",
+            "asked (ana@loja.example).",
+            "ana@loja.example.",
+        ] {
+            assert!(names(text, "ana@loja.example"), "{text}");
+        }
+        for text in ["", "mariana@loja.example", "ana@loja.example.br", "ana"] {
+            assert!(!names(text, "ana@loja.example"), "{text}");
+        }
+    }
+}
