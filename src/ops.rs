@@ -42,6 +42,7 @@ pub(crate) fn listen(
             .wrap(from_fn(|request, next| with_safe_headers(Mount::ROOT, request, next)))
             .app_data(payments.clone())
             .app_data(registry.clone())
+            .app_data(console.refused_requests())
             .app_data(console.clone())
             .service(reading("/health/live", web::get().to(health::live)))
             .service(reading("/health/ready", web::get().to(health::ready)))

@@ -31,6 +31,7 @@ use crate::retention::{Retention, follow_erasures};
 use crate::service::access::{Access, EndingKeys, KeyVerifier};
 use crate::service::audit::{Audit, AuditMetrics, AuditWatch, Initiator};
 use crate::service::people::People;
+use crate::service::refused_requests::RefusedRequests;
 use crate::service::refused_sign_ins::RefusedSignIns;
 use crate::store::Purpose;
 use crate::traces::Traces;
@@ -137,7 +138,8 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     };
     let system = ActorSystem::start(ports, limits, threads(), identity, &registry)?;
     system.operators().route_by(config.routes.clone());
-    let verifier = KeyVerifier::new(store.clone(), Arc::clone(&clock));
+    let refused = Arc::new(RefusedRequests::register(&registry)?);
+    let verifier = KeyVerifier::new(store.clone(), Arc::clone(&clock)).with_refused(Arc::clone(&refused));
     let keys = (&config, Arc::clone(&keyring));
     let edge = Data::new(Edge::new(system.payments(), verifier, Arc::clone(&clock), public_url, keys));
     let console = (&config, strongbox.clone());
@@ -145,7 +147,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let node = Initiator::service(api_address);
     let eraser = audit.eraser(node.clone());
     let watch = AuditWatch::begin(audit.clone(), node, AuditMetrics::register(&registry)?).await?;
-    let refused = Arc::new(RefusedSignIns::new(audit.clone(), store.clone()));
+    let refused = Arc::new(RefusedSignIns::new(audit.clone(), store.clone(), refused));
     let log = (audit, Arc::clone(&refused));
     let console = MerchantConsole::new(edge.clone(), store.clone(), webhooks, console, log.clone());
     let console = Data::new(console);

@@ -5,6 +5,7 @@ pub mod access;
 pub mod audit;
 pub mod holdings;
 pub mod people;
+pub mod refused_requests;
 
 pub(crate) mod limiter;
 pub(crate) mod network;

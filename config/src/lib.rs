@@ -72,6 +72,8 @@ pub struct Config {
     pub idle_after: Duration,
     /// How long a session of the consoles goes on without anything being done in it.
     pub session_idle: Duration,
+    /// Whether operators without a second factor set one up before anything else.
+    pub operators_need_second_factor: bool,
     /// Instalments that a card payment may have.
     pub max_installments: u8,
     /// How long the payer of a sandbox takes that states nothing else.
@@ -195,6 +197,9 @@ impl Config {
             session_idle: settings
                 .read("session-idle", SESSION_IDLE_FORM, parse_session_idle)
                 .unwrap_or(DEFAULT_SESSION_IDLE),
+            operators_need_second_factor: settings
+                .read("operators-need-second-factor", "true or false", |text| text.parse().ok())
+                .unwrap_or(!is_development),
             max_installments: settings
                 .read("max-installments", "1 to 12", |text| number(text, 1, MAX_INSTALLMENTS))
                 .unwrap_or(MAX_INSTALLMENTS),

@@ -30,7 +30,7 @@ pub const CONFIG_FILE: ConfigOption =
     option("config", "FILE", "TOML file with any of the other options [default: none]");
 
 /// Every option of the service.
-pub const OPTIONS: [ConfigOption; 29] = [
+pub const OPTIONS: [ConfigOption; 30] = [
     option("listen", "ADDRESS", "Where merchants and payers are served [default: 127.0.0.1:8080]"),
     option(
         "ops-listen",
@@ -73,6 +73,12 @@ pub const OPTIONS: [ConfigOption; 29] = [
         "session-idle",
         "DURATION",
         "How long a session of the consoles goes on without anything being done in it, 1s to 12h [default: 15m]",
+    ),
+    option(
+        "operators-need-second-factor",
+        "BOOL",
+        "true if operators without a second factor set one up before anything else [default: false in development, true \
+         in production]",
     ),
     option("max-installments", "N", "Instalments that a card payment may have, 1 to 12 [default: 12]"),
     option(

@@ -87,6 +87,13 @@ pub(super) fn warnings(config: &Config, store_is_flag: bool, now: Timestamp) -> 
             config.store
         ));
     }
+    if config.environment == Environment::Production && !config.operators_need_second_factor {
+        warnings.push(
+            "operators-need-second-factor is false: an operator's password alone opens the console that drains routes and \
+             says what became of refunds (PCI DSS 4.0.1, 8.4.1); leave the option out"
+                .into(),
+        );
+    }
     if config.operator_password.is_none() {
         warnings.push(
             "operator-password: none is set, so while there is no operator the operators' console stays closed; make the \

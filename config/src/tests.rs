@@ -78,6 +78,7 @@ fn every_option_can_be_set_in_all_three_places() {
         ("shutdown-time", "3s"),
         ("idle-after", "30s"),
         ("session-idle", "10m"),
+        ("operators-need-second-factor", "false"),
         ("max-installments", "6"),
         ("sandbox-settle-after", "1h"),
         ("sandbox-time-out", "700ms"),
@@ -106,7 +107,9 @@ fn every_option_can_be_set_in_all_three_places() {
         .iter()
         .map(|(name, value)| match *name {
             "acquirer" => "[[acquirer]]\nname = 'one'\nadapter = 'sandbox'\n".to_owned(),
-            "rate-limit" | "max-installments" | "behind-proxy" => format!("{name} = {value}\n"),
+            "rate-limit" | "max-installments" | "behind-proxy" | "operators-need-second-factor" => {
+                format!("{name} = {value}\n")
+            }
             _ => format!("{name} = '{value}'\n"),
         })
         .collect();
@@ -117,6 +120,24 @@ fn every_option_can_be_set_in_all_three_places() {
     assert_eq!(by_flags.acquirers[0].spec.time_out_ms, 700);
     assert_eq!(by_flags.otlp.as_ref().unwrap().share, TraceShare::parse("0.1%").unwrap());
     assert_eq!(by_flags.public_url_at(by_flags.listen), "https://pay.example.com/base");
+}
+
+#[test]
+fn operators_need_a_second_factor_in_production_unless_that_is_said_which_is_warned_of() {
+    let config = |more: &[(&'static str, &str)]| load(more, &[], None).unwrap();
+    let told = |config: &Config| {
+        let told = |warning: &&String| warning.starts_with("operators-need-second-factor is false");
+        config.warnings.iter().filter(told).count()
+    };
+    let production = ("environment", "production");
+    for (config, needs, warnings) in [
+        (config(&[]), false, 0),
+        (config(&[("operators-need-second-factor", "true")]), true, 0),
+        (config(&[production]), true, 0),
+        (config(&[production, ("operators-need-second-factor", "false")]), false, 1),
+    ] {
+        assert_eq!((config.operators_need_second_factor, told(&config)), (needs, warnings));
+    }
 }
 
 #[test]

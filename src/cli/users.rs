@@ -48,7 +48,7 @@ pub(super) struct Create {
     /// owner, developer or viewer
     #[arg(long, default_value = "owner", value_parser = role)]
     role: Role,
-    /// You are that user: the password need not be changed at the first sign-in
+    /// You are that user: the password need not be changed at the first sign-in, but within a day
     #[arg(long)]
     own: bool,
     #[command(flatten)]

@@ -37,6 +37,7 @@ use crate::service::access::Access;
 use crate::service::audit::Audit;
 use crate::service::holdings::Keyholders;
 use crate::service::people::People;
+use crate::service::refused_requests::RefusedRequests;
 use crate::service::refused_sign_ins::RefusedSignIns;
 use overview::days::Days;
 use quita_config::Config;
@@ -63,6 +64,11 @@ pub(crate) struct MerchantConsole {
 }
 
 impl MerchantConsole {
+    /// Where its pages count what they refuse.
+    fn refused_requests(&self) -> Data<RefusedRequests> {
+        self.accounts.refused_requests()
+    }
+
     /// Gathers what the pages need.
     pub(crate) fn new(
         edge: Data<Edge>,

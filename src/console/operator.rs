@@ -26,6 +26,7 @@ mod words;
 
 use std::sync::Arc;
 
+use actix_web::web::Data;
 use quita_actors::{Operators, Payments, Strongbox};
 use quita_ports::{Clock, WholeStore};
 
@@ -34,7 +35,8 @@ use super::kit::console_kind::ConsoleKind;
 use super::kit::live::Streams;
 use crate::acquirers::Link;
 use crate::service::audit::Audit;
-use crate::service::people::{People, SetupPassword};
+use crate::service::people::{People, SessionMemory, SetupPassword};
+use crate::service::refused_requests::RefusedRequests;
 use crate::service::refused_sign_ins::RefusedSignIns;
 use quita_config::Config;
 
@@ -51,7 +53,9 @@ pub(crate) struct OperatorConsole {
     clock: Arc<dyn Clock>,
     streams: Arc<Streams>,
     samples: live::Encoded,
-    recent: recent::RecentSessions<visitor::Who>,
+    recent: Arc<recent::RecentSessions>,
+    /// Whether nobody gets in without a second factor: who has none sets it up first.
+    needs_second_factor: bool,
     /// What makes the first operator.
     setup_password: Option<SetupPassword>,
     /// What the store is, without its password.
@@ -69,7 +73,9 @@ impl OperatorConsole {
         (config, strongbox): (&Config, Strongbox),
         (audit, refused): (Audit, Arc<RefusedSignIns>),
     ) -> Self {
+        let recent = Arc::<recent::RecentSessions>::default();
         let people = People::new(store.clone(), Arc::clone(&clock)).with_idle(config.session_idle);
+        let people = people.with_memory(Arc::clone(&recent) as Arc<dyn SessionMemory>);
         let (secured, logs) = ((people.clone(), strongbox), (audit.clone(), refused));
         Self {
             operators,
@@ -81,11 +87,17 @@ impl OperatorConsole {
             clock,
             streams: Arc::new(Streams::new()),
             samples: live::Encoded::default(),
-            recent: recent::RecentSessions::default(),
+            recent,
+            needs_second_factor: config.operators_need_second_factor,
             setup_password: config.operator_password.clone().map(SetupPassword::new),
             store_name: config.store.to_string(),
             links: Vec::new(),
         }
+    }
+
+    /// Where its pages count what they refuse.
+    pub(crate) fn refused_requests(&self) -> Data<RefusedRequests> {
+        self.accounts.refused_requests()
     }
 
     /// And how the ways to these providers are.

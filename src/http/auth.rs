@@ -13,6 +13,7 @@ use super::edge::Edge;
 use super::errors::ApiError;
 use super::{key_expiry, query};
 use crate::service::access::{AccessError, Caller};
+use crate::service::refused_requests::RefusedRequest;
 
 type Extracted<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
 
@@ -53,8 +54,14 @@ caller_with!(
 async fn authorize(request: &HttpRequest, scope: Scope) -> Result<Caller, ApiError> {
     let Some(edge) = request.app_data::<web::Data<Edge>>() else { return Err(ApiError::defect("no edge")) };
     let mut sent = request.headers().get_all(AUTHORIZATION);
-    let (Some(header), None) = (sent.next(), sent.next()) else { return Err(ApiError::unauthorized()) };
-    let header = header.to_str().map_err(|_| ApiError::unauthorized())?;
+    let only = match (sent.next(), sent.next()) {
+        (Some(header), None) => header.to_str().ok(),
+        _ => None,
+    };
+    let Some(header) = only else {
+        edge.verifier.refused().count(RefusedRequest::NoKey);
+        return Err(ApiError::unauthorized());
+    };
     let from = address_of(request, edge.is_behind_proxy);
     let caller = edge.verifier.verify(header, from).await.map_err(|error| match error {
         AccessError::Invalid => ApiError::unauthorized(),
@@ -66,6 +73,7 @@ async fn authorize(request: &HttpRequest, scope: Scope) -> Result<Caller, ApiErr
     }
     edge.rate_limit.count(&caller.key_id)?;
     if !caller.scopes.contains(&scope) {
+        edge.verifier.refused().count_key(RefusedRequest::Scope, &caller.key_id);
         return Err(ApiError::forbidden(format!("this key lacks the scope {}", scope.as_str())));
     }
     query::refuse_unread(request)?;

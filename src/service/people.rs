@@ -1,9 +1,11 @@
 //! People who sign in: users of merchants and operators, their passwords, second factors and sessions.
 
+mod duty;
 mod first_operator;
 mod operators;
 mod password;
 mod passwords_of;
+mod refunds;
 mod second_factors;
 mod sessions;
 mod someone;
@@ -24,6 +26,7 @@ use quita_machine::NoRandomness;
 use quita_ports::{Clock, PeopleStore, StoreError};
 use thiserror::Error;
 
+pub use duty::Duty;
 pub use operators::SetupPassword;
 use password::Passwords;
 pub use password::{Line, PasswordError};
@@ -31,7 +34,6 @@ pub use second_factors::{Given, SecondFactors};
 pub use sessions::{CONFIRMED_FOR_MS, Signed};
 pub use someone::Someone;
 pub use strength::Weakness;
-pub use users::Duty;
 
 /// Others that may be faster in a row before a change of somebody is given up.
 const MAX_RACES: usize = 8;
@@ -43,6 +45,16 @@ pub struct People {
     clock: Arc<dyn Clock>,
     passwords: Passwords,
     idle_ms: u64,
+    memory: Option<Arc<dyn SessionMemory>>,
+}
+
+/// Memory of sessions beside the store. It forgets what a write may have ended, so that nobody is believed for longer.
+pub trait SessionMemory: Send + Sync + 'static {
+    /// Forgets every session of this login.
+    fn forget_person(&self, login: &Login);
+
+    /// Forgets the session with this id.
+    fn forget_session(&self, id: &str);
 }
 
 /// Why something was not done.
@@ -72,8 +84,8 @@ pub enum PeopleError {
     /// What is to be the new password is easily guessed.
     #[error("the password is easily guessed")]
     Weak(Weakness),
-    /// What is to be the new password is the one that there is.
-    #[error("the new password is the current one")]
+    /// What is to be the new password is the one that there is, or one of those before.
+    #[error("the new password is one of the last four")]
     SamePassword,
     /// The password that was to prove who asks is wrong.
     #[error("the current password is wrong")]
@@ -87,6 +99,9 @@ pub enum PeopleError {
     /// After several wrong codes the password is asked for again.
     #[error("too many wrong codes; sign in again")]
     SignInOver,
+    /// The session has ended meanwhile.
+    #[error("the session is over; sign in again")]
+    SessionOver,
     /// There is no second factor.
     #[error("there is no second factor")]
     NoFactor,
@@ -119,6 +134,7 @@ impl People {
             clock,
             passwords: Passwords::new(),
             idle_ms: millis_in(quita_config::DEFAULT_SESSION_IDLE),
+            memory: None,
         }
     }
 
@@ -126,6 +142,12 @@ impl People {
     #[must_use]
     pub fn with_idle(self, idle: Duration) -> Self {
         Self { idle_ms: millis_in(idle), ..self }
+    }
+
+    /// The same, whose every write to somebody or a session reaches this memory.
+    #[must_use]
+    pub fn with_memory(self, memory: Arc<dyn SessionMemory>) -> Self {
+        Self { memory: Some(memory), ..self }
     }
 
     /// The same, whose passwords wait in this line to be hashed. Otherwise they wait among those of who is signed in.
@@ -149,11 +171,34 @@ impl People {
             let before: S = self.find_someone(login).await?;
             let mut after = before.clone();
             change(&mut after)?;
-            if S::replace(self.store.as_ref(), &before, &after).await? {
+            if self.replace(&before, &after).await? {
                 return Ok((before, after));
             }
         }
         Err(PeopleError::Raced)
+    }
+
+    /// Replaces somebody, if nobody was faster.
+    async fn replace<S: Someone>(&self, before: &S, after: &S) -> Result<bool, StoreError> {
+        let replaced = S::replace(self.store.as_ref(), before, after).await;
+        self.forget_person(before.login());
+        replaced
+    }
+
+    /// Removes a session from the store.
+    async fn remove_session(&self, id: &str) -> Result<(), StoreError> {
+        let removed = self.store.remove_session(id).await;
+        if let Some(memory) = &self.memory {
+            memory.forget_session(id);
+        }
+        removed
+    }
+
+    /// A write whose answer was lost may have been made, so the memory forgets after a failure too.
+    fn forget_person(&self, login: &Login) {
+        if let Some(memory) = &self.memory {
+            memory.forget_person(login);
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! Who was not let in, for the audit log: the first attempts of a minute one by one, the others counted by network and
-//! merchant. However many come, a node adds a bounded number of entries.
+//! Refused sign-ins and refused proofs of who is signed in, for the audit log: the first attempts of a minute one by one,
+//! the others counted by network and merchant. However many come, a node adds a bounded number of entries.
 
 mod minute;
 
@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use quita_domain::audit::AuditAction;
+use quita_domain::card::holds_card_number;
 use quita_domain::identity::MerchantId;
 use quita_domain::people::Login;
 use quita_ports::PeopleStore;
@@ -16,13 +17,11 @@ use tokio::time::timeout;
 
 use super::audit::{Audit, AuditDraft, Initiator};
 use super::network::network_of;
+use super::refused_requests::{RefusedRequest, RefusedRequests};
 use minute::{Minute, Noted, Of, Summary};
 
 /// How long attempts are counted together.
 const MINUTE: Duration = Duration::from_secs(60);
-/// Characters of an account that are kept: no address has more.
-const ACCOUNT_CHARACTERS: usize = 254;
-
 /// Where somebody wanted to get in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Door {
@@ -42,7 +41,34 @@ impl Door {
     }
 }
 
-/// Why somebody was not let in.
+/// Occasions at which somebody gives a password or a code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Occasion {
+    /// At the door.
+    SignIn,
+    /// Within a session, before something that a thief of it must not do.
+    Proof,
+}
+
+impl Occasion {
+    /// What the audit log calls a refusal.
+    const fn action(self) -> AuditAction {
+        match self {
+            Self::SignIn => AuditAction::SignInRefused,
+            Self::Proof => AuditAction::ProofRefused,
+        }
+    }
+
+    /// What the metric calls it.
+    const fn refusal(self) -> RefusedRequest {
+        match self {
+            Self::SignIn => RefusedRequest::SignIn,
+            Self::Proof => RefusedRequest::Proof,
+        }
+    }
+}
+
+/// Why somebody was not let in, or not believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Why {
     /// Account or password are wrong.
@@ -51,6 +77,12 @@ pub(crate) enum Why {
     WrongCode,
     /// There were too many attempts; nobody looked whether this one is right.
     TooMany,
+    /// Who is signed in gave a wrong second factor as a proof.
+    WrongProof,
+    /// Who is signed in gave a wrong password as a proof, or as the current one.
+    WrongOwnPassword,
+    /// Who is signed in gave too many proofs; nobody looked whether this one is right.
+    TooManyProofs,
 }
 
 impl Why {
@@ -58,40 +90,64 @@ impl Why {
     const fn as_str(self) -> &'static str {
         match self {
             Self::Wrong => "wrong password or account",
-            Self::WrongCode => "wrong second factor",
-            Self::TooMany => "too many attempts",
+            Self::WrongCode | Self::WrongProof => "wrong second factor",
+            Self::WrongOwnPassword => "wrong password",
+            Self::TooMany | Self::TooManyProofs => "too many attempts",
+        }
+    }
+
+    /// When that was.
+    const fn occasion(self) -> Occasion {
+        match self {
+            Self::Wrong | Self::WrongCode | Self::TooMany => Occasion::SignIn,
+            Self::WrongProof | Self::WrongOwnPassword | Self::TooManyProofs => Occasion::Proof,
+        }
+    }
+
+    /// Whether nobody looked at what was given.
+    const fn is_unseen(self) -> bool {
+        match self {
+            Self::TooMany | Self::TooManyProofs => true,
+            Self::Wrong | Self::WrongCode | Self::WrongProof | Self::WrongOwnPassword => false,
         }
     }
 }
 
-/// Counts who was not let in, on this node.
+/// Counts who was not let in or not believed, on this node.
 pub(crate) struct RefusedSignIns {
     audit: Audit,
     people: Arc<dyn PeopleStore>,
+    requests: Arc<RefusedRequests>,
     minute: Mutex<Minute>,
     over: Notify,
 }
 
 impl RefusedSignIns {
     /// Notes in this log. The store says whose accounts are.
-    pub(crate) fn new(audit: Audit, people: Arc<dyn PeopleStore>) -> Self {
-        Self { audit, people, minute: Mutex::default(), over: Notify::new() }
+    pub(crate) fn new(audit: Audit, people: Arc<dyn PeopleStore>, requests: Arc<RefusedRequests>) -> Self {
+        Self { audit, people, requests, minute: Mutex::default(), over: Notify::new() }
+    }
+
+    /// What else is refused, which the audit log does not have.
+    pub(crate) fn requests(&self) -> &Arc<RefusedRequests> {
+        &self.requests
     }
 
     /// Notes an attempt, now or at the end of the minute. The account is as it was typed.
     pub(crate) async fn note(&self, account: &str, from: IpAddr, door: Door, why: Why) {
-        let account = bounded(account);
+        self.requests.count(why.occasion().refusal());
+        let account = kept_of(account);
         let merchant = match door {
             Door::Console => self.merchant_of(&account, why).await,
             Door::Operators => None,
         };
-        let of = Of { network: network_of(from), merchant, door };
+        let of = Of { occasion: why.occasion(), network: network_of(from), merchant, door };
         // The lock is given back before anything is waited for.
         let noted = self.minute().count(&of, &account);
         match noted {
             Noted::Counted => {}
             Noted::Alone => {
-                let draft = draft(of.merchant, AuditAction::SignInRefused, door).after(why.as_str());
+                let draft = draft(of.merchant, of.occasion.action(), door).after(why.as_str());
                 self.audit.note(&Initiator { who: account, from: from.to_string() }, draft).await;
             }
         }
@@ -115,9 +171,9 @@ impl RefusedSignIns {
 
     async fn close_minute(&self) {
         let minute = std::mem::take(&mut *self.minute());
-        for Summary { door, merchant, who, from, count } in minute.summaries() {
-            let draft = draft(merchant, AuditAction::SignInRefused, door)
-                .after(format!("{count} more within a minute"));
+        for Summary { occasion, door, merchant, who, from, count } in minute.summaries() {
+            let draft =
+                draft(merchant, occasion.action(), door).after(format!("{count} more within a minute"));
             self.audit.note(&Initiator { who, from }, draft).await;
         }
     }
@@ -131,7 +187,7 @@ impl RefusedSignIns {
         if let Some(known) = known {
             return known;
         }
-        if why == Why::TooMany || !has_room {
+        if why.is_unseen() || !has_room {
             return None;
         }
         let user = self.people.user(&Login::parse(account)?).await.ok()?;
@@ -152,16 +208,31 @@ fn draft(merchant: Option<MerchantId>, action: AuditAction, door: Door) -> Audit
     }
 }
 
-/// What was typed, as a login if it is one; without what is not printable.
-fn bounded(account: &str) -> String {
-    if let Some(login) = Login::parse(account) {
+/// What is kept of what was typed: an e-mail address, and of anything else its length. People type passwords and card
+/// numbers into that field, too.
+fn kept_of(account: &str) -> String {
+    let address = Login::parse(account).filter(|login| is_address(login.as_str()));
+    if let Some(login) = address.filter(|login| !holds_card_number(login.as_str())) {
         return login.to_string();
     }
-    let printable = account.chars().filter(|character| !character.is_control());
-    match printable.take(ACCOUNT_CHARACTERS).collect::<String>().trim() {
-        "" => "nobody".into(),
-        text => text.into(),
+    match account.trim().chars().count() {
+        0 => "nobody".into(),
+        1 => "no address, 1 character".into(),
+        count => format!("no address, {count} characters"),
     }
+}
+
+/// Whether a login is what e-mail addresses look like: a plain name at a host under a domain. A password may have an `@`.
+fn is_address(login: &str) -> bool {
+    let Some((name, host)) = login.split_once('@') else { return false };
+    let is_name = name.chars().all(|each| each.is_ascii_alphanumeric() || "._%+-".contains(each));
+    let is_label = |label: &str| {
+        let is_plain = label.chars().all(|each| each.is_ascii_alphanumeric() || each == '-');
+        !label.is_empty() && is_plain
+    };
+    let Some((_, top)) = host.rsplit_once('.') else { return false };
+    let is_top = top.len() >= 2 && top.chars().any(|each| each.is_ascii_alphabetic());
+    is_name && is_top && host.split('.').all(is_label)
 }
 
 #[cfg(test)]
@@ -192,7 +263,8 @@ mod tests {
             let login = Login::parse("ana@loja.com.br").unwrap();
             let people = People::new(store.clone(), clock);
             people.create(MerchantId::new("loja"), login, Role::Owner).await.unwrap();
-            let refused = Arc::new(RefusedSignIns::new(audit, store.clone()));
+            let requests = Arc::<RefusedRequests>::default();
+            let refused = Arc::new(RefusedSignIns::new(audit, store.clone(), requests));
             Self { refused, store, _folder: folder }
         }
 
@@ -221,7 +293,7 @@ mod tests {
         node.refuse(" Ana@Loja.com.br", "203.0.113.7", Why::Wrong).await;
         node.refuse("nobody@loja.com.br", "203.0.113.7", Why::Wrong).await;
         node.refuse("\u{1b}[2Jx\n", "203.0.113.7", Why::Wrong).await;
-        node.refuse(&"y".repeat(5_000), "203.0.113.7", Why::TooMany).await;
+        node.refuse(&"y".repeat(300), "203.0.113.7", Why::TooMany).await;
         let own = node.log(&AuditScope::Merchant(MerchantId::new("loja"))).await;
         assert_eq!(own.len(), 1);
         let (who, from) = (own[0].who.as_str(), own[0].from.as_str());
@@ -230,8 +302,55 @@ mod tests {
         let all = node.log(&AuditScope::Everything).await;
         let whose: Vec<_> =
             all[1..].iter().map(|entry| (entry.who.as_str(), entry.merchant.clone())).collect();
-        let long = "y".repeat(254);
-        assert_eq!(whose, [("nobody@loja.com.br", None), ("[2Jx", None), (long.as_str(), None)]);
+        let of_others = ["nobody@loja.com.br", "no address, 5 characters", "no address, 300 characters"];
+        assert_eq!(whose, of_others.map(|who| (who, None)));
+    }
+
+    #[test]
+    fn what_was_typed_for_an_address_and_is_none_is_not_kept() {
+        for address in ["ana@loja.com.br", "a.b+c_d%e-f@x-1.example", "ana@loja.xn--p1ai"] {
+            assert_eq!(kept_of(&format!(" {} ", address.to_uppercase())), address);
+        }
+        for typed in [
+            "Senha-do-banco-2026!",
+            "S3nh@2026",
+            "p@ss.word!1",
+            "a#b@loja.com.br",
+            "4242424242424242@loja.com.br",
+            "ana@loja",
+            "ana@loja..com",
+            "ana@loja.c",
+            "529.982.247-25",
+        ] {
+            assert_eq!(kept_of(typed), format!("no address, {} characters", typed.len()));
+        }
+        assert_eq!(kept_of(" \r\n"), "nobody");
+    }
+
+    #[tokio::test]
+    async fn refused_proofs_are_entries_of_their_own_and_as_bounded() {
+        let node = Node::start().await;
+        for why in [Why::Wrong, Why::WrongProof, Why::WrongOwnPassword, Why::TooManyProofs, Why::WrongCode] {
+            node.refuse("ana@loja.com.br", "203.0.113.7", why).await;
+        }
+        let log = node.log(&AuditScope::Merchant(MerchantId::new("loja"))).await;
+        let told: Vec<_> = log.iter().map(|entry| (entry.action, entry.after.as_deref().unwrap())).collect();
+        let (sign_in, proof) = (AuditAction::SignInRefused, AuditAction::ProofRefused);
+        let expected = [
+            (sign_in, "wrong password or account"),
+            (proof, "wrong second factor"),
+            (proof, "wrong password"),
+            (proof, "too many attempts"),
+            (sign_in, "wrong second factor"),
+        ];
+        assert_eq!(told, expected);
+        for _ in 0..100 {
+            node.refuse("ana@loja.com.br", "203.0.113.7", Why::WrongProof).await;
+        }
+        node.refused.close_minute().await;
+        let log = node.log(&AuditScope::Merchant(MerchantId::new("loja"))).await;
+        let proofs: Vec<_> = log.into_iter().filter(|entry| entry.action == proof).collect();
+        assert_eq!((proofs.len(), total(&proofs)), (minute::ALONE_PER_NETWORK + 1, 103));
     }
 
     #[tokio::test]
@@ -256,7 +375,7 @@ mod tests {
         let node = Node::start().await;
         for number in 0..3_000_u16 {
             let [high, low] = number.to_be_bytes();
-            node.refuse(&format!("{number}@x.y"), &format!("10.0.{high}.{low}"), Why::Wrong).await;
+            node.refuse(&format!("{number}@x.yz"), &format!("10.0.{high}.{low}"), Why::Wrong).await;
         }
         node.refused.close_minute().await;
         let log = node.log(&AuditScope::Everything).await;

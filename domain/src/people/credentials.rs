@@ -10,6 +10,9 @@ pub const MIN_PASSWORD_CHARACTERS: usize = 15;
 /// The most characters of a password: enough for any sentence, and a bound on the work of hashing it.
 pub const MAX_PASSWORD_CHARACTERS: usize = 256;
 
+/// Passwords that a new one must not be among, the current one included (PCI DSS 4.0.1, 8.3.7).
+pub const REMEMBERED_PASSWORDS: usize = 4;
+
 /// Whether a text is as long as a password. How easily it is guessed is another question.
 pub fn is_password(text: &str) -> bool {
     (MIN_PASSWORD_CHARACTERS..=MAX_PASSWORD_CHARACTERS).contains(&text.chars().count())
@@ -21,11 +24,17 @@ pub fn is_password(text: &str) -> bool {
 pub struct Credentials {
     /// The Argon2id hash of the password, in the PHC string format.
     pub password_hash: String,
+    /// The hashes of those before it that a new one must not be among, the latest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub former_hashes: Vec<String>,
     /// One more for every new password: sessions that began under another one are over.
     pub password_version: u32,
     /// Whether somebody else made the password, so that it is changed before anything else is done with it.
     #[serde(default)]
     pub must_change_password: bool,
+    /// When a password that this service made has to be changed, although nobody but its owner has seen it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made_password_until: Option<Timestamp>,
     /// What is asked for besides the password, if the person set it up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second_factor: Option<SecondFactor>,
@@ -39,11 +48,33 @@ impl Credentials {
     pub fn new(password_hash: String, password_version: u32, must_change_password: bool) -> Self {
         Self {
             password_hash,
+            former_hashes: Vec::new(),
             password_version,
             must_change_password,
+            made_password_until: None,
             second_factor: None,
             wrong_codes: WrongCodes::default(),
         }
+    }
+
+    /// The hashes of the current password and of those before that a new one must not be among.
+    pub fn remembered_hashes(&self) -> impl Iterator<Item = &String> {
+        std::iter::once(&self.password_hash).chain(&self.former_hashes)
+    }
+
+    /// Replaces the password, and remembers the one of before.
+    pub fn replace_password(&mut self, hash: String, version: u32) {
+        self.former_hashes.insert(0, std::mem::replace(&mut self.password_hash, hash));
+        self.former_hashes.truncate(REMEMBERED_PASSWORDS.saturating_sub(1));
+        self.password_version = version;
+        self.must_change_password = false;
+        self.made_password_until = None;
+    }
+
+    /// Whether the password is to be changed before anything else is done with it: nobody keeps one that was made here
+    /// (OWASP ASVS 5.0, 6.4.1).
+    pub fn is_password_due(&self, now: Timestamp) -> bool {
+        self.must_change_password || self.made_password_until.is_some_and(|until| until <= now)
     }
 }
 
@@ -94,6 +125,26 @@ mod tests {
     fn a_password_has_a_length() {
         assert!(!is_password(&"é".repeat(14)) && is_password(&"é".repeat(15)));
         assert!(is_password(&"x".repeat(256)) && !is_password(&"x".repeat(257)));
+    }
+
+    #[test]
+    fn a_password_that_was_made_here_does_not_last() {
+        let (now, hash) = (Timestamp::from_millis(1_000), String::from("hash"));
+        assert!(Credentials::new(hash.clone(), 1, true).is_password_due(now));
+        let own = Credentials::new(hash, 1, false);
+        assert!(!own.is_password_due(now), "chosen by who has it");
+        let made = Credentials { made_password_until: Some(now), ..own };
+        assert!(!made.is_password_due(now.minus_ms(1)) && made.is_password_due(now));
+    }
+
+    #[test]
+    fn the_last_four_passwords_are_remembered() {
+        let mut credentials = Credentials::new("0".into(), 1, true);
+        for number in 1..6_u32 {
+            credentials.replace_password(number.to_string(), number + 1);
+        }
+        assert_eq!(credentials.remembered_hashes().collect::<Vec<_>>(), ["5", "4", "3", "2"]);
+        assert_eq!((credentials.password_version, credentials.must_change_password), (6, false));
     }
 
     #[test]

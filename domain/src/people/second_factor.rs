@@ -13,13 +13,16 @@ use crate::time::Timestamp;
 pub const CODE_STEP_SECONDS: u64 = 30;
 /// Recovery codes that somebody gets.
 pub const RECOVERY_CODES: usize = 10;
-/// Bytes of randomness in each: 80 bits. Nobody finds one by trying all, so its hash needs no salt and no slowness.
-pub const RECOVERY_CODE_BYTES: usize = 10;
+/// Bytes of randomness in each: 120 bits. Nobody finds one by trying all, so its hash needs no salt and no slowness
+/// (OWASP ASVS 5.0, 6.5.2: from 112 bits on).
+pub const RECOVERY_CODE_BYTES: usize = 15;
 
 /// Letters and digits that nobody takes for another when reading them from paper (Crockford's base 32).
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 /// Characters of a code: five bits each.
 const CODE_CHARACTERS: usize = RECOVERY_CODE_BYTES * 8 / 5;
+/// Characters of a code that was made when they had 80 bits.
+const OLD_CODE_CHARACTERS: usize = 16;
 /// Characters between two dashes.
 const GROUP: usize = 4;
 
@@ -81,11 +84,12 @@ impl RecoveryCode {
             other => other,
         });
         let code: String = meant.take(CODE_CHARACTERS + 1).collect();
-        let is_code = code.len() == CODE_CHARACTERS && code.bytes().all(|byte| ALPHABET.contains(&byte));
+        let is_code = [CODE_CHARACTERS, OLD_CODE_CHARACTERS].contains(&code.len())
+            && code.bytes().all(|byte| ALPHABET.contains(&byte));
         is_code.then(|| Self(Secret::new(code)))
     }
 
-    /// As it is shown, once: `0000-0000-0000-0000`.
+    /// As it is shown, once: `0000-0000-0000-0000-0000-0000`.
     pub fn reveal(&self) -> String {
         let letters: Vec<char> = self.0.expose().chars().collect();
         letters.chunks(GROUP).map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join("-")
@@ -131,16 +135,30 @@ mod tests {
 
     #[test]
     fn a_recovery_code_is_read_as_people_type_it() {
-        let code = RecoveryCode::of(&[0x00, 0x44, 0x32, 0x14, 0xc7, 0x42, 0x54, 0xb6, 0x35, 0xcf]);
-        assert_eq!(code.reveal(), "0123-4567-89ab-cdef");
-        for typed in ["0123-4567-89ab-cdef", " 0123 4567 89AB CDEF ", "o123456789abcdef", "0l23456789abcdef"]
-        {
+        let bytes =
+            [0x00, 0x44, 0x32, 0x14, 0xc7, 0x42, 0x54, 0xb6, 0x35, 0xcf, 0x84, 0x65, 0x3a, 0x56, 0xd7];
+        let code = RecoveryCode::of(&bytes);
+        assert_eq!(code.reveal(), "0123-4567-89ab-cdef-ghjk-mnpq");
+        for typed in [
+            "0123-4567-89ab-cdef-ghjk-mnpq",
+            " 0123 4567 89AB CDEF GHJK MNPQ ",
+            "o123456789abcdefghjkmnpq",
+            "0l23456789abcdefghjkmnpq",
+        ] {
             assert_eq!(RecoveryCode::parse(typed), Some(code.clone()), "{typed}");
         }
         for wrong in ["", "123456", "0123-4567-89ab-cde", "0123-4567-89ab-cdef0", "0123-4567-89ab-cdeu", "é"]
         {
             assert_eq!(RecoveryCode::parse(wrong), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_code_from_when_they_were_shorter_still_works() {
+        let old = RecoveryCode::parse("0123-4567-89ab-cdef").unwrap();
+        let mut factor = factor(std::slice::from_ref(&old));
+        assert_eq!(old.hash(), "d1196f0861c7b5ffde0f0db4707f9beffad8785ef7e4293f05714f5d627ad05c");
+        assert!(factor.take_recovery_code(&old));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::Login;
+use crate::money::Money;
 use crate::text::hex;
 use crate::time::Timestamp;
 
@@ -104,6 +105,9 @@ pub struct Session {
     pub last_seen_at: Timestamp,
     /// When who it is was last proven in it.
     pub confirmed_at: Timestamp,
+    /// Refunds that were asked for in it since then, where their sum is limited.
+    #[serde(default, skip_serializing_if = "Money::is_zero")]
+    pub refunded: Money,
 }
 
 impl Session {
@@ -119,7 +123,17 @@ impl Session {
             SessionStage::Whole => SESSION_MS,
         };
         let (id, expires_at) = (Self::id_of(token), now.plus_ms(lasts_ms));
-        Self { id, of, stage, origin, created_at: now, expires_at, last_seen_at: now, confirmed_at: now }
+        Self {
+            id,
+            of,
+            stage,
+            origin,
+            created_at: now,
+            expires_at,
+            last_seen_at: now,
+            confirmed_at: now,
+            refunded: Money::ZERO,
+        }
     }
 
     /// Whether it is still going on, if it ends after so long without anything being done.

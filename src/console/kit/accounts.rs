@@ -12,6 +12,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use actix_web::HttpRequest;
+use actix_web::web::Data;
 use quita_actors::Strongbox;
 use quita_domain::audit::AuditAction;
 use quita_domain::secret::Secret;
@@ -27,6 +28,7 @@ use super::page_context::PageContext;
 use crate::http::Mount;
 use crate::service::audit::{Audit, AuditDraft, Initiator};
 use crate::service::people::{People, SecondFactors, Signed, Someone};
+use crate::service::refused_requests::RefusedRequests;
 use crate::service::refused_sign_ins::{Door, RefusedSignIns, Why};
 use quita_config::{Config, Environment};
 
@@ -98,10 +100,7 @@ impl Accounts {
     }
 
     const fn door(&self) -> Door {
-        match self.console {
-            ConsoleKind::Merchant => Door::Console,
-            ConsoleKind::Operator => Door::Operators,
-        }
+        Door::of(self.console)
     }
 
     /// A page of this console.
@@ -112,6 +111,11 @@ impl Accounts {
     /// Where somebody wants to go, if that is a page of this console; else its start.
     fn own_address(wanted: &str) -> String {
         own_address(&PageContext::current().root(), wanted)
+    }
+
+    /// Where the pages of this console count what they refuse.
+    pub(crate) fn refused_requests(&self) -> Data<RefusedRequests> {
+        Data::from(Arc::clone(self.refused.requests()))
     }
 
     /// Counts an attempt at what is no account of a person.

@@ -1,5 +1,7 @@
 //! Which of the two consoles.
 
+use crate::service::refused_sign_ins::Door;
+
 /// One of the two consoles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConsoleKind {
@@ -7,6 +9,16 @@ pub(crate) enum ConsoleKind {
     Merchant,
     /// The operator's.
     Operator,
+}
+
+impl Door {
+    /// The one that leads to this console.
+    pub(super) const fn of(console: ConsoleKind) -> Self {
+        match console {
+            ConsoleKind::Merchant => Self::Console,
+            ConsoleKind::Operator => Self::Operators,
+        }
+    }
 }
 
 impl ConsoleKind {

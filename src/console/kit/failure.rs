@@ -226,7 +226,7 @@ impl From<PeopleError> for Failure {
             PeopleError::SamePassword => Self::Unreadable(texts.same_password.into()),
             PeopleError::WrongCode => Self::Refused(texts.wrong_code.into()),
             PeopleError::CodesWait(seconds) => Self::TooMany(seconds),
-            PeopleError::SignInOver => Self::SignedOut(None),
+            PeopleError::SignInOver | PeopleError::SessionOver => Self::SignedOut(None),
             PeopleError::NoFactor => Self::Refused(texts.no_factor.into()),
             PeopleError::NotFirst => Self::Refused(texts.not_first.into()),
             PeopleError::LastOperator => Self::Refused(texts.last_operator.into()),

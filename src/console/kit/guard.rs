@@ -7,6 +7,7 @@ use actix_web::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY, X_FRAME_OPTIONS,
 };
 use actix_web::middleware::Next;
+use actix_web::web::Data;
 use actix_web::{Error, HttpRequest, ResponseError};
 use quita_ports::trace;
 
@@ -14,6 +15,8 @@ use super::console_kind::ConsoleKind;
 use super::failure::Failure;
 use super::page_context::PageContext;
 use crate::http::{Mount, request_id};
+use crate::service::refused_requests::{RefusedRequest, RefusedRequests};
+use crate::service::refused_sign_ins::Door;
 
 /// Scripts and styles come from files of ours alone, forms go to us alone, and nobody frames a page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
@@ -48,6 +51,7 @@ async fn guard<B: MessageBody + 'static>(
     let context = PageContext::of(console, mount, request.request());
     let handled = context.scope(async move {
         if is_from_elsewhere(request.request()) {
+            count_refused(console, request.request(), RefusedRequest::ForeignForm);
             let refused = request.into_response(Failure::ForeignForm.error_response());
             return Ok(protect(refused).map_into_right_body());
         }
@@ -56,9 +60,41 @@ async fn guard<B: MessageBody + 'static>(
             true => next.call(request).await?,
             false => to_its_end(context, request, next).await?,
         };
+        if let Some(why) = refusal(answered.response().error()) {
+            count_refused(console, answered.request(), why);
+        }
         Ok(protect(answered).map_into_left_body())
     });
     handled.await
+}
+
+/// Why an answer refuses who asks, if it does. A proof that is asked for is no refusal yet.
+fn refusal(error: Option<&Error>) -> Option<RefusedRequest> {
+    match error?.as_error::<Failure>()? {
+        Failure::Forbidden => Some(RefusedRequest::Role),
+        Failure::ForeignForm => Some(RefusedRequest::ForeignForm),
+        Failure::SignedOut(_)
+        | Failure::First(_)
+        | Failure::Unconfirmed(_)
+        | Failure::TooLarge
+        | Failure::TooSlow
+        | Failure::NotFound
+        | Failure::WrongMethod(_)
+        | Failure::Refused(_)
+        | Failure::Unreadable(_)
+        | Failure::Refusal(_)
+        | Failure::TooMany(_)
+        | Failure::Crowded
+        | Failure::Unavailable(_)
+        | Failure::Closed
+        | Failure::Defect(_) => None,
+    }
+}
+
+fn count_refused(console: ConsoleKind, request: &HttpRequest, why: RefusedRequest) {
+    if let Some(refused) = request.app_data::<Data<RefusedRequests>>() {
+        refused.count_page(why, Door::of(console).as_str());
+    }
 }
 
 /// A change goes on, and gets into the audit log, even if the client hangs up.

@@ -7,9 +7,11 @@ use quita_domain::people::RecoveryCode;
 use quita_domain::secret::Secret;
 use quita_paper::qr::QrImage;
 
+use super::console_kind::ConsoleKind;
 use super::cookies::form_token;
 use super::failure::Failure;
 use super::frame::Frame;
+use super::page_context::PageContext;
 
 /// Characters between two blanks of a key that is typed.
 const GROUP: usize = 4;
@@ -81,6 +83,15 @@ impl FactorPage {
         let qr = format!("data:image/svg+xml;base64,{}", STANDARD.encode(qr.svg()));
         let (frame, next) = (bare_frame(token), next.to_owned());
         Ok(Self { frame, next, secret, qr, is_required: false, is_again: false, failed: None })
+    }
+
+    /// Says who requires it.
+    fn required_sentence(&self) -> &'static str {
+        let texts = &self.frame.texts.proof;
+        match PageContext::current().console {
+            ConsoleKind::Merchant => texts.factor_required_sentence,
+            ConsoleKind::Operator => texts.factor_required_of_operators,
+        }
     }
 
     /// The secret in groups, as it is typed.

@@ -15,6 +15,7 @@ use crate::console::kit::{assets, guard};
 pub(crate) fn configure(config: &mut ServiceConfig, console: Data<MerchantConsole>) {
     let mount = console.edge.mount;
     let scope = web::scope("/console")
+        .app_data(console.refused_requests())
         .app_data(console)
         .app_data(PathConfig::default().error_handler(|_, _| Failure::NotFound.into()))
         .app_data(QueryConfig::default().error_handler(|_, _| Failure::NotFound.into()))

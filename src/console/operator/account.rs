@@ -6,11 +6,13 @@ use askama::Template;
 
 use super::OperatorConsole;
 use super::frame::{BASE, Frame, Section};
-use super::visitor::{Operator, OwnForm};
+use super::texts::Texts;
+use super::visitor::{Confirmed, Enrolling, EnrollingForm, OwnForm, Settled};
 use crate::console::kit::accounts::AccountPart;
 use crate::console::kit::answer::{Done, html};
 use crate::console::kit::failure::Failure;
 use crate::console::kit::sign_in::Wanted;
+use crate::service::people::Duty;
 
 #[derive(Template)]
 #[template(path = "console/operator/account.html")]
@@ -21,77 +23,81 @@ struct AccountPage {
 
 /// `GET /account`
 pub(super) async fn show(
-    operator: Operator,
+    Settled(visitor): Settled,
     console: Data<OperatorConsole>,
     done: Query<Done>,
 ) -> Result<HttpResponse, Failure> {
-    let mut frame = operator.frame(Section::Account);
+    let mut frame = visitor.operator.frame(Section::Account);
     frame.notice = AccountPart::notice(&done);
-    let account = console.accounts.part(&operator.holder(&console).await?, BASE, false).await?;
+    let account = console.accounts.part(&visitor.holder(), BASE, console.needs_second_factor).await?;
     html(&AccountPage { frame, account })
 }
 
 /// `POST /account/password`
 pub(super) async fn change_password(
-    OwnForm { visitor, form }: OwnForm,
+    OwnForm { visitor: Settled(visitor), form }: OwnForm,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
-    let holder = visitor.holder(&console).await?;
-    let answer = console.accounts.change_password(&holder, &form, BASE).await?;
-    console.recent.forget(&visitor.token);
-    Ok(answer)
+    console.accounts.change_password(&visitor.holder(), &form, BASE).await
 }
 
 /// `POST /account/sessions/{id}/end`
 pub(super) async fn end_session(
-    OwnForm { visitor, .. }: OwnForm,
+    OwnForm { visitor: Settled(visitor), .. }: OwnForm,
     public_id: Path<String>,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
-    console.accounts.end_session(&visitor.holder(&console).await?, &public_id, BASE).await
+    console.accounts.end_session(&visitor.holder(), &public_id, BASE).await
 }
 
 /// `POST /account/sessions/end-others`
 pub(super) async fn end_other_sessions(
-    OwnForm { visitor, .. }: OwnForm,
+    OwnForm { visitor: Settled(visitor), .. }: OwnForm,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
-    console.accounts.end_other_sessions(&visitor.holder(&console).await?, BASE).await
+    console.accounts.end_other_sessions(&visitor.holder(), BASE).await
+}
+
+/// Whether a second factor is required, and there is none yet.
+fn is_factor_due(visitor: &Confirmed) -> bool {
+    visitor.operator.who.duty == Some(Duty::SetUpFactor)
 }
 
 /// `GET /factor`
 pub(super) async fn ask_factor(
-    operator: Operator,
+    Enrolling(visitor): Enrolling,
     wanted: Query<Wanted>,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
-    console.accounts.ask_factor(&operator.holder(&console).await?, &wanted.next, false)
+    console.accounts.ask_factor(&visitor.holder(), &wanted.next, is_factor_due(&visitor))
 }
 
 /// `POST /factor`
 pub(super) async fn set_up_factor(
     request: HttpRequest,
-    OwnForm { visitor, form }: OwnForm,
+    EnrollingForm { visitor: Enrolling(visitor), form }: EnrollingForm,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
-    console.accounts.set_up_factor(&request, &visitor.holder(&console).await?, &form, false).await
+    console.accounts.set_up_factor(&request, &visitor.holder(), &form, is_factor_due(&visitor)).await
 }
 
 /// `POST /account/recovery-codes`
 pub(super) async fn renew_recovery_codes(
     request: HttpRequest,
-    OwnForm { visitor, form }: OwnForm,
+    OwnForm { visitor: Settled(visitor), form }: OwnForm,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
-    let holder = visitor.holder(&console).await?;
-    console.accounts.renew_recovery_codes(&request, &holder, &form, BASE).await
+    console.accounts.renew_recovery_codes(&request, &visitor.holder(), &form, BASE).await
 }
 
 /// `POST /account/factor/remove`
 pub(super) async fn remove_factor(
     request: HttpRequest,
-    OwnForm { visitor, form }: OwnForm,
+    OwnForm { visitor: Settled(visitor), form }: OwnForm,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
-    console.accounts.remove_factor(&request, &visitor.holder(&console).await?, &form, BASE).await
+    if console.needs_second_factor {
+        return Err(Failure::Refused(Texts::current().operator_people.factor_is_required.into()));
+    }
+    console.accounts.remove_factor(&request, &visitor.holder(), &form, BASE).await
 }

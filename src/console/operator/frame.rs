@@ -101,6 +101,6 @@ impl Operator {
             is_here: each == section,
         };
         let navigation = Section::ALL.into_iter().map(entry).collect();
-        Frame { navigation, form_token: form_token(&self.token), ..Frame::new(texts, self.who.clone()) }
+        Frame { navigation, form_token: form_token(self.token()), ..Frame::new(texts, self.who.clone()) }
     }
 }

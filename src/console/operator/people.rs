@@ -1,7 +1,7 @@
 //! Who may sign in to this console: operators, who direct, and auditors, who look.
 
+use actix_web::HttpResponse;
 use actix_web::web::{Data, Path, Query};
-use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 use quita_domain::audit::AuditAction;
 use quita_domain::people::{self, Login, OperatorRole};
@@ -66,13 +66,9 @@ pub(super) async fn show(
 
 /// `POST /people`
 pub(super) async fn create(
-    request: HttpRequest,
-    sent: DirectorForm,
+    DirectorForm { visitor, form }: DirectorForm,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
-    let DirectorForm { visitor, form } = sent;
-    let holder = visitor.holder(&console).await?;
-    console.accounts.require_recent_proof(&request, &holder, &form).await?;
     let login = read_login(&form)?;
     let role = OperatorRole::parse(form.text("role")).ok_or(Failure::NotFound)?;
     let password = console.people.create_operator(login.clone(), role).await?;
@@ -115,16 +111,12 @@ pub(super) async fn ask(
 
 /// `POST /people/{login}/{role|reset|factor|remove}`
 pub(super) async fn act(
-    request: HttpRequest,
-    sent: DirectorForm,
+    DirectorForm { visitor, form }: DirectorForm,
     path: Path<(String, Verb)>,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
-    let DirectorForm { visitor, form } = sent;
     let (login, verb) = path.into_inner();
     let person = another(&visitor, &login, &console).await?;
-    let holder = visitor.holder(&console).await?;
-    console.accounts.require_recent_proof(&request, &holder, &form).await?;
     let (draft, done) = match verb {
         Verb::Reset => {
             let password = console.people.reset_operator_password(&person.login).await?;

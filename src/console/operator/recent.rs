@@ -1,11 +1,16 @@
-//! Sessions of the operator that this node has verified, for when the store can't be asked: then operators look.
+//! Sessions of the operator that this node has verified, for when the store can't be asked: then operators look, and do
+//! nothing else.
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use quita_domain::people::Session;
+use quita_domain::people::{Login, Session};
 use quita_domain::secret::Secret;
 use tokio::time::{Duration, Instant, timeout};
+
+use super::visitor::Who;
+use crate::service::people::SessionMemory;
 
 /// How long a session is believed after the store confirmed it last.
 const BELIEVED_FOR: Duration = Duration::from_secs(4 * 3_600);
@@ -15,44 +20,51 @@ const CONFIRMED_WITHIN: Duration = Duration::from_secs(1);
 const REMEMBERED: usize = 64;
 
 /// Sessions by their ids, never their tokens, with whose they are.
-pub(super) struct RecentSessions<W>(Mutex<HashMap<String, (W, Instant)>>);
+#[derive(Default)]
+pub(super) struct RecentSessions(Mutex<Remembered>);
 
-impl<W> Default for RecentSessions<W> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
+#[derive(Default)]
+struct Remembered {
+    sessions: HashMap<String, (Who, Instant)>,
+    /// How often something was forgotten. An answer of the store from before that is remembered no more.
+    forgotten: u64,
 }
 
-impl<W: Clone> RecentSessions<W> {
+impl RecentSessions {
     /// Whose session it is if it goes on, as the store says when it is asked. One that it confirmed a while ago goes on
     /// while it says nothing, or nothing soon; any other waits for it.
     pub(super) async fn confirm<E>(
         &self,
         token: &Secret<String>,
-        asked: impl Future<Output = Result<Option<W>, E>>,
-    ) -> Result<Option<W>, E> {
-        let said = match self.recall(token) {
-            Some(who) => match timeout(CONFIRMED_WITHIN, asked).await {
-                Ok(Ok(said)) => said,
-                Ok(Err(_)) | Err(_) => return Ok(Some(who)),
-            },
+        asked: impl Future<Output = Result<Option<Who>, E>>,
+    ) -> Result<Option<Who>, E> {
+        let id = Session::id_of(token.expose());
+        let forgotten = self.lock().forgotten;
+        let mut asked = pin!(asked);
+        let said = match self.recall(&id) {
             None => asked.await?,
+            // What was forgotten meanwhile is not believed any more.
+            Some(_) => match (timeout(CONFIRMED_WITHIN, asked.as_mut()).await, self.recall(&id)) {
+                (Ok(Ok(said)), _) => said,
+                (Ok(Err(_)) | Err(_), Some(who)) => return Ok(Some(who)),
+                (Ok(Err(error)), None) => return Err(error),
+                (Err(_), None) => asked.await?,
+            },
         };
         match &said {
-            Some(who) => self.note(token, who),
-            None => self.forget(token),
+            Some(who) => self.note(id, who, forgotten),
+            None => self.forget_session(&id),
         }
         Ok(said)
     }
 
-    /// The session is over.
-    pub(super) fn forget(&self, token: &Secret<String>) {
-        self.lock().remove(&Session::id_of(token.expose()));
-    }
-
-    /// The store said that this session goes on.
-    fn note(&self, token: &Secret<String>, who: &W) {
-        let (id, mut sessions) = (Session::id_of(token.expose()), self.lock());
+    /// The store said that this session goes on, when it had been forgotten so often.
+    fn note(&self, id: String, who: &Who, forgotten: u64) {
+        let mut remembered = self.lock();
+        if remembered.forgotten != forgotten {
+            return;
+        }
+        let sessions = &mut remembered.sessions;
         if sessions.len() >= REMEMBERED {
             sessions.retain(|_, (_, at)| at.elapsed() < BELIEVED_FOR);
         }
@@ -62,52 +74,119 @@ impl<W: Clone> RecentSessions<W> {
     }
 
     /// Whose session it is, if the store confirmed it a while ago.
-    fn recall(&self, token: &Secret<String>) -> Option<W> {
-        let id = Session::id_of(token.expose());
-        let sessions = self.lock();
-        let (who, at) = sessions.get(&id)?;
+    fn recall(&self, id: &str) -> Option<Who> {
+        let remembered = self.lock();
+        let (who, at) = remembered.sessions.get(id)?;
         (at.elapsed() < BELIEVED_FOR).then(|| who.clone())
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, (W, Instant)>> {
+    fn forget(&self, is_forgotten: impl Fn(&str, &Who) -> bool) {
+        let mut remembered = self.lock();
+        remembered.forgotten = remembered.forgotten.wrapping_add(1);
+        remembered.sessions.retain(|id, (who, _)| !is_forgotten(id, who));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Remembered> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SessionMemory for RecentSessions {
+    fn forget_person(&self, login: &Login) {
+        self.forget(|_, who| who.login == *login);
+    }
+
+    fn forget_session(&self, id: &str) {
+        self.forget(|known, _| known == id);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use quita_domain::people::OperatorRole;
+    use tokio::sync::oneshot;
+
     use super::*;
 
-    const ANA: Option<&str> = Some("ana");
+    fn ana() -> Who {
+        Who { login: Login::parse("ana@ops.example").unwrap(), role: OperatorRole::Operator, duty: None }
+    }
+
+    fn token() -> Secret<String> {
+        Secret::new(String::from("token"))
+    }
+
+    /// What the store may say.
+    type Said = Result<Option<Who>, &'static str>;
+    const AWAY: Said = Err("away");
 
     #[tokio::test(start_paused = true)]
     async fn a_slow_or_absent_store_is_not_waited_for_and_confirms_nothing() {
-        let (sessions, token) = (RecentSessions::default(), Secret::new(String::from("token")));
-        let [yes, no, away]: [Result<Option<&str>, &str>; 3] = [Ok(ANA), Ok(None), Err("away")];
-        assert_eq!(sessions.confirm(&token, async { away }).await, away, "nobody confirmed it");
-        assert_eq!(sessions.confirm(&token, async { yes }).await, yes);
+        let (sessions, token) = (RecentSessions::default(), token());
+        let (yes, no): (Said, Said) = (Ok(Some(ana())), Ok(None));
+        assert_eq!(sessions.confirm(&token, async { AWAY }).await, AWAY, "nobody confirmed it");
+        assert_eq!(sessions.confirm(&token, async { yes.clone() }).await, yes);
         let begun = Instant::now();
         assert_eq!(sessions.confirm(&token, std::future::pending()).await, yes);
         assert_eq!(begun.elapsed(), CONFIRMED_WITHIN);
         tokio::time::advance(BELIEVED_FOR - CONFIRMED_WITHIN * 2).await;
-        assert_eq!(sessions.confirm(&token, async { away }).await, yes);
+        assert_eq!(sessions.confirm(&token, async { AWAY }).await, yes);
         tokio::time::advance(CONFIRMED_WITHIN).await;
-        assert_eq!(sessions.confirm(&token, async { away }).await, away, "counted from what the store said");
-        assert_eq!(sessions.confirm(&token, async { yes }).await, yes);
-        assert_eq!(sessions.confirm(&token, async { no }).await, no);
-        assert_eq!(sessions.confirm(&token, async { away }).await, away);
+        assert_eq!(sessions.confirm(&token, async { AWAY }).await, AWAY, "counted from what the store said");
+        assert_eq!(sessions.confirm(&token, async { yes.clone() }).await, yes);
+        assert_eq!(sessions.confirm(&token, async { no.clone() }).await, no);
+        assert_eq!(sessions.confirm(&token, async { AWAY }).await, AWAY);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_session_is_believed_for_a_while_and_not_once_it_is_over() {
-        let (sessions, token) = (RecentSessions::default(), Secret::new(String::from("token")));
-        assert_eq!(sessions.recall(&token), None);
-        sessions.note(&token, &"ana");
-        assert_eq!((sessions.recall(&token), sessions.recall(&Secret::new("another".into()))), (ANA, None));
-        tokio::time::advance(BELIEVED_FOR).await;
-        assert_eq!(sessions.recall(&token), None);
-        sessions.note(&token, &"ana");
-        sessions.forget(&token);
-        assert_eq!(sessions.recall(&token), None);
+    async fn a_session_is_believed_no_more_once_it_or_its_operator_was_changed() {
+        let (sessions, token) = (RecentSessions::default(), token());
+        let yes: Said = Ok(Some(ana()));
+        let changes: [&dyn Fn(); 2] = [&|| sessions.forget_person(&ana().login), &|| {
+            sessions.forget_session(&Session::id_of(token.expose()))
+        }];
+        for change in changes {
+            assert_eq!(sessions.confirm(&token, async { yes.clone() }).await, yes);
+            change();
+            assert_eq!(sessions.confirm(&token, async { AWAY }).await, AWAY);
+        }
+        assert_eq!(sessions.confirm(&token, async { yes.clone() }).await, yes);
+        sessions.forget_person(&Login::parse("bia@ops.example").unwrap());
+        assert_eq!(
+            sessions.confirm(&token, async { AWAY }).await,
+            yes,
+            "another's change is none of this one"
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_the_store_said_before_a_change_is_not_remembered_after_it() {
+        let (sessions, token) = (RecentSessions::default(), token());
+        let (tell, told) = oneshot::channel();
+        let asked = sessions.confirm(&token, async { Said::Ok(told.await.ok()) });
+        let change = async {
+            tokio::task::yield_now().await;
+            sessions.forget_person(&ana().login);
+            tell.send(ana()).unwrap();
+        };
+        let (said, ()) = tokio::join!(asked, change);
+        assert_eq!(said, Ok(Some(ana())));
+        assert_eq!(sessions.confirm(&token, async { AWAY }).await, AWAY);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_is_removed_while_the_store_is_silent_is_not_believed_meanwhile() {
+        let (sessions, token) = (RecentSessions::default(), token());
+        assert!(sessions.confirm(&token, async { Said::Ok(Some(ana())) }).await.is_ok());
+        let silent = async {
+            tokio::time::sleep(CONFIRMED_WITHIN * 3).await;
+            AWAY
+        };
+        let remove = async {
+            tokio::time::sleep(CONFIRMED_WITHIN / 2).await;
+            sessions.forget_person(&ana().login);
+        };
+        let (said, ()) = tokio::join!(sessions.confirm(&token, silent), remove);
+        assert_eq!(said, AWAY);
     }
 }

@@ -10,6 +10,7 @@ use askama::Template;
 use chrono::{Days, NaiveDate};
 use futures_util::{StreamExt, stream};
 use quita_actors::Denied;
+use quita_domain::audit::AuditAction;
 use quita_domain::reconciliation::{
     Difference, LineCursor, LineFilter, LineSum, Source, StoredLine, Verdict,
 };
@@ -21,11 +22,12 @@ use url::form_urlencoded;
 use super::OperatorConsole;
 use super::frame::{Frame, Section};
 use super::texts::Texts;
-use super::visitor::{Operator, Watching};
+use super::visitor::{Confirmed, Operator, Settled, Watching};
 use crate::console::kit::answer::html;
 use crate::console::kit::csv::Csv;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::shown::Shown;
+use crate::service::audit::AuditDraft;
 
 /// Days on one page, and in one file.
 const DAYS: u64 = 14;
@@ -229,9 +231,10 @@ pub(super) async fn lines(
     html(&LinesPage { frame, day, source, tabs, lines, next })
 }
 
-/// `GET /reconciliation.csv`: every line of these days, streamed page by page however many there are.
+/// `GET /reconciliation.csv`: every line of these days, streamed page by page however many there are. What can't be noted
+/// is not exported.
 pub(super) async fn download(
-    operator: Operator,
+    Settled(Confirmed { operator, .. }): Settled,
     console: Data<OperatorConsole>,
     wanted: Query<Until>,
 ) -> Result<HttpResponse, Failure> {
@@ -240,6 +243,8 @@ pub(super) async fn download(
     let mut sources: Vec<_> = sums.into_iter().map(|sum| sum.source).collect();
     sources.sort();
     sources.dedup();
+    let draft = AuditDraft::of_operators(AuditAction::ReconciliationExported, format!("{from} to {until}"));
+    console.audit.append(&operator.initiator(), draft).await.map_err(|(_, error)| error)?;
     let csv = Csv::for_reader();
     let (console, watching) = (console.into_inner(), Watching::of(operator));
     let export = Export { console, watching, csv, days: (from, until), sources, after: None };

@@ -5,7 +5,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use quita_domain::audit::AuditAction;
 use quita_domain::people::Operator;
 
-use super::visitor::{Entrant, EntrantForm};
+use super::visitor::{Confirmed, Entrant, EntrantForm};
 use super::{OperatorConsole, first};
 use crate::console::kit::accounts::Arrival;
 use crate::console::kit::answer::see_other_with;
@@ -59,30 +59,27 @@ pub(super) async fn give_code(
 
 /// `GET /sign-in/password`
 pub(super) async fn ask_new_password(
-    Entrant(operator): Entrant,
+    Entrant(entrant): Entrant,
     wanted: Query<Wanted>,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
-    console.accounts.ask_new_password(&operator.holder(&console).await?, wanted.into_inner())
+    console.accounts.ask_new_password(&entrant.holder(), wanted.into_inner())
 }
 
 /// `POST /sign-in/password`
 pub(super) async fn choose_password(
-    EntrantForm { visitor: Entrant(visitor), form }: EntrantForm,
+    EntrantForm { visitor: Entrant(entrant), form }: EntrantForm,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
-    let answer = console.accounts.choose_password(&visitor.holder(&console).await?, &form).await?;
-    console.recent.forget(&visitor.token);
-    Ok(answer)
+    console.accounts.choose_password(&entrant.holder(), &form).await
 }
 
 /// `POST /sign-out`
 pub(super) async fn sign_out(
     console: Data<OperatorConsole>,
-    EntrantForm { visitor: Entrant(visitor), .. }: EntrantForm,
+    EntrantForm { visitor: Entrant(Confirmed { operator: visitor, .. }), .. }: EntrantForm,
 ) -> Result<HttpResponse, Failure> {
-    console.people.sign_out(visitor.token.expose()).await?;
-    console.recent.forget(&visitor.token);
+    console.people.sign_out(visitor.token().expose()).await?;
     let draft = AuditDraft::of_operators(AuditAction::SignedOut, &visitor.who.login);
     console.audit.note(&visitor.initiator(), draft).await;
     Ok(see_other_with(console.accounts.cookies().end(), "/sign-in"))

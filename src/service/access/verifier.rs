@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use super::last_uses::LastUses;
 use crate::service::limiter::{Limiter, Pace};
 use crate::service::network::network_of;
+use crate::service::refused_requests::{RefusedRequest, RefusedRequests};
 
 /// After this long one caller reads the key again, while the others go on with what is kept.
 const FRESH_FOR: Duration = Duration::from_secs(1);
@@ -70,6 +71,7 @@ pub struct KeyVerifier {
     kept: Mutex<HashMap<String, Kept>>,
     unseen: Limiter<IpAddr>,
     last_uses: LastUses,
+    refused: Arc<RefusedRequests>,
 }
 
 struct Kept {
@@ -84,7 +86,18 @@ impl KeyVerifier {
     /// Verifies against this store.
     pub fn new(store: Arc<dyn KeyringStore>, clock: Arc<dyn Clock>) -> Self {
         let (unseen, last_uses) = (Limiter::new(UNSEEN), LastUses::default());
-        Self { store, clock, kept: Mutex::default(), unseen, last_uses }
+        Self { store, clock, kept: Mutex::default(), unseen, last_uses, refused: Arc::default() }
+    }
+
+    /// The same, which counts here whom it refuses.
+    #[must_use]
+    pub fn with_refused(self, refused: Arc<RefusedRequests>) -> Self {
+        Self { refused, ..self }
+    }
+
+    /// Where refusals of callers are counted.
+    pub fn refused(&self) -> &RefusedRequests {
+        &self.refused
     }
 
     /// Tells who presents this value of `Authorization`, from this address.
@@ -94,14 +107,21 @@ impl KeyVerifier {
     /// 503.
     pub async fn verify(&self, authorization: &str, from: IpAddr) -> Result<Caller, AccessError> {
         let presented = bearer(authorization).and_then(PresentedKey::parse);
-        let presented = presented.ok_or(AccessError::Invalid)?;
+        let Some(presented) = presented else {
+            self.refused.count(RefusedRequest::NoKey);
+            return Err(AccessError::Invalid);
+        };
         // Who had a key lately is not held up by a neighbour who guesses.
         if !self.lock().contains_key(&presented.id) {
             self.unseen.count(&network_of(from)).map_err(AccessError::TooMany)?;
         }
-        let key = self.key(&presented.id).await?.ok_or(AccessError::Invalid)?;
+        let Some(key) = self.key(&presented.id).await? else {
+            self.refused.count(RefusedRequest::UnknownKey);
+            return Err(AccessError::Invalid);
+        };
         let now = self.clock.now();
-        if !key.matches(&presented) || !key.is_live(now) {
+        if let Some(why) = refusal(&key, &presented, now) {
+            self.refused.count_key(why, &key.id);
             return Err(AccessError::Invalid);
         }
         self.last_uses.note(&key.id, now);
@@ -175,6 +195,18 @@ impl KeyVerifier {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Kept>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Why a key that there is does not let in who presents this. The caller is not told.
+fn refusal(key: &ApiKey, presented: &PresentedKey, now: Timestamp) -> Option<RefusedRequest> {
+    if !key.matches(presented) {
+        return Some(RefusedRequest::WrongSecret);
+    }
+    if key.is_live(now) {
+        return None;
+    }
+    let is_revoked = key.revoked_at.is_some();
+    Some(if is_revoked { RefusedRequest::RevokedKey } else { RefusedRequest::ExpiredKey })
 }
 
 /// The token of a Bearer header; the scheme's name is case-insensitive (RFC 9110, section 11.1).

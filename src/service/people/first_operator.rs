@@ -42,7 +42,7 @@ impl People {
         if others.is_empty() {
             return Ok(());
         }
-        self.store.remove_operator(operator).await?;
+        self.remove_this_operator(operator).await?;
         Err(PeopleError::NotFirst)
     }
 }

@@ -2,8 +2,10 @@
 
 use quita_domain::people::{Login, Operator, OperatorRole};
 use quita_domain::secret::Secret;
+use quita_ports::StoreError;
 use subtle::ConstantTimeEq;
 
+use super::passwords_of::Reader;
 use super::{People, PeopleError};
 
 impl People {
@@ -16,7 +18,7 @@ impl People {
         login: Login,
         role: OperatorRole,
     ) -> Result<Secret<String>, PeopleError> {
-        let (password, credentials) = self.new_credentials(true).await?;
+        let (password, credentials) = self.new_credentials(Reader::Another).await?;
         let operator = Operator { login, role, credentials, created_at: self.clock.now() };
         let is_new = self.store.insert_operator(&operator).await?;
         if is_new { Ok(password) } else { Err(PeopleError::Taken(operator.login)) }
@@ -66,7 +68,7 @@ impl People {
         let (before, after) = self.change(login, change).await?;
         if before.role == OperatorRole::Operator && !self.has_operators().await? {
             // Another one gave up the role at the same moment. If it can't be undone, somebody else changed this operator.
-            self.store.replace_operator(&after, &before).await?;
+            self.replace(&after, &before).await?;
             return Err(PeopleError::LastOperator);
         }
         Ok(before.role)
@@ -80,7 +82,7 @@ impl People {
         self.must_leave_another(login).await?;
         for _ in 0..super::MAX_RACES {
             let operator: Operator = self.find_someone(login).await?;
-            if !self.store.remove_operator(&operator).await? {
+            if !self.remove_this_operator(&operator).await? {
                 continue;
             }
             if operator.role == OperatorRole::Operator && !self.has_operators().await? {
@@ -91,6 +93,13 @@ impl People {
             return Ok(());
         }
         Err(PeopleError::Raced)
+    }
+
+    /// Removes an operator, if it is still so.
+    pub(super) async fn remove_this_operator(&self, operator: &Operator) -> Result<bool, StoreError> {
+        let removed = self.store.remove_operator(operator).await;
+        self.forget_person(&operator.login);
+        removed
     }
 
     async fn must_leave_another(&self, login: &Login) -> Result<(), PeopleError> {

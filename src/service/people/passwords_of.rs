@@ -2,11 +2,24 @@
 
 use quita_domain::people::{Credentials, Login, Origin, SessionStage};
 use quita_domain::secret::Secret;
+use quita_domain::time::DAY_MS;
 
 use super::sessions::Signed;
 use super::someone::Someone;
 use super::strength::must_be_strong;
 use super::{NewSession, People, PeopleError, next_version, password};
+
+/// How long somebody may go on with a password that was made here and shown to nobody else.
+const MADE_PASSWORD_MS: u64 = DAY_MS;
+
+/// The one to whom a password is shown that was made here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reader {
+    /// The one who signs in with it.
+    Owner,
+    /// Somebody else, so that it is changed at the first sign-in.
+    Another,
+}
 
 impl People {
     /// Signs somebody in: `None` if login or password are wrong, without a word which. Who has a second factor gets half a
@@ -63,7 +76,7 @@ impl People {
         signed: &Signed<S>,
         new: &Secret<String>,
     ) -> Result<NewSession<S>, PeopleError> {
-        if !signed.person.credentials().must_change_password {
+        if !self.must_change_password(signed.person.credentials()) {
             return Err(PeopleError::WrongPassword);
         }
         self.set_own_password(signed, new).await
@@ -95,8 +108,10 @@ impl People {
     ) -> Result<NewSession<S>, PeopleError> {
         let seen = signed.person.credentials();
         must_be_strong(new, signed.person.known_words()).await?;
-        if self.passwords.verify(new, Some(seen.password_hash.clone())).await? {
-            return Err(PeopleError::SamePassword);
+        for hash in seen.remembered_hashes() {
+            if self.passwords.verify(new, Some(hash.clone())).await? {
+                return Err(PeopleError::SamePassword);
+            }
         }
         let hash = self.passwords.hash(new).await?;
         let now = self.clock.now();
@@ -106,29 +121,28 @@ impl People {
             if credentials.password_version != seen.password_version {
                 return Err(PeopleError::WrongPassword);
             }
-            credentials.password_hash.clone_from(&hash);
-            credentials.password_version = next_version(credentials.password_version, now);
-            credentials.must_change_password = false;
+            credentials.replace_password(hash.clone(), next_version(credentials.password_version, now));
             Ok(())
         };
         let (_, person) = self.change(signed.person.login(), change).await?;
-        // A password proves nothing more to who has a second factor.
-        let confirmed_at = match person.credentials().second_factor {
-            Some(_) => signed.session.confirmed_at,
-            None => now,
-        };
-        let origin = signed.session.origin.clone();
-        self.begin_confirmed(person, SessionStage::Whole, origin, confirmed_at).await
+        match person.credentials().second_factor {
+            // A password proves nothing more to who has a second factor.
+            Some(_) => self.begin_instead(person, &signed.session).await,
+            None => self.begin(person, SessionStage::Whole, signed.session.origin.clone()).await,
+        }
     }
 
-    /// A password that is made here, to be shown once, and what is stored of it for somebody new.
+    /// A password that is made here, to be shown once to this reader, and what is stored of it for somebody new.
     pub(super) async fn new_credentials(
         &self,
-        must_change: bool,
+        reader: Reader,
     ) -> Result<(Secret<String>, Credentials), PeopleError> {
         let password = password::random_password()?;
         let hash = self.passwords.hash(&password).await?;
-        Ok((password, Credentials::new(hash, next_version(0, self.clock.now()), must_change)))
+        let now = self.clock.now();
+        let mut credentials = Credentials::new(hash, next_version(0, now), reader == Reader::Another);
+        credentials.made_password_until = (reader == Reader::Owner).then(|| now.plus_ms(MADE_PASSWORD_MS));
+        Ok((password, credentials))
     }
 
     /// Gives somebody a new password, which is returned, to be shown once, and changed at the first sign-in. Every session of
@@ -142,8 +156,7 @@ impl People {
         let now = self.clock.now();
         let change = |person: &mut S| {
             let credentials = person.credentials_mut();
-            credentials.password_hash.clone_from(&hash);
-            credentials.password_version = next_version(credentials.password_version, now);
+            credentials.replace_password(hash.clone(), next_version(credentials.password_version, now));
             credentials.must_change_password = true;
             Ok(())
         };

@@ -64,6 +64,20 @@ impl SecondFactors {
         totp::address(login, secret)
     }
 
+    /// Whether a code is one of a secret that is about to be set up. Nothing is taken or stored.
+    ///
+    /// # Errors
+    /// [`PeopleError::WrongCode`] if it is none.
+    pub fn check_first_code(&self, secret: &Secret<String>, code: &str) -> Result<(), PeopleError> {
+        self.first_step(secret, code).map(drop)
+    }
+
+    /// The step of the first code of a secret.
+    fn first_step(&self, secret: &Secret<String>, code: &str) -> Result<i64, PeopleError> {
+        let code = totp::code_in(code).ok_or(PeopleError::WrongCode)?;
+        totp::step_of(secret, &code, self.people.clock.now()).ok_or(PeopleError::WrongCode)
+    }
+
     /// Sets the second factor up, in place of one that there was; returns the recovery codes, to be shown once.
     ///
     /// # Errors
@@ -75,8 +89,7 @@ impl SecondFactors {
         code: &str,
     ) -> Result<Vec<RecoveryCode>, PeopleError> {
         let now = self.people.clock.now();
-        let code = totp::code_in(code).ok_or(PeopleError::WrongCode)?;
-        let last_step = totp::step_of(secret, &code, now).ok_or(PeopleError::WrongCode)?;
+        let last_step = self.first_step(secret, code)?;
         let codes = new_codes()?;
         let secret = self.strongbox.seal_secret(secret, &person.factor_place()).await?;
         let recovery_codes = codes.iter().map(RecoveryCode::hash).collect();
@@ -156,7 +169,7 @@ impl SecondFactors {
         if !person.is_some_and(|person| person.credentials().wrong_codes.ends_sign_in()) {
             return Ok(error);
         }
-        self.people.store.remove_session(&half.session.id).await?;
+        self.people.remove_session(&half.session.id).await?;
         Ok(PeopleError::SignInOver)
     }
 
@@ -174,7 +187,7 @@ impl SecondFactors {
             if before == after {
                 return judged.map(|given| (after, given));
             }
-            if S::replace(self.people.store.as_ref(), &before, &after).await? {
+            if self.people.replace(&before, &after).await? {
                 return judged.map(|given| (after, given));
             }
         }

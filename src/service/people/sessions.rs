@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use quita_domain::money::Money;
 use quita_domain::people::{Origin, SESSION_TOKEN_BYTES, Session, SessionOf, SessionStage};
 use quita_domain::secret::Secret;
 use quita_domain::time::Timestamp;
@@ -104,7 +105,7 @@ impl People {
         let Some(session) = sessions.iter().find(|session| session.public_id() == public_id) else {
             return Ok(false);
         };
-        self.store.remove_session(&session.id).await?;
+        self.remove_session(&session.id).await?;
         Ok(true)
     }
 
@@ -116,7 +117,7 @@ impl People {
         let sessions = self.sessions(&signed.person).await?;
         let others: Vec<_> = sessions.iter().filter(|session| session.id != signed.session.id).collect();
         for session in &others {
-            self.store.remove_session(&session.id).await?;
+            self.remove_session(&session.id).await?;
         }
         Ok(others.len())
     }
@@ -126,7 +127,7 @@ impl People {
     /// # Errors
     /// When the store does not answer.
     pub async fn sign_out(&self, token: &str) -> Result<(), PeopleError> {
-        Ok(self.store.remove_session(&Session::id_of(token)).await?)
+        Ok(self.remove_session(&Session::id_of(token)).await?)
     }
 
     /// Whether who it is was proven in this session a short while ago.
@@ -139,7 +140,8 @@ impl People {
         for _ in 0..MAX_RACES {
             let now = self.clock.now();
             let Some(before) = self.store.session(&session.id).await? else { return Ok(()) };
-            let after = Session { confirmed_at: now, last_seen_at: now, ..before.clone() };
+            let refunded = Money::ZERO;
+            let after = Session { confirmed_at: now, last_seen_at: now, refunded, ..before.clone() };
             if self.store.replace_session(&before, &after).await? {
                 return Ok(());
             }
@@ -154,32 +156,32 @@ impl People {
         stage: SessionStage,
         origin: Origin,
     ) -> Result<NewSession<S>, PeopleError> {
-        self.begin_confirmed(person, stage, origin, self.clock.now()).await
+        self.begin_with(person, |token, of, now| Session::begin(token, of, stage, origin, now)).await
     }
 
-    /// The same of somebody who was proven at this time.
-    pub(super) async fn begin_confirmed<S: Someone>(
+    /// Begins a session of somebody in place of another, which proves what that one did, and no more.
+    pub(super) async fn begin_instead<S: Someone>(
         &self,
         person: S,
-        stage: SessionStage,
-        origin: Origin,
-        confirmed_at: Timestamp,
+        of_before: &Session,
     ) -> Result<NewSession<S>, PeopleError> {
-        let token = self.begin_of(person.session_of(), stage, origin, confirmed_at).await?;
-        Ok(NewSession { person, token, stage })
+        let begin = |token: &str, of, now| {
+            let session = Session::begin(token, of, SessionStage::Whole, of_before.origin.clone(), now);
+            let (confirmed_at, refunded) = (of_before.confirmed_at, of_before.refunded);
+            Session { confirmed_at, refunded, ..session }
+        };
+        self.begin_with(person, begin).await
     }
 
-    pub(super) async fn begin_of(
+    async fn begin_with<S: Someone>(
         &self,
-        of: SessionOf,
-        stage: SessionStage,
-        origin: Origin,
-        confirmed_at: Timestamp,
-    ) -> Result<Secret<String>, PeopleError> {
+        person: S,
+        begin: impl FnOnce(&str, SessionOf, Timestamp) -> Session,
+    ) -> Result<NewSession<S>, PeopleError> {
         let token = URL_SAFE_NO_PAD.encode(random_bytes::<SESSION_TOKEN_BYTES>()?);
-        let session = Session::begin(&token, of, stage, origin, self.clock.now());
-        self.store.insert_session(&Session { confirmed_at, ..session }).await?;
-        Ok(Secret::new(token))
+        let session = begin(&token, person.session_of(), self.clock.now());
+        self.store.insert_session(&session).await?;
+        Ok(NewSession { person, stage: session.stage, token: Secret::new(token) })
     }
 
     pub(super) async fn live_session(&self, token: &str) -> Result<Option<Session>, PeopleError> {

@@ -4,16 +4,8 @@ use quita_domain::identity::MerchantId;
 use quita_domain::people::{Login, MerchantPolicy, Role, User};
 use quita_domain::secret::Secret;
 
-use super::{People, PeopleError};
-
-/// What somebody has to do before anything else.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Duty {
-    /// Set up a second factor, because the owners require one.
-    SetUpFactor,
-    /// Change a password that somebody else made.
-    ChangePassword,
-}
+use super::passwords_of::Reader;
+use super::{Duty, People, PeopleError};
 
 impl People {
     /// Makes a user with a password that is returned, to be shown once, and changed at the first sign-in.
@@ -26,10 +18,10 @@ impl People {
         login: Login,
         role: Role,
     ) -> Result<Secret<String>, PeopleError> {
-        self.insert(merchant, login, role, true).await
+        self.insert(merchant, login, role, Reader::Another).await
     }
 
-    /// The same, with a password that its user reads where it is made, and may keep.
+    /// The same, with a password that its user reads where it is made, and may keep for a day.
     ///
     /// # Errors
     /// As [`People::create`].
@@ -39,7 +31,7 @@ impl People {
         login: Login,
         role: Role,
     ) -> Result<Secret<String>, PeopleError> {
-        self.insert(merchant, login, role, false).await
+        self.insert(merchant, login, role, Reader::Owner).await
     }
 
     async fn insert(
@@ -47,9 +39,9 @@ impl People {
         merchant: MerchantId,
         login: Login,
         role: Role,
-        must_change: bool,
+        reader: Reader,
     ) -> Result<Secret<String>, PeopleError> {
-        let (password, credentials) = self.new_credentials(must_change).await?;
+        let (password, credentials) = self.new_credentials(reader).await?;
         let user = User { login, merchant, role, credentials, created_at: self.clock.now() };
         if self.store.insert_user(&user).await? { Ok(password) } else { Err(PeopleError::Taken(user.login)) }
     }
@@ -164,6 +156,6 @@ impl People {
         if !has_factor && self.policy(&user.merchant).await?.second_factor_required {
             return Ok(Some(Duty::SetUpFactor));
         }
-        Ok(user.credentials.must_change_password.then_some(Duty::ChangePassword))
+        Ok(self.must_change_password(&user.credentials).then_some(Duty::ChangePassword))
     }
 }

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 
 use quita_domain::identity::MerchantId;
 
-use super::Door;
+use super::{Door, Occasion};
 
 /// Entries of their own in a minute: of one network at one merchant, and of all.
 pub(super) const ALONE_PER_NETWORK: usize = 5;
@@ -25,6 +25,7 @@ const OTHER_NETWORKS: &str = "other networks";
 /// What attempts are counted by.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Of {
+    pub(super) occasion: Occasion,
     pub(super) network: IpAddr,
     pub(super) merchant: Option<MerchantId>,
     pub(super) door: Door,
@@ -41,6 +42,7 @@ pub(super) enum Noted {
 
 /// An entry that stands for several attempts.
 pub(super) struct Summary {
+    pub(super) occasion: Occasion,
     pub(super) door: Door,
     pub(super) merchant: Option<MerchantId>,
     pub(super) who: String,
@@ -112,6 +114,7 @@ impl Minute {
         let mut summaries: Vec<_> = counted.into_iter().map(|(of, counted)| summary(of, counted)).collect();
         if others > 0 {
             summaries.push(Summary {
+                occasion: Occasion::SignIn,
                 door: Door::Console,
                 merchant: None,
                 who: SEVERAL_ACCOUNTS.into(),
@@ -123,12 +126,12 @@ impl Minute {
     }
 }
 
-fn summary(Of { network, merchant, door }: Of, counted: Counted) -> Summary {
+fn summary(Of { occasion, network, merchant, door }: Of, counted: Counted) -> Summary {
     let only = counted.account.filter(|_| !counted.has_several);
     let from = match network {
         IpAddr::V4(address) => address.to_string(),
         IpAddr::V6(address) => format!("{address}/64"),
     };
     let who = only.unwrap_or_else(|| SEVERAL_ACCOUNTS.into());
-    Summary { door, merchant, who, from, count: counted.more }
+    Summary { occasion, door, merchant, who, from, count: counted.more }
 }

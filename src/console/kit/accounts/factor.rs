@@ -38,7 +38,8 @@ impl Accounts {
         Ok(page)
     }
 
-    /// Takes the first code of a secret; the answer shows the recovery codes, which no page shows again.
+    /// Takes the first code of a secret; the answer shows the recovery codes, which no page shows again. In place of
+    /// another factor it is taken with that one alone, however short ago it was given.
     pub(crate) async fn set_up_factor<S: Someone>(
         &self,
         request: &HttpRequest,
@@ -46,9 +47,17 @@ impl Accounts {
         form: &Form,
         is_required: bool,
     ) -> Result<HttpResponse, Failure> {
-        self.require_recent_proof(request, holder, form).await?;
-        let (secret, next) = (form.secret("secret"), form.text("next"));
-        let codes = match self.factors.set_up(&holder.signed.person, &secret, form.text("code")).await {
+        let (secret, next, code) = (form.secret("secret"), form.text("next"), form.text("code"));
+        let person = &holder.signed.person;
+        // The new code is looked at first: a wrong one must not cost a code of the factor of before.
+        let set_up = match self.factors.check_first_code(&secret, code) {
+            Ok(()) => {
+                self.require_factor_or_recent_proof(request, holder, form).await?;
+                self.factors.set_up(person, &secret, code).await
+            }
+            Err(error) => Err(error),
+        };
+        let codes = match set_up {
             Ok(codes) => codes,
             Err(PeopleError::WrongCode) => {
                 let mut page = self.factor_page(holder, next, secret, is_required)?;
@@ -61,7 +70,8 @@ impl Accounts {
         html(&RecoveryCodesPage::new(&holder.token, &codes, Self::own_address(next)))
     }
 
-    /// Shows new recovery codes in place of those before, and leads back to the account below `base`.
+    /// Shows new recovery codes in place of those before, with a proof, however short ago one was given. Leads back to
+    /// the account below `base`.
     pub(crate) async fn renew_recovery_codes<S: Someone>(
         &self,
         request: &HttpRequest,
@@ -69,7 +79,7 @@ impl Accounts {
         form: &Form,
         base: &str,
     ) -> Result<HttpResponse, Failure> {
-        self.require_recent_proof(request, holder, form).await?;
+        self.require_proof(request, holder, form).await?;
         let codes = self.factors.renew_recovery_codes(&holder.signed.person).await?;
         self.note_own(holder, AuditAction::RecoveryCodesMade).await;
         html(&RecoveryCodesPage::new(&holder.token, &codes, format!("{base}/account")))

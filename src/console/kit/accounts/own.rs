@@ -99,9 +99,15 @@ impl Accounts {
         form: &Form,
         base: &str,
     ) -> Result<HttpResponse, Failure> {
-        self.attempts.count_in_session(&holder.token).map_err(Failure::TooMany)?;
+        self.count_proof(holder).await?;
         let (current, new) = (form.secret("current"), form.secret("new"));
-        let session = self.people.change_password(&holder.signed, &current, &new).await?;
+        let session = match self.people.change_password(&holder.signed, &current, &new).await {
+            Ok(session) => session,
+            Err(error) => {
+                self.note_refused_proof(holder, &error).await;
+                return Err(error.into());
+            }
+        };
         self.note_own(holder, AuditAction::PasswordChanged).await;
         let address = format!("{base}/account?done=password");
         Ok(see_other_with(self.cookies.begin(&session.token), address))

@@ -128,7 +128,7 @@ impl Accounts {
         holder: &AccountHolder<S>,
         wanted: Wanted,
     ) -> Result<HttpResponse, Failure> {
-        if !holder.signed.person.credentials().must_change_password {
+        if !self.people.must_change_password(holder.signed.person.credentials()) {
             return Ok(see_other(Self::own_address(&wanted.next)));
         }
         html(&GivenPasswordPage { frame: bare_frame(&holder.token), next: wanted.next, failed: None })
@@ -141,7 +141,7 @@ impl Accounts {
         form: &Form,
     ) -> Result<HttpResponse, Failure> {
         let next = form.text("next");
-        if !holder.signed.person.credentials().must_change_password {
+        if !self.people.must_change_password(holder.signed.person.credentials()) {
             return Ok(see_other(Self::own_address(next)));
         }
         self.attempts.count_in_session(&holder.token).map_err(Failure::TooMany)?;

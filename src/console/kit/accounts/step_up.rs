@@ -16,6 +16,7 @@ use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
 use crate::console::kit::page_context::PageContext;
 use crate::service::people::{Given, PeopleError, Someone};
+use crate::service::refused_sign_ins::Why;
 
 impl Accounts {
     /// Goes on if who it is was proven a short while ago, or is with this form.
@@ -34,6 +35,23 @@ impl Accounts {
         self.require_proof(request, holder, form).await
     }
 
+    /// Goes on with the second factor itself, if there is one, however short ago it was given; else as
+    /// [`Accounts::require_recent_proof`].
+    ///
+    /// # Errors
+    /// As [`Accounts::require_recent_proof`].
+    pub(super) async fn require_factor_or_recent_proof<S: Someone>(
+        &self,
+        request: &HttpRequest,
+        holder: &AccountHolder<S>,
+        form: &Form,
+    ) -> Result<(), Failure> {
+        match holder.signed.person.credentials().second_factor {
+            Some(_) => self.require_proof(request, holder, form).await,
+            None => self.require_recent_proof(request, holder, form).await,
+        }
+    }
+
     /// The same, however short ago it was proven.
     ///
     /// # Errors
@@ -47,18 +65,61 @@ impl Accounts {
         if form.text(PROOF_FIELD).is_empty() {
             return Err(self.ask_proof(request, holder, form, false));
         }
-        self.attempts.count_in_session(&holder.token).map_err(Failure::TooMany)?;
+        self.count_proof(holder).await?;
         match self.prove(holder, form).await {
             Ok(()) => Ok(()),
-            Err(PeopleError::WrongCode | PeopleError::WrongPassword) => {
-                tracing::warn!(
-                    client.address = %holder.from, door = self.door().as_str(),
-                    "somebody who is signed in could not prove it once more"
-                );
+            Err(error @ (PeopleError::WrongCode | PeopleError::WrongPassword)) => {
+                self.note_refused_proof(holder, &error).await;
                 Err(self.ask_proof(request, holder, form, true))
             }
-            Err(error) => Err(error.into()),
+            Err(error) => {
+                self.note_refused_proof(holder, &error).await;
+                Err(error.into())
+            }
         }
+    }
+
+    /// Counts an attempt at a proof, or refuses it, which is noted.
+    pub(super) async fn count_proof<S: Someone>(&self, holder: &AccountHolder<S>) -> Result<(), Failure> {
+        let counted = self.attempts.count_in_session(&holder.token);
+        if let Err(wait) = counted {
+            self.note_refused(holder.signed.person.login().as_str(), holder.from, Why::TooManyProofs).await;
+            return Err(Failure::TooMany(wait));
+        }
+        Ok(())
+    }
+
+    /// Notes that somebody who is signed in did not prove who it is, unless nobody looked at the proof.
+    pub(super) async fn note_refused_proof<S: Someone>(
+        &self,
+        holder: &AccountHolder<S>,
+        error: &PeopleError,
+    ) {
+        let why = match error {
+            PeopleError::WrongPassword => Why::WrongOwnPassword,
+            PeopleError::WrongCode => Why::WrongProof,
+            PeopleError::CodesWait(_) => Why::TooManyProofs,
+            PeopleError::Store(_)
+            | PeopleError::NoRandomness(_)
+            | PeopleError::Password(_)
+            | PeopleError::SecretKey(_)
+            | PeopleError::Taken(_)
+            | PeopleError::NoSuchUser(_)
+            | PeopleError::NotAPassword
+            | PeopleError::Weak(_)
+            | PeopleError::SamePassword
+            | PeopleError::SignInOver
+            | PeopleError::SessionOver
+            | PeopleError::NoFactor
+            | PeopleError::NotFirst
+            | PeopleError::LastOperator
+            | PeopleError::Raced => return,
+        };
+        tracing::warn!(
+            client.address = %holder.from, door = self.door().as_str(),
+            "somebody who is signed in could not prove it once more"
+        );
+        self.note_refused(holder.signed.person.login().as_str(), holder.from, why).await;
     }
 
     async fn prove<S: Someone>(&self, holder: &AccountHolder<S>, form: &Form) -> Result<(), PeopleError> {

@@ -10,6 +10,10 @@ group! {
             "Besides the password, a code from your phone: whoever learns the password does not get in.";
         factor_required_sentence: "O dono da conta exige a verificação em duas etapas. Ative a sua para continuar.",
             "The owner of the account requires a second factor. Set yours up to go on.";
+        factor_required_of_operators: "Quem opera este serviço precisa da verificação em duas etapas. Ative a sua para continuar.",
+            "Whoever operates this service needs a second factor. Set yours up to go on.";
+        factor_before: "Código do aparelho de antes, ou um código de recuperação",
+            "Code of the device of before, or a recovery code";
         factor_on: "Ativada", "On";
         factor_off: "Desativada", "Off";
         factor_since: "Desde", "Since";

@@ -16,6 +16,7 @@ use uuid::Uuid;
 use super::own;
 use crate::console::kit::answer::see_other;
 use crate::console::kit::failure::Failure;
+use crate::console::kit::form::Form;
 use crate::console::kit::language::Language;
 use crate::console::merchant::MerchantConsole;
 use crate::console::merchant::ask::{AskPage, AskedPayment};
@@ -115,12 +116,10 @@ pub(crate) async fn act(
         Verb::Capture | Verb::Refund => Some(read_amount(form.text("amount"))?),
     };
     let key = Uuid::try_parse(form.text("key")).map_err(|_| Failure::ForeignForm)?;
-    if let (Verb::Refund, Some(amount)) = (verb, amount) {
-        let policy = console.people.policy(&visitor.user.merchant).await?;
-        if policy.asks_for_refund(amount) {
-            console.accounts.require_recent_proof(&request, &visitor.holder(), &form).await?;
-        }
-    }
+    let counted = match (verb, amount) {
+        (Verb::Refund, Some(amount)) => count_refund(&request, &visitor, &form, amount, &console).await?,
+        (Verb::Refund | Verb::Cancel | Verb::Capture, _) => None,
+    };
     let request = OperationRequest {
         id: Uuid::now_v7(),
         requested: verb.requested(amount),
@@ -130,8 +129,14 @@ pub(crate) async fn act(
     let draft = visitor.draft(verb.action(), payment.id).before(before);
     let operated = match console.edge.payments.operate(payment.id, visitor.owner(mode), request).await {
         Ok(operated) => operated,
-        Err(denied) => return Err(note_failed(denied, draft, &visitor, &console).await),
+        Err(denied) => {
+            // What may have begun all the same stays counted.
+            uncount_refund(counted.filter(|_| !denied.is_transient()), &visitor, &console).await;
+            return Err(note_failed(denied, draft, &visitor, &console).await);
+        }
     };
+    let is_none = operated.is_replay || operated.operation.state == OperationState::Refused;
+    uncount_refund(counted.filter(|_| is_none), &visitor, &console).await;
     if !operated.is_replay {
         let after = audit_summary(&operated, amount);
         console.audit.note(&visitor.initiator(), draft.after(after)).await;
@@ -142,6 +147,34 @@ pub(crate) async fn act(
     );
     let done = outcome(verb, &operated)?;
     Ok(back_to(mode, &payment, done))
+}
+
+/// Counts a refund, where the owners limit the sum that a session gives back without a proof; asks for a proof if it is
+/// beyond. Returns what was counted.
+async fn count_refund(
+    request: &HttpRequest,
+    visitor: &Visitor,
+    form: &Form,
+    amount: Money,
+    console: &MerchantConsole,
+) -> Result<Option<Money>, Failure> {
+    let limit = console.people.policy(&visitor.user.merchant).await?.confirm_refunds_above;
+    if limit.is_none() {
+        return Ok(None);
+    }
+    if !console.people.count_refund(&visitor.session, amount, limit).await? {
+        console.accounts.require_recent_proof(request, &visitor.holder(), form).await?;
+        console.people.count_refund(&visitor.session, amount, None).await?;
+    }
+    Ok(Some(amount))
+}
+
+/// Takes back what was counted. Failing that, a proof is asked for sooner, which does no harm.
+async fn uncount_refund(counted: Option<Money>, visitor: &Visitor, console: &MerchantConsole) {
+    let Some(amount) = counted else { return };
+    if let Err(error) = console.people.uncount_refund(&visitor.session, amount).await {
+        tracing::debug!(%error, "a refund that was refused stays counted");
+    }
 }
 
 /// Notes what may have begun all the same.

@@ -12,6 +12,7 @@ group! {
         remove_sentence: "As sessões terminam agora.", "Their sessions end now.";
         not_yourself: "O próprio papel não se muda, nem se remove a própria conta: peça a outro operador.",
             "Nobody changes the own role or removes the own account: ask another operator.";
+        factor_is_required: "Quem opera este serviço precisa da verificação em duas etapas.", "Whoever operates this service needs a second factor.";
         first_title: "O primeiro operador", "The first operator";
         first_lead: "Ninguém opera este serviço ainda. Com a senha da configuração se cria o primeiro operador; depois disso ela não abre mais nada.",
             "Nobody operates this service yet. The password of the configuration makes the first operator; after that it opens nothing.";

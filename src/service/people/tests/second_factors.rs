@@ -26,12 +26,6 @@ impl Office {
         Holder { secret, password, recovery_codes }
     }
 
-    fn code(&self, secret: &Secret<String>) -> String {
-        let secret = totp_rs::Secret::try_from_base32(secret.expose()).unwrap();
-        let totp = totp_rs::Builder::new().with_secret(secret).build().unwrap();
-        totp.generate(self.clock.now().millis().unsigned_abs() / 1_000).to_string()
-    }
-
     /// A code that is wrong now.
     fn wrong_code(&self, secret: &Secret<String>) -> String {
         let near: Vec<_> = [-30_000_i64, 0, 30_000]

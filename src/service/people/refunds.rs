@@ -1,0 +1,53 @@
+//! Refunds of a session, counted since who it is was last proven: many small ones weigh as much as a large one.
+
+use quita_domain::money::Money;
+use quita_domain::people::Session;
+
+use super::{MAX_RACES, People, PeopleError};
+
+impl People {
+    /// Counts a refund that a session is about to ask for. With a limit it is counted only if the sum since the last proof
+    /// stays within; `false` if it does not.
+    ///
+    /// It is counted before it is asked for, over all nodes: two at the same moment see each other.
+    ///
+    /// # Errors
+    /// [`PeopleError::SessionOver`], and when the store does not answer.
+    pub async fn count_refund(
+        &self,
+        session: &Session,
+        amount: Money,
+        limit: Option<Money>,
+    ) -> Result<bool, PeopleError> {
+        let count = |refunded: Money| {
+            let sum = refunded.plus(amount);
+            limit.is_none_or(|most| sum <= most).then_some(sum)
+        };
+        self.change_refunded(session, count).await
+    }
+
+    /// Takes back what was counted of a refund that is none: it was refused, or is one that was counted before.
+    ///
+    /// # Errors
+    /// As [`People::count_refund`].
+    pub async fn uncount_refund(&self, session: &Session, amount: Money) -> Result<(), PeopleError> {
+        self.change_refunded(session, |refunded| Some(refunded.minus(amount))).await.map(drop)
+    }
+
+    /// Changes the sum of a session as it is stored now, unless there is to be no change; says whether it did.
+    async fn change_refunded(
+        &self,
+        session: &Session,
+        change: impl Fn(Money) -> Option<Money>,
+    ) -> Result<bool, PeopleError> {
+        for _ in 0..MAX_RACES {
+            let before = self.store.session(&session.id).await?.ok_or(PeopleError::SessionOver)?;
+            let Some(refunded) = change(before.refunded) else { return Ok(false) };
+            let after = Session { refunded, ..before.clone() };
+            if self.store.replace_session(&before, &after).await? {
+                return Ok(true);
+            }
+        }
+        Err(PeopleError::Raced)
+    }
+}

@@ -1,0 +1,157 @@
+//! Requests that were refused because of who asks: counted in a metric, and told in the log so seldom that nobody fills it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use prometheus::{IntCounterVec, Opts, Registry};
+
+use super::limiter::{Limiter, Pace};
+
+/// Lines of the log about one key.
+const OF_ONE_KEY: Pace = Pace { burst: 1, period: Duration::from_secs(60) };
+/// Lines of the log about all keys.
+const OF_ALL_KEYS: Pace = Pace { burst: 10, period: Duration::from_secs(6) };
+
+/// Declares why requests are refused, with the names of the metric.
+macro_rules! refusals {
+    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
+        /// Why a request was refused.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum RefusedRequest {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl RefusedRequest {
+            /// Every reason.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// As the metric and the log name it.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+        }
+    };
+}
+
+refusals! {
+    /// No key, or nothing that could be one.
+    NoKey = "no_key",
+    /// A key that nobody has.
+    UnknownKey = "unknown_key",
+    /// The id of a key that there is, with another secret or of the other mode.
+    WrongSecret = "wrong_secret",
+    /// A key that was revoked.
+    RevokedKey = "revoked_key",
+    /// A key that has ended by itself.
+    ExpiredKey = "expired_key",
+    /// A key without the scope that is needed.
+    Scope = "scope",
+    /// Somebody in a console whose role does not permit it.
+    Role = "role",
+    /// A form of another session, or from another site.
+    ForeignForm = "foreign_form",
+    /// A wrong proof of who is signed in.
+    Proof = "proof",
+    /// A sign-in.
+    SignIn = "sign_in",
+}
+
+/// Counts refused requests, on this node.
+pub struct RefusedRequests {
+    counter: Option<IntCounterVec>,
+    keys: Limiter<String>,
+    all_keys: Limiter<()>,
+    /// Whether it was said that not all is told.
+    is_full: AtomicBool,
+}
+
+impl Default for RefusedRequests {
+    /// Counts nowhere.
+    fn default() -> Self {
+        Self {
+            counter: None,
+            keys: Limiter::new(OF_ONE_KEY),
+            all_keys: Limiter::new(OF_ALL_KEYS),
+            is_full: AtomicBool::new(false),
+        }
+    }
+}
+
+impl RefusedRequests {
+    /// Registers the metric.
+    ///
+    /// # Errors
+    /// When another metric has its name.
+    pub fn register(registry: &Registry) -> Result<Self, prometheus::Error> {
+        let help = "Requests that were refused because of who asks, by reason";
+        let counter = IntCounterVec::new(Opts::new("quita_requests_refused_total", help), &["why"])?;
+        for why in RefusedRequest::ALL {
+            counter.with_label_values(&[why.as_str()]);
+        }
+        registry.register(Box::new(counter.clone()))?;
+        Ok(Self { counter: Some(counter), ..Self::default() })
+    }
+
+    /// Counts one.
+    pub fn count(&self, why: RefusedRequest) {
+        if let Some(counter) = &self.counter {
+            counter.with_label_values(&[why.as_str()]).inc();
+        }
+    }
+
+    /// Counts one that came with the id of a key that there is, and warns of that key once a minute.
+    pub fn count_key(&self, why: RefusedRequest, key_id: &str) {
+        self.count(why);
+        if self.is_told(key_id) {
+            tracing::warn!(key.id = key_id, why = why.as_str(), "calls with an API key are refused");
+        }
+    }
+
+    /// Counts one of somebody in a console, and warns of that console once a minute.
+    pub fn count_page(&self, why: RefusedRequest, door: &'static str) {
+        self.count(why);
+        if self.is_told(&format!("{door} {}", why.as_str())) {
+            tracing::warn!(door, why = why.as_str(), "requests of somebody in a console are refused");
+        }
+    }
+
+    /// Whether there is room for a line of the log about this.
+    fn is_told(&self, about: &str) -> bool {
+        if self.keys.count(&about.to_owned()).is_err() {
+            return false;
+        }
+        let has_room = self.all_keys.count(&()).is_ok();
+        let was_full = self.is_full.swap(!has_room, Ordering::Relaxed);
+        if !has_room && !was_full {
+            tracing::warn!("more is refused of API keys than is told one by one; the metric has all of it");
+        }
+        has_room
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_are_counted_by_reason_and_every_reason_is_there_from_the_start() {
+        let registry = Registry::new();
+        let refused = RefusedRequests::register(&registry).unwrap();
+        refused.count(RefusedRequest::Proof);
+        refused.count_key(RefusedRequest::WrongSecret, "a");
+        refused.count_key(RefusedRequest::WrongSecret, "a");
+        let gathered = registry.gather();
+        let counted: Vec<_> = gathered[0]
+            .get_metric()
+            .iter()
+            .map(|metric| (metric.get_label()[0].value().to_owned(), metric.get_counter().value()))
+            .collect();
+        let refusals = [RefusedRequest::Proof, RefusedRequest::WrongSecret, RefusedRequest::WrongSecret];
+        assert_eq!(counted.len(), RefusedRequest::ALL.len());
+        for why in RefusedRequest::ALL {
+            let found = counted.iter().find(|(name, _)| name == why.as_str());
+            let expected = refusals.iter().filter(|refusal| *refusal == why).map(|_| 1.0).sum::<f64>();
+            assert_eq!(found.map(|(_, count)| *count), Some(expected), "{why:?}");
+        }
+    }
+}
