@@ -20,3 +20,4 @@ mod scripts;
 mod sessions;
 mod shops;
 mod strangers;
+mod texts;

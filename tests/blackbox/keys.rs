@@ -138,3 +138,36 @@ fn applications_of_one_merchant_share_its_payments() {
     let second = app.client_with(&app.create_key(&["--merchant", "shop", "--application", "app"]));
     assert_eq!(second.payment(&id)["transactionId"], *id);
 }
+
+/// What a metric counts, by the value of its label.
+fn counted(app: &TestApp, why: &str) -> u64 {
+    let metrics = app.ops().get("/metrics").text();
+    let name = format!("quita_requests_refused_total{{why=\"{why}\"}} ");
+    let line = metrics.lines().find_map(|line| line.strip_prefix(&*name));
+    line.unwrap_or_else(|| panic!("{why}: {metrics}")).parse().unwrap()
+}
+
+#[test]
+fn wrong_keys_are_counted_and_the_log_names_the_key_once_a_minute() {
+    let app = TestApp::new();
+    let key = app.create_key(&["--merchant", "shop", "--scopes", "payments:read"]);
+    let id = key.split('_').nth(2).unwrap().to_owned();
+    let wrong = format!("{}AAAA", &key[..key.len() - 4]);
+    for _ in 0..37 {
+        assert_eq!(app.client_with(&wrong).get("/pay/payments").status, 401);
+    }
+    assert_eq!(app.client_with(&key).post("/pay/payments", &pix(10_000)).status, 403);
+    assert_eq!(app.client_without_key().get("/pay/payments").status, 401);
+    assert_eq!(app.client_with("qk_test_0123456789abcdef_x").get("/pay/payments").status, 401);
+    app.quita(&["keys", "revoke", &id]).output();
+    eventually(PATIENCE, "the key is revoked", || {
+        (app.client_with(&key).get("/pay/payments").status == 401).then_some(())
+    });
+    assert_eq!((counted(&app, "wrong_secret"), counted(&app, "scope")), (37, 1));
+    assert_eq!((counted(&app, "no_key"), counted(&app, "revoked_key")), (2, 1));
+    let log = app.log();
+    let told: Vec<_> =
+        log.lines().filter(|line| line.contains("calls with an API key are refused")).collect();
+    assert!(told.len() == 1 && told[0].contains(&id), "{told:?}");
+    assert!(!log.contains(&key) && !log.contains(&wrong));
+}

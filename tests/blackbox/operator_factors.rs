@@ -7,7 +7,7 @@ use totp_rs::{Algorithm, Builder};
 use crate::support::{Answer, OPERATOR, OPERATOR_PASSWORD, TestApp, Visitor, form_token_in, is_mongodb};
 
 /// The code of a secret, so many seconds from now.
-fn code(secret: &str, seconds: u64) -> String {
+pub(crate) fn code(secret: &str, seconds: u64) -> String {
     let secret = totp_rs::Secret::try_from_base32(secret).unwrap();
     let totp =
         Builder::new().with_algorithm(Algorithm::SHA1).with_digits(6).with_secret(secret).build().unwrap();

@@ -116,3 +116,61 @@ fn what_a_thief_of_a_session_must_not_do_wants_a_proof() {
     let proven = owner.post(path, &[&fields[..], &[("confirm", &*account.password)]].concat());
     assert_eq!(proven.status, 303, "{proven}");
 }
+
+/// Refunds one more payment of R$ 90,00; returns what the console answered.
+fn refund_ninety(app: &TestApp, owner: &Visitor, more: &[(&str, &str)]) -> Answer {
+    let id = app.client().create(&pix(9_000))["transactionId"].as_str().unwrap().to_owned();
+    app.client().post_empty(&format!("/sandbox/payments/{id}/pay")).expect(200);
+    let key = uuid::Uuid::now_v7().to_string();
+    let fields = [&[("key", &*key), ("amount", "90.00")], more].concat();
+    owner.post(&format!("/console/test/payments/{id}/refund"), &fields)
+}
+
+#[test]
+fn refunds_in_small_parts_ask_for_a_proof_too() {
+    let app = TestApp::new();
+    let account = Account::create(&app, "shop", "ana@shop.example", "owner");
+    let owner = Visitor::signed_in(&app, &account);
+    let policy = owner.post("/console/test/people/policy", &[("confirmRefundsAbove", "100.00")]);
+    assert_eq!(policy.status, 303, "{policy}");
+    let age = || proven_earlier(app.store_url(), &owner.cookie("quita_console").unwrap(), FIVE_MINUTES);
+    age();
+    assert_eq!(refund_ninety(&app, &owner, &[]).status, 303, "within the limit");
+    for _ in 0..2 {
+        check_asks(&refund_ninety(&app, &owner, &[]));
+    }
+    check_asks(&refund_ninety(&app, &owner, &[("confirm", "wrong")]));
+    let proven = refund_ninety(&app, &owner, &[("confirm", &account.password)]);
+    assert_eq!(proven.status, 303, "{proven}");
+    assert_eq!(refund_ninety(&app, &owner, &[]).status, 303, "just proven");
+    age();
+    check_asks(&refund_ninety(&app, &owner, &[]));
+    let log = owner.page("/console/test/audit");
+    assert_eq!(log.matches("refunded the payment").count(), 3, "{log}");
+    assert_eq!(log.matches("could not prove who it is").count(), 1, "{log}");
+}
+
+#[test]
+fn a_refund_that_is_sent_again_or_is_refused_does_not_count_against_the_limit() {
+    let app = TestApp::new();
+    let account = Account::create(&app, "shop", "ana@shop.example", "owner");
+    let owner = Visitor::signed_in(&app, &account);
+    let id = guarded_payment(&app, &owner);
+    proven_earlier(app.store_url(), &owner.cookie("quita_console").unwrap(), FIVE_MINUTES);
+    let refund = |key: &str, amount: &str| {
+        let key = format!("01980000-0000-7000-8000-{key:0>12}");
+        owner.post(&format!("/console/test/payments/{id}/refund"), &[("key", &*key), ("amount", amount)])
+    };
+    for _ in 0..3 {
+        assert_eq!(refund("1", "20.00").status, 303, "one refund, however often the form is sent");
+    }
+    let pending = app.client().create(&pix(10_027))["transactionId"].as_str().unwrap().to_owned();
+    for number in ["2", "3"] {
+        let key = format!("01980000-0000-7000-8000-{number:0>12}");
+        let path = format!("/console/test/payments/{pending}/refund");
+        assert_eq!(owner.post(&path, &[("key", &*key), ("amount", "30.00")]).status, 409, "nothing was paid");
+    }
+    assert_eq!(refund("4", "30.00").status, 303, "50.00 in all");
+    check_asks(&refund("5", "0.01"));
+    assert_eq!(app.client().payment(&id)["refundedAmount"], "50.00");
+}

@@ -112,7 +112,7 @@ fn the_pages_of_the_second_factor_fit_a_phone_in_the_dark_and_in_both_languages(
     let (Some(browser), Some(authenticator)) = (Browser::open(&app), Authenticator::open()) else { return };
     let owner = Account::create(&app, "shop", "ana.maria.de.albuquerque@uma-loja-comprida.example", "owner");
     let whole = Visitor::signed_in(&app, &owner);
-    whole.set_up_factor(|secret| authenticator.code(secret, 0));
+    let (_, mut codes) = whole.set_up_factor(|secret| authenticator.code(secret, 0));
     let half = Visitor::new(&app);
     assert_eq!(half.sign_in(&owner.email, &owner.password, "").status, 303);
     browser.go_to(&format!("{}/console/sign-in", app.url()));
@@ -141,8 +141,12 @@ fn the_pages_of_the_second_factor_fit_a_phone_in_the_dark_and_in_both_languages(
             look("confirm");
             browser.go_to(&address("test/account"));
             browser.click("form[action$=\"/recovery-codes\"] button");
+            browser.wait_for("#confirm");
+            browser.enter("#confirm", &codes[0]);
+            browser.submit();
             browser.wait_for("#codes");
             look("recovery-codes");
+            codes = browser.text("#codes").lines().map(str::to_owned).collect();
         }
     }
 }

@@ -29,7 +29,9 @@ fn full_credentials() -> Credentials {
     let secret = SealedSecret { key: SecretKeyId::of(b"key"), text: String::from("c2VhbGVk") };
     let recovery_codes = vec!["a".repeat(64), "b".repeat(64)];
     Credentials {
+        former_hashes: vec![String::from("$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$b2xk")],
         must_change_password: true,
+        made_password_until: Some(Timestamp::from_millis(86_400_000)),
         second_factor: Some(SecondFactor { secret, recovery_codes, last_step: 59_000_000, since: NOW }),
         wrong_codes: WrongCodes { count: 3, last_at: NOW },
         ..credentials(2)
@@ -222,7 +224,8 @@ pub async fn of_many_replacements_of_an_operator_one_wins(store: Arc<dyn PeopleS
 
 pub async fn a_session_is_replaced_as_expected_and_never_comes_back(store: Arc<dyn PeopleStore>) {
     let first = session("token", NOW);
-    let later = Session { last_seen_at: NOW.plus_ms(60_000), ..first.clone() };
+    let refunded = Money::from_cents(9_000);
+    let later = Session { last_seen_at: NOW.plus_ms(60_000), refunded, ..first.clone() };
     assert_eq!(store.replace_session(&first, &later).await, Ok(false), "there is none");
     assert_eq!(store.session(&first.id).await, Ok(None));
     store.insert_session(&first).await.unwrap();
