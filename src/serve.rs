@@ -27,7 +27,7 @@ use crate::keyring::{Keyring, heed_secret_keys};
 use crate::listener::{ConnectionLimits, ConnectionMetrics, Listener, Places, cannot_listen, open_files};
 use crate::nightly::Nightly;
 use crate::ops::KnownHosts;
-use crate::retention::{Retention, follow_erasures};
+use crate::retention::{RetentionRunner, follow_erasures};
 use crate::service::access::{Access, EndingKeys, KeyVerifier};
 use crate::service::audit::{Audit, AuditMetrics, AuditWatch, Initiator};
 use crate::service::people::People;
@@ -136,6 +136,8 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
         webhooks: WebhookLimits::with_sockets(open_files / 4),
         ..Limits::default()
     };
+    // Before any payment is in memory: whoever is erased from now on is followed.
+    let last_erasure = store.last_erasure().await?;
     let system = ActorSystem::start(ports, limits, threads(), identity, &registry)?;
     system.operators().route_by(config.routes.clone());
     let refused = Arc::new(RefusedRequests::register(&registry)?);
@@ -168,8 +170,8 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let reload = reload(reread, &links, &system, (&config, &keyring), &registry)?;
     let nightly =
         Nightly::new(&config, store.clone(), Arc::clone(&clock), (links.clone(), system.operators()));
-    let retention = Retention::new(&config, (store.clone(), eraser), Arc::clone(&clock), &registry)?;
-    let erased = follow_erasures(store.clone(), system.payments(), store.last_erasure().await?);
+    let retention = RetentionRunner::new(&config, (store.clone(), eraser), Arc::clone(&clock), &registry)?;
+    let erased = follow_erasures(store.clone(), system.payments(), last_erasure);
     let console = (&config, strongbox.clone());
     let operators = OperatorConsole::new(system.operators(), system.payments(), (store, clock), console, log)
         .with_links(links.clone());
