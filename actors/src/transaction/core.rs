@@ -412,7 +412,9 @@ impl Core {
                 reads_approved: route.factory.local_issue().is_none(),
                 ..context
             },
-            None => context,
+            // It is not configured any more, and may know operations by its sums alone: they have their turns until it is
+            // back.
+            None => Context { operates_in_turn: true, ..context },
         }
     }
 

@@ -276,6 +276,25 @@ fn a_refund_that_waits_for_its_turn_is_sent_when_the_one_before_it_is_refused_by
 }
 
 #[test]
+fn refunds_that_are_asked_for_while_their_acquirer_is_gone_are_sent_one_after_the_other_when_it_is_back() {
+    let world = World::new().with_bank_that_operates_in_turn();
+    world.live(async {
+        paid(&world.node()).await;
+    });
+    world.live(async {
+        let node = world.node_without_acquirers();
+        refund(&node, 70, Some(3_000)).await;
+        refund(&node, 71, Some(2_000)).await;
+        let waiting = &node.stored(id(1)).operations[1];
+        assert_eq!((waiting.state, waiting.sent), (OperationState::Processing, 0), "it has its turn");
+    });
+    world.live(async {
+        world.node().settle().await;
+        assert_eq!(sent(&world), [(uuid(70), 0), (uuid(71), 3_000)]);
+    });
+}
+
+#[test]
 fn a_charge_that_was_issued_in_this_process_waits_for_its_payer_at_once_and_is_never_sent() {
     let world = World::with_local_bank();
     world.live(async {
