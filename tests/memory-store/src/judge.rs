@@ -1,8 +1,8 @@
 //! What no write may do to a payment.
 
 use quita_domain::event::Event;
-use quita_domain::operation::OperationKind;
-use quita_domain::payment::Payment;
+use quita_domain::operation::{OperationKind, OperationState};
+use quita_domain::payment::{FINISHED_STATUSES, Payment};
 use quita_domain::state::{RefundStatus, State};
 use quita_domain::status::Status;
 
@@ -10,10 +10,58 @@ use quita_domain::status::Status;
 pub fn violations(known: Option<&Payment>, next: &Payment) -> Vec<String> {
     let mut wrong = Vec::new();
     check_alone(next, &mut wrong);
-    if let Some(known) = known {
-        check_as_successor(known, next, &mut wrong);
+    match known {
+        Some(known) if next.is_erased() && !known.is_erased() => check_as_erased(known, next, &mut wrong),
+        Some(known) => check_as_successor(known, next, &mut wrong),
+        None => {}
     }
     wrong
+}
+
+/// What is wrong with it as the payment whose payer is erased by this write: nothing else may change, and money may not be
+/// on its way.
+fn check_as_erased(known: &Payment, next: &Payment, wrong: &mut Vec<String>) {
+    let mut must = |holds: bool, what: &str| {
+        if !holds {
+            wrong.push(format!("erasing its payer: {what}"));
+        }
+    };
+    must(next.revision == known.revision + 1, "the revision is not the next one");
+    must(next.last_op != known.last_op, "the write has no id of its own");
+    must(FINISHED_STATUSES.contains(&known.status()), "it is not finished");
+    must(known.order.payer != next.order.payer, "the payer is still there");
+    must(without_words(known) == without_words(next), "more than the payer has changed");
+}
+
+/// What stays of a payment whose payer is erased: amounts, ids, statuses and times.
+fn without_words(payment: &Payment) -> impl PartialEq + use<> {
+    let state = |state: &State| {
+        let refunds: Vec<_> = state
+            .refunds
+            .iter()
+            .map(|one| (one.id.clone(), one.amount, one.status, one.created_at))
+            .collect();
+        let attempts: Vec<_> = state.attempts.iter().map(|one| (one.acquirer.clone(), one.outcome)).collect();
+        let money = (state.captured_amount, state.paid_at, state.refunded_at, state.chargeback_at);
+        let ids = (state.settlement_id.clone(), state.end_to_end_id.clone(), state.issued.clone());
+        (state.status, state.version, state.updated_at, refunds, attempts, money, ids)
+    };
+    let told: Vec<_> = payment
+        .history
+        .iter()
+        .map(|event| (event.sequence, event.status, event.occurred_at, state(payment.as_of(event))))
+        .collect();
+    let operations: Vec<(_, OperationKind, OperationState)> =
+        payment.operations.iter().map(|one| (one.id, one.kind, one.state)).collect();
+    let outbox: Vec<_> = payment
+        .outbox
+        .iter()
+        .map(|one| (one.sequence, one.repeats, one.state, one.next_attempt_at, one.attempts.len()))
+        .collect();
+    let asked = (payment.order.method, payment.order.amount, payment.order.postback_url.is_some());
+    let own = (payment.owner.clone(), payment.created_at, payment.fingerprint.clone());
+    let due = (payment.check, payment.inquired_at, payment.chargebacks.clone(), payment.reports.len());
+    (state(&payment.state), told, operations, outbox, asked, own, due)
 }
 
 /// What is wrong with the payment by itself.
@@ -46,6 +94,7 @@ fn check_as_successor(known: &Payment, next: &Payment, wrong: &mut Vec<String>) 
     };
     must(next.revision == known.revision + 1, "the revision is not the next one");
     must(next.last_op != known.last_op, "the write has no id of its own");
+    must(next.erased_at == known.erased_at, "an erasure was undone");
     must(next.order == known.order && next.owner == known.owner, "what was asked for has changed");
     must(next.created_at == known.created_at, "createdAt has changed");
     must(next.fingerprint == known.fingerprint, "the fingerprint has changed");

@@ -23,7 +23,7 @@ use quita_ports::{RunClaim, StoreError, Write, WriteError};
 use uuid::Uuid;
 
 /// Everything that is durable. Nothing is ever forgotten, and the order of each map is the same in every run.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub struct Records {
     /// Payments by their ids.
     pub payments: BTreeMap<TransactionId, Arc<Payment>>,
@@ -66,6 +66,7 @@ pub struct Records {
 }
 
 /// A notice, and how far it is worked.
+#[derive(Clone)]
 pub struct StoredNotice {
     /// As it came.
     pub notice: Notice,
