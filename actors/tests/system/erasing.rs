@@ -4,14 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use quita_actors::{Eraser, ErasureTally};
-use quita_domain::audit::AuditErasure;
 use quita_domain::document::{Document, DocumentType};
 use quita_domain::identity::TransactionId;
 use quita_domain::payment::{NewPayment, Payment};
 use quita_domain::routing::{Considered, Routed};
 use quita_domain::status::Status;
-use quita_memory_store::{Connection, Direct, MemoryStore, Records};
-use quita_ports::{AuditEraser, PaymentStore, StoreError, Write, WriteError};
+use quita_memory_store::{Connection, Direct, MemoryStore, NoAuditLog, Records};
+use quita_ports::{PaymentStore, StoreError, Write, WriteError};
 
 use crate::chance::{START, TestClock, TestIds};
 use crate::orders;
@@ -89,16 +88,6 @@ fn payment(number: u128, status: Status) -> Payment {
     payment
 }
 
-/// An audit log that says nothing of these payments.
-struct NoLog;
-
-#[async_trait::async_trait]
-impl AuditEraser for NoLog {
-    async fn erase(&self, _what: &AuditErasure) -> Result<u64, StoreError> {
-        Ok(0)
-    }
-}
-
 /// A store with these payments, and what erases in it.
 async fn stage(payments: &[Payment], races: usize) -> (Arc<MemoryStore<Raced>>, Eraser) {
     let connection = Arc::new(Raced::default());
@@ -109,7 +98,7 @@ async fn stage(payments: &[Payment], races: usize) -> (Arc<MemoryStore<Raced>>, 
     }
     connection.races.store(races, Ordering::SeqCst);
     let (clock, ids) = (Arc::new(TestClock::default()), Arc::new(TestIds::default()));
-    let eraser = Eraser::new((store.clone(), Arc::new(NoLog)), (clock, ids), 0);
+    let eraser = Eraser::new((store.clone(), Arc::new(NoAuditLog)), (clock, ids), 0);
     (store, eraser)
 }
 

@@ -13,6 +13,7 @@ mod figures;
 mod history;
 mod inbox;
 pub mod judge;
+mod no_audit_log;
 mod operator;
 mod payments;
 mod people;
@@ -24,6 +25,7 @@ mod vault;
 use std::sync::Arc;
 
 pub use connection::{Connection, Direct};
+pub use no_audit_log::NoAuditLog;
 pub use records::{Records, StoredNotice};
 pub use vault::TestVault;
 

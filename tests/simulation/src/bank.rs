@@ -57,6 +57,11 @@ impl Bank {
         &self.spec.name
     }
 
+    /// Whether a card that is sent a second time is charged a second time.
+    pub(crate) const fn forgets_keys(&self) -> bool {
+        self.manner.forgets_keys
+    }
+
     /// The books.
     pub(crate) fn books(&self) -> MutexGuard<'_, BTreeMap<TransactionId, Entry>> {
         self.books.lock().unwrap()
@@ -83,6 +88,9 @@ impl Bank {
 
 /// What is asked about a charge must name it as its bank did, unless that was learnt while the question waited.
 pub(crate) fn check_reference(world: &World, bank: &AcquirerName, query: &ChargeQuery) {
+    if world.installation.was_set_back(query.id) {
+        return;
+    }
     let place = usize::try_from(query.attempt).unwrap() - 1;
     let known = world.store.referenced_since(query.id, place).is_some_and(|at| at.elapsed() > QUESTION_WAITS);
     if known && query.reference.is_empty() {
@@ -93,6 +101,9 @@ pub(crate) fn check_reference(world: &World, bank: &AcquirerName, query: &Charge
 /// A request for a charge has left: its intent must be durable by now.
 pub(crate) fn check_intent(world: &World, bank: &AcquirerName, query: &ChargeQuery) {
     let id = query.id;
+    if world.installation.was_set_back(id) {
+        return;
+    }
     let intended = world.store.payment(id).is_some_and(|payment| {
         let attempt = usize::try_from(query.attempt).unwrap() - 1;
         payment.state.attempts.get(attempt).is_some_and(|attempt| attempt.acquirer == *bank)

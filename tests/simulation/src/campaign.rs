@@ -5,11 +5,12 @@ use std::sync::mpsc;
 use std::time::Instant;
 
 use crate::chance::Fault;
+use crate::installation::Happening;
 use crate::life::{self, Outcome};
 
 /// Violations that are shown in full.
 const SHOWN: usize = 20;
-/// A run of this many seeds must have met every fault.
+/// A run of this many seeds must have met every fault, and everything that may happen to an installation.
 const SEEDS_FOR_EVERY_FAULT: u64 = 1_000;
 /// Payments that a seed must store on average.
 const PAYMENTS_PER_SEED: u64 = 15;
@@ -66,6 +67,7 @@ struct Total {
     events: u64,
     further: u64,
     struck: Vec<u64>,
+    happened: Vec<u64>,
 }
 
 impl Total {
@@ -75,10 +77,8 @@ impl Total {
         self.acknowledged += outcome.acknowledged;
         self.events += outcome.events;
         self.further += outcome.further;
-        self.struck.resize(Fault::ALL.len(), 0);
-        for (total, count) in self.struck.iter_mut().zip(&outcome.struck) {
-            *total += count;
-        }
+        add_up(&mut self.struck, &outcome.struck);
+        add_up(&mut self.happened, &outcome.happened);
         if outcome.violations.is_empty() {
             return;
         }
@@ -103,17 +103,18 @@ impl Total {
         for ((_, name, _), count) in Fault::ALL.iter().zip(&self.struck) {
             println!("{count:>12} × {name}");
         }
+        for ((_, name), count) in Happening::ALL.iter().zip(&self.happened) {
+            println!("{count:>12} × {name}");
+        }
         println!("{:>12} seeds failed", self.failed.len());
     }
 
     /// Nothing was wrong, and enough went on to say so.
     fn is_good(&self) -> bool {
-        let missing: Vec<_> = Fault::ALL
-            .iter()
-            .zip(&self.struck)
-            .filter(|(_, count)| **count == 0)
-            .map(|((_, name, _), _)| name)
-            .collect();
+        let faults = Fault::ALL.iter().map(|(_, name, _)| *name).zip(&self.struck);
+        let happenings = Happening::ALL.iter().map(|(_, name)| *name).zip(&self.happened);
+        let missing: Vec<_> =
+            faults.chain(happenings).filter(|(_, count)| **count == 0).map(|(name, _)| name).collect();
         let has_all = self.seeds < SEEDS_FOR_EVERY_FAULT || missing.is_empty();
         let has_payments = self.payments >= self.seeds * PAYMENTS_PER_SEED;
         if !has_all {
@@ -123,5 +124,13 @@ impl Total {
             println!("too little went on: {} payments in {} worlds", self.payments, self.seeds);
         }
         self.failed.is_empty() && has_all && has_payments
+    }
+}
+
+/// Adds each of these counts to its total.
+fn add_up(totals: &mut Vec<u64>, counts: &[u64]) {
+    totals.resize(counts.len(), 0);
+    for (total, count) in totals.iter_mut().zip(counts) {
+        *total += count;
     }
 }

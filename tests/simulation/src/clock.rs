@@ -5,22 +5,25 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use quita_domain::time::Timestamp;
 use tokio::time::Instant;
 
-/// When every world begins: 2026-11-21T12:00:00Z.
+/// When a world begins that begins at no other moment: 2026-11-21T12:00:00Z.
 const START: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 
 /// The true wall clock of a world. It goes with the paused time of its runtime.
 pub(crate) struct WorldClock {
+    /// The wall clock's beginning.
+    starts_at: Timestamp,
     began: Instant,
     put_forward_ms: AtomicU64,
 }
 
 impl WorldClock {
-    pub(crate) fn begin() -> Self {
-        Self { began: Instant::now(), put_forward_ms: AtomicU64::new(0) }
+    pub(crate) fn begin(at: Option<Timestamp>) -> Self {
+        let starts_at = at.unwrap_or(START);
+        Self { starts_at, began: Instant::now(), put_forward_ms: AtomicU64::new(0) }
     }
 
     pub(crate) fn now(&self) -> Timestamp {
-        START.plus_ms(self.elapsed_ms() + self.put_forward_ms.load(Ordering::Relaxed))
+        self.starts_at.plus_ms(self.elapsed_ms() + self.put_forward_ms.load(Ordering::Relaxed))
     }
 
     /// Milliseconds that really went by.

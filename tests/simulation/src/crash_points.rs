@@ -10,6 +10,7 @@ use tokio::time::{Duration, sleep};
 
 use crate::chance::Fault;
 use crate::chance::Faults;
+use crate::installation::Plan;
 use crate::life::{self, Outcome};
 use crate::merchant::{Merchant, Step};
 use crate::node::Node;
@@ -356,6 +357,7 @@ fn live(way: &Way, faults: &[Fault], dies_at: Option<u64>) -> Outcome {
             routes: if way.goes_further { Routes::further() } else { Routes::default() },
             tried_before: Vec::new(),
             changes_keys: false,
+            plan: Plan::default(),
             faults: Faults::planned(&[declined, faults].concat()),
             wants_trace: false,
             mistake: None,
@@ -364,8 +366,15 @@ fn live(way: &Way, faults: &[Fault], dies_at: Option<u64>) -> Outcome {
         world.put_node(0, Node::start(&world, 0, dies_at));
         drop(actix::spawn(life::tell_news(Arc::clone(&world))));
         let restarts = actix::spawn(restart_once(Arc::clone(&world)));
-        let request =
-            Request { number: 1, kind: way.kind, cents: CENTS, card: 0, has_key: true, has_postback: true };
+        let request = Request {
+            merchant: 0,
+            number: 1,
+            kind: way.kind,
+            cents: CENTS,
+            card: 0,
+            has_key: true,
+            has_postback: true,
+        };
         let merchant = Merchant { world: Arc::clone(&world), request };
         if !merchant.create().await {
             world.violation("the payment was never acknowledged".to_owned());

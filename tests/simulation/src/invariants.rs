@@ -16,6 +16,7 @@ use quita_domain::status::Status;
 use crate::account::Account;
 use crate::bank::Holding;
 use crate::chance::Fault;
+use crate::installation;
 use crate::merchant::read_everywhere;
 use crate::reconciling;
 use crate::routes;
@@ -96,6 +97,7 @@ pub(crate) async fn check(world: &Arc<World>) {
     check_exceptions(world);
     routes::check(world);
     reconciling::check(world);
+    installation::check_erased(world);
 }
 
 fn check_history(world: &World, payment: &Payment) {
@@ -168,6 +170,9 @@ fn check_deliveries(world: &World, payment: &Payment) {
 /// The banks' books are the judge.
 fn check_books(world: &World, payment: &Payment) {
     let id = payment.id;
+    if world.installation.was_set_back(id) {
+        return installation::check_set_back(world, payment);
+    }
     let accounts: Vec<_> = world.banks.iter().filter_map(|bank| bank.account(world, id)).collect();
     let authorised: u32 = accounts.iter().map(|account| account.authorised).sum();
     if authorised > 1 {
@@ -278,7 +283,7 @@ fn check_told_to_operator(world: &World, id: TransactionId) {
 fn check_strays(world: &World) {
     for bank in &world.banks {
         for id in bank.paid(world) {
-            if world.store.payment(id).is_none() {
+            if world.store.payment(id).is_none() && !world.installation.was_set_back(id) {
                 world.violation(format!("{id}: a bank has money for a payment that is not stored"));
             }
         }
@@ -297,7 +302,9 @@ fn check_strays(world: &World) {
 fn check_exceptions(world: &World) {
     let exceptions = world.store.lock().exceptions.clone();
     for exception in exceptions.iter().filter(|exception| !is_of_a_list(exception)) {
-        let Some(id) = exception.transaction_id else { continue };
+        let Some(id) = exception.transaction_id.filter(|id| !world.installation.was_set_back(*id)) else {
+            continue;
+        };
         let accounts: Vec<_> = world.banks.iter().filter_map(|bank| bank.account(world, id)).collect();
         let has = |is: fn(&Account) -> bool| accounts.iter().any(is);
         let is_odd = has(|account| account.is_odd);
@@ -313,6 +320,7 @@ fn check_exceptions(world: &World) {
                     || has(|account| account.sums_moved)
                     || world.faults.has_struck(Fault::ClockJumps)
                     || was_drained(world, id)
+                    || world.installation.was_gone(world.store.payment(id).as_deref())
                     || was_crossed_by_refund(world, id)
             }
             "unknown_payment" => is_strange,

@@ -12,6 +12,7 @@ use quita_domain::status::Status;
 use tokio::time::sleep;
 
 use crate::chance::{Chance, Fault, Faults};
+use crate::installation::{self, Plan};
 use crate::invariants;
 use crate::merchant::{Merchant, steps_by_chance};
 use crate::node::Node;
@@ -22,7 +23,6 @@ use crate::planted::Mistake;
 use crate::provider::{Trade, api_pix, cielo};
 use crate::reconciling;
 use crate::routes::{self, Routes};
-use crate::store::owner;
 use crate::world::{Manner, Setting, World};
 
 /// How long the nodes may take until all is quiet, in steps.
@@ -44,6 +44,8 @@ pub(crate) struct Outcome {
     pub(crate) further: u64,
     /// How often each fault struck, in the order of `Fault::ALL`.
     pub(crate) struck: Vec<u64>,
+    /// How often each thing happened to the installation, in the order of `Happening::ALL`.
+    pub(crate) happened: Vec<u64>,
     pub(crate) trace: String,
     /// Gates that the first node passed.
     pub(crate) gates: u64,
@@ -63,6 +65,7 @@ pub(crate) fn live(world: impl AsyncFnOnce() -> Arc<World>) -> Outcome {
             acknowledged: world.acknowledged().len() as u64,
             further: world.store.payments().iter().filter(|one| routes::is_tried_further(one)).count() as u64,
             struck: world.faults.struck(),
+            happened: world.installation.happened(),
             trace: world.trace.text(),
             gates: world.node(0).map_or(0, |node| node.fuse.gates()),
         };
@@ -95,15 +98,22 @@ pub(crate) fn seed_with(seed: u64, wants_trace: bool, mistake: Option<Mistake>) 
             routes,
             tried_before,
             changes_keys,
+            plan: Plan::by(seed, changes_keys),
             faults,
             wants_trace,
             mistake,
         };
         let world = World::new(seed, setting);
         drop(actix::spawn(tell_news(Arc::clone(&world))));
+        drop(actix::spawn(installation::erase(Arc::clone(&world))));
         let rounds = chance.between(1, 2);
         for round in 0..rounds {
+            let restoring = actix::spawn(installation::restore(Arc::clone(&world), round + 1 == rounds));
             storm(&world, round, 20 / rounds).await;
+            restoring.abort();
+            if round + 1 == rounds {
+                installation::restore_at_last(&world);
+            }
             settle(&world).await;
         }
         grow_old(&world).await;
@@ -161,6 +171,7 @@ async fn storm(world: &Arc<World>, round: u64, payments: u64) {
     let deaths = actix::spawn(kill_and_restart(Arc::clone(world)));
     let operator = actix::spawn(operator::meddle(Arc::clone(world)));
     let comparisons = actix::spawn(reconciling::meddle(Arc::clone(world)));
+    let operation = actix::spawn(installation::operate(Arc::clone(world)));
     let mut programs = Vec::new();
     for number in 0..payments {
         let (world, number) = (Arc::clone(world), u128::from(round * 1_000 + number + 1));
@@ -172,13 +183,16 @@ async fn storm(world: &Arc<World>, round: u64, payments: u64) {
     deaths.abort();
     operator.abort();
     comparisons.abort();
+    operation.abort();
 }
 
 /// A merchant's programs for one payment.
 async fn merchant(world: Arc<World>, number: u128) {
     world.pass(0, 10_000).await;
     let chance = &world.chance;
+    let others = world.installation.plan.other_merchants;
     let request = Request {
+        merchant: if others > 0 { chance.between(0, others) } else { 0 },
         number: number << 64 | u128::from(chance.any()),
         kind: chance.pick(&world.kinds()),
         cents: chance.between(1, 10_000),
@@ -186,6 +200,7 @@ async fn merchant(world: Arc<World>, number: u128) {
         has_key: chance.per_mille(750),
         has_postback: chance.per_mille(850),
     };
+    world.installation.remember(request);
     let merchant = Merchant { world: Arc::clone(&world), request };
     let twin = merchant.clone();
     let twins = request.has_key && chance.per_mille(200);
@@ -251,8 +266,10 @@ pub(crate) async fn settle(world: &Arc<World>) {
     world.skews.iter().for_each(|skew| skew.set_ms(0));
     operator::open_all(world);
     restart_fallen(world);
+    installation::live_without(world).await;
     // What was sent late by somebody who died has arrived after that.
     sleep(Duration::from_secs(30)).await;
+    installation::stop_in_calm(world).await;
     for _ in 0..STEPS {
         if invariants::is_quiet(world) {
             sleep(STEP * 4).await;
@@ -283,7 +300,7 @@ fn restart_fallen(world: &Arc<World>) {
 
 /// Time goes by, up to what is due next if nothing is due now. No notice and no call is on its way for hours: it arrives
 /// first.
-async fn step(world: &Arc<World>) {
+pub(crate) async fn step(world: &Arc<World>) {
     restart_fallen(world);
     operator::end_what_is_stuck(world).await;
     let next = world.store.next_due_but_for(|_| false).into_iter().chain(world.next_appointment()).min();
@@ -303,7 +320,8 @@ async fn withdraw_expired(world: &Arc<World>) {
             let (id, requested) = (payment.id, RequestedOperation::Cancel);
             let request = OperationRequest { id: world.fresh_id(), requested, key: None };
             let Some(node) = world.any_node() else { return };
-            drop(node.call(|payments| async move { payments.operate(id, owner(), request).await }).await);
+            let owner = payment.owner.clone();
+            drop(node.call(|payments| async move { payments.operate(id, owner, request).await }).await);
         }
     }
 }
@@ -320,6 +338,7 @@ pub(crate) async fn grow_old(world: &Arc<World>) {
         step(world).await;
     }
     settle(world).await;
+    installation::check_kept(world).await;
     for payment in world.store.payments() {
         let waits = payment.waits_for_a_person() || invariants::is_foreign(world, payment.id);
         if !waits && (payment.status().allows(Status::Expired) || payment.history.is_empty()) {

@@ -5,7 +5,8 @@
 //! Banks are drawn at the port (`bank/`), or counterparties that the adapters' own code speaks to (`provider/`).
 //! What is judged: `judge.rs` in `tests/memory-store` at every write, `receivers.rs` at every webhook, `bank.rs` at
 //! every charge, `merchant.rs` at every answer, and `invariants.rs`, by every bank's `account.rs`, whenever all is quiet:
-//! then the lists of banks are compared too, and `reconciling/judge.rs` judges that.
+//! then the lists of banks are compared too, and `reconciling/judge.rs` judges that. `installation.rs` has what happens to
+//! the service as a whole.
 
 #![allow(
     clippy::unwrap_used,
@@ -23,6 +24,7 @@ mod campaign;
 mod chance;
 mod clock;
 mod crash_points;
+mod installation;
 mod invariants;
 mod life;
 mod merchant;

@@ -10,9 +10,10 @@ use quita_domain::operation::{OperationRequest, RequestedOperation};
 use quita_domain::payment::Refusal;
 
 use crate::chance::Fault;
+use crate::installation::Happening;
 use crate::node::Untold;
 use crate::orders::Request;
-use crate::store::owner;
+use crate::store::{owner, owner_of};
 use crate::world::World;
 
 /// How often a request with a key is repeated until it is answered.
@@ -92,10 +93,15 @@ impl Merchant {
         let (world, id) = (&self.world, self.request.id());
         let Some(node) = world.any_node() else { return };
         let floor = world.told_version(id);
-        match node.call(|payments| async move { payments.read_own(id, &owner()).await }).await {
+        let owner = owner_of(self.request.merchant);
+        match node.call(|payments| async move { payments.read_own(id, &owner).await }).await {
             Ok(Ok(payment)) => self.hear(floor, payment.state.version),
             Ok(Err(Denied::NotFound)) if floor.is_some() => {
                 world.violation(format!("{id} was acknowledged and is not found"));
+            }
+            Ok(Err(Denied::NotFound)) if self.request.has_key && world.installation.was_set_back(id) => {
+                world.installation.count(Happening::AskedForOnceMore);
+                self.create().await;
             }
             Ok(Err(_)) | Err(Untold) => {}
         }
@@ -121,7 +127,8 @@ impl Merchant {
             };
             let floor = world.told_version(id);
             let request = OperationRequest { id: world.fresh_id(), requested, key: key.clone() };
-            let call = node.call(|payments| async move { payments.operate(id, owner(), request).await });
+            let owner = owner_of(self.request.merchant);
+            let call = node.call(|payments| async move { payments.operate(id, owner, request).await });
             let answer = self.with_patience(call).await;
             world.note(|| {
                 format!("{} {id} at node {}: {}", requested.verb(), node.place, brief_operation(&answer))
@@ -166,7 +173,8 @@ impl Merchant {
         let (world, id) = (&self.world, self.request.id());
         let has_one = world.store.payment(id).is_some_and(|payment| !payment.outbox.is_empty());
         let Some(node) = world.any_node().filter(|_| has_one) else { return };
-        drop(node.call(|payments| async move { payments.redeliver(id, owner(), 0).await }).await);
+        let owner = owner_of(self.request.merchant);
+        drop(node.call(|payments| async move { payments.redeliver(id, owner, 0).await }).await);
     }
 
     /// Some clients hang up before they have their answer.
@@ -223,16 +231,28 @@ fn brief_operation(answer: &Result<Result<Operated, Denied>, Untold>) -> String 
     }
 }
 
-/// Everything about one payment is asked of every node.
+/// Everything about one payment is asked of every node; no other merchant is told anything.
 pub(crate) async fn read_everywhere(world: &Arc<World>, id: TransactionId) {
-    let stored = world.store.payment(id).map(|payment| payment.state.version);
+    let stored = world.store.payment(id);
+    let version = stored.as_ref().map(|payment| payment.state.version);
+    let owner = stored.map_or_else(owner, |payment| payment.owner.clone());
     for place in 0..world.node_count() {
         let Some(node) = world.node(place) else { continue };
-        let read = node.call(|payments| async move { payments.read_own(id, &owner()).await }).await;
-        let version = read.ok().and_then(Result::ok).map(|payment| payment.state.version);
-        // One that dies just now says nothing.
-        if node.is_alive() && (version.is_none() || version < stored) {
-            world.violation(format!("{id}: node {place} says {version:?}, the store {stored:?}"));
+        let asker = owner.clone();
+        let read = node.call(|payments| async move { payments.read_own(id, &asker).await }).await;
+        let told = read.ok().and_then(Result::ok).map(|payment| payment.state.version);
+        // One that dies or stops just now says nothing.
+        if node.takes_requests() && (told.is_none() || told < version) {
+            world.violation(format!("{id}: node {place} says {told:?}, the store {version:?}"));
+        }
+    }
+    if world.installation.plan.other_merchants > 0
+        && let Some(node) = world.any_node()
+    {
+        let stranger = owner_of(if owner == owner_of(0) { 1 } else { 0 });
+        let read = node.call(|payments| async move { payments.read_own(id, &stranger).await }).await;
+        if matches!(read, Ok(Ok(_))) {
+            world.violation(format!("{id}: another merchant was told of it"));
         }
     }
 }

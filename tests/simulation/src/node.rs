@@ -3,9 +3,10 @@
 //! A dead node is one whose every call to the outside never returns: nothing that it still does in memory can be
 //! seen by anybody. So it dies at any await, and what was under way to the store or a bank arrives or not.
 
+use std::collections::BTreeMap;
 use std::future::pending;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use chrono::NaiveDate;
@@ -14,16 +15,18 @@ use quita_actors::{
     ActorSystem, Limits, List, NodeIdentity, NotReconciled, Operators, Payments, Placement, Ports,
     Reconciler, WebhookLimits,
 };
+use quita_domain::delivery::DeliveryState;
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::reconciliation::StoredLine;
 use quita_domain::time::Timestamp;
 use quita_ports::{AcquirerFactory, Clock, Dice, Ids, WholeStore};
 use tokio::sync::Notify;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use uuid::Uuid;
 
+use crate::installation::{self, Configuration, Happening};
 use crate::orders::Request;
-use crate::planted;
+use crate::planted::{self, Mistake};
 use crate::receivers::NodeSenders;
 use crate::secret_keys::NodeKeys;
 use crate::store::NodeStore;
@@ -31,6 +34,13 @@ use crate::world::World;
 
 /// How long a client waits for an answer.
 const PATIENCE: Duration = Duration::from_secs(15);
+
+/// How long what was accepted may take to finish once the node is told to stop: the default of `shutdown-time`.
+const SHUTDOWN_TIME: Duration = Duration::from_secs(10);
+
+/// How long before a node stops its actors a receiver must have confirmed an event that has to be stored then, in
+/// milliseconds: the answer passes from the worker to the payment.
+const CONFIRMED_BEFORE_MS: u64 = 5;
 
 /// A running node. Its clones are the same node.
 #[derive(Clone)]
@@ -43,6 +53,9 @@ pub(crate) struct Node {
     clock: Arc<dyn Clock>,
     acquirers: Vec<Arc<dyn AcquirerFactory>>,
     pub(crate) keys: Arc<NodeKeys>,
+    configuration: Arc<Mutex<Configuration>>,
+    /// Taken away when the actors are told to stop.
+    system: Arc<Mutex<Option<ActorSystem>>>,
 }
 
 /// The client hung up, waited too long, or the node died: it was not told what became of its request.
@@ -52,24 +65,18 @@ pub(crate) struct Untold;
 impl Node {
     /// Starts a node at this place; it dies at the gate with this number, if it gets that far.
     pub(crate) fn start(world: &Arc<World>, place: usize, dies_at_gate: Option<u64>) -> Self {
-        let fuse = Arc::new(Fuse {
-            world: Arc::clone(world),
-            place,
-            gates: AtomicU64::new(0),
-            calls: AtomicU64::new(0),
-            blows_at: dies_at_gate.unwrap_or(u64::MAX),
-            broken_at_ms: AtomicU64::new(u64::MAX),
-            is_dead: AtomicBool::new(false),
-            death: Notify::new(),
-        });
+        let fuse = Fuse::new(world, place, dies_at_gate);
+        let configuration = world.installation.configurations.present();
         let [public_url, address, version] = ["https://pay.example", "node", "0"].map(String::from);
         let identity = NodeIdentity { public_url, address, version };
         let node = Arc::new(NodeChance { world: Arc::clone(world), place });
         let clock: Arc<dyn Clock> = Arc::<NodeChance>::clone(&node);
         let store = NodeStore::open(world, &fuse);
         let keys = Arc::new(NodeKeys::of(world, Arc::clone(&store)));
+        let configured = configuration.routes.configured(world.banks.len());
+        let reach = (world, &fuse, configuration.time_out_ms);
         let acquirers: Vec<_> =
-            world.banks.iter().map(|bank| bank.factory(world, &fuse, Arc::clone(&clock))).collect();
+            configured.map(|bank| world.banks[bank].factory(reach, Arc::clone(&clock))).collect();
         let ports = Ports {
             store: store.clone(),
             vault: Arc::new(keys.vault()),
@@ -83,20 +90,111 @@ impl Node {
         let system = ActorSystem::start(ports, limits(), Placement::Here, identity, &Registry::new());
         let system = system.unwrap();
         let (payments, operators) = (system.payments(), system.operators());
-        operators.route_by(planted::table(world));
-        let watched = Arc::clone(&fuse);
+        operators.route_by(planted::table(world.mistake, &configuration.routes, &world.bank_names()));
+        let system = Arc::new(Mutex::new(Some(system)));
+        let (watched, looked_after) = (Arc::clone(&fuse), Arc::clone(&system));
         drop(actix::spawn(async move {
             while !watched.is_dead() {
                 sleep(Duration::from_secs(3)).await;
-                system.watch();
+                if let Some(system) = looked_after.lock().unwrap().as_ref() {
+                    system.watch();
+                }
             }
         }));
         world.note(|| format!("node {place} starts"));
-        Self { place, fuse, payments, operators, store, clock, acquirers, keys }
+        let node = Self {
+            place,
+            fuse,
+            payments,
+            operators,
+            store,
+            clock,
+            acquirers,
+            keys,
+            configuration: Arc::new(Mutex::new(configuration)),
+            system,
+        };
+        installation::keep_erasing(world, &node);
+        node
     }
 
     pub(crate) fn is_alive(&self) -> bool {
         !self.fuse.is_dead()
+    }
+
+    /// Whether it lives and was not told to stop.
+    pub(crate) fn takes_requests(&self) -> bool {
+        self.is_alive() && !self.fuse.is_stopping()
+    }
+
+    /// What it was told about the outside last.
+    pub(crate) fn configuration(&self) -> Configuration {
+        self.configuration.lock().unwrap().clone()
+    }
+
+    /// Whether this acquirer is configured here.
+    pub(crate) fn has(&self, bank: &AcquirerName) -> bool {
+        self.acquirers.iter().any(|factory| factory.spec().name == *bank)
+    }
+
+    /// Its store, clock and payments, for what runs beside its actors.
+    pub(crate) fn parts(&self) -> (Arc<dyn WholeStore>, Arc<dyn Clock>, Payments) {
+        (Arc::clone(&self.store), Arc::clone(&self.clock), self.payments.clone())
+    }
+
+    /// Reads the configuration again, which may change the routes alone while it runs.
+    pub(crate) fn reload(&self, world: &World) {
+        let present = world.installation.configurations.present();
+        world.note(|| format!("node {} takes routes {}", self.place, present.version));
+        if world.mistake != Some(Mistake::IgnoreReload) {
+            self.operators.route_by(planted::table(world.mistake, &present.routes, &world.bank_names()));
+        }
+        self.configuration.lock().unwrap().clone_from(&present);
+    }
+
+    /// What a process does that is told to stop: it accepts nothing more, finishes what it accepted, and stops its actors.
+    pub(crate) async fn stop(&self, world: &Arc<World>) {
+        if !self.fuse.begin_stopping() {
+            return self.fuse.death().await;
+        }
+        world.note(|| format!("node {} is told to stop", self.place));
+        let stopping = async {
+            self.fuse.finish_requests().await;
+            let stops_at_ms = world.clock.elapsed_ms();
+            let system = self.system.lock().unwrap().take();
+            if let Some(system) = system.filter(|_| world.mistake != Some(Mistake::StopForgetsConfirmed)) {
+                system.stop().await;
+            }
+            stops_at_ms
+        };
+        let is_dropping = world.mistake == Some(Mistake::StopDropsAccepted);
+        let stops_at_ms = tokio::select! {
+            biased;
+            () = self.fuse.death() => return,
+            () = async {}, if is_dropping => world.clock.elapsed_ms(),
+            stops_at_ms = stopping => stops_at_ms,
+        };
+        self.check_confirmed(world, stops_at_ms);
+        world.installation.count(Happening::NodeStopped);
+        self.fuse.blow_by_stopping();
+    }
+
+    /// Whatever receivers confirmed to this node before it stopped its actors is stored, if nothing was wrong since.
+    fn check_confirmed(&self, world: &World, stops_at_ms: u64) {
+        for ((id, sequence), confirmed_ms) in self.fuse.confirmed() {
+            let is_in_time = confirmed_ms + CONFIRMED_BEFORE_MS < stops_at_ms;
+            if !is_in_time || !world.was_calm_for(0, confirmed_ms) {
+                continue;
+            }
+            let Some(payment) = world.store.payment(id) else { continue };
+            world.installation.count(Happening::ConfirmedBeforeStop);
+            let mut of_event = payment.outbox.iter().filter(|one| one.sequence == sequence);
+            if of_event.all(|one| one.state == DeliveryState::Pending) {
+                world.violation(format!(
+                    "{id}: event {sequence} was confirmed before its node stopped, and is sent again"
+                ));
+            }
+        }
     }
 
     /// What a client asks of it, as long as both live and wait.
@@ -137,7 +235,7 @@ impl Node {
         day: NaiveDate,
     ) -> Result<Result<bool, NotReconciled>, Untold> {
         let find = |factory: &&Arc<dyn AcquirerFactory>| factory.spec().name == *bank;
-        let factory = self.acquirers.iter().find(find).unwrap();
+        let Some(factory) = self.acquirers.iter().find(find) else { return Err(Untold) };
         let list = List { acquirer: bank.clone(), reader: factory.lists().unwrap(), rate: None };
         let askable = self.acquirers.iter().map(|factory| factory.spec().name.clone());
         let reconciler = Reconciler::new(Arc::clone(&self.store), Arc::clone(&self.clock), askable);
@@ -157,9 +255,13 @@ impl Node {
     }
 
     async fn while_alive<T>(&self, request: impl Future<Output = T>) -> Result<T, Untold> {
+        let Some(_accepted) = self.fuse.accept() else { return Err(Untold) };
         tokio::select! {
             biased;
-            () = self.fuse.death() => Err(Untold),
+            () = self.fuse.death() => {
+                self.fuse.check_dropped();
+                Err(Untold)
+            }
             answer = timeout(PATIENCE, request) => answer.map_err(|_| Untold),
         }
     }
@@ -200,9 +302,35 @@ pub(crate) struct Fuse {
     is_dead: AtomicBool,
     /// Wakes in the order of waiting, so that the same seed does the same things.
     death: Notify,
+    /// Requests that were accepted and are not answered.
+    requests: AtomicU64,
+    /// When the node was told to stop.
+    told_to_stop: Mutex<Option<Instant>>,
+    /// Whether it ended because it was told to.
+    has_stopped: AtomicBool,
+    /// When receivers confirmed events to this node.
+    confirmed: Mutex<BTreeMap<(TransactionId, u32), u64>>,
 }
 
 impl Fuse {
+    /// One that blows at the gate with this number.
+    pub(crate) fn new(world: &Arc<World>, place: usize, blows_at: Option<u64>) -> Arc<Self> {
+        Arc::new(Self {
+            world: Arc::clone(world),
+            place,
+            gates: AtomicU64::new(0),
+            calls: AtomicU64::new(0),
+            blows_at: blows_at.unwrap_or(u64::MAX),
+            broken_at_ms: AtomicU64::new(u64::MAX),
+            is_dead: AtomicBool::new(false),
+            death: Notify::new(),
+            requests: AtomicU64::new(0),
+            told_to_stop: Mutex::default(),
+            has_stopped: AtomicBool::new(false),
+            confirmed: Mutex::default(),
+        })
+    }
+
     /// Which node this is.
     pub(crate) const fn place(&self) -> usize {
         self.place
@@ -250,6 +378,55 @@ impl Fuse {
         self.death.notify_waiters();
     }
 
+    /// Takes in a request, unless the node was told to stop: it counts until this is dropped.
+    fn accept(self: &Arc<Self>) -> Option<Accepted> {
+        if self.is_stopping() {
+            return None;
+        }
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        Some(Accepted(Arc::clone(self)))
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.told_to_stop.lock().unwrap().is_some()
+    }
+
+    /// Whether it was not told before.
+    fn begin_stopping(&self) -> bool {
+        self.told_to_stop.lock().unwrap().replace(Instant::now()).is_none()
+    }
+
+    /// Waits for what was accepted, but not for ever.
+    async fn finish_requests(&self) {
+        let until = Instant::now() + SHUTDOWN_TIME;
+        while self.requests.load(Ordering::Relaxed) > 0 && Instant::now() < until {
+            sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    fn blow_by_stopping(&self) {
+        self.has_stopped.store(true, Ordering::Relaxed);
+        self.blow("it was told to stop");
+    }
+
+    /// A node that was told to stop leaves no request unanswered that it could answer in time.
+    fn check_dropped(&self) {
+        let told_at = *self.told_to_stop.lock().unwrap();
+        let is_early = told_at.is_some_and(|at| at.elapsed() < SHUTDOWN_TIME);
+        if is_early && self.has_stopped.load(Ordering::Relaxed) {
+            self.world.violation(format!("node {} dropped a request when it was told to stop", self.place));
+        }
+    }
+
+    /// A receiver confirmed an event, and its answer came in here.
+    pub(crate) fn note_confirmed(&self, id: TransactionId, sequence: u32) {
+        self.confirmed.lock().unwrap().insert((id, sequence), self.world.clock.elapsed_ms());
+    }
+
+    fn confirmed(&self) -> BTreeMap<(TransactionId, u32), u64> {
+        self.confirmed.lock().unwrap().clone()
+    }
+
     /// Returns when the process is dead.
     pub(crate) async fn death(&self) {
         let notified = self.death.notified();
@@ -283,6 +460,16 @@ pub(crate) struct CallUnderWay(Arc<Fuse>);
 impl Drop for CallUnderWay {
     fn drop(&mut self) {
         self.0.calls.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A request that was accepted, and is not answered.
+#[must_use]
+struct Accepted(Arc<Fuse>);
+
+impl Drop for Accepted {
+    fn drop(&mut self) {
+        self.0.requests.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

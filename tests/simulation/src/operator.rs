@@ -43,6 +43,11 @@ impl Drained {
         }
     }
 
+    /// The store forgot what was ordered.
+    pub(crate) fn forget(&self) {
+        self.places.lock().unwrap().clear();
+    }
+
     /// Whether this node must not send anything there.
     pub(crate) fn is_at(&self, acquirer: &AcquirerName, method: Method, node: usize) -> bool {
         self.places.lock().unwrap().get(&(acquirer.clone(), method)) == Some(&Place::At(node))
@@ -85,7 +90,7 @@ async fn order(world: &Arc<World>) {
     world.drained.learn(
         &route,
         match ordered.await {
-            Ok(Ok(_)) if order == RouteDirective::Drained => Place::At(node.place),
+            Ok(Ok(Some(_))) if order == RouteDirective::Drained => Place::At(node.place),
             Ok(Ok(_)) => Place::Nowhere,
             _ => Place::NotKnown,
         },
@@ -147,5 +152,5 @@ fn said_by_the_clerk(world: &World, payment: &Payment, operation: &Operation) ->
 /// Every acquirer may be used again.
 pub(crate) fn open_all(world: &World) {
     world.store.lock().controls.clear();
-    world.drained.places.lock().unwrap().clear();
+    world.drained.forget();
 }

@@ -15,7 +15,7 @@ use quita_domain::postal::{Cep, Uf};
 use quita_domain::time::Timestamp;
 use uuid::Uuid;
 
-use crate::store::owner;
+use crate::store::{owner, owner_of};
 
 /// The cards of this world's payers.
 pub(crate) const CARDS: [(Brand, &str); 3] = [
@@ -54,6 +54,8 @@ impl Kind {
 /// A request that a merchant may repeat.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Request {
+    /// The number of the merchant.
+    pub(crate) merchant: u64,
     pub(crate) number: u128,
     pub(crate) kind: Kind,
     pub(crate) cents: u64,
@@ -75,12 +77,24 @@ impl Request {
         let (order, card) = self.order(now);
         CreatePayment {
             id: self.id(),
-            owner: owner(),
+            owner: owner_of(self.merchant),
             purchase: Purchase { order, card },
             fingerprint: self.has_key.then(|| format!("{:?} {}", self.kind, self.cents)),
             card_fingerprint: self.kind.is_card().then(|| fingerprint_of(self.card)),
             other_card_fingerprints: Vec::new(),
             page_token: format!("token-{}", self.number),
+        }
+    }
+
+    fn person(&self) -> &'static Person {
+        &PERSONS[usize::try_from(self.number % PERSONS.len() as u128).unwrap()]
+    }
+
+    /// The first merchant's receivers have hosts of their own, those of the others share some.
+    fn postback_url(&self) -> String {
+        match self.merchant {
+            0 => format!("https://shop{}.example/hook", self.number % 3),
+            merchant => format!("https://hooks{}.example/merchant{merchant}", merchant % 4),
         }
     }
 
@@ -92,7 +106,7 @@ impl Request {
                 (Method::Boleto, Terms::Boleto { due_date }, None)
             }
             Kind::Card | Kind::HeldCard => {
-                let card = card(self.card);
+                let card = card(self.card, self.person());
                 let capture = self.kind == Kind::Card;
                 let terms = Terms::CreditCard { card: card.masked(), installments: 1, capture };
                 (Method::CreditCard, terms, Some(card))
@@ -101,12 +115,12 @@ impl Request {
         let order = Order {
             method,
             amount: Money::from_cents(self.cents),
-            payer: payer(),
+            payer: self.person().payer(),
             items: Vec::new(),
             shipping_fee: None,
             splits: Vec::new(),
             utm: Utm::default(),
-            postback_url: self.has_postback.then(|| format!("https://shop{}.example/hook", self.number % 3)),
+            postback_url: self.has_postback.then(|| self.postback_url()),
             external_reference: None,
             metadata: BTreeMap::new(),
             terms,
@@ -120,28 +134,70 @@ pub(crate) fn fingerprint_of(card: usize) -> CardFingerprint {
     CardFingerprint::of(&CardNumber::parse(CARDS[card].1).unwrap(), owner().mode, b"key")
 }
 
-/// One of the cards.
-pub(crate) fn card(card: usize) -> CardData {
+/// One of the cards, in the hands of this person.
+fn card(card: usize, person: &Person) -> CardData {
     let number = CardNumber::parse(CARDS[card].1).unwrap();
     let cvv = Cvv::parse("123", number.brand()).unwrap();
-    CardData { number, holder_name: "MARIA SILVA".into(), expiry: Expiry::new(12, 2030).unwrap(), cvv }
+    let holder_name = format!("{} {}", person.first_name, person.last_name).to_uppercase();
+    CardData { number, holder_name, expiry: Expiry::new(12, 2030).unwrap(), cvv }
 }
 
-fn payer() -> Payer {
-    Payer {
-        first_name: "Maria".into(),
-        last_name: "Silva".into(),
-        document: Document::parse("52998224725", DocumentType::Cpf).unwrap(),
-        email: "maria@example.com".into(),
-        phone: Phone::parse("11987654321").unwrap(),
-        address: Address {
-            street: "Rua Augusta".into(),
-            number: "100".into(),
-            complement: None,
-            neighborhood: "Centro".into(),
-            city: "São Paulo".into(),
-            state: Uf::parse("SP").unwrap(),
-            zip_code: Cep::parse("01304000").unwrap(),
-        },
+/// Somebody who pays.
+pub(crate) struct Person {
+    first_name: &'static str,
+    last_name: &'static str,
+    document: &'static str,
+    email: &'static str,
+    phone: &'static str,
+}
+
+/// The payers of a world.
+pub(crate) const PERSONS: [Person; 3] = [
+    Person {
+        first_name: "Maria",
+        last_name: "Silva",
+        document: "52998224725",
+        email: "maria@example.com",
+        phone: "11987654321",
+    },
+    Person {
+        first_name: "Joaquim",
+        last_name: "Teixeira",
+        document: "11144477735",
+        email: "joaquim@example.org",
+        phone: "21976543210",
+    },
+    Person {
+        first_name: "Benedita",
+        last_name: "Cavalcanti",
+        document: "12345678909",
+        email: "benedita@example.net",
+        phone: "71965432109",
+    },
+];
+
+impl Person {
+    fn payer(&self) -> Payer {
+        Payer {
+            first_name: self.first_name.into(),
+            last_name: self.last_name.into(),
+            document: Document::parse(self.document, DocumentType::Cpf).unwrap(),
+            email: self.email.into(),
+            phone: Phone::parse(self.phone).unwrap(),
+            address: Address {
+                street: "Rua Augusta".into(),
+                number: "100".into(),
+                complement: None,
+                neighborhood: "Centro".into(),
+                city: "São Paulo".into(),
+                state: Uf::parse("SP").unwrap(),
+                zip_code: Cep::parse("01304000").unwrap(),
+            },
+        }
+    }
+
+    /// Texts by which somebody would know this person, in whatever letters.
+    pub(crate) fn traces(&self) -> [&'static str; 5] {
+        [self.first_name, self.last_name, self.document, self.email, self.phone]
     }
 }

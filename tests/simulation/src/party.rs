@@ -54,12 +54,11 @@ impl Party {
     /// As one node reaches it.
     pub(crate) fn factory(
         &self,
-        world: &Arc<World>,
-        fuse: &Arc<Fuse>,
+        (world, fuse, time_out_ms): (&Arc<World>, &Arc<Fuse>, u64),
         clock: Arc<dyn Clock>,
     ) -> Arc<dyn AcquirerFactory> {
         match self {
-            Self::Drawn(bank) => Arc::new(NodeBank::new(world, fuse, bank)),
+            Self::Drawn(bank) => Arc::new(NodeBank::new(world, fuse, bank, time_out_ms)),
             Self::Provider(provider) => provider.factory(world, fuse, clock),
         }
     }
@@ -72,6 +71,14 @@ impl Party {
                 entry.account()
             }),
             Self::Provider(provider) => provider.account(world, id),
+        }
+    }
+
+    /// Whether it charges a card once more that is sent once more.
+    pub(crate) fn forgets_keys(&self) -> bool {
+        match self {
+            Self::Drawn(bank) => bank.forgets_keys(),
+            Self::Provider(provider) => provider.forgets_keys(),
         }
     }
 

@@ -30,7 +30,15 @@ pub(crate) fn remember(world: &World, tried: &[u64]) {
 }
 
 fn declined(world: &World, card: usize, number: u128, at: Timestamp) -> Payment {
-    let request = Request { number, kind: Kind::Card, cents: 100, card, has_key: false, has_postback: false };
+    let request = Request {
+        merchant: 0,
+        number,
+        kind: Kind::Card,
+        cents: 100,
+        card,
+        has_key: false,
+        has_postback: false,
+    };
     let new = request.new_payment(at);
     let context = |op| Context {
         now: at,

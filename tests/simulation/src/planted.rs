@@ -21,6 +21,7 @@ use uuid::Uuid;
 
 use crate::life;
 use crate::provider::{FOREIGN_KEY, OUR_KEY};
+use crate::routes::Routes;
 use crate::world::World;
 
 macro_rules! mistakes {
@@ -120,6 +121,18 @@ mistakes! {
     CutIsWhole,
     /// What differs from a list is not asked for.
     AskForNothing,
+    /// A node that is told to stop drops what it accepted.
+    StopDropsAccepted,
+    /// A node that is told to stop stores nothing that receivers confirmed.
+    StopForgetsConfirmed,
+    /// Routes that are read again are not taken.
+    IgnoreReload,
+    /// Payments of an acquirer that is configured no more count as declined.
+    GoneIsDeclined,
+    /// An erasure does not ask which revision it follows.
+    EraseUnguarded,
+    /// What was kept for long enough is erased although it is not finished.
+    EraseTheOpen,
 }
 
 /// Worlds in which a mistake must be caught.
@@ -213,10 +226,9 @@ pub(crate) fn charge_heard(world: &World, answer: Option<ChargeAnswer>) -> Optio
 }
 
 /// The routes as a node understands them.
-pub(crate) fn table(world: &World) -> RoutingTable {
-    let names: Vec<_> = world.banks.iter().map(|bank| bank.name().clone()).collect();
-    let mut table = world.routes.table(&names);
-    match world.mistake {
+pub(crate) fn table(mistake: Option<Mistake>, routes: &Routes, names: &[AcquirerName]) -> RoutingTable {
+    let mut table = routes.table(names);
+    match mistake {
         Some(Mistake::IgnoreARule) if !table.rules.is_empty() => {
             table.rules.remove(0);
         }
@@ -381,4 +393,27 @@ pub(crate) fn sent_too_soon(world: &World, batch: &[Write]) -> Vec<(AcquirerName
     }
     let charge = |write: &Write| Some((write.payment.acquirer()?.clone(), write.payment.query()));
     batch.iter().filter(|write| write.expected_revision == 0).filter_map(charge).collect()
+}
+
+/// What a node decides about open payments of an acquirer that is configured no more.
+pub(crate) fn decide_gone(world: &Arc<World>, place: usize, acquirer: &AcquirerName) {
+    let Some(node) = world.node(place).filter(|_| world.mistake == Some(Mistake::GoneIsDeclined)) else {
+        return;
+    };
+    for payment in world.store.payments() {
+        if payment.acquirer() != Some(acquirer) || payment.rests_since().is_some() {
+            continue;
+        }
+        let notice = Notice {
+            id: format!("{acquirer}:gone-{}", payment.id),
+            acquirer: acquirer.clone(),
+            transaction_id: payment.id,
+            fact: Fact::Declined(Decline::of("acquirer_gone")),
+            received_at: world.clock.now(),
+        };
+        let node = node.clone();
+        drop(actix::spawn(async move {
+            drop(node.call(|payments| async move { payments.submit(notice).await }).await);
+        }));
+    }
 }

@@ -85,6 +85,11 @@ impl Provider {
         &self.spec.name
     }
 
+    /// Whether a sale that is sent once more is made once more.
+    pub(crate) const fn forgets_keys(&self) -> bool {
+        matches!(self.trade, Trade::Cielo(_))
+    }
+
     /// The adapter of one node.
     pub(crate) fn factory(
         self: &Arc<Self>,

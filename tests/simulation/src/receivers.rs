@@ -16,9 +16,10 @@ use serde::Deserialize;
 use tokio::time::sleep;
 
 use crate::chance::Fault;
+use crate::installation::{self, Happening};
 use crate::node::Fuse;
 use crate::planted;
-use crate::store::webhook_secret;
+use crate::store::{owner, webhook_secret};
 use crate::world::World;
 
 /// What all receivers got.
@@ -46,19 +47,31 @@ impl Receivers {
         self.confirmed.lock().unwrap().get(id).copied()
     }
 
+    /// What was told of events that the store forgot is told anew, and may be something else.
+    pub(crate) fn forget(&self, is_stored: impl Fn(&str) -> bool) {
+        self.bodies.lock().unwrap().retain(|id, _| is_stored(id));
+    }
+
     /// A request arrives: what it says must be stored, and its forerunners settled.
     fn arrive(&self, world: &World, request: &WebhookRequest) {
         let WebhookRequest { id, timestamp_s, signature, body, .. } = request;
         world.note(|| format!("webhook {id}"));
-        if !verify(&webhook_secret(), id, *timestamp_s, body.as_bytes(), signature) {
+        let event: Told = serde_json::from_str(body).unwrap();
+        let payment = world.store.payment(event.transaction_id);
+        let owner = payment.as_ref().map_or_else(owner, |payment| payment.owner.clone());
+        if !verify(&webhook_secret(&owner), id, *timestamp_s, body.as_bytes(), signature) {
             world.violation(format!("{id} is badly signed"));
         }
+        installation::check_event(world, event.transaction_id, body);
         let mut bodies = self.bodies.lock().unwrap();
         match bodies.get(id) {
-            Some(known) if known != body => world.violation(format!("{id} changed its body")),
-            Some(_) => {}
+            Some(known) if known == body => {}
+            Some(known) if installation::is_masked(known, body) || installation::is_masked(body, known) => {
+                world.installation.count(Happening::ErasedEventDelivered);
+            }
+            Some(_) => world.violation(format!("{id} changed its body")),
             None => {
-                check_first(world, id, body);
+                check_first(world, id, &event);
                 bodies.insert(id.clone(), body.clone());
             }
         }
@@ -75,8 +88,7 @@ struct Told {
 }
 
 /// An event that is seen for the first time.
-fn check_first(world: &World, id: &str, body: &str) {
-    let event: Told = serde_json::from_str(body).unwrap();
+fn check_first(world: &World, id: &str, event: &Told) {
     let transaction = event.transaction_id;
     let Some(payment) = world.store.payment(transaction) else {
         world.violation(format!("{id} is about a payment that is not stored"));
@@ -129,10 +141,19 @@ struct Sender {
 }
 
 impl Sender {
+    fn note_confirmed(&self, body: &str) {
+        let event: Told = serde_json::from_str(body).unwrap();
+        self.fuse.note_confirmed(event.transaction_id, event.sequence);
+    }
+
     /// The exchange: the status that comes back, if one does in time.
     async fn exchange(&self, request: &WebhookRequest) -> Option<u16> {
-        let world = &self.world;
+        let (world, restores) = (&self.world, self.world.store.restores());
         world.pass(1, 40).await;
+        if world.store.restores() != restores {
+            // It was sent from what the store forgot since.
+            return None;
+        }
         world.receivers.arrive(world, request);
         if world.strikes(Fault::ReceiverHangs) {
             sleep(Duration::from_millis(TIME_OUT_MS)).await;
@@ -160,12 +181,15 @@ impl WebhookSender for Sender {
         let (at, began_ms) = (world.clock.now(), world.clock.elapsed_ms());
         let status = planted::exchange_heard(world, self.exchange(&request).await);
         self.fuse.gate("webhook answered").await;
+        if status == Some(200) {
+            self.note_confirmed(&request.body);
+        }
         DeliveryAttempt {
             at,
             duration_ms: world.clock.elapsed_ms() - began_ms,
             status,
             error: status.is_none().then(|| "timeout".into()),
-            answer: None,
+            answer: installation::thanks(world, &request.body),
             retry_after_ms: None,
         }
     }

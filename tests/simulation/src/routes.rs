@@ -28,6 +28,8 @@ pub(crate) struct Routes {
     pub(crate) is_sticky: bool,
     /// The priority of each bank; 1 for those that have none.
     pub(crate) priorities: Vec<u32>,
+    /// The bank that is not configured.
+    pub(crate) absent: Option<Place>,
 }
 
 /// One rule.
@@ -71,7 +73,38 @@ impl Routes {
             prefers_net: chance.per_mille(400),
             is_sticky: chance.per_mille(300),
             priorities: (0..banks).map(|_| u32::try_from(chance.between(1, 2)).unwrap()).collect(),
+            absent: None,
         }
+    }
+
+    /// Other ones by chance, which count tries of cards if these do.
+    pub(crate) fn others(&self, chance: &Chance, banks: usize) -> Self {
+        let mut others = Self::by(chance, banks);
+        if self.counts_tries() && !others.counts_tries() {
+            others.rules.push(Wish { goes_further: true, ..Wish::everything() });
+        }
+        if !self.counts_tries() {
+            others.rules.iter_mut().for_each(|wish| wish.goes_further = false);
+        }
+        others
+    }
+
+    /// The same where this bank is not configured: rules that name it alone are gone with it.
+    pub(crate) fn without(&self, bank: Place) -> Self {
+        let mut routes = Self { absent: Some(bank), ..self.clone() };
+        routes.rules.retain(|wish| wish.uses.is_empty() || wish.uses.iter().any(|(used, _)| *used != bank));
+        routes.rules.iter_mut().for_each(|wish| wish.uses.retain(|(used, _)| *used != bank));
+        routes.costs.retain(|fee| fee.bank != bank);
+        if self.counts_tries() && !routes.counts_tries() {
+            routes.rules.push(Wish { goes_further: true, ..Wish::everything() });
+        }
+        routes
+    }
+
+    /// The banks that are configured, of so many.
+    pub(crate) fn configured(&self, banks: usize) -> impl Iterator<Item = Place> + use<> {
+        let absent = self.absent;
+        (0..banks).filter(move |bank| Some(*bank) != absent)
     }
 
     /// One rule for everything, which sends what was declined to a further bank.
@@ -93,7 +126,10 @@ impl Routes {
             costs: self.costs.iter().map(|fee| fee.line(names)).collect(),
             prefer: if self.prefers_net { Preference::Net } else { Preference::Priority },
             sticky: self.is_sticky,
-            standings: names.iter().cloned().zip(self.priorities.iter().map(standing)).collect(),
+            standings: self
+                .configured(names.len())
+                .filter_map(|bank| Some((names[bank].clone(), standing(self.priorities.get(bank)?))))
+                .collect(),
         }
     }
 }

@@ -11,7 +11,7 @@ use tokio::sync::OnceCell;
 
 use crate::orders::Request;
 use crate::planted::Mistake;
-use crate::store::owner;
+use crate::store::owner_of;
 use crate::world::World;
 
 /// The key that every world begins with.
@@ -56,15 +56,13 @@ impl NodeKeys {
         if !world.changes_keys || !request.has_key {
             return Some(request.id());
         }
-        let key = format!("order {}", request.number);
+        let (owner, key) = (owner_of(request.merchant), format!("order {}", request.number));
         let derived = match world.mistake {
-            Some(Mistake::DeriveByOwnConfiguration) => {
-                IdKeys::of(self.given[0]).transaction_id(&owner(), &key)
-            }
-            Some(_) | None => self.id_keys().await?.transaction_id(&owner(), &key),
+            Some(Mistake::DeriveByOwnConfiguration) => IdKeys::of(self.given[0]).transaction_id(&owner, &key),
+            Some(_) | None => self.id_keys().await?.transaction_id(&owner, &key),
         };
         // Judges know a payment by its request: the one id that it may have is called by that.
-        let right = IdKeys::of(OLD).transaction_id(&owner(), &key);
+        let right = IdKeys::of(OLD).transaction_id(&owner, &key);
         Some(if derived == right { request.id() } else { derived })
     }
 

@@ -3,6 +3,7 @@
 mod node_store;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner, TransactionId};
@@ -17,15 +18,23 @@ pub(crate) use self::node_store::NodeStore;
 use crate::planted::Mistake;
 use crate::world::World;
 
-/// Whose every payment is.
+/// The first merchant's payments are this owner's.
 pub(crate) fn owner() -> Owner {
-    let (merchant, application) = (MerchantId::new("demo"), ApplicationName::new("default"));
+    owner_of(0)
+}
+
+/// The owner of a merchant's payments, by the merchant's number.
+pub(crate) fn owner_of(merchant: u64) -> Owner {
+    let name = if merchant == 0 { "demo".to_owned() } else { format!("merchant{merchant}") };
+    let application = if merchant % 3 == 2 { "shop" } else { "default" };
+    let (merchant, application) = (MerchantId::new(name), ApplicationName::new(application));
     Owner { merchant, application, mode: Mode::Test }
 }
 
-/// What signs every webhook.
-pub(crate) fn webhook_secret() -> WebhookSecret {
-    WebhookSecret::from_bytes(vec![7; WebhookSecret::BYTES])
+/// What signs the webhooks of this owner.
+pub(crate) fn webhook_secret(owner: &Owner) -> WebhookSecret {
+    let byte = owner.merchant.as_str().bytes().fold(7, u8::wrapping_add);
+    WebhookSecret::from_bytes(vec![byte; WebhookSecret::BYTES])
 }
 
 /// The store.
@@ -37,18 +46,24 @@ pub(crate) struct SimStore {
     referenced: Mutex<BTreeMap<(TransactionId, usize), Instant>>,
     /// When each event was stored, by its sequence.
     told_of: Mutex<BTreeMap<(TransactionId, u32), u64>>,
+    /// How often the store was put back to an earlier state: what was sent to the one before does not arrive.
+    restores: AtomicU64,
     is_embedded: bool,
 }
 
 impl SimStore {
-    pub(crate) fn new(is_embedded: bool) -> Self {
+    /// An empty one, with the applications of so many merchants.
+    pub(crate) fn new(is_embedded: bool, merchants: u64) -> Self {
         let mut records = Records::default();
-        records.add_application(&owner(), &webhook_secret());
+        for owner in (0..merchants).map(owner_of) {
+            records.add_application(&owner, &webhook_secret(&owner));
+        }
         Self {
             records: Mutex::new(records),
             before: Mutex::default(),
             referenced: Mutex::default(),
             told_of: Mutex::default(),
+            restores: AtomicU64::new(0),
             is_embedded,
         }
     }
@@ -67,6 +82,27 @@ impl SimStore {
 
     pub(crate) fn payments(&self) -> Vec<Arc<Payment>> {
         self.lock().payments.values().cloned().collect()
+    }
+
+    /// How often it was put back to an earlier state.
+    pub(crate) fn restores(&self) -> u64 {
+        self.restores.load(Ordering::Relaxed)
+    }
+
+    /// Puts it back to what it was. Returns what it was until now.
+    pub(crate) fn restore(&self, backup: Records) -> Records {
+        self.restores.fetch_add(1, Ordering::Relaxed);
+        let now = std::mem::replace(&mut *self.lock(), backup);
+        let records = self.lock();
+        self.before.lock().unwrap().clear();
+        self.referenced.lock().unwrap().retain(|(id, attempt), _| {
+            let attempts = records.payments.get(id).map(|payment| &payment.state.attempts);
+            attempts.and_then(|all| all.get(*attempt)).is_some_and(|one| !one.reference.is_empty())
+        });
+        self.told_of.lock().unwrap().retain(|(id, sequence), _| {
+            records.payments.get(id).is_some_and(|payment| payment.event(*sequence).is_some())
+        });
+        now
     }
 
     /// So much time is skipped. Nodes were seen as lately as before: they would have told it meanwhile.
@@ -138,7 +174,13 @@ impl SimStore {
         let mut records = self.lock();
         let known = records.payments.get(&next.id).cloned();
         let mut write = write.clone();
-        if world.mistake == Some(Mistake::DropTheGuard) {
+        let erases = next.is_erased() && known.as_ref().is_some_and(|known| !known.is_erased());
+        let is_unguarded = match world.mistake {
+            Some(Mistake::DropTheGuard) => true,
+            Some(Mistake::EraseUnguarded) => erases,
+            Some(_) | None => false,
+        };
+        if is_unguarded {
             write.expected_revision = known.as_ref().map_or(0, |known| known.revision);
         }
         if let Err(conflict) = records.write(&write) {
@@ -149,6 +191,13 @@ impl SimStore {
             world.violation(format!("{}: {wrong}", next.id));
         }
         world.note(|| format!("stored {} revision {} {}", next.id, next.revision, next.status()));
+        if known.is_none() {
+            world.installation.configurations.check_followed(world, next);
+        }
+        if erases {
+            world.note(|| format!("the payer of {} is erased", next.id));
+            world.installation.erasures.lock().unwrap().note(next.id, world.clock.elapsed_ms());
+        }
         for (place, _) in
             next.state.attempts.iter().enumerate().filter(|(_, sent)| !sent.reference.is_empty())
         {

@@ -5,13 +5,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use quita_domain::identity::TransactionId;
+use quita_domain::identity::{AcquirerName, TransactionId};
+use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
 use tokio::time::sleep;
 use uuid::Uuid;
 
 use crate::chance::{Chance, Fault, Faults};
 use crate::clock::{Skew, WorldClock};
+use crate::installation::{Configurations, Installation, Plan};
 use crate::node::Node;
 use crate::operator::Drained;
 use crate::orders::Kind;
@@ -19,7 +21,7 @@ use crate::party::{Make, Party};
 use crate::past;
 use crate::planted::Mistake;
 use crate::receivers::Receivers;
-use crate::routes::{Routes, Tries};
+use crate::routes::{Place, Routes, Tries};
 use crate::store::SimStore;
 use crate::trace::Trace;
 
@@ -35,6 +37,8 @@ pub(crate) struct Setting {
     pub(crate) tried_before: Vec<u64>,
     /// Whether the secret key of the service is changed meanwhile.
     pub(crate) changes_keys: bool,
+    /// What happens to the installation as a whole.
+    pub(crate) plan: Plan,
     pub(crate) faults: Faults,
     pub(crate) wants_trace: bool,
     /// What is wrong with the service in this world.
@@ -75,7 +79,7 @@ pub(crate) struct World {
     pub(crate) clock: WorldClock,
     pub(crate) store: SimStore,
     pub(crate) banks: Vec<Party>,
-    pub(crate) routes: Routes,
+    pub(crate) installation: Installation,
     pub(crate) tries: Mutex<Tries>,
     pub(crate) receivers: Receivers,
     pub(crate) drained: Drained,
@@ -109,13 +113,16 @@ impl World {
     /// Must be made inside of the runtime in which it lives.
     pub(crate) fn new(seed: u64, setting: Setting) -> Arc<Self> {
         let banks = setting.banks.iter().enumerate().map(|(place, make)| Party::new(place, *make));
+        let banks: Vec<_> = banks.collect();
+        let names = banks.iter().map(|bank| bank.name().clone()).collect();
+        let configurations = Configurations::new(setting.routes, names, setting.mistake);
         let world = Arc::new(Self {
             chance: Chance::new(seed),
             faults: setting.faults,
-            clock: WorldClock::begin(),
-            store: SimStore::new(setting.is_embedded),
-            banks: banks.collect(),
-            routes: setting.routes,
+            clock: WorldClock::begin(setting.plan.begins_at),
+            store: SimStore::new(setting.is_embedded, setting.plan.other_merchants + 1),
+            banks,
+            installation: Installation::new(setting.plan, configurations),
             tries: Mutex::default(),
             receivers: Receivers::default(),
             drained: Drained::default(),
@@ -136,9 +143,22 @@ impl World {
         world
     }
 
+    /// What its banks are called, in their order.
+    pub(crate) fn bank_names(&self) -> Vec<AcquirerName> {
+        self.banks.iter().map(|bank| bank.name().clone()).collect()
+    }
+
     /// The ways of paying that a bank of this world takes.
     pub(crate) fn kinds(&self) -> Vec<Kind> {
-        let takes = |kind: &Kind| self.banks.iter().any(|bank| bank.takes(kind.method()));
+        self.kinds_without(None)
+    }
+
+    /// Those that a bank takes besides this one.
+    pub(crate) fn kinds_without(&self, absent: Option<Place>) -> Vec<Kind> {
+        let others = |place: &Place| Some(*place) != absent;
+        let takes = |kind: &Kind| {
+            (0..self.banks.len()).filter(others).any(|place| self.banks[place].takes(kind.method()))
+        };
         Kind::ALL.into_iter().filter(takes).collect()
     }
 
@@ -198,6 +218,14 @@ impl World {
     pub(crate) fn put_node(&self, place: usize, node: Node) {
         self.disturb();
         self.nodes.lock().unwrap()[place] = Some(node);
+        self.note_routes();
+    }
+
+    /// Which routes the nodes that are up go by.
+    pub(crate) fn note_routes(&self) {
+        let up = (0..self.node_count()).filter_map(|place| self.node(place));
+        let followed: Vec<_> = up.map(|node| node.configuration().version).collect();
+        self.installation.configurations.note_followed(&followed, self.clock.elapsed_ms());
     }
 
     /// Lets go of the nodes, which hold this world as it holds them.
@@ -205,10 +233,26 @@ impl World {
         self.nodes.lock().unwrap().clear();
     }
 
-    /// A node that is up, if there is one.
+    /// A node that takes requests, if there is one.
     pub(crate) fn any_node(&self) -> Option<Node> {
-        let alive: Vec<_> = (0..self.node_count()).filter_map(|place| self.node(place)).collect();
-        (!alive.is_empty()).then(|| self.chance.pick(&alive))
+        self.any_node_of(Node::takes_requests)
+    }
+
+    /// A node that takes requests, and where this acquirer is configured.
+    pub(crate) fn any_node_with(&self, bank: &AcquirerName) -> Option<Node> {
+        self.any_node_of(|node| node.takes_requests() && node.has(bank))
+    }
+
+    fn any_node_of(&self, is_meant: impl Fn(&Node) -> bool) -> Option<Node> {
+        let up = (0..self.node_count()).filter_map(|place| self.node(place));
+        let meant: Vec<_> = up.filter(|node| is_meant(node)).collect();
+        (!meant.is_empty()).then(|| self.chance.pick(&meant))
+    }
+
+    /// Whether this acquirer is configured no more.
+    pub(crate) fn is_gone(&self, bank: &AcquirerName) -> bool {
+        let absent = self.installation.configurations.present().absent();
+        absent.is_some_and(|place| self.banks[place].name() == bank)
     }
 
     /// A client was told that this payment is there, at this version.
@@ -221,6 +265,19 @@ impl World {
     /// What any client has seen of it until now; nothing that is shown from now on may be older.
     pub(crate) fn told_version(&self, id: TransactionId) -> Option<u32> {
         self.told.lock().unwrap().versions.get(&id).copied()
+    }
+
+    /// What clients were told of what the store forgot counts no more.
+    pub(crate) fn forget_told(&self, stored: &BTreeMap<TransactionId, Arc<Payment>>) {
+        let mut told = self.told.lock().unwrap();
+        told.versions.retain(|id, _| stored.contains_key(id));
+        for (id, version) in &mut told.versions {
+            *version = (*version).min(stored[id].state.version);
+        }
+        let is_stored = |id: &TransactionId, operation: &Uuid| {
+            stored.get(id).is_some_and(|payment| payment.operations.iter().any(|one| one.id == *operation))
+        };
+        told.operations.retain(|(id, operation)| is_stored(id, operation));
     }
 
     pub(crate) fn acknowledged(&self) -> Vec<TransactionId> {

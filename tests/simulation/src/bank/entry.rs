@@ -61,6 +61,8 @@ pub(crate) struct Entry {
     /// How often a card was authorised; more than once is a payer who was charged twice.
     pub(crate) authorised: u32,
     pub(crate) captured: Money,
+    /// What was asked for with it.
+    pub(crate) asked: Money,
     /// What came in beside it because a boleto was paid late.
     pub(crate) interest: Money,
     /// The day on which a boleto was paid.
@@ -121,6 +123,7 @@ impl Entry {
             decline_kind: None,
             authorised: u32::from(is_card && takes_money),
             captured: if holding == Holding::Captured { query.amount } else { Money::ZERO },
+            asked: query.amount,
             interest: Money::ZERO,
             paid_on: None,
             is_odd: false,

@@ -30,7 +30,7 @@ pub(super) fn notify(
     event: &str,
     (fact, must_be_told): (Fact, bool),
 ) {
-    if !must_be_told && world.strikes(Fault::NoticeLost) {
+    if !must_be_told && (world.is_gone(bank.name()) || world.strikes(Fault::NoticeLost)) {
         return;
     }
     if bank.manner.only_hints {
@@ -69,7 +69,7 @@ fn hint(world: &Arc<World>, bank: &Bank, id: TransactionId) {
 /// Sends it to any node until one has taken it.
 async fn bring_hint(world: &World, bank: &AcquirerName, body: &str) {
     loop {
-        if let Some(node) = world.any_node() {
+        if let Some(node) = world.any_node_with(bank) {
             let headers = [(AUTHENTICATED_BY, bank.as_str())];
             let taken = node.call(|payments| async move {
                 let notice = RawNotice { path_tail: "", headers: &headers, body: body.as_bytes() };
@@ -88,7 +88,7 @@ async fn bring_hint(world: &World, bank: &AcquirerName, body: &str) {
 async fn bring(world: Arc<World>, notice: Notice, wait_ms: u64) {
     sleep(Duration::from_millis(wait_ms)).await;
     loop {
-        if let Some(node) = world.any_node() {
+        if let Some(node) = world.any_node_with(&notice.acquirer) {
             let sent = planted::taken(&world, notice.clone());
             let taken = node.call(|payments| async move { payments.submit(sent).await }).await;
             if matches!(taken, Ok(Ok(_))) {

@@ -139,7 +139,12 @@ fn pay(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     entry.came_after_its_time = entry.is_in_transit && world.clock.now() > entry.expires_at();
     entry.holding = Holding::Captured;
     entry.is_crossed = crosses;
-    let asked = world.store.payment(id).map_or(Money::ZERO, |payment| payment.order.amount);
+    let asked = match world.store.payment(id) {
+        Some(payment) => payment.order.amount,
+        // The bank knows it although the store forgot it.
+        None if world.installation.was_set_back(id) => entry.asked,
+        None => Money::ZERO,
+    };
     entry.is_odd = asked != Money::ZERO && world.strikes(Fault::PayerErrs);
     let (now, cent) = (world.clock.now(), Money::from_cents(1));
     let costs_interest = entry.costs_interest(now);

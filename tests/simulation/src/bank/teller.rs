@@ -22,7 +22,7 @@ use quita_ports::{
 use tokio::time::{Instant, sleep, timeout};
 
 use super::notify::{self, AUTHENTICATED_BY};
-use super::{Bank, Entry, Holding, TIME_OUT_MS, check_intent, check_reference, payer};
+use super::{Bank, Entry, Holding, check_intent, check_reference, payer};
 use crate::chance::Fault;
 use crate::node::Fuse;
 use crate::planted::{self, Mistake};
@@ -47,20 +47,28 @@ pub(crate) struct NodeBank {
     pub(crate) world: Arc<World>,
     pub(crate) fuse: Arc<Fuse>,
     pub(crate) bank: Arc<Bank>,
+    /// As this node is configured.
+    spec: AcquirerSpec,
     /// Until when the bank wants no calls of this node, which knows it.
     throttled_until: Arc<Mutex<Option<Instant>>>,
 }
 
 impl NodeBank {
-    pub(crate) fn new(world: &Arc<World>, fuse: &Arc<Fuse>, bank: &Arc<Bank>) -> Self {
+    pub(crate) fn new(world: &Arc<World>, fuse: &Arc<Fuse>, bank: &Arc<Bank>, time_out_ms: u64) -> Self {
+        let spec = AcquirerSpec { time_out_ms, ..bank.spec.clone() };
         let (world, fuse, bank) = (Arc::clone(world), Arc::clone(fuse), Arc::clone(bank));
-        Self { world, fuse, bank, throttled_until: Arc::default() }
+        Self { world, fuse, bank, spec, throttled_until: Arc::default() }
+    }
+
+    /// How long a call may take here, short of the moment at which it is given up.
+    const fn in_time(&self) -> Duration {
+        Duration::from_millis(self.spec.time_out_ms - 1)
     }
 }
 
 impl AcquirerFactory for NodeBank {
     fn spec(&self) -> &AcquirerSpec {
-        &self.bank.spec
+        &self.spec
     }
 
     fn build(&self) -> Rc<dyn Acquirer> {
@@ -166,7 +174,7 @@ impl NodeBank {
             return Some(CallFailure::Throttled { after_ms });
         }
         if world.strikes(Fault::BankSlow) {
-            world.pass(500, TIME_OUT_MS + 2_000).await;
+            world.pass(500, self.spec.time_out_ms + 2_000).await;
         }
         if world.strikes(Fault::BankSilentBefore) {
             pending::<()>().await;
@@ -185,7 +193,7 @@ impl NodeBank {
 
     /// How long after its sender gave up a request arrives.
     fn late_ms(&self) -> u64 {
-        TIME_OUT_MS + self.world.chance.between(1, LATE_MS)
+        self.spec.time_out_ms + self.world.chance.between(1, LATE_MS)
     }
 }
 
@@ -386,7 +394,7 @@ impl Acquirer for NodeBank {
         if self.world.mistake == Some(Mistake::NotFoundAtOnce) {
             self.bank.sent.lock().unwrap().insert(charge.query.id, charge.clone());
         }
-        let in_time = timeout(Duration::from_millis(TIME_OUT_MS - 1), self.send(charge)).await.ok();
+        let in_time = timeout(self.in_time(), self.send(charge)).await.ok();
         match planted::charge_heard(&self.world, in_time) {
             Some(answer) => answer,
             None => pending().await,
@@ -432,7 +440,7 @@ impl Acquirer for NodeBank {
     async fn operate(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
         self.check_call(query.method);
         let sent = self.send_operation(query, operation);
-        let in_time = timeout(Duration::from_millis(TIME_OUT_MS - 1), sent).await.ok();
+        let in_time = timeout(self.in_time(), sent).await.ok();
         self.world.note(|| format!("{} {}: {in_time:?}", operation.kind.verb(), query.id));
         match planted::operation_heard(&self.world, in_time) {
             Some(answer) => answer,

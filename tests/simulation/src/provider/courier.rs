@@ -31,7 +31,7 @@ pub(super) struct Letter {
 
 /// Sends a notice; one that must be told is not lost, as nobody would ask for it.
 pub(super) fn send(world: &Arc<World>, provider: &Arc<Provider>, letter: &Letter, must_be_told: bool) {
-    if !must_be_told && world.strikes(Fault::NoticeLost) {
+    if !must_be_told && (world.is_gone(provider.name()) || world.strikes(Fault::NoticeLost)) {
         return;
     }
     let copies = if world.strikes(Fault::NoticeTwice) { 2 } else { 1 };
@@ -56,7 +56,7 @@ pub(super) fn deliver(world: &Arc<World>, provider: &Arc<Provider>, letter: Lett
 
 /// Says whether nothing is left to do about it.
 async fn bring(world: &World, provider: &Provider, letter: &Letter) -> bool {
-    let Some(node) = world.any_node() else { return false };
+    let Some(node) = world.any_node_with(provider.name()) else { return false };
     let name = provider.name().as_str();
     let headers: Vec<_> =
         letter.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();

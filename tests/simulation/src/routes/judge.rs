@@ -2,19 +2,18 @@
 //! Knows nothing of how the service plans.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use quita_domain::acquiring::DeclineKind;
 use quita_domain::card::{Brand, MaskedCard};
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::payment::Payment;
-use quita_domain::routing::{Attempt, Condition};
+use quita_domain::routing::{Attempt, Condition, Version};
 use quita_domain::status::Status;
 use quita_domain::time::{DAY_MS, Timestamp};
 
 use super::{Place, Routes, Wish, name_of};
 use crate::chance::Fault;
-use crate::party::Party;
 use crate::world::World;
 
 /// What a try may be off the windows in which it is counted: it arrives after it was decided.
@@ -58,20 +57,44 @@ pub(crate) fn is_tried_further(payment: &Payment) -> bool {
 pub(crate) fn check(world: &World) {
     let payments = world.store.payments();
     let routed = || payments.iter().filter(|payment| payment.routed.version.is_some());
+    let mut sticky = Vec::new();
     for payment in routed() {
-        check_rule(world, payment);
-        check_considered(world, payment);
-        check_order(world, payment);
-        check_further(world, payment);
-        check_limits(world, payment);
+        let fits = |routes: &Routes| considered(payment) == takers(world, routes, payment);
+        let Some(routes) = world.installation.configurations.routes_of(payment, fits) else {
+            world.violation(format!("{} went by routes that nobody gave", payment.id));
+            continue;
+        };
+        check_rule(world, &routes, payment);
+        check_considered(world, &routes, payment);
+        check_order(world, &routes, payment);
+        // What became of an earlier try may have been forgotten with the store's last hour.
+        if !world.installation.was_set_back(payment.id) {
+            check_further(world, payment);
+        }
+        if !world.installation.was_restored() {
+            check_limits(world, payment);
+        }
+        // Who paid, and so who is the same payer, can't be told any more.
+        if routes.is_sticky && !routes.prefers_net && !payment.is_erased() {
+            sticky.push(payment.as_ref());
+        }
     }
-    if world.routes.is_sticky && !world.routes.prefers_net {
-        check_sticky(world, routed().map(AsRef::as_ref));
-    }
+    check_sticky(world, sticky.into_iter());
+}
+
+/// Who was looked at.
+fn considered(payment: &Payment) -> BTreeSet<AcquirerName> {
+    payment.considered.iter().map(|one| one.acquirer.clone()).collect()
+}
+
+/// Who is configured and takes the method.
+fn takers(world: &World, routes: &Routes, payment: &Payment) -> BTreeSet<AcquirerName> {
+    let configured = routes.configured(world.banks.len()).map(|bank| &world.banks[bank]);
+    configured.filter(|bank| bank.takes(payment.method())).map(|bank| bank.name().clone()).collect()
 }
 
 /// The wish that decides about a payment, with its place: the first that holds.
-fn wish<'a>(world: &'a World, payment: &Payment) -> Option<(usize, &'a Wish)> {
+fn wish<'a>(world: &World, routes: &'a Routes, payment: &Payment) -> Option<(usize, &'a Wish)> {
     let method = payment.method();
     let local_ms = payment.created_at.millis() - BEHIND_MS;
     let minute = u16::try_from(local_ms.div_euclid(60_000).rem_euclid(1_440)).unwrap();
@@ -89,11 +112,11 @@ fn wish<'a>(world: &'a World, payment: &Payment) -> Option<(usize, &'a Wish)> {
             && wish.cents.is_none_or(|(least, most)| least <= cents && cents <= most)
             && (wish.uses.is_empty() || wish.uses.iter().any(takes))
     };
-    world.routes.rules.iter().enumerate().find(|(_, wish)| holds(wish))
+    routes.rules.iter().enumerate().find(|(_, wish)| holds(wish))
 }
 
-fn check_rule(world: &World, payment: &Payment) {
-    let (id, wished) = (payment.id, wish(world, payment));
+fn check_rule(world: &World, routes: &Routes, payment: &Payment) {
+    let (id, wished) = (payment.id, wish(world, routes, payment));
     let expected = wished.map(|(place, _)| name_of(place));
     if payment.routed.rule != expected {
         world.violation(format!("{id}: {:?} decided, it should be {expected:?}", payment.routed.rule));
@@ -114,14 +137,10 @@ fn place(world: &World, name: &AcquirerName) -> Place {
 
 /// Everybody who takes the method was looked at, nobody else; where a rule stops nobody else may have it; and nobody got
 /// it who may not.
-fn check_considered(world: &World, payment: &Payment) {
-    let (id, wish) = (payment.id, wish(world, payment).map(|(_, wish)| wish));
-    let mut known: Vec<_> = payment.considered.iter().map(|one| one.acquirer.clone()).collect();
-    known.sort();
-    let takes = world.banks.iter().filter(|bank| bank.takes(payment.method()));
-    let mut expected: Vec<_> = takes.map(Party::name).cloned().collect();
-    expected.sort();
-    if known != expected {
+fn check_considered(world: &World, routes: &Routes, payment: &Payment) {
+    let (id, wish) = (payment.id, wish(world, routes, payment).map(|(_, wish)| wish));
+    let (known, expected) = (considered(payment), takers(world, routes, payment));
+    if known != expected || known.len() != payment.considered.len() {
         world.violation(format!("{id}: {known:?} were considered, not {expected:?}"));
     }
     let stops = wish.is_some_and(|wish| wish.stops && !wish.uses.is_empty());
@@ -141,8 +160,8 @@ fn check_considered(world: &World, payment: &Payment) {
 }
 
 /// Of those that were well: who is named comes first, then by priority, or by what is expected to be left.
-fn check_order(world: &World, payment: &Payment) {
-    let wish = wish(world, payment).map(|(_, wish)| wish);
+fn check_order(world: &World, routes: &Routes, payment: &Payment) {
+    let wish = wish(world, routes, payment).map(|(_, wish)| wish);
     let considered = payment.considered.iter().enumerate();
     let well: Vec<_> = considered
         .filter(|(_, one)| one.eligible)
@@ -156,10 +175,10 @@ fn check_order(world: &World, payment: &Payment) {
         let class = |bank: Place| match share(wish, bank) {
             Some(0) => (0, 1),
             Some(_) => (0, 0),
-            None => (1, world.routes.priorities.get(bank).copied().unwrap_or(1)),
+            None => (1, routes.priorities.get(bank).copied().unwrap_or(1)),
         };
         let brings = |bank: Place, approved: u8, tries: u8| {
-            let left = i128::from(payment.order.amount.cents()) - fee(&world.routes, bank, payment);
+            let left = i128::from(payment.order.amount.cents()) - fee(routes, bank, payment);
             ((i128::from(approved) + 1) * left, i128::from(tries) + 2)
         };
         let (more, less) =
@@ -167,9 +186,7 @@ fn check_order(world: &World, payment: &Payment) {
         let is_right = match class(*one).cmp(&class(*other)) {
             Ordering::Less => true,
             Ordering::Greater => false,
-            Ordering::Equal if world.routes.prefers_net && class(*one).0 == 1 => {
-                more.0 * less.1 >= less.0 * more.1
-            }
+            Ordering::Equal if routes.prefers_net && class(*one).0 == 1 => more.0 * less.1 >= less.0 * more.1,
             Ordering::Equal => true,
         };
         if !is_right {
@@ -272,8 +289,12 @@ fn check_sticky<'a>(world: &World, payments: impl Iterator<Item = &'a Payment>) 
             continue;
         }
         let way: Vec<_> = payment.considered.iter().map(|one| &one.acquirer).collect();
-        let known =
-            ways.entry((payment.method().label(), &payment.routed.rule)).or_insert_with(|| way.clone());
+        let payer = payment.order.payer.document.as_str();
+        // Of one version there may be several, where an acquirer was gone for a while.
+        let those = (payment.routed.version.as_ref().map(Version::as_str), considered(payment));
+        let known = ways
+            .entry((payment.method().label(), &payment.routed.rule, payer, those))
+            .or_insert_with(|| way.clone());
         if *known != way {
             world.violation(format!("{}: its payer met {way:?}, and {known:?} before", payment.id));
         }

@@ -23,12 +23,15 @@ const LATE_MS: (u64, u64) = (50, 9_000);
 pub(crate) struct NodeStore {
     world: Arc<World>,
     fuse: Arc<Fuse>,
+    /// How often the store had been put back when this node began.
+    restores: u64,
 }
 
 impl NodeStore {
     /// The store, seen from one node.
     pub(crate) fn open(world: &Arc<World>, fuse: &Arc<Fuse>) -> Arc<dyn WholeStore> {
-        let node = Self { world: Arc::clone(world), fuse: Arc::clone(fuse) };
+        let restores = world.store.restores();
+        let node = Self { world: Arc::clone(world), fuse: Arc::clone(fuse), restores };
         Arc::new(MemoryStore::over(Arc::new(node)))
     }
 
@@ -50,9 +53,14 @@ impl NodeStore {
         Ok(())
     }
 
-    /// What a dead process had under way with its own embedded store dies with it.
+    /// What a dead process had under way with its own embedded store dies with it, and what was sent to a store that is
+    /// another one since arrives nowhere.
     fn is_gone(&self) -> bool {
-        self.world.store.is_embedded() && self.fuse.is_dead()
+        self.was_replaced() || self.world.store.is_embedded() && self.fuse.is_dead()
+    }
+
+    fn was_replaced(&self) -> bool {
+        self.world.store.restores() != self.restores
     }
 
     fn apply_one(&self, write: &Write) -> Result<(), WriteError> {
@@ -62,12 +70,14 @@ impl NodeStore {
     /// A service that does not wait for its store.
     fn commit_behind(&self, batch: &[Write]) -> Vec<Result<(), WriteError>> {
         let (store, batch) =
-            (Self { world: Arc::clone(&self.world), fuse: Arc::clone(&self.fuse) }, batch.to_vec());
+            (Self { world: Arc::clone(&self.world), fuse: Arc::clone(&self.fuse), ..*self }, batch.to_vec());
         let results = batch.iter().map(|_| Ok(())).collect();
         drop(actix::spawn(async move {
             store.world.pass(20, 500).await;
             store.fuse.pass().await;
-            store.apply(&batch);
+            if !store.was_replaced() {
+                store.apply(&batch);
+            }
         }));
         results
     }
@@ -78,11 +88,11 @@ impl NodeStore {
 
     /// A batch whose reply does not come: it lands after a while, or never.
     fn apply_late(&self, batch: &[Write]) {
-        let (world, batch) = (Arc::clone(&self.world), batch.to_vec());
+        let (world, batch, restores) = (Arc::clone(&self.world), batch.to_vec(), self.restores);
         let wait = Duration::from_millis(world.chance.between(LATE_MS.0, LATE_MS.1));
         drop(actix::spawn(async move {
             sleep(wait).await;
-            for write in &batch {
+            for write in batch.iter().filter(|_| world.store.restores() == restores) {
                 drop(world.store.apply(&world, write));
             }
         }));

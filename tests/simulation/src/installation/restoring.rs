@@ -1,0 +1,184 @@
+//! A store that is put back to what it was: the service forgets what came since, and everybody else knows it.
+//!
+//! Such a store may forget whole payments and whatever became of others. A charge is not made twice where the bank knows
+//! our ids, nothing counts as paid that no bank has, no more counts as refunded than went back, and what is told of what
+//! was forgotten is shown to an operator.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use quita_domain::delivery::webhook_id;
+use quita_domain::exception::Exception;
+use quita_domain::identity::{AcquirerName, TransactionId};
+use quita_domain::money::Money;
+use quita_domain::payment::Payment;
+use quita_domain::status::Status;
+use quita_memory_store::Records;
+
+use super::{Happening, Installation};
+use crate::account::Account;
+use crate::bank::Holding;
+use crate::merchant::Merchant;
+use crate::orders::Request;
+use crate::world::World;
+
+/// How long the service is away while its store is put back, in milliseconds at most.
+const AWAY_MS: u64 = 3_600_000;
+
+/// How many of a thousand merchants ask once more for what was forgotten.
+const ASKED_AGAIN: u64 = 600;
+
+/// What a service forgot, and what would make it forget.
+#[derive(Default)]
+pub(crate) struct Amnesia {
+    backup: Option<Records>,
+    /// What merchants asked for.
+    requests: Vec<Request>,
+    /// Payments that were forgotten once, or became what they were before.
+    set_back: BTreeSet<TransactionId>,
+    was_restored: bool,
+    /// Acquirers that were gone once.
+    gone: BTreeSet<AcquirerName>,
+}
+
+impl Installation {
+    /// A merchant may ask for it again.
+    pub(crate) fn remember(&self, request: Request) {
+        if self.plan.is_restored {
+            self.amnesia.lock().unwrap().requests.push(request);
+        }
+    }
+
+    /// Whether the store ever forgot this payment, or something of it.
+    pub(crate) fn was_set_back(&self, id: TransactionId) -> bool {
+        self.plan.is_restored && self.amnesia.lock().unwrap().set_back.contains(&id)
+    }
+
+    /// Whether the store ever forgot anything.
+    pub(crate) fn was_restored(&self) -> bool {
+        self.plan.is_restored && self.amnesia.lock().unwrap().was_restored
+    }
+
+    /// This acquirer is configured no more.
+    pub(super) fn note_gone(&self, acquirer: &AcquirerName) {
+        self.amnesia.lock().unwrap().gone.insert(acquirer.clone());
+    }
+
+    /// Whether the acquirer of this payment was gone once.
+    pub(crate) fn was_gone(&self, payment: Option<&Payment>) -> bool {
+        let acquirer = payment.and_then(Payment::acquirer);
+        acquirer.is_some_and(|acquirer| self.amnesia.lock().unwrap().gone.contains(acquirer))
+    }
+}
+
+/// In the midst of everything the store is copied, and put back to that copy, as long as it is let.
+pub(crate) async fn run(world: Arc<World>, is_last: bool) {
+    if !(world.installation.plan.is_restored && is_last) {
+        return;
+    }
+    world.pass(1_000, 12_000).await;
+    let copy = world.store.lock().clone();
+    world.note(|| format!("a backup of {} payments", copy.payments.len()));
+    world.installation.amnesia.lock().unwrap().backup = Some(copy);
+    if world.chance.per_mille(500) {
+        world.pass(1_000, 12_000).await;
+        restore(&world);
+    }
+}
+
+/// The storm is over, and the store is put back to the copy now if it was not before. Merchants whose payments it forgot
+/// find out.
+pub(crate) fn restore_at_last(world: &Arc<World>) {
+    restore(world);
+    let requests = world.installation.amnesia.lock().unwrap().requests.clone();
+    let is_unknown = |request: &Request| world.store.payment(request.id()).is_none();
+    for request in requests.into_iter().filter(is_unknown) {
+        let is_wanted = request.has_key && world.installation.was_set_back(request.id());
+        if is_wanted && world.chance.per_mille(ASKED_AGAIN) {
+            world.installation.count(Happening::AskedForOnceMore);
+            let merchant = Merchant { world: Arc::clone(world), request };
+            world.errand(async move {
+                merchant.create().await;
+            });
+        }
+    }
+}
+
+/// Every node is down, the store is put back, an hour has gone by perhaps, and then nodes may begin.
+fn restore(world: &Arc<World>) {
+    let Some(backup) = world.installation.amnesia.lock().unwrap().backup.take() else { return };
+    world.disturb();
+    for place in 0..world.node_count() {
+        if let Some(node) = world.node(place) {
+            node.fuse.blow("its store is put back");
+        }
+    }
+    // Nothing is on its way for an hour: it arrives first.
+    if !world.has_notices_on_the_way() {
+        let away_ms = world.chance.between(0, AWAY_MS);
+        let skipped_ms = world.clock.put_forward_to(world.clock.now().plus_ms(away_ms));
+        world.store.skip(skipped_ms);
+    }
+    world.note(|| "the store is put back".to_owned());
+    world.installation.count(Happening::StoreRestored);
+    let forgotten = world.store.restore(backup);
+    let records = world.store.lock();
+    let (payments, exceptions) = (records.payments.clone(), records.exceptions.clone());
+    drop(records);
+    world.forget_told(&payments);
+    world.drained.forget();
+    let is_stored = |payment: &Payment, id: &str| {
+        payment.history.iter().any(|event| webhook_id(payment.id, event.sequence) == id)
+    };
+    world.receivers.forget(|id| payments.values().any(|payment| is_stored(payment, id)));
+    let is_erased = |id| payments.get(&id).is_some_and(|payment| payment.is_erased());
+    world.installation.erasures.lock().unwrap().retain(is_erased);
+    let mut amnesia = world.installation.amnesia.lock().unwrap();
+    amnesia.was_restored = true;
+    for (id, payment) in &forgotten.payments {
+        let happening = match payments.get(id) {
+            Some(known) if known.revision == payment.revision => continue,
+            Some(_) => Happening::PaymentSetBack,
+            None => Happening::PaymentForgotten,
+        };
+        world.installation.count(happening);
+        amnesia.set_back.insert(*id);
+    }
+    // What an operator saw of a payment that did not change by it.
+    let is_lost = |exception: &&Exception| !exceptions.contains(exception);
+    amnesia
+        .set_back
+        .extend(forgotten.exceptions.iter().filter(is_lost).filter_map(|exception| exception.transaction_id));
+}
+
+/// What the banks' books say of a payment of which something was forgotten.
+pub(crate) fn check_set_back(world: &World, payment: &Payment) {
+    let (id, status) = (payment.id, payment.status());
+    let accounts: Vec<_> =
+        world.banks.iter().filter_map(|bank| Some((bank, bank.account(world, id)?))).collect();
+    for (bank, account) in accounts.iter().filter(|(_, account)| account.authorised > 1) {
+        if bank.forgets_keys() {
+            world.installation.count(Happening::ChargedOnceMore);
+        } else {
+            let (name, times) = (bank.name(), account.authorised);
+            world.violation(format!(
+                "{id}: the card was charged {times} times at {name}, which knows our ids"
+            ));
+        }
+    }
+    if payment.check.is_some() {
+        return;
+    }
+    let captured = |account: &&Account| account.holding == Holding::Captured;
+    let has_money = accounts.iter().map(|(_, account)| account).any(|account| captured(&account));
+    if matches!(status, Status::Paid | Status::Refund | Status::Chargeback) && !has_money {
+        world.violation(format!("{id} is {status} since the store was put back, but no bank has the money"));
+    }
+    let given_back: Money = accounts.iter().map(|(_, account)| account.given_back).sum();
+    let ours = payment.state.refunded_amount();
+    if ours > given_back {
+        world.violation(format!(
+            "{id}: {ours} is refunded since the store was put back, {given_back} went back"
+        ));
+    }
+}
