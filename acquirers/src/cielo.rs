@@ -62,8 +62,14 @@ const PAYMENT_ID: &str = "paymentId";
 /// Cielo's code of an order that it has already.
 const DUPLICATE_ORDER: &str = "302";
 
-/// A call must leave before so many parts of its time-out are over, so that its answer has the rest: three quarters.
+/// A request must leave before so many parts of its call's time are over, so that its answer has the rest: three quarters.
 const LATEST: [u32; 2] = [3, 4];
+
+/// How long a call may wait for its turns beside the time-out of its requests: two may have to be apart from others.
+const TURNS_MS: u64 = 10_000;
+
+/// Up to this time a call has those waits besides, in milliseconds: its lease is not much longer.
+const LONGEST_WITH_TURNS_MS: u64 = 20_000;
 
 /// Makes adapters of one merchant at Cielo; they share what is configured and when each sale was called about.
 pub struct CieloFactory {
@@ -74,7 +80,10 @@ pub struct CieloFactory {
 
 struct Shared {
     mode: Mode,
+    /// Of one request.
     time_out: Duration,
+    /// Of a call, which may be several requests, each in its turn.
+    call_time_out: Duration,
     clock: Arc<dyn Clock>,
     spacing: Arc<Spacing>,
     known: KnownSales,
@@ -94,12 +103,14 @@ impl Shared {
 
     fn line(&self, configured: &Configured, exchange: Rc<dyn Exchange>) -> Line {
         let (clock, spacing) = (Arc::clone(&self.clock), Arc::clone(&self.spacing));
-        Line { settings: Arc::clone(&configured.settings), exchange, clock, spacing }
+        let (settings, time_out) = (Arc::clone(&configured.settings), self.time_out);
+        Line { settings, exchange, time_out, clock, spacing }
     }
 
     fn look<'a>(&'a self, line: &'a Line) -> Look<'a> {
         let [parts, of] = LATEST;
-        let left = self.time_out.saturating_mul(parts).checked_div(of).unwrap_or_default();
+        let by_parts = self.call_time_out.saturating_mul(parts).checked_div(of).unwrap_or_default();
+        let left = by_parts.max(self.call_time_out.saturating_sub(self.time_out));
         let now = Instant::now();
         Look { line, known: &self.known, deadline: now.checked_add(left).unwrap_or(now) }
     }
@@ -116,8 +127,11 @@ impl CieloFactory {
         let notices = CieloNotices::new(&settings);
         let configured = RwLock::new(Arc::new(Configured { settings: Arc::new(settings), exchange }));
         let time_out = Duration::from_millis(spec.time_out_ms);
+        // Whoever makes a call waits for its turns too: they use up nothing of its requests' own time.
+        let spec = AcquirerSpec { time_out_ms: with_turns(spec.time_out_ms), ..spec };
+        let call_time_out = Duration::from_millis(spec.time_out_ms);
         let (spacing, known) = (Arc::default(), KnownSales::default());
-        let shared = Shared { mode: spec.mode, time_out, clock, spacing, known, configured };
+        let shared = Shared { mode: spec.mode, time_out, call_time_out, clock, spacing, known, configured };
         Self { spec, notices, shared: Arc::new(shared) }
     }
 
@@ -165,6 +179,10 @@ impl AcquirerFactory for CieloFactory {
 
     fn operates_in_turn(&self) -> bool {
         true
+    }
+
+    fn charge_name(&self) -> Option<&'static str> {
+        Some(PAYMENT_ID)
     }
 
     fn refund_shows_after_ms(&self, method: Method) -> u64 {
@@ -217,9 +235,9 @@ impl Cielo {
     fn created(&self, query: &ChargeQuery, reply: Reply, line: &Line) -> ChargeAnswer {
         let body = match reply {
             Reply::Body(body) => body,
-            // It has a sale of ours: what became of that is asked.
+            // It has a sale of ours, whatever its queries show: what became of that is asked.
             Reply::Refused(refusal) if refusal.codes.iter().any(|code| code == DUPLICATE_ORDER) => {
-                return ChargeAnswer::Failed(CallFailure::Unknown(refusal.reason));
+                return ChargeAnswer::Accepted(Reference::none());
             }
             Reply::Refused(refusal) | Reply::NotFound(refusal) => {
                 return ChargeAnswer::Refused(refusal.reason);
@@ -263,23 +281,27 @@ impl Cielo {
         }
     }
 
-    /// It was sent before, and may be refused just because it was done then: its sums tell.
-    async fn refused_again(
+    /// A refusal may be wrong: it was done before, or what failed was the answer. The sums tell.
+    async fn refused_by_sums_too(
         &self,
         query: &ChargeQuery,
         operation: &Operation,
         look: Look<'_>,
-        why: &str,
+        (why, is_of_the_request): (String, bool),
     ) -> OperationAnswer {
-        let answer = self.ask_about(query, operation, look).await;
-        match answer {
-            OperationAnswer::NotFound => OperationAnswer::Refused(why.to_owned()),
-            OperationAnswer::Failed(CallFailure::Throttled { .. }) => answer,
-            OperationAnswer::Failed(_) => operation::unclear(why),
-            OperationAnswer::Done
+        // A PIX is given back some time after it was asked for, and its sums show that late.
+        let may_show_late = query.method == Method::Pix && !is_of_the_request;
+        match self.ask_about(query, operation, look).await {
+            OperationAnswer::NotFound if may_show_late => OperationAnswer::RefusedPerhaps(why),
+            OperationAnswer::NotFound | OperationAnswer::Refused(_) => OperationAnswer::Refused(why),
+            OperationAnswer::Failed(CallFailure::Throttled { after_ms }) => {
+                OperationAnswer::Failed(CallFailure::Throttled { after_ms })
+            }
+            OperationAnswer::Failed(_) => OperationAnswer::RefusedPerhaps(why),
+            answer @ (OperationAnswer::Done
             | OperationAnswer::Accepted
-            | OperationAnswer::Refused(_)
-            | OperationAnswer::Contradicted(_) => answer,
+            | OperationAnswer::RefusedPerhaps(_)
+            | OperationAnswer::Contradicted(_)) => answer,
         }
     }
 
@@ -340,13 +362,13 @@ impl Acquirer for Cielo {
             OperationKind::Capture(amount) => line.capture(&payment_id, amount.cents()).await,
             OperationKind::Refund(amount) => line.void(&payment_id, amount.cents()).await,
         };
-        let answer = operation::answer(query, operation, reply);
-        if let OperationAnswer::Refused(why) = &answer
-            && operation.sent > 1
-        {
-            return self.refused_again(query, operation, look, why).await;
+        let is_of_the_request = operation::refuses_the_request(&reply);
+        match operation::answer(query, operation, reply) {
+            OperationAnswer::Refused(why) => {
+                self.refused_by_sums_too(query, operation, look, (why, is_of_the_request)).await
+            }
+            answer => answer,
         }
-        answer
     }
 
     async fn inquire_operation(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
@@ -365,7 +387,7 @@ impl Acquirer for Cielo {
         let line = self.line();
         let sale = match self.shared.look(&line).sale(&payment_id, &[payment_id.as_str()]).await {
             Ok(sale) => sale,
-            Err(Missing::Unknown) => return Identified::Unknown,
+            Err(Missing::Unknown) => return Identified::NotFound,
             Err(Missing::Mismatched(what)) => return Identified::Failed(CallFailure::Unknown(what)),
             Err(Missing::Failed(failure)) => return Identified::Failed(failure),
         };
@@ -373,6 +395,11 @@ impl Acquirer for Cielo {
         self.shared.spacing.also(&order_id.to_ascii_lowercase());
         order_id::read(&order_id).map_or(Identified::Unknown, Identified::Payment)
     }
+}
+
+/// The time of a call, in milliseconds, whose requests have this time-out each.
+fn with_turns(time_out_ms: u64) -> u64 {
+    time_out_ms.saturating_add(TURNS_MS).min(LONGEST_WITH_TURNS_MS).max(time_out_ms)
 }
 
 /// Cielo can't withdraw an unpaid PIX or boleto: that is cancelled here alone, and money that comes is late.
@@ -396,6 +423,7 @@ fn unsent(answer: OperationAnswer) -> OperationAnswer {
         | OperationAnswer::Done
         | OperationAnswer::Accepted
         | OperationAnswer::Refused(_)
+        | OperationAnswer::RefusedPerhaps(_)
         | OperationAnswer::NotFound
         | OperationAnswer::Contradicted(_) => answer,
     }

@@ -115,6 +115,10 @@ impl AcquirerFactory for SandboxFactory {
         false
     }
 
+    fn charge_name(&self) -> Option<&'static str> {
+        None
+    }
+
     fn refund_shows_after_ms(&self, _: Method) -> u64 {
         0
     }
@@ -291,6 +295,7 @@ fn expired_if_over(fact: Fact, now: Timestamp) -> Fact {
         | Fact::RefundedInTotal { .. }
         | Fact::ChargedBack { .. }
         | Fact::DisputeWon { .. }
+        | Fact::SecondCharge(_)
         | Fact::Unclear { .. }
         | Fact::Hint => fact,
     }

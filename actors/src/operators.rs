@@ -205,6 +205,24 @@ impl Operators {
         Ok(executed.payment)
     }
 
+    /// Ends a charge of which no answer tells what became of it, as a person found out. What the acquirer says later, and
+    /// otherwise, is given back and reported.
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`] if there is no such payment, [`Denied::Refused`] if the charge is not stuck; or when the store
+    /// does not answer.
+    pub async fn resolve_charge(
+        &self,
+        id: TransactionId,
+        attempt: u32,
+        verdict: Verdict,
+    ) -> Result<Arc<Payment>, Denied> {
+        let command = Command::ChargeResolved { attempt, verdict };
+        let executed = self.system.commands.execute(id, command).await?;
+        self.system.exceptions.report_all(&executed);
+        Ok(executed.payment)
+    }
+
     /// Ends a payment whose acquirer takes no more money, although what it has is not what was asked for.
     ///
     /// # Errors

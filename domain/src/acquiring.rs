@@ -126,6 +126,8 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         chargeback_id: Option<String>,
     },
+    /// Beside the charge that counts the acquirer has another one of the payment, which holds something.
+    SecondCharge(SecondCharge),
     /// Something that this service does not understand: it changes nothing, and an operator sees it.
     Unclear {
         /// What it is about, and what is stated of that: the same is reported once.
@@ -135,6 +137,34 @@ pub enum Fact {
     },
     /// Nothing but that something may have happened: the acquirer is asked, and only its answer counts.
     Hint,
+}
+
+/// A charge of a payment beside the one that counts: it was sent again, and had arrived all the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SecondCharge {
+    /// The acquirer's id of this charge; one that is stated again carries the same.
+    pub id: String,
+    /// What the acquirer calls it.
+    pub reference: Reference,
+    /// What it holds.
+    pub holds: Holding,
+}
+
+/// What a charge holds of its payer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum Holding {
+    /// A card's limit.
+    Limit,
+    /// Money.
+    #[serde(rename_all = "camelCase")]
+    Money {
+        /// How much was taken.
+        taken: Money,
+        /// How much of that went back.
+        given_back: Money,
+    },
 }
 
 /// Who withdrew a charge at the acquirer.
@@ -224,6 +254,11 @@ impl Reference {
         self.0.is_empty()
     }
 
+    /// Whether both have this name, with different values.
+    pub fn differs_in(&self, name: &str, other: &Self) -> bool {
+        self.get(name).zip(other.get(name)).is_some_and(|(own, theirs)| own != theirs)
+    }
+
     /// Whether all of these are known already.
     pub fn contains(&self, other: &Self) -> bool {
         other.0.iter().all(|(name, value)| self.get(name) == Some(value))
@@ -311,6 +346,9 @@ pub enum OperationAnswer {
     Accepted,
     /// Refused for good: the acquirer has not done it and never will.
     Refused(String),
+    /// Refused, and perhaps done all the same: what was done may show late. It is asked for, and counts as refused when
+    /// the acquirer does not know of it.
+    RefusedPerhaps(String),
     /// The acquirer does not know of it.
     NotFound,
     /// The acquirer's sums moved by something else than this operation: whether it was done can't be told.
@@ -324,6 +362,8 @@ pub enum OperationAnswer {
 pub enum Identified {
     /// The charge of this payment.
     Payment(TransactionId),
+    /// The provider does not know the reference, or not yet.
+    NotFound,
     /// None of ours, or none at all.
     Unknown,
     /// No answer that could be used.
@@ -372,6 +412,10 @@ pub struct ChargeQuery {
     pub terms: Terms,
     /// What the acquirer calls it, as far as it said.
     pub reference: Reference,
+    /// What it calls other charges of the payment, as far as is known.
+    pub others: Vec<Reference>,
+    /// Whether the acquirer may have more charges of the payment than are known.
+    pub may_have_others: bool,
     /// Whether an operation may be under way whose effect the acquirer's sums show already.
     pub operation_under_way: bool,
 }

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::acquiring::Reference;
+use crate::identity::AcquirerName;
 use crate::money::Money;
 use crate::time::Timestamp;
 
@@ -48,7 +50,7 @@ pub struct Operation {
     /// operation before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_at: Option<Timestamp>,
-    /// What the acquirer said when it refused.
+    /// What the acquirer said when it refused. While it is processing it may have been done all the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
     /// Whether the acquirer's sums moved by something else while it was not known what became of it: then it may have
@@ -58,6 +60,30 @@ pub struct Operation {
     /// Whether it was a person who said how it ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub resolved_by_operator: bool,
+    /// The charge whose holding it gives back, if that is not the payment's: nobody asked for it, and the merchant sees
+    /// nothing of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surplus: Option<Surplus>,
+}
+
+/// A charge that holds what the payment may not keep: one beside the charge that counts, or one of a payment that was
+/// declined.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Surplus {
+    /// The acquirer's id of the charge.
+    pub id: String,
+    /// Who has it.
+    pub acquirer: AcquirerName,
+    /// What the acquirer calls it.
+    #[serde(default, skip_serializing_if = "Reference::is_empty")]
+    pub reference: Reference,
+    /// How much was taken by it.
+    #[serde(default, skip_serializing_if = "Money::is_zero")]
+    pub taken: Money,
+    /// How much of that had gone back before.
+    #[serde(default, skip_serializing_if = "Money::is_zero")]
+    pub given_back: Money,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
@@ -72,6 +98,17 @@ impl Operation {
             OperationState::Processing => true,
             OperationState::Done | OperationState::Refused => false,
         }
+    }
+
+    /// Whether it is about the payment's own charge, and not about one beside it.
+    pub const fn is_own(&self) -> bool {
+        self.surplus.is_none()
+    }
+
+    /// Whether both are about the same charge.
+    pub fn is_about_the_charge_of(&self, other: &Self) -> bool {
+        let charge = |operation: &'_ Self| operation.surplus.as_ref().map(|surplus| surplus.id.clone());
+        charge(self) == charge(other)
     }
 
     /// Whether it may be under way at the acquirer, or done there without our knowing.

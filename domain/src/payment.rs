@@ -22,6 +22,7 @@ mod report;
 mod resolve;
 mod room;
 mod schedule;
+mod second;
 mod tell;
 
 use std::sync::Arc;
@@ -29,13 +30,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::acquiring::ChargeQuery;
+use crate::acquiring::{ChargeQuery, Reference};
 use crate::card::CardFingerprint;
 use crate::delivery::{Delivery, DeliveryState, Receiver, address_of};
 use crate::event::Event;
-use crate::identity::{Owner, TransactionId};
+use crate::identity::{AcquirerName, Owner, TransactionId};
 use crate::method::Method;
-use crate::operation::Operation;
+use crate::operation::{Operation, OperationKind};
 use crate::order::Order;
 use crate::routing::{Considered, Routed};
 use crate::state::State;
@@ -54,6 +55,7 @@ pub use refusal::{Discrepancy, DiscrepancyKind, Refusal};
 pub use report::{MAX_REPORTS, REPORT_LEASE_MS, Report, source_now};
 pub use resolve::RESOLVED_BY_OPERATOR;
 pub use schedule::{CALL_LEASE_MS, HINT_GAP_MS};
+pub use second::SecondLook;
 
 /// Everything about one payment. Cheap to copy: what is large is shared until it changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,6 +118,12 @@ pub struct Payment {
     /// How often an acquirer answered about another charge, or another amount, than the one that was asked for.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub mismatches: u32,
+    /// What the acquirer calls other charges of the payment than its last one, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<Reference>,
+    /// When an acquirer is asked once more for all that it has of the payment, because it was believed to have nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_look: Option<SecondLook>,
     /// The chargebacks that were learnt, oldest first, with the disputes that were won: what repeats changes nothing,
     /// whatever came in between.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -224,15 +232,49 @@ impl Payment {
                 .last()
                 .map(|attempt| attempt.reference.clone())
                 .unwrap_or_default(),
-            operation_under_way: self.operations.iter().any(Operation::may_have_an_effect),
+            others: self.others.clone(),
+            may_have_others: self.may_have_others(),
+            operation_under_way: self.own_operations().any(Operation::may_have_an_effect),
         }
     }
 
-    /// How the acquirer of an earlier charge is told which one is meant: by its number, from 1.
+    /// How the acquirer of an operation is told which charge it is about.
+    pub fn query_for(&self, operation: &Operation) -> ChargeQuery {
+        let own = self.query();
+        let Some(surplus) = &operation.surplus else { return own };
+        let is_of_money = matches!(operation.kind, OperationKind::Refund(_));
+        ChargeQuery {
+            reference: surplus.reference.clone(),
+            others: Vec::new(),
+            may_have_others: false,
+            paid_amount: is_of_money.then_some(surplus.taken),
+            refunded_amount: surplus.given_back,
+            operation_under_way: false,
+            ..own
+        }
+    }
+
+    /// Who is sent an operation, and asked about it.
+    pub fn acquirer_of<'a>(&'a self, operation: &'a Operation) -> Option<&'a AcquirerName> {
+        operation.surplus.as_ref().map(|surplus| &surplus.acquirer).or_else(|| self.acquirer())
+    }
+
+    /// The operations on the payment's own charge.
+    pub fn own_operations(&self) -> impl Iterator<Item = &Operation> {
+        self.operations.iter().filter(|operation| operation.is_own())
+    }
+
+    /// How the acquirer of a charge is told which one is meant: by its number, from 1. Of an earlier one it may have more
+    /// than is known.
     pub fn query_of(&self, attempt: u32) -> ChargeQuery {
+        let own = self.query();
+        if self.is_last_attempt(attempt) {
+            return own;
+        }
         let place = usize::try_from(attempt).unwrap_or_default().saturating_sub(1);
         let reference = self.state.attempts.get(place).map(|attempt| attempt.reference.clone());
-        ChargeQuery { attempt, reference: reference.unwrap_or_default(), ..self.query() }
+        let reference = reference.unwrap_or_default();
+        ChargeQuery { attempt, reference, others: Vec::new(), may_have_others: true, ..own }
     }
 
     /// Whether its acquirer has answered whatever was hinted, to a question that was asked after this one, and it could be
@@ -240,7 +282,7 @@ impl Payment {
     pub fn was_answered_since(&self, inquired_at: Option<Timestamp>) -> bool {
         let is_open = self.state.attempts.last().is_some_and(|attempt| attempt.outcome.is_open());
         let is_hinted = self.hinted || self.check.is_some_and(|check| check.planned.is_some());
-        let is_beside_ours = self.operations.iter().any(Operation::is_processing);
+        let is_beside_ours = self.own_operations().any(Operation::is_processing);
         self.inquired_at != inquired_at && !is_open && !is_hinted && !is_beside_ours
     }
 
@@ -252,7 +294,8 @@ impl Payment {
         let check = self.check.map(|check| check.at);
         let inquiry = attempt.and_then(|attempt| attempt.inquire_at);
         let card = self.forgets_card_at();
-        inquiry.into_iter().chain(check).chain(operations).chain(reports).chain(card).min()
+        let look = self.second_look.as_ref().map(|look| look.at);
+        inquiry.into_iter().chain(look).chain(check).chain(operations).chain(reports).chain(card).min()
     }
 
     /// When the next delivery may be tried. `None` when nothing is left to deliver.

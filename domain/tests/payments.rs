@@ -21,6 +21,7 @@ mod payments {
     pub(crate) mod reconciled;
     pub(crate) mod reports;
     pub(crate) mod room;
+    pub(crate) mod second;
     pub(crate) mod spread;
     pub(crate) mod strange_answers;
     pub(crate) mod stuck;

@@ -44,7 +44,7 @@ pub fn command(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Comman
         12 if payment.waits_for_a_person() => Command::MismatchEnded,
         12 | 13 => Command::Wake,
         14 => operation_inquired(input, payment)?,
-        _ => Command::Hinted(acquirer(input, payment)?),
+        _ => Command::Hinted { acquirer: acquirer(input, payment)?, charge: Reference::none() },
     })
 }
 
@@ -67,6 +67,7 @@ pub fn context(input: &mut Unstructured<'_>, choice: Choice, last: Timestamp, op
         op: Uuid::from_u128(op),
         card_at_hand,
         operates_in_turn: choice.in_turn,
+        charge_name: None,
         // Around what is asked for here.
         refund_shows_after_ms: if choice.in_turn { 60_000 } else { 0 },
         hint_gap_ms: 2_000,

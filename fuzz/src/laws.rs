@@ -140,7 +140,7 @@ fn check_refunds_are_told(next: &Payment) {
 /// What an acquirer only hints, and what one says that does not have the charge, changes nothing that anybody sees.
 fn check_told(before: &Payment, next: &Payment, decision: &Decision, command: &Command) {
     let binds_nobody = match command {
-        Command::Hinted(_) => true,
+        Command::Hinted { .. } => true,
         Command::Notified { acquirer, .. } => Some(acquirer) != before.acquirer(),
         Command::ChargeAnswered { .. }
         | Command::Inquired { .. }
@@ -148,6 +148,7 @@ fn check_told(before: &Payment, next: &Payment, decision: &Decision, command: &C
         | Command::OperationAnswered { .. }
         | Command::OperationInquired { .. }
         | Command::OperationResolved { .. }
+        | Command::ChargeResolved { .. }
         | Command::MismatchEnded
         | Command::DeliveryAnswered { .. }
         | Command::Redeliver { .. }

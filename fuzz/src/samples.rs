@@ -34,6 +34,7 @@ pub fn context(now: Timestamp, op: u128) -> Context {
         op,
         card_at_hand: true,
         operates_in_turn: false,
+        charge_name: None,
         refund_shows_after_ms: 0,
         hint_gap_ms: 2_000,
         reads_approved: false,

@@ -104,6 +104,10 @@ pub trait AcquirerFactory: Send + Sync + 'static {
     /// Whether its provider knows operations by its sums alone: then a payment has one under way at a time.
     fn operates_in_turn(&self) -> bool;
 
+    /// The name in its references by which its provider tells several charges of one payment apart, if it knows none of our
+    /// ids: then it makes another charge whenever one is sent again.
+    fn charge_name(&self) -> Option<&'static str>;
+
     /// How long after a refund's call was over its provider may not show the refund yet, in milliseconds: "not found" is
     /// believed no sooner. 0 where what was taken is shown at once.
     fn refund_shows_after_ms(&self, method: Method) -> u64;

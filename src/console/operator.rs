@@ -7,6 +7,7 @@ mod account;
 mod acquirers;
 mod actors;
 mod audit;
+mod charges;
 mod exceptions;
 mod first;
 mod frame;

@@ -83,3 +83,30 @@ fn an_operation_of_nobody_cannot_be_ended() {
         assert_eq!(operator.get(&address).status, 404, "{address}");
     }
 }
+
+#[test]
+fn a_charge_that_was_answered_cannot_be_ended() {
+    let app = TestApp::new();
+    let (client, operator) = (app.client(), Visitor::operator(&app));
+    let id = client.create(&pix(10_027))["transactionId"].as_str().unwrap().to_owned();
+    let nobody = "01900000-0000-7000-8000-000000000000";
+    assert!(!operator.page(&format!("/transactions/{id}")).contains("/charges/"));
+    for (address, asked, acted) in [
+        (format!("/transactions/{id}/charges/1"), 409, 409),
+        (format!("/transactions/{id}/charges/9"), 404, 409),
+        (format!("/transactions/{id}/charges/0"), 404, 409),
+        (format!("/transactions/{nobody}/charges/1"), 404, 404),
+        (format!("/transactions/{id}/charges/x"), 404, 404),
+        (format!("/transactions/x/charges/1"), 404, 404),
+    ] {
+        let answer = operator.post(&address, &[("verdict", "refused"), ("reason", "why")]);
+        assert_eq!(answer.status, acted, "{address}: {answer}");
+        assert_eq!(operator.get(&address).status, asked, "{address}");
+    }
+    let address = format!("/transactions/{id}/charges/1");
+    for (verdict, reason) in [("", "why"), ("refused", ""), ("nonsense", "why")] {
+        let answer = operator.post(&address, &[("verdict", verdict), ("reason", reason)]);
+        assert_eq!(answer.status, 422, "{verdict} {reason}: {answer}");
+    }
+    assert_eq!(client.payment(&id)["status"], Value::from("pending"));
+}

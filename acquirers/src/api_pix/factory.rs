@@ -130,6 +130,10 @@ impl AcquirerFactory for ApiPixFactory {
         false
     }
 
+    fn charge_name(&self) -> Option<&'static str> {
+        None
+    }
+
     fn refund_shows_after_ms(&self, _: Method) -> u64 {
         0
     }

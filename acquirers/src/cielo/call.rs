@@ -2,10 +2,13 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use quita_domain::acquiring::CallFailure;
 use quita_domain::time::Timestamp;
-use quita_ports::Clock;
+use quita_ports::{Clock, call_time};
+use tokio::time::Instant;
+use tokio::time::timeout;
 use url::form_urlencoded;
 use uuid::Uuid;
 use zeroize::Zeroizing;
@@ -24,6 +27,8 @@ const DEFAULT_HOLD_MS: u64 = 5_000;
 pub(super) struct Line {
     pub(super) settings: Arc<CieloSettings>,
     pub(super) exchange: Rc<dyn Exchange>,
+    /// Of one request.
+    pub(super) time_out: Duration,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) spacing: Arc<Spacing>,
 }
@@ -85,7 +90,10 @@ impl Line {
         }
         // Cielo's `PUT` voids this much once more each time that it comes.
         let is_repeatable = verb == Verb::Get;
-        match self.exchange.send(Request { verb, url, headers, body, is_repeatable }).await {
+        let sent = self.exchange.send(Request { verb, url, headers, body, is_repeatable });
+        let waits_until = call_time::waits_until().unwrap_or_else(|| Instant::now() + self.time_out);
+        let time_is_over = |_| Err(Failure::Unknown("time-out".to_owned()));
+        match call_time::within(self.time_out, waits_until, sent).await.unwrap_or_else(time_is_over) {
             Ok(response) => {
                 let reply = read(response, self.clock.now());
                 if let Reply::Failed(CallFailure::Throttled { after_ms }) = reply {

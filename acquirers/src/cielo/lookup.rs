@@ -1,10 +1,12 @@
-//! Finding sales: by Cielo's own name where it is known, else by the order.
+//! Finding sales: by Cielo's own names where they are known, and by the order where there may be more.
 //!
 //! The list of an order's sales and the reading of them are one question, and need not be apart. An order may have
-//! several, if one was sent again that was there all the same. The one that holds money speaks for the payment; what a
-//! second one holds is stated besides, so that it is seen.
+//! several, if one was sent again that was there all the same. One of them speaks for the payment; what the others hold is
+//! stated besides.
 
-use quita_domain::acquiring::{CallFailure, ChargeAnswer, ChargeQuery, Fact};
+use quita_domain::acquiring::{
+    CallFailure, ChargeAnswer, ChargeQuery, Fact, Holding, Reference, SecondCharge, Statement,
+};
 use quita_domain::method::Method;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -44,19 +46,42 @@ impl Look<'_> {
     /// The sales of a charge, at least one, the one that speaks for the payment first.
     pub(super) async fn sales(self, query: &ChargeQuery) -> Result<Vec<Sale>, Missing> {
         let order_id = order_id::write(query.id, query.method);
-        if let Some(payment_id) = statement::payment_id(&query.reference) {
-            return Ok(vec![self.sale(&payment_id, &[&order_id, payment_id.as_str()]).await?]);
+        let mut wanted = named_in(query);
+        if let [payment_id] = wanted.as_slice()
+            && !query.may_have_others
+        {
+            return Ok(vec![self.sale(payment_id, &[&order_id, payment_id.as_str()]).await?]);
         }
-        let listed = self.listed(&order_id).await?;
+        let mut is_listed = false;
+        match self.listed(&order_id).await {
+            Ok(listed) => {
+                is_listed = true;
+                let is_new = |payment_id: &PaymentId| !wanted.contains(payment_id);
+                let new: Vec<_> = listed.into_iter().filter(is_new).collect();
+                wanted.extend(new);
+            }
+            // The list may lag behind what Cielo named.
+            Err(Missing::Unknown) if !wanted.is_empty() => {}
+            Err(missing) => return Err(missing),
+        }
+        let sales = self.read_all(&wanted, is_listed).await?;
+        Ok(with_the_counted_first(query, sales))
+    }
+
+    /// Reads these sales. Cielo has all of them, or none; none only if it lists none either.
+    async fn read_all(self, wanted: &[PaymentId], is_listed: bool) -> Result<Vec<Sale>, Missing> {
         let mut sales = Vec::new();
-        for payment_id in &listed {
+        for payment_id in wanted {
             match self.sale(payment_id, &[payment_id.as_str()]).await {
-                Err(Missing::Unknown) => return Err(unclear("a sale that Cielo lists can't be read there")),
+                Err(Missing::Unknown) => {}
                 read => sales.push(read?),
             }
         }
-        sales.sort_by_key(|sale| standing(query.method, sale));
-        Ok(sales)
+        match sales.len() {
+            0 if !is_listed => Err(Missing::Unknown),
+            count if count == wanted.len() => Ok(sales),
+            _ => Err(unclear("a sale that Cielo names can't be read there")),
+        }
     }
 
     /// Reads one sale.
@@ -138,12 +163,41 @@ fn read_list(body: &[u8]) -> Result<Vec<PaymentId>, Unreadable> {
     Ok(ids)
 }
 
+/// The sales that a question names: the one that counts until now first.
+fn named_in(query: &ChargeQuery) -> Vec<PaymentId> {
+    let references = std::iter::once(&query.reference).chain(&query.others);
+    let mut named = Vec::new();
+    for payment_id in references.filter_map(statement::payment_id) {
+        if !named.contains(&payment_id) {
+            named.push(payment_id);
+        }
+    }
+    named
+}
+
+/// Puts the sale first that speaks for the payment: the one that counted until now. Of a PIX or boleto that nobody paid
+/// it is another one that was paid. Where none counted, the one that is nearest to holding money.
+fn with_the_counted_first(query: &ChargeQuery, mut sales: Vec<Sale>) -> Vec<Sale> {
+    let counted = statement::payment_id(&query.reference);
+    let is_unpaid_code = query.method.has_code() && query.paid_amount.is_none();
+    sales.sort_by_key(|sale| {
+        let standing = standing(query.method, sale);
+        let takes_its_place = is_unpaid_code && standing == HOLDS_MONEY;
+        let is_counted = counted.as_ref() == Some(&sale.payment_id);
+        (!takes_its_place, !is_counted, standing)
+    });
+    sales
+}
+
+/// [`standing`] of a sale that holds money.
+const HOLDS_MONEY: u8 = 0;
+
 /// How near a sale is to holding the payer's money: the least speaks for the payment.
 fn standing(method: Method, sale: &Sale) -> u8 {
     match sale.status {
-        Status::Paid => 0,
+        Status::Paid => HOLDS_MONEY,
         Status::Authorized => 1,
-        Status::Pending if sale.captured.is_some() => 0,
+        Status::Pending if sale.captured.is_some() => HOLDS_MONEY,
         Status::Pending => 2,
         Status::NotFinished | Status::Other(_) => 3,
         Status::Refunded if method == Method::Pix => 4,
@@ -156,22 +210,38 @@ fn standing(method: Method, sale: &Sale) -> u8 {
 /// What the sales of one charge state.
 pub(super) fn answer(query: &ChargeQuery, sales: &[Sale], reader: Reader<'_>) -> ChargeAnswer {
     let Some((first, others)) = sales.split_first() else { return ChargeAnswer::NotFound };
-    let mut answer = reader.answer(query, first);
-    if let ChargeAnswer::Known(statement) = &mut answer {
-        statement.facts.extend(others.iter().filter_map(|sale| second(query.method, sale)));
+    let held: Vec<Fact> = others.iter().filter_map(|sale| second(query, sale)).collect();
+    match reader.answer(query, first) {
+        ChargeAnswer::Known(mut statement) => {
+            statement.facts.extend(held);
+            ChargeAnswer::Known(statement)
+        }
+        // Of the one that counts nothing may ever be known, and the others hold something all the same.
+        ChargeAnswer::Failed(CallFailure::Unknown(why)) if !held.is_empty() => {
+            let unclear = Fact::Unclear { id: first.payment_id.to_string(), text: why };
+            let facts = std::iter::once(unclear).chain(held).collect();
+            ChargeAnswer::Known(Statement { facts, reference: Reference::none() })
+        }
+        answer => answer,
     }
-    answer
 }
 
-/// What a second sale of the order holds. Money there is a second payment; a card's limit has to be set free by a person.
-fn second(method: Method, sale: &Sale) -> Option<Fact> {
-    let holds_money = standing(method, sale) == 0;
-    let holds_limit = method == Method::CreditCard && sale.status == Status::Authorized;
-    if holds_money {
-        return Some(Fact::Settled(statement::settlement(method, sale)));
+/// What a second sale of the order holds, if that is one of the payment at all.
+fn second(query: &ChargeQuery, sale: &Sale) -> Option<Fact> {
+    if let Some(what) = statement::mismatch(query, sale) {
+        tracing::warn!(transaction.id = %query.id, cielo.payment_id = %sale.payment_id, what, "a sale is not the payment's");
+        return None;
     }
-    holds_limit.then(|| Fact::Unclear {
-        id: sale.payment_id.to_string(),
-        text: format!("a second sale of the order, {}, holds the card's limit", sale.payment_id),
-    })
+    let (taken, given_back) = (sale.taken(), sale.given_back());
+    let holds_money = standing(query.method, sale) == HOLDS_MONEY && taken > given_back;
+    let holds_limit = query.method == Method::CreditCard && sale.status == Status::Authorized;
+    let holds = if holds_money {
+        Holding::Money { taken, given_back }
+    } else if holds_limit {
+        Holding::Limit
+    } else {
+        return None;
+    };
+    let (id, reference) = (sale.payment_id.to_string(), statement::reference(query, sale));
+    Some(Fact::SecondCharge(SecondCharge { id, reference, holds }))
 }

@@ -20,7 +20,7 @@ const UNCLEAR_CODES: [&str; 5] = ["10", "223", "98", "475", "504"];
 /// milliseconds, it is not believed after an unclear answer that they did not move. It would be given back twice otherwise.
 pub(super) const PIX_REFUND_SHOWS_AFTER_MS: u64 = 3_600_000;
 
-/// What the answer to a capture or a void says.
+/// What the answer to a capture or a void says. A refusal is held against the sums before it counts ([`by_sums`]).
 pub(super) fn answer(query: &ChargeQuery, operation: &Operation, reply: Reply) -> OperationAnswer {
     let body = match reply {
         Reply::Body(body) => body,
@@ -36,6 +36,14 @@ pub(super) fn answer(query: &ChargeQuery, operation: &Operation, reply: Reply) -
     match operation.kind {
         OperationKind::Capture(_) => outcome.of_capture(),
         OperationKind::Cancel | OperationKind::Refund(_) => outcome.of_void(query, operation),
+    }
+}
+
+/// Whether the request was refused as a whole, before anything could be done.
+pub(super) const fn refuses_the_request(reply: &Reply) -> bool {
+    match reply {
+        Reply::NotFound(_) | Reply::Refused(_) => true,
+        Reply::Body(_) | Reply::Failed(_) => false,
     }
 }
 
@@ -70,7 +78,7 @@ impl Outcome {
     fn of_capture(self) -> OperationAnswer {
         let is_success = self.code.as_deref().is_none_or(|code| matches!(code, "0" | "4" | "6" | "9" | "11"));
         match self.status {
-            Some(Status::Paid) => OperationAnswer::Done,
+            Some(Status::Paid) if is_success => OperationAnswer::Done,
             Some(
                 Status::Authorized | Status::Denied | Status::Voided | Status::Refunded | Status::Aborted,
             ) if !is_success && !self.is_unclear() => OperationAnswer::Refused(self.why),
@@ -80,6 +88,7 @@ impl Outcome {
                 | Status::Voided
                 | Status::Refunded
                 | Status::Aborted
+                | Status::Paid
                 | Status::NotFinished
                 | Status::Pending
                 | Status::Other(_),
@@ -88,7 +97,7 @@ impl Outcome {
         }
     }
 
-    /// Decided by the code: 0 and 9 are done.
+    /// Decided by the code: 0 is done, and so is 9 where the status says so too.
     fn of_void(self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
         let is_partial = match operation.kind {
             OperationKind::Refund(amount) => {
@@ -100,10 +109,11 @@ impl Outcome {
             (Some(code), _) if UNCLEAR_CODES.contains(&code) => {
                 unclear(&format!("code {code}: it is under way"))
             }
-            (Some("0" | "9"), Some(Status::Pending)) => OperationAnswer::Accepted,
-            (Some("0" | "9"), Some(Status::Voided | Status::Refunded | Status::Paid) | None) => {
+            (Some("0"), Some(Status::Pending)) => OperationAnswer::Accepted,
+            (Some("0"), Some(Status::Voided | Status::Refunded | Status::Paid) | None) => {
                 OperationAnswer::Done
             }
+            (Some("9"), Some(Status::Voided | Status::Refunded)) => OperationAnswer::Done,
             (None, Some(Status::Voided | Status::Refunded)) if !is_partial => OperationAnswer::Done,
             // A code that is no success, and a status that is.
             (Some(_), Some(Status::Voided | Status::Refunded)) | (Some("0" | "9") | None, _) => {

@@ -142,6 +142,8 @@ pub(crate) fn query(cents: u64) -> ChargeQuery {
         captures_at_once: true,
         terms: Terms::Pix { expires_in_s: 3_600 },
         reference: Reference::none(),
+        others: Vec::new(),
+        may_have_others: false,
         operation_under_way: false,
     }
 }
@@ -168,6 +170,7 @@ pub(crate) fn operation(kind: OperationKind) -> Operation {
         due_at: None,
         refusal: None,
         resolved_by_operator: false,
+        surplus: None,
         contradicted: false,
     }
 }

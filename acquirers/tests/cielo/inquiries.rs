@@ -1,8 +1,9 @@
 //! After anything unclear: the order is asked for, then its sale.
 
-use quita_domain::acquiring::{CallFailure, ChargeAnswer, Fact, Identified, Reference};
+use quita_domain::acquiring::{CallFailure, ChargeAnswer, ChargeQuery, Fact, Holding, Identified, Reference};
 use quita_domain::identity::TransactionId;
 use quita_domain::method::Method;
+use quita_domain::money::Money;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -133,27 +134,98 @@ async fn of_several_sales_the_one_that_holds_money_speaks_whatever_their_order()
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_second_sale_that_holds_money_is_a_second_settlement() {
-    let bank = Bank::default();
-    bank.books(|books| books.sales = vec![booked(SALE, 2, 15_700), booked(SECOND_SALE, 2, 15_700)]);
-    let stated = facts(adapter(bank.factory()).inquire(&query(Method::CreditCard, 15_700)).await);
-    let id =
-        |fact: &Fact| if let Fact::Settled(settlement) = fact { Some(settlement.id.clone()) } else { None };
-    let ids: Vec<_> = stated.iter().flat_map(id).collect();
-    assert_eq!(stated.len(), 2, "{stated:?}");
-    assert_eq!(ids, [SALE, SECOND_SALE]);
+/// The sale that each second charge is, with what it holds.
+fn second(fact: &Fact) -> Option<(&str, Holding)> {
+    let Fact::SecondCharge(second) = fact else { return None };
+    assert_eq!(second.reference.get("paymentId"), Some(second.id.as_str()));
+    Some((&second.id, second.holds))
+}
+
+fn money(taken: u64, given_back: u64) -> Holding {
+    Holding::Money { taken: Money::from_cents(taken), given_back: Money::from_cents(given_back) }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_second_sale_that_holds_the_limit_is_told() {
+async fn what_a_second_sale_holds_is_stated_with_its_own_name() {
+    for (status, captured, voided, holds) in [
+        (1, 0, 0, Some(Holding::Limit)),
+        (2, 15_700, 0, Some(money(15_700, 0))),
+        (2, 15_700, 700, Some(money(15_700, 700))),
+        (10, 15_700, 15_700, None),
+        (10, 0, 15_700, None),
+        (3, 0, 0, None),
+        (0, 0, 0, None),
+        (20, 0, 0, None),
+    ] {
+        for places in [[0, 1], [1, 0]] {
+            let bank = Bank::default();
+            let other = Booked { voided, ..booked(SECOND_SALE, status, captured) };
+            let sales = [booked(SALE, 2, 15_700), other];
+            bank.books(|books| books.sales = places.map(|place| sales[place].clone()).to_vec());
+            let query = ChargeQuery {
+                may_have_others: true,
+                paid_amount: Some(Money::from_cents(15_700)),
+                ..named(query(Method::CreditCard, 15_700), SALE)
+            };
+            let found = statement(adapter(bank.factory()).inquire(&query).await);
+            assert_eq!(found.reference.get("paymentId"), Some(SALE), "the one that counts");
+            let stated: Vec<_> = found.facts.iter().filter_map(second).collect();
+            let expected: Vec<_> = holds.into_iter().map(|holds| (SECOND_SALE, holds)).collect();
+            assert_eq!(stated, expected, "{status} {captured} {voided}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sale_that_was_named_is_read_although_the_list_does_not_have_it_yet() {
     let bank = Bank::default();
-    bank.books(|books| books.sales = vec![booked(SALE, 1, 0), booked(SECOND_SALE, 1, 0)]);
-    let stated = facts(adapter(bank.factory()).inquire(&query(Method::CreditCard, 15_700)).await);
-    assert!(
-        matches!(&stated[..], [Fact::Authorized(_), Fact::Unclear { id, .. }] if id == SECOND_SALE),
-        "{stated:?}"
-    );
+    bank.books(|books| books.sales = vec![booked(SALE, 2, 15_700)]);
+    let hidden = Booked { order_id: "somebody else's".into(), ..booked(SECOND_SALE, 2, 15_700) };
+    bank.books(|books| books.sales.push(hidden));
+    let others = vec![Reference::none().with("paymentId", SECOND_SALE)];
+    let query =
+        ChargeQuery { others, may_have_others: true, ..named(query(Method::CreditCard, 15_700), SALE) };
+    let strangers = facts(adapter(bank.factory()).inquire(&query).await);
+    assert_eq!(strangers.iter().filter_map(second).count(), 0, "it is no sale of the payment");
+    let urls = bank.books(|books| books.calls.iter().map(|(_, call)| call.clone()).collect::<Vec<_>>());
+    assert!(urls.contains(&format!("GET sales/{SECOND_SALE}")), "{urls:?}");
+    bank.books(|books| books.sales.retain(|sale| sale.payment_id == SALE));
+    let answer = adapter(bank.factory()).inquire(&query).await;
+    assert!(is_unknown(&answer), "one of them can't be read: {answer:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unpaid_code_makes_way_for_the_sale_that_was_paid_until_it_is_paid_itself() {
+    let pix =
+        |payment_id, status, captured| Booked { kind: "Pix".into(), ..booked(payment_id, status, captured) };
+    let query = ChargeQuery { may_have_others: true, ..named(query(Method::Pix, 15_700), SALE) };
+    let bank = Bank::default();
+    bank.books(|books| books.sales = vec![pix(SALE, 12, 0), pix(SECOND_SALE, 2, 15_700)]);
+    let found = statement(adapter(bank.factory()).inquire(&query).await);
+    assert_eq!(found.reference.get("paymentId"), Some(SECOND_SALE));
+    assert!(matches!(&found.facts[..], [Fact::Settled(one)] if one.id == SECOND_SALE), "{:?}", found.facts);
+    bank.books(|books| books.sales = vec![pix(SALE, 2, 15_700), pix(SECOND_SALE, 2, 15_700)]);
+    let found = statement(adapter(bank.factory()).inquire(&query).await);
+    assert_eq!(found.reference.get("paymentId"), Some(SALE));
+    assert_eq!(found.facts.iter().filter_map(second).collect::<Vec<_>>(), [(SECOND_SALE, money(15_700, 0))]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_others_hold_is_stated_beside_a_sale_of_which_nothing_is_known() {
+    for status in [0, 20] {
+        let bank = Bank::default();
+        bank.books(|books| books.sales = vec![booked(SALE, status, 0), booked(SECOND_SALE, 2, 15_700)]);
+        let query = ChargeQuery {
+            may_have_others: true,
+            paid_amount: Some(Money::from_cents(15_700)),
+            ..named(query(Method::CreditCard, 15_700), SALE)
+        };
+        let stated = facts(adapter(bank.factory()).inquire(&query).await);
+        assert!(
+            matches!(&stated[..], [Fact::Unclear { id, .. }, Fact::SecondCharge(_)] if id == SALE),
+            "{stated:?}"
+        );
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -192,7 +264,7 @@ async fn a_sale_is_known_as_ours_by_its_order() {
     }
     let exchange = Scripted::with([json(404, &json!(null)), raw(500, b"")]);
     let cielo = adapter(exchange.factory());
-    assert_eq!(cielo.identify(&reference).await, Identified::Unknown);
+    assert_eq!(cielo.identify(&reference).await, Identified::NotFound);
     assert!(matches!(cielo.identify(&reference).await, Identified::Failed(CallFailure::Unknown(_))));
     for stranger in [Reference::none(), Reference::none().with("paymentId", "../../1/sales")] {
         assert_eq!(cielo.identify(&stranger).await, Identified::Unknown);

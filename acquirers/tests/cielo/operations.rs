@@ -117,26 +117,39 @@ async fn a_capture_of_what_was_voided_at_cielo_is_refused() {
     assert_eq!(answer, OperationAnswer::Refused("308: Transaction not available to capture".into()));
 }
 
+/// A sale with these sums, as it is read.
+fn read(method: Method, captured: u64, voided: u64) -> Value {
+    let status = if captured > 0 && voided == captured { 11 } else { 2 };
+    json!({"MerchantOrderId": ORDER, "Payment": {
+        "PaymentId": SALE, "Type": if method == Method::Pix { "Pix" } else { "CreditCard" }, "Amount": 10000,
+        "CapturedAmount": captured, "Status": status, "VoidedAmount": voided,
+    }})
+}
+
+/// What is made of this answer to a void. Nothing went back, should the sums be asked for.
 async fn void_answered(status: u64, code: &Value, wanted: &Operation) -> OperationAnswer {
     let body = json!({"Status": status, "ReturnCode": code, "ReturnMessage": "said"});
-    let exchange = Scripted::with([json(200, &body)]);
+    let exchange = Scripted::with([json(200, &body), json(200, &read(Method::CreditCard, 10_000, 0))]);
     let mut query = named(query(Method::CreditCard, 10_000), SALE);
     query.paid_amount = Some(Money::from_cents(10_000));
     adapter(exchange.factory()).operate(&query, wanted).await
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_codes_of_a_void_decide() {
+    for code in [json!("0"), json!("00"), json!(0)] {
+        assert_eq!(void_answered(2, &code, &refund(300)).await, OperationAnswer::Done, "{code}");
+    }
     for code in [json!("0"), json!("00"), json!(0), json!("9"), json!("09")] {
         assert_eq!(void_answered(11, &code, &refund(10_000)).await, OperationAnswer::Done, "{code}");
-        assert_eq!(void_answered(2, &code, &refund(300)).await, OperationAnswer::Done, "{code}");
         assert_eq!(void_answered(10, &code, &voided()).await, OperationAnswer::Done, "{code}");
     }
+    assert!(is_unknown(&void_answered(2, &json!("9"), &refund(300)).await), "the status does not say so");
     for code in [json!("10"), json!(223), json!("98"), json!("475"), json!("504")] {
         assert!(is_unknown(&void_answered(2, &code, &refund(300)).await), "{code}");
         assert!(is_unknown(&void_answered(10, &code, &voided()).await), "{code}");
     }
-    for code in ["102", "101", "40", "51", "55", "72", "76", "ZZ"] {
+    for code in ["102", "101", "40", "51", "55", "72", "76", "5", "57", "97", "99", "ZZ"] {
         let answer = void_answered(2, &json!(code), &refund(300)).await;
         assert_eq!(answer, OperationAnswer::Refused(format!("{code}: said")));
     }
@@ -152,11 +165,72 @@ async fn the_codes_of_a_void_decide() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
+async fn whatever_is_no_success_is_held_against_the_sums_before_it_counts_as_refused() {
+    let codes = ["5", "57", "97", "99", "101", "102", "ZZ", "1"];
+    let answers =
+        codes.map(|code| json(200, &json!({"Status": 2, "ReturnCode": code, "ReturnMessage": "said"})));
+    let arrays = [400, 404, 422].map(|status| json(status, &json!([{"Code": 309, "Message": "said"}])));
+    for method in [Method::CreditCard, Method::Pix] {
+        for answer in answers.iter().chain(&arrays) {
+            for (voided, expected) in [(300, Some(OperationAnswer::Done)), (0, None)] {
+                let exchange = Scripted::with([answer.clone(), json(200, &read(method, 10_000, voided))]);
+                let mut query = named(query(method, 10_000), SALE);
+                query.paid_amount = Some(Money::from_cents(10_000));
+                let told = adapter(exchange.factory()).operate(&query, &refund(300)).await;
+                let is_right = match (&told, &expected) {
+                    (told, Some(expected)) => told == expected,
+                    (OperationAnswer::Refused(_) | OperationAnswer::RefusedPerhaps(_), None) => true,
+                    _ => false,
+                };
+                assert!(is_right, "{method:?} {answer:?} {voided}: {told:?}");
+                assert_eq!(exchange.urls().len(), 2, "it is asked for once");
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_whose_sums_can_not_be_read_or_may_show_late_is_none_yet() {
+    let refused = |code: &str| json(200, &json!({"Status": 2, "ReturnCode": code, "ReturnMessage": "said"}));
+    let perhaps = |code: &str| OperationAnswer::RefusedPerhaps(format!("{code}: said"));
+    let told = async |method, answers: Vec<_>| {
+        let mut query = named(query(method, 10_000), SALE);
+        query.paid_amount = Some(Money::from_cents(10_000));
+        adapter(Scripted::with(answers).factory()).operate(&query, &refund(300)).await
+    };
+    let card = Method::CreditCard;
+    assert_eq!(told(card, vec![refused("102"), raw(500, b"")]).await, perhaps("102"));
+    assert_eq!(told(card, vec![refused("99"), raw(404, b"")]).await, perhaps("99"));
+    let stayed = || json(200, &read(Method::Pix, 10_000, 0));
+    assert_eq!(told(Method::Pix, vec![refused("99"), stayed()]).await, perhaps("99"), "a PIX shows it late");
+    let array = || json(400, &json!([{"Code": 309, "Message": "said"}]));
+    let whole = OperationAnswer::Refused("309: said".into());
+    assert_eq!(told(Method::Pix, vec![array(), stayed()]).await, whole, "the request itself was refused");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_capture_that_failed_is_held_against_the_sums_too() {
+    for (captured, expected) in
+        [(10_000, OperationAnswer::Done), (0, OperationAnswer::Refused("57: said".into()))]
+    {
+        let failed = json!({"Status": 1, "ReturnCode": "57", "ReturnMessage": "said"});
+        let mut sale = read(Method::CreditCard, captured, 0);
+        sale["Payment"]["Status"] = json!(if captured > 0 { 2 } else { 1 });
+        let exchange = Scripted::with([json(200, &failed), json(200, &sale)]);
+        let query = named(query(Method::CreditCard, 10_000), SALE);
+        let told = adapter(exchange.factory()).operate(&query, &capture(10_000)).await;
+        assert_eq!(told, expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_status_of_a_capture_decides() {
     let answered = |status: Value, code: &'static str| async move {
         let body = json!({"Status": status, "ReturnCode": code, "ReturnMessage": "said"});
-        let exchange = Scripted::with([json(200, &body)]);
+        let mut held = read(Method::CreditCard, 0, 0);
+        held["Payment"]["Status"] = json!(1);
+        let exchange = Scripted::with([json(200, &body), json(200, &held)]);
         adapter(exchange.factory())
             .operate(&named(query(Method::CreditCard, 10_000), SALE), &capture(10_000))
             .await
@@ -164,9 +238,14 @@ async fn the_status_of_a_capture_decides() {
     assert_eq!(answered(json!("2"), "6").await, OperationAnswer::Done);
     assert_eq!(answered(json!(1), "51").await, OperationAnswer::Refused("51: said".into()));
     assert_eq!(answered(json!(3), "05").await, OperationAnswer::Refused("05: said".into()));
-    for (status, code) in
-        [(json!(1), "6"), (json!(1), ""), (json!(1), "475"), (json!(0), "51"), (json!(null), "6")]
-    {
+    for (status, code) in [
+        (json!(1), "6"),
+        (json!(1), ""),
+        (json!(1), "475"),
+        (json!(0), "51"),
+        (json!(null), "6"),
+        (json!(2), "57"),
+    ] {
         assert!(is_unknown(&answered(status.clone(), code).await), "{status} {code}");
     }
 }
@@ -196,10 +275,10 @@ async fn a_refund_of_a_pix_that_is_on_its_way_is_accepted_until_it_is_there() {
     assert_eq!(cielo.inquire_operation(&query, &accepted).await, OperationAnswer::Done);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn explicit_errors_refuse_and_the_rest_is_unclear_or_never_left() {
     let answered = |answer| async move {
-        let exchange = Scripted::with([answer]);
+        let exchange = Scripted::with([answer, json(200, &read(Method::CreditCard, 10_000, 0))]);
         adapter(exchange.factory())
             .operate(&named(query(Method::CreditCard, 10_000), SALE), &refund(300))
             .await

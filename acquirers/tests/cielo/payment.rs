@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use quita_acquirers::cielo::CieloFactory;
 use quita_acquirers::cielo::settings::{BoletoSettings, CieloSettings};
@@ -75,6 +76,20 @@ pub(crate) fn factory(
     mode: Mode,
     exchange: Arc<dyn ExchangeFactory>,
 ) -> CieloFactory {
+    made(settings, mode, 20_000, exchange)
+}
+
+/// One whose requests have this time-out.
+pub(crate) fn factory_within(time_out: Duration, exchange: Arc<dyn ExchangeFactory>) -> CieloFactory {
+    made(settings(), Mode::Live, u64::try_from(time_out.as_millis()).unwrap(), exchange)
+}
+
+fn made(
+    settings: CieloSettings,
+    mode: Mode,
+    time_out_ms: u64,
+    exchange: Arc<dyn ExchangeFactory>,
+) -> CieloFactory {
     let spec = AcquirerSpec {
         name: AcquirerName::new("cielo"),
         mode,
@@ -84,7 +99,7 @@ pub(crate) fn factory(
         min_amount: Money::from_cents(1),
         max_amount: Money::MAX,
         concurrency: 8,
-        time_out_ms: 20_000,
+        time_out_ms,
         rate: None,
         max_expiry_s: Some(86_400),
         hint_gap_ms: 5_000,
@@ -171,6 +186,8 @@ pub(crate) fn charge_with(method: Method, cents: u64, number: &str) -> Charge {
         captures_at_once: true,
         terms: order.terms.clone(),
         reference: Reference::none(),
+        others: Vec::new(),
+        may_have_others: false,
         operation_under_way: false,
     };
     Charge { query, order: Arc::new(order), card }
@@ -210,6 +227,7 @@ pub(crate) fn operation(kind: OperationKind) -> Operation {
         due_at: None,
         refusal: None,
         resolved_by_operator: false,
+        surplus: None,
         contradicted: false,
     }
 }

@@ -104,6 +104,61 @@ async fn a_call_that_could_not_leave_within_its_time_out_is_not_made() {
     assert!(at.windows(2).all(|pair| pair[1] - pair[0] >= GAP));
 }
 
+#[tokio::test(start_paused = true)]
+async fn what_waits_for_its_turn_uses_up_nothing_of_a_short_time_out() {
+    for seconds in [1, 2, 6] {
+        let bank = Bank::default();
+        let factory = factory_within(Duration::from_secs(seconds), bank.factory());
+        let limit = Duration::from_millis(factory.spec().time_out_ms);
+        let cielo = factory.build();
+        let inquired = cielo.inquire(&uncaptured(10_000).query).await;
+        assert_eq!(inquired, ChargeAnswer::NotFound);
+        let sent_again = tokio::time::timeout(limit, cielo.charge(&uncaptured(10_000))).await.unwrap();
+        let query = quita_domain::acquiring::ChargeQuery {
+            reference: statement(sent_again).reference,
+            ..uncaptured(10_000).query
+        };
+        let captured = tokio::time::timeout(limit, cielo.operate(&query, &capture(10_000))).await.unwrap();
+        assert_eq!(captured, OperationAnswer::Done, "{seconds} s");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_without_an_answer_is_unknown_after_its_own_time_out() {
+    let begun = Instant::now();
+    let factory = factory_within(Duration::from_secs(2), std::sync::Arc::new(Silence));
+    let answer = factory.build().charge(&uncaptured(10_000)).await;
+    assert!(matches!(answer, ChargeAnswer::Failed(CallFailure::Unknown(_))), "{answer:?}");
+    assert_eq!(begun.elapsed(), Duration::from_secs(2));
+}
+
+#[tokio::test]
+async fn a_call_with_its_turns_ends_within_the_lease_of_a_call() {
+    for (seconds, whole) in [(1, 11), (8, 18), (10, 20), (15, 20), (20, 20), (29, 29)] {
+        let factory = factory_within(Duration::from_secs(seconds), Bank::default().factory());
+        assert_eq!(factory.spec().time_out_ms, whole * 1_000);
+    }
+}
+
+/// An exchange that answers nothing.
+struct Silence;
+
+impl quita_acquirers::exchange::ExchangeFactory for Silence {
+    fn open(&self) -> std::rc::Rc<dyn quita_acquirers::exchange::Exchange> {
+        std::rc::Rc::new(Self)
+    }
+}
+
+#[async_trait::async_trait(?Send)]
+impl quita_acquirers::exchange::Exchange for Silence {
+    async fn send(
+        &self,
+        _: quita_acquirers::exchange::Request,
+    ) -> Result<quita_acquirers::exchange::Response, quita_acquirers::exchange::Failure> {
+        std::future::pending().await
+    }
+}
+
 /// This many questions at once.
 async fn futures(
     cielo: &std::rc::Rc<dyn quita_ports::Acquirer>,

@@ -334,6 +334,7 @@ const fn context(now: Timestamp, op: Uuid) -> Context {
         op,
         card_at_hand: false,
         operates_in_turn: false,
+        charge_name: None,
         refund_shows_after_ms: 0,
         hint_gap_ms: 2_000,
         reads_approved: false,

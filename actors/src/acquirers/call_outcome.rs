@@ -93,7 +93,7 @@ impl Answered for OperationAnswer {
             Self::Done | Self::Accepted | Self::NotFound | Self::Contradicted(_) => {
                 Ended::well(CallOutcome::Answered)
             }
-            Self::Refused(_) => Ended::well(CallOutcome::Refused),
+            Self::Refused(_) | Self::RefusedPerhaps(_) => Ended::well(CallOutcome::Refused),
             Self::Failed(failure) => failed(failure),
         }
     }
@@ -106,7 +106,7 @@ impl Answered for Identified {
 
     fn ended(&self) -> Ended<'_> {
         match self {
-            Self::Payment(_) | Self::Unknown => Ended::well(CallOutcome::Answered),
+            Self::Payment(_) | Self::NotFound | Self::Unknown => Ended::well(CallOutcome::Answered),
             Self::Failed(failure) => failed(failure),
         }
     }

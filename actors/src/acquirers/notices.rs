@@ -122,22 +122,22 @@ impl Notices {
     /// Has the acquirer asked about a payment. Of what is unknown nothing is kept: only an answer would count.
     async fn hint(&self, route: &Route, subject: Subject) -> Result<Outcome, Denied> {
         let acquirer = &route.spec().name;
-        let (id, reference) = match subject {
-            Subject::Payment(id) => (id, None),
+        let (id, charge) = match subject {
+            Subject::Payment(id) => (id, Reference::none()),
             Subject::Reference(reference) => match self.identify(route, &reference).await? {
-                Some(id) => (id, Some(reference)),
+                Some(id) => (id, reference),
                 None => return Ok(Outcome::Unknown),
             },
         };
-        let command = Command::Hinted(acquirer.clone());
+        let command = Command::Hinted { acquirer: acquirer.clone(), charge: charge.clone() };
         match self.system.commands.execute_for(asker(acquirer), id, command).await {
             Ok(executed) => {
                 self.system.exceptions.report_all(&executed);
                 Ok(if executed.is_changed { Outcome::Taken } else { Outcome::Repeated })
             }
             Err(Denied::NotFound) => {
-                if let Some(reference) = reference {
-                    self.references.is_nobodys(acquirer, reference);
+                if !charge.is_empty() {
+                    self.references.is_nobodys(acquirer, charge);
                 }
                 Ok(Outcome::Unknown)
             }
@@ -150,6 +150,8 @@ impl Notices {
         let acquirer = &route.spec().name;
         match self.references.recall(acquirer, reference) {
             Recalled::Told(told) => return Ok(told),
+            // Nobody else tells of a second charge: it has to send this one again.
+            Recalled::TooMany if route.factory.charge_name().is_some() => return Err(Denied::Interrupted),
             Recalled::TooMany => {
                 tracing::debug!(%acquirer, "too many hints were about nobody: one is dropped");
                 return Ok(None);
@@ -164,6 +166,12 @@ impl Notices {
             Ok(Identified::Unknown) => {
                 self.references.is_nobodys(acquirer, reference.clone());
                 Ok(None)
+            }
+            // Its queries may lag behind its notices: it has to send this one again.
+            Ok(Identified::NotFound) => {
+                self.references.was_not_found(acquirer);
+                self.count(route, Outcome::Unknown);
+                Err(Denied::Interrupted)
             }
             Ok(Identified::Failed(_)) | Err(_) => Err(Denied::Interrupted),
         }

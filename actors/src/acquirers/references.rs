@@ -69,9 +69,12 @@ impl References {
         let mut all = self.all();
         let known = all.entry(acquirer.clone()).or_default();
         known.learn(now, reference, None);
-        let until = known.used_until.map_or(now, |until| until.max(now)) + GAP;
-        // Calls that were under way at once count too, yet for no longer than anything is remembered.
-        known.used_until = Some(until.min(now + REMEMBERED));
+        known.use_up(now);
+    }
+
+    /// Counts one more call that was for nothing. The name is not remembered: it may be known there a moment later.
+    pub(crate) fn was_not_found(&self, acquirer: &AcquirerName) {
+        self.all().entry(acquirer.clone()).or_default().use_up(Instant::now());
     }
 
     fn all(&self) -> MutexGuard<'_, HashMap<AcquirerName, OfAcquirer>> {
@@ -80,6 +83,12 @@ impl References {
 }
 
 impl OfAcquirer {
+    fn use_up(&mut self, now: Instant) {
+        let until = self.used_until.map_or(now, |until| until.max(now)) + GAP;
+        // Calls that were under way at once count too, yet for no longer than anything is remembered.
+        self.used_until = Some(until.min(now + REMEMBERED));
+    }
+
     fn learn(&mut self, now: Instant, reference: Reference, told: Option<TransactionId>) {
         if self.told.insert(reference.clone(), told).is_some() {
             return;

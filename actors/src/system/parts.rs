@@ -54,6 +54,7 @@ impl SystemParts {
             op,
             card_at_hand,
             operates_in_turn: false,
+            charge_name: None,
             refund_shows_after_ms: 0,
             hint_gap_ms: HINT_GAP_MS,
             reads_approved: false,

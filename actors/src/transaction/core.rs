@@ -406,6 +406,7 @@ impl Core {
         match payment.acquirer().and_then(|acquirer| self.route(payment, acquirer)) {
             Some(route) => Context {
                 operates_in_turn: route.factory.operates_in_turn(),
+                charge_name: route.factory.charge_name(),
                 refund_shows_after_ms: route.factory.refund_shows_after_ms(payment.method()),
                 hint_gap_ms: route.spec().hint_gap_ms,
                 // What lives in this process changes nothing by itself.

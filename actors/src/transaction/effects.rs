@@ -44,12 +44,12 @@ pub(super) fn run(
         }
         Effect::Operate(acquirer, operation) => {
             let Some(operation) = find(payment, operation) else { return };
-            let query = Box::new(payment.query());
+            let query = Box::new(payment.query_for(&operation));
             Calls::to(system, payment, &acquirer).operate(SendOperation { query, operation, lease_end });
         }
         Effect::InquireOperation(acquirer, operation) => {
             let Some(operation) = find(payment, operation) else { return };
-            let query = Box::new(payment.query());
+            let query = Box::new(payment.query_for(&operation));
             Calls::to(system, payment, &acquirer).inquire_operation(InquireOperation { query, operation });
         }
         Effect::Deliver(index) => {

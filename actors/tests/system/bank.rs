@@ -354,6 +354,10 @@ impl AcquirerFactory for BankFactory {
         self.0.operates_in_turn
     }
 
+    fn charge_name(&self) -> Option<&'static str> {
+        None
+    }
+
     fn refund_shows_after_ms(&self, _: Method) -> u64 {
         0
     }
@@ -465,10 +469,12 @@ impl Acquirer for Teller {
         }
     }
 
-    /// Each charge is called what its payment is.
+    /// Each charge is called what its payment is; some are not shown yet.
     async fn identify(&self, reference: &Reference) -> Identified {
         self.0.calls.note(Call::Identify);
         let id = reference.get("id").and_then(|id| TransactionId::parse(id.strip_prefix("bank-")?));
-        id.map_or(Identified::Unknown, Identified::Payment)
+        let is_shown_later = reference.get("id").is_some_and(|id| id.starts_with("bank-later"));
+        let nobodys = if is_shown_later { Identified::NotFound } else { Identified::Unknown };
+        id.map_or(nobodys, Identified::Payment)
     }
 }

@@ -68,6 +68,7 @@ fn payment(number: u128, status: Status) -> Payment {
         op: uuid::Uuid::from_u128(number),
         card_at_hand: false,
         operates_in_turn: false,
+        charge_name: None,
         refund_shows_after_ms: 0,
         hint_gap_ms: 2_000,
         reads_approved: false,

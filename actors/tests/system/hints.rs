@@ -184,6 +184,21 @@ fn what_is_not_as_the_acquirer_sends_it_is_refused_and_counted_by_why() {
 }
 
 #[test]
+fn a_hint_about_what_its_acquirer_does_not_show_yet_has_to_be_sent_again() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        node.settle().await;
+        for _ in 0..2 {
+            let answer = node.hear("bank-later").await;
+            assert_eq!(answer, Err(NoticeDenied::NotTaken(Denied::Interrupted)));
+        }
+        assert_eq!(counted(&node), [0, 0, 2, 0, 0], "and nothing is kept of it");
+    });
+}
+
+#[test]
 fn a_hint_about_what_nobody_knows_is_counted_and_nothing_is_kept_of_it() {
     let world = World::new().and_second_bank();
     world.live(async {

@@ -4,7 +4,7 @@ use quita_actors::{Denied, Operated};
 use quita_domain::acquiring::{CallFailure, Fact, OperationAnswer};
 use quita_domain::money::Money;
 use quita_domain::operation::{
-    Operation, OperationCall, OperationRequest, OperationState, RequestedOperation, Verdict,
+    Operation, OperationCall, OperationKind, OperationRequest, OperationState, RequestedOperation, Verdict,
 };
 use quita_domain::payment::Refusal;
 use quita_domain::state::RefundStatus;
@@ -345,5 +345,43 @@ fn an_operation_that_stays_unclear_is_ended_by_a_person_and_the_merchant_hears_o
         assert_eq!(refund(&node, 71, Some(CENTS)).await.operation.state, OperationState::Done);
         node.settle().await;
         assert_eq!(node.stored(id(1)).status(), Status::Refund, "its amount was free again");
+    });
+}
+
+#[test]
+fn a_charge_that_nobody_answers_for_is_ended_by_a_person_and_what_comes_late_is_given_back() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        world.bank.next([Answer::Nonsense]);
+        world.bank.next_finds(std::iter::repeat_n(Answer::Nonsense, 40));
+        assert_eq!(node.created(card(1, true)).await.status(), Status::Initial);
+        let resolve = |verdict| node.operators.resolve_charge(id(1), 1, verdict);
+        let early = resolve(Verdict::Refused).await;
+        assert!(matches!(early, Err(Denied::Refused(Refusal::NotStuck))), "{early:?}");
+        pass_ms(600_000).await;
+        let unknown = resolve(Verdict::Done).await;
+        assert!(
+            matches!(unknown, Err(Denied::Refused(Refusal::NotStuck))),
+            "only it may say so: {unknown:?}"
+        );
+        resolve(Verdict::Refused).await.unwrap();
+        let again = resolve(Verdict::Refused).await;
+        assert!(matches!(again, Err(Denied::Refused(Refusal::NotStuck))), "it has ended: {again:?}");
+        pass_ms(5_000).await;
+        assert_eq!((node.stored(id(1)).status(), told(&world, "payment.declined")), (Status::Declined, 1));
+        let asked = world.bank.asked_ms().len();
+        pass_ms(7_200_000).await;
+        assert_eq!(world.bank.asked_ms().len(), asked, "nobody is asked any more");
+        let late = crate::bank::settled(id(1), CENTS);
+        node.payments.submit(node.notice("late", id(1), late)).await.unwrap();
+        pass_ms(5_000).await;
+        let given_back = node.stored(id(1)).operations[0].clone();
+        assert_eq!(
+            (given_back.kind, given_back.state),
+            (OperationKind::Refund(cents(CENTS)), OperationState::Done)
+        );
+        assert!(world.store.kinds_of_exceptions().contains(&"paid_after_declined".to_owned()));
+        node.settle().await;
     });
 }

@@ -21,7 +21,7 @@ pub use payment_row::PaymentRow;
 
 /// The number of the form that this version stores in: schema, indexes and documents, of both stores. Raised with every
 /// change of any of them.
-pub const VERSION: i64 = 5;
+pub const VERSION: i64 = 6;
 
 /// Returns the BSON document of a value.
 ///

@@ -175,7 +175,7 @@ impl Draft {
 
     /// Whether an operation may be under way whose effect only sums tell: what others moved can't be told from it.
     pub(super) fn is_hidden_by_an_operation(&self) -> bool {
-        self.context.operates_in_turn && self.payment.operations.iter().any(Operation::may_have_an_effect)
+        self.context.operates_in_turn && self.payment.own_operations().any(Operation::may_have_an_effect)
     }
 
     /// Whether one may have been when the acquirer was asked.
@@ -238,7 +238,11 @@ impl Draft {
 
     /// The acquirer took it and does not say yet what becomes of it.
     fn charge_accepted(&mut self, attempt: u32, reference: Reference) {
-        self.learn_reference(attempt, reference);
+        if self.is_of_another_charge(&reference, &[]) {
+            self.find_another_charge(&reference);
+            return;
+        }
+        self.count_this_charge(attempt, reference);
         if self.last_outcome_is_open() && !self.last_outcome_is(AttemptOutcome::Registering) {
             let inquire_at = self.after(accepted_wait_ms(0));
             self.make(Change::Attempt(AttemptChange::Registering(inquire_at)));
@@ -303,8 +307,14 @@ impl Draft {
         self.last_outcome_is(AttemptOutcome::Declined) || self.last_outcome_is(AttemptOutcome::NotDelivered)
     }
 
-    fn last_outcome_is_open(&self) -> bool {
+    pub(super) fn last_outcome_is_open(&self) -> bool {
         self.payment.state.attempts.last().is_some_and(|attempt| attempt.outcome.is_open())
+    }
+
+    /// The charge has no money and never will, as a person found out.
+    pub(super) fn charge_is_known_to_hold_nothing(&mut self) {
+        self.make(Change::Attempt(AttemptChange::Ended(AttemptOutcome::NotDelivered)));
+        self.give_up(GivenUp::Interrupted);
     }
 
     /// Whether a notice reported what became of the last charge before any answer did.
@@ -321,7 +331,11 @@ impl Draft {
     /// The acquirer states what happened to the charge.
     fn accept(&mut self, attempt: u32, statement: Statement) {
         let Statement { facts, reference } = statement;
-        self.learn_reference(attempt, reference);
+        if self.is_of_another_charge(&reference, &facts) {
+            self.find_another_charge(&reference);
+            return;
+        }
+        self.count_this_charge(attempt, reference);
         if self.try_further(attempt, &facts) {
             return;
         }
@@ -356,7 +370,7 @@ impl Draft {
         }
     }
 
-    fn learn_reference(&mut self, attempt: u32, reference: Reference) {
+    pub(super) fn learn_reference(&mut self, attempt: u32, reference: Reference) {
         let place = usize::try_from(attempt).unwrap_or_default().saturating_sub(1);
         let known = self.payment.state.attempts.get(place).map(|attempt| &attempt.reference);
         if known.is_some_and(|known| !known.contains(&reference)) {
@@ -367,10 +381,12 @@ impl Draft {
     /// A charge that was counted as not delivered had an effect after all: the payer may be charged twice.
     fn keep_what_an_earlier_charge_did(&mut self, attempt: u32, answer: &ChargeAnswer) {
         let ChargeAnswer::Known(statement) = answer else { return };
-        let takes_money = |fact: &Fact| matches!(fact, Fact::Authorized(_) | Fact::Settled(_));
+        let takes_money =
+            |fact: &Fact| matches!(fact, Fact::Authorized(_) | Fact::Settled(_) | Fact::SecondCharge(_));
         if statement.facts.iter().any(takes_money) {
             self.learn_reference(attempt, statement.reference.clone());
             self.earlier_charge_was_accepted(attempt);
+            self.look_for_earlier_charge(attempt, &statement.reference);
         }
     }
 
@@ -396,9 +412,16 @@ impl Draft {
                     ("taken, and unknown there", None),
                 );
             }
-            NotFound::Believed if was_refused => self.charge_had_no_effect(GivenUp::Refused),
+            NotFound::Believed if was_refused => {
+                self.look_again_later();
+                self.charge_had_no_effect(GivenUp::Refused);
+            }
             NotFound::Believed if self.was_told_by_notice() => self.keep_that_notice_was_right(),
-            NotFound::Believed => self.send_charge_again(),
+            NotFound::Believed => {
+                // It may arrive all the same, after it was sent again or given up.
+                self.look_again_later();
+                self.send_charge_again();
+            }
         }
     }
 
@@ -469,6 +492,6 @@ const fn can_begin_with(fact: &Fact) -> bool {
         Fact::Concluded => false,
         Fact::Refunded { .. } | Fact::RefundedInTotal { .. } => false,
         Fact::ChargedBack { .. } | Fact::DisputeWon { .. } => false,
-        Fact::Unclear { .. } | Fact::Hint => false,
+        Fact::SecondCharge(_) | Fact::Unclear { .. } | Fact::Hint => false,
     }
 }

@@ -20,6 +20,10 @@ impl Payment {
     pub(super) fn apply(&mut self, change: Change, now: Timestamp, clock: Timestamp) {
         match change {
             Change::AttemptStarted { acquirer, inquire_at } => {
+                if self.acquirer() != Some(&acquirer) {
+                    // They are the other acquirer's names.
+                    self.others.clear();
+                }
                 self.state_mut().attempts.push(Attempt::sent(acquirer, now, inquire_at));
             }
             Change::Attempt(change) => {
@@ -32,10 +36,14 @@ impl Payment {
                 if let Some(attempt) = self.state_mut().attempts.get_mut(place) {
                     attempt.reference.learn(&reference);
                 }
+                self.others.retain(|other| !reference.contains(other));
             }
+            Change::OtherCharge(reference) => self.others.push(reference),
+            Change::SecondLook(look) => self.second_look = look,
             Change::Inquired => {
                 (self.inquired_at, self.hinted) = (Some(clock), false);
-                self.hidden = self.operations.iter().any(Operation::may_have_an_effect);
+                let is_hidden = self.own_operations().any(Operation::may_have_an_effect);
+                self.hidden = is_hidden;
             }
             Change::Hinted => self.hinted = true,
             Change::CardForgotten => self.card_fingerprint = None,

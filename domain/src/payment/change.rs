@@ -4,7 +4,7 @@ mod attempt;
 mod check;
 mod operation;
 
-use super::{Chargeback, Report, WonDispute};
+use super::{Chargeback, Report, SecondLook, WonDispute};
 use crate::acquiring::{Approval, Decline, Issued, Reference, Settlement};
 use crate::delivery::DeliveryAttempt;
 use crate::event::Cause;
@@ -34,6 +34,10 @@ pub(super) enum Change {
     Attempt(AttemptChange),
     /// What the acquirer calls the charge with this number, from 1.
     ReferenceLearnt(u32, Reference),
+    /// The acquirer has another charge of the payment, which it calls so.
+    OtherCharge(Reference),
+    /// The next look for all that an acquirer has.
+    SecondLook(Option<SecondLook>),
     /// The acquirer is asked about a charge now.
     Inquired,
     /// A hint came while the charge was under way.
@@ -117,7 +121,9 @@ impl Change {
             | Self::RefundSucceeded(_)
             | Self::RefundFailed(..)
             | Self::RefundReported(..) => true,
-            Self::Inquired
+            Self::OtherCharge(_)
+            | Self::SecondLook(_)
+            | Self::Inquired
             | Self::CardForgotten
             | Self::Hinted
             | Self::Concluded

@@ -6,7 +6,7 @@ use super::inquire::Inquiring;
 use super::report::Origin;
 use super::schedule::{spread, spread_upwards};
 use super::{Change, Discrepancy, Payment, Refusal};
-use crate::acquiring::{ChargeAnswer, Fact, OperationAnswer};
+use crate::acquiring::{ChargeAnswer, Fact, OperationAnswer, Reference};
 use crate::delivery::{Confirmation, DeliveryAttempt, Lease};
 use crate::identity::AcquirerName;
 use crate::operation::{OperationRequest, Verdict};
@@ -43,7 +43,12 @@ pub enum Command {
         fact: Fact,
     },
     /// An acquirer hinted that something changed.
-    Hinted(AcquirerName),
+    Hinted {
+        /// Who.
+        acquirer: AcquirerName,
+        /// What it calls the charge, if it named one by its own name.
+        charge: Reference,
+    },
     /// The merchant wants to cancel, capture or refund.
     Operate(OperationRequest),
     /// The acquirer answered an operation.
@@ -70,6 +75,13 @@ pub enum Command {
     OperationResolved {
         /// Which.
         operation: Uuid,
+        /// What became of it.
+        verdict: Verdict,
+    },
+    /// A person says what became of the last charge, which no answer tells.
+    ChargeResolved {
+        /// Which of the payment's charges, from 1.
+        attempt: u32,
         /// What became of it.
         verdict: Verdict,
     },
@@ -109,11 +121,12 @@ impl Command {
             Self::ChargeAnswered { .. } => "charge_answered",
             Self::Inquired { .. } => "inquired",
             Self::Notified { .. } => "notified",
-            Self::Hinted(_) => "hinted",
+            Self::Hinted { .. } => "hinted",
             Self::Operate(_) => "operate",
             Self::OperationAnswered { .. } => "operation_answered",
             Self::OperationInquired { .. } => "operation_inquired",
             Self::OperationResolved { .. } => "operation_resolved",
+            Self::ChargeResolved { .. } => "charge_resolved",
             Self::MismatchEnded => "mismatch_ended",
             Self::DeliveryAnswered { .. } => "delivery_answered",
             Self::Redeliver { .. } => "redeliver",
@@ -131,11 +144,11 @@ impl Command {
             Self::ChargeAnswered { .. } => "charge",
             Self::Inquired { .. } => "inquiry",
             Self::Notified { .. } => "notice",
-            Self::Hinted(_) => "hint",
+            Self::Hinted { .. } => "hint",
             Self::Operate(_) | Self::Redeliver { .. } => "merchant",
             Self::OperationAnswered { .. } => "operation",
             Self::OperationInquired { .. } => "operation inquiry",
-            Self::OperationResolved { .. } | Self::MismatchEnded => "operator",
+            Self::OperationResolved { .. } | Self::ChargeResolved { .. } | Self::MismatchEnded => "operator",
             Self::DeliveryAnswered { .. } | Self::Deliver { .. } => "delivery",
             Self::Wake | Self::InquireNow => "timer",
             Self::Reported(_) => "report",
@@ -157,6 +170,9 @@ pub struct Context {
     pub card_at_hand: bool,
     /// Whether the acquirer knows operations by its sums alone: then there is one at a time.
     pub operates_in_turn: bool,
+    /// By which name of its references the acquirer tells several charges of one payment apart: it makes another one
+    /// whenever one is sent again. `None` where our id is the charge's.
+    pub charge_name: Option<&'static str>,
     /// How long after a refund's call was over the acquirer may not show it yet, in milliseconds.
     pub refund_shows_after_ms: u64,
     /// How long after an inquiry a hint may lead to the next one, in milliseconds, at the earliest: what the acquirer that
@@ -236,7 +252,7 @@ impl Payment {
                 draft.charge_inquired((attempt, asked_at), inquiring, answer);
             }
             Command::Notified { acquirer, fact } => draft.notified(&acquirer, fact),
-            Command::Hinted(acquirer) => draft.hinted(&acquirer),
+            Command::Hinted { acquirer, charge } => draft.hinted(&acquirer, &charge),
             Command::Operate(request) => draft.operate(request)?,
             Command::OperationAnswered { operation, sending, answer } => {
                 draft.operation_answered(operation, sending, answer);
@@ -247,6 +263,7 @@ impl Payment {
             Command::OperationResolved { operation, verdict } => {
                 draft.operation_resolved(operation, verdict)?;
             }
+            Command::ChargeResolved { attempt, verdict } => draft.charge_resolved(attempt, verdict)?,
             Command::MismatchEnded => draft.end_mismatch()?,
             Command::DeliveryAnswered { delivery, attempt } => draft.delivery_answered(delivery, attempt),
             Command::Redeliver { delivery } => draft.redeliver(delivery)?,

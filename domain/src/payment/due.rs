@@ -93,6 +93,7 @@ impl Draft {
     /// Does what is due; the next time is stored before anything is sent.
     pub(super) fn wake(&mut self) {
         let now = self.clock();
+        self.look_again(now);
         self.inquire_about_open_attempt(now);
         self.check_charge(now);
         self.continue_operations(|operation| operation.due_at.is_some_and(|at| at <= now));
@@ -226,12 +227,16 @@ impl Draft {
 
     /// Asks about every operation whose outcome is open, beside its schedule.
     fn inquire_about_open_operations(&mut self) {
-        let Some(acquirer) = self.payment.acquirer().cloned() else { return };
         let open = |operation: &&Operation| operation.is_processing() && operation.call.is_inquired_about();
-        let ids: Vec<_> = self.payment.operations.iter().filter(open).map(|operation| operation.id).collect();
-        for id in ids {
+        let asked = self.payment.operations.iter().filter(open);
+        let with_acquirer = |operation: &Operation| {
+            let acquirer = self.payment.acquirer_of(operation)?.clone();
+            Some(Effect::InquireOperation(acquirer, operation.id))
+        };
+        let effects: Vec<_> = asked.filter_map(with_acquirer).collect();
+        for effect in effects {
             self.note_change();
-            self.effects.push(Effect::InquireOperation(acquirer.clone(), id));
+            self.effects.push(effect);
         }
     }
 

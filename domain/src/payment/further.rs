@@ -20,11 +20,12 @@ impl Payment {
                 (*attempt, answer)
             }
             Command::Notified { .. }
-            | Command::Hinted(_)
+            | Command::Hinted { .. }
             | Command::Operate(_)
             | Command::OperationAnswered { .. }
             | Command::OperationInquired { .. }
             | Command::OperationResolved { .. }
+            | Command::ChargeResolved { .. }
             | Command::MismatchEnded
             | Command::DeliveryAnswered { .. }
             | Command::Deliver { .. }

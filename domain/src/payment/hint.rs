@@ -3,20 +3,22 @@
 use super::change::{AttemptChange, CheckChange};
 use super::decide::Draft;
 use super::{Change, Check};
+use crate::acquiring::Reference;
 use crate::identity::AcquirerName;
 use crate::routing::AttemptOutcome;
 use crate::time::Timestamp;
 
 impl Draft {
     /// Brings the next inquiry forward, whatever the status: a chargeback whose notice was lost is found by nobody else.
-    /// Many hints cause few inquiries.
-    pub(super) fn hinted(&mut self, acquirer: &AcquirerName) {
+    /// Many hints cause few inquiries. A charge that is named and not known is asked about too.
+    pub(super) fn hinted(&mut self, acquirer: &AcquirerName, charge: &Reference) {
         let now = self.clock();
         let gap_ends = self.payment.inquired_at.map_or(now, |at| at.plus_ms(self.context.hint_gap_ms));
         if self.payment.acquirer() != Some(acquirer) {
             self.earlier_charge_hinted(acquirer, gap_ends <= now);
             return;
         }
+        self.remember_charge(charge);
         let at = gap_ends.max(now);
         match self.payment.state.attempts.last().map(|attempt| (attempt.outcome, attempt.inquire_at)) {
             Some((AttemptOutcome::Sent, _)) => self.remember_hint(),
@@ -41,7 +43,7 @@ impl Draft {
     }
 
     /// An acquirer that was believed not to have the charge says something of it: it is asked, unless it just was.
-    fn earlier_charge_hinted(&mut self, acquirer: &AcquirerName, may_ask: bool) {
+    pub(super) fn earlier_charge_hinted(&mut self, acquirer: &AcquirerName, may_ask: bool) {
         let attempts = self.payment.state.attempts.iter();
         let place = attempts.rev().skip(1).position(|attempt| attempt.acquirer == *acquirer);
         let number =

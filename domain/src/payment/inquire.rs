@@ -142,7 +142,7 @@ impl Draft {
         let (id, asked) = (operation.id, operation.inquiries.saturating_add(1));
         let wait_ms = Operation { inquiries: asked, ..operation.clone() }.wait_ms();
         self.make(Change::Operation(id, OperationChange::InquiryScheduled(self.after(wait_ms))));
-        if let Some(acquirer) = self.payment.acquirer().cloned() {
+        if let Some(acquirer) = self.payment.acquirer_of(operation).cloned() {
             self.effects.push(Effect::InquireOperation(acquirer, id));
         }
     }

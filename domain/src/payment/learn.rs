@@ -4,7 +4,7 @@ use super::answer::AMOUNT_MISMATCH;
 use super::change::{CheckChange, OperationChange};
 use super::decide::Draft;
 use super::{Change, Discrepancy, DiscrepancyKind};
-use crate::acquiring::{Approval, Decline, Fact, Issued, RemovedBy, Settlement};
+use crate::acquiring::{Approval, Decline, Fact, Issued, Reference, RemovedBy, Settlement};
 use crate::event::Cause;
 use crate::identity::AcquirerName;
 use crate::money::Money;
@@ -25,7 +25,7 @@ impl Draft {
     /// can't end the present one.
     pub(super) fn notified(&mut self, acquirer: &AcquirerName, fact: Fact) {
         if fact == Fact::Hint {
-            self.hinted(acquirer);
+            self.hinted(acquirer, &Reference::none());
             return;
         }
         if self.payment.acquirer() == Some(acquirer) {
@@ -53,6 +53,7 @@ impl Draft {
             // That is over, and known to be.
             Fact::Pending { .. } | Fact::Declined(_) | Fact::Expired | Fact::Cancelled => {}
             Fact::Removed { .. } | Fact::Concluded | Fact::Hint => {}
+            Fact::SecondCharge(_) => self.earlier_charge_was_accepted(number),
             Fact::Unclear { .. } => self.learn_and_keep_discrepancy(fact),
         }
     }
@@ -78,6 +79,7 @@ impl Draft {
             Fact::RefundedInTotal { refund_id, total } => self.learn_refunded_in_total(refund_id, total)?,
             Fact::ChargedBack { id, amount } => self.learn_charged_back(id, amount)?,
             Fact::DisputeWon { id, chargeback_id } => self.learn_dispute_won(id, chargeback_id)?,
+            Fact::SecondCharge(second) => self.learn_second_charge(second)?,
             // States nothing.
             Fact::Hint => {}
             Fact::Unclear { id, text } => {
@@ -136,7 +138,7 @@ impl Draft {
         let is_void = |operation: &Operation| {
             operation.kind == OperationKind::Cancel && Some(operation.requested_at) >= ended_at
         };
-        let was_voided = self.payment.operations.iter().any(is_void);
+        let was_voided = self.payment.own_operations().any(is_void);
         let has_odd_money = self.payment.state.status_reason.as_deref() == Some(AMOUNT_MISMATCH);
         if self.payment.was_never_approved() && !was_voided && !has_odd_money {
             self.withdraw();
@@ -262,6 +264,7 @@ impl Draft {
             return Err(self.too_early("settled", Some(settlement.id)));
         }
         let kind = if status == Status::Declined {
+            self.give_back_after_decline(&settlement);
             DiscrepancyKind::PaidAfterDeclined
         } else {
             DiscrepancyKind::PaidTwice
@@ -309,7 +312,7 @@ impl Draft {
     /// Withdrawn at the acquirer by somebody: if we had asked for it, by us.
     fn learn_removed(&mut self, by: RemovedBy) -> Result<(), Discrepancy> {
         match by {
-            RemovedBy::Receiver if self.payment.operations.iter().any(may_have_withdrawn) => {
+            RemovedBy::Receiver if self.payment.own_operations().any(may_have_withdrawn) => {
                 self.learn_cancelled(Cause::Merchant)
             }
             RemovedBy::Receiver => self.learn_withdrawn(Some(REMOVED_AT_BANK), Cause::Acquirer),
@@ -334,7 +337,7 @@ impl Draft {
         match status {
             Status::Cancelled | Status::Expired => Ok(()),
             // Of what was declined only an authorisation is withdrawn that came late.
-            Status::Declined if self.payment.operations.iter().any(voids) => Ok(()),
+            Status::Declined if self.payment.own_operations().any(voids) => Ok(()),
             Status::Declined
             | Status::Initial
             | Status::Pending
@@ -346,6 +349,9 @@ impl Draft {
     }
 
     fn learn_refunded(&mut self, id: String, amount: Option<Money>) -> Result<(), Discrepancy> {
+        if self.surplus_was_given_back(&id) {
+            return Ok(());
+        }
         let state = &self.payment.state;
         match state.refunds.iter().find(|refund| refund.id == id).map(|refund| refund.status) {
             Some(RefundStatus::Succeeded) => {
@@ -388,7 +394,7 @@ impl Draft {
     /// A sum that was read before one of our refunds began may be told after it ended: only what is more than is known
     /// now was given back by others. While one of ours may have moved the sum, that can't be told apart.
     fn learn_refunded_in_total(&mut self, id: String, total: Money) -> Result<(), Discrepancy> {
-        let known = self.payment.state.refunded_amount();
+        let known = self.payment.state.refunded_amount().plus(self.payment.given_back_after_decline());
         if total <= known || self.payment.operations.iter().any(Operation::may_have_an_effect) {
             return Ok(());
         }

@@ -58,6 +58,8 @@ impl Payment {
             hidden: false,
             concluded: false,
             mismatches: 0,
+            others: Vec::new(),
+            second_look: None,
             chargebacks: Vec::new(),
             operations: Vec::new(),
             history: Vec::new(),

@@ -12,7 +12,7 @@ use crate::event::Cause;
 use crate::method::Method;
 use crate::money::Money;
 use crate::operation::{
-    Operation, OperationCall, OperationKind, OperationRequest, OperationState, RequestedOperation,
+    Operation, OperationCall, OperationKind, OperationRequest, OperationState, RequestedOperation, Surplus,
 };
 use crate::state::{Refund, RefundStatus};
 use crate::status::Status;
@@ -39,6 +39,7 @@ impl Payment {
             op: Uuid::nil(),
             card_at_hand: false,
             operates_in_turn: false,
+            charge_name: None,
             refund_shows_after_ms: 0,
             hint_gap_ms: HINT_GAP_MS,
             reads_approved: false,
@@ -58,7 +59,7 @@ impl Draft {
         }
         let kind = self.permit(request.requested)?;
         self.check_room(request.requested)?;
-        self.begin(request, kind);
+        self.begin(request, kind, None);
         Ok(())
     }
 
@@ -123,7 +124,7 @@ impl Draft {
     }
 
     fn was_capture_refused(&self) -> bool {
-        self.payment.operations.iter().any(|operation| {
+        self.payment.own_operations().any(|operation| {
             matches!(operation.kind, OperationKind::Capture(_)) && operation.state == OperationState::Refused
         })
     }
@@ -131,7 +132,7 @@ impl Draft {
     /// A cancellation or capture that is on its way, which stands in the way of another.
     fn processing_verb(&self, requested: RequestedOperation) -> Option<&'static str> {
         let is_refund = |verb: &str| verb == "refund";
-        let processing = self.payment.operations.iter().filter(|operation| operation.is_processing());
+        let processing = self.payment.own_operations().filter(|operation| operation.is_processing());
         processing
             .map(|operation| operation.kind.verb())
             .find(|verb| !is_refund(verb) && !is_refund(requested.verb()))
@@ -140,17 +141,28 @@ impl Draft {
     /// A charge, or an authorisation, that nobody wants any more is withdrawn.
     pub(super) fn withdraw(&mut self) {
         let requested = RequestedOperation::Cancel;
-        self.begin(OperationRequest { id: self.context.op, requested, key: None }, OperationKind::Cancel);
+        let request = OperationRequest { id: self.fresh_operation_id(), requested, key: None };
+        self.begin(request, OperationKind::Cancel, None);
     }
 
     /// An authorisation that should have been captured in one go is captured now.
     pub(super) fn capture_at_once(&mut self) {
         let requested = RequestedOperation::Capture(None);
         let kind = OperationKind::Capture(self.payment.order.amount);
-        self.begin(OperationRequest { id: self.context.op, requested, key: None }, kind);
+        let request = OperationRequest { id: self.fresh_operation_id(), requested, key: None };
+        self.begin(request, kind, None);
     }
 
-    fn begin(&mut self, request: OperationRequest, kind: OperationKind) {
+    /// An id for an operation that nobody asked for: one decision may begin several.
+    pub(super) fn fresh_operation_id(&self) -> Uuid {
+        let mut number = self.context.op.as_u128();
+        while self.operation_of(Uuid::from_u128(number)).is_some() {
+            number = number.wrapping_add(1);
+        }
+        Uuid::from_u128(number)
+    }
+
+    pub(super) fn begin(&mut self, request: OperationRequest, kind: OperationKind, surplus: Option<Surplus>) {
         let now = self.now();
         self.make(Change::OperationRequested(Operation {
             id: request.id,
@@ -170,15 +182,17 @@ impl Draft {
             refusal: None,
             contradicted: false,
             resolved_by_operator: false,
+            surplus,
         }));
-        if let OperationKind::Refund(amount) = kind {
+        if let OperationKind::Refund(amount) = kind
+            && self.is_own(request.id)
+        {
             let (id, status) = (request.id.to_string(), RefundStatus::Processing);
             let refund = Refund { id, amount, status, created_at: now, failure_reason: None };
             self.make(Change::RefundAdded(refund));
         }
         self.operation = Some(request.id);
-        let others = self.payment.operations.iter().filter(|other| other.id != request.id);
-        let is_first = !others.into_iter().any(Operation::is_processing);
+        let is_first = !self.payment.operations.iter().any(|other| self.waits_for(request.id, other));
         if is_first || !self.context.operates_in_turn {
             self.send_operation(request.id);
         }
@@ -187,19 +201,22 @@ impl Draft {
     /// Sends an operation that certainly had no effect yet, if the payment still is what allowed it. If nothing is heard
     /// of it until the lease ends, it is asked for.
     pub(super) fn send_operation(&mut self, id: Uuid) {
-        let Some(kind) = self.operation_of(id).map(|operation| operation.kind) else { return };
-        if !self.may_be_sent(kind) {
+        let Some(operation) = self.operation_of(id) else { return };
+        let kind = operation.kind;
+        if operation.is_own() && !self.may_be_sent(kind) {
             self.end_unsent(id, kind);
             return;
         }
-        let before = match kind {
-            OperationKind::Cancel => Money::ZERO,
-            OperationKind::Capture(_) => self.payment.state.captured_amount.unwrap_or_default(),
-            OperationKind::Refund(_) => self.payment.state.refunded_amount(),
+        let acquirer = self.payment.acquirer_of(operation).cloned();
+        let before = match (kind, &operation.surplus) {
+            (OperationKind::Cancel, _) => Money::ZERO,
+            (OperationKind::Capture(_), _) => self.payment.state.captured_amount.unwrap_or_default(),
+            (OperationKind::Refund(_), None) => self.payment.state.refunded_amount(),
+            (OperationKind::Refund(_), Some(surplus)) => surplus.given_back,
         };
         let due_at = self.clock().plus_ms(CALL_LEASE_MS);
         self.make(Change::Operation(id, OperationChange::Sent { before, due_at }));
-        if let Some(acquirer) = self.payment.acquirer().cloned() {
+        if let Some(acquirer) = acquirer {
             self.effects.push(Effect::Operate(acquirer, id));
         }
     }
@@ -248,16 +265,29 @@ impl Draft {
     /// Whether a capture of ours may have been done, or may still be.
     pub(super) fn may_have_captured(&self) -> bool {
         let captures = |operation: &Operation| matches!(operation.kind, OperationKind::Capture(_));
-        self.payment.operations.iter().any(|operation| captures(operation) && operation.may_have_an_effect())
+        self.payment.own_operations().any(|operation| captures(operation) && operation.may_have_an_effect())
     }
 
-    fn operation_of(&self, id: Uuid) -> Option<&Operation> {
+    /// Whether this operation is about the payment's own charge.
+    pub(super) fn is_own(&self, id: Uuid) -> bool {
+        self.operation_of(id).is_some_and(Operation::is_own)
+    }
+
+    /// Whether an operation is not sent before this other one has ended: both are about one charge.
+    fn waits_for(&self, id: Uuid, other: &Operation) -> bool {
+        let is_same = self.operation_of(id).is_some_and(|operation| operation.is_about_the_charge_of(other));
+        other.id != id && other.is_processing() && is_same
+    }
+
+    pub(super) fn operation_of(&self, id: Uuid) -> Option<&Operation> {
         self.payment.operations.iter().find(|operation| operation.id == id)
     }
 
     /// Whether another operation was sent after this one.
     fn was_followed(&self, id: Uuid) -> bool {
-        self.payment.operations.iter().skip_while(|known| known.id != id).skip(1).any(|next| next.sent > 0)
+        let from_it = self.payment.operations.iter().skip_while(|known| known.id != id);
+        let Some(operation) = self.operation_of(id) else { return false };
+        from_it.skip(1).any(|next| next.sent > 0 && next.is_about_the_charge_of(operation))
     }
 
     /// An operation that an acquirer may answer: one that never left has no answer.
@@ -273,8 +303,15 @@ impl Draft {
             OperationAnswer::Done | OperationAnswer::Accepted | OperationAnswer::Refused(_) => {
                 self.operation_learnt(&operation, answer);
             }
-            OperationAnswer::NotFound | OperationAnswer::Contradicted(_) | OperationAnswer::Failed(_)
+            OperationAnswer::NotFound
+            | OperationAnswer::Contradicted(_)
+            | OperationAnswer::RefusedPerhaps(_)
+            | OperationAnswer::Failed(_)
                 if !is_last => {}
+            OperationAnswer::RefusedPerhaps(why) => {
+                self.make(Change::Operation(id, OperationChange::RefusedPerhaps(shortened(&why))));
+                self.operation_is_unknown(&operation, 0);
+            }
             OperationAnswer::Contradicted(what) => {
                 self.operation_is_unknown(&operation, 0);
                 self.operation_contradicted(&operation, &what);
@@ -322,7 +359,10 @@ impl Draft {
                 self.operation_learnt(&operation, answer);
             }
             // The answer to a question from before it was sent again tells nothing.
-            OperationAnswer::NotFound | OperationAnswer::Contradicted(_) | OperationAnswer::Failed(_)
+            OperationAnswer::NotFound
+            | OperationAnswer::Contradicted(_)
+            | OperationAnswer::RefusedPerhaps(_)
+            | OperationAnswer::Failed(_)
                 if !operation.call.is_inquired_about() || sending != operation.sending() => {}
             OperationAnswer::Contradicted(what) => self.operation_contradicted(&operation, &what),
             OperationAnswer::NotFound => self.operation_not_found(&operation, inquiring),
@@ -337,7 +377,8 @@ impl Draft {
                 self.operation_inquiry_postponed(&operation, after_ms);
             }
             // The next inquiry is scheduled already.
-            OperationAnswer::Failed(CallFailure::NotDelivered(_) | CallFailure::Unknown(_)) => {}
+            OperationAnswer::RefusedPerhaps(_)
+            | OperationAnswer::Failed(CallFailure::NotDelivered(_) | CallFailure::Unknown(_)) => {}
         }
     }
 
@@ -365,7 +406,7 @@ impl Draft {
                 self.operation_done(id, kind);
             }
             OperationAnswer::Refused(why) => {
-                let why: String = why.chars().take(MAX_REASON_CHARACTERS).collect();
+                let why = shortened(&why);
                 self.make(Change::Operation(id, OperationChange::Refused(why.clone())));
                 self.operation_refused(id, kind, (why, Cause::Acquirer));
                 // It differs from what we believed about the charge: another refund at the acquirer's desk came first.
@@ -377,6 +418,7 @@ impl Draft {
             }
             OperationAnswer::Accepted
             | OperationAnswer::NotFound
+            | OperationAnswer::RefusedPerhaps(_)
             | OperationAnswer::Contradicted(_)
             | OperationAnswer::Failed(_) => {}
         }
@@ -404,6 +446,10 @@ impl Draft {
                 let what = format!("the acquirer's sums tell nothing of a {}", operation.kind.verb());
                 self.contradicted(&what, (SUMS_DO_NOT_FIT, Some(id.to_string())));
             }
+            NotFound::Believed if operation.refusal.is_some() => {
+                let why = operation.refusal.clone().unwrap_or_default();
+                self.operation_learnt(operation, OperationAnswer::Refused(why));
+            }
             NotFound::Believed if operation.is_too_old_to_send(self.clock()) => {
                 let what = format!(
                     "a {} was sent for a day, and the acquirer does not know it",
@@ -418,9 +464,13 @@ impl Draft {
     /// Sends the operation that waited for those before it, if they have ended.
     pub(super) fn send_operation_in_turn(&mut self) {
         let next = |draft: &Self| {
-            let mut processing =
-                draft.payment.operations.iter().filter(|operation| operation.is_processing());
-            processing.next().filter(|first| first.due_at.is_none()).map(|first| first.id)
+            let operations = &draft.payment.operations;
+            let is_first = |place: usize, one: &Operation| {
+                !operations.iter().take(place).any(|before| draft.waits_for(one.id, before))
+            };
+            let mut waiting =
+                operations.iter().enumerate().filter(|(_, one)| one.is_processing() && one.due_at.is_none());
+            waiting.find(|(place, one)| is_first(*place, one)).map(|(_, one)| one.id)
         };
         // One that is not sent any more makes way for the one behind it.
         while let Some(id) = next(self) {
@@ -430,7 +480,9 @@ impl Draft {
 
     /// An operation that ended as refused was done all the same: an answer that came very late.
     pub(super) fn done_after_it_was_refused(&mut self, id: Uuid) {
-        let refused = self.operation_of(id).filter(|operation| operation.state == OperationState::Refused);
+        let is_refused =
+            |operation: &&Operation| operation.state == OperationState::Refused && operation.is_own();
+        let refused = self.operation_of(id).filter(is_refused);
         match refused.map(|operation| operation.kind) {
             Some(OperationKind::Refund(amount)) => {
                 let refund_id = id.to_string();
@@ -442,6 +494,10 @@ impl Draft {
     }
 
     pub(super) fn operation_done(&mut self, id: Uuid, kind: OperationKind) {
+        if !self.is_own(id) {
+            // That it had to be given back, an operator has seen.
+            return;
+        }
         match kind {
             OperationKind::Cancel => {
                 if let Err(discrepancy) = self.learn_cancelled(Cause::Merchant) {
@@ -466,6 +522,10 @@ impl Draft {
     }
 
     pub(super) fn operation_refused(&mut self, id: Uuid, kind: OperationKind, (why, cause): (String, Cause)) {
+        if !self.is_own(id) {
+            self.surplus_was_kept(id, &why);
+            return;
+        }
         match kind {
             OperationKind::Cancel => {}
             // The card's limit is still held: it can be captured anew, or set free.
@@ -479,4 +539,9 @@ impl Draft {
             }
         }
     }
+}
+
+/// An acquirer's reason, as far as it is kept.
+fn shortened(why: &str) -> String {
+    why.chars().take(MAX_REASON_CHARACTERS).collect()
 }

@@ -148,8 +148,12 @@ impl DiscrepancyKind {
             Self::AmountMismatch => {
                 "compare with the acquirer's statement; refund the payer there, or settle the difference with the merchant"
             }
-            Self::PaidTwice => "refund the second settlement at the acquirer",
-            Self::PaidAfterDeclined => "refund the settlement at the acquirer; the payment was declined",
+            Self::PaidTwice => {
+                "refund the second settlement at the acquirer, unless the detail says that it is given back; verify that then"
+            }
+            Self::PaidAfterDeclined => {
+                "it is refunded, once; verify at the acquirer that it was, and refund there what it still holds"
+            }
             Self::RefundExceedsPaid => "compare with the acquirer's statement",
             Self::RefundedAndChargedBack => {
                 "contest the chargeback at the acquirer with the proof of the refund: the payer may have the money twice"

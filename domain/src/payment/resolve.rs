@@ -7,6 +7,7 @@ use super::{Change, Payment, Refusal};
 use crate::acquiring::OperationAnswer;
 use crate::event::Cause;
 use crate::operation::{Operation, OperationCall, OperationState, Verdict};
+use crate::routing::AttemptOutcome;
 use crate::status::Status;
 use crate::time::Timestamp;
 use uuid::Uuid;
@@ -39,6 +40,16 @@ impl Operation {
 }
 
 impl Payment {
+    /// What a person may say became of the last charge, which no answer tells: that it holds nothing, and never will. That
+    /// it holds money, only its acquirer may say, which names it then. Nothing while it is on its way, or was only just
+    /// asked for.
+    pub fn possible_charge_verdicts(&self, now: Timestamp) -> &'static [Verdict] {
+        let Some(last) = self.state.attempts.last() else { return &[] };
+        let is_unclear = matches!(last.outcome, AttemptOutcome::Unknown | AttemptOutcome::Registering);
+        let is_stuck = now.ms_since(last.at) >= STUCK_AFTER_MS;
+        if is_unclear && is_stuck && self.status() == Status::Initial { &[Verdict::Refused] } else { &[] }
+    }
+
     /// Whether nobody but a person can end it: its acquirer takes no more money, and what it has is not what was asked for.
     pub fn waits_for_a_person(&self) -> bool {
         self.concluded && self.status() == Status::Pending
@@ -61,6 +72,17 @@ impl Draft {
                 self.bring_check_forward(self.clock());
             }
         }
+        Ok(())
+    }
+
+    /// A person says that a charge without an answer holds nothing. The payment is declined; what its acquirer says
+    /// otherwise later is learnt as of any declined payment: it is given back, and reported.
+    pub(super) fn charge_resolved(&mut self, attempt: u32, verdict: Verdict) -> Result<(), Refusal> {
+        let is_possible = self.payment.possible_charge_verdicts(self.clock()).contains(&verdict);
+        if !(self.payment.is_last_attempt(attempt) && is_possible) {
+            return Err(Refusal::NotStuck);
+        }
+        self.charge_is_known_to_hold_nothing();
         Ok(())
     }
 

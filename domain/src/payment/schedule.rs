@@ -189,6 +189,10 @@ impl Payment {
                 None => visit(&mut check.at, scheduled.max(hint_wait_ms(check.asked))),
             }
         }
+        if let Some(look) = &mut self.second_look {
+            let longest = look.longest_wait_ms();
+            visit(&mut look.at, longest);
+        }
         for delivery in &mut self.outbox {
             let longest = schedule::longest_wait_ms(delivery.attempts.len());
             delivery.next_attempt_at.iter_mut().for_each(|at| visit(at, longest));
@@ -277,7 +281,7 @@ pub(super) const fn longest_spread(wait_ms: u64) -> u64 {
 }
 
 /// The step for the count, or the last step.
-const fn step<const N: usize>(steps: &[u64; N], count: u32) -> u64 {
+pub(super) const fn step<const N: usize>(steps: &[u64; N], count: u32) -> u64 {
     let mut place = 0;
     let mut counted = 0;
     while counted < count && place + 1 < N {

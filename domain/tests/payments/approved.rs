@@ -73,7 +73,13 @@ fn what_was_captured_or_voided_at_the_acquirers_desk_is_found() {
 
 #[test]
 fn a_hint_comes_between_and_the_schedule_goes_on() {
-    let hinted = decide(&approved(), Command::Hinted(AcquirerName::new("first")), 5_000).next.unwrap();
+    let hinted = decide(
+        &approved(),
+        Command::Hinted { acquirer: AcquirerName::new("first"), charge: Reference::none() },
+        5_000,
+    )
+    .next
+    .unwrap();
     let asked = decide(&hinted, Command::Wake, 5_000).next.unwrap();
     let same = decide(&asked, looked(&asked, authorised()), 5_100).next.unwrap();
     assert_eq!(same.check, approved().check);

@@ -44,7 +44,11 @@ fn a_charge_that_concluded_with_other_money_stays_pending_and_is_asked_for_no_mo
 
 #[test]
 fn a_hint_about_it_is_asked_for_once_and_ends_nothing() {
-    let hinted = after(&concluded(), Command::Hinted(AcquirerName::new("first")), 2 * DAY);
+    let hinted = after(
+        &concluded(),
+        Command::Hinted { acquirer: AcquirerName::new("first"), charge: Reference::none() },
+        2 * DAY,
+    );
     let asked = hinted.decide(Command::Wake, &at(2 * DAY + 5_000)).unwrap();
     assert!(asked.effects.contains(&Effect::Inquire(AcquirerName::new("first"), 1)));
     let asked = asked.next.unwrap();

@@ -230,7 +230,11 @@ fn what_a_new_payment_cannot_become_leaves_its_charge_open_and_asked_for() {
 #[test]
 fn an_inquiry_that_finds_what_can_not_be_yet_is_not_made_again_at_once() {
     let asked = after(&paid(), requested(RequestedOperation::Refund(None), None, 1), 3_000);
-    let hinted = after(&asked, Command::Hinted(AcquirerName::new("first")), 4_000);
+    let hinted = after(
+        &asked,
+        Command::Hinted { acquirer: AcquirerName::new("first"), charge: Reference::none() },
+        4_000,
+    );
     let woken = after(&hinted, Command::Wake, 4_000);
     let desk = Fact::Refunded { refund_id: "desk".into(), amount: Some(Money::from_cents(500)) };
     let answer = Command::Inquired {

@@ -4,7 +4,7 @@ use crate::payments::unknown_outcomes::{charge_answered, found, unknown};
 use crate::*;
 
 fn hint() -> Command {
-    Command::Hinted(AcquirerName::new("first"))
+    Command::Hinted { acquirer: AcquirerName::new("first"), charge: Reference::none() }
 }
 
 fn asks() -> Effect {
@@ -119,7 +119,7 @@ fn a_hint_about_a_charge_that_had_no_effect_finds_nothing_to_report() {
         |attempt| Command::ChargeAnswered { attempt, answer: ChargeAnswer::Refused("no contract".into()) };
     let declined = after(&after(&open(pix_order()).next.unwrap(), refused(1), 5), refused(2), 10);
     assert_eq!(declined.status(), Status::Declined);
-    let hint = Command::Hinted(AcquirerName::new("second"));
+    let hint = Command::Hinted { acquirer: AcquirerName::new("second"), charge: Reference::none() };
     let asked = after(&after(&declined, hint, 5_000), Command::Wake, 5_000);
     let asked_at = asked.inquired_at;
     let answer = Command::Inquired { attempt: 2, asked_at, inquiring: None, answer: ChargeAnswer::NotFound };

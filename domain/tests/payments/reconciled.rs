@@ -225,7 +225,9 @@ fn what_differs_is_an_exception_once_everybody_was_asked() {
 fn a_notice_that_states_nothing_has_the_acquirer_asked_as_a_hint_does() {
     for payment in [pending(), paid(), open(pix_order()).next.unwrap()] {
         let by_notice = payment.decide(notice(Fact::Hint), &at(5_000)).unwrap();
-        let by_hint = payment.decide(Command::Hinted(bank()), &at(5_000)).unwrap();
+        let by_hint = payment
+            .decide(Command::Hinted { acquirer: bank(), charge: Reference::none() }, &at(5_000))
+            .unwrap();
         assert_eq!(by_notice.next, by_hint.next);
         assert!(by_notice.discrepancies.is_empty());
     }

@@ -142,7 +142,11 @@ fn a_card_captured_in_part_at_the_acquirers_desk_is_paid_with_that() {
 
 #[test]
 fn what_was_hinted_is_still_asked_for_after_a_strange_answer() {
-    let hinted = after(&paid(), Command::Hinted(AcquirerName::new("first")), 5_000);
+    let hinted = after(
+        &paid(),
+        Command::Hinted { acquirer: AcquirerName::new("first"), charge: Reference::none() },
+        5_000,
+    );
     let asked = after(&hinted, Command::Wake, 5_000);
     for answer in [foreign(), mismatched()] {
         let strange = Command::Inquired { attempt: 1, asked_at: asked.inquired_at, inquiring: None, answer };

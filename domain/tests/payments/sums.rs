@@ -24,7 +24,7 @@ fn decide(payment: &Payment, command: Command, ms: u64) -> Payment {
 /// A paid one that its acquirer hinted about and was asked about, before a refund was sent.
 fn asked_and_then_refunding() -> (Payment, Option<Timestamp>) {
     let acquirer = paid().acquirer().unwrap().clone();
-    let hinted = decide(&paid(), Command::Hinted(acquirer), 10_000);
+    let hinted = decide(&paid(), Command::Hinted { acquirer, charge: Reference::none() }, 10_000);
     let asked = decide(&hinted, Command::Wake, 10_001);
     let asked_at = asked.inquired_at;
     assert_eq!(asked_at, Some(in_turn(10_001).now));
@@ -75,7 +75,7 @@ fn an_operation_that_leaves_together_with_a_question_hides_what_it_asks() {
     let withheld = OperationAnswer::Failed(CallFailure::Withheld);
     let waits =
         decide(&decide(&paid(), requested(refund(1_000), None, 1), 10_000), operated(ID, withheld), 10_010);
-    let hinted = decide(&waits, Command::Hinted(acquirer), 10_020);
+    let hinted = decide(&waits, Command::Hinted { acquirer, charge: Reference::none() }, 10_020);
     let both = hinted.decide(Command::Wake, &in_turn(60_000)).unwrap();
     let leaves = |wanted: fn(&Effect) -> bool| both.effects.iter().any(wanted);
     assert!(leaves(|effect| matches!(effect, Effect::Inquire(..))));
@@ -138,7 +138,11 @@ fn what_a_capture_hid_is_not_forgotten_over_a_question_that_nobody_answers() {
     let unclear = OperationAnswer::Failed(CallFailure::Unknown("HTTP 408".to_owned()));
     let unclear = decide(&capturing, operated(ID, unclear), 3_000);
     // Somebody charged it back, which is not told while it may not be captured yet.
-    let hinted = decide(&decide(&unclear, Command::Hinted(acquirer), 4_000), Command::Wake, 4_001);
+    let hinted = decide(
+        &decide(&unclear, Command::Hinted { acquirer, charge: Reference::none() }, 4_000),
+        Command::Wake,
+        4_001,
+    );
     let told = decide(&hinted, looked(&hinted, authorised()), 4_100);
     let again = decide(&told, Command::Wake, 61_001);
     assert_ne!(again.inquired_at, told.inquired_at, "it is asked by the schedule, too");

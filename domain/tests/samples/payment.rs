@@ -25,6 +25,7 @@ pub(crate) fn at(ms: u64) -> Context {
         op: Uuid::from_u128(u128::from(ms) + 1),
         card_at_hand: false,
         operates_in_turn: false,
+        charge_name: None,
         refund_shows_after_ms: 0,
         hint_gap_ms: 2_000,
         reads_approved: false,

@@ -95,11 +95,12 @@ fn shows_no_effect(open: &Attempt, command: &Command) -> bool {
         }
         Command::Inquired { .. }
         | Command::Notified { .. }
-        | Command::Hinted(_)
+        | Command::Hinted { .. }
         | Command::Operate(_)
         | Command::OperationAnswered { .. }
         | Command::OperationInquired { .. }
         | Command::OperationResolved { .. }
+        | Command::ChargeResolved { .. }
         | Command::MismatchEnded
         | Command::DeliveryAnswered { .. }
         | Command::Redeliver { .. }

@@ -26,7 +26,9 @@ pub(super) fn check(
         }
         if sent > 0 {
             check_sending(before, next, operation);
-            check_status_allows(before, next, operation);
+            if operation.is_own() {
+                check_status_allows(before, next, operation);
+            }
         }
         for effect in &decision.effects {
             if matches!(effect, Effect::InquireOperation(_, id) if *id == operation.id) {
@@ -116,17 +118,20 @@ fn check_status_allows(before: &Payment, next: &Payment, operation: &Operation) 
 /// It is stored as sent, with what there was for certain before it: before this decision, or after a part of it.
 fn check_sending(before: &Payment, next: &Payment, operation: &Operation) {
     assert_eq!(operation.call, OperationCall::Sent, "{operation:?}");
-    let certain = |payment: &Payment| match operation.kind {
-        OperationKind::Cancel => Money::ZERO,
-        OperationKind::Capture(_) => payment.state.captured_amount.unwrap_or_default(),
-        OperationKind::Refund(_) => payment.state.refunded_amount(),
+    let certain = |payment: &Payment| match (operation.kind, &operation.surplus) {
+        (OperationKind::Cancel, _) => Money::ZERO,
+        (OperationKind::Capture(_), _) => payment.state.captured_amount.unwrap_or_default(),
+        (OperationKind::Refund(_), None) => payment.state.refunded_amount(),
+        (OperationKind::Refund(_), Some(surplus)) => surplus.given_back,
     };
     assert!([before, next].map(certain).contains(&operation.before), "{operation:?}");
 }
 
-/// A refund and its operation end together.
+/// A refund and its operation end together. The merchant sees nothing of what is given back of other charges.
 fn check_refund(next: &Payment, operation: &Operation) {
-    if let OperationKind::Refund(amount) = operation.kind {
+    if let OperationKind::Refund(amount) = operation.kind
+        && operation.is_own()
+    {
         let id = operation.id.to_string();
         let refund = next.state.refunds.iter().find(|refund| refund.id == id).expect("a refund");
         assert_eq!(refund.amount, amount);
@@ -138,17 +143,18 @@ fn check_refund(next: &Payment, operation: &Operation) {
 /// What is open has a time at which somebody looks at it, or waits for one that has. An acquirer that knows operations by
 /// its sums alone has one at a time.
 fn check_turns(before: &Payment, next: &Payment, context: &Context) {
-    let mut is_waited_for = false;
-    for operation in &next.operations {
+    for (place, operation) in next.operations.iter().enumerate() {
         if operation.is_processing() {
+            let mut earlier = next.operations.iter().take(place);
+            let is_waited_for =
+                earlier.any(|other| other.is_processing() && other.is_about_the_charge_of(operation));
             assert!(operation.due_at.is_some() || is_waited_for, "{operation:?} is forgotten");
-            is_waited_for = true;
         } else {
             assert_eq!(operation.due_at, None, "{operation:?}");
         }
     }
     let under_way =
-        |payment: &Payment| payment.operations.iter().filter(|operation| operation.due_at.is_some()).count();
+        |payment: &Payment| payment.own_operations().filter(|operation| operation.due_at.is_some()).count();
     if context.operates_in_turn && under_way(before) <= 1 {
         assert!(under_way(next) <= 1, "several at a time: {:?}", next.operations);
     }

@@ -29,8 +29,9 @@ pub(super) fn check(next: &Payment, first: &Decision, command: Command, context:
             assert!(again.next.is_none(), "a replay changed something");
             assert_eq!(again.operation, first.operation);
         }
-        Command::Hinted(_)
+        Command::Hinted { .. }
         | Command::OperationResolved { .. }
+        | Command::ChargeResolved { .. }
         | Command::MismatchEnded
         | Command::DeliveryAnswered { .. }
         | Command::Redeliver { .. }
@@ -52,7 +53,10 @@ fn concludes_early(answer: &ChargeAnswer) -> bool {
 const fn states_something(answer: &OperationAnswer) -> bool {
     match answer {
         OperationAnswer::Done | OperationAnswer::Accepted | OperationAnswer::Refused(_) => true,
-        OperationAnswer::NotFound | OperationAnswer::Contradicted(_) | OperationAnswer::Failed(_) => false,
+        OperationAnswer::RefusedPerhaps(_)
+        | OperationAnswer::NotFound
+        | OperationAnswer::Contradicted(_)
+        | OperationAnswer::Failed(_) => false,
     }
 }
 

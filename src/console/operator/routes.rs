@@ -4,7 +4,7 @@ use actix_web::middleware::from_fn;
 use actix_web::web::{self, PathConfig, QueryConfig, ServiceConfig};
 
 use super::{
-    account, acquirers, actors, audit, exceptions, first, live, mismatches, operations, people,
+    account, acquirers, actors, audit, charges, exceptions, first, live, mismatches, operations, people,
     reconciliation, sign_in, store, transactions,
 };
 use crate::console::kit::failure::Failure;
@@ -23,6 +23,8 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
         .route("/live/history", web::get().to(live::history))
         .route("/transactions", web::get().to(transactions::list))
         .route("/transactions/{id}", web::get().to(transactions::show))
+        .route("/transactions/{id}/charges/{number}", web::get().to(charges::ask))
+        .route("/transactions/{id}/charges/{number}", web::post().to(charges::act))
         .route("/transactions/{id}/mismatch", web::get().to(mismatches::ask))
         .route("/transactions/{id}/mismatch", web::post().to(mismatches::act))
         .route("/transactions/{id}/operations/{operation}", web::get().to(operations::ask))

@@ -188,6 +188,13 @@ group! {
         resolve_operation: "Encerrar operação", "End the operation";
         resolve_operation_effect: "Encerra aqui uma operação da qual o adquirente não diz o fim. Confira antes no adquirente: nada é enviado, e o pagamento segue como se ele tivesse respondido.",
             "Ends here an operation of which the acquirer does not say how it ended. Look at the acquirer's first: nothing is sent, and the payment goes on as if the acquirer had answered.";
+        charge: "Cobrança", "Charge";
+        resolve_charge: "Encerrar cobrança", "End the charge";
+        resolve_charge_effect: "Nenhuma resposta do adquirente diz o que foi desta cobrança. Confira antes no adquirente que ele não tem dinheiro nem limite por ela: nada é enviado, e o pagamento fica recusado. O que ainda chegar é devolvido.",
+            "No answer of the acquirer tells what became of this charge. Verify first at the acquirer that it holds neither money nor a limit for it: nothing is sent, and the payment is declined. What still comes is given back.";
+        resolve_charge_hint: "Como se sabe disso. Fica na auditoria; o lojista lê só que o pagamento foi interrompido.",
+            "How that is known. It is kept in the audit log; the merchant reads only that the payment was interrupted.";
+        charge_holds_nothing: "O adquirente não tem nada por ela, e não vai ter.", "The acquirer holds nothing for it, and will not.";
         end_mismatch: "Encerrar pagamento", "End the payment";
         end_mismatch_effect: "O adquirente não aceita mais dinheiro por este pagamento, e o que entrou não é o que se pediu. Devolva o dinheiro por lá, ou acerte com o lojista, antes: nada é enviado, e o pagamento fica cancelado.",
             "The acquirer takes no more money for this payment, and what came in is not what was asked for. Give the money back there, or settle it with the merchant, first: nothing is sent, and the payment is cancelled.";

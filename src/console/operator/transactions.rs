@@ -13,6 +13,7 @@ use quita_domain::time::Timestamp;
 use serde::Deserialize;
 
 use super::OperatorConsole;
+use super::charges;
 use super::frame::{Frame, Section};
 use super::texts::Texts;
 use super::visitor::{Operator, Watching};
@@ -56,6 +57,14 @@ impl TransactionBody {
     fn open_operations(&self) -> Vec<(&Operation, bool)> {
         let open = self.payment.operations.iter().filter(|operation| operation.is_processing());
         open.map(|operation| (operation, !operation.possible_verdicts(self.now).is_empty())).collect()
+    }
+
+    fn charge_may_be_ended(&self) -> bool {
+        !self.payment.possible_charge_verdicts(self.now).is_empty()
+    }
+
+    fn last_charge(&self) -> u32 {
+        charges::last_number(&self.payment)
     }
 
     fn measured(&self, time: &Thousandths) -> String {

@@ -84,8 +84,12 @@ pub(super) fn advice<'a>(kind: &str, stored: &'a str, language: Language) -> &'a
         "amount_mismatch" => {
             "Compare com o extrato do adquirente; devolva ao pagador por lá, ou acerte a diferença com o lojista."
         }
-        "paid_twice" => "Devolva a segunda liquidação no adquirente.",
-        "paid_after_declined" => "Devolva a liquidação no adquirente; o pagamento foi recusado.",
+        "paid_twice" => {
+            "Devolva a segunda liquidação no adquirente, a não ser que o detalhe diga que já está sendo devolvida; nesse caso, verifique."
+        }
+        "paid_after_declined" => {
+            "Está sendo devolvida, uma vez; verifique no adquirente que foi, e devolva por lá o que ele ainda tiver."
+        }
         "refund_exceeds_paid" => "Compare com o extrato do adquirente.",
         "refunded_and_charged_back" => {
             "Conteste o chargeback no adquirente com a prova da devolução: o pagador pode ter recebido duas vezes."

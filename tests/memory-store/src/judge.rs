@@ -138,7 +138,8 @@ fn check_as_successor(known: &Payment, next: &Payment, wrong: &mut Vec<String>) 
 /// An operation that this write sends, although the payment was in no status that allows it since the write before.
 fn sent_against_the_status(known: &Payment, next: &Payment) -> Option<OperationKind> {
     let was_sent = |id| known.operations.iter().find(|one| one.id == id).map_or(0, |one| one.sent);
-    let sent = next.operations.iter().filter(|operation| operation.sent > was_sent(operation.id));
+    // What is given back of a charge that does not count depends on no status.
+    let sent = next.own_operations().filter(|operation| operation.sent > was_sent(operation.id));
     let events = next.history.iter().skip(known.history.len());
     let statuses: Vec<_> = events.map(|event| event.status).chain([known.status()]).collect();
     let is_allowed = |kind: OperationKind, status| match kind {

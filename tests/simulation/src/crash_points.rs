@@ -58,6 +58,9 @@ const CIELO: Make = Make::Provider(Trade::Cielo(cielo::Ways {
     lags: false,
     takes_time_for_refunds: false,
     bends_its_manual: false,
+    blind_ms: 0,
+    refuses_same_order: false,
+    never_finishes: false,
 }));
 const HALF: Step = Step::Operate(RequestedOperation::Capture(Some(Money::from_cents(CENTS / 2))));
 const PART: Step = Step::Operate(RequestedOperation::Refund(Some(Money::from_cents(CENTS / 4))));

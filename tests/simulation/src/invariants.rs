@@ -13,7 +13,7 @@ use quita_domain::routing::Attempt;
 use quita_domain::state::{Refund, RefundStatus};
 use quita_domain::status::Status;
 
-use crate::account::Account;
+use crate::account::{Account, Beside};
 use crate::bank::Holding;
 use crate::chance::Fault;
 use crate::installation;
@@ -74,6 +74,7 @@ pub(crate) fn unrests(world: &World) -> String {
 /// Checks everything that must hold whenever all is quiet.
 pub(crate) async fn check(world: &Arc<World>) {
     for payment in world.store.payments() {
+        world.banks.iter().for_each(|bank| bank.learn_counted(&payment));
         check_history(world, &payment);
         check_refunds(world, &payment);
         check_deliveries(world, &payment);
@@ -178,9 +179,12 @@ fn check_books(world: &World, payment: &Payment) {
     if authorised > 1 {
         world.violation(format!("{id}: the card was charged {authorised} times"));
     }
-    if payment.check.is_some() {
+    if payment.check.is_some() || payment.second_look.is_some() {
         // It is looked at again until nothing more can come; what a lost notice would have told is found then.
         return;
+    }
+    for account in &accounts {
+        account.others.iter().for_each(|other| check_beside(world, payment, account, other));
     }
     let captured: Vec<_> = accounts.iter().filter(|account| account.holding == Holding::Captured).collect();
     if captured.len() > 1 {
@@ -198,6 +202,9 @@ fn check_books(world: &World, payment: &Payment) {
     }
     match captured.first() {
         Some(account) if account.is_odd => check_told_to_operator(world, id),
+        Some(account) if account.is_blind && payment.status() == Status::Declined => {
+            check_given_back(world, id, account);
+        }
         Some(account) => check_captured(world, payment, account),
         None => {
             if matches!(payment.status(), Status::Paid | Status::Refund | Status::Chargeback) {
@@ -205,6 +212,46 @@ fn check_books(world: &World, payment: &Payment) {
             }
         }
     }
+}
+
+/// Of several charges one counts. Whatever another one took or held was given back, or a person has to; an operator was told
+/// of it by its name.
+fn check_beside(world: &World, payment: &Payment, account: &Account, other: &Beside) {
+    let (id, name) = (payment.id, &other.name);
+    if !account.is_blind {
+        world.violation(format!("{id}: {name} is a second charge"));
+    }
+    if account.is_odd || account.sums_moved {
+        return;
+    }
+    if other.held && !is_told_of(world, id, &[name]) {
+        world.violation(format!("{id}: of the second charge {name} no operator was told"));
+    }
+    if other.holds && !is_told_of(world, id, &[name, NOT_GIVEN_BACK]) {
+        world.violation(format!("{id}: the second charge {name} was not given back"));
+    }
+}
+
+/// Words of an exception that says that a person has to give something back.
+const NOT_GIVEN_BACK: &str = "could not be given back";
+
+/// Money of a declined payment went back, or a person has to see to it.
+fn check_given_back(world: &World, id: TransactionId, account: &Account) {
+    check_reported(world, id, "paid_after_declined");
+    if account.given_back != account.captured && !is_told_of(world, id, &[NOT_GIVEN_BACK]) {
+        world.violation(format!("{id} is declined, and {} was not given back", account.captured));
+    }
+}
+
+/// Whether an operator was told something of a payment that has these words.
+fn is_told_of(world: &World, id: TransactionId, words: &[&str]) -> bool {
+    let content = world.store.lock();
+    let mut details = content
+        .exceptions
+        .iter()
+        .filter(|exception| exception.transaction_id == Some(id))
+        .map(|exception| &exception.detail);
+    details.any(|detail| words.iter().all(|word| detail.contains(word)))
 }
 
 /// What is said of who withdrew a charge is so.
@@ -230,6 +277,9 @@ fn check_captured(world: &World, payment: &Payment, account: &Account) {
     if payment.state.captured_amount != Some(account.captured) {
         world.violation(format!("{id}: a bank has {}", account.captured));
     }
+    if account.tells_by_sums && !account.sums_moved {
+        check_whose_refunds(world, payment);
+    }
     if payment.state.refunded_amount() != account.given_back {
         let ours = payment.state.refunded_amount();
         world.violation(format!("{id}: {ours} is refunded, a bank gave back {}", account.given_back));
@@ -249,6 +299,17 @@ fn check_captured(world: &World, payment: &Payment, account: &Account) {
     };
     if status != expected {
         world.violation(format!("{id} is {status}, by a bank's books it is {expected}"));
+    }
+}
+
+/// Where nobody gave anything back at the desk, every refund is one of ours: one that counts as somebody else's was taken for
+/// refused, and may have been asked for again.
+fn check_whose_refunds(world: &World, payment: &Payment) {
+    let is_ours = |refund: &Refund| payment.operations.iter().any(|known| known.id.to_string() == refund.id);
+    let strange = payment.state.refunds.iter().find(|refund| !is_ours(refund));
+    let was_ended = payment.operations.iter().any(|operation| operation.resolved_by_operator);
+    if let Some(refund) = strange.filter(|_| !was_ended) {
+        world.violation(format!("{}: refund {} is nobody's", payment.id, refund.id));
     }
 }
 
@@ -327,7 +388,8 @@ fn check_exceptions(world: &World) {
             "refunded_and_charged_back" => {
                 has(|account| account.chargebacks > 0 && account.given_back > Money::ZERO)
             }
-            "late_authorization" => has(|account| account.is_late),
+            "late_authorization" => has(|account| account.is_late) || has(is_doubled),
+            "paid_twice" | "paid_after_declined" => is_odd || has(is_doubled),
             "contradiction" if exception.id.ends_with("an answer about another charge") => {
                 world.faults.has_struck(Fault::BankMixesUp)
             }
@@ -343,6 +405,11 @@ fn check_exceptions(world: &World) {
             world.violation(format!("{id}: {} {}", exception.kind, exception.detail));
         }
     }
+}
+
+/// Whether a charge may have come to be beside the one that counts, or after its payment was given up.
+fn is_doubled(account: &Account) -> bool {
+    account.is_blind
 }
 
 /// Whether calls about this payment may have been withheld.

@@ -88,7 +88,11 @@ enum What {
         jobs: u64,
     },
     /// Mistakes on purpose: whether each is caught, and how soon.
-    Planted,
+    Planted {
+        /// Only the mistakes whose name holds this.
+        #[arg(long, default_value = "")]
+        only: String,
+    },
 }
 
 fn main() -> ExitCode {
@@ -98,7 +102,7 @@ fn main() -> ExitCode {
         What::Seeds { from, count, jobs } => campaign::run(from, count, jobs),
         What::Seed { seed } => campaign::tell(seed),
         What::CrashPoints { only, jobs } => crash_points::run(&only, jobs),
-        What::Planted => planted::run(),
+        What::Planted { only } => planted::run(&only),
     };
     if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -122,6 +122,18 @@ pub(crate) async fn end_what_is_stuck(world: &Arc<World>) {
         if payment.waits_for_a_person() {
             drop(node.ask(|operators| async move { operators.end_mismatch(id).await }).await);
         }
+        let is_never_told = || {
+            let accounts = world.banks.iter().filter_map(|bank| bank.account(world, id));
+            accounts.into_iter().any(|account| account.is_never_told)
+        };
+        if !payment.possible_charge_verdicts(world.clock.now()).is_empty() && is_never_told() {
+            let charge = u32::try_from(payment.state.attempts.len()).unwrap();
+            world.note(|| format!("end charge {charge} of {id}"));
+            let end = |operators: Operators| async move {
+                operators.resolve_charge(id, charge, Verdict::Refused).await
+            };
+            drop(node.ask(end).await);
+        }
         let stuck = |operation: &&Operation| {
             operation.contradicted && !operation.possible_verdicts(world.clock.now()).is_empty()
         };

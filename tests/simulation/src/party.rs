@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::method::Method;
+use quita_domain::payment::Payment;
 use quita_ports::{AcquirerFactory, Clock};
 
 use crate::account::Account;
@@ -79,6 +80,14 @@ impl Party {
         match self {
             Self::Drawn(bank) => bank.forgets_keys(),
             Self::Provider(provider) => provider.forgets_keys(),
+        }
+    }
+
+    /// Learns which charge of a payment counts for the service, if it may have several.
+    pub(crate) fn learn_counted(&self, payment: &Payment) {
+        match self {
+            Self::Drawn(_) => {}
+            Self::Provider(provider) => provider.learn_counted(payment),
         }
     }
 

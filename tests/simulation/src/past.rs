@@ -46,6 +46,7 @@ fn declined(world: &World, card: usize, number: u128, at: Timestamp) -> Payment 
         op: Uuid::from_u128(op),
         card_at_hand: false,
         operates_in_turn: false,
+        charge_name: None,
         refund_shows_after_ms: 0,
         hint_gap_ms: HINT_GAP_MS,
         reads_approved: false,

@@ -9,7 +9,7 @@ mod till;
 mod watched;
 mod wire;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use quita_acquirers::exchange::{Request, Verb};
@@ -18,9 +18,11 @@ use quita_domain::acquiring::RemovedBy;
 use quita_domain::identity::{AcquirerName, Mode, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
+use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
 use quita_ports::{AcquirerFactory, AcquirerSpec, Clock};
 
+use self::courier::Letter;
 pub(crate) use self::listing::{Received, Returned, Slip};
 use self::till::{Act, Till};
 use self::watched::Watched;
@@ -50,6 +52,8 @@ pub(crate) struct Provider {
     till: Mutex<Box<dyn Till>>,
     /// What only the world knows of a payment.
     marks: Mutex<BTreeMap<TransactionId, Marks>>,
+    /// Payments whose last void or capture was answered as failed.
+    failures: Mutex<BTreeSet<TransactionId>>,
 }
 
 /// What only the world knows of a payment.
@@ -74,7 +78,7 @@ impl Provider {
             Trade::ApiPix(ways) => api_pix::open(place, ways),
             Trade::Cielo(ways) => cielo::open(place, ways),
         };
-        Self { spec, trade, till: Mutex::new(till), marks: Mutex::default() }
+        Self { spec, trade, till: Mutex::new(till), marks: Mutex::default(), failures: Mutex::default() }
     }
 
     pub(crate) const fn spec(&self) -> &AcquirerSpec {
@@ -179,6 +183,7 @@ impl Provider {
             let touched = if request.verb == Verb::Get { None } else { till.touched(request) };
             (reply, touched)
         };
+        self.note_failure(request, &reply);
         if let Some(id) = touched {
             self.look_at(world, id);
         }
@@ -246,8 +251,44 @@ impl Provider {
         courier::deliver(world, self, forged, 20);
     }
 
+    /// Whether a notice is about a payment of its.
+    fn knows(&self, letter: &Letter) -> bool {
+        self.till.lock().unwrap().subject(letter).is_some()
+    }
+
     fn is_for_a_token(&self, request: &Request) -> bool {
         self.till.lock().unwrap().is_for_a_token(request)
+    }
+
+    fn arrives_within_ms(&self, request: &Request) -> Option<u64> {
+        self.till.lock().unwrap().arrives_within_ms(request)
+    }
+
+    /// Learns which charge of a payment counts for the service, if it has several.
+    pub(crate) fn learn_counted(&self, payment: &Payment) {
+        let attempts = payment.state.attempts.iter().rev();
+        let mut here = attempts.filter(|attempt| attempt.acquirer == *self.name());
+        if let Some(name) = here.find_map(|attempt| attempt.reference.get("paymentId")) {
+            self.till.lock().unwrap().count(payment.id, name);
+        }
+    }
+
+    /// The answer to a void or capture says that it failed.
+    fn note_failure(&self, request: &Request, reply: &Reply) {
+        let Reply::Answer { response, .. } = reply else { return };
+        let body: serde_json::Value = serde_json::from_slice(&response.body).unwrap_or_default();
+        let code =
+            body.get("ReturnCode").map(|code| code.as_str().map_or_else(|| code.to_string(), String::from));
+        let failed = code.is_some_and(|code| !["0", "00", "4", "6", "9"].contains(&code.as_str()));
+        let touched = self.till.lock().unwrap().touched(request);
+        if let Some(id) = touched.filter(|_| request.verb == Verb::Put && failed) {
+            self.failures.lock().unwrap().insert(id);
+        }
+    }
+
+    /// Whether the last void or capture of a payment was answered as failed, and what sums say since was not asked for.
+    pub(crate) fn take_failure(&self, id: TransactionId) -> bool {
+        self.failures.lock().unwrap().remove(&id)
     }
 
     fn only_authorises(&self, request: &Request) -> Option<TransactionId> {

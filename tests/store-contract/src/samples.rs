@@ -139,6 +139,7 @@ pub fn context(at: i64) -> Context {
         op: Uuid::now_v7(),
         card_at_hand: true,
         operates_in_turn: false,
+        charge_name: None,
         refund_shows_after_ms: 0,
         hint_gap_ms: 2_000,
         reads_approved: false,

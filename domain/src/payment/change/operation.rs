@@ -39,6 +39,8 @@ pub(in crate::payment) enum OperationChange {
     InquiryScheduled(Timestamp),
     /// The last inquiry does not count. It is made again at this time.
     InquiryPostponed(Timestamp),
+    /// It was refused for this reason, and may have been done all the same.
+    RefusedPerhaps(String),
     /// It was done.
     Done,
     /// It was refused for this reason.
@@ -55,6 +57,7 @@ impl Operation {
                 self.sent = self.sent.saturating_add(1);
                 self.step(OperationCall::Sent, due_at);
                 (self.call_is_over, self.not_found, self.before) = (false, 0, before);
+                self.refusal = None;
             }
             OperationChange::NotSent { counts, due_at } => {
                 if !counts {
@@ -85,6 +88,7 @@ impl Operation {
                 self.due_at = Some(at);
                 self.inquiries = self.inquiries.saturating_sub(1);
             }
+            OperationChange::RefusedPerhaps(why) => self.refusal = Some(why),
             OperationChange::Done => self.end(OperationState::Done, None),
             OperationChange::Refused(why) => self.end(OperationState::Refused, Some(why)),
             OperationChange::Resolved(verdict) => {

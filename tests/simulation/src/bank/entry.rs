@@ -169,6 +169,10 @@ impl Entry {
     /// What the judge wants to know of it.
     pub(crate) fn account(&self) -> Account {
         Account {
+            tells_by_sums: false,
+            others: Vec::new(),
+            is_blind: false,
+            is_never_told: false,
             holding: self.holding,
             declined_as: (self.holding == Holding::Declined).then_some(self.decline_kind),
             authorised: self.authorised,

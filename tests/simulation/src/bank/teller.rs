@@ -87,6 +87,10 @@ impl AcquirerFactory for NodeBank {
         self.bank.manner.knows_sums_only
     }
 
+    fn charge_name(&self) -> Option<&'static str> {
+        None
+    }
+
     fn refund_shows_after_ms(&self, _: Method) -> u64 {
         0
     }

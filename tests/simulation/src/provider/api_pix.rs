@@ -251,6 +251,10 @@ impl Till for PixTill {
             books.refunded.iter().partition(|refund| refund.nature.starts_with("MED_"));
         let is_ours = !is_foreign;
         Some(Account {
+            tells_by_sums: false,
+            others: Vec::new(),
+            is_blind: false,
+            is_never_told: false,
             declined_as: None,
             holding,
             authorised: 0,

@@ -22,7 +22,7 @@ use uuid::Uuid;
 use super::courier::Letter;
 use super::till::{Act, Till};
 use super::{spec, wire};
-use crate::account::Account;
+use crate::account::{Account, Beside};
 use crate::bank::Holding;
 use crate::chance::{Chance, Fault};
 use crate::world::World;
@@ -37,9 +37,13 @@ const LAG_MS: i64 = 8_000;
 const PIX_REFUND_TAKES_MS: i64 = 60_000;
 /// After how long it is shown for certain, in milliseconds.
 pub(super) const PIX_REFUND_SHOWS_AFTER_MS: u64 = 70_000;
-/// Codes with which a capture or void is refused for good, and one that leaves it open.
-const REFUSED: &str = "102";
-const OPEN: &str = "223";
+/// The longest that sales are invisible, and requests on their way, where a Cielo is blind, in milliseconds: the rule for
+/// "not found" is seconds, and what is looked at once more is looked at ten minutes later.
+const BLIND_MS: u64 = 300_000;
+/// Codes with which a capture or void fails: none of them says for certain whether it was done.
+const FAILURES: [&str; 12] = ["5", "57", "97", "98", "99", "10", "223", "475", "504", "101", "102", "ZZ"];
+/// How many of a thousand cards are never told to be approved or not, where that happens.
+const NEVER_FINISHED: u64 = 60;
 
 /// How a Cielo works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -50,6 +54,12 @@ pub(crate) struct Ways {
     pub(crate) takes_time_for_refunds: bool,
     /// Fields are spelt and typed otherwise than in the manual, now and then.
     pub(crate) bends_its_manual: bool,
+    /// How long queries do not know some new sales, and sales may be on their way, in milliseconds: 0 or minutes.
+    pub(crate) blind_ms: u64,
+    /// A second sale of one order is refused.
+    pub(crate) refuses_same_order: bool,
+    /// Some cards are never told to be approved or not.
+    pub(crate) never_finishes: bool,
 }
 
 impl Ways {
@@ -58,6 +68,9 @@ impl Ways {
             lags: chance.per_mille(500),
             takes_time_for_refunds: chance.per_mille(300),
             bends_its_manual: chance.per_mille(300),
+            blind_ms: if chance.per_mille(400) { chance.between(20_000, BLIND_MS) } else { 0 },
+            refuses_same_order: chance.per_mille(150),
+            never_finishes: chance.per_mille(300),
         }
     }
 }
@@ -66,6 +79,9 @@ impl Ways {
 pub(super) struct CieloTill {
     cielo: Cielo,
     settings: Config,
+    ways: Ways,
+    /// Which sale of a payment counts for the service.
+    counted: BTreeMap<TransactionId, String>,
     /// What was asked for with each payment's first sale.
     asked: BTreeMap<TransactionId, Asked>,
     /// Whose sale it is, by Cielo's name for it.
@@ -87,7 +103,11 @@ pub(super) fn open(place: usize, ways: Ways) -> (AcquirerSpec, Box<dyn Till>) {
     let settings = Config {
         seed: place as u64,
         hosts_apart: true,
-        query_lag_ms: if ways.lags { LAG_MS } else { 0 },
+        query_lag_ms: match i64::try_from(ways.blind_ms).unwrap() {
+            0 if ways.lags => LAG_MS,
+            blind_ms => blind_ms,
+        },
+        refuses_same_order: ways.refuses_same_order,
         query_lag_permille: 200,
         pix_refund_takes_ms: if ways.takes_time_for_refunds { PIX_REFUND_TAKES_MS } else { 0 },
         traps: if ways.bends_its_manual { Trap::all() } else { Default::default() },
@@ -102,6 +122,8 @@ pub(super) fn open(place: usize, ways: Ways) -> (AcquirerSpec, Box<dyn Till>) {
     let till = CieloTill {
         cielo: Cielo::new(settings.clone(), quita_banks::faults::none()),
         settings,
+        ways,
+        counted: BTreeMap::new(),
         asked: BTreeMap::new(),
         sales: BTreeMap::new(),
         interest: BTreeMap::new(),
@@ -145,6 +167,18 @@ fn read_order(text: &str) -> Option<TransactionId> {
     u128::from_str_radix(text, radix).ok().map(|id| TransactionId::new(Uuid::from_u128(id)))
 }
 
+fn holds_limit(entry: &Entry) -> bool {
+    entry.method == "CreditCard" && entry.status == Status::Authorized
+}
+
+fn beside(entry: &Entry) -> Beside {
+    Beside {
+        name: entry.payment_id.clone(),
+        held: entry.captured_cents > 0 || entry.method == "CreditCard" && entry.authorised_cents > 0,
+        holds: entry.kept_cents() > 0 || holds_limit(entry),
+    }
+}
+
 fn is_sale(request: &Request) -> bool {
     let path = wire::path(request);
     request.verb == Verb::Post && path.trim_end_matches('/') == "/1/sales"
@@ -156,9 +190,9 @@ impl CieloTill {
     }
 
     /// What Cielo will decide about a new sale by itself.
-    fn plan(world: &World) -> Plan {
+    fn plan(&self, world: &World, is_card: bool) -> Plan {
         let fails = |was_done: bool| Failure {
-            code: (if was_done { OPEN } else { REFUSED }).to_owned(),
+            code: world.chance.pick(&FAILURES).to_owned(),
             was_done,
             is_once: true,
         };
@@ -174,8 +208,15 @@ impl CieloTill {
         } else {
             opens(world).then(|| fails(true))
         };
+        let outcome = if world.strikes(Fault::BankDeclines) {
+            decline
+        } else if is_card && self.ways.never_finishes && world.chance.per_mille(NEVER_FINISHED) {
+            Outcome::NotFinish
+        } else {
+            Outcome::Approve
+        };
         Plan {
-            outcome: Some(if world.strikes(Fault::BankDeclines) { decline } else { Outcome::Approve }),
+            outcome: Some(outcome),
             capture,
             void,
             // Its sums never tell that a PIX was not given back after it was to be: a person has to ask.
@@ -184,8 +225,30 @@ impl CieloTill {
         }
     }
 
-    fn open_cases(entries: &[Entry]) -> bool {
-        entries.iter().any(|entry| !entry.chargebacks.is_empty())
+    /// The sale that counts for the service, if it has money or no other one has; else the one that has most.
+    fn main<'a>(&self, id: TransactionId, entries: &'a [Entry]) -> Option<&'a Entry> {
+        let counted = self.counted.get(&id);
+        let counted = entries.iter().find(|entry| Some(&entry.payment_id) == counted);
+        let by_what_it_has =
+            || entries.iter().rev().max_by_key(|entry| (entry.kept_cents(), holds_limit(entry)));
+        counted.filter(|entry| entry.captured_cents > 0 || holds_limit(entry)).or_else(|| {
+            let most = by_what_it_has()?;
+            let has_something = most.kept_cents() > 0 || holds_limit(most);
+            if has_something { Some(most) } else { counted.or(Some(most)) }
+        })
+    }
+
+    /// The sale that a payer or the desk does something to.
+    fn acted_on(&self, id: TransactionId, act: Act) -> Option<String> {
+        let entries = self.entries(id);
+        let waits = |entry: &&Entry| matches!(entry.status, Status::Pending | Status::Authorized);
+        let sale = match act {
+            // Payers see every code, and pay any one.
+            Act::Pay { .. } if id.uuid().as_u128() % 2 == 0 => entries.iter().find(waits),
+            Act::Pay { .. } => entries.iter().rfind(waits),
+            _ => None,
+        };
+        sale.or_else(|| self.main(id, &entries)).map(|entry| entry.payment_id.clone())
     }
 }
 
@@ -211,9 +274,11 @@ impl Till for CieloTill {
             Terms::Boleto { due_date } => Timestamp::end_of_sao_paulo_day(business_day::roll(due_date)),
             Terms::CreditCard { .. } => Timestamp::from_millis(i64::MAX),
         };
+        let is_card = payment.method() == Method::CreditCard;
         let (amount, is_boleto) = (payment.order.amount, payment.method() == Method::Boleto);
         self.asked.insert(id, Asked { order: order.to_owned(), amount, is_boleto, expires_at });
-        self.cielo.plan(order, Self::plan(world));
+        let plan = self.plan(world, is_card);
+        self.cielo.plan(order, plan);
     }
 
     fn touched(&mut self, request: &Request) -> Option<TransactionId> {
@@ -239,14 +304,22 @@ impl Till for CieloTill {
         read_order(body.get("MerchantOrderId")?.as_str()?).filter(|_| is_card && !captures)
     }
 
+    fn arrives_within_ms(&self, request: &Request) -> Option<u64> {
+        Some(self.ways.blind_ms).filter(|blind_ms| *blind_ms > 0 && is_sale(request))
+    }
+
+    fn count(&mut self, id: TransactionId, name: &str) {
+        self.counted.insert(id, name.to_owned());
+    }
+
     fn account(&mut self, id: TransactionId, now_ms: i64) -> Option<Account> {
         let entries = self.entries(id);
         let asked = self.asked.get(&id)?;
-        let first = entries.first()?;
-        let sum = |of: fn(&Entry) -> u64| Money::from_cents(entries.iter().map(of).sum());
+        let main = self.main(id, &entries)?;
         let has = |status| entries.iter().any(|entry| entry.status == status);
-        let captured = sum(|entry| entry.captured_cents);
+        let captured = Money::from_cents(main.captured_cents);
         let waits = if asked.is_boleto { has(Status::Authorized) } else { has(Status::Pending) };
+        let is_card = main.method == "CreditCard";
         let holding = if captured > Money::ZERO {
             Holding::Captured
         } else if waits && asked.expires_at.millis() < now_ms {
@@ -255,21 +328,21 @@ impl Till for CieloTill {
             Holding::Awaited
         } else if has(Status::Authorized) {
             Holding::Authorised
-        } else if matches!(first.status, Status::Denied | Status::Aborted) {
+        } else if matches!(main.status, Status::Denied | Status::Aborted) {
             Holding::Declined
         } else {
             Holding::Cancelled
         };
-        let given_back = entries.iter().filter(|entry| entry.captured_cents > 0);
-        let is_card = first.method == "CreditCard";
+        let given_back = if captured > Money::ZERO { main.voided_cents } else { 0 };
         let authorised = entries.iter().filter(|entry| is_card && entry.authorised_cents > 0).count();
+        let is_blind = self.ways.blind_ms > 0;
         Some(Account {
             declined_as: None,
             holding,
-            authorised: u32::try_from(authorised).unwrap(),
+            authorised: if is_blind { authorised.min(1) } else { authorised }.try_into().unwrap(),
             captured: captured.minus(self.interest.get(&id).copied().unwrap_or_default()),
-            given_back: Money::from_cents(given_back.map(|entry| entry.voided_cents).sum()),
-            is_charged_back: Self::open_cases(&entries),
+            given_back: Money::from_cents(given_back),
+            is_charged_back: !main.chargebacks.is_empty(),
             chargebacks: 0,
             is_odd: false,
             is_foreign: false,
@@ -278,6 +351,10 @@ impl Till for CieloTill {
             sums_moved: false,
             is_late: false,
             came_after_its_time: false,
+            others: entries.iter().filter(|entry| entry.payment_id != main.payment_id).map(beside).collect(),
+            is_blind,
+            tells_by_sums: true,
+            is_never_told: main.status == Status::NotFinished,
             may_be_contradicted: self.settings.query_lag_ms > 0,
         })
     }
@@ -304,8 +381,8 @@ impl Till for CieloTill {
     }
 
     fn act(&mut self, id: TransactionId, act: Act, now_ms: i64) -> bool {
-        let Some(asked) = self.asked.get(&id) else { return false };
-        let (order, is_late) = (asked.order.as_str(), asked.expires_at.millis() < now_ms);
+        let (Some(asked), Some(sale)) = (self.asked.get(&id), self.acted_on(id, act)) else { return false };
+        let (order, is_late) = (sale.as_str(), asked.expires_at.millis() < now_ms);
         let done = match act {
             Act::Pay { amount } if is_late && asked.is_boleto && amount == asked.amount => {
                 // Two per cent of fine.

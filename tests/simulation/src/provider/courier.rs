@@ -81,6 +81,7 @@ async fn bring(world: &World, provider: &Provider, letter: &Letter) -> bool {
             }
             true
         }
-        Ok(Err(NoticeDenied::NotTaken(_))) | Err(_) => false,
+        // Who made up what it is about does not insist.
+        Ok(Err(NoticeDenied::NotTaken(_))) | Err(_) => !provider.knows(letter),
     }
 }

@@ -58,6 +58,14 @@ pub(super) trait Till: Send {
     /// The payment that a request changes something of, once it was handled.
     fn touched(&mut self, request: &Request) -> Option<TransactionId>;
 
+    /// The latest that a request may arrive after its sender gave it up, in milliseconds, if that is later than others.
+    fn arrives_within_ms(&self, _request: &Request) -> Option<u64> {
+        None
+    }
+
+    /// The charge of a payment that counts for the service, by the counterparty's own name.
+    fn count(&mut self, _id: TransactionId, _name: &str) {}
+
     /// The payment whose card a request authorises and does not capture.
     fn only_authorises(&self, request: &Request) -> Option<TransactionId>;
 

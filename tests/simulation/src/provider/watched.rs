@@ -59,6 +59,10 @@ impl AcquirerFactory for Watched {
         self.adapter.operates_in_turn()
     }
 
+    fn charge_name(&self) -> Option<&'static str> {
+        self.adapter.charge_name()
+    }
+
     fn refund_shows_after_ms(&self, method: Method) -> u64 {
         match (self.adapter.refund_shows_after_ms(method), self.world.mistake) {
             (_, Some(Mistake::RefundShowsAtOnce)) => 0,
@@ -159,7 +163,10 @@ impl Acquirer for WatchedAcquirer {
         let verb = operation.kind.verb();
         self.world.note(|| format!("{verb} {} at {}", query.id, self.provider.name()));
         let operation = planted::sent(&self.world, operation);
+        self.provider.take_failure(query.id);
         let answer = self.in_time(self.adapter.operate(query, &operation)).await;
+        let failed = self.provider.take_failure(query.id);
+        let answer = planted::failure_heard(&self.world, answer, failed);
         self.world.note(|| format!("{verb} {}: {answer:?}", query.id));
         match planted::operation_heard(&self.world, answer) {
             Some(answer) => answer,

@@ -166,13 +166,21 @@ impl Wire {
         if world.strikes(Fault::BankLateArrival) {
             let (wire, request) = (self.clone(), request.clone());
             let (given_up, gives_up) = oneshot::channel::<()>();
-            let (time_out, wait_ms) = (self.time_out(), world.chance.between(1, LATE_MS));
-            world.errand(async move {
+            let within_ms = self.provider.arrives_within_ms(&request);
+            let wait_ms = world.chance.between(1, within_ms.unwrap_or(LATE_MS));
+            let time_out = self.time_out();
+            let arrival = async move {
                 // The sender gives up by dropping this call.
                 drop(timeout(time_out, gives_up).await);
                 sleep(Duration::from_millis(wait_ms)).await;
                 drop(wire.provider.handle(&wire.world, &request));
-            });
+            };
+            if within_ms.is_some() {
+                // Minutes, and not the hours that are skipped when nothing is due.
+                world.errand_of_notice(arrival);
+            } else {
+                world.errand(arrival);
+            }
             let _given_up = given_up;
             pending().await
         }

@@ -9,9 +9,11 @@ use quita_domain::event::{Cause, EndedRefund, Event};
 use quita_domain::identity::{AcquirerName, Mode};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
-use quita_domain::operation::{Operation, OperationCall, OperationKind, OperationState};
+use quita_domain::operation::{Operation, OperationCall, OperationKind, OperationState, Surplus};
 use quita_domain::order::{Address, Order, Payer, Share, Split, Terms, Utm};
-use quita_domain::payment::{Chargeback, Check, DiscrepancyKind, Payment, Planned, Report, WonDispute};
+use quita_domain::payment::{
+    Chargeback, Check, DiscrepancyKind, Payment, Planned, Report, SecondLook, WonDispute,
+};
 use quita_domain::routing::{
     Approvals, Attempt, AttemptOutcome, Condition, Considered, Routed, RoutingTable, Saw,
 };
@@ -70,6 +72,8 @@ fn payment(
         hidden: true,
         concluded: true,
         mismatches: 2,
+        others: vec![Reference::none().with("paymentId", "sale-2")],
+        second_look: Some(SecondLook { acquirer: AcquirerName::new("sandbox"), at: at(62), made: 1 }),
         chargebacks: vec![
             Chargeback { id: String::from("c-1"), amount: Some(cents(300)), won: Some(won(true)) },
             Chargeback { id: String::from("c-2"), amount: None, won: Some(won(false)) },
@@ -206,6 +210,13 @@ fn operation(kind: OperationKind, call: OperationCall) -> Operation {
         due_at: Some(at(90)),
         refusal: Some(String::from("sem saldo")),
         resolved_by_operator: true,
+        surplus: Some(Surplus {
+            id: String::from("sale-1"),
+            acquirer: AcquirerName::new("sandbox"),
+            reference: Reference::none().with("paymentId", "sale-1"),
+            taken: cents(250),
+            given_back: cents(50),
+        }),
         contradicted: true,
     }
 }

@@ -78,6 +78,10 @@ impl AcquirerFactory for BankFactory {
         }
     }
 
+    fn charge_name(&self) -> Option<&'static str> {
+        None
+    }
+
     fn refund_shows_after_ms(&self, _: Method) -> u64 {
         0
     }

@@ -1,0 +1,257 @@
+//! Charges beside the one that counts.
+//!
+//! An acquirer that knows none of our ids makes another charge whenever one is sent again. A request that was believed
+//! lost may have arrived, or may arrive minutes later. So every charge that the acquirer names is remembered, the acquirer
+//! is asked for all of them minutes after "not found" was believed, and what a second one holds is given back, once.
+
+use serde::{Deserialize, Serialize};
+
+use super::decide::Draft;
+use super::schedule::{spread, step};
+use super::{Change, Discrepancy, DiscrepancyKind, Payment};
+use crate::acquiring::{Fact, Holding, Reference, SecondCharge, Settlement};
+use crate::identity::AcquirerName;
+use crate::money::Money;
+use crate::operation::{
+    Operation, OperationKind, OperationRequest, OperationState, RequestedOperation, Surplus,
+};
+use crate::payment::change::OperationChange;
+use crate::time::Timestamp;
+
+/// Waits before an acquirer is asked once more for all that it has of a payment.
+///
+/// Gateways answer for a sale for minutes after its caller gave up, and their queries lag for about as long.
+const SECOND_LOOK_STEPS_MS: [u64; 2] = [10 * 60_000, 60 * 60_000];
+
+/// Charges of one payment that are remembered, and given back, besides the last one: the document is bounded.
+const MAX_OTHERS: usize = 8;
+
+/// The next look for all that an acquirer has of a payment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SecondLook {
+    /// Who is asked.
+    pub acquirer: AcquirerName,
+    /// When.
+    pub at: Timestamp,
+    /// How often it was asked before.
+    #[serde(default, skip_serializing_if = "super::is_zero")]
+    pub made: u32,
+}
+
+impl SecondLook {
+    /// The longest wait of its schedule, before it is spread.
+    pub(super) const fn longest_wait_ms(&self) -> u64 {
+        step(&SECOND_LOOK_STEPS_MS, self.made)
+    }
+
+    /// Whether the schedule has none after this many.
+    fn is_over(made: u32) -> bool {
+        usize::try_from(made).is_ok_and(|made| made >= SECOND_LOOK_STEPS_MS.len())
+    }
+}
+
+impl Payment {
+    /// Whether its acquirer may have more charges of it than are known.
+    pub(super) fn may_have_others(&self) -> bool {
+        let mut before = self.state.attempts.iter().rev();
+        let last = before.next().map(|attempt| &attempt.acquirer);
+        !self.others.is_empty() || before.any(|attempt| Some(&attempt.acquirer) == last)
+    }
+
+    /// What was given back of the money that came in although the payment was declined.
+    pub(super) fn given_back_after_decline(&self) -> Money {
+        let reference = self.state.attempts.last().map(|attempt| &attempt.reference);
+        let is_of_it = |surplus: &Surplus| reference.is_some_and(|known| known.contains(&surplus.reference));
+        let done = |operation: &&Operation| {
+            let is_of_it = operation.surplus.as_ref().is_some_and(is_of_it);
+            is_of_it && operation.state == OperationState::Done
+        };
+        let amounts = self.operations.iter().filter(done).map(|operation| match operation.kind {
+            OperationKind::Refund(amount) => amount,
+            OperationKind::Cancel | OperationKind::Capture(_) => Money::ZERO,
+        });
+        amounts.sum()
+    }
+}
+
+impl Draft {
+    /// Remembers a charge that its acquirer named. Says whether it was not known.
+    pub(super) fn remember_charge(&mut self, reference: &Reference) -> bool {
+        let Some(name) = self.context.charge_name else { return false };
+        let Some(given) = reference.get(name) else { return false };
+        let is_it = |known: &Reference| known.get(name) == Some(given);
+        let is_last = self.payment.state.attempts.last().is_some_and(|last| is_it(&last.reference));
+        if is_last || self.payment.others.iter().any(is_it) || self.payment.others.len() >= MAX_OTHERS {
+            return false;
+        }
+        self.make(Change::OtherCharge(Reference::none().with(name, given)));
+        true
+    }
+
+    /// Whether what is stated is about another charge of the payment than the one that counts. Money takes the place of a
+    /// charge that was never paid: the payer paid the other code.
+    pub(super) fn is_of_another_charge(&self, reference: &Reference, facts: &[Fact]) -> bool {
+        let Some(name) = self.context.charge_name else { return false };
+        let Some(last) = self.payment.state.attempts.last() else { return false };
+        let is_paid = self.payment.state.captured_amount.is_some();
+        let has_money = facts.iter().any(|fact| matches!(fact, Fact::Settled(_)));
+        let takes_its_place = has_money && !is_paid && self.payment.method().has_code();
+        last.reference.differs_in(name, reference) && !last.outcome.is_open() && !takes_its_place
+    }
+
+    /// The question was asked before it was known which charge counts: it is asked again, for both.
+    pub(super) fn find_another_charge(&mut self, reference: &Reference) {
+        if self.remember_charge(reference) {
+            self.bring_check_forward(self.clock());
+        }
+    }
+
+    /// This charge is the one that counts. One that counted before is remembered.
+    pub(super) fn count_this_charge(&mut self, attempt: u32, reference: Reference) {
+        let last = self.payment.state.attempts.last().map(|last| last.reference.clone()).unwrap_or_default();
+        let is_another = self.context.charge_name.is_some_and(|name| last.differs_in(name, &reference));
+        self.learn_reference(attempt, reference);
+        if is_another {
+            self.remember_charge(&last);
+        }
+    }
+
+    /// An answer about an earlier charge names one that the acquirer has beside the last one, perhaps.
+    pub(super) fn look_for_earlier_charge(&mut self, attempt: u32, reference: &Reference) {
+        let place = usize::try_from(attempt).unwrap_or_default().saturating_sub(1);
+        let acquirer = self.payment.state.attempts.get(place).map(|attempt| &attempt.acquirer);
+        if acquirer != self.payment.acquirer() || !self.remember_charge(reference) {
+            return;
+        }
+        if self.last_outcome_is_open() {
+            self.remember_hint();
+        } else {
+            self.bring_check_forward(self.clock());
+        }
+    }
+
+    /// The acquirer was believed to have no such charge. It is asked once more when whatever was late has come.
+    pub(super) fn look_again_later(&mut self) {
+        if self.context.charge_name.is_some()
+            && let Some(acquirer) = self.payment.acquirer().cloned()
+        {
+            self.schedule_look(acquirer, 0);
+        }
+    }
+
+    fn schedule_look(&mut self, acquirer: AcquirerName, made: u32) {
+        let at = self.clock().plus_ms(spread(step(&SECOND_LOOK_STEPS_MS, made), self.context.dice));
+        let next = (!SecondLook::is_over(made)).then_some(SecondLook { acquirer, at, made });
+        self.make(Change::SecondLook(next));
+    }
+
+    /// Asks an acquirer for all that it has of the payment, if that is due.
+    pub(super) fn look_again(&mut self, now: Timestamp) {
+        let Some(look) = self.payment.second_look.clone().filter(|look| look.at <= now) else { return };
+        self.schedule_look(look.acquirer.clone(), look.made.saturating_add(1));
+        if self.payment.acquirer() != Some(&look.acquirer) {
+            self.earlier_charge_hinted(&look.acquirer, true);
+        } else if !self.last_outcome_is_open() {
+            // As after a hint: it is asked until there is an answer.
+            self.bring_check_forward(now);
+        }
+    }
+
+    /// A charge beside the one that counts holds something: that is given back, and an operator sees it. While it is open
+    /// which one counts, it is only remembered.
+    pub(super) fn learn_second_charge(&mut self, second: SecondCharge) -> Result<(), Discrepancy> {
+        self.remember_charge(&second.reference);
+        let Some(acquirer) = self.payment.acquirer().cloned() else { return Ok(()) };
+        if self.last_outcome_is_open() {
+            return Ok(());
+        }
+        let SecondCharge { id, reference, holds } = second;
+        let (kind, held, detail) = match holds {
+            Holding::Limit => {
+                (OperationKind::Cancel, (Money::ZERO, Money::ZERO), "holds the card's limit".to_owned())
+            }
+            Holding::Money { taken, given_back } => {
+                let left = taken.minus(given_back);
+                (OperationKind::Refund(left), (taken, given_back), format!("holds {left}"))
+            }
+        };
+        let is_money = kind != OperationKind::Cancel;
+        let (taken, given_back) = held;
+        self.give_back(Surplus { id: id.clone(), acquirer, reference, taken, given_back }, kind);
+        Err(Discrepancy {
+            kind: if is_money { DiscrepancyKind::PaidTwice } else { DiscrepancyKind::LateAuthorization },
+            detail: format!(
+                "a second charge of the payment, {id}, {detail}; it is given back by that id, and the payment is {}",
+                self.payment.status()
+            ),
+            stated: "",
+            about: Some(id),
+        })
+    }
+
+    /// Money came in for a payment that was declined: it is given back.
+    pub(super) fn give_back_after_decline(&mut self, settlement: &Settlement) {
+        let Some(last) = self.payment.state.attempts.last() else { return };
+        let surplus = Surplus {
+            id: settlement.id.clone(),
+            acquirer: last.acquirer.clone(),
+            reference: last.reference.clone(),
+            taken: settlement.amount,
+            given_back: Money::ZERO,
+        };
+        self.give_back(surplus, OperationKind::Refund(settlement.amount));
+    }
+
+    /// Gives back what a charge holds, once.
+    fn give_back(&mut self, surplus: Surplus, kind: OperationKind) {
+        let of_surplus = self.payment.operations.iter().filter(|operation| !operation.is_own());
+        let is_same = |operation: &Operation| {
+            let known = operation.surplus.as_ref().map(|known| (&known.acquirer, &known.id));
+            known == Some((&surplus.acquirer, &surplus.id)) && operation.kind.verb() == kind.verb()
+        };
+        let was_begun = of_surplus.clone().any(is_same);
+        if was_begun || of_surplus.count() >= MAX_OTHERS.saturating_mul(2) {
+            return;
+        }
+        let requested = match kind {
+            OperationKind::Cancel => RequestedOperation::Cancel,
+            OperationKind::Capture(_) => RequestedOperation::Capture(None),
+            OperationKind::Refund(_) => RequestedOperation::Refund(None),
+        };
+        let asked_for = self.operation;
+        let request = OperationRequest { id: self.fresh_operation_id(), requested, key: None };
+        self.begin(request, kind, Some(surplus));
+        // Whoever asked for an operation gets that one.
+        self.operation = asked_for;
+    }
+
+    /// Whether the refund with this id is one that gave back a surplus. It was done, as the acquirer states.
+    pub(super) fn surplus_was_given_back(&mut self, id: &str) -> bool {
+        let of_surplus = |operation: &&Operation| !operation.is_own() && operation.id.to_string() == id;
+        let Some(operation) = self.payment.operations.iter().find(of_surplus) else { return false };
+        let (id, is_processing) = (operation.id, operation.is_processing());
+        if is_processing {
+            self.make(Change::Operation(id, OperationChange::Done));
+        }
+        true
+    }
+
+    /// What a charge holds could not be given back: somebody has to do it at the acquirer.
+    pub(super) fn surplus_was_kept(&mut self, id: uuid::Uuid, why: &str) {
+        let Some(operation) = self.operation_of(id) else { return };
+        let Some(surplus) = operation.surplus.clone() else { return };
+        let kind = match (operation.kind, self.payment.status()) {
+            (OperationKind::Cancel | OperationKind::Capture(_), _) => DiscrepancyKind::LateAuthorization,
+            (OperationKind::Refund(_), crate::status::Status::Declined) => DiscrepancyKind::PaidAfterDeclined,
+            (OperationKind::Refund(_), _) => DiscrepancyKind::PaidTwice,
+        };
+        let detail = format!("what charge {} holds could not be given back: {why}", surplus.id);
+        self.discrepancies.push(Discrepancy {
+            kind,
+            detail,
+            stated: "not given back",
+            about: Some(surplus.id),
+        });
+    }
+}
