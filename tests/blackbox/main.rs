@@ -71,6 +71,7 @@ mod routing;
 mod routing_on_paper;
 mod sandbox_cards;
 mod sandbox_codes;
+mod second_sales;
 mod secret_keys;
 mod slow_clients;
 mod spreadsheets;

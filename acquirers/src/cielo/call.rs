@@ -8,7 +8,6 @@ use quita_domain::acquiring::CallFailure;
 use quita_domain::time::Timestamp;
 use quita_ports::{Clock, call_time};
 use tokio::time::Instant;
-use tokio::time::timeout;
 use url::form_urlencoded;
 use uuid::Uuid;
 use zeroize::Zeroizing;
