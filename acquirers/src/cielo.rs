@@ -65,7 +65,7 @@ const DUPLICATE_ORDER: &str = "302";
 /// A request must leave before so many parts of its call's time are over, so that its answer has the rest: three quarters.
 const LATEST: [u32; 2] = [3, 4];
 
-/// How long a call may wait for its turns beside the time-out of its requests: two may have to be apart from others.
+/// Longest wait of a call for its turns, beside the time-out of its requests: two may have to be apart from others.
 const TURNS_MS: u64 = 10_000;
 
 /// Up to this time a call has those waits besides, in milliseconds: its lease is not much longer.

@@ -145,13 +145,13 @@ pub enum Fact {
 pub struct SecondCharge {
     /// The acquirer's id of this charge; one that is stated again carries the same.
     pub id: String,
-    /// What the acquirer calls it.
+    /// The acquirer's own names for it.
     pub reference: Reference,
-    /// What it holds.
+    /// Money, or a limit.
     pub holds: Holding,
 }
 
-/// What a charge holds of its payer.
+/// Holding of a charge: money of its payer, or a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum Holding {
@@ -160,9 +160,9 @@ pub enum Holding {
     /// Money.
     #[serde(rename_all = "camelCase")]
     Money {
-        /// How much was taken.
+        /// Sum that was taken.
         taken: Money,
-        /// How much of that went back.
+        /// Part of that which went back.
         given_back: Money,
     },
 }
@@ -254,7 +254,7 @@ impl Reference {
         self.0.is_empty()
     }
 
-    /// Whether both have this name, with different values.
+    /// Returns true if both have this name, with different values.
     pub fn differs_in(&self, name: &str, other: &Self) -> bool {
         self.get(name).zip(other.get(name)).is_some_and(|(own, theirs)| own != theirs)
     }
@@ -412,9 +412,9 @@ pub struct ChargeQuery {
     pub terms: Terms,
     /// What the acquirer calls it, as far as it said.
     pub reference: Reference,
-    /// What it calls other charges of the payment, as far as is known.
+    /// Its names for other charges of the payment, as far as they are known.
     pub others: Vec<Reference>,
-    /// Whether the acquirer may have more charges of the payment than are known.
+    /// True if the acquirer may have more charges of the payment than are known.
     pub may_have_others: bool,
     /// Whether an operation may be under way whose effect the acquirer's sums show already.
     pub operation_under_way: bool,

@@ -73,15 +73,15 @@ pub struct Operation {
 pub struct Surplus {
     /// The acquirer's id of the charge.
     pub id: String,
-    /// Who has it.
+    /// The acquirer that has it.
     pub acquirer: AcquirerName,
-    /// What the acquirer calls it.
+    /// The acquirer's own names for it.
     #[serde(default, skip_serializing_if = "Reference::is_empty")]
     pub reference: Reference,
-    /// How much was taken by it.
+    /// Sum that was taken by it.
     #[serde(default, skip_serializing_if = "Money::is_zero")]
     pub taken: Money,
-    /// How much of that had gone back before.
+    /// Part of that which had gone back before.
     #[serde(default, skip_serializing_if = "Money::is_zero")]
     pub given_back: Money,
 }
@@ -100,12 +100,12 @@ impl Operation {
         }
     }
 
-    /// Whether it is about the payment's own charge, and not about one beside it.
+    /// Returns true if it is about the payment's own charge, and not about one beside it.
     pub const fn is_own(&self) -> bool {
         self.surplus.is_none()
     }
 
-    /// Whether both are about the same charge.
+    /// Returns true if both are about the same charge.
     pub fn is_about_the_charge_of(&self, other: &Self) -> bool {
         let charge = |operation: &'_ Self| operation.surplus.as_ref().map(|surplus| surplus.id.clone());
         charge(self) == charge(other)

@@ -118,7 +118,7 @@ pub struct Payment {
     /// How often an acquirer answered about another charge, or another amount, than the one that was asked for.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub mismatches: u32,
-    /// What the acquirer calls other charges of the payment than its last one, oldest first.
+    /// The acquirer's names for other charges of the payment than its last one, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<Reference>,
     /// When an acquirer is asked once more for all that it has of the payment, because it was believed to have nothing.
@@ -238,7 +238,7 @@ impl Payment {
         }
     }
 
-    /// How the acquirer of an operation is told which charge it is about.
+    /// Names the charge of an operation to its acquirer.
     pub fn query_for(&self, operation: &Operation) -> ChargeQuery {
         let own = self.query();
         let Some(surplus) = &operation.surplus else { return own };
@@ -254,7 +254,7 @@ impl Payment {
         }
     }
 
-    /// Who is sent an operation, and asked about it.
+    /// The acquirer that is sent an operation, and asked about it.
     pub fn acquirer_of<'a>(&'a self, operation: &'a Operation) -> Option<&'a AcquirerName> {
         operation.surplus.as_ref().map(|surplus| &surplus.acquirer).or_else(|| self.acquirer())
     }

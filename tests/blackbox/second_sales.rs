@@ -16,7 +16,7 @@ const SECRET: &str = "notification-secret-4fd29b6e08c7a135";
 /// Longer than "not found" takes to be believed, with the time-out before it and the pauses between calls.
 const SENT_AGAIN: Duration = Duration::from_secs(90);
 
-/// What becomes of the first request for a sale of each order, which is never answered.
+/// Fate of the first request for a sale of each order, which is never answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum First {
     /// It arrives when the test says so.

@@ -226,7 +226,7 @@ pub(super) fn answer(query: &ChargeQuery, sales: &[Sale], reader: Reader<'_>) ->
     }
 }
 
-/// What a second sale of the order holds, if that is one of the payment at all.
+/// States what a second sale of the order holds, if that is one of the payment at all.
 fn second(query: &ChargeQuery, sale: &Sale) -> Option<Fact> {
     if let Some(what) = statement::mismatch(query, sale) {
         tracing::warn!(transaction.id = %query.id, cielo.payment_id = %sale.payment_id, what, "a sale is not the payment's");

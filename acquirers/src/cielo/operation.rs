@@ -20,7 +20,7 @@ const UNCLEAR_CODES: [&str; 5] = ["10", "223", "98", "475", "504"];
 /// milliseconds, it is not believed after an unclear answer that they did not move. It would be given back twice otherwise.
 pub(super) const PIX_REFUND_SHOWS_AFTER_MS: u64 = 3_600_000;
 
-/// What the answer to a capture or a void says. A refusal is held against the sums before it counts ([`by_sums`]).
+/// Reads the answer to a capture or a void. A refusal is held against the sums before it counts ([`by_sums`]).
 pub(super) fn answer(query: &ChargeQuery, operation: &Operation, reply: Reply) -> OperationAnswer {
     let body = match reply {
         Reply::Body(body) => body,
@@ -39,7 +39,7 @@ pub(super) fn answer(query: &ChargeQuery, operation: &Operation, reply: Reply) -
     }
 }
 
-/// Whether the request was refused as a whole, before anything could be done.
+/// Returns true if the request was refused as a whole, before anything could be done.
 pub(super) const fn refuses_the_request(reply: &Reply) -> bool {
     match reply {
         Reply::NotFound(_) | Reply::Refused(_) => true,

@@ -46,7 +46,7 @@ pub enum Command {
     Hinted {
         /// Who.
         acquirer: AcquirerName,
-        /// What it calls the charge, if it named one by its own name.
+        /// Its own name for the charge, if it named one.
         charge: Reference,
     },
     /// The merchant wants to cancel, capture or refund.

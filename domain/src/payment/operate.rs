@@ -268,12 +268,12 @@ impl Draft {
         self.payment.own_operations().any(|operation| captures(operation) && operation.may_have_an_effect())
     }
 
-    /// Whether this operation is about the payment's own charge.
+    /// Returns true if this operation is about the payment's own charge.
     pub(super) fn is_own(&self, id: Uuid) -> bool {
         self.operation_of(id).is_some_and(Operation::is_own)
     }
 
-    /// Whether an operation is not sent before this other one has ended: both are about one charge.
+    /// Returns true if an operation is not sent before this other one has ended: both are about one charge.
     fn waits_for(&self, id: Uuid, other: &Operation) -> bool {
         let is_same = self.operation_of(id).is_some_and(|operation| operation.is_about_the_charge_of(other));
         other.id != id && other.is_processing() && is_same

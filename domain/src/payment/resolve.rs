@@ -40,9 +40,8 @@ impl Operation {
 }
 
 impl Payment {
-    /// What a person may say became of the last charge, which no answer tells: that it holds nothing, and never will. That
-    /// it holds money, only its acquirer may say, which names it then. Nothing while it is on its way, or was only just
-    /// asked for.
+    /// Verdicts of a person on the last charge, of which no answer tells: it holds nothing, and never will. That it holds
+    /// money, only its acquirer may say, which names it then. None while it is on its way, or was only just asked for.
     pub fn possible_charge_verdicts(&self, now: Timestamp) -> &'static [Verdict] {
         let Some(last) = self.state.attempts.last() else { return &[] };
         let is_unclear = matches!(last.outcome, AttemptOutcome::Unknown | AttemptOutcome::Registering);

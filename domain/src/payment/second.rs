@@ -30,11 +30,11 @@ const MAX_OTHERS: usize = 8;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SecondLook {
-    /// Who is asked.
+    /// The acquirer that is asked.
     pub acquirer: AcquirerName,
     /// When.
     pub at: Timestamp,
-    /// How often it was asked before.
+    /// Number of looks before this one.
     #[serde(default, skip_serializing_if = "super::is_zero")]
     pub made: u32,
 }
@@ -45,21 +45,21 @@ impl SecondLook {
         step(&SECOND_LOOK_STEPS_MS, self.made)
     }
 
-    /// Whether the schedule has none after this many.
+    /// Returns true if the schedule has none after this many.
     fn is_over(made: u32) -> bool {
         usize::try_from(made).is_ok_and(|made| made >= SECOND_LOOK_STEPS_MS.len())
     }
 }
 
 impl Payment {
-    /// Whether its acquirer may have more charges of it than are known.
+    /// Returns true if its acquirer may have more charges of it than are known.
     pub(super) fn may_have_others(&self) -> bool {
         let mut before = self.state.attempts.iter().rev();
         let last = before.next().map(|attempt| &attempt.acquirer);
         !self.others.is_empty() || before.any(|attempt| Some(&attempt.acquirer) == last)
     }
 
-    /// What was given back of the money that came in although the payment was declined.
+    /// Sums up what was given back of money that came in although the payment was declined.
     pub(super) fn given_back_after_decline(&self) -> Money {
         let reference = self.state.attempts.last().map(|attempt| &attempt.reference);
         let is_of_it = |surplus: &Surplus| reference.is_some_and(|known| known.contains(&surplus.reference));
@@ -76,7 +76,7 @@ impl Payment {
 }
 
 impl Draft {
-    /// Remembers a charge that its acquirer named. Says whether it was not known.
+    /// Remembers a charge that its acquirer named. Returns true if it was not known.
     pub(super) fn remember_charge(&mut self, reference: &Reference) -> bool {
         let Some(name) = self.context.charge_name else { return false };
         let Some(given) = reference.get(name) else { return false };
@@ -89,7 +89,7 @@ impl Draft {
         true
     }
 
-    /// Whether what is stated is about another charge of the payment than the one that counts. Money takes the place of a
+    /// Returns true if another charge of the payment is meant than the one that counts. Money takes the place of a
     /// charge that was never paid: the payer paid the other code.
     pub(super) fn is_of_another_charge(&self, reference: &Reference, facts: &[Fact]) -> bool {
         let Some(name) = self.context.charge_name else { return false };
@@ -226,7 +226,7 @@ impl Draft {
         self.operation = asked_for;
     }
 
-    /// Whether the refund with this id is one that gave back a surplus. It was done, as the acquirer states.
+    /// Ends the operation that gave back a surplus under this id, if it is one: it was done, as the acquirer states.
     pub(super) fn surplus_was_given_back(&mut self, id: &str) -> bool {
         let of_surplus = |operation: &&Operation| !operation.is_own() && operation.id.to_string() == id;
         let Some(operation) = self.payment.operations.iter().find(of_surplus) else { return false };
@@ -237,7 +237,7 @@ impl Draft {
         true
     }
 
-    /// What a charge holds could not be given back: somebody has to do it at the acquirer.
+    /// Reports that a charge keeps what it holds: somebody has to give it back at the acquirer.
     pub(super) fn surplus_was_kept(&mut self, id: uuid::Uuid, why: &str) {
         let Some(operation) = self.operation_of(id) else { return };
         let Some(surplus) = operation.surplus.clone() else { return };

@@ -26,7 +26,7 @@ struct AskChargePage {
     /// Which of the payment's charges, from 1.
     number: u32,
     charge: Attempt,
-    /// What may be said of it, each with its words.
+    /// Verdicts that are possible, each with its words.
     choices: Vec<(&'static str, &'static str)>,
     max_reason_characters: usize,
 }

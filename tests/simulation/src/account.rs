@@ -34,13 +34,13 @@ pub(crate) struct Account {
     pub(crate) is_late: bool,
     /// Whether it was paid in time, and came in after that.
     pub(crate) came_after_its_time: bool,
-    /// Whether its sums are all that tells of operations, and none but the desk moves them.
+    /// True if its sums are all that tells of operations, and none but the desk moves them.
     pub(crate) tells_by_sums: bool,
     /// Charges of the payment beside the one that counts.
     pub(crate) others: Vec<Beside>,
-    /// Whether the bank may know a charge minutes later only: a second one may come to be, and is no defect.
+    /// True if the bank may know a charge minutes later only: a second one may come to be, and is no defect.
     pub(crate) is_blind: bool,
-    /// Whether the bank never tells what became of the charge.
+    /// True if the bank never tells what became of the charge.
     pub(crate) is_never_told: bool,
     /// Whether the bank said for a while what was not so, or its payer did what nobody expected.
     pub(crate) may_be_contradicted: bool,
@@ -49,10 +49,10 @@ pub(crate) struct Account {
 /// A charge beside the one that counts.
 #[derive(Debug, Clone)]
 pub(crate) struct Beside {
-    /// What the bank calls it.
+    /// The bank's name for it.
     pub(crate) name: String,
-    /// Whether money came in by it, or was held.
+    /// True if money came in by it, or was held.
     pub(crate) held: bool,
-    /// Whether the bank still has that.
+    /// True if the bank still has that.
     pub(crate) holds: bool,
 }

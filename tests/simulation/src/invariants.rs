@@ -217,7 +217,7 @@ fn check_books(world: &World, payment: &Payment) {
 /// Of several charges one counts. Whatever another one took or held was given back, or a person has to; an operator was told
 /// of it by its name.
 fn check_beside(world: &World, payment: &Payment, account: &Account, other: &Beside) {
-    let (id, name) = (payment.id, &other.name);
+    let (id, name) = (payment.id, other.name.as_str());
     if !account.is_blind {
         world.violation(format!("{id}: {name} is a second charge"));
     }
@@ -243,7 +243,7 @@ fn check_given_back(world: &World, id: TransactionId, account: &Account) {
     }
 }
 
-/// Whether an operator was told something of a payment that has these words.
+/// Returns true if an operator was told something of a payment that has these words.
 fn is_told_of(world: &World, id: TransactionId, words: &[&str]) -> bool {
     let content = world.store.lock();
     let mut details = content
@@ -407,7 +407,7 @@ fn check_exceptions(world: &World) {
     }
 }
 
-/// Whether a charge may have come to be beside the one that counts, or after its payment was given up.
+/// Returns true if a charge may have come to be beside the one that counts, or after its payment was given up.
 fn is_doubled(account: &Account) -> bool {
     account.is_blind
 }

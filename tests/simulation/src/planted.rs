@@ -365,7 +365,7 @@ pub(crate) fn asked(world: &World, query: &ChargeQuery) -> ChargeQuery {
     query
 }
 
-/// What the service takes the answer to an operation for that its counterparty answered as failed.
+/// Turns the answer to an operation that its counterparty answered as failed into the one that the service hears.
 pub(crate) fn failure_heard(
     world: &World,
     answer: Option<OperationAnswer>,

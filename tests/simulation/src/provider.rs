@@ -251,7 +251,7 @@ impl Provider {
         courier::deliver(world, self, forged, 20);
     }
 
-    /// Whether a notice is about a payment of its.
+    /// Returns true if a notice is about a payment of its.
     fn knows(&self, letter: &Letter) -> bool {
         self.till.lock().unwrap().subject(letter).is_some()
     }
@@ -286,7 +286,7 @@ impl Provider {
         }
     }
 
-    /// Whether the last void or capture of a payment was answered as failed, and what sums say since was not asked for.
+    /// Returns true, once, if the last void or capture of a payment was answered as failed.
     pub(crate) fn take_failure(&self, id: TransactionId) -> bool {
         self.failures.lock().unwrap().remove(&id)
     }

@@ -42,7 +42,7 @@ pub(super) const PIX_REFUND_SHOWS_AFTER_MS: u64 = 70_000;
 const BLIND_MS: u64 = 300_000;
 /// Codes with which a capture or void fails: none of them says for certain whether it was done.
 const FAILURES: [&str; 12] = ["5", "57", "97", "98", "99", "10", "223", "475", "504", "101", "102", "ZZ"];
-/// How many of a thousand cards are never told to be approved or not, where that happens.
+/// Cards of a thousand that are never told to be approved or not, where that happens.
 const NEVER_FINISHED: u64 = 60;
 
 /// How a Cielo works.
@@ -54,7 +54,7 @@ pub(crate) struct Ways {
     pub(crate) takes_time_for_refunds: bool,
     /// Fields are spelt and typed otherwise than in the manual, now and then.
     pub(crate) bends_its_manual: bool,
-    /// How long queries do not know some new sales, and sales may be on their way, in milliseconds: 0 or minutes.
+    /// Time for which queries do not know some new sales, and sales may be on their way, in milliseconds: 0 or minutes.
     pub(crate) blind_ms: u64,
     /// A second sale of one order is refused.
     pub(crate) refuses_same_order: bool,
@@ -246,7 +246,11 @@ impl CieloTill {
             // Payers see every code, and pay any one.
             Act::Pay { .. } if id.uuid().as_u128() % 2 == 0 => entries.iter().find(waits),
             Act::Pay { .. } => entries.iter().rfind(waits),
-            _ => None,
+            Act::ChargeBack { .. }
+            | Act::GiveBack { .. }
+            | Act::Withdraw { .. }
+            | Act::Void
+            | Act::Capture { .. } => None,
         };
         sale.or_else(|| self.main(id, &entries)).map(|entry| entry.payment_id.clone())
     }
