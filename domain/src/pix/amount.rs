@@ -21,6 +21,15 @@ pub fn from_text(text: &str) -> Option<u64> {
     Some(whole * 100 + cents)
 }
 
+/// Reads what means the same without doubt as cents: `123.4` and `123` besides `123.40` and `123.00`.
+pub fn from_any_text(text: &str) -> Option<u64> {
+    match text.split_once('.') {
+        None => from_text(&format!("{text}.00")),
+        Some((_, cents)) if cents.len() == 1 => from_text(&format!("{text}0")),
+        Some(_) => from_text(text),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -32,6 +41,18 @@ mod tests {
             assert_eq!(from_text(text), Some(cents));
         }
         assert_eq!(to_text(MAX_CENTS + 1), None);
+    }
+
+    #[test]
+    fn reais_may_stand_without_cents_or_with_one_digit_of_them() {
+        for (text, cents) in
+            [("100", Some(10_000)), ("100.0", Some(10_000)), ("0.5", Some(50)), ("1.23", Some(123))]
+        {
+            assert_eq!(from_any_text(text), cents, "{text}");
+        }
+        for text in ["", ".", "1.", ".1", "1.234", "1,0", "-1", "12345678901", "١"] {
+            assert_eq!(from_any_text(text), None, "{text}");
+        }
     }
 
     #[test]

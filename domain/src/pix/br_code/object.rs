@@ -3,12 +3,24 @@
 use super::BrCodeError;
 use crate::text::is_digits;
 
+/// Unit of the lengths of objects. Both are the same where all is ASCII, as the manual wants it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lengths {
+    OfCharacters,
+    /// Of the text in UTF-8.
+    OfBytes,
+}
+
 /// The objects of one level, in the order in which they stand.
-pub(super) struct Objects<'a>(Vec<(&'a str, &'a str)>);
+#[derive(Debug)]
+pub(super) struct Objects<'a> {
+    all: Vec<(&'a str, &'a str)>,
+    lengths: Lengths,
+}
 
 impl<'a> Objects<'a> {
-    /// Reads a payload or the value of a template; lengths count characters.
-    pub(super) fn parse(mut text: &'a str) -> Result<Self, BrCodeError> {
+    /// Reads a payload or the value of a template.
+    pub(super) fn parse(mut text: &'a str, lengths: Lengths) -> Result<Self, BrCodeError> {
         let mut objects: Vec<(&str, &str)> = Vec::new();
         while !text.is_empty() {
             let (id, rest) = text.split_at_checked(2).ok_or(BrCodeError::Malformed)?;
@@ -17,14 +29,19 @@ impl<'a> Objects<'a> {
                 return Err(BrCodeError::Malformed);
             }
             let length: usize = length.parse().map_err(|_| BrCodeError::Malformed)?;
-            let (value, rest) = split_characters(rest, length).ok_or(BrCodeError::Malformed)?;
+            let (value, rest) = split_behind(rest, length, lengths).ok_or(BrCodeError::Malformed)?;
             if objects.iter().any(|(earlier, _)| *earlier == id) {
                 return Err(BrCodeError::Repeated);
             }
             objects.push((id, value));
             text = rest;
         }
-        Ok(Self(objects))
+        Ok(Self { all: objects, lengths })
+    }
+
+    /// How lengths were counted.
+    pub(super) const fn lengths(&self) -> Lengths {
+        self.lengths
     }
 
     /// The value of an object.
@@ -39,17 +56,17 @@ impl<'a> Objects<'a> {
 
     /// ID and value of each object.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
-        self.0.iter().copied()
+        self.all.iter().copied()
     }
 
     /// ID and value of the first object.
     pub(super) fn first(&self) -> Option<(&'a str, &'a str)> {
-        self.0.first().copied()
+        self.all.first().copied()
     }
 
     /// ID and value of the last object.
     pub(super) fn last(&self) -> Option<(&'a str, &'a str)> {
-        self.0.last().copied()
+        self.all.last().copied()
     }
 }
 
@@ -62,10 +79,17 @@ pub(super) fn push(target: &mut String, id: &str, value: &str) {
     target.push_str(value);
 }
 
-/// Splits behind that many characters; `None` for zero and when there are fewer.
-fn split_characters(text: &str, count: usize) -> Option<(&str, &str)> {
-    let (last, character) = text.char_indices().nth(count.checked_sub(1)?)?;
-    text.split_at_checked(last + character.len_utf8())
+/// Splits behind a value of that length; `None` for zero, when there is less, and inside of a character.
+fn split_behind(text: &str, length: usize, lengths: Lengths) -> Option<(&str, &str)> {
+    let before_last = length.checked_sub(1)?;
+    let end = match lengths {
+        Lengths::OfBytes => length,
+        Lengths::OfCharacters => {
+            let (last, character) = text.char_indices().nth(before_last)?;
+            last + character.len_utf8()
+        }
+    };
+    text.split_at_checked(end)
 }
 
 #[cfg(test)]
@@ -73,16 +97,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_count_characters() {
-        let objects = Objects::parse("5904José6002É!").unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!((objects.get("59"), objects.get("60")), (Some("José"), Some("É!")));
+    fn lengths_count_characters_or_bytes() {
+        for (text, lengths) in
+            [("5904José6002É!", Lengths::OfCharacters), ("5905José6003É!", Lengths::OfBytes)]
+        {
+            let objects = Objects::parse(text, lengths).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!((objects.get("59"), objects.get("60")), (Some("José"), Some("É!")));
+        }
+        // In the middle of a character.
+        assert!(Objects::parse("5904José", Lengths::OfBytes).is_err());
     }
 
     #[test]
     fn what_is_cut_empty_or_overruns_is_malformed() {
         for text in ["5", "590", "5901", "5900", "59+1A", "5902A", "É901A"] {
-            assert_eq!(Objects::parse(text).err(), Some(BrCodeError::Malformed), "{text}");
+            assert_eq!(
+                Objects::parse(text, Lengths::OfCharacters).err(),
+                Some(BrCodeError::Malformed),
+                "{text}"
+            );
         }
-        assert_eq!(Objects::parse("5901A5901A").err(), Some(BrCodeError::Repeated));
+        assert_eq!(Objects::parse("5901A5901A", Lengths::OfBytes).err(), Some(BrCodeError::Repeated));
     }
 }

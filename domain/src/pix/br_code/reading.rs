@@ -1,6 +1,6 @@
 //! Reading and verifying a BR Code.
 
-use super::object::Objects;
+use super::object::{Lengths, Objects};
 use super::{
     BrCode, BrCodeError, DynamicBrCode, GUI, MAX_LENGTH, PointOfInitiation, RecurrenceBrCode, StaticBrCode,
     is_location,
@@ -14,7 +14,18 @@ pub(super) fn read(payload: &str) -> Result<BrCode, BrCodeError> {
     if payload.chars().count() > MAX_LENGTH {
         return Err(BrCodeError::TooLong);
     }
-    let objects = Objects::parse(payload)?;
+    read_counting(payload, Lengths::OfCharacters).or_else(|error| {
+        // Banks that keep accents in a name may count its bytes, and payers' apps read that.
+        if payload.is_ascii() {
+            Err(error)
+        } else {
+            read_counting(payload, Lengths::OfBytes).map_err(|_| error)
+        }
+    })
+}
+
+fn read_counting(payload: &str, lengths: Lengths) -> Result<BrCode, BrCodeError> {
+    let objects = Objects::parse(payload, lengths)?;
     check_checksum(payload, &objects)?;
     check_frame(&objects)?;
     let account = account(&objects)?;
@@ -27,7 +38,10 @@ pub(super) fn read(payload: &str) -> Result<BrCode, BrCodeError> {
 }
 
 pub(super) fn stated_amount(payload: &str) -> Result<Option<u64>, BrCodeError> {
-    amount_cents(&Objects::parse(payload)?)
+    let objects = Objects::parse(payload, Lengths::OfCharacters)
+        .or_else(|_| Objects::parse(payload, Lengths::OfBytes))?;
+    let text = objects.get("54");
+    text.map(|text| amount::from_any_text(text).ok_or(BrCodeError::Amount)).transpose()
 }
 
 fn amount_cents(objects: &Objects<'_>) -> Result<Option<u64>, BrCodeError> {
@@ -38,7 +52,8 @@ fn amount_cents(objects: &Objects<'_>) -> Result<Option<u64>, BrCodeError> {
 fn check_checksum(payload: &str, objects: &Objects<'_>) -> Result<(), BrCodeError> {
     let Some(("63", given)) = objects.last() else { return Err(BrCodeError::Checksum) };
     let covered = payload.strip_suffix(given).ok_or(BrCodeError::Checksum)?;
-    if crc16::checksum_text(covered) == given { Ok(()) } else { Err(BrCodeError::Checksum) }
+    let is_right = crc16::checksum_text(covered).eq_ignore_ascii_case(given);
+    if is_right { Ok(()) } else { Err(BrCodeError::Checksum) }
 }
 
 /// What every BR Code of Pix must hold, whatever is in its account template.
@@ -62,7 +77,7 @@ fn check_frame(objects: &Objects<'_>) -> Result<(), BrCodeError> {
 fn account<'a>(objects: &Objects<'a>) -> Result<Objects<'a>, BrCodeError> {
     let mut found = None;
     for (_, value) in objects.iter().filter(|(id, _)| ("26"..="51").contains(id)) {
-        let template = Objects::parse(value)?;
+        let template = Objects::parse(value, objects.lengths())?;
         if is_pix(&template) && found.replace(template).is_some() {
             return Err(BrCodeError::Repeated);
         }
@@ -104,7 +119,7 @@ fn read_recurrence(objects: &Objects<'_>) -> Result<RecurrenceBrCode, BrCodeErro
     let url = objects
         .iter()
         .filter(|(id, _)| ("80"..="99").contains(id))
-        .filter_map(|(_, value)| Objects::parse(value).ok())
+        .filter_map(|(_, value)| Objects::parse(value, objects.lengths()).ok())
         .find(is_pix)
         .and_then(|template| template.get("25"))
         .ok_or(BrCodeError::KeyOrLocation)?;
@@ -120,7 +135,7 @@ fn read_recurrence(objects: &Objects<'_>) -> Result<RecurrenceBrCode, BrCodeErro
 
 fn txid(objects: &Objects<'_>) -> Result<Option<StaticTxid>, BrCodeError> {
     let Some(additional) = objects.get("62") else { return Ok(None) };
-    match Objects::parse(additional)?.get("05") {
+    match Objects::parse(additional, objects.lengths())?.get("05") {
         None | Some("***") => Ok(None),
         Some(txid) => StaticTxid::parse(txid).map(Some).map_err(|_| BrCodeError::Txid),
     }
@@ -198,23 +213,42 @@ mod tests {
 
     #[test]
     fn a_code_may_state_an_amount() {
-        for (object, stated) in
-            [("", Ok(None)), ("540510.00", Ok(Some(1_000))), ("540210", Err(BrCodeError::Amount))]
-        {
+        for (object, stated) in [
+            ("", Ok(None)),
+            ("540510.00", Ok(Some(1_000))),
+            ("540410.0", Ok(Some(1_000))),
+            ("540210", Ok(Some(1_000))),
+            ("540510,00", Err(BrCodeError::Amount)),
+            ("540610.000", Err(BrCodeError::Amount)),
+        ] {
             assert_eq!(stated_amount(&closed(&[FRONT, PIX, object, BACK])), stated, "{object}");
         }
     }
 
     #[test]
-    fn a_checksum_of_small_letters_or_with_something_behind_it_is_refused() {
+    fn a_checksum_may_be_of_small_letters_and_must_be_the_last_object() {
         let right = closed(&[FRONT, PIX, BACK]);
         assert!(read(&right).is_ok());
         let (front, checksum) = right.split_at(right.len() - 4);
-        assert_eq!(read(&format!("{front}{}", checksum.to_lowercase())), Err(BrCodeError::Checksum));
+        assert_eq!(read(&format!("{front}{}", checksum.to_lowercase())), read(&right));
         assert_eq!(read(&format!("{right}6401A")), Err(BrCodeError::Checksum));
         let other_id = format!("{}6404", [FRONT, PIX, BACK].concat());
         let closed = format!("{other_id}{}", crc16::checksum_text(&other_id));
         assert_eq!(read(&closed), Err(BrCodeError::Checksum));
+    }
+
+    #[test]
+    fn lengths_may_count_bytes_where_there_are_accents() {
+        let name = |length| BACK.replace("5901A", &format!("59{length:02}José & Cia"));
+        for length in ["José & Cia".chars().count(), "José & Cia".len()] {
+            let Ok(BrCode::Static(code)) = read(&closed(&[FRONT, PIX, &name(length)])) else {
+                panic!("{length}")
+            };
+            assert_eq!(code.merchant_name, "José & Cia");
+        }
+        check_refused(&[FRONT, PIX, &name(12)], BrCodeError::Malformed);
+        let state_it = closed(&[FRONT, PIX, "540510.00", &name(11)]);
+        assert_eq!(stated_amount(&state_it), Ok(Some(1_000)));
     }
 
     #[test]
