@@ -1,7 +1,7 @@
 //! Business days of Brazilian banks.
 //!
-//! Weekends and national bank holidays only: holidays of a state or a city are not known here, and the 31st
-//! of December counts as a business day although branches are closed to the public.
+//! Weekends, national bank holidays, and the 31st of December, on which banks settle nothing (FEBRABAN says so each year).
+//! Holidays of a state or a city are not known here.
 
 use chrono::{Datelike, Days, NaiveDate, Weekday};
 
@@ -36,7 +36,7 @@ pub fn add(date: NaiveDate, count: u32) -> NaiveDate {
 /// Whether that day is a national bank holiday: fixed dates, and those that move with Easter.
 pub fn is_bank_holiday(date: NaiveDate) -> bool {
     let fixed = match (date.month(), date.day()) {
-        (1, 1) | (4, 21) | (5, 1) | (9, 7) | (10, 12) | (11, 2 | 15) | (12, 25) => true,
+        (1, 1) | (4, 21) | (5, 1) | (9, 7) | (10, 12) | (11, 2 | 15) | (12, 25 | 31) => true,
         // National since Law 14.759/2023.
         (11, 20) => date.year() >= 2024,
         _ => false,
@@ -93,10 +93,11 @@ mod tests {
             "2026-11-02",
             "2026-11-20",
             "2026-12-25",
+            "2026-12-31",
         ] {
             assert!(!is_business_day(date(day)), "{day}");
         }
-        for day in ["2026-02-18", "2026-12-24", "2026-12-31", "2023-11-20", "2026-11-23"] {
+        for day in ["2026-02-18", "2026-12-24", "2026-12-30", "2023-11-20", "2026-11-23"] {
             assert!(is_business_day(date(day)), "{day}");
         }
     }
@@ -105,6 +106,7 @@ mod tests {
     fn a_due_date_rolls_over_carnival() {
         assert_eq!(roll(date("2026-02-14")), date("2026-02-18"));
         assert_eq!(roll(date("2026-02-13")), date("2026-02-13"));
+        assert_eq!(roll(date("2026-12-31")), date("2027-01-04"), "the last day of the year, and a weekend");
         assert_eq!(roll(NaiveDate::MAX), NaiveDate::MAX);
         let _ = is_business_day(NaiveDate::MIN);
     }
