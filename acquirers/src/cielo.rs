@@ -192,6 +192,11 @@ impl AcquirerFactory for CieloFactory {
         }
     }
 
+    fn looks_at_paid(&self, method: Method) -> bool {
+        // Only a card is charged back.
+        method == Method::CreditCard
+    }
+
     fn lists(&self) -> Option<Rc<dyn ListReader>> {
         None
     }

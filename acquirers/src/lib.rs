@@ -8,3 +8,4 @@ pub mod api_pix;
 pub mod cielo;
 pub mod exchange;
 pub mod sandbox;
+mod text;

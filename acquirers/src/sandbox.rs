@@ -119,6 +119,10 @@ impl AcquirerFactory for SandboxFactory {
         None
     }
 
+    fn looks_at_paid(&self, _: Method) -> bool {
+        false
+    }
+
     fn refund_shows_after_ms(&self, _: Method) -> u64 {
         0
     }
@@ -291,6 +295,7 @@ fn expired_if_over(fact: Fact, now: Timestamp) -> Fact {
         | Fact::Cancelled
         | Fact::Removed { .. }
         | Fact::Concluded
+        | Fact::PaidToOthers { .. }
         | Fact::Refunded { .. }
         | Fact::RefundedInTotal { .. }
         | Fact::ChargedBack { .. }

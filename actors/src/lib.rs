@@ -32,7 +32,9 @@ pub use erasure::{DocumentPlace, ErasedPage, Eraser, ErasureTally};
 pub use limits::{Limits, WebhookLimits};
 pub use operators::{Asked, Operators};
 pub use payments::{Operated, Payments};
-pub use reconciliation::{List, NotReconciled, RECONCILED_AT_ONCE, Reconciler, Tell};
+pub use reconciliation::{
+    Count, List, Nights, NotReconciled, RECONCILED_AT_ONCE, Reconciler, Tell, last_day,
+};
 pub use retention::{ErasureFollower, KeptFor, Retention};
 pub use secret_keys::{Moved, MovedPeople, SecretKeyError, Strongbox, Unmoved, UnmovedPerson, Which};
 pub use system::{ActorSystem, Placement, Ports};

@@ -4,12 +4,15 @@
 //! first, in the ordinary way: `asking.rs` puts a hint into the inbox in the store, which any node that serves takes up.
 //! So this works the same in the service and in a command beside it (decision 27). What differs still is an exception.
 //!
-//! A run is `judging.rs` for every line, and for a list `listing.rs` before it: read whole, imported, then judged.
+//! A run is `judging.rs` for every line, and for a list `listing.rs` before it: read whole, imported, then judged. What went
+//! back of older Pix is `returned.rs`. When which run is due is `nights.rs`.
 
 mod asking;
 mod judging;
 mod listing;
+mod nights;
 mod pages;
+mod returned;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,6 +23,7 @@ use quita_ports::{Clock, StoreError, WholeStore};
 use thiserror::Error;
 
 pub use listing::Tell;
+pub use nights::{Count, Nights, last_day};
 pub use pages::List;
 
 /// Lines that are judged, and whose payments are asked for, at once.

@@ -91,6 +91,12 @@ pub enum Fact {
     /// The acquirer takes no more money for the charge, because it holds what came in for its payment. What came in is
     /// stated besides: if it is not what was asked for, only a person can end the payment.
     Concluded,
+    /// Money came in for the charge under a key that is not ours: nothing of it is believed, and an operator sees it.
+    #[serde(rename_all = "camelCase")]
+    PaidToOthers {
+        /// The acquirer's id of this one movement.
+        id: String,
+    },
     /// Money went back to the payer, without or with our asking.
     #[serde(rename_all = "camelCase")]
     Refunded {
@@ -217,12 +223,18 @@ pub enum DeclineKind {
 }
 
 /// The provider's own names for a charge: a payment id, a transaction id, an end-to-end id. Opaque here, kept with the
-/// attempt, handed back with every later call about it, and shown as `acquirerReference`.
+/// attempt, handed back with every later call about it, and shown as `acquirerReference`, but for those that are our own.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Reference(BTreeMap<String, String>);
 
 impl Reference {
+    /// Our own note of the key that receives the charge's money: it stays ours when another key is configured.
+    pub const KEY: &str = "_key";
+
+    /// What begins our own notes, which nobody else is shown.
+    const NOTE: char = '_';
+
     /// Names that one charge may have, and characters that each may have: a provider can't make a document grow.
     const MAX_NAMES: usize = 16;
     const MAX_CHARACTERS: usize = 255;
@@ -242,6 +254,11 @@ impl Reference {
     /// What the provider calls it under this name.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
+    }
+
+    /// Every name of the provider's with its value, without our own notes.
+    pub fn shown(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.iter().filter(|(name, _)| !name.starts_with(Self::NOTE))
     }
 
     /// Every name with its value.
@@ -396,6 +413,8 @@ pub struct ChargeQuery {
     pub refunded_amount: Money,
     /// When the payment was created.
     pub created_at: Timestamp,
+    /// When this charge was decided, by our own clock, which is just before it was sent first.
+    pub sent_at: Timestamp,
     /// When it expired, if it did.
     pub expired_at: Option<Timestamp>,
     /// When it was cancelled, if it was.
@@ -443,6 +462,8 @@ pub enum NoticeContent {
     Fact(Box<Notice>),
     /// Something may have changed: the acquirer is asked now, and only its answer counts.
     Hint(Subject),
+    /// It is about something that is nobody's here.
+    Unrelated,
 }
 
 /// Whom a hint is about.

@@ -109,7 +109,8 @@ fn after_reconciliation(kind: &str) -> &'static [ExceptionAction] {
         Some(
             ReconciliationKind::AmountDiffers
             | ReconciliationKind::MovementDiffers
-            | ReconciliationKind::UnknownHere,
+            | ReconciliationKind::UnknownHere
+            | ReconciliationKind::ListNotCompared,
         ) => &[Resolve],
         // There is no payment that could be asked for: unknown here, unreadable, or a kind of another version.
         None => &[Resolve],

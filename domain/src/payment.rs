@@ -115,6 +115,9 @@ pub struct Payment {
     /// asked no more, and only a person ends the payment.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub concluded: bool,
+    /// When the acquirer first said that it takes no more money for the charge, without showing any: the money may follow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub concluded_since: Option<Timestamp>,
     /// How often an acquirer answered about another charge, or another amount, than the one that was asked for.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub mismatches: u32,
@@ -212,6 +215,7 @@ impl Payment {
 
     /// How its acquirer is told which payment is meant.
     pub fn query(&self) -> ChargeQuery {
+        let last = self.state.attempts.last();
         ChargeQuery {
             id: self.id,
             method: self.order.method,
@@ -219,6 +223,7 @@ impl Payment {
             paid_amount: self.state.captured_amount,
             refunded_amount: self.state.refunded_amount(),
             created_at: self.created_at,
+            sent_at: last.map_or(self.created_at, |attempt| attempt.at),
             expired_at: self.state.expired_at,
             cancelled_at: self.state.cancelled_at,
             attempt: u32::try_from(self.state.attempts.len()).unwrap_or(u32::MAX),
@@ -226,12 +231,7 @@ impl Payment {
             issued: self.state.issued.clone(),
             captures_at_once: self.order.captures_at_once(),
             terms: self.order.terms.clone(),
-            reference: self
-                .state
-                .attempts
-                .last()
-                .map(|attempt| attempt.reference.clone())
-                .unwrap_or_default(),
+            reference: last.map(|attempt| attempt.reference.clone()).unwrap_or_default(),
             others: self.others.clone(),
             may_have_others: self.may_have_others(),
             operation_under_way: self.own_operations().any(Operation::may_have_an_effect),
@@ -272,9 +272,15 @@ impl Payment {
             return own;
         }
         let place = usize::try_from(attempt).unwrap_or_default().saturating_sub(1);
-        let reference = self.state.attempts.get(place).map(|attempt| attempt.reference.clone());
-        let reference = reference.unwrap_or_default();
-        ChargeQuery { attempt, reference, others: Vec::new(), may_have_others: true, ..own }
+        let meant = self.state.attempts.get(place);
+        ChargeQuery {
+            attempt,
+            sent_at: meant.map_or(self.created_at, |attempt| attempt.at),
+            reference: meant.map(|attempt| attempt.reference.clone()).unwrap_or_default(),
+            others: Vec::new(),
+            may_have_others: true,
+            ..own
+        }
     }
 
     /// Whether its acquirer has answered whatever was hinted, to a question that was asked after this one, and it could be

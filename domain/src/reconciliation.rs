@@ -16,5 +16,5 @@ pub use missing::{MARGIN_MS, expected_pix, expected_refunds};
 pub use number::{SlipNumber, slip_numbers_of};
 pub use verdict::{
     ASKED_FOR_MS, Difference, Field, Finding, Judged, LineCursor, LineFilter, LineSum, RECONCILIATION_KINDS,
-    ReconciliationKind, StoredLine, Verdict,
+    ReconciliationKind, StoredLine, Verdict, list_not_compared,
 };

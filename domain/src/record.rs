@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::acquiring::Reference;
 use crate::event::Event;
 use crate::identity::{AcquirerName, Mode, TransactionId};
 use crate::method::Method;
@@ -55,7 +54,7 @@ pub struct PaymentRecord<'a> {
     metadata: &'a BTreeMap<String, String>,
     status_reason: Option<&'a str>,
     acquirer: Option<&'a AcquirerName>,
-    acquirer_reference: Option<&'a Reference>,
+    acquirer_reference: Option<BTreeMap<&'a str, &'a str>>,
     routing: Routing<'a>,
     cancelled_at: Option<Printed<Timestamp>>,
     expired_at: Option<Printed<Timestamp>>,
@@ -104,7 +103,9 @@ impl<'a> PaymentRecord<'a> {
             metadata: &order.metadata,
             status_reason: state.status_reason.as_deref(),
             acquirer: attempt.map(|attempt| &attempt.acquirer),
-            acquirer_reference: attempt.map(|attempt| &attempt.reference).filter(|known| !known.is_empty()),
+            acquirer_reference: attempt
+                .map(|attempt| attempt.reference.shown().collect::<BTreeMap<_, _>>())
+                .filter(|shown| !shown.is_empty()),
             routing: Routing::of(payment, &state.attempts),
             cancelled_at: state.cancelled_at.map(Printed),
             expired_at: state.expired_at.map(Printed),

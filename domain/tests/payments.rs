@@ -16,6 +16,7 @@ mod payments {
     pub(crate) mod erasure;
     pub(crate) mod further;
     pub(crate) mod hints;
+    pub(crate) mod looks;
     pub(crate) mod operations;
     pub(crate) mod order_of_notices;
     pub(crate) mod reconciled;

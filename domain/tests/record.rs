@@ -76,6 +76,7 @@ fn payment(order: Order) -> Payment {
         hinted: false,
         hidden: false,
         concluded: false,
+        concluded_since: None,
         mismatches: 0,
         chargebacks: Vec::new(),
         operations: Vec::new(),

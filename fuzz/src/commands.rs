@@ -72,6 +72,7 @@ pub fn context(input: &mut Unstructured<'_>, choice: Choice, last: Timestamp, op
         refund_shows_after_ms: if choice.in_turn { 60_000 } else { 0 },
         hint_gap_ms: 2_000,
         reads_approved: choice.in_turn,
+        looks_at_paid: choice.in_turn,
         card_tries,
     })
 }

@@ -112,6 +112,10 @@ pub trait AcquirerFactory: Send + Sync + 'static {
     /// believed no sooner. 0 where what was taken is shown at once.
     fn refund_shows_after_ms(&self, method: Method) -> u64;
 
+    /// Whether a charge of this method that was paid is asked for long after, because no list would name what went back of
+    /// it since, and a notice may be lost.
+    fn looks_at_paid(&self, method: Method) -> bool;
+
     /// Who reads what its provider lists by time, if it lists anything: with connections of its own.
     fn lists(&self) -> Option<Rc<dyn ListReader>>;
 

@@ -22,7 +22,7 @@ pub use console::{AuditRead, AuditStore, FiguresStore, KeyringStore, PeopleStore
 pub use erasure::{AuditEraser, ErasureStore, RestingPlace};
 pub use history::{HistoryStore, PastFilter, PastPage};
 pub use operator::OperatorStore;
-pub use reconciliation::{ListPage, ListReader, PaidPlace, ReconciliationStore, RunClaim};
+pub use reconciliation::{ListPage, ListReader, ListedPix, PaidPlace, ReconciliationStore, Run, RunClaim};
 pub use secret_keys::{ApplicationPlace, SecretKeyStore, Vault, VaultError};
 pub use store::{
     AccessStore, Backlog, DueDelivery, ExceptionStore, InboxStore, Listed, OutboxPlace, PaymentStore, Store,

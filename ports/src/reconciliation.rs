@@ -12,6 +12,15 @@ use uuid::Uuid;
 
 use crate::store::StoreError;
 
+/// Which of the Pix that came in are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListedPix {
+    /// All of them.
+    Received,
+    /// Those alone of which money went back, whenever that was.
+    Returned,
+}
+
 /// A page of what an acquirer lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListPage {
@@ -30,11 +39,17 @@ pub struct ListPage {
 /// Runs on the thread of its caller, one page at a time. A call that is dropped has no effect.
 #[async_trait(?Send)]
 pub trait ListReader {
-    /// A page, from 0, of what came in from this time until that one, both included.
+    /// A page, from 0, of these of what came in from this time until that one, both included. There may be others among
+    /// them.
     ///
     /// # Errors
     /// Why there is none.
-    async fn page(&self, period: (Timestamp, Timestamp), page: u32) -> Result<ListPage, CallFailure>;
+    async fn page(
+        &self,
+        listed: ListedPix,
+        period: (Timestamp, Timestamp),
+        page: u32,
+    ) -> Result<ListPage, CallFailure>;
 }
 
 /// A claim to one day's run of one source, so that of several nodes one does it.
@@ -50,6 +65,15 @@ pub struct RunClaim {
     pub now: Timestamp,
     /// Until when it is nobody else's.
     pub until: Timestamp,
+}
+
+/// A day's run of one source that somebody claimed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Run {
+    /// Which day.
+    pub day: NaiveDate,
+    /// Whether it is done.
+    pub is_finished: bool,
 }
 
 /// A payment that was paid, and when it was learnt.
@@ -86,6 +110,9 @@ pub trait ReconciliationStore: Send + Sync + 'static {
 
     /// A run that was claimed is done: nobody claims it again.
     async fn finish_run(&self, claim: &RunClaim) -> Result<(), StoreError>;
+
+    /// The runs of a source that were ever claimed, of these days, the last included, by day.
+    async fn runs(&self, source: &Source, from: NaiveDate, until: NaiveDate) -> Result<Vec<Run>, StoreError>;
 
     /// Boletos of this mode with this number, in any order, at most `limit`.
     async fn payments_numbered(

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::cob::{self, Cob};
 use super::link::{Answer, Link};
+use super::lists;
 
 /// The most characters of the payer's name (`devedor.nome`), and of what the payer is told (`solicitacaoPagador`).
 const MAX_NAME: usize = 200;
@@ -30,11 +31,30 @@ pub(super) async fn charge(link: &Link, charge: &Charge, now: Timestamp) -> Char
 /// Asks what became of a charge.
 pub(super) async fn inquire(link: &Link, query: &ChargeQuery) -> ChargeAnswer {
     match link.get(&cob::path(query.id)).await {
-        Ok(Answer::Success(answer)) => stated(&answer, query, link, query.created_at),
+        Ok(Answer::Success(answer)) => {
+            let answer = with_its_money(answer, query, link).await;
+            stated(&answer, query, link, query.sent_at)
+        }
         Ok(Answer::NotFound(_)) => ChargeAnswer::NotFound,
         Ok(Answer::Refused(why)) => ChargeAnswer::Failed(CallFailure::Unknown(why)),
         Err(failure) => ChargeAnswer::Failed(failure),
     }
+}
+
+/// A charge may be concluded before it shows the Pix that did it: the list of what came in may show it already.
+async fn with_its_money(mut answer: Value, query: &ChargeQuery, link: &Link) -> Value {
+    let is_without = Cob::read(&answer, query, &link.credential).is_ok_and(|cob| cob.lacks_its_money());
+    if !is_without || !link.settings().lists {
+        return answer;
+    }
+    // That it can't be had takes nothing from what the charge says.
+    let listed = link.get(&lists::address_of_charge(query, link.credential.now())).await;
+    if let Ok(Answer::Success(mut listed)) = listed
+        && let (Some(cob), Some(pix)) = (answer.as_object_mut(), listed.get_mut("pix"))
+    {
+        cob.insert("pix".into(), pix.take());
+    }
+    answer
 }
 
 fn stated(answer: &Value, query: &ChargeQuery, link: &Link, begun: Timestamp) -> ChargeAnswer {

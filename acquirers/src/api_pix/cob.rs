@@ -12,9 +12,12 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::code;
-use super::lenient::{instant, money, present, text, whole};
+use super::lenient::{expected_money, instant, present, text, whole};
 use super::link::Credential;
 use super::received::{END_TO_END_ID, Income};
+
+/// How far a bank's clock may be from ours to be believed, in milliseconds.
+const CLOCK_TOLERANCE_MS: u64 = 10 * 60_000;
 
 /// Where a charge is: under its id without hyphens, which is its txid.
 pub(super) fn path(id: TransactionId) -> String {
@@ -86,11 +89,11 @@ impl<'a> Cob<'a> {
         if is_checked && text(answer, "txid").is_some_and(|txid| payment_of(txid) != Some(query.id)) {
             return Err(ChargeAnswer::Mismatched("the answer is about another txid".into()));
         }
-        if text(answer, "chave").is_some_and(|key| !credential.is_our_key(key)) {
+        if text(answer, "chave").is_some_and(|key| !credential.receives(key, query)) {
             return Err(ChargeAnswer::Foreign("another key receives its money".into()));
         }
         if let Some(value) = present(answer, "valor") {
-            match money(value, "original") {
+            match expected_money(value, "original", query.amount) {
                 Some(amount) if amount == query.amount => {}
                 Some(amount) => {
                     let why = format!("the answer is about {amount} in place of {}", query.amount);
@@ -124,6 +127,11 @@ impl<'a> Cob<'a> {
         ChargeAnswer::Known(Statement { facts, reference })
     }
 
+    /// Whether the bank takes no more money for it, and shows none that came.
+    pub(super) fn lacks_its_money(&self) -> bool {
+        self.status == CobStatus::Concluded && self.income.is_empty()
+    }
+
     /// The code to pay with: the one of this answer, or the one that is known.
     fn issued(&self, begun: Timestamp) -> Option<Issued> {
         let code = code::of_charge(self.answer, self.query.amount, &self.credential.settings);
@@ -135,9 +143,22 @@ impl<'a> Cob<'a> {
         new.or_else(|| self.query.issued.as_ref().map(Arc::as_ref).cloned())
     }
 
+    /// Our own clock decides. The bank's time of creation is more exact by moments, and is not used where it is off by
+    /// more: some banks write the time of Brasília as if it were UTC (bacen/pix-api, issues 163 and 573).
     fn expires_at(&self, begun: Timestamp) -> Timestamp {
         let calendar = self.answer.get("calendario");
-        let created_at = calendar.and_then(|calendar| instant(calendar, "criacao")).unwrap_or(begun);
+        let stated = calendar.and_then(|calendar| instant(calendar, "criacao"));
+        // One that was sent again may have been made by an earlier sending.
+        let earliest = begun.min(self.query.created_at).minus_ms(CLOCK_TOLERANCE_MS);
+        let believable = earliest..=begun.plus_ms(CLOCK_TOLERANCE_MS);
+        let created_at = match stated {
+            Some(stated) if believable.contains(&stated) => stated,
+            Some(stated) => {
+                self.warn_of_clock(stated, begun);
+                begun
+            }
+            None => begun,
+        };
         let seconds =
             calendar.and_then(|calendar| whole(calendar, "expiracao")).unwrap_or(match &self.query.terms {
                 Terms::Pix { expires_in_s } => *expires_in_s,
@@ -146,8 +167,24 @@ impl<'a> Cob<'a> {
         created_at.plus_ms(seconds.saturating_mul(1_000))
     }
 
+    /// Once for each charge: a code that is known is not issued again.
+    fn warn_of_clock(&self, stated: Timestamp, begun: Timestamp) {
+        if self.query.issued.is_none() {
+            tracing::warn!(
+                transaction.id = %self.query.id,
+                %stated,
+                ours = %begun,
+                "the bank's clock is off: it says that it made the charge then; our own time is used"
+            );
+        }
+    }
+
     fn reference(&self) -> Reference {
         let reference = Reference::none().with("txid", &txid(self.query.id));
+        // By whichever key of ours it is received: that one stays ours when another one is configured.
+        let key = text(self.answer, "chave").unwrap_or(&self.credential.settings.pix_key);
+        let is_known = self.query.reference.get(Reference::KEY).is_some();
+        let reference = if is_known { reference } else { reference.with(Reference::KEY, key) };
         let reference = match self.income.end_to_end_id() {
             Some(id) => reference.with(END_TO_END_ID, id),
             None => reference,

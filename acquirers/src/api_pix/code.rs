@@ -25,7 +25,9 @@ pub(super) fn of_charge(answer: &Value, amount: Money, settings: &ApiPixSettings
 fn is_of_charge(code: &str, location: Option<&str>, amount: Money) -> bool {
     let Ok(BrCode::Dynamic(read)) = BrCode::parse(code) else { return false };
     let leads_there = location.is_none_or(|location| read.url.eq_ignore_ascii_case(location));
-    let states_it = stated_amount(code).is_ok_and(|cents| cents.is_none_or(|cents| cents == amount.cents()));
+    // Zero states nothing: the payer's bank takes the amount from the charge.
+    let states = |cents| cents == 0 || cents == amount.cents();
+    let states_it = stated_amount(code).is_ok_and(|cents| cents.is_none_or(states));
     leads_there && states_it
 }
 

@@ -138,6 +138,10 @@ impl AcquirerFactory for ApiPixFactory {
         0
     }
 
+    fn looks_at_paid(&self, _: Method) -> bool {
+        !self.current.credential().settings.lists
+    }
+
     fn lists(&self) -> Option<Rc<dyn ListReader>> {
         let credential = self.current.credential();
         let acquirer = self.spec.name.clone();

@@ -7,7 +7,7 @@ use super::lenient::{is_end_to_end_id, text};
 use super::link::{Answer, Link};
 use super::received::END_TO_END_ID;
 
-/// Asks the bank. A Pix for another key is nobody's of ours.
+/// Asks the bank. Under which key it came in is judged when its charge is asked for.
 pub(super) async fn identify(link: &Link, reference: &Reference) -> Identified {
     if let Some(id) = reference.get("txid").and_then(payment_of) {
         return Identified::Payment(id);
@@ -17,8 +17,7 @@ pub(super) async fn identify(link: &Link, reference: &Reference) -> Identified {
     };
     match link.get(&format!("/pix/{id}")).await {
         Ok(Answer::Success(pix)) => {
-            let is_ours = text(&pix, "chave").is_none_or(|key| link.credential.is_our_key(key));
-            let payment = text(&pix, "txid").filter(|_| is_ours).and_then(payment_of);
+            let payment = text(&pix, "txid").and_then(payment_of);
             payment.map_or(Identified::Unknown, Identified::Payment)
         }
         Ok(Answer::NotFound(_)) => Identified::Unknown,

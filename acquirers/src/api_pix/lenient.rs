@@ -3,6 +3,7 @@
 
 use quita_domain::money::Money;
 use quita_domain::pix::amount;
+use quita_domain::text::is_digits;
 use quita_domain::time::Timestamp;
 use serde_json::Value;
 
@@ -20,7 +21,8 @@ pub(super) fn present<'a>(value: &'a Value, field: &str) -> Option<&'a Value> {
 /// could be cents: they are nothing.
 pub(super) fn money(value: &Value, field: &str) -> Option<Money> {
     let text = match value.get(field)? {
-        Value::String(text) => text.trim().to_owned(),
+        // Where money stands nothing but ASCII is passed over.
+        Value::String(text) => text.trim_ascii().to_owned(),
         Value::Number(number) => number.to_string(),
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
     };
@@ -29,11 +31,19 @@ pub(super) fn money(value: &Value, field: &str) -> Option<Money> {
     amount::from_text(&padded).map(Money::from_cents)
 }
 
+/// An amount in reais where this one is expected: whole reais may stand without decimals, as nothing else can be meant.
+pub(super) fn expected_money(value: &Value, field: &str, expected: Money) -> Option<Money> {
+    money(value, field).or_else(|| {
+        let reais = whole(value, field)?;
+        (reais.checked_mul(100) == Some(expected.cents())).then_some(expected)
+    })
+}
+
 /// A whole number from zero.
 pub(super) fn whole(value: &Value, field: &str) -> Option<u64> {
     match value.get(field)? {
         Value::Number(number) => number.as_u64(),
-        Value::String(text) => text.trim().parse().ok(),
+        Value::String(text) => Some(text.trim_ascii()).filter(|text| is_digits(text))?.parse().ok(),
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
     }
 }
@@ -83,6 +93,32 @@ mod tests {
             (json!({}), None),
         ] {
             let read = money(&json!({ "valor": written }), "valor").map(Money::cents);
+            assert_eq!(read, cents, "{written}");
+        }
+    }
+
+    #[test]
+    fn whole_reais_are_read_where_nothing_else_can_be_meant() {
+        for (written, cents) in [
+            (json!("100"), Some(10_000)),
+            (json!(100), Some(10_000)),
+            (json!(" 100 "), Some(10_000)),
+            (json!(100.0), Some(10_000)),
+            (json!("100.00"), Some(10_000)),
+            (json!("99.99"), Some(9_999)),
+            (json!("10000"), None),
+            (json!(10_000), None),
+            (json!("1"), None),
+            (json!("+100"), None),
+            (json!("100\u{a0}"), None),
+            (json!("100.00\u{a0}"), None),
+            (json!("1e2"), None),
+            (json!("١٠٠"), None),
+            (json!("184467440737095517"), None),
+            (json!(null), None),
+        ] {
+            let expected = Money::from_cents(10_000);
+            let read = expected_money(&json!({ "valor": written }), "valor", expected).map(Money::cents);
             assert_eq!(read, cents, "{written}");
         }
     }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use quita_domain::acquiring::CallFailure;
+use quita_domain::acquiring::{CallFailure, ChargeQuery, Reference};
 use quita_domain::secret::Secret;
+use quita_domain::time::Timestamp;
 use quita_ports::Clock;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -19,6 +20,7 @@ use super::settings::ApiPixSettings;
 use super::token::{Token, TokenKeeper};
 use crate::exchange::hold::Hold;
 use crate::exchange::{Exchange, ExchangeFactory, Failure, Request, Response, Verb};
+use crate::text;
 
 /// How long nothing is sent when the bank answers 429 and does not say for how long.
 const THROTTLED_MS: u64 = 2_000;
@@ -59,6 +61,17 @@ impl Credential {
     /// Whether a key that the bank names is the one that receives our money.
     pub(super) fn is_our_key(&self, key: &str) -> bool {
         key.trim().eq_ignore_ascii_case(&self.settings.pix_key)
+    }
+
+    /// Whether a key receives the money of this charge: ours, or the one that was ours when the charge was made.
+    pub(super) fn receives(&self, key: &str, query: &ChargeQuery) -> bool {
+        let before = query.reference.get(Reference::KEY);
+        self.is_our_key(key) || before.is_some_and(|before| before.eq_ignore_ascii_case(key.trim()))
+    }
+
+    /// The time of the wall clock.
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 }
 
@@ -238,9 +251,9 @@ impl Link {
         if response.body.iter().all(u8::is_ascii_whitespace) {
             return Ok(Answer::Success(Value::Null));
         }
-        serde_json::from_slice(&response.body)
+        text::json(&response.body)
             .map(Answer::Success)
-            .map_err(|_| CallFailure::Unknown(format!("the answer {} can't be read", response.status)))
+            .ok_or_else(|| CallFailure::Unknown(format!("the answer {} can't be read", response.status)))
     }
 
     /// What no text of the bank may show.

@@ -5,21 +5,27 @@
 use std::rc::Rc;
 
 use async_trait::async_trait;
-use quita_domain::acquiring::CallFailure;
+use quita_domain::acquiring::{CallFailure, ChargeQuery};
 use quita_domain::identity::AcquirerName;
 use quita_domain::reconciliation::{LineKind, Source, StatementLine, Subject};
 use quita_domain::time::Timestamp;
-use quita_ports::{ListPage, ListReader};
+use quita_ports::{ListPage, ListReader, ListedPix};
 use serde_json::Value;
 use url::form_urlencoded;
 
-use super::cob::payment_of;
+use super::cob::{payment_of, txid};
 use super::lenient::{instant, is_end_to_end_id, list, money, text, whole};
 use super::link::{Answer, Link};
 use super::received::{END_TO_END_ID, Returned, refund_id};
 
 /// Entries of a page: what the standard gives without being asked, and every bank has.
 const PAGE_SIZE: &str = "100";
+
+/// As many as that without a word of pages may be all, or the first hundred of them.
+const FULL_PAGE: usize = 100;
+
+/// How far before its charge the bank's clock may put a Pix, in milliseconds: some write the time of Brasília as UTC.
+const CLOCK_BEHIND_MS: u64 = 4 * 3_600_000;
 
 /// Entries of a page, and refunds of a Pix, that are read: beyond that an answer is somebody's mistake.
 const MAX_ITEMS: usize = 1_000;
@@ -35,9 +41,14 @@ pub(super) struct PixList {
 
 #[async_trait(?Send)]
 impl ListReader for PixList {
-    async fn page(&self, period: (Timestamp, Timestamp), page: u32) -> Result<ListPage, CallFailure> {
+    async fn page(
+        &self,
+        listed: ListedPix,
+        period: (Timestamp, Timestamp),
+        page: u32,
+    ) -> Result<ListPage, CallFailure> {
         let is_ours = |key: &str| self.link.credential.is_our_key(key);
-        match self.link.get(&address(period, page)).await? {
+        match self.link.get(&address(listed, period, page)).await? {
             Answer::Success(answer) => {
                 let context = PageContext { acquirer: &self.acquirer, period, page };
                 read_page(&answer, &context, is_ours).map_err(CallFailure::Unknown)
@@ -54,12 +65,25 @@ pub(super) struct PageContext<'a> {
     pub(super) page: u32,
 }
 
-fn address((from, until): (Timestamp, Timestamp), page: u32) -> String {
+fn address(listed: ListedPix, (from, until): (Timestamp, Timestamp), page: u32) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.append_pair("inicio", &to_the_second(from, 0)).append_pair("fim", &to_the_second(until, 999));
+    if listed == ListedPix::Returned {
+        query.append_pair("devolucaoPresente", "true");
+    }
     query.append_pair("paginacao.paginaAtual", &page.to_string());
     query.append_pair("paginacao.itensPorPagina", PAGE_SIZE);
     format!("/pix?{}", query.finish())
+}
+
+/// Where the Pix of a charge are listed that it does not show itself.
+pub(super) fn address_of_charge(query: &ChargeQuery, now: Timestamp) -> String {
+    let mut parameters = form_urlencoded::Serializer::new(String::new());
+    let from = query.created_at.minus_ms(CLOCK_BEHIND_MS);
+    parameters.append_pair("inicio", &to_the_second(from, 0));
+    parameters.append_pair("fim", &to_the_second(now.max(from), 0));
+    parameters.append_pair("txid", &txid(query.id));
+    format!("/pix?{}", parameters.finish())
 }
 
 /// An instant without its milliseconds, which not every bank takes: this many are added before they are cut.
@@ -86,6 +110,9 @@ pub(super) fn read_page(
     }
     if entries.len() > MAX_ITEMS {
         return Err(format!("a page has {} entries", entries.len()));
+    }
+    if pages.is_none() && entries.len() >= FULL_PAGE {
+        return Err(format!("a page has {} entries, and does not say whether more follow", entries.len()));
     }
     let mut lines = Vec::with_capacity(entries.len());
     for (place, entry) in entries.iter().enumerate() {
@@ -114,8 +141,8 @@ fn read_pix(
 ) -> Option<()> {
     let end_to_end_id = text(pix, END_TO_END_ID).filter(|id| is_end_to_end_id(id))?.to_owned();
     let gross = money(pix, "valor")?;
-    let is_ours = text(pix, "chave").is_none_or(is_ours);
-    let transaction_id = text(pix, "txid").filter(|_| is_ours).and_then(payment_of);
+    let other_key = text(pix, "chave").filter(|key| !is_ours(key)).map(String::from);
+    let transaction_id = text(pix, "txid").and_then(payment_of);
     let day = instant(pix, "horario").unwrap_or_else(|| middle(context.period)).sao_paulo_date();
     let source = Source::list_of(context.acquirer);
     let place = format!("GET /pix, page {}", context.page);
@@ -124,7 +151,8 @@ fn read_pix(
         return None;
     }
     let done = refunds.iter().filter(|refund| Returned::is_done(refund));
-    let done: Vec<_> = done.map(|refund| Some((refund, Returned::read(refund)?))).collect::<Option<_>>()?;
+    let done: Vec<_> =
+        done.map(|refund| Some((refund, Returned::read(refund, gross)?))).collect::<Option<_>>()?;
     let line = StatementLine {
         id: StatementLine::pix_id(&source, &end_to_end_id),
         source,
@@ -137,6 +165,7 @@ fn read_pix(
         net: None,
         on: day,
         place,
+        other_key,
     };
     lines.push(line.clone());
     for (refund, Returned { id, amount, at, is_disputed }) in done {
@@ -192,7 +221,22 @@ mod tests {
         let period = (at("2026-11-22T03:00:00.400Z"), at("2026-11-23T02:59:59.999Z"));
         let expected = "/pix?inicio=2026-11-22T03%3A00%3A00Z&fim=2026-11-23T03%3A00%3A00Z\
             &paginacao.paginaAtual=2&paginacao.itensPorPagina=100";
-        assert_eq!(address(period, 2), expected);
+        assert_eq!(address(ListedPix::Received, period, 2), expected);
+        let expected =
+            expected.replace("&paginacao.paginaAtual", "&devolucaoPresente=true&paginacao.paginaAtual");
+        assert_eq!(address(ListedPix::Returned, period, 2), expected);
+    }
+
+    #[test]
+    fn a_full_page_that_says_nothing_of_pages_is_refused() {
+        let pix = |count: usize| {
+            let entry = |number| json!({"endToEndId": format!("E{number}"), "valor": "1.00"});
+            json!({"pix": (0..count).map(entry).collect::<Vec<_>>()})
+        };
+        assert!(read(&pix(99)).unwrap().is_last);
+        for count in [100, 101, 150] {
+            assert!(read(&pix(count)).is_err(), "{count}");
+        }
     }
 
     #[test]
@@ -220,7 +264,7 @@ mod tests {
             ("pix", "E1", 1_000),
             ("refund", "D1", 100),
             ("refund", "m", 200),
-            ("other", "E2", 500),
+            ("pix", "E2", 500),
             ("other", "E3", 600),
         ];
         assert_eq!(told, expected);
@@ -229,6 +273,8 @@ mod tests {
         assert_eq!((refund.on.to_string(), refund.day), ("2026-11-25".into(), paid.day));
         assert_eq!(refund.id, "bank:refund:E1:7978c0c9-7ea8-47e7-8e88-49634473c1f2");
         assert!(matches!(chargeback.subject, Subject::Refund { is_chargeback: true, .. }));
+        let keys: Vec<_> = page.lines.iter().map(|line| line.other_key.as_deref()).collect();
+        assert_eq!(keys, [None, None, None, Some("somebody else's"), None]);
     }
 
     fn with_refund(refund: Value) -> Value {

@@ -14,11 +14,17 @@ use subtle::ConstantTimeEq;
 use super::cob::payment_of;
 use super::factory::Current;
 use super::lenient::{is_end_to_end_id, list, text};
-use super::link::Credential;
 use super::received::END_TO_END_ID;
+use crate::text as encoded;
 
 /// The most charges that one callback may be about: banks put several Pix into one.
 const MAX_HINTS: usize = 1_000;
+
+/// Where a body may have its entries.
+const LISTS: [&str; 2] = ["pix", "devolucoes"];
+
+/// What an entry has that stands alone.
+const NAMES: [&str; 2] = [END_TO_END_ID, "txid"];
 
 /// Reads the callbacks of one bank.
 pub(super) struct ApiPixNotices {
@@ -42,10 +48,11 @@ impl NoticeReader for ApiPixNotices {
 
     fn read(&self, notice: &RawNotice<'_>, _: Timestamp) -> Result<Vec<NoticeContent>, NoticeRefused> {
         self.admit(&notice.head())?;
-        let credential = self.current.credential();
-        let body: Value = serde_json::from_slice(notice.body)
-            .map_err(|_| NoticeRefused::Unreadable("it is no JSON".into()))?;
-        Ok(hints(&body, &credential))
+        let body = encoded::json(notice.body);
+        body.as_ref().and_then(contents).ok_or_else(|| {
+            let why = if body.is_some() { "it names no Pix" } else { "it is no JSON" };
+            NoticeRefused::Unreadable(why.into())
+        })
     }
 }
 
@@ -58,36 +65,58 @@ fn is_our_address(path_tail: &str, token: &str) -> bool {
     !token.is_empty() && bool::from(given.as_bytes().ct_eq(token.as_bytes()))
 }
 
-/// Whom a callback is about: each charge once.
-fn hints(body: &Value, credential: &Credential) -> Vec<NoticeContent> {
-    let mut subjects: Vec<Subject> = Vec::new();
-    for subject in entries(body).filter_map(|entry| subject(entry, credential)) {
-        if subjects.len() >= MAX_HINTS {
-            break;
-        }
-        if !subjects.contains(&subject) {
-            subjects.push(subject);
+/// What a callback is about, each charge once; none if nothing of it can be read.
+fn contents(body: &Value) -> Option<Vec<NoticeContent>> {
+    let entries = entries(body)?;
+    if entries.is_empty() {
+        return Some(vec![NoticeContent::Unrelated]);
+    }
+    let (mut hints, mut unrelated) = (Vec::new(), 0);
+    for content in entries.into_iter().filter_map(content) {
+        if content == NoticeContent::Unrelated {
+            unrelated += 1;
+        } else if hints.len() < MAX_HINTS && !hints.contains(&content) {
+            hints.push(content);
         }
     }
-    subjects.into_iter().map(NoticeContent::Hint).collect()
+    hints.extend(std::iter::repeat_n(NoticeContent::Unrelated, unrelated));
+    (!hints.is_empty()).then_some(hints)
 }
 
-/// What a body lists: under `pix` as the standard has it, as a bare array as Inter does, under `devolucoes`, or alone.
-fn entries(body: &Value) -> impl Iterator<Item = &Value> {
-    let bare = body.as_array().map(Vec::as_slice).unwrap_or_default();
-    let alone = body.is_object().then_some(body);
-    bare.iter().chain(list(body, "pix")).chain(list(body, "devolucoes")).chain(alone)
+/// What a body lists: under `pix` as the standard has it, as a bare array as Inter does, under `devolucoes`, or alone; none
+/// if it is nothing of that.
+fn entries(body: &Value) -> Option<Vec<&Value>> {
+    let fields = match body {
+        Value::Array(entries) => return Some(entries.iter().collect()),
+        Value::Object(fields) => fields,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return None,
+    };
+    if NAMES.iter().any(|name| fields.contains_key(*name)) {
+        return Some(vec![body]);
+    }
+    let is_list =
+        |name: &&&str| fields.get(**name).is_some_and(|value| value.is_array() || value.is_object());
+    let lists: Vec<_> = LISTS.iter().filter(is_list).collect();
+    (!lists.is_empty()).then(|| lists.into_iter().flat_map(|name| list(body, name)).collect())
 }
 
-fn subject(entry: &Value, credential: &Credential) -> Option<Subject> {
-    if text(entry, "chave").is_some_and(|key| !credential.is_our_key(key)) {
-        return None;
+/// What an entry is about; none if it is no Pix. Under which key it came in is not believed, but asked.
+fn content(entry: &Value) -> Option<NoticeContent> {
+    let txid = text(entry, "txid");
+    if let Some(id) = txid.and_then(payment_of) {
+        return Some(NoticeContent::Hint(Subject::Payment(id)));
     }
-    if let Some(id) = text(entry, "txid").and_then(payment_of) {
-        return Some(Subject::Payment(id));
+    let id = text(entry, END_TO_END_ID).filter(|id| is_end_to_end_id(id));
+    // Money that went back may be told without the charge's name: the bank knows whose the Pix is.
+    let went_back = entry.get("devolucoes").is_some() || text(entry, "rtrId").is_some();
+    match (txid, id) {
+        (None, Some(id)) if went_back => {
+            Some(NoticeContent::Hint(Subject::Reference(Reference::none().with(END_TO_END_ID, id))))
+        }
+        // A transfer to the key, or for somebody else's charge.
+        (Some(_), _) | (None, Some(_)) => Some(NoticeContent::Unrelated),
+        (None, None) => None,
     }
-    let id = text(entry, END_TO_END_ID).filter(|id| is_end_to_end_id(id))?;
-    Some(Subject::Reference(Reference::none().with(END_TO_END_ID, id)))
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@
 use quita_domain::document::{Document, DocumentType};
 use serde_json::Value;
 
+use crate::text;
+
 /// The most characters of a reason.
 const MAX_CHARACTERS: usize = 120;
 
@@ -45,7 +47,7 @@ const MAX_DEPTH: usize = 4;
 
 /// The reason that an answer gives: the first text that is found, or the status alone.
 pub(super) fn of_answer(status: u16, body: &[u8], secrets: &[&str]) -> String {
-    let found = serde_json::from_slice::<Value>(body).ok().and_then(|body| find(&body, MAX_DEPTH));
+    let found = text::json(body).and_then(|body| find(&body, MAX_DEPTH));
     match found.map(|text| scrubbed(&text, secrets)).filter(|text| !text.is_empty()) {
         Some(text) => text,
         None => format!("HTTP {status}"),

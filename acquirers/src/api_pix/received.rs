@@ -1,5 +1,7 @@
 //! The Pix that came in for a charge, and what was given back of them.
 
+use std::collections::BTreeSet;
+
 use quita_domain::acquiring::{ChargeQuery, Fact, Settlement};
 use quita_domain::money::Money;
 use quita_domain::time::Timestamp;
@@ -8,7 +10,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::cob::payment_of;
-use super::lenient::{instant, is_end_to_end_id, list, money, text};
+use super::lenient::{expected_money, instant, is_end_to_end_id, list, text};
 use super::link::Credential;
 
 /// The most of each kind that are read: beyond that an answer is somebody's mistake.
@@ -42,6 +44,8 @@ pub(super) struct Income {
     payment: Option<Received>,
     /// Whatever else came in.
     others: Vec<Received>,
+    /// The names of what came in under another key.
+    foreign: Vec<String>,
 }
 
 impl Income {
@@ -49,13 +53,15 @@ impl Income {
     /// did, it stays that one, even if the bank shows an earlier one later.
     pub(super) fn read(answer: &Value, query: &ChargeQuery, credential: &Credential) -> Self {
         let ignores_txid = credential.settings.ignores_txid_of_answer;
-        let is_ours = |pix: &&Value| {
-            let is_of_charge = |txid| ignores_txid || payment_of(txid) == Some(query.id);
-            text(pix, "chave").is_none_or(|key| credential.is_our_key(key))
-                && text(pix, "txid").is_none_or(is_of_charge)
+        let is_of_charge = |pix: &&Value| {
+            text(pix, "txid").is_none_or(|txid| ignores_txid || payment_of(txid) == Some(query.id))
         };
+        let is_ours = |pix: &&Value| text(pix, "chave").is_none_or(|key| credential.receives(key, query));
+        let told = list(answer, "pix").iter().take(MAX_ITEMS).filter(is_of_charge);
+        let (own, others): (Vec<_>, Vec<_>) = told.partition(is_ours);
+        let foreign: BTreeSet<_> = others.into_iter().filter_map(end_to_end_id).collect();
         let mut all: Vec<Received> = Vec::new();
-        for pix in list(answer, "pix").iter().take(MAX_ITEMS).filter(is_ours).filter_map(Received::read) {
+        for pix in own.into_iter().filter_map(|pix| Received::read(pix, query.amount)) {
             if !all.iter().any(|known| known.end_to_end_id == pix.end_to_end_id) {
                 all.push(pix);
             }
@@ -65,7 +71,12 @@ impl Income {
         let pays = |pix: &Received| pix.amount == query.amount;
         let place = all.iter().position(|pix| pays(pix) && Some(pix.end_to_end_id.as_str()) == known);
         let payment = place.or_else(|| all.iter().position(pays)).map(|place| all.remove(place));
-        Self { payment, others: all }
+        Self { payment, others: all, foreign: foreign.into_iter().map(String::from).collect() }
+    }
+
+    /// Whether nothing came in for it, under any key.
+    pub(super) fn is_empty(&self) -> bool {
+        self.payment.is_none() && self.others.is_empty() && self.foreign.is_empty()
     }
 
     /// The end-to-end id of the Pix that paid.
@@ -77,18 +88,25 @@ impl Income {
     /// was never counted as the payment's, so it is no refund of it.
     pub(super) fn facts(&self) -> Vec<Fact> {
         let settled = self.payment.iter().chain(&self.others).map(Received::settled);
-        settled.chain(self.payment.iter().flat_map(Received::given_back)).collect()
+        let foreign = self.foreign.iter().map(|id| Fact::PaidToOthers { id: id.clone() });
+        settled.chain(self.payment.iter().flat_map(Received::given_back)).chain(foreign).collect()
     }
+}
+
+fn end_to_end_id(pix: &Value) -> Option<&str> {
+    text(pix, END_TO_END_ID).filter(|id| is_end_to_end_id(id))
 }
 
 impl Received {
     /// A Pix without a name or an amount is none that could be told of.
-    fn read(pix: &Value) -> Option<Self> {
-        let end_to_end_id = text(pix, END_TO_END_ID).filter(|id| is_end_to_end_id(id))?.to_owned();
-        let returned = list(pix, "devolucoes").iter().take(MAX_ITEMS).filter_map(Returned::read);
+    fn read(pix: &Value, expected: Money) -> Option<Self> {
+        let end_to_end_id = end_to_end_id(pix)?.to_owned();
+        let amount = expected_money(pix, "valor", expected)?;
+        let returned = list(pix, "devolucoes").iter().take(MAX_ITEMS);
+        let returned = returned.filter_map(|refund| Returned::read(refund, amount));
         let mut returned: Vec<Returned> = returned.collect();
         returned.sort_by_key(|each| (each.at.is_none(), each.at));
-        Some(Self { end_to_end_id, amount: money(pix, "valor")?, at: instant(pix, "horario"), returned })
+        Some(Self { end_to_end_id, amount, at: instant(pix, "horario"), returned })
     }
 
     fn settled(&self) -> Fact {
@@ -120,14 +138,19 @@ impl Returned {
         text(refund, "status").is_some_and(|status| status.eq_ignore_ascii_case("DEVOLVIDO"))
     }
 
-    /// Only what was given back: what is under way or was refused moved nothing.
-    pub(super) fn read(refund: &Value) -> Option<Self> {
+    /// Only what was given back, of a Pix of this amount: what is under way or was refused moved nothing.
+    pub(super) fn read(refund: &Value, whole: Money) -> Option<Self> {
         let times = refund.get("horario");
         let at =
             times.and_then(|times| instant(times, "liquidacao").or_else(|| instant(times, "solicitacao")));
         let is_disputed = text(refund, "natureza").is_some_and(|nature| nature.starts_with("MED"));
         let id = text(refund, "id").or_else(|| text(refund, "rtrId"))?.to_owned();
-        Self::is_done(refund).then_some(Self { id, amount: money(refund, "valor")?, at, is_disputed })
+        Self::is_done(refund).then_some(Self {
+            id,
+            amount: expected_money(refund, "valor", whole)?,
+            at,
+            is_disputed,
+        })
     }
 }
 

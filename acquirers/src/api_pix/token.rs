@@ -22,6 +22,7 @@ use url::form_urlencoded;
 use super::settings::{TokenForm, TokenSettings};
 use super::{lenient, reason};
 use crate::exchange::{Exchange, Failure, Request, Response, Verb};
+use crate::text;
 
 /// How long a token lasts whose bank does not say: as long as the shortest that is known (Itaú's).
 const ASSUMED_S: u64 = 300;
@@ -258,7 +259,7 @@ impl TokenKeeper {
             return Err(format!("{} {why}", response.status));
         }
         let unreadable = || "its answer can't be read".to_owned();
-        let answer: Value = serde_json::from_slice(&response.body).map_err(|_| unreadable())?;
+        let answer: Value = text::json(&response.body).ok_or_else(unreadable)?;
         let value = lenient::text(&answer, "access_token").ok_or_else(unreadable)?;
         if value.len() > MAX_CHARACTERS || !value.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(unreadable());

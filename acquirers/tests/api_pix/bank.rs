@@ -20,8 +20,10 @@ pub(crate) enum Reply {
     Answer(u16, Value),
     /// The same, with a header.
     With(u16, &'static str, &'static str, Value),
-    /// These bytes are answered.
+    /// This text is answered.
     Raw(u16, &'static str),
+    /// These bytes are answered.
+    Bytes(u16, Vec<u8>),
     /// There is no answer, and no effect.
     Fail(Failure),
     /// The effect is there, the answer is lost.
@@ -251,6 +253,7 @@ impl Exchange for Connection {
                 Ok(answer(status, body))
             }
             Reply::Raw(status, text) => Ok(Response { status, headers: vec![], body: text.into() }),
+            Reply::Bytes(status, body) => Ok(Response { status, headers: vec![], body }),
             Reply::Fail(failure) => Err(failure),
             Reply::Lost => {
                 self.0.books().handle(&request);

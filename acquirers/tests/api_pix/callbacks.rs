@@ -30,8 +30,9 @@ fn reference() -> NoticeContent {
 
 #[tokio::test]
 async fn only_the_address_that_the_bank_was_given_is_one() {
+    let none = br#"{"pix":[]}"#;
     for path in [format!("/{NOTICE_TOKEN}"), format!("/{NOTICE_TOKEN}/pix"), format!("/{NOTICE_TOKEN}/")] {
-        assert_eq!(read(&path, b"{}"), Ok(vec![]), "{path}");
+        assert_eq!(read(&path, none), Ok(vec![NoticeContent::Unrelated]), "{path}");
     }
     for path in
         [String::new(), "/".into(), "/pix".into(), format!("/{NOTICE_TOKEN}x"), format!("/{NOTICE_TOKEN}/x")]
@@ -55,21 +56,61 @@ async fn an_object_a_bare_array_and_a_single_pix_are_read() {
 }
 
 #[tokio::test]
-async fn each_charge_is_hinted_at_once_and_a_pix_without_our_txid_by_its_own_name() {
+async fn each_charge_is_hinted_at_once_and_money_that_went_back_by_its_pix() {
     let known = pix(E2E, "10.00", "2026-11-21T12:01:00Z");
-    let by_desk = json!({"endToEndId": E2E, "txid": "LOJA1", "valor": "1.00"});
-    let body = json!({"pix": [known.clone(), known, by_desk.clone(), by_desk]});
+    let back = json!({"endToEndId": E2E, "valor": "10.00", "devolucoes": [{"id": "r", "valor": "1.00"}]});
+    let body = json!({"pix": [known.clone(), known, back.clone(), back]});
     assert_eq!(hints(&body), [payment(), reference()]);
 }
 
 #[tokio::test]
-async fn nothing_is_believed_of_another_key_and_nothing_that_could_be_no_name() {
+async fn a_transfer_to_the_key_is_nobody_s_and_nobody_is_asked_about_it() {
+    let transfer = json!({"endToEndId": E2E, "valor": "1.00", "chave": KEY});
+    let of_others = json!({"endToEndId": E2E, "txid": "LOJA1", "valor": "1.00"});
+    for entry in [&transfer, &of_others] {
+        for body in [json!({"pix": [entry]}), json!([entry]), entry.clone()] {
+            assert_eq!(hints(&body), [NoticeContent::Unrelated], "{body}");
+        }
+    }
+    let known = pix(E2E, "10.00", "2026-11-21T12:01:00Z");
+    let body = json!({"pix": [transfer, known, of_others]});
+    assert_eq!(hints(&body), [payment(), NoticeContent::Unrelated, NoticeContent::Unrelated]);
+}
+
+#[tokio::test]
+async fn a_callback_about_another_key_has_its_charge_asked_for() {
     let mut foreign = pix(E2E, "10.00", "2026-11-21T12:01:00Z");
     foreign["chave"] = json!("fulano@example.com");
-    let body = json!({"pix": [foreign, {"endToEndId": "../x"}, {"txid": 7}, null, 7, [], "x"]});
-    assert_eq!(hints(&body), []);
-    assert_eq!(hints(&json!({"evento": "teste_webhook"})), []);
-    assert_eq!(hints(&json!("x")), []);
+    assert_eq!(hints(&json!({"pix": [foreign]})), [payment()], "what the bank answers counts");
+}
+
+#[tokio::test]
+async fn what_names_no_pix_can_t_be_read() {
+    for body in [
+        json!({}),
+        json!(null),
+        json!({"pix": {}}),
+        json!({"pix": "x"}),
+        json!({"pix": [{"endToEndId": "../x"}, {"txid": 7}, null, 7, [], "x"]}),
+        json!({"evento": "teste_webhook"}),
+        json!("x"),
+        json!(7),
+    ] {
+        let read = read(&format!("/{NOTICE_TOKEN}"), body.to_string().as_bytes());
+        assert!(matches!(read, Err(NoticeRefused::Unreadable(_))), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_callback_in_another_encoding_is_read() {
+    let mut pix = pix(E2E, "10.00", "2026-11-21T12:01:00Z");
+    pix["infoPagador"] = json!("São João");
+    let text = json!({"pix": [pix]}).to_string();
+    let latin_1: Vec<u8> = text.chars().map(|each| u8::try_from(each).unwrap()).collect();
+    let marked = [&[0xef, 0xbb, 0xbf], text.as_bytes()].concat();
+    for body in [latin_1, marked] {
+        assert_eq!(read(&format!("/{NOTICE_TOKEN}"), &body), Ok(vec![payment()]));
+    }
 }
 
 #[tokio::test]
@@ -81,7 +122,8 @@ async fn a_callback_hints_at_a_thousand_charges_at_most() {
 
 #[tokio::test]
 async fn what_is_no_json_can_t_be_read() {
-    for body in [&b""[..], b"<xml/>", b"{\"pix\":[", &[0xff, 0xfe]] {
+    let deep = "[".repeat(100_000);
+    for body in [&b""[..], b"<xml/>", b"{\"pix\":[", &[0xff, 0xfe], deep.as_bytes()] {
         let read = read(&format!("/{NOTICE_TOKEN}"), body);
         assert!(matches!(read, Err(NoticeRefused::Unreadable(_))), "{body:?}");
     }
@@ -101,7 +143,7 @@ async fn the_bank_says_whose_a_pix_is() {
     assert_eq!(world.bank.asked().len(), asked);
     for (changed, is_ours) in [
         (json!({"endToEndId": E2E, "txid": TXID, "chave": KEY}), true),
-        (json!({"endToEndId": E2E, "txid": TXID, "chave": "fulano@example.com"}), false),
+        (json!({"endToEndId": E2E, "txid": TXID, "chave": "fulano@example.com"}), true),
         (json!({"endToEndId": E2E, "txid": "LOJA1", "chave": KEY}), false),
         (json!({"endToEndId": E2E, "chave": KEY}), false),
     ] {

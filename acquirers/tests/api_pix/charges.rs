@@ -300,3 +300,111 @@ async fn only_pix_is_charged() {
     assert!(!world.factory.operates_in_turn());
     assert!(world.factory.local_issue().is_none());
 }
+
+/// When the payer's time is over, if the bank says that it made the charge then: asked for at noon, for an hour.
+async fn ends(criacao: Value) -> [String; 2] {
+    let calendar = json!({"criacao": criacao, "expiracao": 3600});
+    let answer = cob(&json!({"calendario": calendar, "location": "a.example/1"}));
+    let world = World::open();
+    world.bank.next(Verb::Put, "/cob/", Reply::Answer(201, answer.clone()));
+    let (_, at_creation) = pending(world.charge().await);
+    let (_, later) = pending(world.next_inquiry(answer).inquire().await);
+    [at_creation, later]
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_payer_gets_the_time_that_was_asked_for_whatever_the_bank_s_clock_says() {
+    for (criacao, end) in [
+        // Brasília's time as if it were UTC, and the other way round.
+        (json!("2026-11-21T09:00:00Z"), "13:00:00"),
+        (json!("2026-11-21T15:00:00Z"), "13:00:00"),
+        (json!("2026-11-21T11:49:59Z"), "13:00:00"),
+        (json!("2026-11-21T12:10:01Z"), "13:00:00"),
+        (json!("1970-01-01T00:00:00Z"), "13:00:00"),
+        (json!("2026-11-21T12:00:00"), "13:00:00"),
+        (json!(null), "13:00:00"),
+        // What is off by minutes is more exact than when it was asked for.
+        (json!("2026-11-21T12:00:02Z"), "13:00:02"),
+        (json!("2026-11-21T09:00:02-03:00"), "13:00:02"),
+        (json!("2026-11-21T11:50:00Z"), "12:50:00"),
+        (json!("2026-11-21T12:10:00Z"), "13:10:00"),
+    ] {
+        let end = format!("2026-11-21T{end}.000Z");
+        assert_eq!(ends(criacao.clone()).await, [end.clone(), end], "{criacao}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_charge_that_was_sent_late_begins_when_it_was_sent() {
+    let world = World::open();
+    let mut query = charge(1_000).query;
+    query.sent_at = query.created_at.plus_ms(2 * 3_600_000);
+    let calendar = json!({"criacao": "2026-11-21T11:00:00Z", "expiracao": 3600});
+    world.next_inquiry(cob(&json!({"calendario": calendar, "location": "a.example/1"})));
+    let (_, end) = pending(world.adapter.inquire(&query).await);
+    assert_eq!(end, "2026-11-21T15:00:00.000Z");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_code_that_the_payer_s_bank_reads_is_handed_out_as_it_is() {
+    let location = "a.example/1";
+    let with = |name: &str, length: usize, amount: &str, small: bool| {
+        let account = format!("0014br.gov.bcb.pix25{:02}{location}", location.len());
+        let stated = if amount.is_empty() { String::new() } else { format!("54{:02}{amount}", amount.len()) };
+        let open = format!(
+            "00020101021226{:02}{account}520400005303986{stated}5802BR59{length:02}{name}6009SAO PAULO62070503***6304",
+            account.len()
+        );
+        let checksum = quita_domain::pix::crc16::checksum_text(&open);
+        format!("{open}{}", if small { checksum.to_lowercase() } else { checksum })
+    };
+    for code in [
+        with("LOJA", 4, "", true),
+        with("LOJA", 4, "10", false),
+        with("LOJA", 4, "10.0", false),
+        with("LOJA", 4, "0.00", false),
+        with("PADARIA DO JOSÉ", "PADARIA DO JOSÉ".len(), "10.00", false),
+        with("PADARIA DO JOSÉ", 15, "10", true),
+    ] {
+        let world = World::open();
+        let answer = cob(&json!({"pixCopiaECola": code, "location": location}));
+        world.bank.next(Verb::Put, "/cob/", Reply::Answer(201, answer));
+        assert_eq!(pending(world.charge().await).0, code);
+    }
+    for other in [with("LOJA", 4, "1000", false), with("LOJA", 4, "10,00", false), with("LOJA", 5, "", false)]
+    {
+        let world = World::open();
+        let answer = cob(&json!({"pixCopiaECola": other, "location": location}));
+        world.bank.next(Verb::Put, "/cob/", Reply::Answer(201, answer));
+        assert_ne!(pending(world.charge().await).0, other);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_amount_that_can_only_be_the_charge_s_is_read_and_any_other_one_is_not() {
+    for (amount, is_read) in [
+        (json!("10"), true),
+        (json!(10), true),
+        (json!("10.0"), true),
+        (json!("1000"), false),
+        (json!("1"), false),
+    ] {
+        let world = World::open();
+        let answer = cob(&json!({"valor": {"original": amount.clone()}, "location": "a.example/1"}));
+        world.bank.next(Verb::Put, "/cob/", Reply::Answer(201, answer));
+        let is_known = matches!(world.charge().await, ChargeAnswer::Known(_));
+        assert_eq!(is_known, is_read, "{amount}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_in_another_encoding_is_read() {
+    let answer = cob(&json!({"location": "a.example/1", "devedor": {"nome": "José"}})).to_string();
+    let latin_1: Vec<u8> = answer.chars().map(|each| u8::try_from(each).unwrap()).collect();
+    let marked = [&[0xef, 0xbb, 0xbf], answer.as_bytes()].concat();
+    for body in [latin_1, marked] {
+        let world = World::open();
+        world.bank.next(Verb::Put, "/cob/", Reply::Bytes(201, body));
+        assert_eq!(location_of(&pending(world.charge().await).0), "a.example/1");
+    }
+}

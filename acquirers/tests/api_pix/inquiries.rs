@@ -20,6 +20,7 @@ fn names(facts: &[Fact]) -> Vec<String> {
             Fact::Pending { .. } => "pending".into(),
             Fact::Settled(settlement) => format!("settled {} {}", settlement.id, settlement.amount),
             Fact::Concluded => "concluded".into(),
+            Fact::PaidToOthers { id } => format!("paid to others {id}"),
             Fact::Removed { by: RemovedBy::Receiver } => "removed by receiver".into(),
             Fact::Removed { by: RemovedBy::Acquirer } => "removed by acquirer".into(),
             Fact::Refunded { amount, .. } => format!("refunded {}", whole(amount)),
@@ -103,9 +104,81 @@ async fn a_charge_that_is_concluded_without_the_right_pix_says_so_and_what_came_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pix_for_another_key_another_charge_or_without_a_name_pays_nothing() {
+async fn a_pix_under_a_key_that_is_not_ours_pays_nothing_and_is_told() {
+    let mut foreign = pix(E2E, "10.00", "2026-11-21T12:01:00Z");
+    foreign["chave"] = json!("fulano@example.com");
+    let told = format!("paid to others {E2E}");
+    check(json!([foreign.clone()]), &["pending", &told, "concluded"]).await;
+    let settled = format!("settled {OTHER} 10.00");
+    let own = pix(OTHER, "10.00", "2026-11-21T12:02:00Z");
+    check(json!([foreign.clone(), own, foreign]), &["pending", &settled, &told]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_key_of_a_charge_stays_ours_when_another_one_is_configured() {
+    let before = World::charged().await;
+    let reference = stated(before.inquire().await).reference;
+    let mut settings = crate::world::settings();
+    settings.pix_key = "new-key@example.com".into();
+    let world = World::with(settings);
+    let cob = before.bank.books().cobs[TXID].clone();
+    world.bank.books().cobs.insert(TXID.into(), cob);
+    assert!(matches!(world.inquire().await, ChargeAnswer::Foreign(_)), "nothing is known of it");
+    let mut query = query(1_000);
+    query.reference = reference;
+    assert_eq!(names(&stated(world.adapter.inquire(&query).await).facts), ["pending"]);
+    world.pay(json!([pix(E2E, "10.00", "2026-11-21T12:01:00Z")]));
+    let statement = stated(world.adapter.inquire(&query).await);
+    assert_eq!(names(&statement.facts), ["pending".to_owned(), format!("settled {E2E} 10.00")]);
+    let shown: Vec<_> = statement.reference.shown().map(|(name, _)| name).collect();
+    assert_eq!(shown, ["endToEndId", "location", "txid"], "the key is nobody's but ours");
+    world.bank.change(TXID, |cob| cob["chave"] = json!("fulano@example.com"));
+    assert!(matches!(world.adapter.inquire(&query).await, ChargeAnswer::Foreign(_)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn money_that_a_concluded_charge_does_not_show_is_looked_for_in_the_list() {
+    let world = World::charged().await;
+    world.pay(json!([]));
+    let listed = json!({"parametros": {}, "pix": [pix(E2E, "10.00", "2026-11-21T12:01:00Z")]});
+    world.bank.next(Verb::Get, "/pix?", Reply::Answer(200, listed));
+    assert_eq!(names(&world.facts().await), ["pending".to_owned(), format!("settled {E2E} 10.00")]);
+    let url = world.bank.last().url;
+    assert!(
+        url.contains(&format!("txid={TXID}")) && url.contains("inicio=") && url.contains("fim="),
+        "{url}"
+    );
+    for reply in [
+        Reply::Answer(200, json!({"pix": []})),
+        Reply::Answer(400, json!({})),
+        Reply::Answer(500, json!({})),
+        Reply::Raw(200, "[]"),
+        Reply::Lost,
+    ] {
+        world.bank.next(Verb::Get, "/pix?", reply);
+        assert_eq!(names(&world.facts().await), ["pending", "concluded"]);
+    }
+    // One that shows what came in, or waits, is asked for nowhere else.
+    let asked = world.bank.asked().len();
+    world.pay(json!([pix(E2E, "9.99", "2026-11-21T12:01:00Z")]));
+    world.facts().await;
+    assert_eq!(world.bank.asked().len(), asked + 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pix_whose_whole_reais_can_only_be_the_charge_s_pays_it() {
+    let settled = format!("settled {E2E} 10.00");
+    for amount in ["10", "10.0", " 10 "] {
+        check(json!([pix(E2E, amount, "2026-11-21T12:01:00Z")]), &["pending", &settled]).await;
+    }
+    for amount in ["1000", "1", "10,00"] {
+        check(json!([pix(E2E, amount, "2026-11-21T12:01:00Z")]), &["pending", "concluded"]).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pix_for_another_charge_or_without_a_name_pays_nothing() {
     for (field, value) in [
-        ("chave", json!("fulano@example.com")),
         ("txid", json!("7978c0c97ea847e78e8849634473c1f1")),
         ("endToEndId", json!(null)),
         ("endToEndId", json!("../../webhook")),

@@ -134,6 +134,7 @@ pub(crate) fn query(cents: u64) -> ChargeQuery {
         paid_amount: None,
         refunded_amount: Money::ZERO,
         created_at: Timestamp::parse("2026-11-21T12:00:00Z").unwrap(),
+        sent_at: Timestamp::parse("2026-11-21T12:00:00Z").unwrap(),
         expired_at: None,
         cancelled_at: None,
         attempt: 1,

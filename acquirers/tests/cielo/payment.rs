@@ -178,6 +178,7 @@ pub(crate) fn charge_with(method: Method, cents: u64, number: &str) -> Charge {
         paid_amount: None,
         refunded_amount: Money::ZERO,
         created_at: created_at(),
+        sent_at: created_at(),
         expired_at: None,
         cancelled_at: None,
         attempt: 1,

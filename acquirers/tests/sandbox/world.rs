@@ -338,6 +338,7 @@ const fn context(now: Timestamp, op: Uuid) -> Context {
         refund_shows_after_ms: 0,
         hint_gap_ms: 2_000,
         reads_approved: false,
+        looks_at_paid: false,
         card_tries: None,
     }
 }

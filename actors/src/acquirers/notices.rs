@@ -104,6 +104,7 @@ impl Notices {
     }
 
     async fn take_all(&self, route: &Route, contents: Vec<NoticeContent>) -> Result<(), Denied> {
+        let mut unanswered = None;
         for content in contents {
             let outcome = match content {
                 NoticeContent::Fact(notice) => match self.inbox.submit(*notice).await {
@@ -112,11 +113,20 @@ impl Notices {
                     Err(SinkError::Busy) => return Err(Denied::Overloaded),
                     Err(SinkError::Store(error)) => return Err(Denied::StoreUnavailable(error)),
                 },
-                NoticeContent::Hint(subject) => self.hint(route, subject).await?,
+                NoticeContent::Hint(subject) => match self.hint(route, subject).await {
+                    Ok(outcome) => outcome,
+                    // What else it is about is taken all the same. It comes again for this one.
+                    Err(denied @ Denied::Interrupted) => {
+                        unanswered = Some(denied);
+                        continue;
+                    }
+                    Err(denied) => return Err(denied),
+                },
+                NoticeContent::Unrelated => Outcome::Unknown,
             };
             self.count(route, outcome);
         }
-        Ok(())
+        unanswered.map_or(Ok(()), Err)
     }
 
     /// Has the acquirer asked about a payment. Of what is unknown nothing is kept: only an answer would count.

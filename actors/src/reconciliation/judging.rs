@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::future::try_join_all;
-use quita_domain::acquiring::Issued;
+use quita_domain::acquiring::{Issued, Reference};
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::payment::Payment;
 use quita_domain::reconciliation::{
     ASKED_FOR_MS, Finding, Judged, SlipNumber, StatementLine, StoredLine, Subject, judge,
 };
+use quita_domain::routing::Attempt;
 use quita_ports::StoreError;
 
 use super::Reconciler;
@@ -156,7 +157,10 @@ impl Reconciler {
     }
 
     /// The payment of each line that has one, by the line's id.
-    async fn payments_of(&self, stored: &[StoredLine]) -> Result<BTreeMap<String, Payment>, StoreError> {
+    pub(super) async fn payments_of(
+        &self,
+        stored: &[StoredLine],
+    ) -> Result<BTreeMap<String, Payment>, StoreError> {
         let named = stored.iter().filter_map(|stored| stored.line.named_payment());
         let named: Vec<_> = named.collect::<BTreeSet<_>>().into_iter().collect();
         let loaded = self.store.load(&named).await?;
@@ -190,10 +194,16 @@ impl Reconciler {
     }
 }
 
-/// Whether a payment was ever charged by who lists the line: our name of a charge is nobody else's there.
+/// Whether a payment was ever charged by who lists the line, under the line's key: our name of a charge is nobody else's
+/// there.
 fn was_charged_by(payment: &Payment, line: &StatementLine) -> bool {
     let source = line.source.as_str();
-    payment.state.attempts.iter().any(|attempt| attempt.acquirer.as_str() == source)
+    let has_key = |attempt: &Attempt| {
+        let known = attempt.reference.get(Reference::KEY);
+        let is_it = |key: &String| known.is_some_and(|known| known.eq_ignore_ascii_case(key));
+        line.other_key.as_ref().is_none_or(is_it)
+    };
+    payment.state.attempts.iter().any(|attempt| attempt.acquirer.as_str() == source && has_key(attempt))
 }
 
 /// Of boletos of one number the one of this bank; of several, the only one with the line's amount.

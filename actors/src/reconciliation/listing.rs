@@ -11,7 +11,7 @@ use quita_domain::reconciliation::{
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_ports::StoreError;
 
-use super::pages::List;
+use super::pages::{Imported, List};
 use super::{NotReconciled, RECONCILED_AT_ONCE, Reconciler};
 
 /// How long after its day a payment may be learnt to have been paid, in milliseconds, to be missed in that day's list.
@@ -22,7 +22,8 @@ pub type Tell<'a> = &'a mut dyn FnMut(&StoredLine) -> Result<(), NotReconciled>;
 
 impl Reconciler {
     /// Compares an acquirer's list of these days in Brasília, the last included, with the payments, and hands on each line
-    /// with its verdict.
+    /// with its verdict. Returns how many lines of the list were not judged, because they were before, with that of another
+    /// day.
     ///
     /// # Errors
     /// When there is no whole list: then there is no verdict either. Or when the store does not answer, or a line can't be
@@ -32,15 +33,28 @@ impl Reconciler {
         list: &List,
         (from, until): (NaiveDate, NaiveDate),
         tell: Tell<'_>,
-    ) -> Result<(), NotReconciled> {
+    ) -> Result<u64, NotReconciled> {
         let read_at = self.clock.now();
         let days: Vec<_> = from.iter_days().take_while(|day| *day <= until).collect();
+        let mut imported = Imported::of(from, until);
         for day in &days {
-            self.import(list, *day).await?;
+            self.import(list, *day, &mut imported).await?;
         }
         for day in days {
             let read_at = self.latest_reading(list, day).await?.map_or(read_at, |before| before.max(read_at));
             self.judge_list(list, (day, read_at), tell).await?;
+        }
+        self.judge_astray(&imported.astray, tell).await?;
+        Ok(imported.elsewhere)
+    }
+
+    /// Judges lines that belong to other days, whose turn may be over, unless those were just judged.
+    async fn judge_astray(&self, ids: &[String], tell: Tell<'_>) -> Result<(), NotReconciled> {
+        for ids in ids.chunks(RECONCILED_AT_ONCE) {
+            let stored = self.store.lines_with_ids(ids).await?;
+            let unjudged = stored.into_iter().filter(|stored| stored.judged.is_none());
+            let judged = self.judge(unjudged.map(|stored| stored.line).collect()).await?;
+            judged.iter().try_for_each(&mut *tell)?;
         }
         Ok(())
     }

@@ -1,16 +1,18 @@
 //! A list, read whole: page by page, patiently, and not faster than its acquirer wants.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::time::Duration;
 
 use chrono::NaiveDate;
 use quita_domain::acquiring::CallFailure;
 use quita_domain::control::RouteDirective;
-use quita_domain::identity::AcquirerName;
-use quita_domain::reconciliation::MARGIN_MS;
+use quita_domain::identity::{AcquirerName, Mode};
+use quita_domain::reconciliation::{LineKind, MARGIN_MS, StatementLine, StoredLine};
 use quita_domain::time::{DAY_MS, Timestamp};
-use quita_ports::{ListPage, ListReader};
+use quita_ports::{ListPage, ListReader, ListedPix};
 use tokio::time::{sleep, timeout};
 
 use super::{NotReconciled, Reconciler};
@@ -32,47 +34,113 @@ pub struct List {
     pub reader: Rc<dyn ListReader>,
     /// How many calls a second the acquirer wants at most.
     pub rate: Option<NonZeroU32>,
+    /// The mode of its payments.
+    pub mode: Mode,
+}
+
+/// What an import brought that its days do not have.
+#[derive(Debug)]
+pub(super) struct Imported {
+    /// The days that were asked for.
+    days: RangeInclusive<NaiveDate>,
+    /// Lines that belong to a day beside those that were asked for, and were never judged.
+    pub(super) astray: Vec<String>,
+    /// How many lines were compared with the list of another day.
+    pub(super) elsewhere: u64,
+}
+
+impl Imported {
+    /// Nothing yet, of these days.
+    pub(super) fn of(from: NaiveDate, until: NaiveDate) -> Self {
+        Self { days: from..=until, astray: Vec::new(), elsewhere: 0 }
+    }
 }
 
 impl Reconciler {
     /// Reads the list of a day, with a little of the days beside it, and imports its lines. They count once all are there.
-    pub(super) async fn import(&self, list: &List, day: NaiveDate) -> Result<(), NotReconciled> {
-        if self.is_drained(&list.acquirer).await? {
-            return Err(NotReconciled::NoList("an operator directed that nothing is sent there".into()));
-        }
-        let period = period(day, self.clock.now());
-        let (mut entries, mut number) = (0_u64, 0);
-        loop {
-            let page = self.page(list, period, number).await?;
-            entries = entries.saturating_add(page.entries);
-            let stored = self.as_stored(page.lines).await?;
-            let new: Vec<_> = stored.into_iter().filter(|stored| stored.judged.is_none()).collect();
+    pub(super) async fn import(
+        &self,
+        list: &List,
+        day: NaiveDate,
+        imported: &mut Imported,
+    ) -> Result<(), NotReconciled> {
+        self.check_open(list).await?;
+        let mut pages = Pages::of(ListedPix::Received, period(day, self.clock.now()));
+        while let Some(page) = self.next_page(list, &mut pages).await? {
+            let lines = self.of_their_days(page.lines, |line| day_of(line, day)).await?;
+            let stored = self.as_stored(lines).await?;
+            let (new, known): (Vec<_>, Vec<_>) =
+                stored.into_iter().partition(|stored| stored.judged.is_none());
+            let is_beside = |stored: &&StoredLine| !imported.days.contains(&stored.line.day);
+            let elsewhere = u64::try_from(known.iter().filter(is_beside).count()).unwrap_or(u64::MAX);
+            let astray: Vec<_> = new.iter().filter(is_beside).map(|stored| stored.line.id.clone()).collect();
+            imported.elsewhere = imported.elsewhere.saturating_add(elsewhere);
+            imported.astray.extend(astray);
             if !new.is_empty() {
                 self.store.put_lines(&new).await?;
             }
-            if page.is_last || page.entries == 0 {
-                return whole(entries, page.total);
-            }
-            number = number.saturating_add(1);
-            if number >= MAX_PAGES {
-                return Err(NotReconciled::NoList(format!("it has more than {MAX_PAGES} pages")));
-            }
-            if let Some(rate) = list.rate {
-                sleep(Duration::from_millis(1_000_u64.div_ceil(u64::from(rate.get())))).await;
-            }
         }
+        Ok(())
     }
 
-    async fn page(
+    /// Lines with the days to which they belong: that of the list in which they were judged first, or else this one. Money
+    /// that went back is with its Pix.
+    pub(super) async fn of_their_days(
+        &self,
+        mut lines: Vec<StatementLine>,
+        day_of: impl Fn(&StatementLine) -> NaiveDate,
+    ) -> Result<Vec<StatementLine>, NotReconciled> {
+        let ids: Vec<_> = lines.iter().map(|line| line.id.clone()).collect();
+        let known = self.store.lines_with_ids(&ids).await?;
+        let judged = known.iter().filter(|known| known.judged.is_some() && !known.line.is_expected());
+        let days: BTreeMap<_, _> = judged.map(|known| (known.line.id.as_str(), known.line.day)).collect();
+        let mut day_of_pix: Option<(String, NaiveDate)> = None;
+        for line in &mut lines {
+            let known = days.get(line.id.as_str()).copied();
+            let of_pix = day_of_pix.as_ref().filter(|(name, _)| Some(name.as_str()) == line.end_to_end_id());
+            let with_pix = of_pix.filter(|_| line.kind == LineKind::Refund).map(|(_, day)| *day);
+            line.day = known.or(with_pix).unwrap_or_else(|| day_of(line));
+            if line.kind != LineKind::Refund {
+                day_of_pix = line.end_to_end_id().map(|name| (name.to_owned(), line.day));
+            }
+        }
+        Ok(lines)
+    }
+
+    /// The next page; none behind the last one.
+    ///
+    /// # Errors
+    /// When it can't be had, or when the list turns out not to be whole.
+    pub(super) async fn next_page(
         &self,
         list: &List,
-        period: (Timestamp, Timestamp),
-        number: u32,
-    ) -> Result<ListPage, NotReconciled> {
+        pages: &mut Pages,
+    ) -> Result<Option<ListPage>, NotReconciled> {
+        if pages.is_over {
+            return Ok(None);
+        }
+        if pages.next >= MAX_PAGES {
+            return Err(NotReconciled::NoList(format!("it has more than {MAX_PAGES} pages")));
+        }
+        if let Some(rate) = list.rate.filter(|_| pages.next > 0) {
+            sleep(Duration::from_millis(1_000_u64.div_ceil(u64::from(rate.get())))).await;
+        }
+        let page = self.page(list, pages).await?;
+        pages.next = pages.next.saturating_add(1);
+        pages.entries = pages.entries.saturating_add(page.entries);
+        pages.is_over = page.is_last || page.entries == 0;
+        if pages.is_over {
+            whole(pages.entries, page.total)?;
+        }
+        Ok(Some(page))
+    }
+
+    async fn page(&self, list: &List, pages: &Pages) -> Result<ListPage, NotReconciled> {
         let mut waits = TRIES_MS.into_iter();
         loop {
             let too_slow = |_| Err(CallFailure::Unknown("it takes too long".into()));
-            let asked = timeout(PAGE_TIME_OUT, list.reader.page(period, number)).await;
+            let asked =
+                timeout(PAGE_TIME_OUT, list.reader.page(pages.listed, pages.period, pages.next)).await;
             let failure = match asked.unwrap_or_else(too_slow) {
                 Ok(page) => return Ok(page),
                 Err(failure) => failure,
@@ -86,6 +154,17 @@ impl Reconciler {
         }
     }
 
+    /// Whether anything may be sent there.
+    ///
+    /// # Errors
+    /// When an operator directed that nothing is, or when the store does not answer.
+    pub(super) async fn check_open(&self, list: &List) -> Result<(), NotReconciled> {
+        if self.is_drained(&list.acquirer).await? {
+            return Err(NotReconciled::NoList("an operator directed that nothing is sent there".into()));
+        }
+        Ok(())
+    }
+
     async fn is_drained(&self, acquirer: &AcquirerName) -> Result<bool, NotReconciled> {
         let controls = self.store.route_controls().await?;
         let is_drained = |directive| match directive {
@@ -94,6 +173,31 @@ impl Reconciler {
         };
         Ok(controls.iter().any(|control| control.acquirer == *acquirer && is_drained(control.directive)))
     }
+}
+
+/// A list while it is read.
+pub(super) struct Pages {
+    listed: ListedPix,
+    period: (Timestamp, Timestamp),
+    /// Which page is next, from 0.
+    next: u32,
+    entries: u64,
+    is_over: bool,
+}
+
+impl Pages {
+    /// From the first one on.
+    pub(super) const fn of(listed: ListedPix, period: (Timestamp, Timestamp)) -> Self {
+        Self { listed, period, next: 0, entries: 0, is_over: false }
+    }
+}
+
+/// To which day a line belongs that stands in the list of this one. What is dated before was not there in time, or is dated
+/// by a wrong clock: nobody looks at the day before again. What was made on the day after will be in its own list.
+fn day_of(line: &StatementLine, day: NaiveDate) -> NaiveDate {
+    let is_of_next_day = |date: NaiveDate| date.pred_opt() == Some(day);
+    let is_later = is_of_next_day(line.day) && line.transferred_on().is_none_or(is_of_next_day);
+    if is_later { line.day } else { day }
 }
 
 /// A day in Brasília, and a little more on either side, as far as it has come.

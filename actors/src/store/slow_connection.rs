@@ -149,6 +149,7 @@ pub(crate) fn payment(number: u128) -> Payment {
         refund_shows_after_ms: 0,
         hint_gap_ms: 2_000,
         reads_approved: false,
+        looks_at_paid: false,
         card_tries: None,
     };
     Payment::open(new, &circumstances).next.unwrap()

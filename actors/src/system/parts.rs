@@ -58,6 +58,7 @@ impl SystemParts {
             refund_shows_after_ms: 0,
             hint_gap_ms: HINT_GAP_MS,
             reads_approved: false,
+            looks_at_paid: false,
             card_tries: None,
         }
     }

@@ -411,6 +411,7 @@ impl Core {
                 hint_gap_ms: route.spec().hint_gap_ms,
                 // What lives in this process changes nothing by itself.
                 reads_approved: route.factory.local_issue().is_none(),
+                looks_at_paid: route.factory.looks_at_paid(payment.method()),
                 ..context
             },
             // It is not configured any more, and may know operations by its sums alone: they have their turns until it is

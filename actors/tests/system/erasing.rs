@@ -72,6 +72,7 @@ fn payment(number: u128, status: Status) -> Payment {
         refund_shows_after_ms: 0,
         hint_gap_ms: 2_000,
         reads_approved: false,
+        looks_at_paid: false,
         card_tries: None,
     };
     let new = NewPayment {

@@ -32,6 +32,7 @@ mod erasing;
 mod further;
 mod grouping;
 mod hints;
+mod nights;
 mod notices;
 mod operating;
 mod outage;

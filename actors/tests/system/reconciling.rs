@@ -17,7 +17,7 @@ use quita_domain::reconciliation::{
 };
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
-use quita_ports::{Clock, ListPage, ListReader};
+use quita_ports::{Clock, ListPage, ListReader, ListedPix};
 
 use crate::bank::Call;
 use crate::orders::{CENTS, id, pix};
@@ -28,14 +28,14 @@ fn first() -> AcquirerName {
 }
 
 /// The name of the transfer that paid this payment, on the world's first day.
-fn transfer(world: &World, number: u128) -> String {
+pub(crate) fn transfer(world: &World, number: u128) -> String {
     let digits = world.clock.now().to_string().replace(['-', ':', 'T'], "");
     let minute: String = digits.chars().take(12).collect();
     format!("E00000000{minute}{number:011}")
 }
 
 /// The bank knows that it was paid so, and tells nobody.
-fn is_paid(world: &World, number: u128, end_to_end_id: &str) {
+pub(crate) fn is_paid(world: &World, number: u128, end_to_end_id: &str) {
     let fact = Fact::Settled(Settlement {
         id: end_to_end_id.to_owned(),
         amount: Money::from_cents(CENTS),
@@ -60,6 +60,7 @@ fn line(world: &World, payment: Option<TransactionId>, end_to_end_id: &str) -> S
         net: None,
         on: day,
         place: String::from("page"),
+        other_key: None,
     }
 }
 
@@ -76,7 +77,12 @@ struct Lines {
 
 #[async_trait(?Send)]
 impl ListReader for Lines {
-    async fn page(&self, (from, until): (Timestamp, Timestamp), page: u32) -> Result<ListPage, CallFailure> {
+    async fn page(
+        &self,
+        _: ListedPix,
+        (from, until): (Timestamp, Timestamp),
+        page: u32,
+    ) -> Result<ListPage, CallFailure> {
         assert!(from <= until);
         let lines = self.lines.borrow();
         let pages: Vec<_> = lines.chunks(self.page_size).collect();
@@ -90,7 +96,7 @@ impl ListReader for Lines {
 fn list(lines: Vec<StatementLine>) -> List {
     let total = u64::try_from(lines.len()).ok();
     let reader = Rc::new(Lines { lines: RefCell::new(lines), page_size: 2, total });
-    List { acquirer: first(), reader, rate: None }
+    List { acquirer: first(), reader, rate: None, mode: Mode::Test }
 }
 
 fn reconciler(world: &World) -> Reconciler {
@@ -317,7 +323,7 @@ fn of_a_list_that_is_cut_nothing_counts() {
         let node = world.node();
         let lines = vec![line(&world, None, "E1"), line(&world, None, "E2"), line(&world, None, "E3")];
         let reader = Rc::new(Lines { lines: RefCell::new(lines), page_size: 2, total: Some(4) });
-        let list = List { acquirer: first(), reader, rate: None };
+        let list = List { acquirer: first(), reader, rate: None, mode: Mode::Test };
         let refused = run(&world, &list).await;
         assert!(
             matches!(&refused, Err(NotReconciled::NoList(why)) if why.contains("3 entries")),
@@ -343,5 +349,76 @@ fn nothing_is_listed_by_an_acquirer_to_which_nothing_is_sent() {
         world.store.open_whole().put_route_control(&control).await.unwrap();
         let refused = run(&world, &list(Vec::new())).await;
         assert!(matches!(refused, Err(NotReconciled::NoList(_))), "{refused:?}");
+    });
+}
+
+/// What was told of a list of today whose lines have these days.
+async fn dated(world: &World, lines: Vec<(StatementLine, NaiveDate)>) -> Vec<(String, Verdict, bool)> {
+    let lines = lines.into_iter().map(|(line, day)| StatementLine { day, on: day, ..line });
+    run(world, &list(lines.collect())).await.unwrap()
+}
+
+#[test]
+fn what_a_list_dates_on_another_day_is_compared_all_the_same() {
+    let same: fn(NaiveDate) -> Option<NaiveDate> = |day| Some(day);
+    let before: fn(NaiveDate) -> Option<NaiveDate> = |day| day.pred_opt();
+    let after: fn(NaiveDate) -> Option<NaiveDate> = |day| day.succ_opt();
+    for shown in [before, same, after] {
+        let world = World::new();
+        world.live(async {
+            let node = world.node();
+            node.created(pix(1)).await;
+            let paid_by = transfer(&world, 1);
+            is_paid(&world, 1, &paid_by);
+            let day = shown(today(&world)).unwrap();
+            let one = line(&world, Some(id(1)), &paid_by);
+            let told = dated(&world, vec![(one.clone(), day)]).await;
+            assert_eq!(told, [(paid_by.clone(), Verdict::Matched, true)], "{day}");
+            assert_eq!(node.stored(id(1)).status(), Status::Paid);
+            let (lines, _) = stored(&world).await;
+            assert_eq!(lines[0].line.day, today(&world), "the day whose list had it");
+            assert_eq!(lines[0].line.on, day, "as it was told");
+            assert_eq!(dated(&world, vec![(one, day)]).await, told, "and again");
+            node.settle().await;
+        });
+    }
+}
+
+#[test]
+fn a_line_stays_with_the_day_in_whose_list_it_was_judged_first() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        let paid_by = transfer(&world, 1);
+        is_paid(&world, 1, &paid_by);
+        let list = list(vec![line(&world, Some(id(1)), &paid_by)]);
+        run(&world, &list).await.unwrap();
+        let (before, tomorrow) = (stored(&world).await, today(&world).succ_opt().unwrap());
+        let mut told = 0;
+        let mut tell = |_: &StoredLine| {
+            told += 1;
+            Ok(())
+        };
+        let elsewhere = reconciler(&world).reconcile_list(&list, (tomorrow, tomorrow), &mut tell).await;
+        assert_eq!((elsewhere, told), (Ok(1), 0), "the next list has it too, in its first minutes");
+        assert_eq!(stored(&world).await, before);
+        node.settle().await;
+    });
+}
+
+#[test]
+fn what_the_first_minutes_of_the_next_day_bring_is_judged_and_is_of_that_day() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        let tomorrow = today(&world).succ_opt().unwrap();
+        let at = Timestamp::end_of_sao_paulo_day(today(&world)).plus_ms(120_000);
+        let minute: String = at.to_string().replace(['-', ':', 'T'], "").chars().take(12).collect();
+        let early = format!("E00000000{minute}00000000001");
+        let told = dated(&world, vec![(line(&world, None, &early), tomorrow)]).await;
+        assert_eq!(told, [(early, Verdict::UnknownHere, true)], "its own night need not come any more");
+        assert_eq!(stored(&world).await.0[0].line.day, tomorrow);
+        drop(node);
     });
 }

@@ -179,6 +179,7 @@ impl TestStore {
             refund_shows_after_ms: 0,
             hint_gap_ms: 2_000,
             reads_approved: false,
+            looks_at_paid: false,
             card_tries: None,
         };
         let mut records = self.records();

@@ -7,7 +7,7 @@ use quita_domain::reconciliation::{
     LineCursor, LineFilter, LineSum, SlipNumber, Source, StoredLine, Verdict,
 };
 use quita_domain::time::Timestamp;
-use quita_ports::{PaidPlace, ReconciliationStore, RunClaim, StoreError};
+use quita_ports::{PaidPlace, ReconciliationStore, Run, RunClaim, StoreError};
 use rusqlite::types::Value;
 use rusqlite::{Row, Transaction, params_from_iter};
 use uuid::Uuid;
@@ -33,6 +33,9 @@ const CLAIM: &str = "INSERT INTO reconciliation_runs (source, day, node, lease_u
 
 const FINISH: &str = "UPDATE reconciliation_runs SET finished_at = ?4 WHERE source = ?1 AND day = ?2 AND node = ?3 \
     AND finished_at IS NULL";
+
+const RUNS: &str = "SELECT day, finished_at IS NOT NULL FROM reconciliation_runs WHERE source = ?1 \
+    AND day BETWEEN ?2 AND ?3 ORDER BY day";
 
 const OURS: &str = "SELECT id FROM payments INDEXED BY payments_by_our_number_in_mode \
     WHERE mode = ?1 AND our_number = ?2 LIMIT ?3";
@@ -112,6 +115,20 @@ impl ReconciliationStore for EmbeddedStore {
         let (source, day) = (claim.source.as_str().to_owned(), claim.day.to_string());
         let row = (source, day, claim.node.into_bytes(), claim.now.millis());
         self.write(move |transaction| Ok(transaction.prepare_cached(FINISH)?.execute(row).map(drop)?)).await
+    }
+
+    async fn runs(&self, source: &Source, from: NaiveDate, until: NaiveDate) -> Result<Vec<Run>, StoreError> {
+        let bounds = (source.as_str().to_owned(), from.to_string(), until.to_string());
+        self.read(move |transaction| {
+            let mut statement = transaction.prepare_cached(RUNS)?;
+            let rows = statement.query_map(bounds, |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))?;
+            rows.map(|row| {
+                let (day, is_finished) = row?;
+                Ok(Run { day: day.parse().map_err(|_| unknown_word("day"))?, is_finished })
+            })
+            .collect()
+        })
+        .await
     }
 
     async fn payments_numbered(
@@ -227,6 +244,7 @@ mod tests {
             }
         }
         plan::check(SUMS, ("2026-11-01", "2026-11-30"), "COVERING INDEX statement_lines_by_day");
+        plan::check(RUNS, ("bank", "2026-11-01", "2026-11-30"), "(source=? AND day>? AND day<?)");
         plan::check(OURS, ("live", "1", 1), "payments_by_our_number_in_mode (our_number=? AND mode=?)");
         plan::check(
             DOCUMENT,

@@ -1,7 +1,7 @@
 //! Lines of lists and files with their verdicts, runs, and payments by what others call them.
 
 use async_trait::async_trait;
-use bson::{Bson, Document, RawDocument, doc};
+use bson::{Bson, Document, RawBsonRef, RawDocument, doc};
 use chrono::NaiveDate;
 use mongodb::options::FindOptions;
 use quita_domain::identity::{Mode, TransactionId};
@@ -9,7 +9,7 @@ use quita_domain::reconciliation::{
     LineCursor, LineFilter, LineSum, SlipNumber, Source, StoredLine, Verdict,
 };
 use quita_domain::time::Timestamp;
-use quita_ports::{PaidPlace, ReconciliationStore, RunClaim, StoreError, WriteError};
+use quita_ports::{PaidPlace, ReconciliationStore, Run, RunClaim, StoreError, WriteError};
 use serde::Serialize;
 
 use super::failure::{LIST_TIME_OUT, within_time};
@@ -146,6 +146,12 @@ impl ReconciliationStore for MongoStore {
         within_time(self.collection(RUNS).update_one(own, change)).await.map(drop)
     }
 
+    async fn runs(&self, source: &Source, from: NaiveDate, until: NaiveDate) -> Result<Vec<Run>, StoreError> {
+        let days = doc! { "$gte": run_id(source, from), "$lte": run_id(source, until) };
+        let options = FindOptions::builder().sort(doc! { "_id": 1 }).hint(named(BY_ID)).build();
+        find_all(&self.collection(RUNS), doc! { "_id": days }, options, read_run).await
+    }
+
     async fn payments_numbered(
         &self,
         mode: Mode,
@@ -195,7 +201,22 @@ impl ReconciliationStore for MongoStore {
 }
 
 fn run_of(claim: &RunClaim) -> Document {
-    doc! { "source": claim.source.as_str(), "day": claim.day.to_string() }
+    run_id(&claim.source, claim.day)
+}
+
+/// Runs of one source are together in the order of ids, by day.
+fn run_id(source: &Source, day: NaiveDate) -> Document {
+    doc! { "source": source.as_str(), "day": day.to_string() }
+}
+
+fn read_run(found: &RawDocument) -> Result<Run, StoreError> {
+    let unreadable = |_| unknown_word("run");
+    let day = found.get_document("_id").and_then(|id| id.get_str("day")).map_err(unreadable)?;
+    let finished_at = found.get("finishedAt").map_err(|_| unknown_word("run"))?;
+    Ok(Run {
+        day: day.parse().map_err(|_| unknown_word("day"))?,
+        is_finished: finished_at.is_some_and(|at| at != RawBsonRef::Null),
+    })
 }
 
 fn of_lines(filter: &LineFilter, after: Option<&LineCursor>) -> (Document, &'static str) {

@@ -489,7 +489,7 @@ const fn can_begin_with(fact: &Fact) -> bool {
         Fact::Pending { .. } | Fact::Authorized(_) | Fact::Declined(_) => true,
         Fact::Cancelled | Fact::Expired | Fact::Settled(_) => true,
         Fact::Removed { .. } => true,
-        Fact::Concluded => false,
+        Fact::Concluded | Fact::PaidToOthers { .. } => false,
         Fact::Refunded { .. } | Fact::RefundedInTotal { .. } => false,
         Fact::ChargedBack { .. } | Fact::DisputeWon { .. } => false,
         Fact::SecondCharge(_) | Fact::Unclear { .. } | Fact::Hint => false,

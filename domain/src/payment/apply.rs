@@ -48,6 +48,7 @@ impl Payment {
             Change::Hinted => self.hinted = true,
             Change::CardForgotten => self.card_fingerprint = None,
             Change::Concluded => self.concluded = true,
+            Change::MoneyAwaited(since) => self.concluded_since = Some(since),
             Change::Mismatched => self.mismatches = self.mismatches.saturating_add(1),
             Change::Check(change) => self.check = Check::after(self.check, change),
             Change::Issued(issued) => self.state_mut().issued = Some(Arc::new(issued)),

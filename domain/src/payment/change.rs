@@ -44,6 +44,8 @@ pub(super) enum Change {
     Hinted,
     /// The acquirer takes no more money for the charge.
     Concluded,
+    /// The acquirer takes no more money for the charge, since now, and shows none yet.
+    MoneyAwaited(Timestamp),
     /// An answer was about another charge, or another amount.
     Mismatched,
     /// The next check of the charge changes.
@@ -127,6 +129,7 @@ impl Change {
             | Self::CardForgotten
             | Self::Hinted
             | Self::Concluded
+            | Self::MoneyAwaited(_)
             | Self::Mismatched
             | Self::Check(_)
             | Self::ChargedBack(_)

@@ -181,6 +181,9 @@ pub struct Context {
     /// Whether the acquirer is asked about an approved card by the schedule: somebody may capture or void it at its desk
     /// without our hearing of it.
     pub reads_approved: bool,
+    /// Whether a charge of this kind that was paid is looked at by the schedule, long after: its acquirer has no list that
+    /// would name what went back of it since.
+    pub looks_at_paid: bool,
     /// How often the payment's card was tried at any acquirer, the charge of this payment included; `None` if it was not
     /// counted, and then nothing goes further. See [`Payment::card_to_count`].
     pub card_tries: Option<CardTries>,

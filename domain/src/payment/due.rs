@@ -146,7 +146,9 @@ impl Draft {
             // Only an answer ends what a hint asked for.
             Some(_) => {
                 let gap_ms = self.context.hint_gap_ms;
-                CheckChange::Asked(self.after_at_least(hint_wait_ms(check.asked), gap_ms))
+                let again_at = self.after_at_least(hint_wait_ms(check.asked), gap_ms);
+                let lag_ends = self.payment.money_awaited_until().filter(|_| self.awaits_money());
+                CheckChange::Asked(lag_ends.map_or(again_at, |ends| ends.min(again_at)))
             }
             None => CheckChange::Scheduled(Some(self.payment.next_check(now, self.context.dice))),
         }));
@@ -165,7 +167,9 @@ impl Draft {
                 None,
             );
         }
-        if check.asked >= MANY_INQUIRIES {
+        // A charge that concluded is asked for its money, whatever was answered before.
+        let is_for_money = self.payment.money_awaited_until().is_some_and(|until| check.at <= until);
+        if check.asked >= MANY_INQUIRIES && !is_for_money {
             let detail = format!("a hint came, and the acquirer gave no answer {} times since", check.asked);
             self.outcome_is_unknown(detail, None);
         }
@@ -185,6 +189,10 @@ impl Draft {
             // It was hinted meanwhile, and is still to be asked.
             return;
         }
+        if self.awaits_money() {
+            // It is asked again until its money is shown, or for too long.
+            return;
+        }
         let has_no_more_to_come = match self.payment.status() {
             Status::Pending | Status::Approved => false,
             Status::Expired | Status::Cancelled => check.made >= LATE_CHECKS,
@@ -193,9 +201,33 @@ impl Draft {
         let is_over = has_no_more_to_come || self.payment.concluded;
         match check.planned {
             Some(Planned::At(at)) if !is_over => self.make(Change::Check(CheckChange::Resumed(at))),
-            Some(_) => self.make(Change::Check(CheckChange::Scheduled(None))),
-            None if is_over => self.make(Change::Check(CheckChange::Scheduled(None))),
+            Some(_) => self.make(Change::Check(CheckChange::Scheduled(self.next_look_at_paid()))),
+            None if is_over => self.make(Change::Check(CheckChange::Scheduled(self.next_look_at_paid()))),
             None => {}
+        }
+    }
+
+    /// Whether the charge concluded a short while ago, and its money may still follow.
+    pub(super) fn awaits_money(&self) -> bool {
+        let is_unpaid =
+            matches!(self.payment.status(), Status::Pending | Status::Expired | Status::Cancelled);
+        let until = self.payment.money_awaited_until().filter(|_| is_unpaid && !self.payment.concluded);
+        until.is_some_and(|until| self.clock() < until)
+    }
+
+    /// When a charge that was paid is looked at next, if its acquirer is to be asked about those.
+    fn next_look_at_paid(&self) -> Option<Timestamp> {
+        let next = self.payment.next_look_at_paid(self.clock());
+        next.filter(|_| self.context.looks_at_paid)
+    }
+
+    /// Schedules the next look at a charge that was just paid, or charged back. A hint's check goes before, and after it
+    /// this is scheduled.
+    pub(super) fn schedule_look_at_paid(&mut self) {
+        if self.payment.check.is_none()
+            && let Some(at) = self.next_look_at_paid()
+        {
+            self.make(Change::Check(CheckChange::Scheduled(Some(at))));
         }
     }
 
@@ -220,7 +252,8 @@ impl Draft {
     pub(super) fn expire_if_over(&mut self, asked_at: Option<Timestamp>) {
         let asked_at = asked_at.map_or_else(|| self.clock(), |asked_at| asked_at.min(self.clock()));
         let is_over = self.payment.expiry_check_at().is_some_and(|at| at <= asked_at);
-        if is_over && self.payment.status() == Status::Pending && !self.payment.concluded {
+        let may_expire = !self.payment.concluded && !self.awaits_money();
+        if is_over && self.payment.status() == Status::Pending && may_expire {
             self.make(Change::StatusChanged { to: Status::Expired, reason: None, cause: Cause::Service });
         }
     }

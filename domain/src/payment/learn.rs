@@ -54,7 +54,7 @@ impl Draft {
             Fact::Pending { .. } | Fact::Declined(_) | Fact::Expired | Fact::Cancelled => {}
             Fact::Removed { .. } | Fact::Concluded | Fact::Hint => {}
             Fact::SecondCharge(_) => self.earlier_charge_was_accepted(number),
-            Fact::Unclear { .. } => self.learn_and_keep_discrepancy(fact),
+            Fact::Unclear { .. } | Fact::PaidToOthers { .. } => self.learn_and_keep_discrepancy(fact),
         }
     }
 
@@ -75,6 +75,12 @@ impl Draft {
             Fact::Cancelled => self.learn_cancelled(Cause::Acquirer)?,
             Fact::Removed { by } => self.learn_removed(by)?,
             Fact::Concluded => self.learn_concluded()?,
+            Fact::PaidToOthers { id } => {
+                let detail =
+                    format!("{id} came in under another key, and the payment is {}", self.payment.status());
+                let (kind, about) = (DiscrepancyKind::ForeignCharge, Some(id));
+                return Err(Discrepancy { kind, detail, stated: "", about });
+            }
             Fact::Refunded { refund_id, amount } => self.learn_refunded(refund_id, amount)?,
             Fact::RefundedInTotal { refund_id, total } => self.learn_refunded_in_total(refund_id, total)?,
             Fact::ChargedBack { id, amount } => self.learn_charged_back(id, amount)?,
@@ -176,14 +182,16 @@ impl Draft {
             }
             self.become_status(Status::Declined, Some(AUTHORIZATION_EXPIRED), Cause::Acquirer);
         }
-        if !self.payment.concluded && !self.payment.may_have_been_paid_in_time(self.clock()) {
+        let may_be_paid = self.payment.may_have_been_paid_in_time(self.clock()) || self.awaits_money();
+        if !self.payment.concluded && !may_be_paid {
             self.become_status(Status::Expired, None, Cause::Acquirer);
         }
         Ok(())
     }
 
     /// The acquirer takes no more money for the charge. If what it has is not what was asked for, the payment waits for
-    /// a person: it can't be paid any more, and nobody else may say what becomes of the money.
+    /// a person: it can't be paid any more, and nobody else may say what becomes of the money. If it shows no money at all,
+    /// that may only lag behind.
     fn learn_concluded(&mut self) -> Result<(), Discrepancy> {
         match self.payment.status() {
             Status::Pending | Status::Expired | Status::Cancelled => {}
@@ -194,6 +202,13 @@ impl Draft {
             | Status::Refund
             | Status::Chargeback
             | Status::Paid => return Ok(()),
+        }
+        let is_odd = |known: &Discrepancy| {
+            matches!(known.kind, DiscrepancyKind::AmountMismatch | DiscrepancyKind::ForeignCharge)
+        };
+        let has_odd_money = self.discrepancies.iter().any(is_odd);
+        if !self.payment.concluded && !has_odd_money && self.money_may_lag() {
+            return Ok(());
         }
         if !self.payment.concluded {
             self.make(Change::Concluded);
@@ -212,6 +227,16 @@ impl Draft {
             stated: "",
             about: Some("concluded".into()),
         })
+    }
+
+    /// Whether a concluded charge may not show yet what was paid for it. It is asked for that soon and often.
+    fn money_may_lag(&mut self) -> bool {
+        let now = self.clock();
+        if self.payment.concluded_since.is_none() {
+            self.make(Change::MoneyAwaited(now));
+            self.bring_check_forward(now.plus_ms(self.context.hint_gap_ms));
+        }
+        self.payment.money_awaited_until().is_some_and(|until| now < until)
     }
 
     fn learn_pending(&mut self, issued: Issued, news_at: Option<Timestamp>) {
@@ -441,6 +466,7 @@ impl Draft {
     pub(super) fn become_status(&mut self, to: Status, reason: Option<&str>, cause: Cause) {
         if self.payment.status().allows(to) {
             self.make(Change::StatusChanged { to, reason: reason.map(String::from), cause });
+            self.schedule_look_at_paid();
         }
     }
 

@@ -57,6 +57,7 @@ impl Payment {
             hinted: false,
             hidden: false,
             concluded: false,
+            concluded_since: None,
             mismatches: 0,
             others: Vec::new(),
             second_look: None,

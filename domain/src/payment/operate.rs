@@ -43,6 +43,7 @@ impl Payment {
             refund_shows_after_ms: 0,
             hint_gap_ms: HINT_GAP_MS,
             reads_approved: false,
+            looks_at_paid: false,
             card_tries: None,
         };
         Draft::new(self.clone(), context).permit(requested).map(drop)

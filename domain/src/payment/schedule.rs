@@ -56,6 +56,19 @@ const LATE_CHECK_STEPS_MS: [u64; 2] = [DAY_MS, 2 * DAY_MS];
 /// Checks for late money that brought no answer, after which it is reported; checking goes on every two days.
 pub(super) const LATE_CHECKS: u32 = 2;
 
+/// How long after its payment a charge is looked at whose chargebacks and refunds may have been told in vain, and that no
+/// list names: brands let a holder dispute for 120 days, and in some cases for 180.
+const PAID_LOOKS_MS: [u64; 4] = [30 * DAY_MS, 60 * DAY_MS, 120 * DAY_MS, 180 * DAY_MS];
+
+/// The longest time from one of these looks to the next.
+const PAID_LOOK_STEP_MS: u64 = 60 * DAY_MS;
+
+/// Over how long the looks at the charges of one moment are spread.
+const PAID_LOOKS_OVER_MS: u64 = DAY_MS;
+
+/// How long a charge that takes no more money may show none before an operator hears of it.
+const MONEY_LAGS_FOR_MS: u64 = 10 * MINUTE_MS;
+
 /// How long after an inquiry a hint may cause the next one, where its acquirer wants no longer gap.
 pub const HINT_GAP_MS: u64 = 2_000;
 
@@ -137,6 +150,19 @@ impl Payment {
         }
     }
 
+    /// Until when a concluded charge may still show what was paid for it.
+    pub(super) fn money_awaited_until(&self) -> Option<Timestamp> {
+        self.concluded_since.map(|since| since.plus_ms(MONEY_LAGS_FOR_MS))
+    }
+
+    /// When the charge of a paid payment is looked at next, after this time; never any more when absent.
+    pub(super) fn next_look_at_paid(&self, now: Timestamp) -> Option<Timestamp> {
+        let has_money = matches!(self.status(), Status::Paid | Status::Chargeback);
+        let paid_at = self.state.paid_at.filter(|_| has_money)?;
+        let place = self.place_within(PAID_LOOKS_OVER_MS);
+        PAID_LOOKS_MS.into_iter().map(|look| paid_at.plus_ms(look).plus_ms(place)).find(|at| *at > now)
+    }
+
     /// The next check: by the schedule of its status, but of a waiting charge not after the moment it may expire.
     pub(super) fn next_check(&self, now: Timestamp, dice: u64) -> Timestamp {
         // The one that is made now counts; before the first one there is none.
@@ -173,11 +199,14 @@ impl Payment {
             let longest = operation.wait_ms().max(inquiry_wait_ms(operation.sent)).max(CALL_LEASE_MS);
             operation.due_at.iter_mut().for_each(|at| visit(at, longest));
         }
-        let ended_unpaid = self.ended_unpaid();
+        let status = self.status();
         if let Some(check) = &mut self.check {
-            let waiting = step(&CHECK_STEPS_MS, check.made);
-            let late = step(&LATE_CHECK_STEPS_MS, check.made);
-            let scheduled = if ended_unpaid { late } else { waiting };
+            let scheduled = match status {
+                Status::Expired | Status::Cancelled => step(&LATE_CHECK_STEPS_MS, check.made),
+                Status::Paid | Status::Chargeback => PAID_LOOK_STEP_MS,
+                Status::Initial | Status::Pending | Status::Approved => step(&CHECK_STEPS_MS, check.made),
+                Status::Declined | Status::Refund => step(&CHECK_STEPS_MS, check.made),
+            };
             match &mut check.planned {
                 // What a hint asked for has steps of its own, in every status.
                 Some(planned) => {

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use chrono::NaiveDate;
+use chrono::{NaiveDate, NaiveDateTime};
 use serde::{Deserialize, Serialize};
 
 use crate::identity::{AcquirerName, TransactionId};
 use crate::money::Money;
+use crate::time::Timestamp;
 
 /// Who tells: an acquirer by its list, or a bank by its return files.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -23,6 +24,11 @@ impl Source {
     /// What the return files of the bank with this code say: `cnab 341`, which is no name of an acquirer.
     pub fn files_of(bank: &str) -> Self {
         Self(format!("cnab {bank}").into())
+    }
+
+    /// What an acquirer lists of money that went back of what came in long ago, which is no name of an acquirer.
+    pub fn refunds_of(acquirer: &AcquirerName) -> Self {
+        Self(format!("{acquirer} refunds").into())
     }
 
     /// Nobody tells anything: the name under which erasing personal data is claimed, which is no name of an acquirer.
@@ -168,6 +174,9 @@ pub struct StatementLine {
     pub on: NaiveDate,
     /// Where it stood: a file with its line, a page of a list.
     pub place: String,
+    /// The receiver's key, if it is another one than the one that is configured: it may have been ours before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_key: Option<String>,
 }
 
 impl StatementLine {
@@ -192,12 +201,28 @@ impl StatementLine {
     /// Whether both say the same, wherever they were told.
     pub fn says_the_same(&self, other: &Self) -> bool {
         let is_told_alike = self.is_expected() == other.is_expected();
-        let Self { id, source, day, kind, reference, subject, gross, fee, net, on, place: _ } = self;
+        let Self { id, source, day, kind, reference, subject, gross, fee, net, on, place: _, other_key } =
+            self;
         is_told_alike
+            && *other_key == other.other_key
             && (id, source, day, kind, reference)
                 == (&other.id, &other.source, &other.day, &other.kind, &other.reference)
             && (subject, gross, fee, net, on)
                 == (&other.subject, &other.gross, &other.fee, &other.net, &other.on)
+    }
+
+    /// The name of the transfer that it is about.
+    pub fn end_to_end_id(&self) -> Option<&str> {
+        match &self.subject {
+            Subject::Pix { end_to_end_id, .. } | Subject::Refund { end_to_end_id, .. } => Some(end_to_end_id),
+            Subject::Boleto { .. } => None,
+        }
+    }
+
+    /// The day, in Brasília, on which its transfer was made, as the transfer's name tells. It does not depend on the clock
+    /// of who lists it.
+    pub fn transferred_on(&self) -> Option<NaiveDate> {
+        self.end_to_end_id().and_then(transferred_at).map(Timestamp::sao_paulo_date)
     }
 
     /// The payment that it names by our own id.
@@ -205,6 +230,29 @@ impl StatementLine {
         match &self.subject {
             Subject::Pix { transaction_id, .. } | Subject::Refund { transaction_id, .. } => *transaction_id,
             Subject::Boleto { .. } => None,
+        }
+    }
+}
+
+/// The minute, in UTC, that the name of a transfer tells: twelve of its 32 characters, after the
+/// `E` and eight digits of the bank (Banco Central, Manual das Interfaces de Comunicação do Pix).
+pub(super) fn transferred_at(end_to_end_id: &str) -> Option<Timestamp> {
+    let minute = end_to_end_id.get(9..21)?;
+    let at = NaiveDateTime::parse_from_str(minute, "%Y%m%d%H%M").ok()?;
+    Some(Timestamp::from_millis(at.and_utc().timestamp_millis()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_transfer_tells_its_minute() {
+        let at = transferred_at("E00000000202611230259abcdefghijk").unwrap();
+        assert_eq!(at.to_string(), "2026-11-23T02:59:00.000Z");
+        assert_eq!(at.sao_paulo_date().to_string(), "2026-11-22");
+        for text in ["", "E1", "E00000000202613230259abcdefghijk", "Eéééééééééééééééé"] {
+            assert_eq!(transferred_at(text), None, "{text}");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! What a list should have had.
 
-use chrono::{NaiveDate, NaiveDateTime};
+use chrono::NaiveDate;
 
-use super::line::{LineKind, Source, StatementLine, Subject};
+use super::line::{LineKind, Source, StatementLine, Subject, transferred_at};
 use crate::identity::AcquirerName;
 use crate::method::Method;
 use crate::payment::Payment;
@@ -43,6 +43,7 @@ pub fn expected_pix(
         net: None,
         on: day,
         place: StatementLine::EXPECTED.into(),
+        other_key: None,
     })
 }
 
@@ -72,29 +73,7 @@ pub fn expected_refunds(pix: &StatementLine, payment: &Payment, read_at: Timesta
         net: None,
         on: refund.created_at.sao_paulo_date(),
         place: StatementLine::EXPECTED.into(),
+        other_key: None,
     });
     expected.collect()
-}
-
-/// The minute, in UTC, that the name of a transfer tells: twelve of its 32 characters, after the
-/// `E` and eight digits of the bank (Banco Central, Manual das Interfaces de Comunicação do Pix).
-fn transferred_at(end_to_end_id: &str) -> Option<Timestamp> {
-    let minute = end_to_end_id.get(9..21)?;
-    let at = NaiveDateTime::parse_from_str(minute, "%Y%m%d%H%M").ok()?;
-    Some(Timestamp::from_millis(at.and_utc().timestamp_millis()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_name_of_a_transfer_tells_its_minute() {
-        let at = transferred_at("E00000000202611230259abcdefghijk").unwrap();
-        assert_eq!(at.to_string(), "2026-11-23T02:59:00.000Z");
-        assert_eq!(at.sao_paulo_date().to_string(), "2026-11-22");
-        for text in ["", "E1", "E00000000202613230259abcdefghijk", "Eéééééééééééééééé"] {
-            assert_eq!(transferred_at(text), None, "{text}");
-        }
-    }
 }

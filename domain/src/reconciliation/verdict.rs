@@ -2,6 +2,7 @@
 
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::line::{LineKind, Source, StatementLine, Subject};
 use crate::exception::Exception;
@@ -165,7 +166,7 @@ impl StoredLine {
         let judged = self.judged.as_ref().filter(|judged| judged.is_final)?;
         let kind = ReconciliationKind::of(&judged.finding)?;
         Some(Exception {
-            id: format!("reconciliation:{}", self.line.id),
+            id: format!("reconciliation:{}:{}", self.line.id, self.digest(&judged.finding)),
             kind: kind.as_str().into(),
             transaction_id: judged.transaction_id,
             acquirer: judged.acquirer.clone(),
@@ -174,6 +175,23 @@ impl StoredLine {
             reported_at: now,
             resolution: None,
         })
+    }
+
+    /// Tells one finding about a line from another: what differs in another way is told again, and what differs as before
+    /// is not.
+    fn digest(&self, finding: &Finding) -> String {
+        let mut hash = Sha256::new_with_prefix("quita difference 1");
+        hash.update(finding.verdict().as_str());
+        hash.update(self.line.gross.cents().to_be_bytes());
+        if let Some(Difference { field, here, there }) = finding.difference() {
+            for text in [field.as_str(), here, there] {
+                hash.update([0]);
+                hash.update(text);
+            }
+        }
+        let mut bytes = [0; 8];
+        bytes.iter_mut().zip(hash.finalize()).for_each(|(byte, hashed)| *byte = hashed);
+        format!("{:016x}", u64::from_be_bytes(bytes))
     }
 
     fn detail(&self, finding: &Finding) -> String {
@@ -213,15 +231,18 @@ pub enum ReconciliationKind {
     MissingThere,
     /// See [`Verdict::UnknownHere`].
     UnknownHere,
+    /// What an acquirer lists of a day can't be had, for longer than a day.
+    ListNotCompared,
 }
 
 /// Every kind.
-pub const RECONCILIATION_KINDS: [ReconciliationKind; 5] = [
+pub const RECONCILIATION_KINDS: [ReconciliationKind; 6] = [
     ReconciliationKind::StatusDiffers,
     ReconciliationKind::AmountDiffers,
     ReconciliationKind::MovementDiffers,
     ReconciliationKind::MissingThere,
     ReconciliationKind::UnknownHere,
+    ReconciliationKind::ListNotCompared,
 ];
 
 impl ReconciliationKind {
@@ -247,6 +268,7 @@ impl ReconciliationKind {
             Self::MovementDiffers => "movement_differs",
             Self::MissingThere => "missing_there",
             Self::UnknownHere => "unknown_here",
+            Self::ListNotCompared => "list_not_compared",
         }
     }
 
@@ -274,7 +296,31 @@ impl ReconciliationKind {
             Self::UnknownHere => {
                 "find out at the acquirer who was to be paid; if it was nobody, refund it there"
             }
+            Self::ListNotCompared => {
+                "see why the acquirer does not hand out its list (quita doctor); it is tried again by itself, and what is \
+                 compared then needs nobody"
+            }
         }
+    }
+}
+
+/// What operators see of a day whose list could not be had for longer than a day.
+pub fn list_not_compared(
+    source: &Source,
+    acquirer: &AcquirerName,
+    (day, why): (NaiveDate, &str),
+    now: Timestamp,
+) -> Exception {
+    let kind = ReconciliationKind::ListNotCompared;
+    Exception {
+        id: format!("{}:{source}:{day}", kind.as_str()),
+        kind: kind.as_str().into(),
+        transaction_id: None,
+        acquirer: Some(acquirer.clone()),
+        detail: format!("the list of {source} of {day} is not compared: {why}"),
+        advice: kind.advice().into(),
+        reported_at: now,
+        resolution: None,
     }
 }
 

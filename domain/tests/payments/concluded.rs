@@ -58,13 +58,84 @@ fn a_hint_about_it_is_asked_for_once_and_ends_nothing() {
     assert_eq!((found.status(), found.due_at()), (Status::Pending, None));
 }
 
-#[test]
-fn one_that_concluded_without_any_money_is_told_to_an_operator_too() {
+/// What the acquirer has of a charge that it takes no more money for, and shows none of.
+fn without_money() -> ChargeAnswer {
+    stated(vec![pending_fact(), Fact::Concluded])
+}
+
+/// One whose answer was this, at 10 ms.
+fn that_shows_no_money() -> Payment {
     let opened = open(pix_order()).next.unwrap();
-    let answer = stated(vec![pending_fact(), Fact::Concluded]);
-    let decision = opened.decide(charge_answered(answer), &at(10)).unwrap();
-    assert_eq!(decision.discrepancies[0].kind, DiscrepancyKind::AmountMismatch);
-    assert_eq!(decision.next.unwrap().status(), Status::Pending);
+    let decision = opened.decide(charge_answered(without_money()), &at(10)).unwrap();
+    assert!(decision.discrepancies.is_empty(), "it may show it a moment later");
+    decision.next.unwrap()
+}
+
+const LAG_ENDS: u64 = 10 + 10 * 60_000;
+
+#[test]
+fn one_that_shows_no_money_yet_is_asked_for_it_for_ten_minutes_and_then_told_to_an_operator() {
+    let (mut payment, mut asked) = (that_shows_no_money(), Vec::new());
+    while let Some(due) = payment.due_at().map(|due| due.ms_since(START)).filter(|due| *due < LAG_ENDS) {
+        assert!(asked.len() < 20, "{asked:?}");
+        asked.push(due);
+        let woken = payment.decide(Command::Wake, &at(due)).unwrap();
+        assert!(woken.effects.contains(&Effect::Inquire(AcquirerName::new("first"), 1)));
+        assert!(woken.discrepancies.is_empty(), "the acquirer does answer");
+        payment = woken.next.unwrap();
+        let found = payment.decide(looked(&payment, without_money()), &at(due + 100)).unwrap();
+        assert!(found.discrepancies.is_empty() && payment.status() == Status::Pending);
+        payment = found.next.unwrap_or(payment);
+    }
+    assert!(asked.len() >= 5 && asked[0] < 5_000, "{asked:?}");
+    assert_eq!(payment.due_at(), Some(START.plus_ms(LAG_ENDS)));
+    let woken = payment.decide(Command::Wake, &at(LAG_ENDS)).unwrap();
+    assert!(woken.discrepancies.is_empty());
+    let last = woken.next.unwrap();
+    let found = last.decide(looked(&last, without_money()), &at(LAG_ENDS + 100)).unwrap();
+    assert_eq!(found.discrepancies[0].kind, DiscrepancyKind::AmountMismatch);
+    let told = reported(found.next.unwrap(), LAG_ENDS + 200);
+    assert_eq!((told.status(), told.due_at()), (Status::Pending, None));
+    assert_eq!(after(&told, Command::MismatchEnded, DAY).status(), Status::Cancelled);
+}
+
+#[test]
+fn one_whose_money_is_shown_a_moment_later_is_paid() {
+    let payment = that_shows_no_money();
+    let due = payment.due_at().unwrap().ms_since(START);
+    let asked = after(&payment, Command::Wake, due);
+    let shown = stated(vec![pending_fact(), settled("e1", 10_000)]);
+    let paid = after(&asked, looked(&asked, shown), due + 100);
+    assert_eq!((paid.status(), paid.due_at()), (Status::Paid, None));
+    assert_eq!(after(&paid, notice(Fact::Concluded), due + 200), paid);
+    let by_notice = after(&payment, notice(settled("e1", 10_000)), 500);
+    assert_eq!(by_notice.status(), Status::Paid);
+}
+
+#[test]
+fn one_whose_money_may_lag_does_not_expire() {
+    let over = 3_600_000 + 95_000;
+    let pending = after(&pending(), Command::Wake, over);
+    let found = after(&pending, looked(&pending, without_money()), over + 100);
+    assert_eq!(found.status(), Status::Pending, "its time is over, and it was paid");
+    assert_eq!(after(&found, notice(Fact::Expired), over + 1_000).status(), Status::Pending);
+    assert!(found.due_at().is_some_and(|due| due < START.plus_ms(over + 5_000)));
+    let read: Payment = serde_json::from_str(&serde_json::to_string(&found).unwrap()).unwrap();
+    assert_eq!(read, found);
+}
+
+#[test]
+fn money_under_a_key_that_is_not_ours_is_for_a_person_and_changes_nothing() {
+    let foreign = || Fact::PaidToOthers { id: "e9".into() };
+    let told = pending().decide(notice(foreign()), &at(5_000)).unwrap();
+    let told: Vec<_> = told.discrepancies.iter().map(|one| (one.kind, one.about.clone())).collect();
+    assert_eq!(told, [(DiscrepancyKind::ForeignCharge, Some("e9".into()))]);
+    let asked = after(&pending(), Command::Wake, 60_010);
+    let answer = stated(vec![pending_fact(), foreign(), Fact::Concluded]);
+    let found = asked.decide(looked(&asked, answer), &at(60_100)).unwrap();
+    let kinds: Vec<_> = found.discrepancies.iter().map(|one| one.kind).collect();
+    assert_eq!(kinds, [DiscrepancyKind::ForeignCharge, DiscrepancyKind::AmountMismatch]);
+    assert_eq!(found.next.unwrap().status(), Status::Pending);
 }
 
 #[test]

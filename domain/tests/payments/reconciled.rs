@@ -2,8 +2,8 @@
 
 use chrono::NaiveDate;
 use quita_domain::reconciliation::{
-    Field, Finding, LineKind, MARGIN_MS, RECONCILIATION_KINDS, ReconciliationKind, Source, StatementLine,
-    StoredLine, Subject, Verdict, expected_pix, expected_refunds, judge,
+    Difference, Field, Finding, LineKind, MARGIN_MS, RECONCILIATION_KINDS, ReconciliationKind, Source,
+    StatementLine, StoredLine, Subject, Verdict, expected_pix, expected_refunds, judge,
 };
 use quita_domain::state::RefundStatus;
 use quita_domain::time::DAY_MS;
@@ -47,6 +47,7 @@ fn line(kind: LineKind, subject: Subject, cents: u64) -> StatementLine {
         net: None,
         on: today(),
         place: "page 0".into(),
+        other_key: None,
     }
 }
 
@@ -210,7 +211,7 @@ fn what_differs_is_an_exception_once_everybody_was_asked() {
         let judged = Some(quita_domain::reconciliation::Judged { is_final: true, ..judged });
         let exception = StoredLine { judged, ..stored }.exception(START);
         assert_eq!(exception.as_ref().map(|exception| exception.kind.as_str()), kind);
-        assert!(exception.is_none_or(|exception| exception.id == "reconciliation:line"));
+        assert!(exception.is_none_or(|exception| exception.id.starts_with("reconciliation:line:")));
     }
     for kind in RECONCILIATION_KINDS {
         assert_eq!(ReconciliationKind::parse(kind.as_str()), Some(kind));
@@ -218,6 +219,39 @@ fn what_differs_is_an_exception_once_everybody_was_asked() {
     }
     for verdict in Verdict::ALL {
         assert_eq!(Verdict::parse(verdict.as_str()), Some(verdict));
+    }
+}
+
+#[test]
+fn a_line_that_differs_in_another_way_has_another_exception_and_as_before_the_same() {
+    let told = |gross: u64, difference: Option<(Field, &str, &str)>| {
+        let finding = match difference {
+            Some((field, here, there)) => {
+                Finding::Different(Difference { field, here: here.into(), there: there.into() })
+            }
+            None => Finding::UnknownHere,
+        };
+        let judged = quita_domain::reconciliation::Judged {
+            finding,
+            transaction_id: None,
+            acquirer: Some(bank()),
+            is_final: true,
+        };
+        StoredLine { line: pix(E2E, gross), imported_at: START, judged: Some(judged) }
+            .exception(START)
+            .unwrap()
+            .id
+    };
+    let first = told(10_001, Some((Field::Gross, "100.00", "100.01")));
+    assert_eq!(first, told(10_001, Some((Field::Gross, "100.00", "100.01"))));
+    let others = [
+        told(77_700, Some((Field::Gross, "100.00", "777.00"))),
+        told(10_001, Some((Field::Status, "pending", "paid"))),
+        told(10_001, None),
+        told(10_002, None),
+    ];
+    for (place, id) in others.iter().enumerate() {
+        assert!(*id != first && !others[..place].contains(id), "{id}");
     }
 }
 

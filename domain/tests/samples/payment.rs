@@ -29,6 +29,7 @@ pub(crate) fn at(ms: u64) -> Context {
         refund_shows_after_ms: 0,
         hint_gap_ms: 2_000,
         reads_approved: false,
+        looks_at_paid: false,
         card_tries: None,
     }
 }

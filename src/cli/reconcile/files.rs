@@ -128,6 +128,7 @@ impl<'a> Neutral<'a> {
             net: (line.kind == Kind::Settled).then(|| gross.minus(line.fee)),
             on,
             place: format!("{}:{}", self.name, line.number),
+            other_key: None,
         }
     }
 

@@ -9,6 +9,7 @@ use quita_domain::reconciliation::StoredLine;
 use quita_ports::Clock;
 
 use super::super::failure::Failure;
+use super::super::output;
 use super::failed;
 use super::told::{Head, Told};
 use crate::acquirers::{Link, Site};
@@ -17,7 +18,6 @@ use quita_config::Config;
 /// Which list, and which days of it.
 pub(super) struct Wanted {
     list: List,
-    mode: Mode,
     from: NaiveDate,
     until: NaiveDate,
 }
@@ -51,13 +51,18 @@ impl Wanted {
         let reader = link.factory().lists().ok_or_else(|| {
             Failure::usage(format!("{name} has no lists: its payments are asked for one by one."))
         })?;
-        let list = List { acquirer: acquirer.spec.name.clone(), reader, rate: acquirer.spec.rate };
-        Ok(Self { list, mode: acquirer.spec.mode, from, until })
+        let list = List {
+            acquirer: acquirer.spec.name.clone(),
+            reader,
+            rate: acquirer.spec.rate,
+            mode: acquirer.spec.mode,
+        };
+        Ok(Self { list, from, until })
     }
 
     /// The mode of the acquirer.
     pub(super) const fn mode(&self) -> Mode {
-        self.mode
+        self.list.mode
     }
 
     pub(super) async fn reconcile(&self, reconciler: &Reconciler, json: bool) -> Result<Told, Failure> {
@@ -65,8 +70,13 @@ impl Wanted {
         let head = Head { source: list.acquirer.as_str().to_owned(), days: Some((*from, *until)) };
         let mut told = Told::new(head, json);
         let mut tell = |line: &StoredLine| told.line(line);
-        reconciler.reconcile_list(list, (*from, *until), &mut tell).await.map_err(failed)?;
+        let elsewhere = reconciler.reconcile_list(list, (*from, *until), &mut tell).await.map_err(failed)?;
         told.end().map_err(failed)?;
+        if elsewhere > 0 {
+            output::note(&format!(
+                "{elsewhere} more of the list's lines are not shown: they were compared with the days beside these."
+            ));
+        }
         Ok(told)
     }
 }

@@ -94,7 +94,7 @@ impl PaymentBody {
     /// What the acquirer calls the charge, name by name.
     fn reference(&self) -> Vec<(&str, &str)> {
         let attempt = self.payment.state.attempts.last();
-        attempt.map(|attempt| attempt.reference.iter().collect()).unwrap_or_default()
+        attempt.map(|attempt| attempt.reference.shown().collect()).unwrap_or_default()
     }
 
     fn issued(&self) -> Option<&Issued> {

@@ -70,6 +70,9 @@ pub(super) fn kind(kind: &str, language: Language) -> &str {
         }
         "missing_there" => language.pick("Conciliação: falta no extrato", "Reconciliation: missing there"),
         "unknown_here" => language.pick("Conciliação: desconhecido aqui", "Reconciliation: unknown here"),
+        "list_not_compared" => {
+            language.pick("Conciliação: lista não comparada", "Reconciliation: a list was not compared")
+        }
         other => other,
     }
 }
@@ -115,6 +118,9 @@ pub(super) fn advice<'a>(kind: &str, stored: &'a str, language: Language) -> &'a
         "movement_differs" => "O pagamento foi pago por outro movimento: devolva este no adquirente.",
         "missing_there" => {
             "Pergunte de novo ao adquirente, e procure o dinheiro no extrato da conta antes de entregar mais por ele."
+        }
+        "list_not_compared" => {
+            "Veja por que o adquirente não entrega a lista (quita doctor); tenta-se de novo sozinho, e o que então for comparado não precisa de ninguém."
         }
         "unknown_here" => "Descubra no adquirente quem seria pago; se não era ninguém, devolva por lá.",
         _ => stored,

@@ -7,10 +7,10 @@ use chrono::NaiveDate;
 use quita_domain::identity::{Mode, TransactionId};
 use quita_domain::payment::Payment;
 use quita_domain::reconciliation::{
-    LineCursor, LineFilter, LineSum, SlipNumber, StoredLine, slip_numbers_of,
+    LineCursor, LineFilter, LineSum, SlipNumber, Source, StoredLine, slip_numbers_of,
 };
 use quita_domain::time::Timestamp;
-use quita_ports::{PaidPlace, ReconciliationStore, RunClaim, StoreError};
+use quita_ports::{PaidPlace, ReconciliationStore, Run, RunClaim, StoreError};
 
 use crate::MemoryStore;
 use crate::connection::Connection;
@@ -82,6 +82,18 @@ impl<C: Connection> ReconciliationStore for MemoryStore<C> {
                     *is_done = true;
                 }
                 Ok(())
+            })
+            .await
+    }
+
+    async fn runs(&self, source: &Source, from: NaiveDate, until: NaiveDate) -> Result<Vec<Run>, StoreError> {
+        self.0
+            .read("runs", |records| {
+                let days = (source.clone(), from)..=(source.clone(), until);
+                let runs = records.runs.range(days);
+                Ok(runs
+                    .map(|((_, day), (_, is_finished))| Run { day: *day, is_finished: *is_finished })
+                    .collect())
             })
             .await
     }

@@ -128,6 +128,10 @@ faults! {
     ListHidesRefunds = 100,
     /// A page of the next list comes without its last entry.
     ListIsCut = 100,
+    /// No node is up over a night, or two.
+    NodesAreDownAtNight = 400,
+    /// A storm comes just when the lists of the day before are compared.
+    StormAtNight = 500,
     /// Somebody pays to our key without a charge.
     StrangerPays = 40,
     /// An operator has a list compared.

@@ -6,7 +6,7 @@ use quita_domain::time::Timestamp;
 use tokio::time::Instant;
 
 /// When a world begins that begins at no other moment: 2026-11-21T12:00:00Z.
-const START: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+pub(crate) const START: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 
 /// The true wall clock of a world. It goes with the paused time of its runtime.
 pub(crate) struct WorldClock {

@@ -8,6 +8,7 @@ use quita_domain::exception::Exception;
 use quita_domain::identity::TransactionId;
 use quita_domain::money::Money;
 use quita_domain::operation::{Operation, OperationCall, OperationKind};
+use quita_domain::order::Terms;
 use quita_domain::payment::Payment;
 use quita_domain::routing::Attempt;
 use quita_domain::state::{Refund, RefundStatus};
@@ -116,6 +117,18 @@ fn check_history(world: &World, payment: &Payment) {
     }
     if payment.status() != status {
         world.violation(format!("{}: the status is not its last event's", payment.id));
+    }
+    check_its_time(world, payment);
+}
+
+/// A PIX ends when the time is over that was asked for, by our own clock, and not before.
+fn check_its_time(world: &World, payment: &Payment) {
+    let Terms::Pix { expires_in_s } = payment.order.terms else { return };
+    let ends = payment.created_at.plus_ms(expires_in_s * 1_000);
+    let is_early =
+        payment.history.iter().any(|event| event.status == Status::Expired && event.occurred_at < ends);
+    if is_early && !world.faults.has_struck(Fault::ClockJumps) {
+        world.violation(format!("{} expired before its time", payment.id));
     }
 }
 

@@ -106,6 +106,7 @@ pub(crate) fn seed_with(seed: u64, wants_trace: bool, mistake: Option<Mistake>) 
         let world = World::new(seed, setting);
         drop(actix::spawn(tell_news(Arc::clone(&world))));
         drop(actix::spawn(installation::erase(Arc::clone(&world))));
+        drop(actix::spawn(reconciling::live_nights(Arc::clone(&world))));
         let rounds = chance.between(1, 2);
         for round in 0..rounds {
             let restoring = actix::spawn(installation::restore(Arc::clone(&world), round + 1 == rounds));
@@ -114,7 +115,13 @@ pub(crate) fn seed_with(seed: u64, wants_trace: bool, mistake: Option<Mistake>) 
             if round + 1 == rounds {
                 installation::restore_at_last(&world);
             }
-            settle(&world).await;
+            if round + 1 < rounds && world.strikes(Fault::NodesAreDownAtNight) {
+                sleep_through(&world).await;
+            } else if round + 1 < rounds && world.strikes(Fault::StormAtNight) {
+                wait_for_night(&world).await;
+            } else {
+                settle(&world).await;
+            }
         }
         grow_old(&world).await;
         world
@@ -258,8 +265,35 @@ async fn kill_and_restart(world: Arc<World>) {
     }
 }
 
-/// Everything works again; time goes by until nothing is left to do.
-pub(crate) async fn settle(world: &Arc<World>) {
+/// No node is up for a night or two. What they left undone waits for them.
+async fn sleep_through(world: &Arc<World>) {
+    world.note(|| "nobody is up".to_owned());
+    for place in 0..world.node_count() {
+        if let Some(node) = world.node(place) {
+            node.fuse.blow("stopped for the night");
+        }
+    }
+    // What was under way to a bank or a client has arrived, or never does.
+    sleep(Duration::from_secs(120)).await;
+    let until = world.clock.now().plus_ms(world.chance.between(22, 46) * 3_600_000);
+    world.store.skip(world.clock.put_forward_to(until));
+}
+
+/// Time goes by until just before the first night, in which the next storm comes.
+async fn wait_for_night(world: &Arc<World>) {
+    calm_down(world).await;
+    let Some(turn) = reconciling::last_turn(world) else { return };
+    let before = turn.minus_ms(5_000);
+    for _ in 0..STEPS {
+        if world.clock.now() >= before {
+            return;
+        }
+        world.appoint(before);
+        step(world).await;
+    }
+}
+
+async fn calm_down(world: &Arc<World>) {
     world.faults.set_storm(false);
     world.disturb();
     world.note(|| "the storm is over".to_owned());
@@ -270,10 +304,16 @@ pub(crate) async fn settle(world: &Arc<World>) {
     // What was sent late by somebody who died has arrived after that.
     sleep(Duration::from_secs(30)).await;
     installation::stop_in_calm(world).await;
+}
+
+/// Everything works again; time goes by until nothing is left to do.
+pub(crate) async fn settle(world: &Arc<World>) {
+    calm_down(world).await;
     for _ in 0..STEPS {
         if invariants::is_quiet(world) {
             sleep(STEP * 4).await;
-            let is_compared = invariants::is_quiet(world) && reconciling::compare_all(world).await;
+            let is_night = invariants::is_quiet(world) && has_last_night_come(world);
+            let is_compared = is_night && reconciling::end_nights(world).await;
             if is_compared && invariants::is_quiet(world) {
                 invariants::check(world).await;
                 return;
@@ -282,6 +322,15 @@ pub(crate) async fn settle(world: &Arc<World>) {
         step(world).await;
     }
     world.violation(format!("never quiet: {}", invariants::unrests(world)));
+}
+
+/// Whether the nights of all days have come on which money was moved. If not, time goes on until then, step by step.
+fn has_last_night_come(world: &World) -> bool {
+    let Some(turn) = reconciling::last_turn(world) else { return true };
+    if world.clock.now() < turn {
+        world.appoint(turn);
+    }
+    turn <= world.clock.now()
 }
 
 /// Starts again what died or can't go on; some nodes die of a wound from the storm.

@@ -4,9 +4,9 @@
 //! in paused time. One seed decides everything that happens, so a seed that fails does so every time, to the letter.
 //! Banks are drawn at the port (`bank/`), or counterparties that the adapters' own code speaks to (`provider/`).
 //! What is judged: `judge.rs` in `tests/memory-store` at every write, `receivers.rs` at every webhook, `bank.rs` at
-//! every charge, `merchant.rs` at every answer, and `invariants.rs`, by every bank's `account.rs`, whenever all is quiet:
-//! then the lists of banks are compared too, and `reconciling/judge.rs` judges that. `installation.rs` has what happens to
-//! the service as a whole.
+//! every charge, `merchant.rs` at every answer, and `invariants.rs`, by every bank's `account.rs`, whenever all is quiet
+//! and the nights have come in which lists of banks are compared, which `reconciling/judge.rs` judges. `installation.rs`
+//! has what happens to the service as a whole.
 
 #![allow(
     clippy::unwrap_used,

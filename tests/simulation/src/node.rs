@@ -12,7 +12,7 @@ use std::time::Duration;
 use chrono::NaiveDate;
 use prometheus::Registry;
 use quita_actors::{
-    ActorSystem, Limits, List, NodeIdentity, NotReconciled, Operators, Payments, Placement, Ports,
+    ActorSystem, Limits, List, Nights, NodeIdentity, NotReconciled, Operators, Payments, Placement, Ports,
     Reconciler, WebhookLimits,
 };
 use quita_domain::delivery::DeliveryState;
@@ -28,6 +28,7 @@ use crate::installation::{self, Configuration, Happening};
 use crate::orders::Request;
 use crate::planted::{self, Mistake};
 use crate::receivers::NodeSenders;
+use crate::reconciling::NIGHT;
 use crate::secret_keys::NodeKeys;
 use crate::store::NodeStore;
 use crate::world::World;
@@ -52,6 +53,8 @@ pub(crate) struct Node {
     store: Arc<dyn WholeStore>,
     clock: Arc<dyn Clock>,
     acquirers: Vec<Arc<dyn AcquirerFactory>>,
+    /// One comparison at a time, as in a process.
+    nights: Arc<tokio::sync::Mutex<Nights>>,
     pub(crate) keys: Arc<NodeKeys>,
     configuration: Arc<Mutex<Configuration>>,
     /// Taken away when the actors are told to stop.
@@ -102,6 +105,11 @@ impl Node {
             }
         }));
         world.note(|| format!("node {place} starts"));
+        let askable = acquirers.iter().map(|factory| factory.spec().name.clone());
+        let whole: Arc<dyn WholeStore> = Arc::clone(&store);
+        let reconciler = Reconciler::new(Arc::clone(&whole), Arc::clone(&clock), askable);
+        let when = (NIGHT, world.fresh_id());
+        let nights = Nights::new(reconciler, (whole, Arc::clone(&clock)), when, Box::new(|_| ()));
         let node = Self {
             place,
             fuse,
@@ -110,6 +118,7 @@ impl Node {
             store,
             clock,
             acquirers,
+            nights: Arc::new(tokio::sync::Mutex::new(nights)),
             keys,
             configuration: Arc::new(Mutex::new(configuration)),
             system,
@@ -227,6 +236,25 @@ impl Node {
         self.while_alive(request(self.operators.clone())).await
     }
 
+    /// Does what is due of a bank's nights, for as long as this node lives. Says whether nothing is left to do.
+    pub(crate) async fn pass_night(&self, bank: &AcquirerName) -> Result<bool, Untold> {
+        // Of an acquirer that is configured no more nothing is compared.
+        let Some(list) = self.list(bank) else { return Ok(true) };
+        let pass = async { self.nights.lock().await.pass(&list).await };
+        tokio::select! {
+            biased;
+            () = self.fuse.death() => Err(Untold),
+            is_done = pass => Ok(is_done),
+        }
+    }
+
+    /// The list of a bank, if it is configured.
+    fn list(&self, bank: &AcquirerName) -> Option<List> {
+        let factory = self.acquirers.iter().find(|factory| factory.spec().name == *bank)?;
+        let mode = factory.spec().mode;
+        Some(List { acquirer: bank.clone(), reader: factory.lists().unwrap(), rate: None, mode })
+    }
+
     /// Compares what a bank lists of a day with the payments, for as long as this node lives. Says whether everybody was
     /// asked who could be.
     pub(crate) async fn compare(
@@ -234,12 +262,10 @@ impl Node {
         bank: &AcquirerName,
         day: NaiveDate,
     ) -> Result<Result<bool, NotReconciled>, Untold> {
-        let find = |factory: &&Arc<dyn AcquirerFactory>| factory.spec().name == *bank;
-        let Some(factory) = self.acquirers.iter().find(find) else { return Err(Untold) };
-        let list = List { acquirer: bank.clone(), reader: factory.lists().unwrap(), rate: None };
+        let Some(list) = self.list(bank) else { return Err(Untold) };
         let askable = self.acquirers.iter().map(|factory| factory.spec().name.clone());
-        let reconciler = Reconciler::new(Arc::clone(&self.store), Arc::clone(&self.clock), askable);
-        let reconciler = reconciler.of_mode(factory.spec().mode);
+        let reconciler =
+            Reconciler::new(Arc::clone(&self.store), Arc::clone(&self.clock), askable).of_mode(list.mode);
         let mut is_final = true;
         let mut tell = |stored: &StoredLine| {
             is_final &= stored.judged.as_ref().is_some_and(|judged| judged.is_final);
@@ -251,7 +277,7 @@ impl Node {
             () = self.fuse.death() => return Err(Untold),
             compared = compared => compared,
         };
-        Ok(compared.map(|()| is_final))
+        Ok(compared.map(|_| is_final))
     }
 
     async fn while_alive<T>(&self, request: impl Future<Output = T>) -> Result<T, Untold> {

@@ -10,6 +10,7 @@ use quita_ports::{AcquirerFactory, Clock};
 use crate::account::Account;
 use crate::bank::{Bank, Holding, NodeBank, strange_notice};
 use crate::node::Fuse;
+use crate::provider::view::View;
 use crate::provider::{Provider, Received, Trade};
 use crate::world::{Manner, World};
 
@@ -108,6 +109,14 @@ impl Party {
         match self {
             Self::Drawn(_) => None,
             Self::Provider(provider) => provider.received(world),
+        }
+    }
+
+    /// How it shows what it has.
+    pub(crate) fn view(&self) -> View {
+        match self {
+            Self::Drawn(_) => View::default(),
+            Self::Provider(provider) => provider.view(),
         }
     }
 

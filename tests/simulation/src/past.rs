@@ -50,6 +50,7 @@ fn declined(world: &World, card: usize, number: u128, at: Timestamp) -> Payment 
         refund_shows_after_ms: 0,
         hint_gap_ms: HINT_GAP_MS,
         reads_approved: false,
+        looks_at_paid: false,
         card_tries: None,
     };
     let acquirer = world.banks[0].name().clone();

@@ -6,8 +6,9 @@
 use std::sync::Arc;
 
 use quita_acquirers::exchange::{Failure, Request, Response, Verb};
+use quita_actors::last_day;
 use quita_domain::acquiring::{
-    CallFailure, ChargeAnswer, ChargeQuery, Decline, DeclineKind, Fact, Notice, NoticeContent,
+    CallFailure, ChargeAnswer, ChargeQuery, Decline, DeclineKind, Fact, Issued, Notice, NoticeContent,
     OperationAnswer, Reference, Settlement, Subject,
 };
 use quita_domain::delivery::{Delivery, DeliveryState};
@@ -16,11 +17,14 @@ use quita_domain::money::Money;
 use quita_domain::operation::Operation;
 use quita_domain::pix::amount;
 use quita_domain::routing::{RoutingTable, Then};
-use quita_ports::{ListPage, NoticeRefused, RawNotice, StoreError, Write, WriteError};
+use quita_domain::time::Timestamp;
+use quita_memory_store::Records;
+use quita_ports::{ListPage, ListedPix, NoticeRefused, RawNotice, StoreError, Write, WriteError};
 use uuid::Uuid;
 
 use crate::life;
-use crate::provider::{FOREIGN_KEY, OUR_KEY};
+use crate::provider::{FOREIGN_KEY, OUR_KEY, Provider};
+use crate::reconciling::NIGHT;
 use crate::routes::Routes;
 use crate::world::World;
 
@@ -137,6 +141,12 @@ mistakes! {
     ForgetSecondCharge,
     /// A void or capture that is answered as failed counts as refused, and its sums are not asked for.
     BelieveTheRefusal,
+    /// A PIX ends by its bank's clock.
+    BelieveTheBanksClock,
+    /// A night that failed is forgotten when the next one has its turn.
+    ForgetFailedNights,
+    /// What went back of a Pix after its night is looked for in no list.
+    ForgetWhatComesLater,
 }
 
 /// Worlds in which a mistake must be caught.
@@ -229,6 +239,28 @@ pub(crate) fn charge_heard(world: &World, answer: Option<ChargeAnswer>) -> Optio
         }
         Some(_) | None => answer,
     }
+}
+
+/// An answer about a charge, by whose times the service goes.
+pub(crate) fn times_heard(world: &World, provider: &Provider, mut answer: ChargeAnswer) -> ChargeAnswer {
+    if world.mistake != Some(Mistake::BelieveTheBanksClock) {
+        return answer;
+    }
+    if let ChargeAnswer::Known(statement) = &mut answer {
+        for fact in &mut statement.facts {
+            if let Fact::Pending { issued: Issued::Pix { expires_at, .. }, .. } = fact {
+                *expires_at = Timestamp::from_millis(expires_at.millis() + provider.view().clock_off_ms);
+            }
+        }
+    }
+    answer
+}
+
+/// The nights of which a service knows that forgets them: those of the last day.
+pub(crate) fn nights_known(world: &World, records: &Records) -> Records {
+    let last = last_day(world.clock.now(), NIGHT);
+    let runs = records.runs.iter().filter(|((_, day), _)| *day >= last);
+    Records { runs: runs.map(|(run, state)| (run.clone(), state.clone())).collect(), ..Records::default() }
 }
 
 /// The routes as a node understands them.
@@ -336,7 +368,7 @@ fn believed(world: &World, acquirer: &AcquirerName, notice: &RawNotice<'_>) -> O
 }
 
 /// What the reader of a list makes of a page.
-pub(crate) fn page_heard(world: &World, mut page: ListPage) -> ListPage {
+pub(crate) fn page_heard(world: &World, listed: ListedPix, mut page: ListPage) -> ListPage {
     match world.mistake {
         Some(Mistake::ImportTwice) => {
             for line in &mut page.lines {
@@ -344,6 +376,7 @@ pub(crate) fn page_heard(world: &World, mut page: ListPage) -> ListPage {
             }
         }
         Some(Mistake::CutIsWhole) => page.total = None,
+        Some(Mistake::ForgetWhatComesLater) if listed == ListedPix::Returned => page.lines.clear(),
         Some(_) | None => {}
     }
     page

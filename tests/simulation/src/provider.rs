@@ -6,6 +6,7 @@ mod courier;
 mod listing;
 mod payer;
 mod till;
+pub(crate) mod view;
 mod watched;
 mod wire;
 
@@ -25,6 +26,7 @@ use quita_ports::{AcquirerFactory, AcquirerSpec, Clock};
 use self::courier::Letter;
 pub(crate) use self::listing::{Received, Returned, Slip};
 use self::till::{Act, Till};
+use self::view::View;
 use self::watched::Watched;
 use self::wire::Wire;
 use crate::account::Account;
@@ -131,6 +133,29 @@ impl Provider {
         self.till.lock().unwrap().paid(world.clock.now().millis())
     }
 
+    /// How it shows what it has, if it has ways for that.
+    pub(crate) fn view(&self) -> View {
+        match self.trade {
+            Trade::ApiPix(ways) => ways.view,
+            Trade::Cielo(_) => View::default(),
+        }
+    }
+
+    /// Whether money that goes back is found though nobody tells of it: by lists, or by looks at paid cards.
+    fn finds_what_went_back(&self, world: &World, id: TransactionId) -> bool {
+        match self.trade {
+            Trade::ApiPix(_) => self.till.lock().unwrap().lists_truly(id),
+            Trade::Cielo(_) => {
+                world.store.payment(id).is_some_and(|payment| payment.method() == Method::CreditCard)
+            }
+        }
+    }
+
+    /// Whether money that comes in is.
+    fn finds_what_came_in(&self, id: TransactionId) -> bool {
+        self.till.lock().unwrap().lists_truly(id)
+    }
+
     /// All that came in, if it has lists of that.
     pub(crate) fn received(&self, world: &World) -> Option<Vec<Received>> {
         self.till.lock().unwrap().received(world.clock.now().millis())
@@ -163,6 +188,7 @@ impl Provider {
         let is_done = self.till.lock().unwrap().act(id, act, world.clock.now().millis());
         world.note(|| format!("{}: {act:?} of {id}: {is_done}", self.name()));
         if is_done {
+            world.note_movement();
             let holding = self.account(world, id).map(|account| account.holding);
             let mut marks = self.marks.lock().unwrap();
             let marks = marks.entry(id).or_default();
@@ -230,6 +256,9 @@ impl Provider {
             let notices = till.counterparty().notices(world.clock.now().millis());
             notices.into_iter().map(|notice| till.letter(notice)).collect()
         };
+        if !letters.is_empty() {
+            world.note_movement();
+        }
         for letter in letters {
             let subject = self.till.lock().unwrap().subject(&letter);
             let must_be_told = subject.is_some_and(|id| self.marks(id).must_be_told);

@@ -1,15 +1,19 @@
-//! Operators' nights: what banks list is compared with the payments, in storms now and then, and whenever all is quiet.
+//! Nights: what banks list of the day before is compared with the payments, by each node at five in the morning, and by
+//! operators in between.
 
 mod judge;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
-use chrono::NaiveDate;
+use chrono::{NaiveDate, NaiveTime};
 use quita_domain::exception::Exception;
 use quita_domain::identity::AcquirerName;
 use quita_domain::reconciliation::StoredLine;
+use quita_domain::time::Timestamp;
 use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
 
 use crate::chance::Fault;
 use crate::node::Node;
@@ -19,6 +23,15 @@ pub(crate) use self::judge::check;
 
 /// How the ids of exceptions begin that comparisons make.
 pub(crate) const EXCEPTION: &str = "reconciliation:";
+
+/// When the day before has its turn, in Brasília.
+pub(crate) const NIGHT: NaiveTime = NaiveTime::from_hms_opt(5, 0, 0).unwrap();
+
+/// How often a process looks whether that is so.
+const LOOK_EVERY: Duration = Duration::from_secs(15);
+
+/// How long one look may take.
+const PASS_TIME_OUT: Duration = Duration::from_secs(300);
 
 /// Comparisons of a thousand that are made once more.
 const AGAIN: u64 = 300;
@@ -57,24 +70,71 @@ async fn compare(world: &Arc<World>, node: Node, bank: AcquirerName, day: NaiveD
     matches!(compared, Some(Ok(Ok(Ok(true)))))
 }
 
-/// Compares every list of every day on which something came in. Says whether all of it is settled.
-pub(crate) async fn compare_all(world: &Arc<World>) -> bool {
+/// Every process looks often whether a night has come, at a time of its own.
+pub(crate) async fn live_nights(world: Arc<World>) {
+    loop {
+        sleep(LOOK_EVERY).await;
+        for place in 0..world.node_count() {
+            if let Some(node) = world.node(place) {
+                pass(&world, node).await;
+            }
+        }
+    }
+}
+
+/// What a node does of its nights. Says whether nothing is left to do; a pass may panic as an adapter does.
+async fn pass(world: &Arc<World>, node: Node) -> bool {
+    world.store.see_nodes(world.clock.now());
+    for bank in banks(world).collect::<Vec<_>>() {
+        let (mut run, node, name) = (JoinSet::new(), node.clone(), bank.clone());
+        // A call of the store that never comes back is given up by its adapter outside.
+        run.spawn_local(async move { timeout(PASS_TIME_OUT, node.pass_night(&name)).await });
+        if !matches!(run.join_next().await, Some(Ok(Ok(Ok(true))))) {
+            return false;
+        }
+    }
+    true
+}
+
+/// The first moment at which the nights of all days have come on which money was moved until now.
+pub(crate) fn last_turn(world: &World) -> Option<Timestamp> {
+    let received = world.banks.iter().filter_map(|bank| bank.received(world)).flatten();
+    let days = received.map(|one| judge::day_of(&one.end_to_end_id)).chain(world.moved_on());
+    let last = days.max().filter(|_| banks(world).next().is_some())?;
+    turn_of(last)
+}
+
+/// When a day has its turn.
+pub(crate) fn turn_of(day: NaiveDate) -> Option<Timestamp> {
+    Timestamp::from_sao_paulo(day.succ_opt()?.and_time(NIGHT))
+}
+
+/// Does what is due of all nights. Says whether all of it is settled.
+pub(crate) async fn end_nights(world: &Arc<World>) -> bool {
+    let Some(node) = world.any_node() else { return false };
+    if !pass(world, node).await {
+        // What could not be had is left alone for an hour at most.
+        world.appoint(world.clock.now().plus_ms(16 * 60_000));
+        return false;
+    }
+    !world.chance.per_mille(AGAIN) || compare_again(world).await
+}
+
+/// Compares every list of every day on which something came in once more, which changes nothing.
+async fn compare_again(world: &Arc<World>) -> bool {
     if !compare_days(world).await {
         return false;
     }
-    if world.chance.per_mille(AGAIN) {
-        let before = content(world);
-        let is_settled = compare_days(world).await;
-        let after = content(world);
-        if is_settled && !is_unchanged(&before, &after) {
-            let changed: Vec<_> = after.0.iter().filter(|one| !before.0.contains(one)).collect();
-            let told: Vec<_> = after.1.iter().filter(|one| !before.1.contains(one)).collect();
-            world.note(|| format!("changed: {changed:?}; told: {told:?}"));
-            world.violation("lists that were compared twice changed something".to_owned());
-        }
-        return is_settled;
+    let before = content(world);
+    let is_settled = compare_days(world).await;
+    let after = content(world);
+    if is_settled && !is_unchanged(&before, &after) {
+        let changed: Vec<_> = after.0.iter().filter(|one| !before.0.contains(one)).collect();
+        let told: Vec<_> = after.1.iter().filter(|one| !before.1.contains(one)).collect();
+        world.note(|| format!("changed: {changed:?}; told: {told:?}"));
+        world.violation("lists that were compared twice changed something".to_owned());
     }
-    true
+    is_settled
 }
 
 async fn compare_days(world: &Arc<World>) -> bool {

@@ -15,7 +15,7 @@ use quita_ports::{StoreError, Write, WriteError};
 use tokio::time::Instant;
 
 pub(crate) use self::node_store::NodeStore;
-use crate::planted::Mistake;
+use crate::planted::{self, Mistake};
 use crate::world::World;
 
 /// The first merchant's payments are this owner's.
@@ -128,6 +128,9 @@ impl SimStore {
         }
         if world.mistake == Some(Mistake::ForgetTries) && call == "card_tries" {
             return query(&Records::default());
+        }
+        if world.mistake == Some(Mistake::ForgetFailedNights) && call == "runs" {
+            return query(&planted::nights_known(world, &self.lock()));
         }
         query(&self.lock())
     }

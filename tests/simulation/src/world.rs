@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use chrono::NaiveDate;
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
@@ -96,6 +97,8 @@ pub(crate) struct World {
     /// What banks and payers still have to do.
     errands: AtomicU64,
     notices_on_the_way: AtomicU64,
+    /// The last day in Brasília on which money was moved.
+    moved_on: Mutex<Option<NaiveDate>>,
     /// Moments at which something happens outside: time is not skipped beyond them.
     appointments: Mutex<BTreeSet<Timestamp>>,
 }
@@ -137,6 +140,7 @@ impl World {
             disturbed_ms: AtomicU64::new(0),
             errands: AtomicU64::new(0),
             notices_on_the_way: AtomicU64::new(0),
+            moved_on: Mutex::default(),
             appointments: Mutex::default(),
         });
         past::remember(&world, &setting.tried_before);
@@ -321,6 +325,15 @@ impl World {
         (0..self.node_count())
             .filter_map(|place| self.node(place))
             .any(|node| node.fuse.has_calls_under_way())
+    }
+
+    /// Money was moved just now.
+    pub(crate) fn note_movement(&self) {
+        *self.moved_on.lock().unwrap() = Some(self.clock.now().sao_paulo_date());
+    }
+
+    pub(crate) fn moved_on(&self) -> Option<NaiveDate> {
+        *self.moved_on.lock().unwrap()
     }
 
     /// Somebody outside waits for this moment.

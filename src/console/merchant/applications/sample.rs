@@ -35,6 +35,7 @@ pub(super) fn paid_payment(
         refund_shows_after_ms: 0,
         hint_gap_ms: 2_000,
         reads_approved: false,
+        looks_at_paid: false,
         card_tries: None,
     };
     let acquirer = AcquirerName::new(ACQUIRER);

@@ -91,6 +91,10 @@ impl AcquirerFactory for NodeBank {
         None
     }
 
+    fn looks_at_paid(&self, _: Method) -> bool {
+        false
+    }
+
     fn refund_shows_after_ms(&self, _: Method) -> u64 {
         0
     }

@@ -22,12 +22,14 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::courier::Letter;
-use super::listing::{Listing, Received};
+use super::listing::{Listing, PageSize, Received};
 use super::till::{Act, Till};
+use super::view::{View, Window};
 use super::{FOREIGN_KEY, OUR_KEY, spec, wire};
 use crate::account::Account;
 use crate::bank::{Holding, TIME_OUT_MS};
 use crate::chance::{Chance, Fault};
+use crate::clock::START;
 use crate::world::World;
 
 const BASE: &str = "https://pix.bank.example/v2";
@@ -49,6 +51,8 @@ pub(crate) struct Ways {
     pub(crate) has_short_tokens: bool,
     /// Its lists have few entries a page, however many are asked for.
     pub(crate) gives_short_pages: bool,
+    /// How it shows what it has.
+    pub(crate) view: View,
 }
 
 impl Ways {
@@ -59,6 +63,7 @@ impl Ways {
             bends_the_standard: chance.per_mille(300),
             has_short_tokens: chance.per_mille(300),
             gives_short_pages: chance.per_mille(500),
+            view: View::by(chance),
         }
     }
 }
@@ -68,6 +73,7 @@ pub(super) struct PixTill {
     bank: PixBank,
     takes_time_for_refunds: bool,
     listing: Listing,
+    window: Window,
     /// What was asked for each charge, and when its time is over.
     asked: BTreeMap<TransactionId, (Money, Timestamp)>,
 }
@@ -87,7 +93,12 @@ pub(super) fn open(place: usize, ways: Ways) -> (AcquirerSpec, Box<dyn Till>) {
     let till = PixTill {
         bank: PixBank::new(config),
         takes_time_for_refunds: ways.takes_time_for_refunds,
-        listing: Listing::new(if ways.gives_short_pages { 2 } else { 100 }),
+        listing: Listing::new(match ways {
+            Ways { view: View { has_no_paging: true, .. }, .. } => PageSize::Untold,
+            Ways { gives_short_pages: true, .. } => PageSize::Of(2),
+            Ways { .. } => PageSize::Of(100),
+        }),
+        window: Window::of(ways.view),
         asked: BTreeMap::new(),
     };
     (spec(format!("pix{place}"), vec![Method::Pix], TIME_OUT_MS), Box::new(till))
@@ -214,10 +225,16 @@ impl Till for PixTill {
     }
 
     fn handle(&mut self, request: &quita_banks::Request, now_ms: i64) -> Reply {
-        if request.method == Verb::Get.as_str() && is_for_a_list(&request.path) {
-            return self.listing.answer(&mut self.bank, request, now_ms);
-        }
-        self.bank.handle(request, now_ms)
+        let is_for_a_list = request.method == Verb::Get.as_str() && is_for_a_list(&request.path);
+        let reply = match is_for_a_list {
+            true if self.window.has_no_lists(now_ms, START.millis()) => {
+                let response = quita_banks::Response { status: 503, headers: Vec::new(), body: Vec::new() };
+                Reply::Answer { response, after_ms: 0 }
+            }
+            true => self.listing.answer(&mut self.bank, &self.window, (request, now_ms)),
+            false => self.bank.handle(request, now_ms),
+        };
+        self.window.show(request, reply, now_ms)
     }
 
     fn received(&mut self, now_ms: i64) -> Option<Vec<Received>> {

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::OUR_KEY;
 use super::api_pix::{money, read_txid};
+use super::view::{Window, instant};
 use crate::chance::Fault;
 use crate::world::World;
 
@@ -48,17 +49,24 @@ pub(crate) struct Returned {
     pub(crate) is_disputed: bool,
 }
 
+/// Entries of a page, whatever is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PageSize {
+    Of(usize),
+    /// All are on one, and nothing is said of pages.
+    Untold,
+}
+
 /// The lists of one bank.
 pub(super) struct Listing {
     slips: BTreeMap<TransactionId, Slip>,
-    /// Entries of a page, whatever is asked for.
-    page_size: usize,
+    page_size: PageSize,
     /// How many of the next pages come without their last entry.
     cuts: u64,
 }
 
 impl Listing {
-    pub(super) const fn new(page_size: usize) -> Self {
+    pub(super) const fn new(page_size: PageSize) -> Self {
         Self { slips: BTreeMap::new(), page_size, cuts: 0 }
     }
 
@@ -74,7 +82,8 @@ impl Listing {
         if let Some((_, slip)) = slip {
             self.slips.insert(id, slip);
         }
-        if world.strikes(Fault::ListIsCut) {
+        // What says nothing of pages can't be told from a whole list when it is cut.
+        if self.page_size != PageSize::Untold && world.strikes(Fault::ListIsCut) {
             self.cuts += 1;
         }
     }
@@ -84,7 +93,12 @@ impl Listing {
     }
 
     /// Answers a request for a page.
-    pub(super) fn answer(&mut self, bank: &mut PixBank, request: &Request, now_ms: i64) -> Reply {
+    pub(super) fn answer(
+        &mut self,
+        bank: &mut PixBank,
+        window: &Window,
+        (request, now_ms): (&Request, i64),
+    ) -> Reply {
         let others = request.query.split('&').filter(|part| !part.starts_with("paginacao."));
         let query = others.chain([ALL]).collect::<Vec<_>>().join("&");
         let reply = bank.handle(&Request { query, ..request.clone() }, now_ms);
@@ -92,7 +106,8 @@ impl Listing {
         if response.status != 200 {
             return Reply::Answer { response, after_ms };
         }
-        let body = serde_json::from_slice(&response.body).unwrap();
+        let mut body = serde_json::from_slice(&response.body).unwrap();
+        hide_what_is_new(&mut body, window, now_ms);
         let body = self.page(body, page(&request.query)).to_string().into_bytes();
         Reply::Answer { response: Response { body, ..response }, after_ms }
     }
@@ -101,13 +116,18 @@ impl Listing {
     fn page(&mut self, mut whole: Value, number: usize) -> Value {
         let entries = whole["pix"].as_array().unwrap().iter();
         let entries: Vec<Value> = entries.flat_map(|entry| self.told(entry)).collect();
-        let pages: Vec<_> = entries.chunks(self.page_size).collect();
+        let PageSize::Of(page_size) = self.page_size else {
+            whole.as_object_mut().unwrap().remove("parametros");
+            whole["pix"] = json!(entries);
+            return whole;
+        };
+        let pages: Vec<_> = entries.chunks(page_size).collect();
         let mut page = pages.get(number).map(|page| page.to_vec()).unwrap_or_default();
         if self.cuts > 0 && page.pop().is_some() {
             self.cuts -= 1;
         }
         whole["parametros"]["paginacao"] = json!({
-            "paginaAtual": number, "itensPorPagina": self.page_size,
+            "paginaAtual": number, "itensPorPagina": page_size,
             "quantidadeDePaginas": pages.len().max(1), "quantidadeTotalDeItens": entries.len(),
         });
         whole["pix"] = json!(page);
@@ -151,6 +171,18 @@ impl Listing {
             Received { end_to_end_id: end_to_end_id.clone(), id, returned: returned.collect(), slip }
         });
         received.collect()
+    }
+}
+
+/// Takes out what came in, and what went back, since the list is as it is shown.
+fn hide_what_is_new(whole: &mut Value, window: &Window, now_ms: i64) {
+    let is_shown = |at: &Value| instant(at).is_none_or(|at| window.lists(at, now_ms));
+    let entries = whole["pix"].as_array_mut().unwrap();
+    entries.retain(|entry| is_shown(&entry["horario"]));
+    for entry in entries {
+        if let Some(refunds) = entry.get_mut("devolucoes").and_then(Value::as_array_mut) {
+            refunds.retain(|refund| is_shown(&refund["horario"]["solicitacao"]));
+        }
     }
 }
 

@@ -117,10 +117,11 @@ fn pay(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
         true => asked.minus(cent),
         false => asked,
     };
+    let is_found = provider.finds_what_came_in(id);
     let is_taken = provider.act(world, id, Act::Pay { amount }, |marks| {
         marks.is_odd |= errs;
         marks.may_be_contradicted |= crosses;
-        marks.must_be_told = true;
+        marks.must_be_told |= !is_found;
     });
     if !is_taken {
         return;
@@ -160,9 +161,10 @@ fn charge_back(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) 
         return;
     }
     let amount = if is_part { Money::from_cents(world.chance.between(1, left.cents())) } else { left };
+    let is_found = provider.finds_what_went_back(world, id);
     let is_taken = provider.act(world, id, Act::ChargeBack { amount }, |marks| {
         marks.chargebacks += 1;
-        marks.must_be_told = true;
+        marks.must_be_told |= !is_found;
     });
     if is_taken && place < MOST_CHARGEBACKS && world.strikes(Fault::ChargebackAgain) {
         later(world, provider, id, charge_back);
@@ -176,7 +178,8 @@ fn give_back(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
         return;
     }
     let amount = Money::from_cents(world.chance.between(1, left.cents()));
-    provider.act(world, id, Act::GiveBack { amount }, |marks| marks.must_be_told = true);
+    let is_found = provider.finds_what_went_back(world, id);
+    provider.act(world, id, Act::GiveBack { amount }, |marks| marks.must_be_told |= !is_found);
 }
 
 fn withdraw(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {

@@ -14,8 +14,8 @@ use quita_domain::method::Method;
 use quita_domain::operation::Operation;
 use quita_domain::time::Timestamp;
 use quita_ports::{
-    Acquirer, AcquirerFactory, AcquirerSpec, ListPage, ListReader, LocalIssue, NoticeHead, NoticeReader,
-    NoticeRefused, Preparation, RawNotice, call_time,
+    Acquirer, AcquirerFactory, AcquirerSpec, ListPage, ListReader, ListedPix, LocalIssue, NoticeHead,
+    NoticeReader, NoticeRefused, Preparation, RawNotice, call_time,
 };
 use tokio::time::Instant;
 
@@ -71,6 +71,10 @@ impl AcquirerFactory for Watched {
         }
     }
 
+    fn looks_at_paid(&self, method: Method) -> bool {
+        self.adapter.looks_at_paid(method)
+    }
+
     fn lists(&self) -> Option<Rc<dyn ListReader>> {
         let (world, reader) = (Arc::clone(&self.world), self.adapter.lists()?);
         Some(Rc::new(WatchedList { world, reader }))
@@ -100,8 +104,16 @@ struct WatchedList {
 
 #[async_trait(?Send)]
 impl ListReader for WatchedList {
-    async fn page(&self, period: (Timestamp, Timestamp), page: u32) -> Result<ListPage, CallFailure> {
-        self.reader.page(period, page).await.map(|page| planted::page_heard(&self.world, page))
+    async fn page(
+        &self,
+        listed: ListedPix,
+        period: (Timestamp, Timestamp),
+        page: u32,
+    ) -> Result<ListPage, CallFailure> {
+        self.reader
+            .page(listed, period, page)
+            .await
+            .map(|page| planted::page_heard(&self.world, listed, page))
     }
 }
 
@@ -141,6 +153,7 @@ impl Acquirer for WatchedAcquirer {
         check_intent(&self.world, self.provider.name(), &charge.query);
         self.world.note(|| format!("charge {} to {}", charge.query.id, self.provider.name()));
         let answer = self.in_time(self.adapter.charge(charge)).await;
+        let answer = answer.map(|answer| planted::times_heard(&self.world, &self.provider, answer));
         self.world.note(|| format!("charge {}: {answer:?}", charge.query.id));
         match planted::charge_heard(&self.world, answer) {
             Some(answer) => answer,
@@ -154,6 +167,7 @@ impl Acquirer for WatchedAcquirer {
         check_reference(&self.world, self.provider.name(), &query);
         self.world.note(|| format!("inquire {} at {}", query.id, self.provider.name()));
         let answer = self.adapter.inquire(&query).await;
+        let answer = planted::times_heard(&self.world, &self.provider, answer);
         self.world.note(|| format!("inquire {}: {answer:?}", query.id));
         answer
     }

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chrono::{NaiveDate, NaiveDateTime};
+use quita_domain::exception::Exception;
 use quita_domain::payment::Payment;
 use quita_domain::reconciliation::{ASKED_FOR_MS, MARGIN_MS, StoredLine, Subject, Verdict};
 use quita_domain::state::RefundStatus;
-use quita_domain::time::{DAY_MS, Timestamp};
+use quita_domain::time::Timestamp;
 
-use super::EXCEPTION;
+use super::{EXCEPTION, turn_of};
 use crate::chance::Fault;
 use crate::party::Party;
 use crate::provider::{Received, Returned, Slip};
@@ -110,7 +111,8 @@ fn expected_of_pix(
 fn is_missed(world: &World, bank: &Party, payment: &Payment) -> bool {
     let paid_at = payment.state.paid_at.unwrap();
     let transferred = payment.state.end_to_end_id.as_deref().map(day_of).unwrap();
-    let latest = Timestamp::end_of_sao_paulo_day(transferred).plus_ms(7 * DAY_MS);
+    // Its day is compared once, in its night.
+    let latest = turn_of(transferred).unwrap();
     let is_told = paid_at.plus_ms(CLOCKS_MS) < latest;
     is_told && payment.acquirer() == Some(bank.name()) && paid_at.plus_ms(MISSED_AFTER_MS) < world.clock.now()
 }
@@ -136,7 +138,9 @@ fn check_returned(
         (Some(Slip::RefundsHidden), Some(payment)) => {
             let missing: Vec<_> =
                 with(Verdict::MissingThere).into_iter().filter(|(one, _)| !one.is_disputed).collect();
-            let is_late = payment.state.updated_at.plus_ms(MISSED_AFTER_MS) < world.clock.now();
+            // Its day is compared once, in its night.
+            let night = turn_of(day_of(&received.end_to_end_id)).unwrap();
+            let is_late = payment.state.updated_at.plus_ms(CLOCKS_MS) < night;
             found == missing || (found.is_empty() && !is_late) || is_odd
         }
         (Some(Slip::OtherAmount | Slip::Repeated) | None, None) => found == with(Verdict::UnknownHere),
@@ -167,28 +171,40 @@ fn told(stored: &StoredLine) -> Returned {
 /// is behind, a list is older than what was paid before it was read.
 fn check_exceptions(world: &World) {
     let records = world.store.lock();
+    // A list that is behind misses what it will have.
+    let lists_lag = world.banks.iter().any(|bank| bank.view().lists_lag_ms > 0);
     let is_out_of_step = world.faults.has_struck(Fault::ClockJumps);
     let mut violations = Vec::new();
     for stored in records.lines.values() {
-        let id = format!("{EXCEPTION}{}", stored.line.id);
-        let reported = records.exceptions.iter().find(|exception| exception.id == id);
+        let id = format!("{EXCEPTION}{}:", stored.line.id);
+        let of_line = |exception: &&Exception| exception.id.strip_prefix(&id).is_some_and(is_digest);
+        let reported = records.exceptions.iter().find(of_line);
+        let told = stored.exception(Timestamp::default()).map(|exception| exception.id);
+        let is_told = told.is_none_or(|told| records.exceptions.iter().any(|known| known.id == told));
         match (stored.verdict(), reported) {
             (Some(Verdict::Matched), Some(exception)) => {
                 let given_up_at = stored.imported_at.plus_ms(ASKED_FOR_MS);
-                if !is_out_of_step && exception.reported_at < given_up_at {
+                if !is_out_of_step && !lists_lag && exception.reported_at < given_up_at {
                     violations.push(format!("{id} is reported, and matches: {}", exception.detail));
                 }
             }
-            (Some(Verdict::Different | Verdict::MissingThere | Verdict::UnknownHere), None) => {
+            (Some(Verdict::Different | Verdict::MissingThere | Verdict::UnknownHere), _) if !is_told => {
                 violations.push(format!("{id} differs, and was reported to no operator"));
             }
             (Some(_) | None, _) => {}
         }
     }
     let of_lists = records.exceptions.iter().filter_map(|exception| exception.id.strip_prefix(EXCEPTION));
-    for id in of_lists.filter(|id| !records.lines.contains_key(*id)) {
+    let line_of = |id: &str| id.rsplit_once(':').map(|(line, _)| line.to_owned());
+    let is_stray = |id: &&str| line_of(id).is_none_or(|line| !records.lines.contains_key(&line));
+    for id in of_lists.filter(is_stray) {
         violations.push(format!("{id} is reported, and there is no such line"));
     }
     drop(records);
     violations.into_iter().for_each(|violation| world.violation(violation));
+}
+
+/// What tells one finding about a line from another.
+fn is_digest(text: &str) -> bool {
+    text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -71,6 +71,7 @@ fn payment(
         hinted: true,
         hidden: true,
         concluded: true,
+        concluded_since: Some(Timestamp::from_millis(1_795_262_400_000)),
         mismatches: 2,
         others: vec![Reference::none().with("paymentId", "sale-2")],
         second_look: Some(SecondLook { acquirer: AcquirerName::new("sandbox"), at: at(62), made: 1 }),

@@ -126,6 +126,7 @@ macro_rules! for_each_case {
             reconciliation::every_kind_of_line_reads_back_as_it_was,
             reconciliation::lines_come_by_day_and_pages_neither_skip_nor_repeat,
             reconciliation::lines_are_counted_and_summed_by_their_verdict,
+            reconciliation::runs_are_found_by_day_with_whether_they_are_done,
             reconciliation::a_run_is_one_nodes_until_its_lease_is_over_and_nobodys_once_it_is_done,
             reconciliation::of_many_who_claim_a_run_one_gets_it,
             reconciliation::a_boleto_is_found_by_the_numbers_that_others_give_it,

@@ -14,7 +14,7 @@ use quita_domain::reconciliation::{
 };
 use quita_domain::slip::IssuedBoleto;
 use quita_domain::time::{DAY_MS, Timestamp};
-use quita_ports::{PaidPlace, RunClaim, WholeStore};
+use quita_ports::{PaidPlace, Run, RunClaim, WholeStore};
 use uuid::Uuid;
 
 use quita_store_contract::samples::{Sample, context, insert, paid, pending, replace};
@@ -42,6 +42,7 @@ fn line(number: &str, on: u32, cents: u64) -> StoredLine {
         net: Some(Money::from_cents(cents.saturating_sub(3))),
         on: day(on),
         place: String::from("page 1"),
+        other_key: None,
     };
     StoredLine { line, imported_at: Timestamp::from_millis(7), judged: None }
 }
@@ -192,6 +193,25 @@ pub async fn a_run_is_one_nodes_until_its_lease_is_over_and_nobodys_once_it_is_d
     }
     let other_day = RunClaim { day: day(2), ..claim(1, 0, 1) };
     assert_eq!(store.claim_run(&other_day).await, Ok(true));
+}
+
+pub async fn runs_are_found_by_day_with_whether_they_are_done(store: Arc<dyn WholeStore>) {
+    let of_day = |number| RunClaim { day: day(number), ..claim(1, 0, 100) };
+    for number in [3, 1, 2, 5] {
+        assert_eq!(store.claim_run(&of_day(number)).await, Ok(true));
+    }
+    for number in [1, 5] {
+        store.finish_run(&of_day(number)).await.unwrap();
+    }
+    let other = RunClaim { source: Source::stored("other"), ..of_day(2) };
+    assert_eq!(store.claim_run(&other).await, Ok(true));
+    let source = claim(1, 0, 100).source;
+    let run = |number, is_finished| Run { day: day(number), is_finished };
+    let all = [run(1, true), run(2, false), run(3, false), run(5, true)];
+    assert_eq!(store.runs(&source, day(1), day(9)).await, Ok(all.to_vec()));
+    assert_eq!(store.runs(&source, day(2), day(3)).await, Ok(all[1..3].to_vec()));
+    assert_eq!(store.runs(&source, day(6), day(9)).await, Ok(Vec::new()));
+    assert_eq!(store.runs(&Source::stored("oth"), day(1), day(9)).await, Ok(Vec::new()));
 }
 
 pub async fn of_many_who_claim_a_run_one_gets_it(store: Arc<dyn WholeStore>) {

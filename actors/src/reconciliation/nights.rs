@@ -1,0 +1,335 @@
+//! Nights: each day of an acquirer's list is compared once, by one node of all; what could not be is made up for.
+//!
+//! Owns no thread and no timer: whoever calls [`Nights::pass`] does it often. What is done, and what was begun, is in the
+//! store, so a night that failed, or on which no node was up, is found by the next pass of any node (decision 35).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{Days, NaiveDate, NaiveTime};
+use quita_domain::identity::AcquirerName;
+use quita_domain::reconciliation::{ReconciliationKind, Source, StoredLine, Verdict, list_not_compared};
+use quita_domain::time::{DAY_MS, Timestamp};
+use quita_ports::{Clock, RunClaim, StoreError, WholeStore};
+use tokio::time::interval;
+use uuid::Uuid;
+
+use super::{List, NotReconciled, Reconciler};
+
+/// How far back a day is made up for that was never compared.
+const MADE_UP_WITHIN_DAYS: u64 = 90;
+
+/// How long a claim to a day holds: what a node that died has begun, or what could not be finished, is begun again then.
+const LEASE_MS: u64 = 15 * 60_000;
+
+/// How long a day that is made up for, and could not be compared once more, is left alone.
+const MADE_UP_EVERY_MS: u64 = 60 * 60_000;
+
+/// How long after a failure of the store a claim is tried again.
+const AFTER_FAILURE_MS: u64 = 60_000;
+
+/// How often the claim is made anew while a comparison goes on.
+const RENEW_EVERY: Duration = Duration::from_secs(5 * 60);
+
+/// Days of one list that fail in one pass before the others wait for the next one: the acquirer is away.
+const FAILURES_OF_A_PASS: u32 = 3;
+
+/// Gets each exception that was reported.
+pub type Count = Box<dyn Fn(ReconciliationKind) + Send + Sync>;
+
+/// Compares the lists of acquirers night by night.
+pub struct Nights {
+    reconciler: Reconciler,
+    store: Arc<dyn WholeStore>,
+    clock: Arc<dyn Clock>,
+    /// When, in Brasília, the day before has its turn.
+    at: NaiveTime,
+    /// This process among those on the store.
+    node: Uuid,
+    count: Count,
+    /// When something is looked at again, so that the store is not asked all day long.
+    put_off: BTreeMap<(AcquirerName, Task), Timestamp>,
+    /// The same for all of an acquirer of whom nothing is left to do.
+    idle_until: BTreeMap<AcquirerName, Timestamp>,
+    /// Exceptions that this process stored.
+    reported: BTreeSet<String>,
+}
+
+/// Something that is done once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Task {
+    /// The list of a day.
+    Day(NaiveDate),
+    /// What went back of the Pix of the last 90 days, until this one.
+    Returned(NaiveDate),
+}
+
+impl Task {
+    const fn day(self) -> NaiveDate {
+        match self {
+            Self::Day(day) | Self::Returned(day) => day,
+        }
+    }
+
+    fn source(self, acquirer: &AcquirerName) -> Source {
+        match self {
+            Self::Day(_) => Source::list_of(acquirer),
+            Self::Returned(_) => Source::refunds_of(acquirer),
+        }
+    }
+}
+
+/// Something to do, and since when it has not been done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Due {
+    task: Task,
+    /// The first day that is not compared.
+    since: NaiveDate,
+}
+
+/// What a comparison came to.
+#[derive(Debug, Default)]
+struct Outcome {
+    lines: u64,
+    differing: u64,
+    /// Lines whose acquirers have not answered yet.
+    open: u64,
+    /// Lines that were judged with the list of another day.
+    elsewhere: u64,
+}
+
+/// How something that was due ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Ended {
+    Done,
+    /// Another node is at it, or the store did not answer: it is looked at again after so many milliseconds.
+    Later(u64),
+    /// It can't be compared, and why.
+    Failed(String),
+}
+
+impl Nights {
+    /// Compares with what is in this store, at this time of day in Brasília.
+    pub fn new(
+        reconciler: Reconciler,
+        (store, clock): (Arc<dyn WholeStore>, Arc<dyn Clock>),
+        (at, node): (NaiveTime, Uuid),
+        count: Count,
+    ) -> Self {
+        let (put_off, idle_until) = (BTreeMap::new(), BTreeMap::new());
+        let reported = BTreeSet::new();
+        Self { reconciler, store, clock, at, node, count, put_off, idle_until, reported }
+    }
+
+    /// Does what is due of an acquirer's list, oldest first, unless somebody else does so or has done so. Returns whether
+    /// nothing is left to do for now.
+    pub async fn pass(&mut self, list: &List) -> bool {
+        let now = self.clock.now();
+        if self.idle_until.get(&list.acquirer).is_some_and(|until| now < *until) {
+            return true;
+        }
+        let due = match self.due(&list.acquirer, now).await {
+            Ok(due) => due,
+            Err(error) => {
+                tracing::debug!(acquirer = %list.acquirer, %error, "nights can't be looked up; it is tried again");
+                return false;
+            }
+        };
+        let days: Vec<_> = due.iter().map(|due| (list.acquirer.clone(), due.task)).collect();
+        self.put_off.retain(|known, _| known.0 != list.acquirer || days.contains(known));
+        if due.is_empty() {
+            let until = now.plus_ms(LEASE_MS).min(self.next_turn(now));
+            self.idle_until.insert(list.acquirer.clone(), until);
+            return true;
+        }
+        let (mut is_done, mut failures) = (true, 0);
+        for due in due {
+            let place = (list.acquirer.clone(), due.task);
+            if self.put_off.get(&place).is_some_and(|until| self.clock.now() < *until) {
+                is_done = false;
+                continue;
+            }
+            let wait_ms = match self.compare(list, due).await {
+                Ended::Done => continue,
+                Ended::Later(wait_ms) => wait_ms,
+                Ended::Failed(why) => {
+                    failures += 1;
+                    let is_overdue = turn_of(due.since, self.at).plus_ms(DAY_MS) <= self.clock.now();
+                    if is_overdue {
+                        self.report(&list.acquirer, due, &why).await;
+                    }
+                    if is_overdue { MADE_UP_EVERY_MS } else { LEASE_MS }
+                }
+            };
+            is_done = false;
+            self.put_off.insert(place, self.clock.now().plus_ms(wait_ms));
+            if failures >= FAILURES_OF_A_PASS {
+                break;
+            }
+        }
+        is_done
+    }
+
+    /// What is due by now, oldest first. A list that was never compared begins with the last day.
+    async fn due(&self, acquirer: &AcquirerName, now: Timestamp) -> Result<Vec<Due>, StoreError> {
+        let last = last_day(now, self.at);
+        let from = last.checked_sub_days(Days::new(MADE_UP_WITHIN_DAYS)).unwrap_or(NaiveDate::MIN);
+        let days = self.store.runs(&Source::list_of(acquirer), from, last).await?;
+        let first = days.first().map_or(last, |run| run.day);
+        let is_done = |day: &NaiveDate| days.iter().any(|run| run.day == *day && run.is_finished);
+        let open = first.iter_days().take_while(|day| *day <= last).filter(|day| !is_done(day));
+        let mut due: Vec<_> = open.map(|day| Due { task: Task::Day(day), since: day }).collect();
+        // One comparison of what went back makes up for those before it.
+        let returned = self.store.runs(&Source::refunds_of(acquirer), from, last).await?;
+        let finished = returned.iter().rev().find(|run| run.is_finished);
+        let begun = returned.first().map(|run| run.day);
+        let since = finished.and_then(|run| run.day.succ_opt()).or(begun).unwrap_or(last);
+        if since <= last {
+            due.push(Due { task: Task::Returned(last), since });
+        }
+        Ok(due)
+    }
+
+    /// Compares what is due, if nobody else does so.
+    async fn compare(&self, list: &List, due: Due) -> Ended {
+        let (acquirer, day) = (&list.acquirer, due.task.day());
+        match self.store.claim_run(&self.claim(acquirer, due.task)).await {
+            Ok(true) => {}
+            Ok(false) => return Ended::Later(LEASE_MS),
+            Err(error) => {
+                tracing::debug!(%acquirer, %day, %error, "a comparison could not be claimed");
+                return Ended::Later(AFTER_FAILURE_MS);
+            }
+        }
+        match self.compare_claimed(list, due.task).await {
+            Ok(Outcome { lines, differing, open: 0, elsewhere }) => {
+                tracing::info!(%acquirer, %day, lines, differing, elsewhere, "an acquirer's list was compared");
+                if let Err(error) = self.store.finish_run(&self.claim(acquirer, due.task)).await {
+                    tracing::warn!(%acquirer, %day, %error, "a comparison could not be finished; it is made again");
+                    return Ended::Later(AFTER_FAILURE_MS);
+                }
+                Ended::Done
+            }
+            Ok(Outcome { lines, differing, open, .. }) => {
+                tracing::info!(
+                    %acquirer, %day, lines, differing, open,
+                    "an acquirer's list was compared; of some lines it did not answer, and is asked again"
+                );
+                Ended::Later(LEASE_MS)
+            }
+            Err(error) => {
+                tracing::warn!(%acquirer, %day, %error, "an acquirer's list could not be compared; it is tried again");
+                Ended::Failed(error.to_string())
+            }
+        }
+    }
+
+    async fn compare_claimed(&self, list: &List, task: Task) -> Result<Outcome, NotReconciled> {
+        let mut outcome = Outcome::default();
+        let mut tell = |stored: &StoredLine| {
+            self.count_line(stored, &mut outcome);
+            Ok(())
+        };
+        let reconciler = self.reconciler.clone().of_mode(list.mode);
+        let run = async {
+            match task {
+                Task::Day(day) => reconciler.reconcile_list(list, (day, day), &mut tell).await,
+                Task::Returned(until) => {
+                    reconciler.reconcile_returned(list, until, &mut tell).await.map(|()| 0)
+                }
+            }
+        };
+        let result = tokio::select! {
+            done = run => done,
+            () = self.renew(&list.acquirer, task) => Ok(0),
+        };
+        result.map(|elsewhere| Outcome { elsewhere, ..outcome })
+    }
+
+    fn count_line(&self, stored: &StoredLine, outcome: &mut Outcome) {
+        let Some(judged) = &stored.judged else { return };
+        let is_matched = judged.finding.verdict() == Verdict::Matched;
+        outcome.lines = outcome.lines.saturating_add(1);
+        outcome.differing = outcome.differing.saturating_add(u64::from(!is_matched));
+        outcome.open = outcome.open.saturating_add(u64::from(!judged.is_final));
+        if let Some(kind) = ReconciliationKind::of(&judged.finding).filter(|_| judged.is_final) {
+            (self.count)(kind);
+        }
+    }
+
+    /// Makes the claim anew, again and again.
+    async fn renew(&self, acquirer: &AcquirerName, task: Task) {
+        let mut ticks = interval(RENEW_EVERY);
+        loop {
+            ticks.tick().await;
+            if let Err(error) = self.store.claim_run(&self.claim(acquirer, task)).await {
+                tracing::debug!(%error, "a claim could not be made anew; it is tried again");
+            }
+        }
+    }
+
+    fn claim(&self, acquirer: &AcquirerName, task: Task) -> RunClaim {
+        let now = self.clock.now();
+        let source = task.source(acquirer);
+        RunClaim { source, day: task.day(), node: self.node, now, until: now.plus_ms(LEASE_MS) }
+    }
+
+    /// Tells operators of what could not be compared for a day after its turn. The same is told once.
+    async fn report(&mut self, acquirer: &AcquirerName, due: Due, why: &str) {
+        let source = due.task.source(acquirer);
+        let exception = list_not_compared(&source, acquirer, (due.since, why), self.clock.now());
+        if self.reported.contains(&exception.id) {
+            return;
+        }
+        match self.store.put_exception(&exception).await {
+            Ok(()) => {
+                (self.count)(ReconciliationKind::ListNotCompared);
+                self.reported.insert(exception.id);
+            }
+            // The next failure tells it.
+            Err(error) => tracing::warn!(%acquirer, %error, "an exception could not be stored"),
+        }
+    }
+
+    /// When the next day has its turn.
+    fn next_turn(&self, now: Timestamp) -> Timestamp {
+        let next = last_day(now, self.at).succ_opt().unwrap_or(NaiveDate::MAX);
+        turn_of(next, self.at)
+    }
+}
+
+/// When a day has its turn: on the next one, at this time of day in Brasília.
+fn turn_of(day: NaiveDate, at: NaiveTime) -> Timestamp {
+    let turn = day.succ_opt().and_then(|next| Timestamp::from_sao_paulo(next.and_time(at)));
+    turn.unwrap_or(Timestamp::from_millis(i64::MAX))
+}
+
+/// The last day in Brasília whose turn has come: yesterday, or before the time of day the day before that.
+pub fn last_day(now: Timestamp, at: NaiveTime) -> NaiveDate {
+    let local = now.in_sao_paulo();
+    let back = Days::new(if local.time() >= at { 1 } else { 2 });
+    local.date().checked_sub_days(back).unwrap_or(NaiveDate::MIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_has_its_turn_on_the_next_one_at_the_time_of_brasilia() {
+        let at = NaiveTime::from_hms_opt(5, 0, 0).unwrap();
+        for (now, day) in [
+            ("2026-11-23T07:59:59Z", "2026-11-21"),
+            ("2026-11-23T08:00:00Z", "2026-11-22"),
+            ("2026-11-24T02:59:59Z", "2026-11-22"),
+            ("2026-11-24T03:00:00Z", "2026-11-22"),
+            ("2026-11-24T08:00:00Z", "2026-11-23"),
+        ] {
+            let now = Timestamp::parse(now).unwrap();
+            assert_eq!(last_day(now, at).to_string(), day, "{now}");
+            let turn = turn_of(last_day(now, at), at);
+            assert!(turn <= now && now < turn.plus_ms(DAY_MS), "{now}");
+        }
+    }
+}

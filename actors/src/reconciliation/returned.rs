@@ -1,0 +1,91 @@
+//! What went back long after it came in: a Pix of another day is listed with its refunds by no list of the days since.
+
+use std::collections::BTreeSet;
+
+use chrono::{Days, NaiveDate};
+use quita_domain::reconciliation::{LineKind, StatementLine};
+use quita_domain::time::{DAY_MS, Timestamp};
+use quita_ports::ListedPix;
+
+use super::pages::{List, Pages};
+use super::{NotReconciled, RECONCILED_AT_ONCE, Reconciler, Tell};
+
+/// How many days back money is looked for that went back since: the banks may take a Pix back for 80 days, and its
+/// receiver may give it back for 90 (rails: API Pix 2.9.0, devolução).
+const RETURNED_WITHIN_DAYS: u64 = 90;
+
+/// As much of that as banks list at once that limit the period.
+const WEEK_DAYS: u64 = 7;
+
+impl Reconciler {
+    /// Compares what went back of the Pix of the last 90 days, until this one, with the payments, and hands on each line of
+    /// ours with its verdict. Nothing is concluded from what is not there.
+    ///
+    /// # Errors
+    /// When the list can't be had. What was judged before that stands.
+    pub async fn reconcile_returned(
+        &self,
+        list: &List,
+        until: NaiveDate,
+        tell: Tell<'_>,
+    ) -> Result<(), NotReconciled> {
+        self.check_open(list).await?;
+        let from = back(until, RETURNED_WITHIN_DAYS.saturating_sub(1));
+        let whole = self.judge_returned(list, (from, until), tell).await;
+        let Err(NotReconciled::NoList(why)) = whole else { return whole };
+        tracing::debug!(acquirer = %list.acquirer, why, "the list of refunds is asked for in weeks");
+        let mut first = from;
+        while first <= until {
+            let last = forth(first, WEEK_DAYS.saturating_sub(1)).min(until);
+            self.judge_returned(list, (first, last), tell).await?;
+            first = forth(last, 1);
+        }
+        Ok(())
+    }
+
+    async fn judge_returned(
+        &self,
+        list: &List,
+        (from, until): (NaiveDate, NaiveDate),
+        tell: Tell<'_>,
+    ) -> Result<(), NotReconciled> {
+        let begins = i64::try_from(DAY_MS).map_or(i64::MAX, |day_ms| day_ms.saturating_sub(1));
+        let begins = Timestamp::end_of_sao_paulo_day(from).millis().saturating_sub(begins);
+        let ends = Timestamp::end_of_sao_paulo_day(until).min(self.clock.now());
+        let begins = Timestamp::from_millis(begins);
+        let mut pages = Pages::of(ListedPix::Returned, (begins, ends.max(begins)));
+        while let Some(page) = self.next_page(list, &mut pages).await? {
+            let lines = self.of_their_days(returned(page.lines), |line| line.day).await?;
+            let ours = self.ours(lines).await?;
+            for lines in ours.chunks(RECONCILED_AT_ONCE) {
+                let judged = self.judge(lines.to_vec()).await?;
+                judged.iter().try_for_each(&mut *tell)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Those that are about payments here. Others were told about, or were before this service was.
+    async fn ours(&self, lines: Vec<StatementLine>) -> Result<Vec<StatementLine>, NotReconciled> {
+        let stored = self.as_stored(lines).await?;
+        let payments = self.payments_of(&stored).await?;
+        let ours = stored.into_iter().filter(|stored| payments.contains_key(&stored.line.id));
+        Ok(ours.map(|stored| stored.line).collect())
+    }
+}
+
+/// The Pix of which anything went back, with what did: not every bank heeds that others are not wanted.
+fn returned(lines: Vec<StatementLine>) -> Vec<StatementLine> {
+    let refunds = lines.iter().filter(|line| line.kind == LineKind::Refund);
+    let names: BTreeSet<_> = refunds.filter_map(StatementLine::end_to_end_id).map(String::from).collect();
+    let is_returned = |line: &StatementLine| line.end_to_end_id().is_some_and(|name| names.contains(name));
+    lines.into_iter().filter(is_returned).collect()
+}
+
+fn back(day: NaiveDate, days: u64) -> NaiveDate {
+    day.checked_sub_days(Days::new(days)).unwrap_or(NaiveDate::MIN)
+}
+
+fn forth(day: NaiveDate, days: u64) -> NaiveDate {
+    day.checked_add_days(Days::new(days)).unwrap_or(NaiveDate::MAX)
+}

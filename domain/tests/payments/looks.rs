@@ -1,0 +1,94 @@
+//! Looks at charges that were paid long ago: what nobody told of is found by them.
+
+use crate::payments::time::DAY;
+use crate::*;
+
+fn looking(ms: u64) -> Context {
+    Context { looks_at_paid: true, ..at(ms) }
+}
+
+fn then(payment: &Payment, command: Command, ms: u64) -> Payment {
+    reported(payment.decide(command, &looking(ms)).unwrap().next.unwrap_or_else(|| payment.clone()), ms)
+}
+
+/// Paid after two seconds, at an acquirer that is to be asked about that later.
+fn paid_there() -> Payment {
+    then(&pending(), notice(settled("s1", 10_000)), 2_000)
+}
+
+fn answered(payment: &Payment, answer: ChargeAnswer, ms: u64) -> Payment {
+    let (asked_at, inquiring) = (payment.inquired_at, None);
+    then(payment, Command::Inquired { attempt: 1, asked_at, inquiring, answer }, ms)
+}
+
+fn known(facts: Vec<Fact>) -> ChargeAnswer {
+    ChargeAnswer::Known(Statement { facts, reference: Reference::none() })
+}
+
+/// The next look, asked and not answered, and when it was.
+fn looked(payment: &Payment) -> (Payment, u64) {
+    let ms = payment.due_at().unwrap().ms_since(START);
+    let woken = payment.decide(Command::Wake, &looking(ms)).unwrap();
+    assert_eq!(calls(&woken), [Effect::Inquire(AcquirerName::new("first"), 1)]);
+    (woken.next.unwrap(), ms)
+}
+
+#[test]
+fn a_paid_charge_is_looked_at_after_30_60_120_and_180_days() {
+    let (mut payment, mut days) = (paid_there(), Vec::new());
+    while payment.due_at().is_some() {
+        let (asked, ms) = looked(&payment);
+        days.push(ms / DAY);
+        payment = answered(&asked, known(vec![settled("s1", 10_000)]), ms + 500);
+        assert_eq!(payment.status(), Status::Paid);
+        assert!(days.len() < 9, "{days:?}");
+    }
+    assert_eq!(days, [30, 60, 120, 180]);
+    assert_eq!(payment.state.version, paid_there().state.version, "nothing that a merchant sees");
+}
+
+#[test]
+fn a_look_that_is_not_answered_is_made_again_within_hours() {
+    let (asked, ms) = looked(&paid_there());
+    let failed = ChargeAnswer::Failed(CallFailure::Unknown("away".into()));
+    let mut payment = answered(&asked, failed.clone(), ms + 500);
+    for _ in 0..20 {
+        let (asked, again_ms) = looked(&payment);
+        assert!(again_ms < ms + 20 * 2 * 3_600_000, "{again_ms}");
+        payment = answered(&asked, failed.clone(), again_ms + 500);
+    }
+    let (asked, ms) = looked(&payment);
+    let answered = answered(&asked, known(vec![settled("s1", 10_000)]), ms + 500);
+    assert_eq!(answered.due_at().unwrap().ms_since(START) / DAY, 60);
+}
+
+#[test]
+fn a_chargeback_that_nobody_told_of_is_found_and_so_is_another_one_later() {
+    let back = |id: &str| Fact::ChargedBack { id: id.into(), amount: Some(Money::from_cents(1_000)) };
+    let (asked, ms) = looked(&paid_there());
+    let disputed = answered(&asked, known(vec![settled("s1", 10_000), back("c1")]), ms + 500);
+    assert_eq!(disputed.status(), Status::Chargeback);
+    let (asked, ms) = looked(&disputed);
+    assert_eq!(ms / DAY, 60);
+    let facts = vec![settled("s1", 10_000), back("c1"), back("c2")];
+    assert_eq!(answered(&asked, known(facts), ms + 500).chargebacks.len(), 2);
+}
+
+#[test]
+fn a_hint_in_between_leaves_the_looks_as_they_were() {
+    let paid = paid_there();
+    let hinted = then(&paid, Command::Hinted(AcquirerName::new("first")), DAY);
+    let (asked, ms) = looked(&hinted);
+    assert_eq!(ms, DAY);
+    let answered = answered(&asked, known(vec![settled("s1", 10_000)]), ms + 500);
+    assert_eq!(answered.due_at(), paid.due_at());
+}
+
+#[test]
+fn where_lists_tell_of_it_and_after_all_went_back_nothing_is_looked_at() {
+    assert_eq!(paid().due_at(), None);
+    let (asked, ms) = looked(&paid_there());
+    let all = Fact::Refunded { refund_id: "r1".into(), amount: None };
+    let refunded = answered(&asked, known(vec![settled("s1", 10_000), all]), ms + 500);
+    assert_eq!((refunded.status(), refunded.due_at()), (Status::Refund, None));
+}

@@ -1,0 +1,126 @@
+//! How a bank shows what it has: by a clock of its own, the money of a charge before or after its status, lists an hour
+//! behind. Its books are right all the while.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, SecondsFormat};
+use quita_banks::{Reply, Request, Response};
+use quita_domain::time::Timestamp;
+use serde_json::{Value, json};
+
+use crate::chance::Chance;
+
+const MINUTE_MS: i64 = 60_000;
+const HOUR_MS: i64 = 60 * MINUTE_MS;
+
+/// Names of instants in answers.
+const INSTANTS: [&str; 4] = ["criacao", "horario", "solicitacao", "liquidacao"];
+
+/// How a bank shows what it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct View {
+    /// How far the times are off that it writes.
+    pub(crate) clock_off_ms: i64,
+    /// How long a paid charge is concluded without the money that did it.
+    money_lags_ms: i64,
+    /// How long one shows its money and is not concluded.
+    status_lags_ms: i64,
+    /// How far lists are behind.
+    pub(crate) lists_lag_ms: i64,
+    /// Until when, after the world began, its lists can't be had.
+    lists_away_ms: i64,
+    /// Lists say nothing of pages.
+    pub(crate) has_no_paging: bool,
+}
+
+impl View {
+    pub(crate) fn by(chance: &Chance) -> Self {
+        let when = |rate, ms: i64| if chance.per_mille(rate) { ms } else { 0 };
+        let up_to = |most: i64| i64::try_from(chance.between(1, u64::try_from(most).unwrap())).unwrap();
+        Self {
+            clock_off_ms: when(
+                500,
+                chance.pick(&[-3 * HOUR_MS, 3 * HOUR_MS, -5 * MINUTE_MS, 5 * MINUTE_MS, -40_000]),
+            ),
+            money_lags_ms: when(300, up_to(8 * MINUTE_MS)),
+            status_lags_ms: when(200, up_to(20_000)),
+            lists_lag_ms: when(300, HOUR_MS),
+            lists_away_ms: when(200, chance.pick(&[22, 40, 46, 50]) * HOUR_MS),
+            has_no_paging: chance.per_mille(200),
+        }
+    }
+}
+
+/// The view of one bank, and what it has shown of which charge since when.
+#[derive(Default)]
+pub(super) struct Window {
+    pub(super) view: View,
+    paid_since: BTreeMap<String, i64>,
+}
+
+impl Window {
+    pub(super) fn of(view: View) -> Self {
+        Self { view, ..Self::default() }
+    }
+
+    /// Whether lists can't be had now.
+    pub(super) fn has_no_lists(&self, now_ms: i64, began_ms: i64) -> bool {
+        now_ms < began_ms + self.view.lists_away_ms
+    }
+
+    /// What is shown in the place of an answer.
+    pub(super) fn show(&mut self, request: &Request, reply: Reply, now_ms: i64) -> Reply {
+        let Reply::Answer { response, after_ms } = reply else { return reply };
+        let Ok(mut body) = serde_json::from_slice::<Value>(&response.body) else {
+            return Reply::Answer { response, after_ms };
+        };
+        if response.status < 300 && request.path.contains("/cob/") {
+            self.delay(&request.path, &mut body, now_ms);
+        }
+        shift(&mut body, self.view.clock_off_ms);
+        let body = body.to_string().into_bytes();
+        Reply::Answer { response: Response { body, ..response }, after_ms }
+    }
+
+    /// A charge that was just paid.
+    fn delay(&mut self, path: &str, cob: &mut Value, now_ms: i64) {
+        let has_money = cob["pix"].as_array().is_some_and(|pix| !pix.is_empty());
+        if !has_money || cob["status"] != "CONCLUIDA" {
+            return;
+        }
+        let since = *self.paid_since.entry(path.to_owned()).or_insert(now_ms);
+        if now_ms < since + self.view.money_lags_ms {
+            cob.as_object_mut().unwrap().remove("pix");
+        } else if now_ms < since + self.view.status_lags_ms {
+            cob["status"] = json!("ATIVA");
+        }
+    }
+
+    /// Whether a list has what happened then.
+    pub(super) fn lists(&self, at_ms: i64, now_ms: i64) -> bool {
+        at_ms <= now_ms - self.view.lists_lag_ms
+    }
+}
+
+/// An instant as the bank's books have it.
+pub(super) fn instant(value: &Value) -> Option<i64> {
+    Timestamp::parse(value.as_str()?).map(Timestamp::millis)
+}
+
+/// Moves every instant of an answer.
+fn shift(value: &mut Value, by_ms: i64) {
+    match value {
+        Value::Object(fields) => fields.iter_mut().for_each(|(name, value)| {
+            match instant(value).filter(|_| INSTANTS.contains(&name.as_str())) {
+                Some(at) => *value = json!(written(at + by_ms)),
+                None => shift(value, by_ms),
+            }
+        }),
+        Value::Array(items) => items.iter_mut().for_each(|item| shift(item, by_ms)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn written(ms: i64) -> String {
+    DateTime::from_timestamp_millis(ms).unwrap().to_rfc3339_opts(SecondsFormat::Millis, true)
+}
