@@ -2,8 +2,11 @@
 
 use std::process::ExitCode;
 
+use mimalloc::MiMalloc;
+use quita_allocator::ZeroingAllocator;
+
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: ZeroingAllocator<MiMalloc> = ZeroingAllocator::over(MiMalloc);
 
 fn main() -> ExitCode {
     quita::cli::main()

@@ -22,7 +22,9 @@ pub use crate::acquirers::Reread;
 use crate::acquirers::{Link, LinkMetrics, Reload, ReloadMetrics, Site, keep_registering};
 use crate::console::merchant::{self, MerchantConsole};
 use crate::console::operator::OperatorConsole;
-use crate::http::{self, Edge, as_get, traced, with_key_expiry, with_request_id, with_safe_headers};
+use crate::http::{
+    self, Edge, as_get, traced, with_key_expiry, with_own_headers, with_request_id, with_safe_headers,
+};
 use crate::keyring::{Keyring, heed_secret_keys};
 use crate::listener::{ConnectionLimits, ConnectionMetrics, Listener, Places, cannot_listen, open_files};
 use crate::nightly::Nightly;
@@ -289,6 +291,7 @@ fn listen(
             .wrap(from_fn(with_key_expiry))
             .wrap(from_fn(with_request_id))
             .wrap(from_fn(move |request, next| with_safe_headers(mount, request, next)))
+            .wrap(from_fn(with_own_headers))
             .configure(|config| merchant::configure(config, console))
             .configure(|config| http::configure(config, edge))
     })

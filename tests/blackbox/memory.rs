@@ -61,6 +61,27 @@ fn places(bytes: &[u8]) -> Vec<usize> {
     found
 }
 
+/// What libraries received, read and sent is theirs; the memory that they give back is the allocator's.
+#[test]
+fn no_card_number_stays_in_memory_that_was_given_back() {
+    let mut app = TestApp::new();
+    let request = card("4242424242424242", 10_000).with("creditCard.number", json!(NUMBER));
+    let client = app.client();
+    for number in 0..PAYMENTS {
+        let answer = client.post_once("/pay/payments", &format!("order-{number}"), &request);
+        assert_eq!(answer.json()["status"], "paid", "{answer}");
+    }
+    let process = app.process().id();
+    if occurrences(process).is_none() {
+        println!("skipped: the memory of a process can't be read here");
+        return;
+    }
+    drop(client);
+    eventually(PATIENCE, "no connection holds a number, and no memory", || {
+        occurrences(process).filter(|found| *found == (0, 0)).map(drop)
+    });
+}
+
 /// What the HTTP library received stays in its buffer until the memory is used again: one for each connection
 /// (docs/SECURITY-MODEL.md).
 #[test]
