@@ -273,8 +273,14 @@ impl Cielo {
 
     /// The sale as it is now. That Cielo does not find it says nothing of an operation: it forgets after three months.
     async fn sale_of(&self, query: &ChargeQuery, look: Look<'_>) -> Result<Sale, OperationAnswer> {
-        let sale = match look.sales(query).await {
-            Ok(sales) => sales.into_iter().next(),
+        let order_id = order_id::write(query.id, query.method);
+        let read = match statement::payment_id(&query.reference) {
+            // Other sales of the order have no part in it.
+            Some(payment_id) => look.sale(&payment_id, &[&order_id, payment_id.as_str()]).await.map(Some),
+            None => look.sales(query).await.map(|sales| sales.into_iter().next()),
+        };
+        let sale = match read {
+            Ok(sale) => sale,
             Err(Missing::Unknown) => None,
             Err(Missing::Mismatched(what)) => return Err(operation::unclear(&what)),
             Err(Missing::Failed(failure)) => return Err(OperationAnswer::Failed(failure)),
