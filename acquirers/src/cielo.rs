@@ -378,7 +378,12 @@ impl Acquirer for Cielo {
             OperationAnswer::Refused(why) => {
                 self.refused_by_sums_too(query, operation, look, (why, is_of_the_request)).await
             }
-            answer => answer,
+            answer @ (OperationAnswer::Done
+            | OperationAnswer::Accepted
+            | OperationAnswer::RefusedPerhaps(_)
+            | OperationAnswer::NotFound
+            | OperationAnswer::Contradicted(_)
+            | OperationAnswer::Failed(_)) => answer,
         }
     }
 

@@ -13,7 +13,7 @@ use quita_domain::payment::{Command, Payment};
 use quita_domain::routing::Evaluated;
 use quita_domain::time::Timestamp;
 use quita_ports::{Listed, NoticeHead, NoticeSink, RawNotice, SinkError, StoreError};
-use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::acquirers::inbox_sink::InboxSink;
 use crate::acquirers::notices::{NoticeDenied, Notices};

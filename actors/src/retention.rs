@@ -4,12 +4,14 @@
 //! whichever process, goes on.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono::NaiveDate;
 use quita_domain::payment::FINISHED_STATUSES;
 use quita_domain::reconciliation::Source;
 use quita_domain::status::Status;
 use quita_ports::{AuditEraser, Clock, Ids, RunClaim, StoreError, WholeStore};
+use tokio::time::timeout;
 use uuid::Uuid;
 
 use crate::denied::Denied;
@@ -18,6 +20,9 @@ use crate::payments::Payments;
 
 /// How long a claim holds. It is made anew with each page.
 const LEASE_MS: u64 = 5 * 60_000;
+
+/// How long one call may take. One that never comes back would end all erasing until the next start.
+const CALL_WITHIN: Duration = Duration::from_secs(60);
 
 /// Erased payments that are forgotten at once.
 const FOLLOWED_AT_ONCE: usize = 500;
@@ -62,14 +67,15 @@ impl Retention {
     pub async fn erase_due(&mut self, mut tell: impl FnMut(u64)) -> Result<ErasureTally, StoreError> {
         let mut tally = ErasureTally::default();
         for status in FINISHED_STATUSES {
-            if self.eraser.has_resting(status, self.rested_ms).await? && self.claim(LEASE_MS).await? {
+            let has_resting = in_time(self.eraser.has_resting(status, self.rested_ms)).await?;
+            if has_resting && self.claim(LEASE_MS).await? {
                 tally = tally.plus(self.erase_all(status, &mut tell).await?);
             }
         }
         self.is_to_empty |= tally.erased > 0;
         if self.is_to_empty {
             self.claim(0).await?;
-            self.eraser.forget_replaced().await?;
+            in_time(self.eraser.forget_replaced()).await?;
             self.is_to_empty = false;
         }
         Ok(tally)
@@ -82,7 +88,7 @@ impl Retention {
     ) -> Result<ErasureTally, StoreError> {
         let (mut place, mut tally) = (None, ErasureTally::default());
         loop {
-            let page = self.eraser.erase_page_of_resting(status, self.rested_ms, place).await?;
+            let page = in_time(self.eraser.erase_page_of_resting(status, self.rested_ms, place)).await?;
             tell(page.tally.erased);
             tally = tally.plus(page.tally);
             place = page.next;
@@ -97,7 +103,7 @@ impl Retention {
         let now = self.clock.now();
         let (source, day) = (Source::personal_data(), NaiveDate::default());
         let claim = RunClaim { source, day, node: self.node, now, until: now.plus_ms(for_ms) };
-        self.store.claim_run(&claim).await
+        in_time(self.store.claim_run(&claim)).await
     }
 }
 
@@ -127,7 +133,7 @@ impl ErasureFollower {
     /// When the store or a payment's actor does not answer; the next call goes on.
     pub async fn follow(&mut self) -> Result<(), Denied> {
         loop {
-            let erased = self.store.erased_after(self.number, FOLLOWED_AT_ONCE).await?;
+            let erased = in_time(self.store.erased_after(self.number, FOLLOWED_AT_ONCE)).await?;
             for (number, id) in &erased {
                 self.payments.forget(*id).await?;
                 self.number = *number;
@@ -137,4 +143,10 @@ impl ErasureFollower {
             }
         }
     }
+}
+
+/// What a call brings, if it comes back at all.
+async fn in_time<T>(call: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+    let late = |_| Err(StoreError::Unavailable("it takes too long".into()));
+    timeout(CALL_WITHIN, call).await.unwrap_or_else(late)
 }

@@ -59,7 +59,7 @@ pub struct AcquirerConfig {
     pub adapter: AdapterConfig,
     /// What the actors need to know of it.
     pub spec: AcquirerSpec,
-    /// What its table says, key by key.
+    /// Its table as it was written, key by key.
     pub written: Written,
 }
 

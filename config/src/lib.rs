@@ -98,7 +98,7 @@ pub struct Config {
     pub secret_files: Vec<SecretFile>,
     /// What is allowed and worth a word.
     pub warnings: Vec<String>,
-    /// What was written for the options that want a restart.
+    /// Options that want a restart, as they were written.
     pub written: Written,
 }
 

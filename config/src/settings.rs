@@ -151,7 +151,7 @@ impl Settings {
         }
     }
 
-    /// What was written for the options that a running service does not read again.
+    /// Returns the options that a running service does not read again, as they were written.
     pub(super) fn written(&self) -> Written {
         let wants_restart = |(name, _): &(&&str, &Given)| !READ_AGAIN.contains(name);
         Written::of(self.given.iter().filter(wants_restart).map(|(name, given)| (*name, &given.value)))

@@ -44,8 +44,8 @@ impl StoreUrl {
 }
 
 impl StoreUrl {
-    /// Whether others on the way to a MongoDB server may read what is sent, or take its place: to another machine without
-    /// TLS, or with certificates that are not checked.
+    /// Returns true if others on the way to a MongoDB server may read what is sent, or take its place. So it is to another
+    /// machine without TLS, or with certificates that are not checked.
     pub fn is_readable_on_the_way(&self) -> bool {
         let Self::Mongo(url) = self else { return false };
         let (url, options) = (url.expose(), options_of(url.expose()));

@@ -1,4 +1,4 @@
-//! What was written for each key, so that a later reading can tell by name which keys have changed.
+//! Keys as they were written, so that a later reading can tell by name which of them have changed.
 
 use std::collections::BTreeMap;
 

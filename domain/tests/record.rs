@@ -79,6 +79,8 @@ fn payment(order: Order) -> Payment {
         concluded_since: None,
         mismatches: 0,
         chargebacks: Vec::new(),
+        others: Vec::new(),
+        second_look: None,
         operations: Vec::new(),
         history: Vec::new(),
         outbox: Vec::new(),

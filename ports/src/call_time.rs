@@ -216,7 +216,8 @@ mod tests {
     async fn waits_of_one_call_at_the_same_time_count_once() {
         let begun = Instant::now();
         let call = async {
-            tokio::join!(waiting(sleep(2 * SECOND)), waiting(sleep(4 * SECOND)));
+            let (one, other) = tokio::join!(waiting(sleep(2 * SECOND)), waiting(sleep(4 * SECOND)));
+            assert_eq!((one, other), (Ok(()), Ok(())));
             sleep(3 * SECOND).await;
         };
         assert_eq!(within(2 * SECOND, in_s(20), call).await, Err(TimeOut));

@@ -239,7 +239,7 @@ fn find<'a>(config: &'a Config, name: &AcquirerName) -> Option<&'a AcquirerConfi
     config.acquirers.iter().find(|acquirer| acquirer.spec.name == *name)
 }
 
-/// Whether a running service takes another value of this key of an acquirer: shares, secrets and certificates.
+/// Tells if a running service takes another value of this key of an acquirer: shares, secrets and certificates.
 fn is_read_again(key: &str) -> bool {
     ["priority", "weight"].contains(&key) || key.ends_with("-file")
 }

@@ -117,7 +117,8 @@ async fn erase(args: EraseArgs) -> Result<(), Failure> {
 
 /// Erases from the audit log.
 async fn erase_staff(whose: Whose, beside: Beside, audit: Audit, dry_run: bool) -> Result<(), Failure> {
-    let desk = StaffDesk { store: beside.store.clone(), audit, changes_nothing: dry_run };
+    let eraser = audit.eraser(Initiator::command_line());
+    let desk = StaffDesk { store: beside.store.clone(), audit, eraser, changes_nothing: dry_run };
     let StaffTally { parts, sessions } = match &whose.login {
         Some(login) => desk.erase_login(login).await?,
         None => desk.erase_refused(&whose.refused_at).await?,

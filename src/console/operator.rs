@@ -36,7 +36,7 @@ use super::kit::console_kind::ConsoleKind;
 use super::kit::live::Streams;
 use crate::acquirers::Link;
 use crate::service::audit::Audit;
-use crate::service::people::{People, SessionMemory, SetupPassword};
+use crate::service::people::{People, SetupPassword};
 use crate::service::refused_requests::RefusedRequests;
 use crate::service::refused_sign_ins::RefusedSignIns;
 use quita_config::Config;
@@ -76,7 +76,7 @@ impl OperatorConsole {
     ) -> Self {
         let recent = Arc::<recent::RecentSessions>::default();
         let people = People::new(store.clone(), Arc::clone(&clock)).with_idle(config.session_idle);
-        let people = people.with_memory(Arc::clone(&recent) as Arc<dyn SessionMemory>);
+        let people = people.with_memory(recent.clone());
         let (secured, logs) = ((people.clone(), strongbox), (audit.clone(), refused));
         Self {
             operators,

@@ -54,7 +54,7 @@ fn refuse_encoded(request: &HttpRequest) -> Result<(), ApiError> {
     Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_content_encoding", message))
 }
 
-/// Whether this `Content-Encoding` leaves the body as it is.
+/// Tells if this `Content-Encoding` leaves the body as it is.
 fn is_identity(encodings: &HeaderValue) -> bool {
     let mut encodings = encodings.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
     encodings.all(|encoding| encoding.is_empty() || encoding.eq_ignore_ascii_case(b"identity"))

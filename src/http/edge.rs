@@ -24,7 +24,7 @@ pub struct Edge {
     pub(crate) limits: RequestLimits,
     pub(crate) keyring: Arc<Keyring>,
     pub(crate) public_url: String,
-    /// Where the outside sees the public listener.
+    /// Path at which the outside sees the public listener.
     pub(crate) mount: Mount,
     /// Whether what `X-Forwarded-For` says is believed.
     pub(crate) is_behind_proxy: bool,

@@ -1,4 +1,4 @@
-//! Where the outside sees the public listener: at the root of its host, or below a path of it.
+//! Place at which the outside sees the public listener: the root of its host, or a path of it.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ impl Mount {
         self.0
     }
 
-    /// Whether the host belongs to others too.
+    /// Tells if the host belongs to others too.
     pub(crate) const fn is_below_a_path(self) -> bool {
         !self.0.is_empty()
     }

@@ -47,7 +47,7 @@ pub(super) struct Connection<S> {
     sent_at: Instant,
     /// When to look at `sent_at` again.
     silence: Pin<Box<Sleep>>,
-    /// What is sent in place of a bare refusal, once there was one.
+    /// Bytes to send in place of a bare refusal, once there was one.
     refused: Option<Replacement>,
     _place: Place,
 }

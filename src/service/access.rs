@@ -50,7 +50,7 @@ const MAX_APPLICATION_KEYS: usize = 100;
 /// Keys of one merchant that may work, or have worked within [`COUNTED_FOR_MS`]: making and revoking is bounded, too.
 const MAX_MERCHANT_KEYS: usize = 1_000;
 
-/// How long a key that ended still counts among its merchant's.
+/// Time for which a key that ended still counts among its merchant's.
 const COUNTED_FOR_MS: u64 = 30 * DAY_MS;
 
 /// Writers that may be faster in a row before a rotation is given up.
@@ -100,12 +100,12 @@ pub enum ManageError {
     /// The key ends within the time that it would work beside a successor.
     #[error("the key {0:?} ends within a day; make a new one instead")]
     EndsSoon(String),
-    /// As many keys of the application work as may.
+    /// The application has the most keys that may work.
     #[error(
         "application {0:?} has {MAX_APPLICATION_KEYS} keys that work, which is the most; revoke those that nobody uses"
     )]
     TooManyKeys(String),
-    /// As many keys of the merchant work, or did within a month, as may.
+    /// The merchant has the most keys that may work, or have ended within a month.
     #[error(
         "merchant {0:?} has {MAX_MERCHANT_KEYS} keys that work or ended within 30 days, which is the most; revoke those that \
          nobody uses, and make no more for now"

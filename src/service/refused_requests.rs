@@ -144,7 +144,7 @@ mod tests {
         let counted: Vec<_> = gathered[0]
             .get_metric()
             .iter()
-            .map(|metric| (metric.get_label()[0].value().to_owned(), metric.get_counter().value()))
+            .map(|metric| (metric.get_label()[0].value().to_owned(), metric.get_counter().get_value()))
             .collect();
         let refusals = [RefusedRequest::Proof, RefusedRequest::WrongSecret, RefusedRequest::WrongSecret];
         assert_eq!(counted.len(), RefusedRequest::ALL.len());

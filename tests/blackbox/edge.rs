@@ -1,4 +1,4 @@
-//! What holds at every address, whoever comes: parameters, HEAD, encodings, what is no request, headers of safety.
+//! Rules for every address, whoever comes: parameters, HEAD, encodings, bytes that are no request, headers of safety.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ use crate::support::{Answer, TestApp, boleto, exchange, pix};
 
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 const NOBODY: &str = "0193b2c4-0000-7000-8000-000000000000";
-/// How soon a stranger is refused whose body has not come.
+/// Time within which a stranger is refused whose body has not come.
 const AT_ONCE: Duration = Duration::from_secs(4);
 
 fn path_of(app: &TestApp, url: &Value) -> String {
@@ -36,14 +36,14 @@ fn a_parameter_that_an_address_does_not_have_is_400_and_named() {
         ] {
             let answer = client.get(&format!("{path}?{query}"));
             answer.expect_error(400, "unknown_parameter");
-            assert_eq!(answer.violations(), [(name.into(), "unknown_parameter".into())], "{answer}");
+            assert_eq!(answer.violations(), [(name.to_owned(), "unknown_parameter".to_owned())], "{answer}");
         }
         let twice = client.get(&format!("{path}?a=1&b=2&a=3"));
         assert_eq!(twice.violations().len(), 2, "{twice}");
         assert_eq!(client.get(&format!("{path}?")).status, 200);
     }
     let repeated = client.get("/pay/payments?limit=1&limit=1");
-    assert_eq!(repeated.violations(), [("limit".into(), "duplicate".into())]);
+    assert_eq!(repeated.violations(), [("limit".to_owned(), "duplicate".to_owned())]);
     let stranger = app.client_without_key();
     assert_eq!(stranger.get("/pay/payments?x=1").status, 401, "who calls comes first");
     app.ops().get("/ops/exceptions?limit=1").expect_error(400, "unknown_parameter");
@@ -64,7 +64,7 @@ fn nothing_is_done_with_a_parameter_that_nobody_reads() {
         format!("/sandbox/payments/{id}/pay"),
     ] {
         let answer = client.post(&format!("{path}?amount=1"), &pix(10_027));
-        assert_eq!(answer.violations(), [("amount".into(), "unknown_parameter".into())], "{answer}");
+        assert_eq!(answer.violations(), [("amount".to_owned(), "unknown_parameter".to_owned())], "{answer}");
     }
     assert_eq!(client.payment(id)["version"], record["version"]);
     assert_eq!(client.get("/pay/payments").expect(200)["data"].as_array().unwrap().len(), 1);
@@ -238,7 +238,7 @@ fn what_is_no_request_is_refused_in_the_shape_of_errors() {
         ("GET / HTTP/1.1\r\nHost: a\r\nno colon\r\n\r\n", 400, "unreadable_request"),
         ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, "unreadable_request"),
         ("\u{16}\u{3}\u{1}\u{0}\u{5}hello", 400, "unreadable_request"),
-        (&format!("GET / HTTP/1.1\r\nHost: a\r\nX: {long}\r\n\r\n"), 431, "headers_too_large"),
+        (format!("GET / HTTP/1.1\r\nHost: a\r\nX: {long}\r\n\r\n").as_str(), 431, "headers_too_large"),
     ] {
         for address in [app.address(), &ops] {
             let answer = exchange(address, bytes.as_bytes()).unwrap_or_else(|| panic!("{bytes:.60}"));
@@ -282,8 +282,8 @@ fn strangers_do_not_send_bodies_before_they_are_refused() {
         (app.address(), "/acquirers/sandbox/notifications", signed, 401),
         (app.address(), "/console/sign-in", form, 403),
         (app.address(), "/console/language", form, 403),
-        (&ops, "/sign-in", form, 403),
-        (&ops, "/first-operator", form, 403),
+        (ops.as_str(), "/sign-in", form, 403),
+        (ops.as_str(), "/first-operator", form, 403),
     ] {
         let head = format!(
             "POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{headers}Content-Length: 200000\r\n\r\nbegun"

@@ -61,7 +61,7 @@ fn places(bytes: &[u8]) -> Vec<usize> {
     found
 }
 
-/// What libraries received, read and sent is theirs; the memory that they give back is the allocator's.
+/// Buffers of libraries are theirs; the memory that they give back is the allocator's.
 #[test]
 fn no_card_number_stays_in_memory_that_was_given_back() {
     let mut app = TestApp::new();

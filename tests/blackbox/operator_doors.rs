@@ -257,7 +257,7 @@ fn another_factor_and_new_recovery_codes_want_the_factor_itself_however_fresh_th
     check_asks(&operator.post("/account/recovery-codes", &[]));
     let unsure = [("secret", secret), ("code", "000000"), ("confirm", &*codes[0])];
     assert_eq!(operator.post("/factor", &unsure).status, 422, "a wrong new code costs no old one");
-    let replaced = operator.post("/factor", &[&new[..], &[("confirm", &codes[0])]].concat());
+    let replaced = operator.post("/factor", &[&new[..], &[("confirm", &*codes[0])]].concat());
     assert!(replaced.status == 200 && replaced.text().contains("id=\"codes\""), "{replaced}");
     let old = operator.post("/account/recovery-codes", &[("confirm", &codes[1])]);
     check_asks(&old);

@@ -80,7 +80,7 @@ fn an_amount_that_none_of_a_rule_takes_goes_to_those_that_it_does_not_name_unles
                       { name = \"other\", adapter = \"sandbox\", priority = 2 }]";
     let app = |then: &str| {
         let route = format!("[{{ name = \"to small\", use = [\"small\"], then = \"{then}\" }}]");
-        TestApp::builder().env("QUITA_ACQUIRER", acquirers).env("QUITA_ROUTE", route).start()
+        TestApp::builder().env("QUITA_ACQUIRER", acquirers).env("QUITA_ROUTE", &route).start()
     };
     let goes_on = app("next");
     let record = goes_on.client().create(&pix(30_027));

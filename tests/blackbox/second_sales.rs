@@ -181,7 +181,9 @@ fn a_card_that_arrives_after_it_was_sent_again_or_given_up_is_given_back() {
         shop.client.wait_for_status_within(SENT_AGAIN, id, status);
     }
     shop.tell(&json!({"do": "plan", "sale": declined_order, "plan": {"outcome": "approve"}}));
-    [&order, &held_order, &declined_order].map(|order| shop.arrive(order));
+    for order in [&order, &held_order, &declined_order] {
+        shop.arrive(order);
+    }
 
     let kept = shop.wait_for_one_that_holds(&order, 2);
     let record = shop.client.payment(&captured);

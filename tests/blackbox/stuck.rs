@@ -97,7 +97,7 @@ fn a_charge_that_was_answered_cannot_be_ended() {
         (format!("/transactions/{id}/charges/0"), 404, 409),
         (format!("/transactions/{nobody}/charges/1"), 404, 404),
         (format!("/transactions/{id}/charges/x"), 404, 404),
-        (format!("/transactions/x/charges/1"), 404, 404),
+        ("/transactions/x/charges/1".to_string(), 404, 404),
     ] {
         let answer = operator.post(&address, &[("verdict", "refused"), ("reason", "why")]);
         assert_eq!(answer.status, acted, "{address}: {answer}");

@@ -8,6 +8,7 @@ use quita_domain::time::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::cob::{self, Cob};
+use super::lenient::{expected_money, list};
 use super::link::{Answer, Link};
 use super::lists;
 
@@ -49,10 +50,12 @@ async fn with_its_money(mut answer: Value, query: &ChargeQuery, link: &Link) -> 
     }
     // That it can't be had takes nothing from what the charge says.
     let listed = link.get(&lists::address_of_charge(query, link.credential.now())).await;
-    if let Ok(Answer::Success(mut listed)) = listed
-        && let (Some(cob), Some(pix)) = (answer.as_object_mut(), listed.get_mut("pix"))
-    {
-        cob.insert("pix".into(), pix.take());
+    let Ok(Answer::Success(listed)) = listed else { return answer };
+    // Lists err: only what pays the charge is taken from one, and everything else the charge itself has to show.
+    let pays = |pix: &&Value| expected_money(pix, "valor", query.amount) == Some(query.amount);
+    let paying: Vec<Value> = list(&listed, "pix").iter().filter(pays).cloned().collect();
+    if let Some(cob) = answer.as_object_mut().filter(|_| !paying.is_empty()) {
+        cob.insert("pix".into(), paying.into());
     }
     answer
 }

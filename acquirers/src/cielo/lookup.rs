@@ -222,7 +222,13 @@ pub(super) fn answer(query: &ChargeQuery, sales: &[Sale], reader: Reader<'_>) ->
             let facts = std::iter::once(unclear).chain(held).collect();
             ChargeAnswer::Known(Statement { facts, reference: Reference::none() })
         }
-        answer => answer,
+        answer @ (ChargeAnswer::Accepted(_)
+        | ChargeAnswer::WithoutCode(_)
+        | ChargeAnswer::Foreign(_)
+        | ChargeAnswer::Mismatched(_)
+        | ChargeAnswer::Refused(_)
+        | ChargeAnswer::NotFound
+        | ChargeAnswer::Failed(_)) => answer,
     }
 }
 

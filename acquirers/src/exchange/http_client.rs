@@ -111,9 +111,10 @@ impl Exchange for HttpClient {
 
 impl HttpClient {
     fn failed(&self, failure: &http::Failure) -> Failure {
-        let why = match &failure.why {
-            Why::TimeOut => format!("no answer within {:?}", self.time_out),
-            why => why.to_string(),
+        let why = if matches!(failure.why, Why::TimeOut) {
+            format!("no answer within {:?}", self.time_out)
+        } else {
+            failure.why.to_string()
         };
         if failure.may_have_left { Failure::Unknown(why) } else { Failure::NotSent(why) }
     }

@@ -150,6 +150,7 @@ async fn money_that_a_concluded_charge_does_not_show_is_looked_for_in_the_list()
     );
     for reply in [
         Reply::Answer(200, json!({"pix": []})),
+        Reply::Answer(200, json!({"pix": [pix(E2E, "10.01", "2026-11-21T12:01:00Z")]})),
         Reply::Answer(400, json!({})),
         Reply::Answer(500, json!({})),
         Reply::Raw(200, "[]"),

@@ -147,7 +147,7 @@ impl Notices {
             }
             Err(Denied::NotFound) => {
                 if !charge.is_empty() {
-                    self.references.is_nobodys(acquirer, charge);
+                    self.references.count_nobodys(acquirer, charge);
                 }
                 Ok(Outcome::Unknown)
             }
@@ -155,7 +155,7 @@ impl Notices {
         }
     }
 
-    /// Whose charge the provider calls so, if it may be asked and knows.
+    /// Asks the provider whose charge it calls so, unless that is known or it may not be asked.
     async fn identify(&self, route: &Route, reference: &Reference) -> Result<Option<TransactionId>, Denied> {
         let acquirer = &route.spec().name;
         match self.references.recall(acquirer, reference) {
@@ -174,7 +174,7 @@ impl Notices {
                 Ok(Some(id))
             }
             Ok(Identified::Unknown) => {
-                self.references.is_nobodys(acquirer, reference.clone());
+                self.references.count_nobodys(acquirer, reference.clone());
                 Ok(None)
             }
             // Its queries may lag behind its notices: it has to send this one again.

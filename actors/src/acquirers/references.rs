@@ -1,4 +1,4 @@
-//! Whose charges providers mean by names of their own: remembered for a while, and asked about no faster than is needed.
+//! Charges that providers mean by names of their own: remembered for a while, and asked about no faster than is needed.
 //!
 //! Hints may come from anybody who knows the address for them. Made-up names, and the same name again and again, would
 //! each be a call to the provider. A hint that is dropped loses nothing: payments are asked about without any.
@@ -11,16 +11,16 @@ use quita_domain::acquiring::Reference;
 use quita_domain::identity::{AcquirerName, TransactionId};
 use tokio::time::Instant;
 
-/// How long an answer is remembered.
+/// Life of an answer.
 const REMEMBERED: Duration = Duration::from_secs(60);
 /// The most answers that are remembered for one acquirer.
 const MOST: usize = 4_096;
 /// Between two calls about what is nobody's, at length: five a second.
 const GAP: Duration = Duration::from_millis(200);
-/// How far ahead of that pace they may be: a burst of five.
+/// Lead over that pace: a burst of five.
 const BURST: Duration = Duration::from_secs(1);
 
-/// What is to be done about a name.
+/// Answer to the question whose charge a name means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recalled {
     /// The provider told a moment ago whose it is; nobody's, perhaps.
@@ -31,7 +31,7 @@ pub(crate) enum Recalled {
     TooMany,
 }
 
-/// What providers told of the names that hints held, on this node.
+/// Answers of providers about the names that hints held, on this node.
 #[derive(Debug, Default)]
 pub(crate) struct References(Mutex<HashMap<AcquirerName, OfAcquirer>>);
 
@@ -45,7 +45,7 @@ struct OfAcquirer {
 }
 
 impl References {
-    /// What is known of a name.
+    /// Looks a name up.
     pub(crate) fn recall(&self, acquirer: &AcquirerName, reference: &Reference) -> Recalled {
         let (now, mut all) = (Instant::now(), self.all());
         let Some(known) = all.get_mut(acquirer) else { return Recalled::Unknown };
@@ -64,7 +64,7 @@ impl References {
     }
 
     /// Counts one more call that was for nothing: the payment of this name is not here.
-    pub(crate) fn is_nobodys(&self, acquirer: &AcquirerName, reference: Reference) {
+    pub(crate) fn count_nobodys(&self, acquirer: &AcquirerName, reference: Reference) {
         let now = Instant::now();
         let mut all = self.all();
         let known = all.entry(acquirer.clone()).or_default();
@@ -126,12 +126,12 @@ mod tests {
         Reference::none().with("id", &number.to_string())
     }
 
-    /// How many of these names the bank is asked about, if each is nobody's.
+    /// Counts the names of these that the bank is asked about, if each is nobody's.
     fn asked(references: &References, numbers: std::ops::Range<usize>) -> usize {
         let is_asked = |number: &usize| {
             let is_asked = references.recall(&bank(), &named(*number)) == Recalled::Unknown;
             if is_asked {
-                references.is_nobodys(&bank(), named(*number));
+                references.count_nobodys(&bank(), named(*number));
             }
             is_asked
         };
@@ -159,7 +159,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn calls_that_were_under_way_at_once_count_too_for_a_minute_at_most() {
         let references = References::default();
-        (0..2_000).for_each(|number| references.is_nobodys(&bank(), named(number)));
+        (0..2_000).for_each(|number| references.count_nobodys(&bank(), named(number)));
         advance(REMEMBERED - BURST).await;
         assert_eq!(references.recall(&bank(), &named(9_999)), Recalled::TooMany);
         advance(BURST).await;
@@ -175,7 +175,7 @@ mod tests {
             references.learn(&bank(), named(number), Some(id));
             assert_eq!(references.recall(&bank(), &named(number)), Recalled::Told(Some(id)));
         }
-        references.is_nobodys(&bank(), named(7));
+        references.count_nobodys(&bank(), named(7));
         assert_eq!(references.recall(&bank(), &named(7)), Recalled::Told(None));
         advance(REMEMBERED).await;
         assert_eq!(references.recall(&bank(), &named(8)), Recalled::Unknown);

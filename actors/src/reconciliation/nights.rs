@@ -23,8 +23,10 @@ const MADE_UP_WITHIN_DAYS: u64 = 90;
 /// How long a claim to a day holds: what a node that died has begun, or what could not be finished, is begun again then.
 const LEASE_MS: u64 = 15 * 60_000;
 
-/// How long a day that is made up for, and could not be compared once more, is left alone.
-const MADE_UP_EVERY_MS: u64 = 60 * 60_000;
+/// How long after its turn a day is tried as often as the last one, so that the oldest comes first; and how long one that
+/// is older is left alone.
+const STALE_AFTER_MS: u64 = 7 * DAY_MS;
+const STALE_EVERY_MS: u64 = 6 * 3_600_000;
 
 /// How long after a failure of the store a claim is tried again.
 const AFTER_FAILURE_MS: u64 = 60_000;
@@ -155,11 +157,11 @@ impl Nights {
                 Ended::Later(wait_ms) => wait_ms,
                 Ended::Failed(why) => {
                     failures += 1;
-                    let is_overdue = turn_of(due.since, self.at).plus_ms(DAY_MS) <= self.clock.now();
-                    if is_overdue {
+                    let undone_ms = self.clock.now().ms_since(turn_of(due.since, self.at));
+                    if undone_ms >= DAY_MS {
                         self.report(&list.acquirer, due, &why).await;
                     }
-                    if is_overdue { MADE_UP_EVERY_MS } else { LEASE_MS }
+                    if undone_ms >= STALE_AFTER_MS { STALE_EVERY_MS } else { LEASE_MS }
                 }
             };
             is_done = false;
@@ -241,6 +243,7 @@ impl Nights {
             }
         };
         let result = tokio::select! {
+            biased;
             done = run => done,
             () = self.renew(&list.acquirer, task) => Ok(0),
         };

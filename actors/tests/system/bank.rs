@@ -254,20 +254,17 @@ impl Bank {
 
     async fn answer(&self, mut answer: Answer, query: &ChargeQuery) -> ChargeAnswer {
         loop {
-            answer = match answer {
-                Answer::After(wait, then) => {
-                    sleep(wait).await;
-                    *then
+            if let Answer::After(wait, then) = answer {
+                sleep(wait).await;
+                answer = *then;
+            } else if let Answer::Waits(wait, then) = answer {
+                if call_time::waiting(sleep(wait)).await.is_err() {
+                    return ChargeAnswer::Failed(CallFailure::Withheld);
                 }
-                Answer::Waits(wait, then) => match call_time::waiting(sleep(wait)).await {
-                    Ok(()) => *then,
-                    Err(_) => return ChargeAnswer::Failed(CallFailure::Withheld),
-                },
-                answers => {
-                    answer = answers;
-                    break;
-                }
-            };
+                answer = *then;
+            } else {
+                break;
+            }
         }
         let unknown = |why: &str| ChargeAnswer::Failed(CallFailure::Unknown(why.into()));
         match answer {

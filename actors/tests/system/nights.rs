@@ -63,7 +63,7 @@ impl ListReader for Reader {
             ListedPix::Received => lists.received.borrow().clone(),
             ListedPix::Returned => lists.returned.borrow().clone(),
         };
-        Ok(ListPage { entries: lines.len() as u64, lines, total: None, is_last: true })
+        Ok(ListPage { entries: lines.len().try_into().unwrap(), lines, total: None, is_last: true })
     }
 }
 
@@ -219,35 +219,40 @@ fn what_went_back_of_an_older_pix_is_found_each_night() {
     use quita_domain::acquiring::Fact;
     use quita_domain::status::Status;
     let world = World::new();
-    world.live(async {
+    let paid_by = world.live(async {
         let node = world.node();
         node.created(pix(1)).await;
         let paid_by = transfer(&world, 1);
         is_paid(&world, 1, &paid_by);
-        let pix = line(1, &paid_by, "2026-11-21");
-        let (lists, (mut nights, _)) = (Rc::<Lists>::default(), nights(&world, 1));
-        lists.received.borrow_mut().push(pix.clone());
-        live(&mut nights, &lists, 24).await;
+        node.hear(&id(1).to_string()).await.unwrap();
+        pass_ms(500).await;
         assert_eq!(node.stored(id(1)).status(), Status::Paid);
-        // Three days later nobody tells that it is taken back, nor does the list of any day.
-        lists.received.borrow_mut().clear();
-        pass_ms(3 * DAY_MS).await;
+        node.settle().await;
+        paid_by
+    });
+    // Three days later nobody tells that it is taken back, nor does the list of any day.
+    world.clock.skip_ms(3 * DAY_MS);
+    world.live(async {
+        let node = world.node();
         let amount = Some(Money::from_cents(100));
         world.bank.states(id(1), Fact::ChargedBack { id: "m1".into(), amount });
+        let pix = line(1, &paid_by, "2026-11-21");
         let stranger = line(9, "E99999999202611211200strangers01", "2026-11-21");
-        let strangers = [stranger.clone(), taken_back(&stranger, "m9", 100)];
         let untouched = line(1, "E99999999202611211200untouched01", "2026-11-21");
-        *lists.returned.borrow_mut() =
-            [vec![pix.clone(), taken_back(&pix, "m1", 100), untouched], strangers.to_vec()].concat();
-        live(&mut nights, &lists, 12).await;
+        let lists = Rc::<Lists>::default();
+        *lists.returned.borrow_mut() = vec![
+            pix.clone(),
+            taken_back(&pix, "m1", 100),
+            untouched,
+            stranger.clone(),
+            taken_back(&stranger, "m9", 100),
+        ];
+        let (mut nights, _) = nights(&world, 1);
+        nights.pass(&lists.list()).await;
         assert_eq!(node.stored(id(1)).status(), Status::Chargeback);
         assert_eq!(world.store.exceptions(), [], "what was before, and is others', is nothing");
-        let (from, until) = lists.periods().pop().unwrap();
-        assert_eq!(
-            (from.as_str(), until.as_str()),
-            ("2026-08-27", "2026-11-24"),
-            "ninety days until yesterday"
-        );
+        let ninety_days = [(String::from("2026-08-26"), String::from("2026-11-23"))];
+        assert_eq!(lists.periods(), ninety_days, "until yesterday");
         node.settle().await;
     });
 }

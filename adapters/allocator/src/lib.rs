@@ -11,7 +11,7 @@ use std::ptr;
 ///
 /// A block that grows or shrinks always moves: the allocator below might move it by itself, and would keep what was there.
 ///
-/// Whatever its size: a few nanoseconds for a small block and some 300 for 8 KiB, a hundredth of a payment's time.
+/// No size is left out: zeroing takes a few nanoseconds for a small block and some 300 for 8 KiB.
 #[derive(Debug)]
 pub struct ZeroingAllocator<A> {
     below: A,

@@ -8,7 +8,7 @@ use quita_ports::StoreError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// Whose list it is.
+/// Party on whose behalf a list is read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Lister {
     /// This merchant's, in whichever mode.
@@ -25,7 +25,7 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// So many lists of one lister are under way at once.
+    /// Lets so many lists of one lister be under way at once.
     pub fn new(at_once: usize) -> Self {
         Self { at_once, lanes: Mutex::default() }
     }

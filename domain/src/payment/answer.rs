@@ -131,7 +131,9 @@ impl Draft {
             ChargeAnswer::NotFound if self.last_outcome_is_open() => self.charge_not_found(inquiring),
             // Acquirers forget what was never paid, and never knew what had no effect.
             ChargeAnswer::Refused(_) | ChargeAnswer::NotFound
-                if self.payment.ended_unpaid() || self.last_charge_had_no_effect() =>
+                if self.payment.ended_unpaid()
+                    || self.last_charge_had_no_effect()
+                    || self.payment.is_looked_at_long_after() =>
             {
                 self.check_answered(is_newest);
             }

@@ -68,6 +68,12 @@ impl Payment {
         self.state.status_reason.as_deref() == Some(NO_CODE)
     }
 
+    /// Whether it is a look at a charge that was paid long ago: Cielo's query host shows sales of three months.
+    pub(super) fn is_looked_at_long_after(&self) -> bool {
+        let has_money = matches!(self.state.status, Status::Paid | Status::Chargeback);
+        has_money && self.check.is_some_and(|check| check.planned.is_none())
+    }
+
     /// Whether the payer may still have paid although the payment is over.
     pub(super) fn ended_unpaid(&self) -> bool {
         matches!(self.state.status, Status::Expired | Status::Cancelled)

@@ -11,7 +11,7 @@ pub const MIN_PASSWORD_CHARACTERS: usize = 15;
 pub const MAX_PASSWORD_CHARACTERS: usize = 256;
 
 /// Passwords that a new one must not be among, the current one included (PCI DSS 4.0.1, 8.3.7).
-pub const REMEMBERED_PASSWORDS: usize = 4;
+const REMEMBERED_PASSWORDS: usize = 4;
 
 /// Whether a text is as long as a password. How easily it is guessed is another question.
 pub fn is_password(text: &str) -> bool {

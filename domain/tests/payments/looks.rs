@@ -77,7 +77,8 @@ fn a_chargeback_that_nobody_told_of_is_found_and_so_is_another_one_later() {
 #[test]
 fn a_hint_in_between_leaves_the_looks_as_they_were() {
     let paid = paid_there();
-    let hinted = then(&paid, Command::Hinted(AcquirerName::new("first")), DAY);
+    let hinted =
+        then(&paid, Command::Hinted { acquirer: AcquirerName::new("first"), charge: Reference::none() }, DAY);
     let (asked, ms) = looked(&hinted);
     assert_eq!(ms, DAY);
     let answered = answered(&asked, known(vec![settled("s1", 10_000)]), ms + 500);
@@ -91,4 +92,14 @@ fn where_lists_tell_of_it_and_after_all_went_back_nothing_is_looked_at() {
     let all = Fact::Refunded { refund_id: "r1".into(), amount: None };
     let refunded = answered(&asked, known(vec![settled("s1", 10_000), all]), ms + 500);
     assert_eq!((refunded.status(), refunded.due_at()), (Status::Refund, None));
+}
+
+#[test]
+fn an_acquirer_that_shows_the_charge_no_more_is_no_contradiction() {
+    let (asked, ms) = looked(&paid_there());
+    let (asked_at, inquiring) = (asked.inquired_at, None);
+    let answer = Command::Inquired { attempt: 1, asked_at, inquiring, answer: ChargeAnswer::NotFound };
+    let found = asked.decide(answer, &looking(ms + 500)).unwrap();
+    assert!(found.discrepancies.is_empty());
+    assert_eq!(found.next.unwrap().due_at().unwrap().ms_since(START) / DAY, 60);
 }

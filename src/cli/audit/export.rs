@@ -24,7 +24,7 @@ pub(in crate::cli) struct Export {
     store: StoreAccessFlags,
 }
 
-/// Where the export begins.
+/// Beginning of an export.
 #[derive(Debug, Clone)]
 enum Since {
     Place(u64),

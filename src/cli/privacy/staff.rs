@@ -6,14 +6,14 @@ use std::sync::Arc;
 use quita_domain::audit::chain::ChainedEntry;
 use quita_domain::audit::{AuditAction, AuditErasure};
 use quita_domain::people::{Login, SessionOf};
-use quita_ports::{StoreError, WholeStore};
+use quita_ports::{AuditEraser, StoreError, WholeStore};
 
 use super::super::audited;
 use super::super::failure::Failure;
 use super::super::output;
 use crate::service::audit::{Audit, AuditDraft};
 
-/// Entries read, and parts erased, at once.
+/// Entries read at once, and places erased.
 const PAGE: usize = 500;
 /// Places that one call may name.
 pub(super) const MOST_PLACES: usize = 1_000;
@@ -29,6 +29,7 @@ pub(super) struct StaffTally {
 pub(super) struct StaffDesk {
     pub(super) store: Arc<dyn WholeStore>,
     pub(super) audit: Audit,
+    pub(super) eraser: Arc<dyn AuditEraser>,
     pub(super) changes_nothing: bool,
 }
 
@@ -52,7 +53,7 @@ impl StaffDesk {
         tally.parts = if self.changes_nothing {
             mentions.parts
         } else {
-            let person = self.erase(&AuditErasure::Person(login.to_string())).await?;
+            let person = self.eraser.erase(&AuditErasure::Person(login.to_string())).await?;
             person.saturating_add(self.erase_places(&mentions.in_contents).await?)
         };
         self.note("a person", tally).await;
@@ -73,7 +74,7 @@ impl StaffDesk {
         for who in typed {
             let parts = match self.changes_nothing {
                 true => self.count_of(&who).await?,
-                false => self.erase(&AuditErasure::Person(who)).await?,
+                false => self.eraser.erase(&AuditErasure::Person(who)).await?,
             };
             tally.parts = tally.parts.saturating_add(parts);
         }
@@ -138,21 +139,10 @@ impl StaffDesk {
     async fn erase_places(&self, places: &[u64]) -> Result<u64, StoreError> {
         let mut erased = 0_u64;
         for places in places.chunks(PAGE) {
-            erased = erased.saturating_add(self.erase(&AuditErasure::ContentAt(places.to_vec())).await?);
+            erased =
+                erased.saturating_add(self.eraser.erase(&AuditErasure::ContentAt(places.to_vec())).await?);
         }
         Ok(erased)
-    }
-
-    /// Erases all of it, however much that is.
-    async fn erase(&self, what: &AuditErasure) -> Result<u64, StoreError> {
-        let (mut erased, page_is_full) = (0_u64, u64::try_from(PAGE).unwrap_or(u64::MAX));
-        loop {
-            let page = self.store.erase_audit(what, PAGE).await?;
-            erased = erased.saturating_add(page);
-            if page < page_is_full {
-                return Ok(erased);
-            }
-        }
     }
 
     /// Whoever it was does not stand in the log again.

@@ -62,7 +62,7 @@ pub(crate) struct AccountHolder<S> {
     pub(crate) from: IpAddr,
 }
 
-/// Where browsers see the listener of a console: a public address is that of the merchants' alone.
+/// Returns where browsers see the listener of a console. A public address is that of the merchants' alone.
 fn mount_of(console: ConsoleKind, config: &Config) -> Mount {
     let public_url = config.public_url.as_ref().filter(|_| console == ConsoleKind::Merchant);
     public_url.map_or(Mount::ROOT, |url| Mount::of(url.as_str()))

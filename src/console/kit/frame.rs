@@ -66,7 +66,7 @@ impl<T, B> Frame<T, B> {
         self.context.root()
     }
 
-    /// What the address of every file begins with that a page refers to.
+    /// Beginning of the address of every file that a page refers to.
     pub(crate) const fn mount(&self) -> Mount {
         self.context.mount
     }

@@ -11,7 +11,7 @@ use crate::http::Mount;
 pub(crate) struct PageContext {
     /// Which console.
     pub(crate) console: ConsoleKind,
-    /// Where browsers see its listener.
+    /// Path at which browsers see its listener.
     pub(crate) mount: Mount,
     /// In which language.
     pub(crate) language: Language,
@@ -34,7 +34,7 @@ impl PageContext {
         CURRENT.try_get().unwrap_or(default)
     }
 
-    /// What the console's addresses begin with, as browsers see them, without a slash at the end.
+    /// Beginning of the console's addresses, as browsers see them, without a slash at the end.
     pub(crate) fn root(self) -> String {
         format!("{}{}", self.mount, self.console.path())
     }

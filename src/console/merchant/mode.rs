@@ -9,7 +9,7 @@ use quita_domain::identity::Mode;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::page_context::PageContext;
 
-/// What the addresses of the console begin with in a mode, as browsers see them.
+/// Beginning of the console's addresses in a mode, as browsers see them.
 pub(crate) fn base_of(mode: Mode) -> String {
     format!("{}/{}", PageContext::current().root(), mode.as_str())
 }

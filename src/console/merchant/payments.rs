@@ -141,7 +141,7 @@ struct Wanted {
     owner: Owner,
     search: Search,
     language: Language,
-    /// What the addresses of the list begin with. A stream draws it outside of any request.
+    /// Beginning of the addresses in the list. A stream draws it outside of any request.
     base: String,
     sees_payers: bool,
 }

@@ -67,8 +67,7 @@ pub(super) async fn act(
     let texts = &Texts::current().operators;
     let verdict = Verdict::parse(sent.form.text("verdict"));
     let verdict = verdict.ok_or_else(|| Failure::Unreadable(texts.bad_verdict.into()))?;
-    let reason = sent.form.lines("reason", MAX_REASON_CHARACTERS);
-    let reason = reason.ok_or_else(|| Failure::Unreadable(texts.bad_note.into()))?;
+    let reason = sent.form.lines("reason", MAX_REASON_CHARACTERS, texts.bad_note)?;
     let payment = console.operators.resolve_charge(id, number, verdict).await?;
     let draft = AuditDraft::of_operators(AuditAction::PaymentEnded, id);
     let (before, after) = (format!("initial, charge {number}"), payment.status());

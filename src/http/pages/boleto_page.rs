@@ -13,7 +13,7 @@ use crate::http::Mount;
 #[derive(Debug, Clone, Template)]
 #[template(path = "boleto_page.html")]
 pub(crate) struct BoletoPage {
-    /// Where the outside sees the public listener.
+    /// Path at which the outside sees the public listener.
     pub(crate) mount: Mount,
     /// Path of this page as a browser sees it, as in `/boletos/TOKEN`.
     pub(crate) path: String,

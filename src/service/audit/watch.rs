@@ -247,7 +247,7 @@ impl AuditWatch {
     }
 }
 
-/// Whether this is the entry of that place. What can't be read has no hash.
+/// Returns true for the entry of that place. One that can't be read has no hash.
 fn is_at((sequence, read): &AuditRead, place: &ChainPlace) -> bool {
     let hash = read.as_ref().map_or("", |entry| entry.links.hash.as_str());
     *sequence == place.sequence && hash == place.hash

@@ -214,16 +214,15 @@ impl Meddler {
         }
         block_on(async {
             let database = self.database().await;
-            // Nobody who looks meanwhile finds less than what is put back.
+            let mut session = database.client().start_session().await.unwrap();
+            // At once, as in SQLite: whoever watches sees nothing between.
+            session.start_transaction().await.unwrap();
             for (name, documents) in saved {
                 let collection = database.collection::<Document>(name);
-                for document in documents {
-                    let id = document.get("_id").unwrap();
-                    collection.replace_one(doc! { "_id": id }, document).upsert(true).await.unwrap();
-                }
-                let ids: Vec<_> = documents.iter().map(|document| document.get("_id").unwrap()).collect();
-                collection.delete_many(doc! { "_id": { "$nin": ids } }).await.unwrap();
+                collection.delete_many(doc! {}).session(&mut session).await.unwrap();
+                collection.insert_many(documents).session(&mut session).await.unwrap();
             }
+            session.commit_transaction().await.unwrap();
         });
     }
 
@@ -234,7 +233,7 @@ impl Meddler {
         }
     }
 
-    /// As privacy wants it: with the salts, and an entry that accounts for it.
+    /// Erases as privacy wants it: with the salts, and an entry that accounts for it.
     pub(super) fn erase_person(&self, login: &str) -> u64 {
         let person = AuditErasure::Person(login.to_owned());
         block_on(async {

@@ -11,7 +11,7 @@ const PROTECTING: [(&str, &str); 5] = [
     ("x-content-type-options", "nosniff"),
     ("x-frame-options", "DENY"),
     ("referrer-policy", "same-origin"),
-    ("strict-transport-security", "max-age=31536000"),
+    ("strict-transport-security", "max-age=31536000; includeSubDomains"),
 ];
 
 /// Checks the headers of an answer, and what its cookies are for.

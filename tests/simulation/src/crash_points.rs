@@ -16,6 +16,7 @@ use crate::merchant::{Merchant, Step};
 use crate::node::Node;
 use crate::orders::{Kind, Request};
 use crate::party::Make;
+use crate::provider::view::View;
 use crate::provider::{Trade, api_pix, cielo};
 use crate::routes::Routes;
 use crate::world::{Manner, Setting, World};
@@ -52,6 +53,7 @@ const PIX_WAYS: api_pix::Ways = api_pix::Ways {
     bends_the_standard: false,
     has_short_tokens: false,
     gives_short_pages: false,
+    view: View::PLAIN,
 };
 const API_PIX: Make = Make::Provider(Trade::ApiPix(PIX_WAYS));
 const CIELO: Make = Make::Provider(Trade::Cielo(cielo::Ways {

@@ -113,8 +113,9 @@ pub(crate) fn turn_of(day: NaiveDate) -> Option<Timestamp> {
 pub(crate) async fn end_nights(world: &Arc<World>) -> bool {
     let Some(node) = world.any_node() else { return false };
     if !pass(world, node).await {
-        // What could not be had is left alone for an hour at most.
-        world.appoint(world.clock.now().plus_ms(16 * 60_000));
+        // What could not be had, or was not answered, is tried again after a quarter of an hour.
+        let again_at = world.clock.now().plus_ms(16 * 60_000);
+        world.store.skip(world.clock.put_forward_to(again_at));
         return false;
     }
     !world.chance.per_mille(AGAIN) || compare_again(world).await

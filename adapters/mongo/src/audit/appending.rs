@@ -29,7 +29,7 @@ const MAX_COMMITS: u32 = 3;
 /// A change of the log that one transaction makes.
 #[async_trait]
 pub(super) trait Change: Sync {
-    /// What it returns.
+    /// Result of the change.
     type Done: Send;
 
     /// The entry that it appends.

@@ -191,7 +191,7 @@ impl ChainCheck {
         tells.then_some(ChainFault::CutFound { sequence: entry.sequence, seen })
     }
 
-    /// Whether the entry was made with the key, for this place.
+    /// Returns true for an entry that was made with the key, for this place.
     fn is_genuine(&self, entry: &ChainedEntry) -> bool {
         entry.is_as_written(&self.key) && entry.is_where_written(None, &self.key)
     }

@@ -6,11 +6,11 @@ use std::fmt;
 /// Part of an entry that may be erased.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EntryPart {
-    /// Who did it, and from where.
+    /// Author of the change, and the address it came from.
     Initiator,
-    /// To whom it was done.
+    /// Person that the change concerned.
     Person,
-    /// Before and after.
+    /// State before and after.
     Content,
 }
 

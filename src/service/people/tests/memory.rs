@@ -30,7 +30,7 @@ impl Forgotten {
 async fn a_removal_a_role_a_password_a_factor_and_the_end_of_a_session_are_heard_of() {
     let office = office();
     let forgotten = Arc::<Forgotten>::default();
-    let people = office.people.clone().with_memory(Arc::clone(&forgotten) as Arc<dyn SessionMemory>);
+    let people = office.people.clone().with_memory(forgotten.clone());
     let factors = SecondFactors::new(people.clone(), strongbox(&office.store, &[KEY]));
     let [ana, bia] = ["ana@quita.example", "bia@quita.example"].map(login);
     for one in [&ana, &bia] {

@@ -388,7 +388,8 @@ pub(crate) async fn check_kept(world: &Arc<World>) {
     if !world.installation.plan.retains {
         return;
     }
-    sleep(LOOK_EVERY * 3).await;
+    // A call that hangs since the storm is given up first.
+    sleep(LOOK_EVERY * 6).await;
     let now = world.clock.now();
     for payment in world.store.payments() {
         let is_over = |since: Timestamp, kept_ms: u64| since.plus_ms(kept_ms + KEPT_AT_MOST_LONGER_MS) < now;

@@ -45,7 +45,7 @@ pub(crate) async fn meddle(world: Arc<World>) {
         if plan.changes_time_out && chance.per_mille(200) {
             change_time_out(&world).await;
         }
-        if plan.loses_an_acquirer && is_whole && chance.per_mille(200) {
+        if plan.loses_an_acquirer && is_whole && chance.per_mille(600) {
             lose_an_acquirer(&world).await;
         }
     }

@@ -76,7 +76,7 @@ pub(crate) async fn run(world: Arc<World>, is_last: bool) {
     if !(world.installation.plan.is_restored && is_last) {
         return;
     }
-    world.pass(1_000, 12_000).await;
+    world.pass(500, 6_000).await;
     let copy = world.store.lock().clone();
     world.note(|| format!("a backup of {} payments", copy.payments.len()));
     world.installation.amnesia.lock().unwrap().backup = Some(copy);

@@ -244,7 +244,7 @@ impl CieloTill {
         let waits = |entry: &&Entry| matches!(entry.status, Status::Pending | Status::Authorized);
         let sale = match act {
             // Payers see every code, and pay any one.
-            Act::Pay { .. } if id.uuid().as_u128() % 2 == 0 => entries.iter().find(waits),
+            Act::Pay { .. } if id.uuid().as_u128().is_multiple_of(2) => entries.iter().find(waits),
             Act::Pay { .. } => entries.iter().rfind(waits),
             Act::ChargeBack { .. }
             | Act::GiveBack { .. }

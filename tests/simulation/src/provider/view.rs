@@ -34,6 +34,16 @@ pub(crate) struct View {
 }
 
 impl View {
+    /// All is shown as it is.
+    pub(crate) const PLAIN: Self = Self {
+        clock_off_ms: 0,
+        money_lags_ms: 0,
+        status_lags_ms: 0,
+        lists_lag_ms: 0,
+        lists_away_ms: 0,
+        has_no_paging: false,
+    };
+
     pub(crate) fn by(chance: &Chance) -> Self {
         let when = |rate, ms: i64| if chance.per_mille(rate) { ms } else { 0 };
         let up_to = |most: i64| i64::try_from(chance.between(1, u64::try_from(most).unwrap())).unwrap();
