@@ -121,10 +121,13 @@ fn check_history(world: &World, payment: &Payment) {
     check_its_time(world, payment);
 }
 
+/// How far a bank's clock may be off that is believed.
+const BELIEVED_MS: u64 = 10 * 60_000;
+
 /// A PIX ends when the time is over that was asked for, by our own clock, and not before.
 fn check_its_time(world: &World, payment: &Payment) {
     let Terms::Pix { expires_in_s } = payment.order.terms else { return };
-    let ends = payment.created_at.plus_ms(expires_in_s * 1_000);
+    let ends = payment.created_at.plus_ms(expires_in_s * 1_000).minus_ms(BELIEVED_MS);
     let is_early =
         payment.history.iter().any(|event| event.status == Status::Expired && event.occurred_at < ends);
     if is_early && !world.faults.has_struck(Fault::ClockJumps) {
