@@ -170,7 +170,7 @@ fn the_console_works_from_the_first_page_to_the_last() {
     let api = Client::new(&proxy.public_url(), Some(app.key()));
     let record = api.create(&pix(10_027).with("externalReference", "one".into()));
     let other = api.create(&boleto(10_027));
-    let account = Account::create(&app, "demo", "ana@demo.example", "owner");
+    let account = Account::create(&app, "shop", "ana@shop.example", "owner");
     let visitor = Visitor::of(&proxy.public_url());
     let first = visitor.get("/console/test/payments?status=pending");
     let location = sent_to(&first);
@@ -235,7 +235,7 @@ fn forms_of_the_console_lead_back_below_the_path() {
     let (app, proxy) = start();
     let api = Client::new(&proxy.public_url(), Some(app.key()));
     let id = api.create(&pix(10_027))["transactionId"].as_str().unwrap().to_owned();
-    let account = Account::create(&app, "demo", "ana@demo.example", "owner");
+    let account = Account::create(&app, "shop", "ana@shop.example", "owner");
     let visitor = Visitor::of(&proxy.public_url());
     sent_to(&visitor.sign_in(&account.email, &account.password, ""));
     let asked = visitor.page(&format!("/console/test/payments/{id}/cancel"));

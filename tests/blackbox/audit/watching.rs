@@ -137,7 +137,7 @@ fn the_log_is_exported_as_lines_of_json_from_where_a_collector_ended() {
     let erased = exported(&export(&[]));
     assert!(!export(&[]).stdout.contains("ana@"));
     let again = erased.iter().find(|entry| entry["id"] == signed_in["id"]).unwrap();
-    assert_eq!(again["erased"], serde_json::json!(["initiator"]));
+    assert_eq!(again["erased"], serde_json::json!(["initiator", "person"]));
     assert!(again.get("who").is_none() && again["hash"] == signed_in["hash"], "{again}");
     let actions: BTreeSet<_> = erased.iter().map(|entry| entry["action"].as_str().unwrap()).collect();
     assert!(actions.contains("audit.erased"), "{actions:?}");
