@@ -9,7 +9,7 @@ use crate::support::{
 const DECLARED: &str = include_str!("../../src/console/operator/routes.rs");
 
 /// Every page and stream of the console for who is signed in: as it is declared, and an address of it.
-const READ: [(&str, &str); 23] = [
+const READ: [(&str, &str); 24] = [
     ("/", "/"),
     ("/kinds/{kind}", "/kinds/front"),
     ("/live", "/live"),
@@ -17,6 +17,7 @@ const READ: [(&str, &str); 23] = [
     ("/transactions", "/transactions"),
     ("/transactions/{id}", "/transactions/01900000-0000-7000-8000-000000000000"),
     ("/transactions/{id}/mismatch", "/transactions/01900000-0000-7000-8000-000000000000/mismatch"),
+    ("/transactions/{id}/charges/{number}", "/transactions/01900000-0000-7000-8000-000000000000/charges/1"),
     (
         "/transactions/{id}/operations/{operation}",
         "/transactions/01900000-0000-7000-8000-000000000000/operations/01900000-0000-7000-8000-000000000000",
@@ -38,8 +39,9 @@ const READ: [(&str, &str); 23] = [
     ("/factor", "/factor"),
 ];
 /// Those that ask before something is directed.
-const ASKED: [&str; 5] = [
+const ASKED: [&str; 6] = [
     "/transactions/{id}/mismatch",
+    "/transactions/{id}/charges/{number}",
     "/transactions/{id}/operations/{operation}",
     "/acquirers/{name}/{method}/{directive}",
     "/exceptions/act",
@@ -57,9 +59,10 @@ const OWN: [&str; 8] = [
     "/sign-out",
 ];
 /// Every form of who is signed in.
-const CHANGED: [(&str, &str); 14] = [
+const CHANGED: [(&str, &str); 15] = [
     ("/acquirers/{name}/{method}/{directive}", "/acquirers/sandbox/pix/paused"),
     ("/transactions/{id}/mismatch", "/transactions/01900000-0000-7000-8000-000000000000/mismatch"),
+    ("/transactions/{id}/charges/{number}", "/transactions/01900000-0000-7000-8000-000000000000/charges/1"),
     (
         "/transactions/{id}/operations/{operation}",
         "/transactions/01900000-0000-7000-8000-000000000000/operations/01900000-0000-7000-8000-000000000000",

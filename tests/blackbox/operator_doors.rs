@@ -109,6 +109,7 @@ fn every_form_that_directs_something_wants_a_proof_that_is_at_most_five_minutes_
             ("{name}/{method}/{directive}", "sandbox/pix/drained"),
             ("{login}/{verb}", "aldo%40ops.example/reset"),
             ("{operation}", nobody),
+            ("{number}", "1"),
             ("{id}", nobody),
         ];
         let path = path.iter().fold((*pattern).to_owned(), |path, (name, value)| path.replace(name, value));

@@ -304,10 +304,12 @@ fn check_captured(world: &World, payment: &Payment, account: &Account) {
     if account.came_after_its_time && was_closed && !world.faults.has_struck(Fault::ClockJumps) {
         world.violation(format!("{id} expired although it was paid in time"));
     }
-    if account.is_charged_back && account.given_back > Money::ZERO {
+    let is_all_back = account.given_back == account.captured && account.captured > Money::ZERO;
+    // A card that is refunded whole is looked at no more: a chargeback of before that nobody told of stays unknown.
+    let may_be_unknown = is_all_back && account.tells_by_sums && world.faults.has_struck(Fault::NoticeLost);
+    if account.is_charged_back && account.given_back > Money::ZERO && !may_be_unknown {
         check_reported(world, id, "refunded_and_charged_back");
     }
-    let is_all_back = account.given_back == account.captured && account.captured > Money::ZERO;
     let expected = match (is_all_back, account.is_charged_back) {
         (true, _) => Status::Refund,
         (false, true) => Status::Chargeback,

@@ -265,7 +265,7 @@ async fn kill_and_restart(world: Arc<World>) {
     }
 }
 
-/// No node is up for a night or two. What they left undone waits for them.
+/// No node is up for a night. What they left undone waits for them, and is not a day old yet: then people decide.
 async fn sleep_through(world: &Arc<World>) {
     world.note(|| "nobody is up".to_owned());
     for place in 0..world.node_count() {
@@ -275,7 +275,7 @@ async fn sleep_through(world: &Arc<World>) {
     }
     // What was under way to a bank or a client has arrived, or never does.
     sleep(Duration::from_secs(120)).await;
-    let until = world.clock.now().plus_ms(world.chance.between(22, 46) * 3_600_000);
+    let until = world.clock.now().plus_ms(world.chance.between(20, 23) * 3_600_000);
     world.store.skip(world.clock.put_forward_to(until));
 }
 
@@ -409,9 +409,8 @@ mod tests {
     #[test]
     fn the_same_seed_tells_the_same_story_to_the_letter() {
         std::panic::set_hook(Box::new(|_| {}));
-        // In the middle three several wait at once for what a store that panicked did not tell; in the last two the store
-        // is put back, and nodes are told to stop.
-        for number in [2, 7, 11, 1_428, 1_451, 1_491, 2_010, 2_017] {
+        // In the middle three a store panics again and again; in the last two it is put back, and nodes are told to stop.
+        for number in [2, 7, 11, 185, 205, 209, 2_010, 2_017] {
             let (once, again) = (seed(number, true), seed(number, true));
             assert!(once.trace.len() > 1_000, "little happened in {number}");
             assert!(once.trace == again.trace, "seed {number} told another story");

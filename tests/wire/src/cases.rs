@@ -80,7 +80,8 @@ pub fn cases() -> Vec<Case> {
         case("one byte after the other", Whole, true, |status, body| {
             let bytes = whole(status, "", body).into_bytes();
             let pieces = bytes.into_iter().map(|byte| Step::Send(vec![byte])).enumerate();
-            let pause = |place: usize| place.is_multiple_of(16).then_some(Step::Pause(Duration::from_millis(1)));
+            let pause =
+                |place: usize| place.is_multiple_of(16).then_some(Step::Pause(Duration::from_millis(1)));
             pieces.flat_map(|(place, byte)| [Some(byte), pause(place)].into_iter().flatten()).collect()
         }),
         case("100 before it", Whole, true, |status, body| after("100 Continue", status, body)),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use chrono::{NaiveDate, NaiveDateTime};
 use quita_domain::exception::Exception;
 use quita_domain::payment::Payment;
-use quita_domain::reconciliation::{ASKED_FOR_MS, MARGIN_MS, StoredLine, Subject, Verdict};
+use quita_domain::reconciliation::{ASKED_FOR_MS, MARGIN_MS, Source, StoredLine, Subject, Verdict};
 use quita_domain::state::RefundStatus;
 use quita_domain::time::Timestamp;
 
@@ -32,10 +32,13 @@ pub(super) fn day_of(end_to_end_id: &str) -> NaiveDate {
 pub(crate) fn check(world: &World) {
     for bank in &world.banks {
         let Some(received) = bank.received(world) else { continue };
-        let mut lines = lines_of(world, bank);
+        let (mut lines, begins) = (lines_of(world, bank), first_day(world, bank));
         for one in &received {
             let of_it = lines.remove(&one.end_to_end_id).unwrap_or_default();
-            if !one.id.is_some_and(|id| world.installation.was_set_back(id)) {
+            // A list that was never compared begins with the last day: one whose bank was gone until then, too.
+            let is_before =
+                of_it.is_empty() && begins.is_some_and(|first| day_of(&one.end_to_end_id) < first);
+            if !is_before && !one.id.is_some_and(|id| world.installation.was_set_back(id)) {
                 check_pix(world, bank, one, &of_it);
             }
         }
@@ -44,6 +47,13 @@ pub(crate) fn check(world: &World) {
         }
     }
     check_exceptions(world);
+}
+
+/// The first day on which a bank's list was ever compared at night.
+fn first_day(world: &World, bank: &Party) -> Option<NaiveDate> {
+    let source = Source::list_of(bank.name());
+    let records = world.store.lock();
+    records.runs.keys().filter(|(of, _)| *of == source).map(|(_, day)| *day).min()
 }
 
 /// The lines of a bank by the Pix that they are about.
