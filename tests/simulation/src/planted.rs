@@ -19,7 +19,7 @@ use quita_domain::pix::amount;
 use quita_domain::routing::{RoutingTable, Then};
 use quita_domain::time::Timestamp;
 use quita_memory_store::Records;
-use quita_ports::{ListPage, ListedPix, NoticeRefused, RawNotice, StoreError, Write, WriteError};
+use quita_ports::{ListPage, NoticeRefused, RawNotice, StoreError, Write, WriteError};
 use uuid::Uuid;
 
 use crate::life;
@@ -145,8 +145,6 @@ mistakes! {
     BelieveTheBanksClock,
     /// A night that failed is forgotten when the next one has its turn.
     ForgetFailedNights,
-    /// What went back of a Pix after its night is looked for in no list.
-    ForgetWhatComesLater,
 }
 
 /// Worlds in which a mistake must be caught.
@@ -368,7 +366,7 @@ fn believed(world: &World, acquirer: &AcquirerName, notice: &RawNotice<'_>) -> O
 }
 
 /// What the reader of a list makes of a page.
-pub(crate) fn page_heard(world: &World, listed: ListedPix, mut page: ListPage) -> ListPage {
+pub(crate) fn page_heard(world: &World, mut page: ListPage) -> ListPage {
     match world.mistake {
         Some(Mistake::ImportTwice) => {
             for line in &mut page.lines {
@@ -376,7 +374,6 @@ pub(crate) fn page_heard(world: &World, listed: ListedPix, mut page: ListPage) -
             }
         }
         Some(Mistake::CutIsWhole) => page.total = None,
-        Some(Mistake::ForgetWhatComesLater) if listed == ListedPix::Returned => page.lines.clear(),
         Some(_) | None => {}
     }
     page

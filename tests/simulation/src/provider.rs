@@ -141,17 +141,7 @@ impl Provider {
         }
     }
 
-    /// Whether money that goes back is found though nobody tells of it: by lists, or by looks at paid cards.
-    fn finds_what_went_back(&self, world: &World, id: TransactionId) -> bool {
-        match self.trade {
-            Trade::ApiPix(_) => self.till.lock().unwrap().lists_truly(id),
-            Trade::Cielo(_) => {
-                world.store.payment(id).is_some_and(|payment| payment.method() == Method::CreditCard)
-            }
-        }
-    }
-
-    /// Whether money that comes in is.
+    /// Whether money that comes in is found though nobody tells of it.
     fn finds_what_came_in(&self, id: TransactionId) -> bool {
         self.till.lock().unwrap().lists_truly(id)
     }

@@ -28,6 +28,8 @@ use crate::world::World;
 /// How long a payer is kept after nothing changed any more, and after a payment: less than outside, so that a world lives
 /// to see it.
 const KEPT_FOR: KeptFor = KeptFor { rested_ms: DAY_MS, paid_ms: 2 * DAY_MS };
+/// How long a node that died keeps others from erasing.
+const CLAIMED_FOR: Duration = Duration::from_secs(5 * 60);
 /// How often it is looked for those, as the service does.
 const LOOK_EVERY: Duration = Duration::from_secs(15);
 /// How often it is looked who was erased by another process, as the service does.
@@ -388,8 +390,8 @@ pub(crate) async fn check_kept(world: &Arc<World>) {
     if !world.installation.plan.retains {
         return;
     }
-    // A call that hangs since the storm is given up first.
-    sleep(LOOK_EVERY * 6).await;
+    // A call that hangs since the storm is given up first, and a claim of a node that died ends.
+    sleep(CLAIMED_FOR + LOOK_EVERY * 6).await;
     let now = world.clock.now();
     for payment in world.store.payments() {
         let is_over = |since: Timestamp, kept_ms: u64| since.plus_ms(kept_ms + KEPT_AT_MOST_LONGER_MS) < now;

@@ -161,10 +161,9 @@ fn charge_back(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) 
         return;
     }
     let amount = if is_part { Money::from_cents(world.chance.between(1, left.cents())) } else { left };
-    let is_found = provider.finds_what_went_back(world, id);
     let is_taken = provider.act(world, id, Act::ChargeBack { amount }, |marks| {
         marks.chargebacks += 1;
-        marks.must_be_told |= !is_found;
+        marks.must_be_told = true;
     });
     if is_taken && place < MOST_CHARGEBACKS && world.strikes(Fault::ChargebackAgain) {
         later(world, provider, id, charge_back);
@@ -178,8 +177,7 @@ fn give_back(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
         return;
     }
     let amount = Money::from_cents(world.chance.between(1, left.cents()));
-    let is_found = provider.finds_what_went_back(world, id);
-    provider.act(world, id, Act::GiveBack { amount }, |marks| marks.must_be_told |= !is_found);
+    provider.act(world, id, Act::GiveBack { amount }, |marks| marks.must_be_told = true);
 }
 
 fn withdraw(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {

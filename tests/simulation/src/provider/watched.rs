@@ -110,10 +110,7 @@ impl ListReader for WatchedList {
         period: (Timestamp, Timestamp),
         page: u32,
     ) -> Result<ListPage, CallFailure> {
-        self.reader
-            .page(listed, period, page)
-            .await
-            .map(|page| planted::page_heard(&self.world, listed, page))
+        self.reader.page(listed, period, page).await.map(|page| planted::page_heard(&self.world, page))
     }
 }
 
