@@ -94,8 +94,10 @@ impl Window {
 
     /// A charge that was just paid.
     fn delay(&mut self, path: &str, cob: &mut Value, now_ms: i64) {
-        let has_money = cob["pix"].as_array().is_some_and(|pix| !pix.is_empty());
-        if !has_money || cob["status"] != "CONCLUIDA" {
+        let Some(pix) = cob["pix"].as_array() else { return };
+        // Money of which some went back was there long before.
+        let went_back = pix.iter().any(|one| one.get("devolucoes").is_some());
+        if pix.is_empty() || went_back || cob["status"] != "CONCLUIDA" {
             return;
         }
         let since = *self.paid_since.entry(path.to_owned()).or_insert(now_ms);
