@@ -265,7 +265,7 @@ async fn kill_and_restart(world: Arc<World>) {
     }
 }
 
-/// No node is up for a night. What they left undone waits for them, and is not a day old yet: then people decide.
+/// No node is up for a night or two. What they left undone waits for them.
 async fn sleep_through(world: &Arc<World>) {
     world.note(|| "nobody is up".to_owned());
     for place in 0..world.node_count() {
@@ -275,7 +275,7 @@ async fn sleep_through(world: &Arc<World>) {
     }
     // What was under way to a bank or a client has arrived, or never does.
     sleep(Duration::from_secs(120)).await;
-    let until = world.clock.now().plus_ms(world.chance.between(20, 23) * 3_600_000);
+    let until = world.clock.now().plus_ms(world.chance.between(22, 46) * 3_600_000);
     world.store.skip(world.clock.put_forward_to(until));
 }
 

@@ -9,6 +9,7 @@ use quita_domain::identity::AcquirerName;
 use quita_domain::method::Method;
 use quita_domain::operation::{Operation, OperationKind, Verdict};
 use quita_domain::payment::Payment;
+use quita_domain::time::DAY_MS;
 
 use crate::bank::Holding;
 use crate::chance::Fault;
@@ -134,9 +135,13 @@ pub(crate) async fn end_what_is_stuck(world: &Arc<World>) {
             };
             drop(node.ask(end).await);
         }
-        let stuck = |operation: &&Operation| {
-            operation.contradicted && !operation.possible_verdicts(world.clock.now()).is_empty()
+        let now = world.clock.now();
+        // What is older than a day is never sent again.
+        let is_never_sent = |operation: &Operation| {
+            operation.contradicted || operation.is_own() && now.ms_since(operation.requested_at) > DAY_MS
         };
+        let stuck =
+            |operation: &&Operation| is_never_sent(operation) && !operation.possible_verdicts(now).is_empty();
         for operation in payment.operations.iter().filter(stuck) {
             let Some(verdict) = said_by_the_clerk(world, &payment, operation) else { continue };
             let operation = operation.id;

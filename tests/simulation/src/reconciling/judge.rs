@@ -194,7 +194,9 @@ fn check_exceptions(world: &World) {
         match (stored.verdict(), reported) {
             (Some(Verdict::Matched), Some(exception)) => {
                 let given_up_at = stored.imported_at.plus_ms(ASKED_FOR_MS);
-                if !is_out_of_step && !lists_lag && exception.reported_at < given_up_at {
+                // What was forgotten was nobody's until its merchant asked again.
+                let was_forgotten = world.installation.was_restored();
+                if !is_out_of_step && !lists_lag && !was_forgotten && exception.reported_at < given_up_at {
                     violations.push(format!("{id} is reported, and matches: {}", exception.detail));
                 }
             }
