@@ -42,6 +42,8 @@ const SHUTDOWN_TIME: Duration = Duration::from_secs(10);
 /// How long before a node stops its actors a receiver must have confirmed an event that has to be stored then, in
 /// milliseconds: the answer passes from the worker to the payment.
 const CONFIRMED_BEFORE_MS: u64 = 5;
+/// Time for which a write that the store lost keeps the next one of its payment waiting, in milliseconds.
+const WRITE_TIME_OUT_MS: u64 = 10_000;
 
 /// A running node. Its clones are the same node.
 #[derive(Clone)]
@@ -192,7 +194,7 @@ impl Node {
     fn check_confirmed(&self, world: &World, stops_at_ms: u64) {
         for ((id, sequence), confirmed_ms) in self.fuse.confirmed() {
             let is_in_time = confirmed_ms + CONFIRMED_BEFORE_MS < stops_at_ms;
-            if !is_in_time || !world.was_calm_for(0, confirmed_ms) {
+            if !is_in_time || !world.was_calm_for(WRITE_TIME_OUT_MS, confirmed_ms) {
                 continue;
             }
             let Some(payment) = world.store.payment(id) else { continue };

@@ -227,6 +227,8 @@ impl Desk {
         let Some(node) = world.node(place).filter(Node::takes_requests) else { return };
         // One that holds payments for true has to have heard of it, from a store that answered.
         let is_calm = !world.store.is_embedded() || world.was_calm_for(0, self.began_ms);
+        // One that was under way is answered by what the store had before, whoever joins it: the next one counts.
+        drop(node.call(|payments| async move { payments.read(id).await }).await);
         let read = node.call(|payments| async move { payments.read(id).await }).await;
         let Ok(Ok(Some(payment))) = read else { return };
         let is_stored = world.store.payment(id).is_some_and(|payment| payment.is_erased());
