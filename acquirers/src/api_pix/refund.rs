@@ -63,7 +63,8 @@ async fn read(link: &Link, path: &str, operation: &Operation, amount: Money) -> 
     }
 }
 
-/// Where the refund is. The Pix that paid is known since the payment was; if its name was lost, the charge tells.
+/// Path of the refund. The Pix that paid is known since the payment was; if its name was lost, the charge tells. What is
+/// given back beside the payment names its Pix itself, whose amount may be any.
 async fn path(
     link: &Link,
     query: &ChargeQuery,
@@ -71,7 +72,9 @@ async fn path(
 ) -> Result<Option<String>, CallFailure> {
     let id = operation.id.simple();
     let of_pix = |end_to_end_id: &str| format!("/pix/{end_to_end_id}/devolucao/{id}");
-    if let Some(known) = query.reference.get(END_TO_END_ID).filter(|known| is_end_to_end_id(known)) {
+    let surplus = operation.surplus.as_ref().map(|surplus| surplus.id.as_str());
+    let known = surplus.or_else(|| query.reference.get(END_TO_END_ID));
+    if let Some(known) = known.filter(|known| is_end_to_end_id(known)) {
         return Ok(Some(of_pix(known)));
     }
     match link.get(&cob::path(query.id)).await? {

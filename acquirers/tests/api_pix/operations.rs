@@ -2,12 +2,13 @@
 
 use quita_acquirers::exchange::{Failure, Verb};
 use quita_domain::acquiring::{CallFailure, ChargeQuery, OperationAnswer, Reference};
+use quita_domain::identity::AcquirerName;
 use quita_domain::money::Money;
-use quita_domain::operation::{Operation, OperationKind};
+use quita_domain::operation::{Operation, OperationKind, Surplus};
 use serde_json::{Value, json};
 
 use crate::bank::{E2E, Reply, body};
-use crate::world::{REFUND_ID, TXID, World, operation, query};
+use crate::world::{REFUND_ID, TXID, World, operation, pix, query};
 
 fn cancel() -> Operation {
     operation(OperationKind::Cancel)
@@ -126,6 +127,24 @@ async fn the_pix_that_paid_is_asked_for_if_its_name_was_lost() {
     // Nothing of the refund left.
     world.bank.next(Verb::Get, "/cob/", Reply::Fail(Failure::Unknown("reset".into())));
     assert!(is_not_delivered(&world.adapter.operate(&query(1_000), &refund()).await));
+}
+
+#[tokio::test(start_paused = true)]
+async fn money_of_another_amount_is_given_back_at_the_pix_that_brought_it() {
+    let world = World::charged().await;
+    world.pay(json!([pix(E2E, "9.99", "2026-11-21T12:01:00Z")]));
+    let surplus = Surplus {
+        id: E2E.into(),
+        acquirer: AcquirerName::new("bank"),
+        reference: Reference::none(),
+        taken: Money::from_cents(999),
+        given_back: Money::ZERO,
+    };
+    let given_back =
+        Operation { surplus: Some(surplus), ..operation(OperationKind::Refund(Money::from_cents(999))) };
+    assert_eq!(world.adapter.operate(&query(1_000), &given_back).await, OperationAnswer::Accepted);
+    assert_eq!(crate::bank::path(&world.bank.last()), format!("/pix/{E2E}/devolucao/{REFUND_ID}"));
+    assert_eq!(world.adapter.inquire_operation(&query(1_000), &given_back).await, OperationAnswer::Accepted);
 }
 
 async fn check_state(refund_at_bank: Value, check: impl Fn(&OperationAnswer) -> bool) {

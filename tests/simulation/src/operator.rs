@@ -7,7 +7,7 @@ use quita_actors::Operators;
 use quita_domain::control::RouteDirective;
 use quita_domain::identity::AcquirerName;
 use quita_domain::method::Method;
-use quita_domain::operation::{Operation, OperationKind, Verdict};
+use quita_domain::operation::{Operation, OperationCall, OperationKind, Verdict};
 use quita_domain::payment::Payment;
 use quita_domain::time::DAY_MS;
 
@@ -121,7 +121,14 @@ pub(crate) async fn end_what_is_stuck(world: &Arc<World>) {
     for payment in world.store.payments() {
         let id = payment.id;
         if payment.waits_for_a_person() {
-            drop(node.ask(|operators| async move { operators.end_mismatch(id).await }).await);
+            // The clerk sees money that the bank's answers did not show yet.
+            let accounts = world.banks.iter().filter_map(|bank| bank.account(world, id));
+            let has_money = accounts.into_iter().any(|account| account.holding == Holding::Captured);
+            if has_money {
+                drop(node.ask(|operators| async move { operators.ask_acquirer(id).await }).await);
+            } else {
+                drop(node.ask(|operators| async move { operators.end_mismatch(id).await }).await);
+            }
         }
         let is_never_told = || {
             let accounts = world.banks.iter().filter_map(|bank| bank.account(world, id));
@@ -138,7 +145,8 @@ pub(crate) async fn end_what_is_stuck(world: &Arc<World>) {
         let now = world.clock.now();
         // What is older than a day is never sent again.
         let is_never_sent = |operation: &Operation| {
-            operation.contradicted || operation.is_own() && now.ms_since(operation.requested_at) > DAY_MS
+            let is_old = operation.is_own() && now.ms_since(operation.requested_at) > DAY_MS;
+            operation.contradicted || is_old && operation.call != OperationCall::Accepted
         };
         let stuck =
             |operation: &&Operation| is_never_sent(operation) && !operation.possible_verdicts(now).is_empty();
