@@ -74,8 +74,8 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     /// The body, empty if there is none. It may hold a card, so it is zeroed when it is dropped.
     pub body: Zeroizing<Vec<u8>>,
-    /// Whether sending it twice does no more than sending it once: it reads, or it names what it makes. Such a request is
-    /// sent again if a kept connection turns out to be closed.
+    /// Says whether sending it twice does no more than sending it once: it reads, or it names what it makes. Such a
+    /// request is sent again if a kept connection turns out to be closed.
     pub is_repeatable: bool,
 }
 

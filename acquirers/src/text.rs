@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// Reads a JSON document, whatever its text is encoded in; `None` if it is none.
 ///
-/// What an encoding leaves in doubt are letters of names alone. Digits, signs and field names are ASCII, and the same in
+/// Letters of names alone are in doubt in an encoding. Digits, signs and field names are ASCII, and the same in
 /// all of them; amounts are read from ASCII only.
 pub(crate) fn json(body: &[u8]) -> Option<Value> {
     match body {

@@ -186,7 +186,7 @@ impl Payments {
     /// Refuses a notice whose head shows already that no provider sent it: its body need not be read.
     ///
     /// # Errors
-    /// When there is no such address, or it is not authentic.
+    /// If there is no such address, or it is not authentic.
     pub fn admit_notice(&self, acquirer: &str, head: &NoticeHead<'_>) -> Result<(), NoticeDenied> {
         self.notices.admit(acquirer, head)
     }

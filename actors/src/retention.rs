@@ -18,16 +18,16 @@ use crate::denied::Denied;
 use crate::erasure::{Eraser, ErasureTally};
 use crate::payments::Payments;
 
-/// How long a claim holds. It is made anew with each page.
+/// Time for which a claim holds. It is made anew with each page.
 const LEASE_MS: u64 = 5 * 60_000;
 
-/// How long one call may take. One that never comes back would end all erasing until the next start.
+/// Longest time of one call. One that never comes back would end all erasing until the next start.
 const CALL_WITHIN: Duration = Duration::from_secs(60);
 
 /// Erased payments that are forgotten at once.
 const FOLLOWED_AT_ONCE: usize = 500;
 
-/// How long payers are kept.
+/// Times for which payers are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeptFor {
     /// After nothing changed any more in a finished payment, in milliseconds.
@@ -44,7 +44,7 @@ pub struct Retention {
     rested_ms: u64,
     /// This process among those on the store.
     node: Uuid,
-    /// Whether what was erased may still be in the store's log.
+    /// Says whether what was erased may still be in the store's log.
     is_to_empty: bool,
 }
 
@@ -122,7 +122,7 @@ impl ErasureFollower {
         Self { store, payments, number }
     }
 
-    /// Whether there is anything to follow: where others write, nothing is told without the store.
+    /// Says whether there is anything to follow: where others write, nothing is told without the store.
     pub fn is_needed(&self) -> bool {
         self.store.is_sole_writer()
     }
@@ -130,7 +130,7 @@ impl ErasureFollower {
     /// Has all payments forgotten whose payers were erased since the last call.
     ///
     /// # Errors
-    /// When the store or a payment's actor does not answer; the next call goes on.
+    /// If the store or a payment's actor does not answer; the next call goes on.
     pub async fn follow(&mut self) -> Result<(), Denied> {
         loop {
             let erased = in_time(self.store.erased_after(self.number, FOLLOWED_AT_ONCE)).await?;
@@ -145,7 +145,7 @@ impl ErasureFollower {
     }
 }
 
-/// What a call brings, if it comes back at all.
+/// Answer of a call, if it comes back at all.
 async fn in_time<T>(call: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
     let late = |_| Err(StoreError::Unavailable("it takes too long".into()));
     timeout(CALL_WITHIN, call).await.unwrap_or_else(late)

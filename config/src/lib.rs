@@ -72,7 +72,7 @@ pub struct Config {
     pub idle_after: Duration,
     /// How long a session of the consoles goes on without anything being done in it.
     pub session_idle: Duration,
-    /// Whether operators without a second factor set one up before anything else.
+    /// Says whether operators without a second factor set one up before anything else.
     pub operators_need_second_factor: bool,
     /// Instalments that a card payment may have.
     pub max_installments: u8,

@@ -21,7 +21,7 @@ impl SecretFile {
     /// Its permissions, if they let others than owner and group at it. Of a symbolic link those of its target count.
     ///
     /// # Errors
-    /// When it can't be looked at.
+    /// If it can't be looked at.
     pub fn open_permissions(&self) -> io::Result<Option<u32>> {
         let mode = fs::metadata(&self.path)?.permissions().mode() & 0o7777;
         Ok(Some(mode).filter(|mode| mode & OTHERS != 0))

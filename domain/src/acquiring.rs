@@ -232,7 +232,7 @@ impl Reference {
     /// Our own note of the key that receives the charge's money: it stays ours when another key is configured.
     pub const KEY: &str = "_key";
 
-    /// What begins our own notes, which nobody else is shown.
+    /// Prefix of our own notes, which nobody else is shown.
     const NOTE: char = '_';
 
     /// Names that one charge may have, and characters that each may have: a provider can't make a document grow.
@@ -413,7 +413,7 @@ pub struct ChargeQuery {
     pub refunded_amount: Money,
     /// When the payment was created.
     pub created_at: Timestamp,
-    /// When this charge was decided, by our own clock, which is just before it was sent first.
+    /// Moment at which this charge was decided, by our own clock, which is just before it was sent first.
     pub sent_at: Timestamp,
     /// When it expired, if it did.
     pub expired_at: Option<Timestamp>,

@@ -50,7 +50,7 @@ pub struct Operation {
     /// operation before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_at: Option<Timestamp>,
-    /// What the acquirer said when it refused. While it is processing it may have been done all the same.
+    /// Reason that the acquirer gave when it refused. While it is processing it may have been done all the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
     /// Whether the acquirer's sums moved by something else while it was not known what became of it: then it may have

@@ -115,7 +115,8 @@ pub struct Payment {
     /// asked no more, and only a person ends the payment.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub concluded: bool,
-    /// When the acquirer first said that it takes no more money for the charge, without showing any: the money may follow.
+    /// Moment at which the acquirer first said that it takes no more money for the charge, without showing any: the
+    /// money may follow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concluded_since: Option<Timestamp>,
     /// How often an acquirer answered about another charge, or another amount, than the one that was asked for.
@@ -124,7 +125,8 @@ pub struct Payment {
     /// The acquirer's names for other charges of the payment than its last one, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<Reference>,
-    /// When an acquirer is asked once more for all that it has of the payment, because it was believed to have nothing.
+    /// Moment at which an acquirer is asked once more for all that it has of the payment, because it was believed to
+    /// have nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second_look: Option<SecondLook>,
     /// The chargebacks that were learnt, oldest first, with the disputes that were won: what repeats changes nothing,
@@ -264,8 +266,8 @@ impl Payment {
         self.operations.iter().filter(|operation| operation.is_own())
     }
 
-    /// How the acquirer of a charge is told which one is meant: by its number, from 1. Of an earlier one it may have more
-    /// than is known.
+    /// Names a charge to its acquirer by its number, from 1. Of an earlier one it may have
+    /// more than is known.
     pub fn query_of(&self, attempt: u32) -> ChargeQuery {
         let own = self.query();
         if self.is_last_attempt(attempt) {

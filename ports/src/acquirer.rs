@@ -95,7 +95,7 @@ pub trait AcquirerFactory: Send + Sync + 'static {
     /// Makes it.
     fn build(&self) -> Rc<dyn Acquirer>;
 
-    /// What its calls need before they can leave, if they need anything.
+    /// Preparation of its calls before they can leave, if they need anything.
     fn preparation(&self) -> Option<&dyn Preparation>;
 
     /// Who reads the notices that its provider sends over HTTP, if it sends any.
@@ -112,8 +112,8 @@ pub trait AcquirerFactory: Send + Sync + 'static {
     /// believed no sooner. 0 where what was taken is shown at once.
     fn refund_shows_after_ms(&self, method: Method) -> u64;
 
-    /// Whether a charge of this method that was paid is asked for long after, because no list would name what went back of
-    /// it since, and a notice may be lost.
+    /// Says whether a charge of this method that was paid is asked for long after, because no list would name what went
+    /// back of it since, and a notice may be lost.
     fn looks_at_paid(&self, method: Method) -> bool;
 
     /// Who reads what its provider lists by time, if it lists anything: with connections of its own.
@@ -123,13 +123,13 @@ pub trait AcquirerFactory: Send + Sync + 'static {
     fn local_issue(&self) -> Option<&dyn LocalIssue>;
 }
 
-/// What calls need before they can leave, such as a token of access: one for all calls of a provider.
+/// Preparation of calls before they can leave, such as a token of access: one for all calls of a provider.
 #[async_trait(?Send)]
 pub trait Preparation: Send + Sync {
-    /// How long it can't be had, and so no call can leave; none if it is there, or may be had now.
+    /// Time for which it can't be had, and so no call can leave; none if it is there, or may be had now.
     fn held_for(&self) -> Option<Duration>;
 
-    /// Whether it is there.
+    /// Says whether it is there.
     fn is_ready(&self) -> bool;
 
     /// Gets it if it is not there, and waits for it until then. Whether a call may try its luck: it may when the provider
@@ -143,7 +143,7 @@ pub trait NoticeReader: Send + Sync {
     /// that strangers send none.
     ///
     /// # Errors
-    /// When its address or its headers are not the provider's.
+    /// If its address or its headers are not the provider's.
     fn admit(&self, head: &NoticeHead<'_>) -> Result<(), NoticeRefused>;
 
     /// What one request says, if the provider sent it.
@@ -156,7 +156,7 @@ pub trait NoticeReader: Send + Sync {
 /// The head of a request to an acquirer's address for notices.
 #[derive(Debug, Clone, Copy)]
 pub struct NoticeHead<'a> {
-    /// What follows the acquirer's address in the path: empty, or with a slash at its beginning.
+    /// Rest of the path behind the acquirer's address: empty, or with a slash at its beginning.
     pub path_tail: &'a str,
     /// Names in lower case, and values that are text.
     pub headers: &'a [(&'a str, &'a str)],
@@ -172,7 +172,7 @@ impl<'a> NoticeHead<'a> {
 /// A request to an acquirer's address for notices, as it came.
 #[derive(Debug, Clone, Copy)]
 pub struct RawNotice<'a> {
-    /// What follows the acquirer's address in the path: empty, or with a slash at its beginning.
+    /// Rest of the path behind the acquirer's address: empty, or with a slash at its beginning.
     pub path_tail: &'a str,
     /// Names in lower case, and values that are text.
     pub headers: &'a [(&'a str, &'a str)],

@@ -22,7 +22,7 @@ thread_local! {
 #[error("the call's time is over")]
 pub struct TimeOut;
 
-/// What was waited for did not come in time. Nothing of the call left because of it.
+/// The thing waited for did not come in time. Nothing of the call left because of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("it waited for too long")]
 pub struct WaitedTooLong;
@@ -77,7 +77,7 @@ pub fn within<F: Future>(time_out: Duration, waits_until: Instant, call: F) -> W
 /// Waits for something without which a call can't leave. Outside of a call nothing bounds it here.
 ///
 /// # Errors
-/// When the call may not wait any longer.
+/// If the call may not wait any longer.
 pub async fn waiting<F: Future>(what: F) -> Result<F::Output, WaitedTooLong> {
     let Some(time) = here() else { return Ok(what.await) };
     let _waiting = Waiting::begin(&time);

@@ -72,7 +72,7 @@ pub struct RunClaim {
 pub struct Run {
     /// Which day.
     pub day: NaiveDate,
-    /// Whether it is done.
+    /// Says whether it is done.
     pub is_finished: bool,
 }
 

@@ -67,16 +67,17 @@ struct Whose {
     /// The person or company with this CPF or CNPJ, of every merchant, test and live
     #[arg(long, value_name = "CPF_OR_CNPJ", value_parser = document)]
     document: Option<Document>,
-    /// Who signed in with this e-mail address, to either console, and is removed: in the audit log and among sessions
+    /// Somebody who signed in with this e-mail address, to either console, and is removed: in the audit log and among
+    /// sessions
     #[arg(long, value_name = "ADDRESS", value_parser = login)]
     login: Option<Login>,
-    /// What was typed for an account in the refused sign-ins at these places of the audit log, and wherever else it was
+    /// Text typed for an account in the refused sign-ins at these places of the audit log, and wherever else it was
     #[arg(long, value_name = "PLACE", num_args = 1..=staff::MOST_PLACES, value_parser = clap::value_parser!(u64).range(1..))]
     refused_at: Vec<u64>,
 }
 
 impl Whose {
-    /// Whether it is somebody or something of the audit log, and no payer.
+    /// Says whether it is somebody or something of the audit log, and no payer.
     fn is_staff(&self) -> bool {
         self.login.is_some() || !self.refused_at.is_empty()
     }

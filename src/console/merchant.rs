@@ -64,7 +64,7 @@ pub(crate) struct MerchantConsole {
 }
 
 impl MerchantConsole {
-    /// Where its pages count what they refuse.
+    /// Counter of what its pages refuse.
     fn refused_requests(&self) -> Data<RefusedRequests> {
         self.accounts.refused_requests()
     }

@@ -55,7 +55,7 @@ pub(crate) struct OperatorConsole {
     streams: Arc<Streams>,
     samples: live::Encoded,
     recent: Arc<recent::RecentSessions>,
-    /// Whether nobody gets in without a second factor: who has none sets it up first.
+    /// Says whether nobody gets in without a second factor: who has none sets it up first.
     needs_second_factor: bool,
     /// What makes the first operator.
     setup_password: Option<SetupPassword>,
@@ -96,7 +96,7 @@ impl OperatorConsole {
         }
     }
 
-    /// Where its pages count what they refuse.
+    /// Counter of what its pages refuse.
     pub(crate) fn refused_requests(&self) -> Data<RefusedRequests> {
         self.accounts.refused_requests()
     }

@@ -84,7 +84,7 @@ pub enum PeopleError {
     /// What is to be the new password is easily guessed.
     #[error("the password is easily guessed")]
     Weak(Weakness),
-    /// What is to be the new password is the one that there is, or one of those before.
+    /// The new password is the one that there is, or one of those before.
     #[error("the new password is one of the last four")]
     SamePassword,
     /// The password that was to prove who asks is wrong.

@@ -61,7 +61,7 @@ pub struct RefusedRequests {
     counter: Option<IntCounterVec>,
     keys: Limiter<String>,
     all_keys: Limiter<()>,
-    /// Whether it was said that not all is told.
+    /// Says whether it was said that not all is told.
     is_full: AtomicBool,
 }
 
@@ -81,7 +81,7 @@ impl RefusedRequests {
     /// Registers the metric.
     ///
     /// # Errors
-    /// When another metric has its name.
+    /// If another metric has its name.
     pub fn register(registry: &Registry) -> Result<Self, prometheus::Error> {
         let help = "Requests that were refused because of who asks, by reason";
         let counter = IntCounterVec::new(Opts::new("quita_requests_refused_total", help), &["why"])?;
@@ -115,7 +115,7 @@ impl RefusedRequests {
         }
     }
 
-    /// Whether there is room for a line of the log about this.
+    /// Says whether there is room for a line of the log about this.
     fn is_told(&self, about: &str) -> bool {
         if self.keys.count(&about.to_owned()).is_err() {
             return false;

@@ -51,7 +51,7 @@ pub(crate) enum Occasion {
 }
 
 impl Occasion {
-    /// What the audit log calls a refusal.
+    /// Name of a refusal in the audit log.
     const fn action(self) -> AuditAction {
         match self {
             Self::SignIn => AuditAction::SignInRefused,
@@ -59,7 +59,7 @@ impl Occasion {
         }
     }
 
-    /// What the metric calls it.
+    /// Label of the metric.
     const fn refusal(self) -> RefusedRequest {
         match self {
             Self::SignIn => RefusedRequest::SignIn,
@@ -77,11 +77,11 @@ pub(crate) enum Why {
     WrongCode,
     /// There were too many attempts; nobody looked whether this one is right.
     TooMany,
-    /// Who is signed in gave a wrong second factor as a proof.
+    /// A wrong second factor was given as a proof.
     WrongProof,
-    /// Who is signed in gave a wrong password as a proof, or as the current one.
+    /// A wrong password was given as a proof, or as the current one.
     WrongOwnPassword,
-    /// Who is signed in gave too many proofs; nobody looked whether this one is right.
+    /// Too many proofs were given by the person signed in; nobody looked whether this one is right.
     TooManyProofs,
 }
 
@@ -96,7 +96,7 @@ impl Why {
         }
     }
 
-    /// When that was.
+    /// Its moment.
     const fn occasion(self) -> Occasion {
         match self {
             Self::Wrong | Self::WrongCode | Self::TooMany => Occasion::SignIn,
@@ -104,7 +104,7 @@ impl Why {
         }
     }
 
-    /// Whether nobody looked at what was given.
+    /// Says whether nobody looked at what was given.
     const fn is_unseen(self) -> bool {
         match self {
             Self::TooMany | Self::TooManyProofs => true,
@@ -128,7 +128,7 @@ impl RefusedSignIns {
         Self { audit, people, requests, minute: Mutex::default(), over: Notify::new() }
     }
 
-    /// What else is refused, which the audit log does not have.
+    /// Other refusals, which the audit log does not have.
     pub(crate) fn requests(&self) -> &Arc<RefusedRequests> {
         &self.requests
     }
@@ -208,8 +208,8 @@ fn draft(merchant: Option<MerchantId>, action: AuditAction, door: Door) -> Audit
     }
 }
 
-/// What is kept of what was typed: an e-mail address, and of anything else its length. People type passwords and card
-/// numbers into that field, too.
+/// Part that is kept of what was typed: an e-mail address, and of anything else its length. People type passwords and
+/// card numbers into that field, too.
 fn kept_of(account: &str) -> String {
     let address = Login::parse(account).filter(|login| is_address(login.as_str()));
     if let Some(login) = address.filter(|login| !holds_card_number(login.as_str())) {
@@ -222,7 +222,8 @@ fn kept_of(account: &str) -> String {
     }
 }
 
-/// Whether a login is what e-mail addresses look like: a plain name at a host under a domain. A password may have an `@`.
+/// Says whether a login is what e-mail addresses look like: a plain name at a host under a domain. A password may have
+/// an `@`.
 fn is_address(login: &str) -> bool {
     let Some((name, host)) = login.split_once('@') else { return false };
     let is_name = name.chars().all(|each| each.is_ascii_alphanumeric() || "._%+-".contains(each));

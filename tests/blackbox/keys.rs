@@ -139,7 +139,7 @@ fn applications_of_one_merchant_share_its_payments() {
     assert_eq!(second.payment(&id)["transactionId"], *id);
 }
 
-/// What a metric counts, by the value of its label.
+/// Event that a metric counts, by the value of its label.
 fn counted(app: &TestApp, why: &str) -> u64 {
     let metrics = app.ops().get("/metrics").text();
     let name = format!("quita_requests_refused_total{{why=\"{why}\"}} ");

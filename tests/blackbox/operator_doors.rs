@@ -9,9 +9,9 @@ use crate::support::{
     proven_earlier,
 };
 
-/// Where the routes are declared.
+/// Files that declare the routes.
 const DECLARED: &str = include_str!("../../src/console/operator/routes.rs");
-/// What directs nothing: signing in and out, the own account, the language.
+/// Forms that direct nothing: signing in and out, the own account, the language.
 const OWN: [&str; 12] = [
     "/account/password",
     "/account/sessions/end-others",
@@ -26,9 +26,9 @@ const OWN: [&str; 12] = [
     "/sign-in/code",
     "/language",
 ];
-/// How long a proof is good for.
+/// Time for which a proof is good.
 const FIVE_MINUTES: Duration = Duration::from_secs(300);
-/// How long the store may take to confirm who changes something.
+/// Longest time for the store to confirm who changes something.
 const CONFIRMED_WITHIN: Duration = Duration::from_secs(5);
 
 const DRAIN: &str = "/acquirers/sandbox/pix/drained";

@@ -16,7 +16,7 @@ use super::lenient::{expected_money, instant, present, text, whole};
 use super::link::Credential;
 use super::received::{END_TO_END_ID, Income};
 
-/// How far a bank's clock may be from ours to be believed, in milliseconds.
+/// Largest difference of a bank's clock from ours to be believed, in milliseconds.
 const CLOCK_TOLERANCE_MS: u64 = 10 * 60_000;
 
 /// Where a charge is: under its id without hyphens, which is its txid.
@@ -127,7 +127,7 @@ impl<'a> Cob<'a> {
         ChargeAnswer::Known(Statement { facts, reference })
     }
 
-    /// Whether the bank takes no more money for it, and shows none that came.
+    /// Says whether the bank takes no more money for it, and shows none that came.
     pub(super) fn lacks_its_money(&self) -> bool {
         self.status == CobStatus::Concluded && self.income.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What every call to the bank goes through: address, token, headers, one repetition after a 401 or 403, and what an
+//! Every call to the bank: address, token, headers, one repetition after a 401 or 403, and what an
 //! answer's status means before anybody reads its body.
 
 use std::rc::Rc;
@@ -63,7 +63,7 @@ impl Credential {
         key.trim().eq_ignore_ascii_case(&self.settings.pix_key)
     }
 
-    /// Whether a key receives the money of this charge: ours, or the one that was ours when the charge was made.
+    /// Says whether a key receives the money of this charge: ours, or the one that was ours when the charge was made.
     pub(super) fn receives(&self, key: &str, query: &ChargeQuery) -> bool {
         let before = query.reference.get(Reference::KEY);
         self.is_our_key(key) || before.is_some_and(|before| before.eq_ignore_ascii_case(key.trim()))

@@ -24,7 +24,8 @@ const PAGE_SIZE: &str = "100";
 /// As many as that without a word of pages may be all, or the first hundred of them.
 const FULL_PAGE: usize = 100;
 
-/// How far before its charge the bank's clock may put a Pix, in milliseconds: some write the time of Brasília as UTC.
+/// Time before its charge at which the bank's clock may put a Pix, in milliseconds: some write the time of Brasília as
+/// UTC.
 const CLOCK_BEHIND_MS: u64 = 4 * 3_600_000;
 
 /// Entries of a page, and refunds of a Pix, that are read: beyond that an answer is somebody's mistake.
@@ -76,7 +77,7 @@ fn address(listed: ListedPix, (from, until): (Timestamp, Timestamp), page: u32) 
     format!("/pix?{}", query.finish())
 }
 
-/// Where the Pix of a charge are listed that it does not show itself.
+/// List of the Pix of a charge that it does not show itself.
 pub(super) fn address_of_charge(query: &ChargeQuery, now: Timestamp) -> String {
     let mut parameters = form_urlencoded::Serializer::new(String::new());
     let from = query.created_at.minus_ms(CLOCK_BEHIND_MS);

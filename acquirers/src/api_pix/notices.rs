@@ -20,10 +20,10 @@ use crate::text as encoded;
 /// The most charges that one callback may be about: banks put several Pix into one.
 const MAX_HINTS: usize = 1_000;
 
-/// Where a body may have its entries.
+/// Names under which a body may have its entries.
 const LISTS: [&str; 2] = ["pix", "devolucoes"];
 
-/// What an entry has that stands alone.
+/// Names that an entry has if it stands alone.
 const NAMES: [&str; 2] = [END_TO_END_ID, "txid"];
 
 /// Reads the callbacks of one bank.
@@ -65,7 +65,7 @@ fn is_our_address(path_tail: &str, token: &str) -> bool {
     !token.is_empty() && bool::from(given.as_bytes().ct_eq(token.as_bytes()))
 }
 
-/// What a callback is about, each charge once; none if nothing of it can be read.
+/// Subjects of a callback, each charge once; none if nothing of it can be read.
 fn contents(body: &Value) -> Option<Vec<NoticeContent>> {
     let entries = entries(body)?;
     if entries.is_empty() {
@@ -83,8 +83,8 @@ fn contents(body: &Value) -> Option<Vec<NoticeContent>> {
     (!hints.is_empty()).then_some(hints)
 }
 
-/// What a body lists: under `pix` as the standard has it, as a bare array as Inter does, under `devolucoes`, or alone; none
-/// if it is nothing of that.
+/// Entries of a body: under `pix` as the standard has it, as a bare array as Inter does, under `devolucoes`, or alone;
+/// none if it is nothing of that.
 fn entries(body: &Value) -> Option<Vec<&Value>> {
     let fields = match body {
         Value::Array(entries) => return Some(entries.iter().collect()),
@@ -100,7 +100,7 @@ fn entries(body: &Value) -> Option<Vec<&Value>> {
     (!lists.is_empty()).then(|| lists.into_iter().flat_map(|name| list(body, name)).collect())
 }
 
-/// What an entry is about; none if it is no Pix. Under which key it came in is not believed, but asked.
+/// Subject of an entry; none if it is no Pix. Under which key it came in is not believed, but asked.
 fn content(entry: &Value) -> Option<NoticeContent> {
     let txid = text(entry, "txid");
     if let Some(id) = txid.and_then(payment_of) {

@@ -74,7 +74,7 @@ impl Income {
         Self { payment, others: all, foreign: foreign.into_iter().map(String::from).collect() }
     }
 
-    /// Whether nothing came in for it, under any key.
+    /// Says whether nothing came in for it, under any key.
     pub(super) fn is_empty(&self) -> bool {
         self.payment.is_none() && self.others.is_empty() && self.foreign.is_empty()
     }

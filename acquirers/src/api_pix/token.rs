@@ -52,7 +52,7 @@ pub(super) struct Token {
 pub(super) struct TokenKeeper {
     settings: TokenSettings,
     clock: Arc<dyn Clock>,
-    /// How long one request for a token may take.
+    /// Longest time of one request for a token.
     time_out: Duration,
     kept: Mutex<Kept>,
     /// Held by the one that asks.
@@ -152,7 +152,7 @@ impl TokenKeeper {
         }
     }
 
-    /// Whether there is a token that lasts.
+    /// Says whether there is a token that lasts.
     pub(super) fn is_there(&self) -> bool {
         match &self.settings {
             TokenSettings::Static(_) => true,
@@ -160,7 +160,7 @@ impl TokenKeeper {
         }
     }
 
-    /// How long no token can be had; none if there is one, or it may be asked for.
+    /// Time for which no token can be had; none if there is one, or it may be asked for.
     pub(super) fn held_for(&self) -> Option<Duration> {
         let (kept, now) = (self.kept(), Instant::now());
         let is_missing = kept.lasting(now).is_none();

@@ -36,7 +36,7 @@ const OUR_NAME: &str = concat!("quita/", env!("CARGO_PKG_VERSION"));
 /// What an exchange over HTTP needs to know.
 #[derive(Debug, Clone)]
 pub struct HttpClientSettings {
-    /// How long one exchange may take, from connecting to the end of the answer.
+    /// Longest time of one exchange, from connecting to the end of the answer.
     pub time_out: Duration,
     /// Connections that one opened exchange has at once; more requests wait for their turn, for half of the time-out.
     pub connections: usize,

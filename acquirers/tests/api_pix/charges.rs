@@ -301,7 +301,7 @@ async fn only_pix_is_charged() {
     assert!(world.factory.local_issue().is_none());
 }
 
-/// When the payer's time is over, if the bank says that it made the charge then: asked for at noon, for an hour.
+/// End of the payer's time, if the bank says that it made the charge then: asked for at noon, for an hour.
 async fn ends(criacao: Value) -> [String; 2] {
     let calendar = json!({"criacao": criacao, "expiracao": 3600});
     let answer = cob(&json!({"calendario": calendar, "location": "a.example/1"}));

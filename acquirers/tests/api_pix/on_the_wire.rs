@@ -30,7 +30,7 @@ fn cob() -> String {
     .to_string()
 }
 
-/// How often the server was asked something that begins so, this request included.
+/// Number of times that the server was asked something that begins so, this request included.
 fn is_first(asked: &Asked, seen: &std::sync::Mutex<Vec<String>>) -> bool {
     let mut seen = seen.lock().unwrap();
     let line = asked.line().to_owned();

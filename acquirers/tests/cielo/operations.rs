@@ -126,7 +126,7 @@ fn read(method: Method, captured: u64, voided: u64) -> Value {
     }})
 }
 
-/// What is made of this answer to a void. Nothing went back, should the sums be asked for.
+/// Meaning of this answer to a void. Nothing went back, should the sums be asked for.
 async fn void_answered(status: u64, code: &Value, wanted: &Operation) -> OperationAnswer {
     let body = json!({"Status": status, "ReturnCode": code, "ReturnMessage": "said"});
     let exchange = Scripted::with([json(200, &body), json(200, &read(Method::CreditCard, 10_000, 0))]);

@@ -208,8 +208,8 @@ impl Held {
         }
     }
 
-    /// How long a call waits altogether, with what its adapter waits for once it is made. Nobody waits for an inquiry, and
-    /// for an operation no longer than for a charge; but a provider may want some seconds between two of them.
+    /// Longest wait of a call altogether, with what its adapter waits for once it is made. Nobody waits for an inquiry,
+    /// and for an operation no longer than for a charge; but a provider may want some seconds between two of them.
     const fn patience_once_made(self) -> Duration {
         match self {
             Self::NewCharge { merchant_waits } => merchant_waits,

@@ -60,7 +60,7 @@ impl Route {
         }
     }
 
-    /// How long no call leaves: the provider wants none, or what calls need can't be had.
+    /// Time for which no call leaves: the provider wants none, or what calls need can't be had.
     fn held_for(&self) -> Option<Duration> {
         let preparation = self.factory.preparation().and_then(Preparation::held_for);
         self.pace.throttled_for().max(preparation)

@@ -194,8 +194,8 @@ impl Reconciler {
     }
 }
 
-/// Whether a payment was ever charged by who lists the line, under the line's key: our name of a charge is nobody else's
-/// there.
+/// Says whether a payment was ever charged by who lists the line, under the line's key: our name of a charge is nobody
+/// else's there.
 fn was_charged_by(payment: &Payment, line: &StatementLine) -> bool {
     let source = line.source.as_str();
     let has_key = |attempt: &Attempt| {

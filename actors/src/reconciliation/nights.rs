@@ -17,21 +17,22 @@ use uuid::Uuid;
 
 use super::{List, NotReconciled, Reconciler};
 
-/// How far back a day is made up for that was never compared.
+/// Days back within which a day is made up for that was never compared.
 const MADE_UP_WITHIN_DAYS: u64 = 90;
 
-/// How long a claim to a day holds: what a node that died has begun, or what could not be finished, is begun again then.
+/// Time for which a claim to a day holds: what a node that died has begun, or what could not be finished, is begun
+/// again then.
 const LEASE_MS: u64 = 15 * 60_000;
 
-/// How long after its turn a day is tried as often as the last one, so that the oldest comes first; and how long one that
-/// is older is left alone.
+/// Time after its turn for which a day is tried as often as the last one, so that the oldest comes first; and how long
+/// one that is older is left alone.
 const STALE_AFTER_MS: u64 = 7 * DAY_MS;
 const STALE_EVERY_MS: u64 = 6 * 3_600_000;
 
-/// How long after a failure of the store a claim is tried again.
+/// Time after a failure of the store at which a claim is tried again.
 const AFTER_FAILURE_MS: u64 = 60_000;
 
-/// How often the claim is made anew while a comparison goes on.
+/// Interval at which the claim is made anew while a comparison goes on.
 const RENEW_EVERY: Duration = Duration::from_secs(5 * 60);
 
 /// Days of one list that fail in one pass before the others wait for the next one: the acquirer is away.
@@ -45,12 +46,12 @@ pub struct Nights {
     reconciler: Reconciler,
     store: Arc<dyn WholeStore>,
     clock: Arc<dyn Clock>,
-    /// When, in Brasília, the day before has its turn.
+    /// Time of day, in Brasília, at which the day before has its turn.
     at: NaiveTime,
     /// This process among those on the store.
     node: Uuid,
     count: Count,
-    /// When something is looked at again, so that the store is not asked all day long.
+    /// Moment at which something is looked at again, so that the store is not asked all day long.
     put_off: BTreeMap<(AcquirerName, Task), Timestamp>,
     /// The same for all of an acquirer of whom nothing is left to do.
     idle_until: BTreeMap<AcquirerName, Timestamp>,
@@ -63,7 +64,7 @@ pub struct Nights {
 enum Task {
     /// The list of a day.
     Day(NaiveDate),
-    /// What went back of the Pix of the last 90 days, until this one.
+    /// Refunds and chargebacks of the Pix of the last 90 days, until this one.
     Returned(NaiveDate),
 }
 
@@ -90,7 +91,7 @@ struct Due {
     since: NaiveDate,
 }
 
-/// What a comparison came to.
+/// Outcome of a comparison.
 #[derive(Debug, Default)]
 struct Outcome {
     lines: u64,
@@ -101,7 +102,7 @@ struct Outcome {
     elsewhere: u64,
 }
 
-/// How something that was due ended.
+/// Outcome of something that was due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Ended {
     Done,
@@ -173,7 +174,7 @@ impl Nights {
         is_done
     }
 
-    /// What is due by now, oldest first. A list that was never compared begins with the last day.
+    /// Tasks that are due by now, oldest first. A list that was never compared begins with the last day.
     async fn due(&self, acquirer: &AcquirerName, now: Timestamp) -> Result<Vec<Due>, StoreError> {
         let last = last_day(now, self.at);
         let from = last.checked_sub_days(Days::new(MADE_UP_WITHIN_DAYS)).unwrap_or(NaiveDate::MIN);
@@ -295,14 +296,14 @@ impl Nights {
         }
     }
 
-    /// When the next day has its turn.
+    /// Moment at which the next day has its turn.
     fn next_turn(&self, now: Timestamp) -> Timestamp {
         let next = last_day(now, self.at).succ_opt().unwrap_or(NaiveDate::MAX);
         turn_of(next, self.at)
     }
 }
 
-/// When a day has its turn: on the next one, at this time of day in Brasília.
+/// Moment at which a day has its turn: on the next one, at this time of day in Brasília.
 fn turn_of(day: NaiveDate, at: NaiveTime) -> Timestamp {
     let turn = day.succ_opt().and_then(|next| Timestamp::from_sao_paulo(next.and_time(at)));
     turn.unwrap_or(Timestamp::from_millis(i64::MAX))

@@ -38,14 +38,14 @@ pub struct List {
     pub mode: Mode,
 }
 
-/// What an import brought that its days do not have.
+/// Lines that an import brought and its days do not have.
 #[derive(Debug)]
 pub(super) struct Imported {
     /// The days that were asked for.
     days: RangeInclusive<NaiveDate>,
     /// Lines that belong to a day beside those that were asked for, and were never judged.
     pub(super) astray: Vec<String>,
-    /// How many lines were compared with the list of another day.
+    /// Number of lines that were compared with the list of another day.
     pub(super) elsewhere: u64,
 }
 
@@ -110,7 +110,7 @@ impl Reconciler {
     /// The next page; none behind the last one.
     ///
     /// # Errors
-    /// When it can't be had, or when the list turns out not to be whole.
+    /// If it can't be had, or if the list turns out not to be whole.
     pub(super) async fn next_page(
         &self,
         list: &List,
@@ -154,10 +154,10 @@ impl Reconciler {
         }
     }
 
-    /// Whether anything may be sent there.
+    /// Says whether anything may be sent there.
     ///
     /// # Errors
-    /// When an operator directed that nothing is, or when the store does not answer.
+    /// If an operator directed that nothing is, or if the store does not answer.
     pub(super) async fn check_open(&self, list: &List) -> Result<(), NotReconciled> {
         if self.is_drained(&list.acquirer).await? {
             return Err(NotReconciled::NoList("an operator directed that nothing is sent there".into()));

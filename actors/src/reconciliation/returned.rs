@@ -1,4 +1,5 @@
-//! What went back long after it came in: a Pix of another day is listed with its refunds by no list of the days since.
+//! Money that went back long after it came in: a Pix of another day is listed with its refunds by no list of
+//! the days since.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +11,7 @@ use quita_ports::ListedPix;
 use super::pages::{List, Pages};
 use super::{NotReconciled, RECONCILED_AT_ONCE, Reconciler, Tell};
 
-/// How many days back money is looked for that went back since: the banks may take a Pix back for 80 days, and its
+/// Days back for which money is looked for that went back since: the banks may take a Pix back for 80 days, and its
 /// receiver may give it back for 90 (rails: API Pix 2.9.0, devolução).
 const RETURNED_WITHIN_DAYS: u64 = 90;
 
@@ -22,7 +23,7 @@ impl Reconciler {
     /// ours with its verdict. Nothing is concluded from what is not there.
     ///
     /// # Errors
-    /// When the list can't be had. What was judged before that stands.
+    /// If the list can't be had. What was judged before that stands.
     pub async fn reconcile_returned(
         &self,
         list: &List,

@@ -171,7 +171,7 @@ impl Bank {
         self.is_away.store(is_away, Ordering::SeqCst);
     }
 
-    /// What calls need can't be had for so long; it may be known how long that is.
+    /// The token, or whatever calls need, can't be had for so long; it may be known how long that is.
     pub(crate) fn lacks_for_ms(&self, ms: u64, is_known: bool) {
         let at = Instant::now() + Duration::from_millis(ms);
         *self.ready_at.lock().unwrap() = Some((at, is_known));

@@ -1,4 +1,5 @@
-//! What a call needs before it can leave: it is waited for as long as a merchant waits, and not in the call's own time.
+//! Preparation of a call before it can leave: waited for as long as a merchant waits, and not in the call's own
+//! time.
 
 use quita_actors::Denied;
 use quita_domain::payment::Payment;

@@ -352,7 +352,7 @@ fn nothing_is_listed_by_an_acquirer_to_which_nothing_is_sent() {
     });
 }
 
-/// What was told of a list of today whose lines have these days.
+/// Lines told of a list of today whose lines have these days.
 async fn dated(world: &World, lines: Vec<(StatementLine, NaiveDate)>) -> Vec<(String, Verdict, bool)> {
     let lines = lines.into_iter().map(|(line, day)| StatementLine { day, on: day, ..line });
     run(world, &list(lines.collect())).await.unwrap()

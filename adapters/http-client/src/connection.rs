@@ -64,12 +64,12 @@ impl Connection {
         &self.seen
     }
 
-    /// Whether no byte came since the request was begun.
+    /// Says whether no byte came since the request was begun.
     pub(crate) fn heard_nothing(&self) -> bool {
         self.seen.read() == 0
     }
 
-    /// Whether a connection that was kept is as it was left: open, and nothing came.
+    /// Says whether a connection that was kept is as it was left: open, and nothing came.
     pub(crate) fn is_untouched(&mut self, cx: &mut Context<'_>) -> bool {
         self.seen.ask_first();
         self.move_on(cx);
@@ -154,7 +154,8 @@ impl Connection {
         }
     }
 
-    /// Whether the exchange left nothing behind: all of the request was written, and nothing came after the answer.
+    /// Says whether the exchange left nothing behind: all of the request was written, and nothing came after the
+    /// answer.
     async fn is_at_rest(&mut self) -> bool {
         poll_fn(|cx| {
             self.move_on(cx);

@@ -8,7 +8,7 @@ use hyper::{Method, Uri, Version};
 use super::Request;
 use super::connection::Outgoing;
 
-/// What connections are kept by.
+/// Key of kept connections.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Destination {
     pub(crate) is_secured: bool,

@@ -11,7 +11,7 @@ use thiserror::Error;
 pub struct Failure {
     /// The reason.
     pub why: Why,
-    /// Whether any byte of the request may have been read by the other side. If not, it certainly did nothing.
+    /// Says whether any byte of the request may have been read by the other side. If not, it certainly did nothing.
     pub may_have_left: bool,
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn rustls_error(error: &io::Error) -> Option<&rustls::Error> {
     error.get_ref().and_then(|inner| inner.downcast_ref())
 }
 
-/// Whether this says that a server does not take our certificate.
+/// Says whether this says that a server does not take our certificate.
 ///
 /// In TLS 1.3 it says so only after the client has ended its handshake, and so after the request may have been written
 /// (RFC 8446, sections 4.4.2.4 and 6.2; `decrypt_error` is about the handshake's signatures alone). It is certain all the

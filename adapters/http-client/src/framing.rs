@@ -12,10 +12,11 @@ const LONGEST: Duration = Duration::from_secs(4);
 
 const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
 
-/// How long the connection of an answer with this head may be kept, once the answer has ended; zero if it may not.
+/// Time for which the connection of an answer with this head may be kept, once the answer has ended; zero if it may
+/// not.
 ///
 /// # Errors
-/// When nobody can say where such an answer ends, or what its body is.
+/// If nobody can say where such an answer ends, or what its body is.
 pub(crate) fn keep_for(status: StatusCode, version: Version, headers: &HeaderMap) -> Result<Duration, Why> {
     if status == StatusCode::SWITCHING_PROTOCOLS {
         return Err(Why::OtherProtocol);
@@ -44,7 +45,8 @@ fn states_length(headers: &HeaderMap) -> bool {
     headers.get_all(CONTENT_LENGTH).iter().any(|length| length.as_bytes() != b"0")
 }
 
-/// How long the other side says that it keeps the connection, less a second for the way; zero if this was the last one.
+/// Time for which the other side says that it keeps the connection, less a second for the way; zero if this was the
+/// last one.
 fn offered(headers: &HeaderMap) -> Option<Duration> {
     let lines = headers.get_all(KEEP_ALIVE);
     let parameters = lines.iter().filter_map(|line| line.to_str().ok()).flat_map(|line| line.split(','));

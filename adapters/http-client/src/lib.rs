@@ -60,7 +60,7 @@ pub struct Request {
     pub headers: HeaderMap,
     /// The body, empty if there is none.
     pub body: Bytes,
-    /// Whether sending it twice does no more than sending it once.
+    /// Says whether sending it twice does no more than sending it once.
     pub is_repeatable: bool,
 }
 
@@ -73,14 +73,14 @@ pub struct Answer {
     pub headers: HeaderMap,
     /// The body as far as it was read.
     pub body: Vec<u8>,
-    /// How the reading of the body ended.
+    /// End of the reading of the body.
     pub end: End,
 }
 
-/// How the reading of a body ended.
+/// End of the reading of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
-    /// Where its framing says.
+    /// The end that its framing says.
     Whole,
     /// At the limit: there is more.
     TooLong,
@@ -109,7 +109,7 @@ impl Client {
     /// one, a request of which nothing left, or that is repeatable, is sent again, once and on a new connection.
     ///
     /// # Errors
-    /// When there is no final answer. If one began and broke off, that is no error: its [`End`] tells.
+    /// If there is no final answer. If one began and broke off, that is no error: its [`End`] tells.
     pub async fn send(
         &self,
         request: &Request,

@@ -14,7 +14,7 @@ pub fn public_roots() -> RootCertStore {
 /// TLS that believes these authorities and shows this certificate, if any. Offers HTTP/1.1 alone.
 ///
 /// # Errors
-/// When the cryptography offers no version of TLS that is safe.
+/// If the cryptography offers no version of TLS that is safe.
 pub fn tls(
     roots: RootCertStore,
     identity: Option<Arc<dyn ResolvesClientCert>>,

@@ -38,12 +38,12 @@ impl Seen {
         self.read.get()
     }
 
-    /// Whether any byte of the request may have left.
+    /// Says whether any byte of the request may have left.
     pub(crate) fn may_have_left(&self) -> bool {
         self.may_have_left.get()
     }
 
-    /// What broke the connection, if anything did.
+    /// Cause that broke the connection, if anything did.
     pub(crate) fn broken(&self) -> Option<io::Error> {
         self.broken.borrow_mut().take()
     }
@@ -53,7 +53,7 @@ impl Seen {
         self.asks_first.set(true);
     }
 
-    /// Whether that was not done yet.
+    /// Says whether that was not done yet.
     pub(crate) fn is_unasked(&self) -> bool {
         self.asks_first.get()
     }
@@ -81,7 +81,7 @@ pub(crate) enum Socket {
 }
 
 impl Socket {
-    /// Whether the socket holds bytes that nobody has read, or its end.
+    /// Says whether the socket holds bytes that nobody has read, or its end.
     ///
     /// The runtime learns of them only when it looks, which may be after a request was written. Of TLS these may be
     /// bytes of its own, such as a ticket; such a connection is not used again either.

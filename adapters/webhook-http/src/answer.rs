@@ -30,7 +30,7 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// What is kept of an answer.
+    /// Part that is kept of an answer.
     pub(super) fn of(answer: &http::Answer, now: Timestamp) -> Self {
         let header = answer.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
         let wait_ms = header.and_then(|value| retry_after::wait_ms(value, now));

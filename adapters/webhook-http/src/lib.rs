@@ -48,7 +48,7 @@ impl WebhookHttpFactory {
     /// Senders that keep to this policy and to the time-out of the schedule.
     ///
     /// # Errors
-    /// When there is no TLS to be had.
+    /// If there is no TLS to be had.
     pub fn new(policy: AddressPolicy, clock: Arc<dyn Clock>) -> Result<Self, rustls::Error> {
         let tls = Arc::new(tls(public_roots(), None)?);
         Ok(Self { policy, clock, time_out: Duration::from_millis(TIME_OUT_MS), tls })

@@ -44,7 +44,7 @@ pub enum Command {
     },
     /// An acquirer hinted that something changed.
     Hinted {
-        /// Who.
+        /// Login of the person.
         acquirer: AcquirerName,
         /// Its own name for the charge, if it named one.
         charge: Reference,
@@ -75,14 +75,14 @@ pub enum Command {
     OperationResolved {
         /// Which.
         operation: Uuid,
-        /// What became of it.
+        /// Its outcome.
         verdict: Verdict,
     },
     /// A person says what became of the last charge, which no answer tells.
     ChargeResolved {
         /// Which of the payment's charges, from 1.
         attempt: u32,
-        /// What became of it.
+        /// Its outcome.
         verdict: Verdict,
     },
     /// A person ends a payment whose acquirer takes no more money, although what it has is not what was asked for.
@@ -181,8 +181,8 @@ pub struct Context {
     /// Whether the acquirer is asked about an approved card by the schedule: somebody may capture or void it at its desk
     /// without our hearing of it.
     pub reads_approved: bool,
-    /// Whether a charge of this kind that was paid is looked at by the schedule, long after: its acquirer has no list that
-    /// would name what went back of it since.
+    /// Says whether a charge of this kind that was paid is looked at by the schedule, long after: its acquirer has no
+    /// list that would name what went back of it since.
     pub looks_at_paid: bool,
     /// How often the payment's card was tried at any acquirer, the charge of this payment included; `None` if it was not
     /// counted, and then nothing goes further. See [`Payment::card_to_count`].

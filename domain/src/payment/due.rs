@@ -68,7 +68,7 @@ impl Payment {
         self.state.status_reason.as_deref() == Some(NO_CODE)
     }
 
-    /// Whether it is a look at a charge that was paid long ago: Cielo's query host shows sales of three months.
+    /// Says whether it is a look at a charge that was paid long ago: Cielo's query host shows sales of three months.
     pub(super) fn is_looked_at_long_after(&self) -> bool {
         let has_money = matches!(self.state.status, Status::Paid | Status::Chargeback);
         has_money && self.check.is_some_and(|check| check.planned.is_none())
@@ -213,7 +213,7 @@ impl Draft {
         }
     }
 
-    /// Whether the charge concluded a short while ago, and its money may still follow.
+    /// Says whether the charge concluded a short while ago, and its money may still follow.
     pub(super) fn awaits_money(&self) -> bool {
         let is_unpaid =
             matches!(self.payment.status(), Status::Pending | Status::Expired | Status::Cancelled);
@@ -221,7 +221,7 @@ impl Draft {
         until.is_some_and(|until| self.clock() < until)
     }
 
-    /// When a charge that was paid is looked at next, if its acquirer is to be asked about those.
+    /// Moment of the next look at a charge that was paid, if its acquirer is to be asked about those.
     fn next_look_at_paid(&self) -> Option<Timestamp> {
         let next = self.payment.next_look_at_paid(self.clock());
         next.filter(|_| self.context.looks_at_paid)

@@ -229,7 +229,7 @@ impl Draft {
         })
     }
 
-    /// Whether a concluded charge may not show yet what was paid for it. It is asked for that soon and often.
+    /// Says whether a concluded charge may not show yet what was paid for it. It is asked for that soon and often.
     fn money_may_lag(&mut self) -> bool {
         let now = self.clock();
         if self.payment.concluded_since.is_none() {

@@ -56,8 +56,8 @@ const LATE_CHECK_STEPS_MS: [u64; 2] = [DAY_MS, 2 * DAY_MS];
 /// Checks for late money that brought no answer, after which it is reported; checking goes on every two days.
 pub(super) const LATE_CHECKS: u32 = 2;
 
-/// How long after its payment a charge is looked at whose chargebacks and refunds may have been told in vain, and that no
-/// list names: brands let a holder dispute for 120 days, and in some cases for 180.
+/// Times after its payment at which a charge is looked at whose chargebacks and refunds may have been told in vain, and
+/// that no list names: brands let a holder dispute for 120 days, and in some cases for 180.
 const PAID_LOOKS_MS: [u64; 4] = [30 * DAY_MS, 60 * DAY_MS, 120 * DAY_MS, 180 * DAY_MS];
 
 /// The longest time from one of these looks to the next.
@@ -66,7 +66,7 @@ const PAID_LOOK_STEP_MS: u64 = 60 * DAY_MS;
 /// Over how long the looks at the charges of one moment are spread.
 const PAID_LOOKS_OVER_MS: u64 = DAY_MS;
 
-/// How long a charge that takes no more money may show none before an operator hears of it.
+/// Time for which a charge that takes no more money may show none before an operator hears of it.
 const MONEY_LAGS_FOR_MS: u64 = 10 * MINUTE_MS;
 
 /// How long after an inquiry a hint may cause the next one, where its acquirer wants no longer gap.
@@ -155,7 +155,7 @@ impl Payment {
         self.concluded_since.map(|since| since.plus_ms(MONEY_LAGS_FOR_MS))
     }
 
-    /// When the charge of a paid payment is looked at next, after this time; never any more when absent.
+    /// Moment of the next look at the charge of a paid payment, after this time; never any more when absent.
     pub(super) fn next_look_at_paid(&self, now: Timestamp) -> Option<Timestamp> {
         let has_money = matches!(self.status(), Status::Paid | Status::Chargeback);
         let paid_at = self.state.paid_at.filter(|_| has_money)?;

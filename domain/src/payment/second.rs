@@ -32,7 +32,7 @@ const MAX_OTHERS: usize = 8;
 pub struct SecondLook {
     /// The acquirer that is asked.
     pub acquirer: AcquirerName,
-    /// When.
+    /// The moment.
     pub at: Timestamp,
     /// Number of looks before this one.
     #[serde(default, skip_serializing_if = "super::is_zero")]

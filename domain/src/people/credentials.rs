@@ -32,7 +32,7 @@ pub struct Credentials {
     /// Whether somebody else made the password, so that it is changed before anything else is done with it.
     #[serde(default)]
     pub must_change_password: bool,
-    /// When a password that this service made has to be changed, although nobody but its owner has seen it.
+    /// Moment at which a password that this service made has to be changed, although nobody but its owner has seen it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_password_until: Option<Timestamp>,
     /// What is asked for besides the password, if the person set it up.
@@ -71,8 +71,8 @@ impl Credentials {
         self.made_password_until = None;
     }
 
-    /// Whether the password is to be changed before anything else is done with it: nobody keeps one that was made here
-    /// (OWASP ASVS 5.0, 6.4.1).
+    /// Says whether the password is to be changed before anything else is done with it: nobody keeps one that was made
+    /// here (OWASP ASVS 5.0, 6.4.1).
     pub fn is_password_due(&self, now: Timestamp) -> bool {
         self.must_change_password || self.made_password_until.is_some_and(|until| until <= now)
     }

@@ -26,7 +26,7 @@ impl Source {
         Self(format!("cnab {bank}").into())
     }
 
-    /// What an acquirer lists of money that went back of what came in long ago, which is no name of an acquirer.
+    /// Source of an acquirer's list of money that went back of what came in long ago, which is no name of an acquirer.
     pub fn refunds_of(acquirer: &AcquirerName) -> Self {
         Self(format!("{acquirer} refunds").into())
     }

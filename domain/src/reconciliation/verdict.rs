@@ -231,7 +231,7 @@ pub enum ReconciliationKind {
     MissingThere,
     /// See [`Verdict::UnknownHere`].
     UnknownHere,
-    /// What an acquirer lists of a day can't be had, for longer than a day.
+    /// An acquirer's list of a day can't be had, for longer than a day.
     ListNotCompared,
 }
 
@@ -304,7 +304,7 @@ impl ReconciliationKind {
     }
 }
 
-/// What operators see of a day whose list could not be had for longer than a day.
+/// Exception of a day whose list could not be had for longer than a day.
 pub fn list_not_compared(
     source: &Source,
     acquirer: &AcquirerName,

@@ -58,7 +58,7 @@ fn a_hint_about_it_is_asked_for_once_and_ends_nothing() {
     assert_eq!((found.status(), found.due_at()), (Status::Pending, None));
 }
 
-/// What the acquirer has of a charge that it takes no more money for, and shows none of.
+/// Money that the acquirer has of a charge that it takes no more money for, and shows none of.
 fn without_money() -> ChargeAnswer {
     stated(vec![pending_fact(), Fact::Concluded])
 }

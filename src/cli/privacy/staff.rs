@@ -97,7 +97,7 @@ impl StaffDesk {
         Ok(())
     }
 
-    /// What was typed in the entry at this place, unless it is erased already.
+    /// Text that was typed, of the entry at this place, unless it is erased already.
     async fn typed_at(&self, place: u64) -> Result<Option<String>, Failure> {
         let none = || Failure::failed(format!("the audit log has no entry at {place} that can be read"));
         let found = self.store.chained_audit(place.saturating_sub(1), 1).await?;
@@ -111,7 +111,7 @@ impl StaffDesk {
         Ok(entry.initiator.map(|initiator| initiator.who))
     }
 
-    /// Where the log names somebody.
+    /// Parts of the log that name somebody.
     async fn mentions(&self, login: &Login) -> Result<Mentions, StoreError> {
         let mut mentions = Mentions::default();
         self.read_log(|entry| mentions.look(entry, login.as_str())).await?;
@@ -179,7 +179,7 @@ impl Mentions {
     }
 }
 
-/// Whether a text has this address as a word of its own.
+/// Says whether a text has this address as a word of its own.
 fn names(text: &str, who: &str) -> bool {
     text.split(|each: char| each.is_whitespace() || ",;:()<>\"".contains(each))
         .any(|word| word.trim_end_matches('.').eq_ignore_ascii_case(who))

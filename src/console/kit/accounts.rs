@@ -113,7 +113,7 @@ impl Accounts {
         own_address(&PageContext::current().root(), wanted)
     }
 
-    /// Where the pages of this console count what they refuse.
+    /// Counter of what the pages of this console refuse.
     pub(crate) fn refused_requests(&self) -> Data<RefusedRequests> {
         Data::from(Arc::clone(self.refused.requests()))
     }

@@ -54,7 +54,7 @@ impl Form {
         if cookies.into_iter().any(belongs_to) { Ok(form) } else { Err(Failure::ForeignForm) }
     }
 
-    /// What was entered in a field, without blanks around it; empty if there is no such field. It is parsed or compared:
+    /// Text of a field, without blanks around it; empty if there is no such field. It is parsed or compared:
     /// a text that is kept is read by [`Form::words`], [`Form::lines`] or [`Form::address`].
     pub(crate) fn text(&self, name: &str) -> &str {
         self.0.iter().find(|(given, _)| given == name).map_or("", |(_, value)| value.trim())

@@ -58,7 +58,7 @@ pub(super) async fn end_other_sessions(
     console.accounts.end_other_sessions(&visitor.holder(), BASE).await
 }
 
-/// Whether a second factor is required, and there is none yet.
+/// Says whether a second factor is required, and there is none yet.
 fn is_factor_due(visitor: &Confirmed) -> bool {
     visitor.operator.who.duty == Some(Duty::SetUpFactor)
 }

@@ -26,7 +26,7 @@ pub(super) struct RecentSessions(Mutex<Remembered>);
 #[derive(Default)]
 struct Remembered {
     sessions: HashMap<String, (Who, Instant)>,
-    /// How often something was forgotten. An answer of the store from before that is remembered no more.
+    /// Number of times that something was forgotten. An answer of the store from before that is remembered no more.
     forgotten: u64,
 }
 
@@ -116,7 +116,7 @@ mod tests {
         Secret::new(String::from("token"))
     }
 
-    /// What the store may say.
+    /// Answer of the store.
     type Said = Result<Option<Who>, &'static str>;
     const AWAY: Said = Err("away");
 

@@ -25,7 +25,7 @@ use crate::http::client_address::peer_of;
 use crate::service::audit::Initiator;
 use crate::service::people::{Duty, PeopleError, Signed};
 
-/// How long the store may take to confirm who changes something.
+/// Longest time for the store to confirm who changes something.
 const STORE_TIME_OUT: Duration = Duration::from_secs(5);
 
 /// Who an operator is, as far as pages need to know.
@@ -33,7 +33,7 @@ const STORE_TIME_OUT: Duration = Duration::from_secs(5);
 pub(super) struct Who {
     pub(super) login: Login,
     pub(super) role: OperatorRole,
-    /// What is to be done before anything else.
+    /// Duties before anything else.
     pub(super) duty: Option<Duty>,
 }
 
@@ -237,8 +237,8 @@ enum Looks {
     ByItself,
 }
 
-/// Who is signed in with this token. While the store is out of reach, what it confirmed here is believed: nothing may be
-/// changed on that.
+/// The person signed in with this token. While the store is out of reach, what it confirmed here is believed: nothing
+/// may be changed on that.
 async fn who_is(
     console: &OperatorConsole,
     token: &Secret<String>,

@@ -95,7 +95,7 @@ impl KeyVerifier {
         Self { refused, ..self }
     }
 
-    /// Where refusals of callers are counted.
+    /// Counter of refusals of callers.
     pub fn refused(&self) -> &RefusedRequests {
         &self.refused
     }

@@ -37,7 +37,7 @@ impl AuditMetrics {
     /// Registers them.
     ///
     /// # Errors
-    /// When another metric has one of the names.
+    /// If another metric has one of the names.
     pub(crate) fn register(registry: &Registry) -> prometheus::Result<Self> {
         let end = IntGauge::new("quita_audit_log_end", "Place of the last entry of the audit log")?;
         let hash = IntGauge::new(

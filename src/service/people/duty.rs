@@ -4,7 +4,7 @@ use quita_domain::people::{Credentials, Operator};
 
 use super::People;
 
-/// What somebody has to do before anything else.
+/// Duties of somebody before anything else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Duty {
     /// Set up a second factor, because one is required.
@@ -14,7 +14,7 @@ pub enum Duty {
 }
 
 impl People {
-    /// What an operator has to do before anything else, where all of them need a second factor or none does.
+    /// Duties of an operator before anything else, where all of them need a second factor or none does.
     ///
     /// The password comes first: whoever made it could set up a factor with it, too.
     pub fn duty_of_operator(&self, operator: &Operator, needs_second_factor: bool) -> Option<Duty> {
@@ -25,7 +25,7 @@ impl People {
         (needs_second_factor && credentials.second_factor.is_none()).then_some(Duty::SetUpFactor)
     }
 
-    /// Whether the password is one that must not stay.
+    /// Says whether the password is one that must not stay.
     pub fn must_change_password(&self, credentials: &Credentials) -> bool {
         credentials.is_password_due(self.clock.now())
     }

@@ -9,7 +9,7 @@ use super::someone::Someone;
 use super::strength::must_be_strong;
 use super::{NewSession, People, PeopleError, next_version, password};
 
-/// How long somebody may go on with a password that was made here and shown to nobody else.
+/// Time for which somebody may go on with a password that was made here and shown to nobody else.
 const MADE_PASSWORD_MS: u64 = DAY_MS;
 
 /// The one to whom a password is shown that was made here.

@@ -64,7 +64,7 @@ impl SecondFactors {
         totp::address(login, secret)
     }
 
-    /// Whether a code is one of a secret that is about to be set up. Nothing is taken or stored.
+    /// Says whether a code is one of a secret that is about to be set up. Nothing is taken or stored.
     ///
     /// # Errors
     /// [`PeopleError::WrongCode`] if it is none.

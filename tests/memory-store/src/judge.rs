@@ -18,7 +18,7 @@ pub fn violations(known: Option<&Payment>, next: &Payment) -> Vec<String> {
     wrong
 }
 
-/// What is wrong with it as the payment whose payer is erased by this write: nothing else may change, and money may not be
+/// Faults of it as the payment whose payer is erased by this write: nothing else may change, and money may not be
 /// on its way.
 fn check_as_erased(known: &Payment, next: &Payment, wrong: &mut Vec<String>) {
     let mut must = |holds: bool, what: &str| {
@@ -33,7 +33,7 @@ fn check_as_erased(known: &Payment, next: &Payment, wrong: &mut Vec<String>) {
     must(without_words(known) == without_words(next), "more than the payer has changed");
 }
 
-/// What stays of a payment whose payer is erased: amounts, ids, statuses and times.
+/// Remains of a payment whose payer is erased: amounts, ids, statuses and times.
 fn without_words(payment: &Payment) -> impl PartialEq + use<> {
     let state = |state: &State| {
         let refunds: Vec<_> = state

@@ -57,7 +57,7 @@ impl Bank {
         &self.spec.name
     }
 
-    /// Whether a card that is sent a second time is charged a second time.
+    /// Says whether a card that is sent a second time is charged a second time.
     pub(crate) const fn forgets_keys(&self) -> bool {
         self.manner.forgets_keys
     }

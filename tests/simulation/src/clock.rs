@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use quita_domain::time::Timestamp;
 use tokio::time::Instant;
 
-/// When a world begins that begins at no other moment: 2026-11-21T12:00:00Z.
+/// Moment at which a world begins that begins at no other moment: 2026-11-21T12:00:00Z.
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 
 /// The true wall clock of a world. It goes with the paused time of its runtime.

@@ -27,7 +27,7 @@ use crate::chance::Chance;
 
 macro_rules! happenings {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
-        /// What may happen to an installation.
+        /// Events in the life of an installation.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Happening { $($(#[$doc])* $name),* }
 
@@ -45,7 +45,7 @@ happenings! {
     ManyMerchants,
     /// A node is told to stop, and does.
     NodeStopped,
-    /// What a receiver had confirmed before its node stopped was held against the store.
+    /// Confirmations of receivers from before a node stopped were held against the store.
     ConfirmedBeforeStop,
     /// A node reads its routes again.
     RoutesReloaded,
@@ -79,7 +79,7 @@ happenings! {
     ChargedOnceMore,
 }
 
-/// What happens to an installation in one world.
+/// Plan of an installation's life in one world.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Plan {
     pub(crate) begins_at: Option<Timestamp>,
@@ -88,7 +88,7 @@ pub(crate) struct Plan {
     stops: bool,
     reloads: bool,
     changes_time_out: bool,
-    /// Whether an acquirer is gone for a while, where another one takes what it took.
+    /// Says whether an acquirer is gone for a while, where another one takes what it took.
     loses_an_acquirer: bool,
     erases: bool,
     retains: bool,
@@ -114,12 +114,12 @@ impl Plan {
         }
     }
 
-    /// Whether payers are erased.
+    /// Says whether payers are erased.
     pub(crate) const fn erases(&self) -> bool {
         self.erases || self.retains
     }
 
-    /// Whether anything stops nodes or changes what they were started with.
+    /// Says whether anything stops nodes or changes what they were started with.
     const fn is_operated(&self) -> bool {
         self.stops || self.reloads || self.changes_time_out || self.loses_an_acquirer
     }
@@ -154,7 +154,7 @@ impl Installation {
         self.happened[happening as usize].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How often each happened, in the order of `Happening::ALL`.
+    /// Number of times that each happened, in the order of `Happening::ALL`.
     pub(crate) fn happened(&self) -> Vec<u64> {
         self.happened.iter().map(|count| count.load(Ordering::Relaxed)).collect()
     }

@@ -121,7 +121,7 @@ fn check_history(world: &World, payment: &Payment) {
     check_its_time(world, payment);
 }
 
-/// How far a bank's clock may be off that is believed.
+/// Largest error of a bank's clock that is believed.
 const BELIEVED_MS: u64 = 10 * 60_000;
 
 /// A PIX ends when the time is over that was asked for, by our own clock, and not before.
@@ -320,8 +320,8 @@ fn check_captured(world: &World, payment: &Payment, account: &Account) {
     }
 }
 
-/// Where nobody gave anything back at the desk, every refund is one of ours: one that counts as somebody else's was taken for
-/// refused, and may have been asked for again.
+/// If nobody gave anything back at the desk, every refund is one of ours: one that counts as somebody else's was taken
+/// for refused, and may have been asked for again.
 fn check_whose_refunds(world: &World, payment: &Payment) {
     let is_ours = |refund: &Refund| payment.operations.iter().any(|known| known.id.to_string() == refund.id);
     let strange = payment.state.refunds.iter().find(|refund| !is_ours(refund));

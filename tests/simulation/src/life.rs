@@ -44,7 +44,7 @@ pub(crate) struct Outcome {
     pub(crate) further: u64,
     /// How often each fault struck, in the order of `Fault::ALL`.
     pub(crate) struck: Vec<u64>,
-    /// How often each thing happened to the installation, in the order of `Happening::ALL`.
+    /// Number of times that each thing happened to the installation, in the order of `Happening::ALL`.
     pub(crate) happened: Vec<u64>,
     pub(crate) trace: String,
     /// Gates that the first node passed.
@@ -324,7 +324,8 @@ pub(crate) async fn settle(world: &Arc<World>) {
     world.violation(format!("never quiet: {}", invariants::unrests(world)));
 }
 
-/// Whether the nights of all days have come on which money was moved. If not, time goes on until then, step by step.
+/// Says whether the nights of all days have come on which money was moved. If not, time goes on until then, step by
+/// step.
 fn has_last_night_come(world: &World) -> bool {
     let Some(turn) = reconciling::last_turn(world) else { return true };
     if world.clock.now() < turn {

@@ -36,11 +36,11 @@ use crate::world::World;
 /// How long a client waits for an answer.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// How long what was accepted may take to finish once the node is told to stop: the default of `shutdown-time`.
+/// Longest time for what was accepted to finish once the node is told to stop: the default of `shutdown-time`.
 const SHUTDOWN_TIME: Duration = Duration::from_secs(10);
 
-/// How long before a node stops its actors a receiver must have confirmed an event that has to be stored then, in
-/// milliseconds: the answer passes from the worker to the payment.
+/// Least time before a node stops its actors at which a receiver must have confirmed an event that has to be stored
+/// then, in milliseconds: the answer passes from the worker to the payment.
 const CONFIRMED_BEFORE_MS: u64 = 5;
 /// Time for which a write that the store lost keeps the next one of its payment waiting, in milliseconds.
 const WRITE_TIME_OUT_MS: u64 = 10_000;
@@ -133,17 +133,17 @@ impl Node {
         !self.fuse.is_dead()
     }
 
-    /// Whether it lives and was not told to stop.
+    /// Says whether it lives and was not told to stop.
     pub(crate) fn takes_requests(&self) -> bool {
         self.is_alive() && !self.fuse.is_stopping()
     }
 
-    /// What it was told about the outside last.
+    /// Configuration that it was told last.
     pub(crate) fn configuration(&self) -> Configuration {
         self.configuration.lock().unwrap().clone()
     }
 
-    /// Whether this acquirer is configured here.
+    /// Says whether this acquirer is configured here.
     pub(crate) fn has(&self, bank: &AcquirerName) -> bool {
         self.acquirers.iter().any(|factory| factory.spec().name == *bank)
     }
@@ -163,7 +163,7 @@ impl Node {
         self.configuration.lock().unwrap().clone_from(&present);
     }
 
-    /// What a process does that is told to stop: it accepts nothing more, finishes what it accepted, and stops its actors.
+    /// Stops as a process does: it accepts nothing more, finishes what it accepted, and stops its actors.
     pub(crate) async fn stop(&self, world: &Arc<World>) {
         if !self.fuse.begin_stopping() {
             return self.fuse.death().await;
@@ -332,11 +332,11 @@ pub(crate) struct Fuse {
     death: Notify,
     /// Requests that were accepted and are not answered.
     requests: AtomicU64,
-    /// When the node was told to stop.
+    /// Moment at which the node was told to stop.
     told_to_stop: Mutex<Option<Instant>>,
-    /// Whether it ended because it was told to.
+    /// Says whether it ended because it was told to.
     has_stopped: AtomicBool,
-    /// When receivers confirmed events to this node.
+    /// Moments at which receivers confirmed events to this node.
     confirmed: Mutex<BTreeMap<(TransactionId, u32), u64>>,
 }
 
@@ -419,7 +419,7 @@ impl Fuse {
         self.told_to_stop.lock().unwrap().is_some()
     }
 
-    /// Whether it was not told before.
+    /// Says whether it was not told before.
     fn begin_stopping(&self) -> bool {
         self.told_to_stop.lock().unwrap().replace(Instant::now()).is_none()
     }

@@ -76,7 +76,7 @@ impl Party {
         }
     }
 
-    /// Whether it charges a card once more that is sent once more.
+    /// Says whether it charges a card once more that is sent once more.
     pub(crate) fn forgets_keys(&self) -> bool {
         match self {
             Self::Drawn(bank) => bank.forgets_keys(),
@@ -112,7 +112,7 @@ impl Party {
         }
     }
 
-    /// How it shows what it has.
+    /// View of what it has.
     pub(crate) fn view(&self) -> View {
         match self {
             Self::Drawn(_) => View::default(),

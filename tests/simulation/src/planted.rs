@@ -135,7 +135,7 @@ mistakes! {
     GoneIsDeclined,
     /// An erasure does not ask which revision it follows.
     EraseUnguarded,
-    /// What was kept for long enough is erased although it is not finished.
+    /// Retention erases payers of payments that are not finished.
     EraseTheOpen,
     /// A charge beside the one that counts is not looked for.
     ForgetSecondCharge,
@@ -445,7 +445,7 @@ pub(crate) fn sent_too_soon(world: &World, batch: &[Write]) -> Vec<(AcquirerName
     batch.iter().filter(|write| write.expected_revision == 0).filter_map(charge).collect()
 }
 
-/// What a node decides about open payments of an acquirer that is configured no more.
+/// Decision of a node about open payments of an acquirer that is configured no more.
 pub(crate) fn decide_gone(world: &Arc<World>, place: usize, acquirer: &AcquirerName) {
     let Some(node) = world.node(place).filter(|_| world.mistake == Some(Mistake::GoneIsDeclined)) else {
         return;

@@ -91,7 +91,7 @@ impl Provider {
         &self.spec.name
     }
 
-    /// Whether a sale that is sent once more is made once more.
+    /// Says whether a sale that is sent once more is made once more.
     pub(crate) const fn forgets_keys(&self) -> bool {
         matches!(self.trade, Trade::Cielo(_))
     }
@@ -133,7 +133,7 @@ impl Provider {
         self.till.lock().unwrap().paid(world.clock.now().millis())
     }
 
-    /// How it shows what it has, if it has ways for that.
+    /// View of what it has, if it has ways for that.
     pub(crate) fn view(&self) -> View {
         match self.trade {
             Trade::ApiPix(ways) => ways.view,
@@ -141,7 +141,7 @@ impl Provider {
         }
     }
 
-    /// Whether money that comes in is found though nobody tells of it.
+    /// Says whether money that comes in is found though nobody tells of it.
     fn finds_what_came_in(&self, id: TransactionId) -> bool {
         self.till.lock().unwrap().lists_truly(id)
     }

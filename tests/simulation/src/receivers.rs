@@ -47,7 +47,7 @@ impl Receivers {
         self.confirmed.lock().unwrap().get(id).copied()
     }
 
-    /// What was told of events that the store forgot is told anew, and may be something else.
+    /// Events that the store forgot are told anew, and what they say may be something else.
     pub(crate) fn forget(&self, is_stored: impl Fn(&str) -> bool) {
         self.bodies.lock().unwrap().retain(|id, _| is_stored(id));
     }

@@ -24,13 +24,13 @@ pub(crate) use self::judge::check;
 /// How the ids of exceptions begin that comparisons make.
 pub(crate) const EXCEPTION: &str = "reconciliation:";
 
-/// When the day before has its turn, in Brasília.
+/// Time at which the day before has its turn, in Brasília.
 pub(crate) const NIGHT: NaiveTime = NaiveTime::from_hms_opt(5, 0, 0).unwrap();
 
-/// How often a process looks whether that is so.
+/// Interval at which a process looks whether that is so.
 const LOOK_EVERY: Duration = Duration::from_secs(15);
 
-/// How long one look may take.
+/// Longest time of one look.
 const PASS_TIME_OUT: Duration = Duration::from_secs(300);
 
 /// Comparisons of a thousand that are made once more.
@@ -82,7 +82,7 @@ pub(crate) async fn live_nights(world: Arc<World>) {
     }
 }
 
-/// What a node does of its nights. Says whether nothing is left to do; a pass may panic as an adapter does.
+/// Compares what is due of a node's nights. Says whether nothing is left to do; a pass may panic as an adapter does.
 async fn pass(world: &Arc<World>, node: Node) -> bool {
     world.store.see_nodes(world.clock.now());
     for bank in banks(world).collect::<Vec<_>>() {
@@ -104,7 +104,7 @@ pub(crate) fn last_turn(world: &World) -> Option<Timestamp> {
     turn_of(last)
 }
 
-/// When a day has its turn.
+/// Moment at which a day has its turn.
 pub(crate) fn turn_of(day: NaiveDate) -> Option<Timestamp> {
     Timestamp::from_sao_paulo(day.succ_opt()?.and_time(NIGHT))
 }

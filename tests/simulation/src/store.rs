@@ -31,7 +31,7 @@ pub(crate) fn owner_of(merchant: u64) -> Owner {
     Owner { merchant, application, mode: Mode::Test }
 }
 
-/// What signs the webhooks of this owner.
+/// Secrets that sign the webhooks of this owner.
 pub(crate) fn webhook_secret(owner: &Owner) -> WebhookSecret {
     let byte = owner.merchant.as_str().bytes().fold(7, u8::wrapping_add);
     WebhookSecret::from_bytes(vec![byte; WebhookSecret::BYTES])
@@ -46,7 +46,8 @@ pub(crate) struct SimStore {
     referenced: Mutex<BTreeMap<(TransactionId, usize), Instant>>,
     /// When each event was stored, by its sequence.
     told_of: Mutex<BTreeMap<(TransactionId, u32), u64>>,
-    /// How often the store was put back to an earlier state: what was sent to the one before does not arrive.
+    /// Number of times that the store was put back to an earlier state: what was sent to the one before does not
+    /// arrive.
     restores: AtomicU64,
     is_embedded: bool,
 }
@@ -84,7 +85,7 @@ impl SimStore {
         self.lock().payments.values().cloned().collect()
     }
 
-    /// How often it was put back to an earlier state.
+    /// Number of times that it was put back to an earlier state.
     pub(crate) fn restores(&self) -> u64 {
         self.restores.load(Ordering::Relaxed)
     }

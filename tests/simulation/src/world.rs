@@ -38,7 +38,7 @@ pub(crate) struct Setting {
     pub(crate) tried_before: Vec<u64>,
     /// Whether the secret key of the service is changed meanwhile.
     pub(crate) changes_keys: bool,
-    /// What happens to the installation as a whole.
+    /// Life of the installation as a whole.
     pub(crate) plan: Plan,
     pub(crate) faults: Faults,
     pub(crate) wants_trace: bool,
@@ -147,7 +147,7 @@ impl World {
         world
     }
 
-    /// What its banks are called, in their order.
+    /// Names of its banks, in their order.
     pub(crate) fn bank_names(&self) -> Vec<AcquirerName> {
         self.banks.iter().map(|bank| bank.name().clone()).collect()
     }
@@ -253,7 +253,7 @@ impl World {
         (!meant.is_empty()).then(|| self.chance.pick(&meant))
     }
 
-    /// Whether this acquirer is configured no more.
+    /// Says whether this acquirer is configured no more.
     pub(crate) fn is_gone(&self, bank: &AcquirerName) -> bool {
         let absent = self.installation.configurations.present().absent();
         absent.is_some_and(|place| self.banks[place].name() == bank)
@@ -271,7 +271,7 @@ impl World {
         self.told.lock().unwrap().versions.get(&id).copied()
     }
 
-    /// What clients were told of what the store forgot counts no more.
+    /// Answers about what the store forgot count no more.
     pub(crate) fn forget_told(&self, stored: &BTreeMap<TransactionId, Arc<Payment>>) {
         let mut told = self.told.lock().unwrap();
         told.versions.retain(|id, _| stored.contains_key(id));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Step;
 
-/// What a client has to make of an answer.
+/// Reading that a client has to make of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
     /// Status and body are the answer.
@@ -21,9 +21,9 @@ pub struct Case {
     pub name: &'static str,
     /// The bytes of an answer with this status and this body.
     pub steps: fn(u16, &str) -> Vec<Step>,
-    /// What a client has to make of it.
+    /// Reading that a client has to make of it.
     pub expected: Expected,
-    /// Whether the connection may be used for the next request.
+    /// Says whether the connection may be used for the next request.
     pub is_kept: bool,
 }
 

@@ -89,7 +89,7 @@ impl Server {
         tokio::time::sleep(Duration::from_millis(30)).await;
     }
 
-    /// Where it listens.
+    /// Address at which it listens.
     pub fn url(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
     }

@@ -39,7 +39,7 @@ impl<'a> Objects<'a> {
         Ok(Self { all: objects, lengths })
     }
 
-    /// How lengths were counted.
+    /// Way in which lengths were counted.
     pub(super) const fn lengths(&self) -> Lengths {
         self.lengths
     }

@@ -1,4 +1,4 @@
-//! What a memory of sessions hears of.
+//! News for a memory of sessions.
 
 use std::sync::Mutex;
 
@@ -6,7 +6,7 @@ use quita_domain::people::{Operator, OperatorRole};
 
 use super::*;
 
-/// What was to be forgotten, in order.
+/// Sessions to be forgotten, in order.
 #[derive(Default)]
 struct Forgotten(Mutex<Vec<String>>);
 

@@ -61,7 +61,7 @@ pub(crate) struct Entry {
     /// How often a card was authorised; more than once is a payer who was charged twice.
     pub(crate) authorised: u32,
     pub(crate) captured: Money,
-    /// What was asked for with it.
+    /// Body of the request.
     pub(crate) asked: Money,
     /// What came in beside it because a boleto was paid late.
     pub(crate) interest: Money,

@@ -60,7 +60,7 @@ impl NodeBank {
         Self { world, fuse, bank, spec, throttled_until: Arc::default() }
     }
 
-    /// How long a call may take here, short of the moment at which it is given up.
+    /// Longest time of a call here, short of the moment at which it is given up.
     const fn in_time(&self) -> Duration {
         Duration::from_millis(self.spec.time_out_ms - 1)
     }

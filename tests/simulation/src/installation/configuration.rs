@@ -1,5 +1,5 @@
-//! What nodes are started with and what they read again: the routes, which acquirer there is not, and how long a drawn bank
-//! may take.
+//! Configuration that nodes start with and read again: the routes, which acquirer there is not, and how long a drawn
+//! bank may take.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,16 +12,17 @@ use crate::planted::{self, Mistake};
 use crate::routes::{Place, Routes};
 use crate::world::World;
 
-/// How long after every node has other routes a payment may still be stored that went by the old ones, in milliseconds.
+/// Time after every node has other routes for which a payment may still be stored that went by the old ones, in
+/// milliseconds.
 const STORED_WITHIN_MS: u64 = 60_000;
 
-/// What a node is told about the outside.
+/// Configuration of a node.
 #[derive(Clone)]
 pub(crate) struct Configuration {
     pub(crate) routes: Arc<Routes>,
     /// Which routes those are, as the node understands them.
     pub(crate) version: Version,
-    /// How long a drawn bank may take for an answer.
+    /// Longest time of a drawn bank for an answer.
     pub(crate) time_out_ms: u64,
 }
 
@@ -36,7 +37,7 @@ impl Configuration {
 struct Known {
     routes: Arc<Routes>,
     version: Version,
-    /// When the last node left them, if all did.
+    /// Moment at which the last node left them, if all did.
     left_ms: Option<u64>,
 }
 
@@ -60,7 +61,7 @@ impl Configurations {
         configurations
     }
 
-    /// What a node gets that starts now.
+    /// Configuration of a node that starts now.
     pub(crate) fn present(&self) -> Configuration {
         self.present.lock().unwrap().clone()
     }

@@ -25,30 +25,30 @@ use crate::planted::Mistake;
 use crate::store::NodeStore;
 use crate::world::World;
 
-/// How long a payer is kept after nothing changed any more, and after a payment: less than outside, so that a world lives
-/// to see it.
+/// Time for which a payer is kept after nothing changed any more, and after a payment: less than outside, so that a
+/// world lives to see it.
 const KEPT_FOR: KeptFor = KeptFor { rested_ms: DAY_MS, paid_ms: 2 * DAY_MS };
-/// How long a node that died keeps others from erasing.
+/// Time for which a node that died keeps others from erasing.
 const CLAIMED_FOR: Duration = Duration::from_secs(5 * 60);
-/// How often it is looked for those, as the service does.
+/// Interval of looks for those, as the service does.
 const LOOK_EVERY: Duration = Duration::from_secs(15);
-/// How often it is looked who was erased by another process, as the service does.
+/// Interval of looks for who was erased by another process, as the service does.
 const FOLLOW_EVERY: Duration = Duration::from_secs(1);
 /// After how long nobody is told any more by a service that holds payments for true: what `privacy erase` waits for.
 const FORGOTTEN_WITHIN: Duration = Duration::from_secs(2);
-/// How often a command is given again that the store ended half-way.
+/// Number of times that a command is given again that the store ended half-way.
 const TRIES: u32 = 5;
-/// What ends a command that hangs.
+/// Guard that ends a command that hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long an event that was about to be sent may name its payer after that was erased, in milliseconds.
+/// Time for which an event that was about to be sent may name its payer after that was erased, in milliseconds.
 const SENT_WITHIN_MS: u64 = 30_000;
-/// What a clock may have been off, twice, and how long somebody may claim the work without doing it.
+/// Time that a clock may have been off, twice, and how long somebody may claim the work without doing it.
 const KEPT_AT_MOST_LONGER_MS: u64 = 3 * 3_600_000;
 
 /// Payments whose payer was erased.
 #[derive(Debug, Default)]
 pub(crate) struct Erasures {
-    /// When that was stored.
+    /// Moment at which that was stored.
     stored_ms: BTreeMap<TransactionId, u64>,
 }
 
@@ -115,7 +115,7 @@ async fn command(world: &Arc<World>) {
     }
 }
 
-/// What the command works with.
+/// Parts that the command works with.
 struct Desk {
     world: Arc<World>,
     eraser: Eraser,
@@ -238,7 +238,7 @@ impl Desk {
     }
 }
 
-/// What runs beside the actors of a node: it follows who was erased by others, and erases what was kept for long enough.
+/// Tasks beside the actors of a node: one follows who was erased by others, and erases what was kept for long enough.
 pub(crate) fn keep(world: &Arc<World>, node: &Node) {
     let plan = world.installation.plan;
     if !plan.erases() {
@@ -298,7 +298,7 @@ async fn retain(
     }
 }
 
-/// What a service would do that does not look at whether a payment is finished.
+/// Behaviour of a service that does not look at whether a payment is finished.
 async fn erase_the_open(world: &World, store: &dyn WholeStore) {
     let now = world.clock.now();
     let Some(open) = world.store.payments().into_iter().find(|payment| payment.rests_since().is_none())
@@ -313,7 +313,7 @@ async fn erase_the_open(world: &World, store: &dyn WholeStore) {
     drop(store.commit(&[write]).await);
 }
 
-/// What a receiver answers: it thanks the payer by name.
+/// Answer of a receiver: it thanks the payer by name.
 pub(crate) fn thanks(world: &World, body: &str) -> Option<String> {
     if !world.installation.plan.erases() {
         return None;
@@ -323,7 +323,7 @@ pub(crate) fn thanks(world: &World, body: &str) -> Option<String> {
     Some(format!("obrigado, {name}"))
 }
 
-/// Whether an event is what it was before, but for masks.
+/// Says whether an event is what it was before, but for masks.
 pub(crate) fn is_masked(before: &str, after: &str) -> bool {
     let read = |text| serde_json::from_str::<Value>(text).ok();
     read(before).zip(read(after)).is_some_and(|(before, after)| is_same_but_for_masks(&before, &after))

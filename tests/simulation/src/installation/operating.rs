@@ -20,10 +20,10 @@ use crate::world::World;
 /// Other time-outs of drawn banks, all shorter than the lease of a call.
 const TIME_OUTS_MS: [u64; 3] = [3_000, 8_000, 12_000];
 
-/// How long an acquirer is gone after the storm, in steps: up to what is due next.
+/// Time for which an acquirer is gone after the storm, in steps: up to what is due next.
 const STEPS_WITHOUT: (u64, u64) = (3, 20);
 
-/// How long what was on its way to the store or from an acquirer that is gone since may take.
+/// Longest time for what was on its way to the store or from an acquirer that is gone since may take.
 const AFTERMATH: Duration = Duration::from_secs(20);
 
 /// Does something now and then, as long as it is let.
@@ -63,7 +63,7 @@ async fn stop(world: &Arc<World>, node: Node) {
     drop(actix::spawn(async move { node.stop(&world).await }).await);
 }
 
-/// Where nothing else is wrong a node that stops loses nothing.
+/// A node that stops loses nothing if nothing else is wrong.
 pub(crate) async fn stop_in_calm(world: &Arc<World>) {
     if world.installation.plan.stops && world.chance.per_mille(700) {
         world.pass(0, 5_000).await;

@@ -22,17 +22,17 @@ use crate::merchant::Merchant;
 use crate::orders::Request;
 use crate::world::World;
 
-/// How long the service is away while its store is put back, in milliseconds at most.
+/// Longest time for which the service is away while its store is put back, in milliseconds at most.
 const AWAY_MS: u64 = 3_600_000;
 
-/// How many of a thousand merchants ask once more for what was forgotten.
+/// Merchants of a thousand that ask once more for what was forgotten.
 const ASKED_AGAIN: u64 = 600;
 
-/// What a service forgot, and what would make it forget.
+/// Amnesia of a service, and its causes.
 #[derive(Default)]
 pub(crate) struct Amnesia {
     backup: Option<Records>,
-    /// What merchants asked for.
+    /// Requests of merchants.
     requests: Vec<Request>,
     /// Payments that were forgotten once, or became what they were before.
     set_back: BTreeSet<TransactionId>,
@@ -49,12 +49,12 @@ impl Installation {
         }
     }
 
-    /// Whether the store ever forgot this payment, or something of it.
+    /// Says whether the store ever forgot this payment, or something of it.
     pub(crate) fn was_set_back(&self, id: TransactionId) -> bool {
         self.plan.is_restored && self.amnesia.lock().unwrap().set_back.contains(&id)
     }
 
-    /// Whether the store ever forgot anything.
+    /// Says whether the store ever forgot anything.
     pub(crate) fn was_restored(&self) -> bool {
         self.plan.is_restored && self.amnesia.lock().unwrap().was_restored
     }
@@ -64,7 +64,7 @@ impl Installation {
         self.amnesia.lock().unwrap().gone.insert(acquirer.clone());
     }
 
-    /// Whether the acquirer of this payment was gone once.
+    /// Says whether the acquirer of this payment was gone once.
     pub(crate) fn was_gone(&self, payment: Option<&Payment>) -> bool {
         let acquirer = payment.and_then(Payment::acquirer);
         acquirer.is_some_and(|acquirer| self.amnesia.lock().unwrap().gone.contains(acquirer))
@@ -151,7 +151,7 @@ fn restore(world: &Arc<World>) {
         .extend(forgotten.exceptions.iter().filter(is_lost).filter_map(|exception| exception.transaction_id));
 }
 
-/// What the banks' books say of a payment of which something was forgotten.
+/// Balance in the banks' books of a payment of which something was forgotten.
 pub(crate) fn check_set_back(world: &World, payment: &Payment) {
     let (id, status) = (payment.id, payment.status());
     let accounts: Vec<_> =

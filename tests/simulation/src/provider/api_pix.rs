@@ -51,7 +51,7 @@ pub(crate) struct Ways {
     pub(crate) has_short_tokens: bool,
     /// Its lists have few entries a page, however many are asked for.
     pub(crate) gives_short_pages: bool,
-    /// How it shows what it has.
+    /// View of what it has.
     pub(crate) view: View,
 }
 

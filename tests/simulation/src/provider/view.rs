@@ -1,5 +1,5 @@
-//! How a bank shows what it has: by a clock of its own, the money of a charge before or after its status, lists an hour
-//! behind. Its books are right all the while.
+//! View of a bank on what it has: by a clock of its own, the money of a charge before or after its status, lists an
+//! hour behind. Its books are right all the while.
 
 use std::collections::BTreeMap;
 
@@ -16,16 +16,16 @@ const HOUR_MS: i64 = 60 * MINUTE_MS;
 /// Names of instants in answers.
 const INSTANTS: [&str; 4] = ["criacao", "horario", "solicitacao", "liquidacao"];
 
-/// How a bank shows what it has.
+/// View of a bank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct View {
-    /// How far the times are off that it writes.
+    /// Error of the times that it writes.
     pub(crate) clock_off_ms: i64,
-    /// How long a paid charge is concluded without the money that did it.
+    /// Time for which a paid charge is concluded without the money that did it.
     money_lags_ms: i64,
-    /// How long one shows its money and is not concluded.
+    /// Time for which one shows its money and is not concluded.
     status_lags_ms: i64,
-    /// How far lists are behind.
+    /// Time by which lists are behind.
     pub(crate) lists_lag_ms: i64,
     /// Until when, after the world began, its lists can't be had.
     lists_away_ms: i64,
@@ -73,12 +73,12 @@ impl Window {
         Self { view, ..Self::default() }
     }
 
-    /// Whether lists can't be had now.
+    /// Says whether lists can't be had now.
     pub(super) fn has_no_lists(&self, now_ms: i64, began_ms: i64) -> bool {
         now_ms < began_ms + self.view.lists_away_ms
     }
 
-    /// What is shown in the place of an answer.
+    /// Answer that is shown in the place of another.
     pub(super) fn show(&mut self, request: &Request, reply: Reply, now_ms: i64) -> Reply {
         let Reply::Answer { response, after_ms } = reply else { return reply };
         let Ok(mut body) = serde_json::from_slice::<Value>(&response.body) else {
@@ -108,7 +108,7 @@ impl Window {
         }
     }
 
-    /// Whether a list has what happened then.
+    /// Says whether a list has what happened then.
     pub(super) fn lists(&self, at_ms: i64, now_ms: i64) -> bool {
         at_ms <= now_ms - self.view.lists_lag_ms
     }

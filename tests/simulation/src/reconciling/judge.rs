@@ -216,7 +216,7 @@ fn check_exceptions(world: &World) {
     violations.into_iter().for_each(|violation| world.violation(violation));
 }
 
-/// What tells one finding about a line from another.
+/// Digest that tells one finding about a line from another.
 fn is_digest(text: &str) -> bool {
     text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -82,12 +82,12 @@ pub(crate) fn check(world: &World) {
     check_sticky(world, sticky.into_iter());
 }
 
-/// Who was looked at.
+/// The one who was looked at.
 fn considered(payment: &Payment) -> BTreeSet<AcquirerName> {
     payment.considered.iter().map(|one| one.acquirer.clone()).collect()
 }
 
-/// Who is configured and takes the method.
+/// Acquirers that are configured and take the method.
 fn takers(world: &World, routes: &Routes, payment: &Payment) -> BTreeSet<AcquirerName> {
     let configured = routes.configured(world.banks.len()).map(|bank| &world.banks[bank]);
     configured.filter(|bank| bank.takes(payment.method())).map(|bank| bank.name().clone()).collect()

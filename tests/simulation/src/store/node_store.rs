@@ -23,7 +23,7 @@ const LATE_MS: (u64, u64) = (50, 9_000);
 pub(crate) struct NodeStore {
     world: Arc<World>,
     fuse: Arc<Fuse>,
-    /// How often the store had been put back when this node began.
+    /// Number of times that the store had been put back when this node began.
     restores: u64,
 }
 
@@ -53,8 +53,8 @@ impl NodeStore {
         Ok(())
     }
 
-    /// What a dead process had under way with its own embedded store dies with it, and what was sent to a store that is
-    /// another one since arrives nowhere.
+    /// Writes that a dead process had under way with its own embedded store die with it, and what was sent to a store
+    /// that is another one since arrives nowhere.
     fn is_gone(&self) -> bool {
         self.was_replaced() || self.world.store.is_embedded() && self.fuse.is_dead()
     }
