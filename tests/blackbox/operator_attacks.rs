@@ -48,7 +48,7 @@ const ASKED: [&str; 6] = [
     "/people/{login}/{verb}",
 ];
 /// What is the own of whoever is signed in.
-const OWN: [&str; 8] = [
+pub(crate) const OWN: [&str; 8] = [
     "/account/password",
     "/account/sessions/end-others",
     "/account/sessions/{id}/end",

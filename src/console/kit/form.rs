@@ -203,13 +203,19 @@ mod tests {
         assert_eq!(form("x").address("note", |_| None::<()>, BAD).unwrap_err().to_string(), BAD);
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn a_form_that_does_not_come_is_waited_for_no_longer_than_any_body() {
+    /// A form whose body never comes.
+    async fn without_its_body() -> (HttpRequest, Payload) {
         let kind = (CONTENT_TYPE, "application/x-www-form-urlencoded");
         let request = TestRequest::post().insert_header(kind).to_http_request();
         let never = stream::pending::<Result<actix_web::web::Bytes, actix_web::error::PayloadError>>();
         let mut body: dev::Payload = dev::Payload::Stream { payload: Box::pin(never) };
         let payload = Payload::from_request(&request, &mut body).await.unwrap();
+        (request, payload)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_form_that_does_not_come_is_waited_for_no_longer_than_any_body() {
+        let (request, payload) = without_its_body().await;
         let begun = Instant::now();
         let visit = Secret::new("a visit".to_owned());
         let refused = Form::read(&request, payload, [&visit]).await.err().unwrap();
@@ -219,11 +225,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn of_whoever_was_shown_no_form_none_is_read() {
-        let kind = (CONTENT_TYPE, "application/x-www-form-urlencoded");
-        let request = TestRequest::post().insert_header(kind).to_http_request();
-        let never = stream::pending::<Result<actix_web::web::Bytes, actix_web::error::PayloadError>>();
-        let mut body: dev::Payload = dev::Payload::Stream { payload: Box::pin(never) };
-        let payload = Payload::from_request(&request, &mut body).await.unwrap();
+        let (request, payload) = without_its_body().await;
         let begun = Instant::now();
         let refused = Form::read(&request, payload, None).await.err().unwrap();
         assert!(matches!(refused, Failure::ForeignForm), "{refused}");

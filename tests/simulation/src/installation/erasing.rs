@@ -128,7 +128,7 @@ impl Desk {
     fn open(world: &Arc<World>, fuse: &Arc<Fuse>) -> Self {
         let beside = Arc::new(Beside(Arc::clone(world)));
         let paid_ms = world.chance.pick(&[0, KEPT_FOR.paid_ms]);
-        let store = NodeStore::open(world, fuse);
+        let store = NodeStore::beside(world, fuse);
         let eraser = Eraser::new((store, Arc::new(NoAuditLog)), (beside.clone(), beside), paid_ms);
         let (began_ms, restores) = (world.clock.elapsed_ms(), world.store.restores());
         Self { world: Arc::clone(world), eraser, paid_ms, began_ms, restores }
@@ -252,7 +252,7 @@ pub(crate) fn keep(world: &Arc<World>, node: &Node) {
         drop(actix::spawn(follow(Arc::clone(&node.fuse), follower)));
     }
     if plan.retains {
-        let ids = Arc::new(Beside(Arc::clone(world)));
+        let (ids, store) = (Arc::new(Beside(Arc::clone(world))), NodeStore::beside(world, &node.fuse));
         let retention = Retention::new((store.clone(), Arc::new(NoAuditLog)), (clock, ids), KEPT_FOR);
         let retention = Arc::new(AsyncMutex::new(retention));
         drop(actix::spawn(retain(Arc::clone(world), Arc::clone(&node.fuse), (retention, store))));

@@ -25,13 +25,24 @@ pub(crate) struct NodeStore {
     fuse: Arc<Fuse>,
     /// Number of times that the store had been put back when this node began.
     restores: u64,
+    /// Says whether something beside the actors writes here. What it hears of a broken store they don't hear.
+    is_beside: bool,
 }
 
 impl NodeStore {
     /// The store, seen from one node.
     pub(crate) fn open(world: &Arc<World>, fuse: &Arc<Fuse>) -> Arc<dyn WholeStore> {
+        Self::seen(world, fuse, false)
+    }
+
+    /// The same, for what the node does beside its actors.
+    pub(crate) fn beside(world: &Arc<World>, fuse: &Arc<Fuse>) -> Arc<dyn WholeStore> {
+        Self::seen(world, fuse, true)
+    }
+
+    fn seen(world: &Arc<World>, fuse: &Arc<Fuse>, is_beside: bool) -> Arc<dyn WholeStore> {
         let restores = world.store.restores();
-        let node = Self { world: Arc::clone(world), fuse: Arc::clone(fuse), restores };
+        let node = Self { world: Arc::clone(world), fuse: Arc::clone(fuse), restores, is_beside };
         Arc::new(MemoryStore::over(Arc::new(node)))
     }
 
@@ -109,9 +120,9 @@ impl NodeStore {
             world.pass(500, 4_000).await;
         }
         assert!(!world.strikes(Fault::StorePanic), "the store's adapter panics");
-        if world.strikes(Fault::StoreBroken) {
+        if !self.is_beside && world.strikes(Fault::StoreBroken) {
             self.fuse.note_broken();
-            return all(WriteError::NotWritten(StoreError::Broken("fsync failed".into())));
+            return all(broken());
         }
         if world.strikes(Fault::StoreLostRequest) {
             return all(WriteError::Unknown(away()));
@@ -139,6 +150,10 @@ impl NodeStore {
         let results = self.apply(batch);
         if world.strikes(Fault::StoreLostReply) { all(WriteError::Unknown(away())) } else { results }
     }
+}
+
+fn broken() -> WriteError {
+    WriteError::NotWritten(StoreError::Broken("fsync failed".into()))
 }
 
 fn away() -> StoreError {
@@ -178,6 +193,9 @@ impl Connection for NodeStore {
 
     async fn commit(&self, batch: &[Write]) -> Vec<Result<(), WriteError>> {
         self.fuse.gate("commit").await;
+        if self.is_beside && self.fuse.is_broken() {
+            return batch.iter().map(|_| Err(broken())).collect();
+        }
         self.fuse.check_not_broken();
         for (bank, query) in planted::sent_too_soon(&self.world, batch) {
             check_intent(&self.world, &bank, &query);
