@@ -130,7 +130,9 @@ impl Draft {
     pub(super) fn inquire_now(&mut self) {
         let open = self.payment.state.attempts.last().map(|attempt| attempt.outcome);
         let open = open.filter(|outcome| outcome.is_open());
-        let may_ask = open.map_or(self.payment.check.is_some(), |outcome| outcome != AttemptOutcome::Sent);
+        // Of money that did not come nobody asks any more but a person.
+        let is_asked = self.payment.check.is_some() || self.payment.waits_for_a_person();
+        let may_ask = open.map_or(is_asked, |outcome| outcome != AttemptOutcome::Sent);
         if may_ask {
             self.push_inquiry();
         }

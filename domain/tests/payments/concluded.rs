@@ -158,3 +158,14 @@ fn a_person_ends_it() {
         assert_eq!(payment.decide(Command::MismatchEnded, &at(DAY)).unwrap_err(), Refusal::NotStuck);
     }
 }
+
+#[test]
+fn a_person_has_it_asked_for_once_more_and_what_came_late_pays_it() {
+    let told = concluded();
+    let asked = told.decide(Command::InquireNow, &at(DAY)).unwrap();
+    assert_eq!(calls(&asked), [Effect::Inquire(AcquirerName::new("first"), 1)]);
+    let asked = asked.next.unwrap();
+    let shown = stated(vec![pending_fact(), settled("e1", 10_000), Fact::Concluded]);
+    let paid = after(&asked, looked(&asked, shown), DAY + 100);
+    assert_eq!((paid.status(), paid.waits_for_a_person()), (Status::Paid, false));
+}
