@@ -15,8 +15,8 @@ use quita_domain::time::{DAY_MS, Timestamp};
 use quita_ports::{Clock, ListPage, ListReader, ListedPix};
 use uuid::Uuid;
 
-use crate::orders::{CENTS, id, pix};
-use crate::reconciling::{is_paid, transfer};
+use crate::orders::{CENTS, id};
+use crate::reconciling::paid_unheard;
 use crate::world::{World, pass_ms};
 
 const HOUR_MS: u64 = 3_600_000;
@@ -221,9 +221,7 @@ fn what_went_back_of_an_older_pix_is_found_each_night() {
     let world = World::new();
     let paid_by = world.live(async {
         let node = world.node();
-        node.created(pix(1)).await;
-        let paid_by = transfer(&world, 1);
-        is_paid(&world, 1, &paid_by);
+        let paid_by = paid_unheard(&world, &node).await;
         node.hear(&id(1).to_string()).await.unwrap();
         pass_ms(500).await;
         assert_eq!(node.stored(id(1)).status(), Status::Paid);

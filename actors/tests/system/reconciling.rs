@@ -21,7 +21,7 @@ use quita_ports::{Clock, ListPage, ListReader, ListedPix};
 
 use crate::bank::Call;
 use crate::orders::{CENTS, id, pix};
-use crate::world::{World, pass_ms};
+use crate::world::{Node, World, pass_ms};
 
 fn first() -> AcquirerName {
     AcquirerName::new("first")
@@ -34,8 +34,16 @@ pub(crate) fn transfer(world: &World, number: u128) -> String {
     format!("E00000000{minute}{number:011}")
 }
 
+/// Creates a payment that the bank knows to be paid, and tells nobody of. Returns the name of its transfer.
+pub(crate) async fn paid_unheard(world: &World, node: &Node<'_>) -> String {
+    node.created(pix(1)).await;
+    let paid_by = transfer(world, 1);
+    is_paid(world, 1, &paid_by);
+    paid_by
+}
+
 /// The bank knows that it was paid so, and tells nobody.
-pub(crate) fn is_paid(world: &World, number: u128, end_to_end_id: &str) {
+fn is_paid(world: &World, number: u128, end_to_end_id: &str) {
     let fact = Fact::Settled(Settlement {
         id: end_to_end_id.to_owned(),
         amount: Money::from_cents(CENTS),
@@ -136,9 +144,7 @@ fn money_that_nobody_told_of_is_asked_for_and_settled_the_ordinary_way() {
     let world = World::new();
     world.live(async {
         let node = world.node();
-        node.created(pix(1)).await;
-        let paid_by = transfer(&world, 1);
-        is_paid(&world, 1, &paid_by);
+        let paid_by = paid_unheard(&world, &node).await;
         let told = run(&world, &list(vec![line(&world, Some(id(1)), &paid_by)])).await;
         assert_eq!(told, Ok(vec![(paid_by.clone(), Verdict::Matched, true)]));
         assert_eq!((node.stored(id(1)).status(), world.bank.asked_ms().len()), (Status::Paid, 1));
@@ -214,9 +220,7 @@ fn an_acquirer_that_does_not_answer_is_asked_again_by_the_next_run_and_for_half_
     let world = World::new();
     world.live(async {
         let node = world.node();
-        node.created(pix(1)).await;
-        let paid_by = transfer(&world, 1);
-        is_paid(&world, 1, &paid_by);
+        let paid_by = paid_unheard(&world, &node).await;
         world.bank.is_away(true);
         let list = list(vec![line(&world, Some(id(1)), &paid_by)]);
         let open = Ok(vec![(paid_by.clone(), Verdict::Different, false)]);
@@ -260,9 +264,7 @@ fn where_nobody_serves_the_hints_wait_and_nothing_is_final() {
     let world = World::new();
     let paid_by = world.live(async {
         let node = world.node();
-        node.created(pix(1)).await;
-        let paid_by = transfer(&world, 1);
-        is_paid(&world, 1, &paid_by);
+        let paid_by = paid_unheard(&world, &node).await;
         drop(node);
         paid_by
     });
@@ -289,9 +291,7 @@ fn what_was_paid_and_is_not_listed_is_missed_until_it_is() {
     let world = World::new();
     world.live(async {
         let node = world.node();
-        node.created(pix(1)).await;
-        let paid_by = transfer(&world, 1);
-        is_paid(&world, 1, &paid_by);
+        let paid_by = paid_unheard(&world, &node).await;
         node.hear(&id(1).to_string()).await.unwrap();
         pass_ms(500).await;
         assert_eq!(node.stored(id(1)).status(), Status::Paid);
@@ -367,9 +367,7 @@ fn what_a_list_dates_on_another_day_is_compared_all_the_same() {
         let world = World::new();
         world.live(async {
             let node = world.node();
-            node.created(pix(1)).await;
-            let paid_by = transfer(&world, 1);
-            is_paid(&world, 1, &paid_by);
+            let paid_by = paid_unheard(&world, &node).await;
             let day = shown(today(&world)).unwrap();
             let one = line(&world, Some(id(1)), &paid_by);
             let told = dated(&world, vec![(one.clone(), day)]).await;
@@ -389,9 +387,7 @@ fn a_line_stays_with_the_day_in_whose_list_it_was_judged_first() {
     let world = World::new();
     world.live(async {
         let node = world.node();
-        node.created(pix(1)).await;
-        let paid_by = transfer(&world, 1);
-        is_paid(&world, 1, &paid_by);
+        let paid_by = paid_unheard(&world, &node).await;
         let list = list(vec![line(&world, Some(id(1)), &paid_by)]);
         run(&world, &list).await.unwrap();
         let (before, tomorrow) = (stored(&world).await, today(&world).succ_opt().unwrap());

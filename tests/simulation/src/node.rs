@@ -421,7 +421,10 @@ impl Fuse {
 
     /// Says whether it was not told before.
     fn begin_stopping(&self) -> bool {
-        self.told_to_stop.lock().unwrap().replace(Instant::now()).is_none()
+        let mut told_at = self.told_to_stop.lock().unwrap();
+        let is_first = told_at.is_none();
+        told_at.get_or_insert_with(Instant::now);
+        is_first
     }
 
     /// Waits for what was accepted, but not for ever.

@@ -121,10 +121,11 @@ pub(crate) async fn end_what_is_stuck(world: &Arc<World>) {
     for payment in world.store.payments() {
         let id = payment.id;
         if payment.waits_for_a_person() {
-            // The clerk sees money that the bank's answers did not show yet.
-            let accounts = world.banks.iter().filter_map(|bank| bank.account(world, id));
-            let has_money = accounts.into_iter().any(|account| account.holding == Holding::Captured);
-            if has_money {
+            // The clerk sees money that the bank's answers did not show yet. Money of another amount never settles it.
+            let is_paid = world.banks.iter().filter_map(|bank| bank.account(world, id)).any(|account| {
+                account.holding == Holding::Captured && account.captured == payment.order.amount
+            });
+            if is_paid {
                 drop(node.ask(|operators| async move { operators.ask_acquirer(id).await }).await);
             } else {
                 drop(node.ask(|operators| async move { operators.end_mismatch(id).await }).await);
