@@ -315,7 +315,12 @@ fn check_captured(world: &World, payment: &Payment, account: &Account) {
         (false, true) => Status::Chargeback,
         (false, false) => Status::Paid,
     };
-    if status != expected {
+    // A dispute that was won before its chargeback was told waits in the store. A backup of before it does not know of it.
+    let is_forgotten_win = status == Status::Chargeback
+        && expected == Status::Paid
+        && account.chargebacks > 0
+        && world.installation.was_restored();
+    if status != expected && !is_forgotten_win {
         world.violation(format!("{id} is {status}, by a bank's books it is {expected}"));
     }
 }

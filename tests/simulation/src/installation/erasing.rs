@@ -36,6 +36,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(15);
 const FOLLOW_EVERY: Duration = Duration::from_secs(1);
 /// After how long nobody is told any more by a service that holds payments for true: what `privacy erase` waits for.
 const FORGOTTEN_WITHIN: Duration = Duration::from_secs(2);
+/// Time after which a look for who was erased gives up a call that hangs.
+const GIVEN_UP_AFTER_MS: u64 = 60_000;
 /// Number of times that a command is given again that the store ended half-way.
 const TRIES: u32 = 5;
 /// Guard that ends a command that hangs.
@@ -225,8 +227,8 @@ impl Desk {
     async fn check_told(&self, place: usize, id: TransactionId) {
         let world = &self.world;
         let Some(node) = world.node(place).filter(Node::takes_requests) else { return };
-        // One that holds payments for true has to have heard of it, from a store that answered.
-        let is_calm = !world.store.is_embedded() || world.was_calm_for(0, self.began_ms);
+        // One that holds payments for true has to have heard of it. It waits for a store that hangs before it asks again.
+        let is_calm = !world.store.is_embedded() || world.was_calm_for(GIVEN_UP_AFTER_MS, self.began_ms);
         // One that was under way is answered by what the store had before, whoever joins it: the next one counts.
         drop(node.call(|payments| async move { payments.read(id).await }).await);
         let read = node.call(|payments| async move { payments.read(id).await }).await;
