@@ -19,6 +19,8 @@ const HASH_LENGTH: usize = 32;
 /// The tag of track 2 in EMV data, which a length of one byte follows (EMV 4.4, book 3, annex A).
 const TRACK_2_TAG: &str = "57";
 const TRACK_2_HEAD: usize = 4;
+/// Tag of the account number in data of a chip.
+const ACCOUNT_TAG: &str = "5A";
 
 /// Digits beside card numbers that are looked at for slips and documents, in one text. In more of them whatever looks like
 /// a card number counts as one, so that no text costs much.
@@ -80,6 +82,7 @@ impl Run {
         let (mut gap, mut is_in_word, mut skipped_until) = (Gap::Other, false, 0);
         for (at, character) in text.char_indices() {
             if at >= skipped_until && !is_in_word && character.is_ascii_alphanumeric() {
+                runs.extend(text.get(at..).into_iter().flat_map(tagged_numbers).map(Self::of_number));
                 skipped_until = at + text.get(at..).map_or(0, hexadecimal_length);
             }
             is_in_word = character.is_ascii_alphanumeric();
@@ -98,6 +101,12 @@ impl Run {
         runs.push(run);
         runs.retain(|run| run.digits.len() >= *LENGTHS.start());
         runs
+    }
+
+    /// A number that stands alone.
+    fn of_number(digits: &str) -> Self {
+        let gaps = (0..digits.len()).map(|at| if at == 0 { Gap::Other } else { Gap::Nothing });
+        Self { digits: digits.to_owned(), gaps: gaps.collect() }
     }
 
     /// Says if some digits look like a card number, whatever they are part of.
@@ -300,6 +309,29 @@ fn hexadecimal_length(text: &str) -> usize {
     }
 }
 
+/// The card numbers in the word that a text begins with, if that is data of a chip in hexadecimal digits: the account number
+/// (tag 5A) and track 2 (tag 57), each behind its length in bytes (EMV 4.4, book 3, annex A).
+fn tagged_numbers(text: &str) -> impl Iterator<Item = &str> {
+    let word = text.bytes().take_while(u8::is_ascii_hexdigit).count();
+    let word = text.get(..word).unwrap_or_default();
+    (0..word.len()).step_by(2).filter_map(|at| {
+        let (tag, rest) = word.get(at..)?.split_at_checked(2)?;
+        let is_track = tag == TRACK_2_TAG;
+        if !is_track && !tag.eq_ignore_ascii_case(ACCOUNT_TAG) {
+            return None;
+        }
+        let (length, rest) = rest.split_at_checked(2)?;
+        let value = rest.get(..usize::from_str_radix(length, 16).ok()?.checked_mul(2)?)?;
+        let number = value.get(..value.bytes().take_while(u8::is_ascii_digit).count())?;
+        let mut behind = value.bytes().skip(number.len());
+        let is_ended = match is_track {
+            true => behind.next().is_some_and(|byte| byte.eq_ignore_ascii_case(&b'D')),
+            false => behind.all(|byte| byte.eq_ignore_ascii_case(&b'F')),
+        };
+        Some(number).filter(|number| is_ended && LENGTHS.contains(&number.len()))
+    })
+}
+
 /// Says if hexadecimal digits begin with the number of a card and a separator or padding, as track 2 does (ISO/IEC 7813).
 fn begins_track_2(digits: &str) -> bool {
     let length = digits.bytes().take_while(u8::is_ascii_digit).count();
@@ -332,6 +364,11 @@ mod tests {
             "4242424242424242D26121010000012345678F",
             "4242424242424242d26121010000012345678fffffffffff",
             "57134242424242424242D26121010000012345678F",
+            "5F2A02098657134242424242424242D26121010000012345678F9F2608AABBCCDDEEFF0011",
+            "5A0842424242424242425F24032612319F2608AABBCCDDEEFF0011",
+            "82023C005a0842424242424242425F2A020986",
+            "5A084242424242424242",
+            "5A0A4000002500001001FFFF",
             "４２４２４２４２４２４２４２４２",
             "𝟒𝟐𝟒𝟐 ⁴²⁴² 4242 4242",
             "٤٢٤٢ ४२४२ 4242 4242",
