@@ -7,8 +7,8 @@ use quita_domain::order::{Payer, Terms};
 use quita_domain::time::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::cob::{self, Cob};
-use super::lenient::{expected_money, list};
+use super::cob::{self, Cob, payment_of};
+use super::lenient::{expected_money, list, text};
 use super::link::{Answer, Link};
 use super::lists;
 
@@ -51,8 +51,11 @@ async fn with_its_money(mut answer: Value, query: &ChargeQuery, link: &Link) -> 
     // That it can't be had takes nothing from what the charge says.
     let listed = link.get(&lists::address_of_charge(query, link.credential.now())).await;
     let Ok(Answer::Success(listed)) = listed else { return answer };
-    // Lists err: only what pays the charge is taken from one, and everything else the charge itself has to show.
-    let pays = |pix: &&Value| expected_money(pix, "valor", query.amount) == Some(query.amount);
+    // Lists err: only what names the charge and pays it is taken from one, and everything else the charge has to show.
+    let pays = |pix: &&Value| {
+        let is_named = text(pix, "txid").is_some_and(|txid| payment_of(txid) == Some(query.id));
+        is_named && expected_money(pix, "valor", query.amount) == Some(query.amount)
+    };
     let paying: Vec<Value> = list(&listed, "pix").iter().filter(pays).cloned().collect();
     if let Some(cob) = answer.as_object_mut().filter(|_| !paying.is_empty()) {
         cob.insert("pix".into(), paying.into());

@@ -199,8 +199,8 @@ impl Link {
             url: url.to_owned(),
             headers: own.into_iter().chain(content_type).chain(configured).chain(headers.to_vec()).collect(),
             body: body.map(|body| body.to_string().into_bytes()).unwrap_or_default().into(),
-            // A `PUT` names what it makes: a charge or a refund by an id of ours.
-            is_repeatable: matches!(verb, Verb::Get | Verb::Put),
+            // A `PUT` that was done already is refused: such an answer to a silent second one would count as that of the first.
+            is_repeatable: verb == Verb::Get,
         }
     }
 
