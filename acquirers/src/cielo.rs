@@ -300,8 +300,10 @@ impl Cielo {
         look: Look<'_>,
         (why, is_of_the_request): (String, bool),
     ) -> OperationAnswer {
-        // A PIX is given back some time after it was asked for, and its sums show that late.
-        let may_show_late = query.method == Method::Pix && !is_of_the_request;
+        // Sums show late what went back: queries lag, and a PIX is given back some time after it was asked for. A second
+        // capture of one sale takes nothing more.
+        let is_capture = matches!(operation.kind, OperationKind::Capture(_));
+        let may_show_late = !is_of_the_request && !is_capture;
         match self.ask_about(query, operation, look).await {
             OperationAnswer::NotFound if may_show_late => OperationAnswer::RefusedPerhaps(why),
             OperationAnswer::NotFound | OperationAnswer::Refused(_) => OperationAnswer::Refused(why),

@@ -4,6 +4,7 @@
 //! may be absent; what is there and can't be read is never taken for absent, because sums of money decide.
 
 use chrono::NaiveDate;
+use quita_domain::card::free_text::holds_card_number;
 use quita_domain::money::Money;
 use serde_json::{Map, Value};
 
@@ -38,6 +39,11 @@ impl<'a> Object<'a> {
     /// A text, a number or a truth value as text, without blanks around it; none if it is empty.
     pub(super) fn text(self, name: &str) -> Option<String> {
         text_of(self.get(name)?)
+    }
+
+    /// A name that Cielo gave to something, which is kept. One that holds a card number is none: that is kept nowhere.
+    pub(super) fn label(self, name: &str) -> Option<String> {
+        self.text(name).filter(|label| !holds_card_number(label))
     }
 
     /// A whole number, or a text that is one.
@@ -93,6 +99,14 @@ mod tests {
         let object = Object::of(&value).unwrap();
         assert_eq!(object.text("PaymentId").as_deref(), Some("b"));
         assert_eq!(object.text("Tid"), None);
+    }
+
+    #[test]
+    fn a_card_number_is_no_label() {
+        let value = json!({"Tid": "1006993069362B5C1001", "ProofOfSale": "4242 4242 4242 4242", "Nsu": 4242424242424242_u64});
+        let object = Object::of(&value).unwrap();
+        assert_eq!(object.label("Tid").as_deref(), Some("1006993069362B5C1001"));
+        assert_eq!((object.label("ProofOfSale"), object.label("Nsu")), (None, None));
     }
 
     #[test]

@@ -151,7 +151,8 @@ async fn the_codes_of_a_void_decide() {
     }
     for code in ["102", "101", "40", "51", "55", "72", "76", "5", "57", "97", "99", "ZZ"] {
         let answer = void_answered(2, &json!(code), &refund(300)).await;
-        assert_eq!(answer, OperationAnswer::Refused(format!("{code}: said")));
+        // The sums may show later that it was done.
+        assert_eq!(answer, OperationAnswer::RefusedPerhaps(format!("{code}: said")));
     }
     assert!(
         is_unknown(&void_answered(11, &json!("ZZ"), &refund(10_000)).await),
