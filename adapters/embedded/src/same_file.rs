@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 
 use quita_ports::StoreError;
 
-/// The database file and its write-ahead log.
+/// What stands beside the database: its write-ahead log, and where in it each process reads.
+const BESIDE: [&str; 2] = ["-wal", "-shm"];
+
+/// The database file and what stands beside it.
 #[derive(Debug)]
 pub(super) struct SameFile {
     files: Vec<(PathBuf, Identity)>,
@@ -18,13 +21,16 @@ type Identity = (u64, u64);
 impl SameFile {
     /// Remembers the files of a store that is open.
     pub(super) fn of(database: &Path) -> Self {
-        let mut log = database.as_os_str().to_owned();
-        log.push("-wal");
-        let files = [database.to_owned(), PathBuf::from(log)].into_iter();
+        let beside = BESIDE.map(|ending| {
+            let mut path = database.as_os_str().to_owned();
+            path.push(ending);
+            PathBuf::from(path)
+        });
+        let files = std::iter::once(database.to_owned()).chain(beside);
         Self { files: files.filter_map(|path| identity(&path).map(|is| (path, is))).collect() }
     }
 
-    /// Checks that both are still where they were.
+    /// Checks that all are still where they were.
     ///
     /// # Errors
     /// [`StoreError::Broken`] if one was deleted, moved or replaced.
