@@ -17,6 +17,7 @@ mod inquire;
 mod learn;
 mod open;
 mod operate;
+mod outcome;
 mod refusal;
 mod report;
 mod resolve;
