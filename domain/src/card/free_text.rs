@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use unicode_normalization::char::decompose_compatible;
+use unicode_normalization::char::{decompose_compatible, is_combining_mark};
 use uuid::Uuid;
 
 use super::{Brand, CardNumber};
@@ -77,7 +77,7 @@ struct Run {
 impl Run {
     /// Every run of a text that may hold a card number, without UUIDs and hashes.
     fn all_of(text: &str) -> Vec<Self> {
-        let mut runs = vec![Self::default()];
+        let mut runs = Vec::new();
         let mut run = Self::default();
         let (mut gap, mut is_in_word, mut skipped_until) = (Gap::Other, false, 0);
         for (at, character) in text.char_indices() {
@@ -94,7 +94,9 @@ impl Run {
             } else if at >= skipped_until && is_separator(character) {
                 gap = if gap == Gap::Nothing { Gap::One(character) } else { Gap::Other };
             } else {
-                runs.push(std::mem::take(&mut run));
+                if !run.digits.is_empty() {
+                    runs.push(std::mem::take(&mut run));
+                }
                 gap = Gap::Other;
             }
         }
@@ -277,8 +279,14 @@ fn digit_of(character: char) -> Option<char> {
 }
 
 /// What may stand between the digits of one number. Typeset hyphens and blanks come with what is copied.
-const fn is_separator(character: char) -> bool {
-    matches!(character, '.' | '/' | '-' | '\u{2010}'..='\u{2015}' | '\u{2212}') || character.is_whitespace()
+fn is_separator(character: char) -> bool {
+    let is_typeset = matches!(
+        character,
+        '.' | '/' | '-' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}'..='\u{ff0f}'
+    );
+    // Soft hyphens, joiners and marks of direction are not seen, and stand in what is copied.
+    let is_unseen = matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}' | '\u{feff}');
+    is_typeset || is_unseen || character.is_whitespace() || is_combining_mark(character)
 }
 
 /// How long a UUID or hash is that a text begins with; 0 if it begins with none.
@@ -356,6 +364,9 @@ mod tests {
             "pedido 17, cartao 4242 4242 4242 4242 cvv 987",
             "0001 4242 4242 4242 4242 12/30",
             "4242\u{a0}4242\u{2011}4242\t4242",
+            "4242\u{ad}4242\u{ff0f}4242\u{200b}4242",
+            "4242\u{feff}4242\u{2060}4242\u{fe63}4242",
+            "4\u{301}2\u{301}42424242424242",
             "3782 822463 10005",
             "3056 930902 5904",
             "CPF 529.982.247-25 4242 4242 4242 4242",
