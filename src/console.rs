@@ -6,3 +6,5 @@
 mod kit;
 pub(crate) mod merchant;
 pub(crate) mod operator;
+
+pub(crate) use kit::language::Language;

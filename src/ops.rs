@@ -2,6 +2,8 @@
 
 mod health;
 mod known_hosts;
+#[cfg(target_os = "linux")]
+pub(crate) mod process_metrics;
 
 use std::io;
 
@@ -15,7 +17,9 @@ use quita_domain::exception::Exception;
 use serde::Serialize;
 
 use crate::console::operator::{self, OperatorConsole};
-use crate::http::{ApiError, Mount, as_get, reading, refuse_query, with_request_id, with_safe_headers};
+use crate::http::{
+    ApiError, Mount, as_get, reading, refuse_card_number, refuse_query, with_request_id, with_safe_headers,
+};
 use crate::listener::Listener;
 pub(crate) use known_hosts::KnownHosts;
 
@@ -38,6 +42,7 @@ pub(crate) fn listen(
         App::new()
             .wrap(from_fn(as_get))
             .wrap(from_fn(move |request, next| known_hosts::only(hosts.clone(), request, next)))
+            .wrap(from_fn(refuse_card_number))
             .wrap(from_fn(with_request_id))
             .wrap(from_fn(|request, next| with_safe_headers(Mount::ROOT, request, next)))
             .app_data(payments.clone())

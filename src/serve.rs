@@ -23,7 +23,8 @@ use crate::acquirers::{Link, LinkMetrics, Reload, ReloadMetrics, Site, keep_regi
 use crate::console::merchant::{self, MerchantConsole};
 use crate::console::operator::OperatorConsole;
 use crate::http::{
-    self, Edge, as_get, traced, with_key_expiry, with_own_headers, with_request_id, with_safe_headers,
+    self, Edge, Observer, RequestMetrics, as_get, observed, refuse_card_number, traced, with_key_expiry,
+    with_own_headers, with_request_id, with_safe_headers,
 };
 use crate::keyring::{Keyring, heed_secret_keys};
 use crate::listener::{ConnectionLimits, ConnectionMetrics, Listener, Places, cannot_listen, open_files};
@@ -107,6 +108,8 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let clock = Arc::clone(&outside.clock);
     let (acquirers, links, reread) = connect(&config, outside, &keyring)?;
     let registry = Registry::new();
+    #[cfg(target_os = "linux")]
+    ops::process_metrics::register(&registry)?;
     let traces = Traces::start(&config, &registry)?;
     // Bound first: the addresses of payers' pages name the port.
     let [api_socket, ops_socket] =
@@ -166,7 +169,8 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
         workers: std::thread::available_parallelism().map_or(2, NonZero::get),
         shutdown_time: config.shutdown_time,
     };
-    let api = listen(listener, (edge.clone(), console), traces.tracer())?;
+    let observer = Observer::new(RequestMetrics::register(&registry)?, edge.clone(), config.log.refusals);
+    let api = listen(listener, (edge.clone(), console), (traces.tracer(), observer))?;
     let access = Access::new(store.clone(), strongbox.clone(), clock.clone());
     let people = People::new(store.clone(), clock.clone());
     let reload = reload(reread, &links, &system, (&config, &keyring), &registry)?;
@@ -278,17 +282,19 @@ fn threads() -> Placement {
 fn listen(
     listener: Listener,
     (edge, console): (Data<Edge>, Data<MerchantConsole>),
-    tracer: Option<Arc<dyn Tracer>>,
+    (tracer, observer): (Option<Arc<dyn Tracer>>, Observer),
 ) -> io::Result<Server> {
     listener.serve(move || {
         let (is_traced, tracer) = (tracer.is_some(), tracer.clone());
-        let (edge, console) = (edge.clone(), console.clone());
+        let (edge, console, observer) = (edge.clone(), console.clone(), observer.clone());
         let mount = edge.mount;
         let traced = from_fn(move |request, next| traced(tracer.clone(), request, next));
         App::new()
             .wrap(from_fn(as_get))
             .wrap(Condition::new(is_traced, traced))
             .wrap(from_fn(with_key_expiry))
+            .wrap(from_fn(refuse_card_number))
+            .wrap(from_fn(move |request, next| observed(observer.clone(), request, next)))
             .wrap(from_fn(with_request_id))
             .wrap(from_fn(move |request, next| with_safe_headers(mount, request, next)))
             .wrap(from_fn(with_own_headers))

@@ -9,6 +9,7 @@ pub mod refused_requests;
 
 pub(crate) mod limiter;
 pub(crate) mod network;
+pub(crate) mod refusal_log;
 pub(crate) mod refused_sign_ins;
 
 #[cfg(test)]

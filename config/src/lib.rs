@@ -118,6 +118,8 @@ pub struct LogConfig {
     pub format: LogFormat,
     /// How much.
     pub level: LogLevel,
+    /// True if each refused request of the API is a line.
+    pub refusals: bool,
 }
 
 /// The form of a log line.
@@ -380,7 +382,12 @@ fn log(settings: &mut Settings, environment: Environment) -> LogConfig {
         Environment::Development => LogFormat::Human,
         Environment::Production => LogFormat::Json,
     };
-    LogConfig { format: format.unwrap_or(default_format), level: level.unwrap_or(LogLevel::Info) }
+    let refusals = settings.read("log-refusals", "true or false", |text| text.parse().ok());
+    LogConfig {
+        format: format.unwrap_or(default_format),
+        level: level.unwrap_or(LogLevel::Info),
+        refusals: refusals.unwrap_or(environment == Environment::Development),
+    }
 }
 
 fn sandbox_defaults(settings: &mut Settings) -> SandboxDefaults {

@@ -30,7 +30,7 @@ pub const CONFIG_FILE: ConfigOption =
     option("config", "FILE", "TOML file with any of the other options [default: none]");
 
 /// Every option of the service.
-pub const OPTIONS: [ConfigOption; 30] = [
+pub const OPTIONS: [ConfigOption; 31] = [
     option("listen", "ADDRESS", "Where merchants and payers are served [default: 127.0.0.1:8080]"),
     option(
         "ops-listen",
@@ -59,6 +59,11 @@ pub const OPTIONS: [ConfigOption; 30] = [
     ),
     option("log-format", "NAME", "human or json [default: human in development, json in production]"),
     option("log-level", "LEVEL", "off, error, warn, info, debug or trace [default: info]"),
+    option(
+        "log-refusals",
+        "BOOL",
+        "true if each refused request of the API is a line of the log [default: true in development, false in production]",
+    ),
     option(
         "shutdown-time",
         "DURATION",

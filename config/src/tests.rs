@@ -75,6 +75,7 @@ fn every_option_can_be_set_in_all_three_places() {
         ("rate-limit", "7"),
         ("log-format", "human"),
         ("log-level", "debug"),
+        ("log-refusals", "true"),
         ("shutdown-time", "3s"),
         ("idle-after", "30s"),
         ("session-idle", "10m"),
@@ -107,7 +108,11 @@ fn every_option_can_be_set_in_all_three_places() {
         .iter()
         .map(|(name, value)| match *name {
             "acquirer" => "[[acquirer]]\nname = 'one'\nadapter = 'sandbox'\n".to_owned(),
-            "rate-limit" | "max-installments" | "behind-proxy" | "operators-need-second-factor" => {
+            "rate-limit"
+            | "max-installments"
+            | "behind-proxy"
+            | "operators-need-second-factor"
+            | "log-refusals" => {
                 format!("{name} = {value}\n")
             }
             _ => format!("{name} = '{value}'\n"),

@@ -15,6 +15,7 @@ mod overview;
 mod payment;
 mod payments;
 mod people;
+mod requests;
 mod routes;
 mod session;
 mod sign_in;

@@ -11,7 +11,7 @@ use quita_domain::access::Scope;
 use super::client_address::address_of;
 use super::edge::Edge;
 use super::errors::ApiError;
-use super::{key_expiry, query};
+use super::{key_expiry, observed, query};
 use crate::service::access::{AccessError, Caller};
 use crate::service::refused_requests::RefusedRequest;
 
@@ -68,6 +68,7 @@ async fn authorize(request: &HttpRequest, scope: Scope) -> Result<Caller, ApiErr
         AccessError::TooMany(retry_after_s) => ApiError::too_many_unknown_keys(retry_after_s),
         AccessError::StoreUnavailable(error) => quita_actors::Denied::StoreUnavailable(error).into(),
     })?;
+    observed::note_caller(request, &caller.owner, &caller.key_id);
     if let Some(ends_at) = caller.ends_soon {
         key_expiry::note(request, ends_at);
     }

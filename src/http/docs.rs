@@ -11,6 +11,7 @@ const OPENAPI: &str = include_str!("docs/openapi.json");
 const PAGE: &str = include_str!("docs/docs.html");
 const SCRIPT: &str = include_str!("docs/docs.js");
 const STYLE: &str = include_str!("docs/docs.css");
+const FOR_PROGRAMS: &str = include_str!("docs/llms.txt");
 
 /// The server of the description while it is at the root of its host.
 const AT_ROOT: &str = "\"url\": \"/\"";
@@ -37,6 +38,11 @@ pub(crate) async fn page() -> HttpResponse {
 /// `GET /docs.js`
 pub(crate) async fn script() -> HttpResponse {
     answer("text/javascript; charset=utf-8", SCRIPT)
+}
+
+/// `GET /llms.txt`: the same for programs that write programs (llmstxt.org).
+pub(crate) async fn for_programs() -> HttpResponse {
+    answer("text/plain; charset=utf-8", FOR_PROGRAMS)
 }
 
 /// `GET /docs.css`

@@ -12,6 +12,7 @@ use super::pictures::Pictures;
 use super::rate_limit::RateLimit;
 use crate::keyring::Keyring;
 use crate::service::access::KeyVerifier;
+use crate::service::refusal_log::RefusalLog;
 use quita_config::Config;
 use quita_config::acquirer::{AcquirerConfig, AdapterKind};
 
@@ -29,6 +30,8 @@ pub struct Edge {
     /// Whether what `X-Forwarded-For` says is believed.
     pub(crate) is_behind_proxy: bool,
     pub(super) pictures: Pictures,
+    /// What was refused last.
+    pub(crate) refusals: RefusalLog,
     acquirers: Vec<AcquirerConfig>,
 }
 
@@ -52,6 +55,7 @@ impl Edge {
             public_url,
             is_behind_proxy: config.behind_proxy,
             pictures: Pictures::new(),
+            refusals: RefusalLog::default(),
             acquirers: config.acquirers.clone(),
         }
     }

@@ -133,6 +133,16 @@ impl ApiError {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", "an internal error; it was logged")
     }
 
+    /// The code of the answer.
+    pub(crate) const fn code(&self) -> &'static str {
+        self.code
+    }
+
+    /// The fields that were wrong, in order.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = String> + '_ {
+        self.details.iter().map(|violation| violation.field.clone())
+    }
+
     /// The body, as JSON.
     pub(crate) fn to_json(&self) -> String {
         serde_json::to_string(&self.body()).unwrap_or_default()

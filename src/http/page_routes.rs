@@ -28,6 +28,7 @@ use super::pages::is_open;
 use super::pages::pix_page::PixPage;
 use super::pages::{self, assets};
 use super::pictures::PictureKind;
+use super::request_id::nothing_here;
 
 /// Where a boleto may be paid, as the slip says it.
 const PAYMENT_PLACE: &str = "Pagável em qualquer banco até o vencimento";
@@ -250,10 +251,6 @@ fn picture(kind: &'static str) -> HttpResponseBuilder {
 /// The token and what follows its dot.
 fn split(name: &str) -> (&str, &str) {
     name.split_once('.').unwrap_or((name, ""))
-}
-
-fn nothing_here() -> ApiError {
-    ApiError::new(StatusCode::NOT_FOUND, "not_found", "there is nothing at this address")
 }
 
 fn over(why: &str) -> ApiError {

@@ -5,7 +5,7 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
-use actix_web::{Error, HttpRequest, HttpResponse, ResponseError};
+use actix_web::{Error, HttpMessage, HttpRequest, HttpResponse};
 use quita_domain::card::free_text;
 use quita_domain::request::Rejection;
 use uuid::Uuid;
@@ -36,23 +36,23 @@ pub(crate) fn carry<W: Future>(work: W) -> impl Future<Output = W::Output> {
     CURRENT.scope(current(), work)
 }
 
-/// Gives a request its id, and every response too; keeps answers out of caches. An id that holds a card number is
-/// refused, and goes nowhere.
-pub(crate) async fn with_request_id<B: MessageBody + 'static>(
+/// Marks a request whose id held a card number.
+struct HeldCardNumber;
+
+/// Gives a request its id, and every response too; keeps answers out of caches.
+pub(crate) async fn with_request_id<B: MessageBody>(
     request: ServiceRequest,
     next: Next<B>,
-) -> Result<ServiceResponse<EitherBody<B>>, Error> {
+) -> Result<ServiceResponse<B>, Error> {
     let sent = sent_id(request.request());
     let id = sent.id;
+    if sent.holds_card_number {
+        request.extensions_mut().insert(HeldCardNumber);
+    }
     let header = HeaderValue::from_str(&id);
     CURRENT
         .scope(id, async move {
-            let mut response = if sent.holds_card_number {
-                let refusal = ApiError::from(Rejection::card_number_in("X-Request-Id"));
-                request.into_response(refusal.error_response()).map_into_right_body()
-            } else {
-                next.call(request).await?.map_into_left_body()
-            };
+            let mut response = next.call(request).await?;
             let headers = response.headers_mut();
             if let Ok(header) = header {
                 headers.insert(HEADER, header);
@@ -64,6 +64,18 @@ pub(crate) async fn with_request_id<B: MessageBody + 'static>(
             Ok(response)
         })
         .await
+}
+
+/// Refuses a request whose id held a card number. That id goes nowhere: the request has a fresh one.
+pub(crate) async fn refuse_card_number<B: MessageBody + 'static>(
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<EitherBody<B>>, Error> {
+    if request.extensions().contains::<HeldCardNumber>() {
+        let refusal = ApiError::from(Rejection::card_number_in("X-Request-Id"));
+        return Ok(request.error_response(refusal).map_into_right_body());
+    }
+    Ok(next.call(request).await?.map_into_left_body())
 }
 
 /// What a request says of its id.
@@ -91,5 +103,10 @@ fn sent_id(request: &HttpRequest) -> SentId {
 
 /// For addresses that are none.
 pub(crate) async fn not_found() -> Result<HttpResponse, ApiError> {
-    Err(ApiError::new(StatusCode::NOT_FOUND, "not_found", "there is nothing at this address"))
+    Err(nothing_here())
+}
+
+/// The refusal of an address that is none.
+pub(super) fn nothing_here() -> ApiError {
+    ApiError::new(StatusCode::NOT_FOUND, "not_found", "there is nothing at this address")
 }

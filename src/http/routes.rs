@@ -7,8 +7,25 @@ use super::edge::Edge;
 use super::errors::ApiError;
 use super::query::HasParameters;
 use super::{
-    deliveries, docs, not_found, notifications, operations, page_routes, payments, routing, sandbox,
+    deliveries, docs, guides, not_found, notifications, operations, page_routes, payments, requests, routing,
+    sandbox,
 };
+
+/// Addresses of the API, of acquirers and of the sandbox, with their methods.
+pub(super) const ROUTES_OF_PROGRAMS: [(&str, &str); 12] = [
+    ("/pay/payments", "GET, HEAD, POST"),
+    ("/pay/payments/{id}", "GET, HEAD"),
+    ("/pay/payments/{id}/events", "GET, HEAD"),
+    ("/pay/payments/{id}/cancel", "POST"),
+    ("/pay/payments/{id}/capture", "POST"),
+    ("/pay/payments/{id}/refunds", "POST"),
+    ("/pay/requests", "GET, HEAD"),
+    ("/pay/routing/evaluate", "POST"),
+    ("/pay/webhooks/deliveries", "GET, HEAD"),
+    ("/pay/webhooks/deliveries/{id}/redeliver", "POST"),
+    ("/acquirers/{name}/notifications{tail:(/.*)?}", "POST"),
+    ("/sandbox/payments/{id}/{action}", "POST"),
+];
 
 /// Enters every address. Any other answers 404, any other method 405.
 pub fn configure(config: &mut ServiceConfig, edge: Data<Edge>) {
@@ -29,6 +46,7 @@ fn api(config: &mut ServiceConfig) {
         .service(writing("/pay/payments/{id}/cancel", web::post().to(operations::cancel)))
         .service(writing("/pay/payments/{id}/capture", web::post().to(operations::capture)))
         .service(writing("/pay/payments/{id}/refunds", web::post().to(operations::refund)))
+        .service(reading("/pay/requests", web::get().to(requests::list)))
         .service(writing("/pay/routing/evaluate", web::post().to(routing::evaluate)))
         .service(reading("/pay/webhooks/deliveries", web::get().to(deliveries::list)).app_data(HasParameters))
         .service(writing("/pay/webhooks/deliveries/{id}/redeliver", web::post().to(deliveries::redeliver)))
@@ -48,7 +66,10 @@ fn pages(config: &mut ServiceConfig) {
         .service(reading("/boletos/{token}/status", web::get().to(page_routes::status)))
         .service(reading("/assets/{name}", web::get().to(page_routes::asset)))
         .service(reading("/openapi.json", web::get().to(docs::openapi)))
+        .service(reading("/", web::get().to(guides::front)))
         .service(reading("/docs", web::get().to(docs::page)))
+        .service(reading("/docs/{language:pt|en}/{guide}", web::get().to(guides::show)))
+        .service(reading("/llms.txt", web::get().to(docs::for_programs)))
         .service(reading("/docs.js", web::get().to(docs::script)))
         .service(reading("/docs.css", web::get().to(docs::style)));
 }

@@ -40,8 +40,8 @@ pub(crate) async fn traced<B: MessageBody + 'static>(
 /// A caller may say that its trace is not recorded; that it is does not bind us.
 fn begin(tracer: &Arc<dyn Tracer>, request: &ServiceRequest) -> Span {
     let name = || match request.match_pattern() {
-        Some(route) => format!("{} {route}", method(request)).into(),
-        None => method(request).into(),
+        Some(route) => format!("{} {route}", known_method(request)).into(),
+        None => known_method(request).into(),
     };
     let span = match traceparent::of(request.headers()) {
         Some(caller) if caller.is_recorded => Span::go_on(tracer, caller.position, name),
@@ -50,7 +50,7 @@ fn begin(tracer: &Arc<dyn Tracer>, request: &ServiceRequest) -> Span {
     };
     let mut span = span.of_kind(SpanKind::Server);
     span.record_with(|span| {
-        span.record("http.request.method", method(request));
+        span.record("http.request.method", known_method(request));
         if let Some(route) = request.match_pattern() {
             span.record("http.route", route);
         }
@@ -59,7 +59,8 @@ fn begin(tracer: &Arc<dyn Tracer>, request: &ServiceRequest) -> Span {
     span
 }
 
-fn method(request: &ServiceRequest) -> &'static str {
+/// The word of a method; any other than the usual ones is `_OTHER`.
+pub(super) fn known_method(request: &ServiceRequest) -> &'static str {
     METHODS.into_iter().find(|known| *known == request.method().as_str()).unwrap_or(OTHER_METHOD)
 }
 

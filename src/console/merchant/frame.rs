@@ -18,6 +18,8 @@ pub(super) enum Section {
     Payments,
     /// Deliveries of webhooks.
     Deliveries,
+    /// Refused calls of the API.
+    Requests,
     /// Applications, keys, secrets.
     Applications,
     /// Users.
@@ -30,7 +32,8 @@ pub(super) enum Section {
 
 impl Section {
     /// Those that the navigation shows, before those for owners.
-    const OPEN: [Self; 4] = [Self::Overview, Self::Payments, Self::Deliveries, Self::Applications];
+    const OPEN: [Self; 5] =
+        [Self::Overview, Self::Payments, Self::Deliveries, Self::Requests, Self::Applications];
     const FOR_OWNERS: [Self; 2] = [Self::People, Self::Audit];
 
     /// The address below the mode.
@@ -39,6 +42,7 @@ impl Section {
             Self::Overview => "",
             Self::Payments => "/payments",
             Self::Deliveries => "/deliveries",
+            Self::Requests => "/requests",
             Self::Applications => "/applications",
             Self::People => "/people",
             Self::Audit => "/audit",
@@ -52,6 +56,7 @@ impl Section {
             Self::Overview => texts.everywhere.overview,
             Self::Payments => texts.everywhere.payments,
             Self::Deliveries => texts.everywhere.deliveries,
+            Self::Requests => texts.everywhere.requests,
             Self::Applications => texts.everywhere.applications,
             Self::People => texts.everywhere.people,
             Self::Audit => texts.everywhere.audit,

@@ -7,7 +7,9 @@ use actix_web::{HttpResponse, Resource, Route};
 use super::applications::{self, keys, one, secrets, test_event};
 use super::payment::{operations, payer};
 use super::payments::export;
-use super::{MerchantConsole, account, audit_log, deliveries, overview, payment, payments, people, sign_in};
+use super::{
+    MerchantConsole, account, audit_log, deliveries, overview, payment, payments, people, requests, sign_in,
+};
 use crate::console::kit::failure::Failure;
 use crate::console::kit::{assets, guard};
 
@@ -44,6 +46,7 @@ fn in_a_mode(config: &mut ServiceConfig) {
         .service(page("/{mode}", web::get().to(overview::show)))
         .configure(payments_routes)
         .configure(deliveries_routes)
+        .service(page("/{mode}/requests", web::get().to(requests::show)))
         .configure(applications_routes)
         .service(form("/{mode}/people", web::get().to(people::show), web::post().to(people::create)))
         .service(change("/{mode}/people/policy", web::post().to(people::set_policy)))

@@ -4,6 +4,7 @@ mod applications;
 mod deliveries;
 mod overview;
 mod payments;
+mod requests;
 mod users;
 
 use crate::console::kit::texts::{Everywhere, People, Proof, texts};
@@ -11,6 +12,7 @@ use applications::Applications;
 use deliveries::Deliveries;
 use overview::Overview;
 use payments::Payments;
+use requests::Requests;
 use users::Users;
 
 texts! {
@@ -21,5 +23,6 @@ texts! {
     payments: Payments,
     people: People,
     proof: Proof,
+    requests: Requests,
     users: Users,
 }

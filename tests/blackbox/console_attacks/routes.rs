@@ -91,6 +91,7 @@ pub(super) const ROUTES: &[Route] = &[
             at("/test/people/{login}/remove"),
         ],
     ),
+    get("/{mode}/requests", SignedIn, &[at("/test/requests")]),
     get("/{mode}/audit", ManagePeople, &[at("/test/audit")]),
     get("/{mode}/account", SignedIn, &[at("/test/account")]),
     post(

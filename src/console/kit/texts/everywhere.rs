@@ -13,6 +13,7 @@ group! {
         overview: "Visão geral", "Overview";
         payments: "Pagamentos", "Payments";
         deliveries: "Entregas", "Deliveries";
+        requests: "Chamadas", "Requests";
         applications: "Aplicações", "Applications";
         people: "Pessoas", "People";
         audit: "Auditoria", "Audit log";

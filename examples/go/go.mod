@@ -1,0 +1,3 @@
+module quita.example/shop
+
+go 1.19

@@ -1,0 +1,244 @@
+//! The front page, and the guides for those who integrate, in both languages.
+//!
+//! A guide is Markdown in `docs/guides/`. The programs that it shows are those of `examples/`, which the tests run.
+
+use std::sync::LazyLock;
+
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_SECURITY_POLICY, VARY};
+use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+use pulldown_cmark::{Event, Options, Parser, html};
+
+use super::edge::Edge;
+use super::errors::ApiError;
+use super::mount::Mount;
+use super::request_id::nothing_here;
+use crate::console::Language;
+
+/// Policy of these pages: a style of our own, and no program.
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'";
+
+/// A program in one language: what it is called, and its files.
+type Program = (&'static str, &'static [(&'static str, &'static str)]);
+
+/// Reads files of a folder below `examples/`.
+macro_rules! program {
+    ($language:literal, $folder:literal, $($file:literal),*) => {
+        ($language, &[$(($file, include_str!(concat!("../../examples/", $folder, "/", $file)))),*])
+    };
+}
+
+/// What stands for a program in a guide, and the program in each language.
+const PROGRAMS: [(&str, [Program; 4]); 3] = [
+    (
+        "{{create}}",
+        [
+            program!("Python", "python", "create.py", "quita.py"),
+            program!("Node.js", "node", "create.mjs", "quita.mjs"),
+            program!("PHP", "php", "create.php", "quita.php"),
+            program!("Go", "go", "create/main.go", "quita/quita.go"),
+        ],
+    ),
+    (
+        "{{webhook}}",
+        [
+            program!("Python", "python", "webhook.py"),
+            program!("Node.js", "node", "webhook.mjs"),
+            program!("PHP", "php", "webhook.php"),
+            program!("Go", "go", "webhook/main.go"),
+        ],
+    ),
+    (
+        "{{refund}}",
+        [
+            program!("Python", "python", "refund.py", "quita.py"),
+            program!("Node.js", "node", "refund.mjs", "quita.mjs"),
+            program!("PHP", "php", "refund.php", "quita.php"),
+            program!("Go", "go", "refund/main.go", "quita/quita.go"),
+        ],
+    ),
+];
+
+/// Declares the guides, in the order of the navigation.
+macro_rules! guides {
+    ($($name:ident = $slug:literal, $portuguese:literal, $english:literal;)*) => {
+        /// A guide.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Guide {
+            $($name,)*
+        }
+
+        impl Guide {
+            /// Every guide.
+            pub(crate) const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// The last part of its address.
+            pub(crate) const fn slug(self) -> &'static str {
+                match self { $(Self::$name => $slug,)* }
+            }
+
+            /// Its name in the navigation.
+            pub(crate) const fn title(self, language: Language) -> &'static str {
+                match self { $(Self::$name => language.pick($portuguese, $english),)* }
+            }
+
+            const fn markdown(self, language: Language) -> &'static str {
+                match self {
+                    $(Self::$name => language.pick(
+                        include_str!(concat!("../../docs/guides/pt/", $slug, ".md")),
+                        include_str!(concat!("../../docs/guides/en/", $slug, ".md")),
+                    ),)*
+                }
+            }
+        }
+    };
+}
+
+guides! {
+    Quickstart = "quickstart", "Primeiros passos", "Quickstart";
+    Webhooks = "webhooks", "Webhooks", "Webhooks";
+    Refunds = "refunds", "Devoluções", "Refunds";
+    Errors = "errors", "Erros", "Errors";
+    Routing = "routing", "Roteamento", "Routing";
+    GoingLive = "going-live", "Entrar em produção", "Going live";
+}
+
+impl Language {
+    /// As the address of a guide has it.
+    pub(crate) const fn short(self) -> &'static str {
+        self.pick("pt", "en")
+    }
+
+    const fn other(self) -> Self {
+        match self {
+            Self::Portuguese => Self::English,
+            Self::English => Self::Portuguese,
+        }
+    }
+}
+
+/// The guides as HTML.
+static RENDERED: LazyLock<Vec<(Guide, Language, String)>> = LazyLock::new(|| {
+    let all = Guide::ALL.iter().flat_map(|guide| Language::ALL.map(|language| (*guide, language)));
+    all.map(|(guide, language)| (guide, language, render(guide.markdown(language)))).collect()
+});
+
+fn render(markdown: &str) -> String {
+    // HTML in a guide would be shown as text.
+    let events = Parser::new_ext(markdown, Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS).map(|event| {
+        if let Event::Html(text) | Event::InlineHtml(text) = event { Event::Text(text) } else { event }
+    });
+    let mut text = String::new();
+    html::push_html(&mut text, events);
+    PROGRAMS
+        .iter()
+        .fold(text, |text, (place, programs)| text.replace(&format!("<p>{place}</p>"), &shown(programs)))
+}
+
+/// Programs that unfold, the first of them open.
+fn shown(programs: &[Program]) -> String {
+    let one = |(place, (language, files)): (usize, &Program)| {
+        let open = if place == 0 { " open" } else { "" };
+        let files = files.iter().map(|(name, code)| {
+            format!("<h4>{name}</h4><pre tabindex=\"0\"><code>{}</code></pre>", escaped(code))
+        });
+        format!("<details{open}><summary>{language}</summary>{}</details>", files.collect::<String>())
+    };
+    programs.iter().enumerate().map(one).collect()
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[derive(Template)]
+#[template(path = "docs/front.html")]
+struct FrontPage {
+    mount: Mount,
+    language: Language,
+}
+
+#[derive(Template)]
+#[template(path = "docs/guide.html")]
+struct GuidePage {
+    mount: Mount,
+    language: Language,
+    other: Language,
+    slug: &'static str,
+    title: &'static str,
+    navigation: Vec<Entry>,
+    text: &'static str,
+}
+
+/// A guide in the navigation.
+struct Entry {
+    slug: &'static str,
+    title: &'static str,
+    is_here: bool,
+}
+
+/// `GET /`: where to go from here.
+pub(crate) async fn front(edge: Data<Edge>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    let language = Language::of(&request);
+    page(&FrontPage { mount: edge.mount, language }, language)
+}
+
+/// `GET /docs/{language}/{guide}`
+pub(crate) async fn show(edge: Data<Edge>, path: Path<(String, String)>) -> Result<HttpResponse, ApiError> {
+    let (short, slug) = path.into_inner();
+    let wanted =
+        |(guide, language, _): &&(Guide, Language, String)| guide.slug() == slug && language.short() == short;
+    let (guide, language, text) = RENDERED.iter().find(wanted).ok_or_else(nothing_here)?;
+    let (guide, language) = (*guide, *language);
+    let entry =
+        |each: &Guide| Entry { slug: each.slug(), title: each.title(language), is_here: *each == guide };
+    let page_of_guide = GuidePage {
+        mount: edge.mount,
+        language,
+        other: language.other(),
+        slug: guide.slug(),
+        title: guide.title(language),
+        navigation: Guide::ALL.iter().map(entry).collect(),
+        text,
+    };
+    page(&page_of_guide, language)
+}
+
+fn page(page: &impl Template, language: Language) -> Result<HttpResponse, ApiError> {
+    let text = page.render().map_err(|error| ApiError::defect(&error.to_string()))?;
+    Ok(HttpResponse::Ok()
+        .content_type("text/html; charset=utf-8")
+        .insert_header((CONTENT_SECURITY_POLICY, POLICY))
+        .insert_header((CONTENT_LANGUAGE, language.tag()))
+        .insert_header((VARY, "Accept-Language, Cookie"))
+        .insert_header((CACHE_CONTROL, "max-age=300"))
+        .body(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_guide_is_there_in_both_languages_with_its_programs() {
+        assert_eq!(RENDERED.len(), Guide::ALL.len() * Language::ALL.len());
+        for (guide, language, text) in RENDERED.iter() {
+            assert!(text.starts_with("<h1>"), "{guide:?} {language:?}");
+            assert!(!text.contains("{{"), "{guide:?} {language:?} shows all its programs");
+        }
+        let shown = |guide: Guide| RENDERED.iter().filter(move |(each, ..)| *each == guide);
+        for (_, _, text) in shown(Guide::Webhooks) {
+            let languages = ["Python", "Node.js", "PHP", "Go"];
+            assert!(languages.iter().all(|name| text.contains(&format!("<summary>{name}</summary>"))));
+            assert!(text.contains("hmac.compare_digest"));
+        }
+    }
+
+    #[test]
+    fn what_looks_like_html_in_a_guide_is_text() {
+        let rendered = render("a <script>alert(1)</script>\n\n<b>c</b>\n");
+        assert!(!rendered.contains("<script>") && !rendered.contains("<b>"), "{rendered}");
+    }
+}

@@ -1,0 +1,53 @@
+//! `GET /pay/requests`: the last refused requests of a merchant, for `quita logs tail` and whoever integrates.
+
+use actix_web::HttpResponse;
+use actix_web::web::Data;
+use serde::Serialize;
+
+use super::auth::Reader;
+use super::edge::Edge;
+use crate::service::refusal_log::Refusal;
+
+/// Refusals of an answer, at most.
+const SHOWN: usize = 100;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RefusalView<'a> {
+    request_id: &'a str,
+    at: String,
+    method: &'a str,
+    route: &'a str,
+    status_code: u16,
+    code: &'a str,
+    message: &'a str,
+    fields: &'a [String],
+    key_id: &'a str,
+}
+
+impl<'a> From<&'a Refusal> for RefusalView<'a> {
+    fn from(refusal: &'a Refusal) -> Self {
+        Self {
+            request_id: &refusal.request_id,
+            at: refusal.at.to_string(),
+            method: refusal.method,
+            route: &refusal.route,
+            status_code: refusal.status,
+            code: refusal.code,
+            message: &refusal.message,
+            fields: &refusal.fields,
+            key_id: &refusal.key_id,
+        }
+    }
+}
+
+/// `GET /pay/requests`: of the caller's merchant and mode, at this node, newest first.
+pub(crate) async fn list(caller: Reader, edge: Data<Edge>) -> HttpResponse {
+    #[derive(Serialize)]
+    struct Refusals<'a> {
+        data: Vec<RefusalView<'a>>,
+    }
+    let Reader(caller) = caller;
+    let refusals = edge.refusals.newest(&caller.owner.merchant, caller.owner.mode, SHOWN);
+    HttpResponse::Ok().json(Refusals { data: refusals.iter().map(RefusalView::from).collect() })
+}

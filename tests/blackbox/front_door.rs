@@ -1,0 +1,55 @@
+//! What somebody sees who has only the address: the front page, the guides, and what programs read instead.
+
+use crate::support::TestApp;
+
+const GUIDES: [&str; 6] = ["quickstart", "webhooks", "refunds", "errors", "routing", "going-live"];
+
+#[test]
+fn the_front_page_has_three_doors_that_open() {
+    let app = TestApp::new();
+    let client = app.client_without_key();
+    let page = client.send("GET", "/", &[("Accept-Language", "en")], b"");
+    let text = page.text();
+    assert_eq!((page.status, page.header("content-language")), (200, Some("en")));
+    let main = text.split("<main").nth(1).unwrap();
+    let doors: Vec<_> = main.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    assert_eq!(doors, ["/docs/en/quickstart", "/docs", "/console/"]);
+    for door in doors {
+        let opened = client.get(door);
+        assert!([200, 303].contains(&opened.status), "{door}: {}", opened.status);
+    }
+    let portuguese = client.get("/");
+    assert_eq!(portuguese.header("content-language"), Some("pt-BR"));
+    assert!(portuguese.text().contains("Primeiros") || portuguese.text().contains("Guias"));
+}
+
+#[test]
+fn guides_are_there_in_both_languages_and_name_each_other() {
+    let app = TestApp::new();
+    let client = app.client_without_key();
+    for (language, other) in [("en", "pt"), ("pt", "en")] {
+        for guide in GUIDES {
+            let page = client.get(&format!("/docs/{language}/{guide}"));
+            let text = page.text();
+            assert_eq!(page.status, 200, "{language} {guide}");
+            assert!(text.contains(&format!("href=\"/docs/{other}/{guide}\"")), "{language} {guide}");
+            let policy = page.header("content-security-policy").unwrap();
+            assert!(policy.contains("default-src 'none'") && !policy.contains("script-src"), "{policy}");
+        }
+    }
+    for nowhere in ["/docs/en/nothing", "/docs/fr/quickstart"] {
+        client.get(nowhere).expect_error(404, "not_found");
+    }
+}
+
+#[test]
+fn what_programs_read_instead_leads_to_the_same_places() {
+    let app = TestApp::new();
+    let client = app.client_without_key();
+    let text = client.get("/llms.txt").text();
+    let links: Vec<_> = text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()).collect();
+    assert_eq!(links.len(), GUIDES.len() + 1);
+    for link in links {
+        assert_eq!(client.get(&format!("/{link}")).status, 200, "{link}");
+    }
+}

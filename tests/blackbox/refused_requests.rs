@@ -1,0 +1,95 @@
+//! What is seen of a request that was refused: a line of the log, a page of the console, an address, a figure.
+
+use serde_json::json;
+
+use crate::support::{Account, Edit, TestApp, Visitor, pix};
+
+/// The line of the log about this request.
+fn line(app: &TestApp, request_id: &str) -> Option<String> {
+    app.log()
+        .lines()
+        .find(|line| line.contains(request_id) && line.contains("a request was refused"))
+        .map(str::to_owned)
+}
+
+#[test]
+fn a_refused_request_is_a_line_of_the_log_with_fields_and_without_values() {
+    let app = TestApp::new();
+    let request = pix(10_000).with("amount", json!("secret-amount")).without("currency");
+    let refused = app.client().post("/pay/payments", &request).expect(400);
+    let told = line(&app, refused["requestId"].as_str().unwrap()).expect("there is a line");
+    let parts = ["POST", "/pay/payments", "400", "malformed_request", "amount", "currency"];
+    assert!(parts.iter().all(|part| told.contains(part)), "{told}");
+    assert!(!told.contains("secret-amount"), "{told}");
+    let strange = app.client_without_key().get("/pay/payments").expect(401);
+    let told = line(&app, strange["requestId"].as_str().unwrap()).expect("there is a line");
+    assert!(told.contains("unauthorized"), "{told}");
+    let nowhere = app.client().get("/pay/nowhere").expect(404);
+    assert!(line(&app, nowhere["requestId"].as_str().unwrap()).is_some());
+}
+
+#[test]
+fn the_lines_can_be_left_out_and_are_there_at_debug() {
+    let refuse = |app: &TestApp| {
+        let refused = app.client().post("/pay/payments", &json!({})).expect(400);
+        line(app, refused["requestId"].as_str().unwrap())
+    };
+    let quiet = TestApp::builder().arg("--log-refusals", "false").start();
+    assert_eq!(refuse(&quiet), None);
+    let loud = TestApp::builder().arg("--log-refusals", "false").arg("--log-level", "debug").start();
+    assert!(refuse(&loud).is_some());
+}
+
+#[test]
+fn a_merchant_reads_its_own_refusals_newest_first() {
+    let app = TestApp::new();
+    let client = app.client();
+    client.post("/pay/payments", &json!({})).expect(400);
+    let last = client.get("/pay/payments/7").expect(400);
+    let other = app.client_with(&app.create_key(&["--merchant", "other"]));
+    other.get("/pay/payments?size=1").expect(400);
+    let shown = client.get("/pay/requests").expect(200);
+    let shown = shown["data"].as_array().unwrap();
+    assert_eq!(shown.len(), 2, "{shown:?}");
+    assert_eq!(shown[0]["requestId"], last["requestId"]);
+    assert_eq!(shown[0]["route"], "/pay/payments/{id}");
+    assert_eq!((&shown[0]["statusCode"], &shown[0]["code"]), (&json!(400), &json!("unreadable_id")));
+    assert_eq!((&shown[1]["method"], &shown[1]["route"]), (&json!("POST"), &json!("/pay/payments")));
+    assert!(shown[1]["fields"].as_array().unwrap().contains(&json!("amount")), "{shown:?}");
+    client.get("/pay/requests?limit=1").expect_error(400, "unknown_parameter");
+    app.client_without_key().get("/pay/requests").expect_error(401, "unauthorized");
+}
+
+#[test]
+fn the_console_shows_what_was_refused() {
+    let app = TestApp::new();
+    let visitor = Visitor::signed_in(&app, &Account::create(&app, "shop", "ana@shop.example", "owner"));
+    assert!(visitor.page("/console/test/requests").contains("class=\"empty\""));
+    let refused = app.client().post("/pay/payments", &json!({})).expect(400);
+    let page = visitor.page("/console/test/requests");
+    let parts = [refused["requestId"].as_str().unwrap(), "malformed_request", "/pay/payments", "amount"];
+    assert!(parts.iter().all(|part| page.contains(part)), "{page}");
+    assert!(!visitor.page("/console/live/requests").contains("malformed_request"));
+}
+
+#[test]
+fn requests_are_counted_by_route_method_and_status() {
+    let app = TestApp::new();
+    let metrics = || app.ops().get("/metrics").text();
+    let refused = r#"quita_http_requests_total{method="POST",route="/pay/payments",status="400"}"#;
+    let created = r#"quita_http_requests_total{method="POST",route="/pay/payments",status="201"}"#;
+    let unavailable = r#"quita_http_requests_total{method="POST",route="/pay/payments",status="503"}"#;
+    let before = metrics();
+    for series in [refused, created, unavailable] {
+        assert!(before.contains(&format!("{series} 0")), "{series} exists from the start");
+    }
+    app.client().create(&pix(10_000));
+    app.client().post("/pay/payments", &json!({})).expect(400);
+    let after = metrics();
+    assert!(after.contains(&format!("{refused} 1")) && after.contains(&format!("{created} 1")), "{after}");
+    let timed = r#"quita_http_request_seconds_count{method="POST",route="/pay/payments"} 2"#;
+    assert!(after.contains(timed), "{after}");
+    for name in ["process_resident_memory_bytes", "process_open_fds", "process_cpu_seconds_total"] {
+        assert!(after.contains(&format!("\n{name} ")), "{name}");
+    }
+}
