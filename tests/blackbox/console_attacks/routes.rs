@@ -66,6 +66,7 @@ pub(super) const ROUTES: &[Route] = &[
     post("/sign-out", SignedIn, &[at("/sign-out")]),
     post("/language", Visit, &[with("/language", &[("language", "en")])]),
     get("/{mode}", SignedIn, &[at("/test")]),
+    get("/{mode}/requests", SignedIn, &[at("/test/requests")]),
     get("/{mode}/people", ManagePeople, &[at("/test/people")]),
     post(
         "/{mode}/people",
@@ -91,7 +92,6 @@ pub(super) const ROUTES: &[Route] = &[
             at("/test/people/{login}/remove"),
         ],
     ),
-    get("/{mode}/requests", SignedIn, &[at("/test/requests")]),
     get("/{mode}/audit", ManagePeople, &[at("/test/audit")]),
     get("/{mode}/account", SignedIn, &[at("/test/account")]),
     post(
