@@ -14,35 +14,62 @@ use quita_config::store_url::StoreUrl;
 pub enum Purpose {
     /// To serve payments. One process at a time does so on an embedded store.
     Serve,
-    /// To work beside a service that may be running: keys, secrets, checks.
+    /// To work on a store that a service has made and may be serving: keys, secrets, checks. Makes none.
     Maintenance,
 }
 
-/// The store could not be opened.
+/// The store could not be opened. URLs are without their password.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("the store {url} can't be used: {cause}\n{advice}")]
-pub struct OpenError {
-    /// What was tried, without its password.
-    pub url: String,
-    /// Why not.
-    pub cause: StoreError,
-    /// What to do about it.
-    pub advice: &'static str,
+pub enum OpenError {
+    /// There is none, and it was not opened to serve it.
+    #[error(
+        "There is no store at {url}, and only `quita serve` makes one.\nStart it once with the same store, then call \
+         this again; or name another store with --store URL or QUITA_STORE."
+    )]
+    Missing {
+        /// Where none was found.
+        url: String,
+    },
+    /// There is one, or one is to be made, and that failed.
+    #[error("the store {url} can't be used: {cause}\n{advice}")]
+    Unusable {
+        /// What was tried.
+        url: String,
+        /// Why not.
+        cause: StoreError,
+        /// What to do about it.
+        advice: &'static str,
+    },
 }
 
-/// Opens the store; an embedded one is made if missing.
+impl OpenError {
+    /// There is no store at this place.
+    pub fn missing(url: &StoreUrl) -> Self {
+        Self::Missing { url: url.clone().with_whole_path().to_string() }
+    }
+}
+
+/// Opens the store; to serve it, it is made if missing.
 ///
 /// # Errors
 /// [`OpenError`], to be shown to the person who started the program.
 pub async fn open(url: &StoreUrl, purpose: Purpose) -> Result<Arc<dyn WholeStore>, OpenError> {
     let store = match (url, purpose) {
-        (StoreUrl::Embedded(path), Purpose::Serve) => EmbeddedStore::open_sole_writer(path).map(shared),
-        (StoreUrl::Embedded(path), Purpose::Maintenance) => EmbeddedStore::open(path).map(shared),
-        (StoreUrl::Mongo(uri), Purpose::Serve | Purpose::Maintenance) => {
-            MongoStore::connect(uri.expose()).await.map(shared)
+        (StoreUrl::Embedded(path), Purpose::Serve) => {
+            EmbeddedStore::open_sole_writer(path).map(|store| Some(shared(store)))
+        }
+        (StoreUrl::Embedded(path), Purpose::Maintenance) => {
+            EmbeddedStore::open_existing(path).map(|store| store.map(shared))
+        }
+        (StoreUrl::Mongo(uri), Purpose::Serve) => {
+            MongoStore::connect(uri.expose()).await.map(|store| Some(shared(store)))
+        }
+        (StoreUrl::Mongo(uri), Purpose::Maintenance) => {
+            MongoStore::connect_existing(uri.expose()).await.map(|store| store.map(shared))
         }
     };
-    store.map_err(|cause| OpenError { url: url.to_string(), advice: advice(url, &cause), cause })
+    let unusable = |cause| OpenError::Unusable { url: url.to_string(), advice: advice(url, &cause), cause };
+    store.map_err(unusable)?.ok_or_else(|| OpenError::missing(url))
 }
 
 fn shared(store: impl WholeStore) -> Arc<dyn WholeStore> {
@@ -82,6 +109,21 @@ mod tests {
     }
 
     #[actix_web::test]
+    async fn a_store_is_made_by_serving_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data/quita.db");
+        let url = StoreUrl::Embedded(path.clone());
+        let missing = Some(OpenError::Missing { url: url.to_string() });
+        assert_eq!(open(&url, Purpose::Maintenance).await.err(), missing);
+        assert!(!folder.path().join("data").exists(), "not even the folder is made");
+        std::fs::create_dir(folder.path().join("data")).unwrap();
+        std::fs::write(&path, "").unwrap();
+        assert_eq!(open(&url, Purpose::Maintenance).await.err(), missing, "an empty file is no store");
+        drop(open(&url, Purpose::Serve).await.unwrap());
+        assert!(open(&url, Purpose::Maintenance).await.is_ok());
+    }
+
+    #[actix_web::test]
     async fn a_second_service_on_one_file_is_told_why_it_may_not_start() {
         let folder = tempfile::tempdir().unwrap();
         let url = StoreUrl::Embedded(folder.path().join("quita.db"));
@@ -103,7 +145,7 @@ mod tests {
 
     #[actix_web::test]
     async fn a_place_that_cannot_be_written_is_named_with_what_to_do() {
-        let error = open(&StoreUrl::Embedded("/proc/nowhere/q.db".into()), Purpose::Maintenance).await;
+        let error = open(&StoreUrl::Embedded("/proc/nowhere/q.db".into()), Purpose::Serve).await;
         let error = error.err().unwrap().to_string();
         assert!(error.starts_with("the store sqlite:/proc/nowhere/q.db can't be used"), "{error}");
         assert!(error.contains("--store sqlite:PATH"), "{error}");

@@ -1,7 +1,7 @@
 //! Where the payments are kept.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{PathBuf, absolute};
 
 use quita_domain::secret::Secret;
 use url::{Host, form_urlencoded};
@@ -32,6 +32,15 @@ impl StoreUrl {
         }
         let rest = text.strip_prefix("mongodb://").or_else(|| text.strip_prefix("mongodb+srv://"))?;
         (!rest.is_empty()).then(|| Self::Mongo(Secret::new(text.into())))
+    }
+
+    /// The same with the whole path of its file, so that a message names one place wherever it is read.
+    #[must_use]
+    pub fn with_whole_path(self) -> Self {
+        match self {
+            Self::Embedded(path) => Self::Embedded(absolute(&path).unwrap_or(path)),
+            Self::Mongo(url) => Self::Mongo(url),
+        }
     }
 
     /// Whether it carries a user, and with it perhaps a password.
@@ -139,6 +148,15 @@ mod tests {
         ] {
             assert_eq!(StoreUrl::parse(text), Some(StoreUrl::Embedded(path.into())), "{text}");
         }
+    }
+
+    #[test]
+    fn a_file_is_named_with_its_whole_path() {
+        let folder = std::env::current_dir().unwrap();
+        let named = |text: &str| StoreUrl::parse(text).unwrap().with_whole_path().to_string();
+        assert_eq!(named("sqlite:data/q.db"), format!("sqlite:{}/data/q.db", folder.display()));
+        assert_eq!(named("sqlite:/var/q.db"), "sqlite:/var/q.db");
+        assert_eq!(named("mongodb://host/quita"), "mongodb://host/quita");
     }
 
     #[test]

@@ -113,10 +113,11 @@ def measure(service, key, old):
 
 def main(program, directory, url, old, times):
     service = Service(program, directory, url)
-    key = service.key()
     service.start()
     try:
         until(200, service.ops, "GET", "/health/ready")
+        # Only a service makes a store, so the key comes after it.
+        key = service.key()
         print("milliseconds from the start until it is ready, has made a payment, has found an old one")
         for _ in range(int(times)):
             kill_under_load(service, key)

@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use quita_embedded::EmbeddedStore;
+use quita_embedded::{BackupError, EmbeddedStore};
 
+use super::beside::note_store;
 use super::failure::Failure;
 use super::flags::StoreFlags;
 use super::output;
+use crate::store::OpenError;
 use quita_config::store_url::StoreUrl;
 
 /// Where to, and of which store.
@@ -32,6 +34,14 @@ pub(super) async fn run(command: BackupCommand) -> Result<(), Failure> {
             return Err(Failure::failed(why));
         }
     };
-    let bytes = EmbeddedStore::back_up(&database, &path).map_err(Failure::failed)?;
+    let url = StoreUrl::Embedded(database.clone());
+    let bytes = EmbeddedStore::back_up(&database, &path).map_err(|error| match error {
+        BackupError::Missing => OpenError::missing(&url).into(),
+        error @ (BackupError::Exists(_)
+        | BackupError::Store(_)
+        | BackupError::Copy(..)
+        | BackupError::Damaged(_)) => Failure::failed(error),
+    })?;
+    note_store(&url);
     output::result(&format!("{}: {bytes} bytes, checked", path.display()))
 }

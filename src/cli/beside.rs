@@ -8,6 +8,7 @@ use quita_ports::WholeStore;
 
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
+use super::output;
 use crate::service::access::Access;
 use crate::service::audit::Audit;
 use crate::service::people::People;
@@ -15,6 +16,18 @@ use crate::store::{self, Purpose};
 use quita_config::StoreAccess;
 use quita_config::secret_key::SecretKeys;
 use quita_config::store_url::StoreUrl;
+
+/// Opens the store of a command, and says which it is: in another folder, or with another variable, it is another one.
+pub(super) async fn open_store(url: &StoreUrl) -> Result<Arc<dyn WholeStore>, Failure> {
+    let store = store::open(url, Purpose::Maintenance).await?;
+    note_store(url);
+    Ok(store)
+}
+
+/// Says which store a command works on.
+pub(super) fn note_store(url: &StoreUrl) {
+    output::note(&format!("Store: {}", url.clone().with_whole_path()));
+}
 
 /// A store that a command opened, and what its secrets are sealed with.
 pub(super) struct Beside {
@@ -26,7 +39,7 @@ pub(super) struct Beside {
 impl Beside {
     pub(super) async fn open(flags: StoreAccessFlags) -> Result<Self, Failure> {
         let StoreAccess { url, secret_keys } = StoreAccess::from_settings(flags.settings())?;
-        let store = store::open(&url, Purpose::Maintenance).await?;
+        let store = open_store(&url).await?;
         Ok(Self { url, store, secret_keys })
     }
 

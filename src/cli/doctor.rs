@@ -15,7 +15,7 @@ use quita_ports::{Clock, StoreError, WholeStore};
 use super::failure::Failure;
 use super::output;
 use crate::listener::open_files;
-use crate::store::{self, Purpose};
+use crate::store::{self, OpenError, Purpose};
 use finding::{Finding, Level};
 use quita_config::Config;
 use quita_config::settings::Settings;
@@ -52,18 +52,16 @@ pub(super) async fn run(settings: Settings) -> Result<(), Failure> {
 async fn stored(config: &Config) -> Vec<Finding> {
     let now = SystemClock.now();
     let made_at = checks::program_made_at();
-    if let StoreUrl::Embedded(path) = &config.store
-        && !path.exists()
-    {
-        let missing = checks::store_is_missing(&config.store);
-        return vec![missing, checks::clock(now, made_at, None)];
-    }
     let result = timeout(STORE_TIME_OUT, reach(&config.store)).await;
     let result = result.unwrap_or_else(|_| {
         Err(StoreError::Unavailable(format!("no answer within {} s", STORE_TIME_OUT.as_secs())))
     });
     let (store, keys) = match result {
-        Ok(parts) => parts,
+        Ok(Some(parts)) => parts,
+        Ok(None) => {
+            let missing = checks::store_is_missing(&config.store);
+            return vec![missing, checks::clock(now, made_at, None)];
+        }
         Err(why) => {
             let advice = store::advice(&config.store, &why);
             let unreachable =
@@ -73,7 +71,7 @@ async fn stored(config: &Config) -> Vec<Finding> {
     };
     let newest = keys.iter().map(|key| key.created_at).max();
     let mut findings = vec![
-        Finding::ok("store", format!("{} answers", config.store)),
+        Finding::ok("store", format!("{} answers", config.store.clone().with_whole_path())),
         checks::clock(now, made_at, newest),
         checks::keys(&keys, config.environment, now),
     ];
@@ -83,11 +81,16 @@ async fn stored(config: &Config) -> Vec<Finding> {
     findings
 }
 
-async fn reach(url: &StoreUrl) -> Result<(Arc<dyn WholeStore>, Vec<ApiKey>), StoreError> {
-    let store = store::open(url, Purpose::Maintenance).await.map_err(|error| error.cause)?;
+/// A store that answers, and its keys; `None` if there is no store.
+async fn reach(url: &StoreUrl) -> Result<Option<(Arc<dyn WholeStore>, Vec<ApiKey>)>, StoreError> {
+    let store = match store::open(url, Purpose::Maintenance).await {
+        Ok(store) => store,
+        Err(OpenError::Missing { .. }) => return Ok(None),
+        Err(OpenError::Unusable { cause, .. }) => return Err(cause),
+    };
     store.ping().await?;
     let keys = store.keys().await?;
-    Ok((store, keys))
+    Ok(Some((store, keys)))
 }
 
 #[cfg(test)]

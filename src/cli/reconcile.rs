@@ -17,10 +17,10 @@ use quita_domain::identity::Mode;
 use quita_machine::SystemClock;
 use quita_ports::Clock;
 
+use super::beside::open_store;
 use super::failure::Failure;
 use super::flags::StoreFlags;
 use super::output;
-use crate::store::{self, Purpose};
 use quita_config::Config;
 use told::Told;
 
@@ -80,7 +80,7 @@ enum Compared {
 }
 
 async fn reconciler(config: &Config, clock: &Arc<dyn Clock>) -> Result<Reconciler, Failure> {
-    let store = store::open(&config.store, Purpose::Maintenance).await?;
+    let store = open_store(&config.store).await?;
     let askable = config.acquirers.iter().map(|acquirer| acquirer.spec.name.clone());
     Ok(Reconciler::new(store, Arc::clone(clock), askable))
 }

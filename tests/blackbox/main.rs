@@ -81,6 +81,7 @@ mod spreadsheets;
 mod staff_erasure;
 mod start_and_stop;
 mod store_faults;
+mod store_is_missing;
 mod stuck;
 mod support;
 mod traces;

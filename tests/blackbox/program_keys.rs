@@ -96,15 +96,6 @@ fn a_rotation_keeps_every_older_secret_and_a_sixth_is_refused() {
 }
 
 #[test]
-fn keys_can_be_made_before_the_first_serve() {
-    let directory = tempfile::tempdir().unwrap();
-    let url = format!("sqlite:{}/a/b/q.db", directory.path().display());
-    let made =
-        Program::new(directory.path(), ["keys", "create", "--merchant", "shop", "--store", &url]).run();
-    assert!(made.output().starts_with("qk_test_"));
-}
-
-#[test]
 fn wrong_usage_exits_with_2_and_names_what_is_allowed() {
     let directory = tempfile::tempdir().unwrap();
     let cases: [(&[&str], &[&str]); 14] = [

@@ -140,14 +140,16 @@ fn who_is_not_there_is_told_and_wrong_usage_exits_with_2() {
 }
 
 #[test]
-fn the_first_serve_makes_no_user_if_there_is_one() {
-    let directory = tempfile::tempdir().unwrap();
-    let url = format!("sqlite:{}/a/b/q.db", directory.path().display());
-    let arguments = ["users", "create", "--merchant", "shop", "--email", "ana@shop.example", "--store", &url];
-    let password = Program::new(directory.path(), arguments).run().output();
-    let app = TestApp::builder().store(&url).start();
+fn a_start_makes_no_user_if_there_is_one() {
+    let mut app = TestApp::new();
+    let create = ["users", "create", "--merchant", "shop", "--email", "ana@shop.example"];
+    let password = app.quita(&create).output();
+    app.quita(&["users", "remove", "demo@example.com"]).output();
+    app.restart();
     assert_eq!(Visitor::new(&app).sign_in("ana@shop.example", &password, "").status, 303);
-    assert!(!app.printed().contains("sign in as"), "{}", app.printed());
+    assert_eq!(app.printed().matches("sign in as").count(), 1, "the first start's: {}", app.printed());
+    let demo = app.quita(&["users", "list", "--merchant", "demo"]);
+    assert_eq!((demo.code, demo.stdout.as_str()), (Some(0), ""), "{demo:?}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use super::failure::Failure;
 use super::open;
+use super::schema::form_of;
 
 /// Why there is no copy.
 #[derive(Debug, Error)]
@@ -17,6 +18,9 @@ pub enum BackupError {
     /// Something is there already, and stays as it was.
     #[error("{0} exists already: name a file that does not")]
     Exists(PathBuf),
+    /// There is no store to copy.
+    #[error("there is no store")]
+    Missing,
     /// The store can't be read.
     #[error("{0}")]
     Store(StoreError),
@@ -38,11 +42,10 @@ impl BackupError {
 /// is none.
 pub(super) fn back_up(database: &Path, copy: &Path) -> Result<u64, BackupError> {
     let cannot = |error| BackupError::Copy(copy.into(), error);
-    let source = open::existing(database).map_err(BackupError::Store)?;
+    let source = open::existing(database).map_err(BackupError::Store)?.ok_or(BackupError::Missing)?;
     let form = form_of(&source).map_err(BackupError::store)?;
     if form == 0 {
-        let why = format!("{} holds no store", database.display());
-        return Err(BackupError::Store(StoreError::Unreadable(why)));
+        return Err(BackupError::Missing);
     }
     // SQLite takes a relative path as it likes, and some names for more than a name.
     let absolute = std::path::absolute(copy).map_err(cannot)?;
@@ -96,8 +99,4 @@ fn settle(file: &File, path: &Path) -> io::Result<u64> {
         File::open(folder)?.sync_all()?;
     }
     Ok(file.metadata()?.len())
-}
-
-fn form_of(connection: &Connection) -> rusqlite::Result<i64> {
-    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }

@@ -108,7 +108,18 @@ impl EmbeddedStore {
     /// [`StoreError::Unavailable`] if it can't be opened, [`StoreError::Unreadable`] if it is not this
     /// service's or is stored in another form.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        Self::open_with(path.as_ref(), None)
+        let path = path.as_ref();
+        Self::over(open::writer(path)?, path, None)
+    }
+
+    /// Opens the file if there is a store in it; `None` if there is none, and then makes nothing.
+    ///
+    /// # Errors
+    /// As [`EmbeddedStore::open`].
+    pub fn open_existing(path: impl AsRef<Path>) -> Result<Option<Self>, StoreError> {
+        let path = path.as_ref();
+        let Some(writer) = open::existing_writer(path)? else { return Ok(None) };
+        Self::over(writer, path, None).map(Some)
     }
 
     /// Opens the file as the only process that writes payments, for as long as the store lives.
@@ -118,7 +129,9 @@ impl EmbeddedStore {
     pub fn open_sole_writer(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let path = path.as_ref();
         let lock = SoleWriter::lock(path)?;
-        Self::open_with(path, Some(lock))
+        let writer = open::writer(path)?;
+        open::settle_log(&writer, path)?;
+        Self::over(writer, path, Some(lock))
     }
 
     /// Copies the store in the file to another one, which must not exist, while others write: of one moment, readable
@@ -130,11 +143,7 @@ impl EmbeddedStore {
         backup::back_up(path.as_ref(), copy.as_ref())
     }
 
-    fn open_with(path: &Path, sole_writer: Option<SoleWriter>) -> Result<Self, StoreError> {
-        let writer = open::writer(path)?;
-        if sole_writer.is_some() {
-            open::settle_log(&writer, path)?;
-        }
+    fn over(writer: Connection, path: &Path, sole_writer: Option<SoleWriter>) -> Result<Self, StoreError> {
         let readers = open::readers(path, READERS)?;
         Ok(Self {
             writer: Workers::start("quita-store-writer", vec![writer])?,

@@ -39,19 +39,46 @@ pub(super) fn writer(path: &Path) -> Result<Connection, StoreError> {
     }
     let made = private_file(path).map(drop);
     made.map_err(|error| StoreError::Unavailable(format!("{} can't be opened: {error}", path.display())))?;
+    let connection = known.map_or_else(|| connect(path, flags), Ok)?;
+    make_ready(connection, path)
+}
+
+/// The connection that writes to a store that is there; `None` if there is none. Makes no file, no folder and no schema.
+pub(super) fn existing_writer(path: &Path) -> Result<Option<Connection>, StoreError> {
+    let Some(connection) = existing(path)? else { return Ok(None) };
+    let form = || -> Result<i64, Failure> {
+        schema::refuse_foreign(&connection)?;
+        Ok(schema::form_of(&connection)?)
+    };
+    match form().map_err(|failure| in_file(path, failure))? {
+        0 => Ok(None),
+        _ => make_ready(connection, path).map(Some),
+    }
+}
+
+/// Has the connection write as the store promises, and nobody else read its files.
+fn make_ready(mut connection: Connection, path: &Path) -> Result<Connection, StoreError> {
+    keep_private(path);
     for beside in BESIDE {
         let mut name = path.as_os_str().to_owned();
         name.push(beside);
         keep_private(Path::new(&name));
     }
-    let mut connection = known.map_or_else(|| connect(path, flags), Ok)?;
     prepare(&mut connection).map_err(|failure| in_file(path, failure))?;
     Ok(connection)
 }
 
-/// A connection to a store that is there.
-pub(super) fn existing(path: &Path) -> Result<Connection, StoreError> {
-    connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+/// A connection to a file that is there; `None` if there is none, or nothing in it.
+pub(super) fn existing(path: &Path) -> Result<Option<Connection>, StoreError> {
+    let is_missing = match fs::metadata(path) {
+        Ok(file) => file.len() == 0,
+        // Whatever else is wrong is said by opening it.
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    };
+    if is_missing {
+        return Ok(None);
+    }
+    connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX).map(Some)
 }
 
 /// Brings what a crash left in the write-ahead log into the file, synced.

@@ -34,10 +34,15 @@ pub(super) fn refuse_foreign(connection: &Connection) -> Result<(), Failure> {
     Err(StoreError::Unreadable(why.into()).into())
 }
 
+/// The number of the form that a file is stored in; 0 if nothing was ever made in it.
+pub(super) fn form_of(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
+}
+
 /// Makes the schema in a new file, and refuses one whose stored form is another. `user_version` tells which it is.
 pub(super) fn make(connection: &mut Connection) -> Result<(), StoreError> {
     let made = transaction::run(connection, |transaction| {
-        match transaction.query_row("PRAGMA user_version", [], |row| row.get(0))? {
+        match form_of(transaction)? {
             VERSION => {}
             0 => {
                 transaction.execute_batch(SCHEMA)?;

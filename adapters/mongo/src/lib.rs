@@ -64,8 +64,23 @@ impl MongoStore {
     pub async fn connect(uri: &str) -> Result<Self, StoreError> {
         let threads = Arc::new(Threads::start()?);
         let database = threads.run(open(uri.to_owned())).await??;
+        Ok(Self::over(database, threads))
+    }
+
+    /// Connects as [`MongoStore::connect`] does if there is a store in the database; `None` if there is none, and then
+    /// makes nothing.
+    ///
+    /// # Errors
+    /// As [`MongoStore::connect`].
+    pub async fn connect_existing(uri: &str) -> Result<Option<Self>, StoreError> {
+        let threads = Arc::new(Threads::start()?);
+        let database = threads.run(open_existing(uri.to_owned())).await??;
+        Ok(database.map(|database| Self::over(database, threads)))
+    }
+
+    fn over(database: Database, threads: Arc<Threads>) -> Self {
         let turns = Arc::new(Turns::new(LISTS_AT_ONCE));
-        Ok(Self { database, threads, turns, audit_turn: Arc::default() })
+        Self { database, threads, turns, audit_turn: Arc::default() }
     }
 
     /// Waits for the turn of a merchant's list.
@@ -109,11 +124,24 @@ impl Store for MongoStore {
     }
 }
 
-/// The database that the URI names, found fit. Connections live on the thread that this runs on.
-async fn open(uri: String) -> Result<Database, StoreError> {
-    let (client, hosts) = connect::client(&uri).await?;
+/// The database that the URI names, on a deployment that was found fit. Connections live on the thread that this runs on.
+async fn reach(uri: &str) -> Result<Database, StoreError> {
+    let (client, hosts) = connect::client(uri).await?;
     check::deployment(&client, &hosts).await?;
-    let database = client.default_database().unwrap_or_else(|| client.database(connect::DEFAULT_DATABASE));
+    Ok(client.default_database().unwrap_or_else(|| client.database(connect::DEFAULT_DATABASE)))
+}
+
+async fn open(uri: String) -> Result<Database, StoreError> {
+    make_ready(reach(&uri).await?).await
+}
+
+async fn open_existing(uri: String) -> Result<Option<Database>, StoreError> {
+    let database = reach(&uri).await?;
+    if version::is_store(&database).await? { make_ready(database).await.map(Some) } else { Ok(None) }
+}
+
+/// Notes the version and makes the indexes that are missing.
+async fn make_ready(database: Database) -> Result<Database, StoreError> {
     version::settle(&database).await?;
     indexes::make(&database).await?;
     Ok(database)

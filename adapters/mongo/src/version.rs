@@ -12,6 +12,12 @@ use quita_stored_form::rules::other_form;
 
 const ID: &str = "version";
 
+/// Returns true if there is a store in the database, of whatever version. Makes nothing.
+pub(super) async fn is_store(database: &Database) -> Result<bool, StoreError> {
+    let ours = database.list_collection_names().filter(doc! { "name": { "$in": [STORED_FORM, PAYMENTS] } });
+    Ok(!within_time(ours).await?.is_empty())
+}
+
 /// Notes the version in a new database, and refuses one whose stored form is another.
 ///
 /// The version is written before any other collection is made, and read after looking for them: so of nodes that start

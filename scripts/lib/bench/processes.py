@@ -117,15 +117,15 @@ class Quita(Process):
         self.command += ["--config", os.path.join(self.directory, "quita.toml")]
         self.mode = mode
 
-    def start(self):
-        os.makedirs(self.directory, exist_ok=True)
+    def wait_until_up(self):
+        super().wait_until_up()
+        # Only a service makes a store, so the key comes after it.
         if self.key is None:
             made = subprocess.run(
                 [self.command[0], "keys", "create", "--merchant", "loja", "--mode", self.mode],
                 cwd=self.directory, env=self.environment, check=True, capture_output=True,
             )
             self.key = made.stdout.decode().strip()
-        super().start()
 
     def is_up(self):
         return ask(self.ops, "/health/ready")[0] == 200

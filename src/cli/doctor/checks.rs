@@ -152,6 +152,7 @@ pub(super) fn open_files(most: u64) -> Finding {
 
 /// An embedded store that was not made yet.
 pub(super) fn store_is_missing(url: &StoreUrl) -> Finding {
+    let url = url.clone().with_whole_path();
     Finding::warn("store", format!("{url} does not exist yet"), "`quita serve` makes it")
 }
 

@@ -17,10 +17,10 @@ use quita_machine::SystemClock;
 use quita_ports::{Clock, PastFilter, PastPage, StoreError, WholeStore};
 use serde::Serialize;
 
+use crate::cli::beside::open_store;
 use crate::cli::failure::Failure;
 use crate::cli::flags::ServiceFlags;
 use crate::cli::output;
-use crate::store::{self, Purpose};
 use quita_config::Config;
 use quita_config::duration::{DURATION_FORM, parse_duration};
 
@@ -51,7 +51,7 @@ pub(super) async fn run(command: Replay) -> Result<(), Failure> {
     let with = command.with.to_string_lossy().into_owned();
     let before = Config::from_settings(command.service.clone().settings())?;
     let after = Config::from_settings(command.service.with("config", with).settings())?;
-    let store = store::open(&before.store, Purpose::Maintenance).await?;
+    let store = open_store(&before.store).await?;
     let back = millis_in(command.since);
     let since = Timestamp::from_millis(SystemClock.now().millis().saturating_sub_unsigned(back));
     let mut sums = Sums::default();

@@ -83,6 +83,17 @@ impl TestStore {
         })
     }
 
+    /// Whether anything was made of it.
+    pub(crate) fn exists(&self) -> bool {
+        match &self.dropped_as {
+            None => Path::new(self.url.trim_start_matches("sqlite:")).exists(),
+            Some((url, database)) => block_on(async {
+                let database = mongodb::Client::with_uri_str(url).await.unwrap().database(database);
+                !database.list_collection_names().await.unwrap().is_empty()
+            }),
+        }
+    }
+
     fn mongodb() -> Self {
         let database = format!("quita_test_{}", Uuid::now_v7().simple());
         let url = with_database(&mongodb_uri(), &database);

@@ -91,11 +91,7 @@ impl World {
             None => (format!("sqlite:{}", directory.join(format!("{database}.db")).display()), 1),
         };
         let ask = async |arguments: &[&str]| output(&program, directory, arguments).await;
-        let key = ask(&["keys", "create", "--merchant", "chaos", "--store", &direct]).await?;
         let (bank, receiver) = (Bank::new(seed), Receiver::new(seed));
-        *receiver.secret.borrow_mut() = WebhookSecret::parse(
-            &ask(&["secrets", "show", "--merchant", "chaos", "--store", &direct]).await?,
-        );
         for kind in BankKind::ALL {
             let path = config.display().to_string();
             let secret = ask(&["secrets", "notification", kind.name(), "--config", &path]).await?;
@@ -132,6 +128,11 @@ impl World {
         for node in &nodes {
             node.start_and_measure().await?;
         }
+        // Only a service makes a store, so the key comes after it.
+        let key = ask(&["keys", "create", "--merchant", "chaos", "--store", &direct]).await?;
+        *receiver.secret.borrow_mut() = WebhookSecret::parse(
+            &ask(&["secrets", "show", "--merchant", "chaos", "--store", &direct]).await?,
+        );
         let (told, counts) = (Told::default(), Counts::default());
         let pause_ms = if set.is_some() { 400 } else { 250 };
         Ok(Rc::new(Self {

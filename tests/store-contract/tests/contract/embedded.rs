@@ -157,6 +157,25 @@ async fn a_file_in_the_form_of_another_version_is_refused_with_what_to_do() {
 }
 
 #[tokio::test]
+async fn a_store_that_is_there_is_opened_and_none_is_made() {
+    let (_folder, path) = file();
+    assert!(EmbeddedStore::open_existing(&path).unwrap().is_none());
+    let folder = path.parent().unwrap();
+    assert!(!path.exists());
+    std::fs::create_dir_all(folder).unwrap();
+    std::fs::write(&path, "").unwrap();
+    assert!(EmbeddedStore::open_existing(&path).unwrap().is_none(), "an empty file");
+    rusqlite::Connection::open(&path).unwrap().execute_batch("CREATE TABLE t (x); DROP TABLE t").unwrap();
+    assert!(EmbeddedStore::open_existing(&path).unwrap().is_none(), "a database without tables");
+    let payment = created_at(1);
+    assert_eq!(EmbeddedStore::open(&path).unwrap().commit(&[insert(&payment)]).await, [Ok(())]);
+    let store = EmbeddedStore::open_existing(&path).unwrap().unwrap();
+    assert_eq!(store.load(&[payment.id]).await, Ok(vec![payment]));
+    assert!(!store.is_sole_writer());
+    assert!(matches!(EmbeddedStore::open_existing(folder), Err(StoreError::Unavailable(_))), "a folder");
+}
+
+#[tokio::test]
 async fn what_is_no_database_is_refused() {
     let (_folder, path) = file();
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -375,11 +394,13 @@ async fn a_file_of_another_program_is_refused_and_stays_as_it_was() {
     ] {
         let (_folder, path) = file();
         let before = foreign(&path, statements);
-        let refused = EmbeddedStore::open_sole_writer(&path).err();
-        assert!(
-            matches!(&refused, Some(StoreError::Unreadable(why)) if why.contains("another program")),
-            "{statements}: {refused:?}"
-        );
+        let existing = EmbeddedStore::open_existing(&path);
+        for refused in [EmbeddedStore::open_sole_writer(&path).err(), existing.err()] {
+            assert!(
+                matches!(&refused, Some(StoreError::Unreadable(why)) if why.contains("another program")),
+                "{statements}: {refused:?}"
+            );
+        }
         assert_eq!(std::fs::read(&path).unwrap(), before, "{statements}");
     }
 }

@@ -30,6 +30,23 @@ async fn connect_again(database: &Database) -> Result<MongoStore, StoreError> {
 }
 
 #[tokio::test]
+async fn a_store_that_is_there_is_connected_to_and_none_is_made() {
+    let Ok(server) = std::env::var("QUITA_TEST_MONGODB_URI") else {
+        println!("skipped: QUITA_TEST_MONGODB_URI is not set");
+        return;
+    };
+    let name = format!("quita_test_{}", Uuid::now_v7().simple());
+    let uri = with_database(&server, &name);
+    let database = Client::with_uri_str(&uri).await.unwrap().database(&name);
+    assert!(MongoStore::connect_existing(&uri).await.unwrap().is_none());
+    assert_eq!(database.list_collection_names().await.unwrap(), [""; 0]);
+    drop(MongoStore::connect(&uri).await.unwrap());
+    let again = MongoStore::connect_existing(&uri).await;
+    database.drop().await.unwrap();
+    assert!(again.unwrap().is_some());
+}
+
+#[tokio::test]
 async fn a_database_in_the_form_of_another_version_is_refused_with_what_to_do() {
     let Some(server) = Server::connect().await else { return };
     server
