@@ -28,10 +28,11 @@ mod secrets;
 mod test_server;
 mod users;
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use actix_web::rt::System;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::core_dumps;
 use crate::serve::Reread;
@@ -104,6 +105,19 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// Variables that commands read and that are no options of the service, such as `QUITA_KEY`.
+fn variables() -> Vec<String> {
+    let mut found = BTreeSet::from([listen::SECRET_VARIABLE.to_owned()]);
+    add_variables(&Cli::command(), &mut found);
+    found.into_iter().collect()
+}
+
+fn add_variables(command: &clap::Command, found: &mut BTreeSet<String>) {
+    let variables = command.get_arguments().filter_map(|argument| argument.get_env()?.to_str());
+    found.extend(variables.map(str::to_owned));
+    command.get_subcommands().for_each(|command| add_variables(command, found));
+}
+
 async fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Serve(flags) => {
@@ -142,13 +156,22 @@ async fn run(command: Command) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
     fn the_command_line_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_variables_of_every_command_are_known_and_none_is_an_option() {
+        let variables = variables();
+        for known in ["QUITA_KEY", "QUITA_SECRET", "QUITA_URL", "QUITA_LOAD_RATE", "QUITA_RECEIVER_LISTEN"] {
+            assert!(variables.iter().any(|variable| variable == known), "{known} not in {variables:?}");
+        }
+        for option in quita_config::option::OPTIONS {
+            assert!(!variables.contains(&option.variable()), "{}", option.name);
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
+use super::option::{self, ConfigOption};
 use super::problem::Origin;
 
 /// A key of the file with its value: `[sandbox] settle_after` is the option `sandbox-settle-after`.
@@ -32,6 +33,11 @@ fn flatten(table: Table, outer: &str, path: &Path, entries: &mut Vec<Entry>) {
     for (name, value) in table {
         let key = if outer.is_empty() { name } else { format!("{outer}.{name}") };
         match value {
+            // Not to be flattened: whoever reads the option says that it is an array of tables.
+            Value::Table(_) if option::find(&key).is_some_and(ConfigOption::is_array_of_tables) => {
+                let origin = Origin::File { path: path.into(), key: key.clone() };
+                entries.push(Entry { option: key, value, origin });
+            }
             Value::Table(inner) => flatten(inner, &key, path, entries),
             value @ (Value::String(_)
             | Value::Integer(_)

@@ -6,6 +6,7 @@
 
 pub mod acquirer;
 pub mod duration;
+pub mod listen_address;
 pub mod option;
 pub mod problem;
 pub mod route;
@@ -14,6 +15,8 @@ pub mod settings;
 pub mod store_url;
 
 mod file;
+mod kubernetes;
+mod nearest;
 pub mod operator_password;
 pub mod ops_hosts;
 pub mod otlp;
@@ -36,6 +39,7 @@ use url::Url;
 
 use acquirer::{AcquirerConfig, SandboxDefaults, Surroundings, TIME_OUT_FORM, number, parse_time_out};
 use duration::{DURATION_FORM, parse_duration, parse_long_duration};
+use listen_address::parse_listen_address;
 use otlp::OtlpConfig;
 use problem::{ConfigError, Origin};
 use secret_file::SecretFile;
@@ -308,9 +312,10 @@ const PUBLIC_URL_FORM: &str =
     "an http or https URL without user, query and fragment, such as https://pay.example.com";
 
 fn address(settings: &mut Settings, name: &str, default_port: u16) -> SocketAddr {
-    let form = format!("an IP address and a port, such as 127.0.0.1:{default_port}");
+    let form =
+        format!("an IP address and a port, such as 127.0.0.1:{default_port}, or a port alone for loopback");
     settings
-        .read(name, &form, |text| text.parse().ok())
+        .read(name, &form, parse_listen_address)
         .unwrap_or_else(|| SocketAddr::from((Ipv4Addr::LOCALHOST, default_port)))
 }
 

@@ -20,7 +20,15 @@ impl ConfigOption {
     pub fn variable(&self) -> String {
         format!("{VARIABLE_PREFIX}{}", self.name.to_ascii_uppercase().replace('-', "_"))
     }
+
+    /// Returns true if its value is an array of tables: `[[name]]` in the file.
+    pub fn is_array_of_tables(&self) -> bool {
+        self.value_name == TABLES
+    }
 }
+
+/// What stands for the value of an option that holds tables.
+const TABLES: &str = "TOML";
 
 /// How every variable of ours begins.
 pub const VARIABLE_PREFIX: &str = "QUITA_";
@@ -98,19 +106,19 @@ pub const OPTIONS: [ConfigOption; 31] = [
     ),
     option(
         "acquirer",
-        "TOML",
+        TABLES,
         "Acquirers as a TOML array of tables; [[acquirer]] in the file [default: two sandboxes in \
          development, none in production]",
     ),
     option(
         "route",
-        "TOML",
+        TABLES,
         "Rules that decide which acquirer is tried first, as a TOML array of tables; [[route]] in the file \
          [default: none]",
     ),
     option(
         "cost",
-        "TOML",
+        TABLES,
         "What acquirers take of a payment, as a TOML array of tables; [[cost]] in the file [default: none]",
     ),
     option(

@@ -9,23 +9,15 @@ use quita_domain::secret::Secret;
 use toml::Value;
 
 use super::file;
+use super::kubernetes;
+use super::nearest::hint;
 use super::option::{self, CONFIG_FILE, ConfigOption, OPTIONS, VARIABLE_PREFIX};
 use super::problem::{ConfigError, Origin, Problem, Severity};
 use super::secret_file::SecretFile;
 use super::written::Written;
 
-/// Variables with our prefix that are no options: they belong to the other commands.
-pub const OTHER_VARIABLES: [&str; 6] = [
-    "QUITA_KEY",
-    "QUITA_SECRET",
-    "QUITA_URL",
-    "QUITA_RECEIVER_LISTEN",
-    "QUITA_RECEIVER_ANSWER",
-    "QUITA_RECEIVER_FORWARD_TO",
-];
-
-/// Beginnings of variables that others set: our tests, and Kubernetes for a service that is called `quita`.
-const FOREIGN_PREFIXES: [&str; 3] = ["QUITA_TEST_", "QUITA_SERVICE_", "QUITA_PORT"];
+/// How variables of our tests begin.
+const TEST_PREFIX: &str = "QUITA_TEST_";
 
 /// How every variable with a secret of an acquirer begins.
 pub(super) const ACQUIRER_PREFIX: &str = "QUITA_ACQUIRER_";
@@ -59,6 +51,15 @@ impl Settings {
         flags: impl IntoIterator<Item = (&'static str, String)>,
         variables: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Self {
+        Self::gather_among(flags, variables, &[])
+    }
+
+    /// The same where there are variables that belong to commands, and are no options.
+    pub fn gather_among(
+        flags: impl IntoIterator<Item = (&'static str, String)>,
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+        of_commands: &[String],
+    ) -> Self {
         let mut settings = Self::default();
         let mut file = None;
         let mut from_flags = BTreeMap::new();
@@ -66,7 +67,7 @@ impl Settings {
             let given = Given { value: Value::String(text), origin: Origin::Flag(name) };
             from_flags.insert(name, given);
         }
-        let mut from_variables = settings.read_variables(variables);
+        let mut from_variables = settings.read_variables(variables, of_commands);
         for layer in [&mut from_variables, &mut from_flags] {
             file = layer.remove(CONFIG_FILE.name).or(file);
         }
@@ -81,14 +82,16 @@ impl Settings {
     fn read_variables(
         &mut self,
         variables: impl IntoIterator<Item = (OsString, OsString)>,
+        of_commands: &[String],
     ) -> BTreeMap<&'static str, Given> {
         let mut layer = BTreeMap::new();
         for (variable, value) in variables {
             let Some(variable) = variable.to_str().filter(|name| name.starts_with(VARIABLE_PREFIX)) else {
                 continue;
             };
-            let is_foreign = OTHER_VARIABLES.contains(&variable)
-                || FOREIGN_PREFIXES.iter().any(|prefix| variable.starts_with(prefix));
+            let is_foreign = of_commands.iter().any(|known| known == variable)
+                || variable.starts_with(TEST_PREFIX)
+                || kubernetes::is_of_service(variable);
             if is_foreign || value.is_empty() {
                 continue;
             }
@@ -102,11 +105,10 @@ impl Settings {
                     self.refuse(variable, format!("it is no UTF-8 ({origin})"));
                 }
                 (None, _) => {
-                    let known: Vec<_> = OPTIONS.iter().map(ConfigOption::variable).collect();
-                    self.refuse(
-                        variable,
-                        format!("there is no such variable; known are {}", known.join(", ")),
-                    );
+                    let options = OPTIONS.iter().chain([&CONFIG_FILE]).map(ConfigOption::variable);
+                    let known: Vec<_> = options.chain(of_commands.iter().cloned()).collect();
+                    let hint = hint(variable, known.iter().map(String::as_str));
+                    self.refuse(variable, format!("there is no such variable; {hint}"));
                 }
                 (Some(option), Err(_)) => self.refuse(option.name, format!("it is no UTF-8 ({origin})")),
                 (Some(option), Ok(text)) => {
@@ -124,11 +126,8 @@ impl Settings {
         };
         for file::Entry { option, value, origin } in entries {
             let Some(known) = option::find(&option) else {
-                let names: Vec<_> = OPTIONS.iter().filter(|o| !o.is_secret).map(|o| o.name).collect();
-                self.refuse(
-                    &option,
-                    format!("there is no such option ({origin}); known are {}", names.join(", ")),
-                );
+                let names = OPTIONS.iter().filter(|known| !known.is_secret).map(|known| known.name);
+                self.refuse(&option, format!("there is no such option ({origin}); {}", hint(&option, names)));
                 continue;
             };
             if known.is_secret {

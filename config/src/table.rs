@@ -9,6 +9,7 @@ use std::collections::btree_map::Entry;
 use toml::{Table, Value};
 
 use super::file;
+use super::nearest::hint;
 use super::problem::Origin;
 use super::settings::{Given, Settings, scalar};
 
@@ -187,9 +188,9 @@ impl<'a> OptionTable<'a> {
     pub(super) fn refuse_unknown(&mut self) {
         let is_unknown = |key: &&String| !self.asked.contains(key);
         let unknown: Vec<_> = self.entries.keys().filter(is_unknown).cloned().collect();
-        let known = self.asked.join(", ");
         for key in unknown {
-            self.refuse(&key, &format!("there is no such key; known are {known}"));
+            let hint = hint(&key, self.asked.iter().map(String::as_str));
+            self.refuse(&key, &format!("there is no such key; {hint}"));
         }
     }
 
@@ -239,6 +240,13 @@ pub(super) fn tables_of(
     form: &str,
 ) -> Option<(Vec<Table>, Origin)> {
     let Given { value, origin } = given?;
+    if let (Value::Table(_), Origin::File { .. }) = (&value, &origin) {
+        settings.refuse(
+            option,
+            format!("it is one table ({origin}); write [[{option}]] over each, not [{option}]"),
+        );
+        return None;
+    }
     match tables(value) {
         Ok(tables) => Some((tables, origin)),
         Err(why) => {

@@ -160,9 +160,9 @@ fn what_is_wrong_is_reported_all_at_once_with_its_origin_and_what_is_allowed() {
     };
     told(&["rate-limit: \"many\" is not allowed (flag --rate-limit); allowed is 0 to 1000000"]);
     told(&["listen: \"localhost\"", "(environment QUITA_LISTEN)", "such as 127.0.0.1:8080"]);
-    told(&["QUITA_RATELIMIT: there is no such variable", "QUITA_RATE_LIMIT"]);
+    told(&["QUITA_RATELIMIT: there is no such variable; did you mean QUITA_RATE_LIMIT?"]);
     told(&["log-level: \"loud\"", ".toml key log-level)", "off, error, warn, info, debug or trace"]);
-    told(&["listen-on: there is no such option (file ", "known are listen, ops-listen"]);
+    told(&["listen-on: there is no such option (file ", "did you mean listen?"]);
     told(&["shutdown-time: \"10\"", "30s"]);
     told(&["max-installments: \"13\"", "1 to 12"]);
     assert_eq!(messages.len(), 7, "{messages:#?}");
@@ -171,15 +171,45 @@ fn what_is_wrong_is_reported_all_at_once_with_its_origin_and_what_is_allowed() {
 #[test]
 fn variables_of_others_are_left_alone_and_empty_ones_count_as_not_set() {
     let variables = [
-        ("QUITA_KEY", "qk_test_x"),
-        ("QUITA_SECRET", "whsec_x"),
         ("QUITA_TEST_MONGODB_URI", "x"),
         ("QUITA_SERVICE_HOST", "10.0.0.1"),
         ("QUITA_PORT_8080_TCP", "tcp://10.0.0.1:8080"),
+        ("QUITA_OPS_SERVICE_HOST", "10.0.0.2"),
+        ("QUITA_MONGODB_PORT_27017_TCP", "tcp://10.0.0.3:27017"),
         ("QUITA_STORE", ""),
         ("PATH", "/bin"),
     ];
     assert_eq!(load(&[], &variables, None).unwrap(), load(&[], &[], None).unwrap());
+}
+
+#[test]
+fn variables_of_commands_are_known_and_a_slip_in_one_is_told() {
+    let of_commands = ["QUITA_KEY".to_owned(), "QUITA_LOAD_RATE".to_owned()];
+    let read = |name: &str| {
+        let settings = Settings::gather_among([], [(name.into(), "1".into())], &of_commands);
+        Config::from_settings(settings)
+    };
+    assert!(read("QUITA_KEY").is_ok() && read("QUITA_LOAD_RATE").is_ok());
+    let told = refusals(read("QUITA_LOAD_RTE"));
+    assert_eq!(told, ["QUITA_LOAD_RTE: there is no such variable; did you mean QUITA_LOAD_RATE?"]);
+    assert!(
+        refusals(read("QUITA_COLOUR"))[0].contains("known are QUITA_LISTEN, "),
+        "and what there is, if none is near"
+    );
+}
+
+#[test]
+fn one_table_where_an_array_of_them_belongs_is_told_as_what_it_is() {
+    for (file, option) in [
+        ("[acquirer]\nname = 'one'\nadapter = 'sandbox'\n", "acquirer"),
+        ("[acquirer.one]\nadapter = 'sandbox'\n", "acquirer"),
+        ("[route]\nname = 'r'\n", "route"),
+    ] {
+        let messages = refusals(load(&[], &[], Some(file)));
+        let [message] = &messages[..] else { panic!("{messages:#?}") };
+        assert!(message.starts_with(&format!("{option}: it is one table (file ")), "{message}");
+        assert!(message.ends_with(&format!("write [[{option}]] over each, not [{option}]")), "{message}");
+    }
 }
 
 #[test]

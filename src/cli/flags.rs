@@ -63,7 +63,7 @@ macro_rules! flags_of {
         impl $flags {
             /// What flags, environment and file say together.
             pub fn settings(self) -> Settings {
-                Settings::gather(self.0, env::vars_os())
+                Settings::gather_among(self.0, env::vars_os(), &super::variables())
             }
         }
 

@@ -21,6 +21,10 @@ use super::http_client::{client, server_url};
 use super::output;
 use event_line::event_line;
 use judgement::{SIGNATURE_HEADERS, SignatureHeaders, judge};
+use quita_config::listen_address::parse_listen_address;
+
+/// Where the webhook secrets are: as many as are live, as `quita secrets show` prints them.
+pub(super) const SECRET_VARIABLE: &str = "QUITA_SECRET";
 
 /// The largest webhook that is taken.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
@@ -36,7 +40,8 @@ const SHUTDOWN_S: u64 = 1;
 )]
 pub(super) struct ListenCommand {
     /// Where to listen
-    #[arg(long, value_name = "ADDRESS", env = "QUITA_RECEIVER_LISTEN", default_value = "127.0.0.1:8090")]
+    #[arg(long, value_name = "ADDRESS", env = "QUITA_RECEIVER_LISTEN", default_value = "127.0.0.1:8090",
+        value_parser = listen_address)]
     listen: SocketAddr,
     /// The status to answer with [default: 200, or what the receiver behind answers]
     #[arg(long, value_name = "STATUS", env = "QUITA_RECEIVER_ANSWER", value_parser = status)]
@@ -119,7 +124,7 @@ impl Receiver {
 
 /// The secrets in `QUITA_SECRET`; none if it is not set.
 pub(super) fn secrets_of_environment() -> Result<Vec<WebhookSecret>, Failure> {
-    secrets(&env::var("QUITA_SECRET").unwrap_or_default())
+    secrets(&env::var(SECRET_VARIABLE).unwrap_or_default())
 }
 
 /// Reads the secrets: as many as are live, as `quita secrets show` prints them.
@@ -129,6 +134,12 @@ fn secrets(text: &str) -> Result<Vec<WebhookSecret>, Failure> {
         Failure::usage(
             "QUITA_SECRET holds no webhook secret; allowed is whsec_… as `quita secrets show` prints",
         )
+    })
+}
+
+fn listen_address(text: &str) -> Result<SocketAddr, String> {
+    parse_listen_address(text).ok_or_else(|| {
+        "an IP address and a port is allowed, such as 127.0.0.1:8090, or a port alone for loopback".into()
     })
 }
 

@@ -136,10 +136,50 @@ fn an_unknown_variable_and_an_unknown_key_of_the_file_are_refused() {
         refused.stderr.contains("QUITA_LISTEM") && refused.stderr.contains("QUITA_LISTEN"),
         "{refused:?}"
     );
-    std::fs::write(directory.path().join("quita.toml"), "listem = \"127.0.0.1:0\"\n").unwrap();
-    let refused = Program::new(directory.path(), ["serve", "--config", "quita.toml"]).run();
+    for (text, told) in [
+        ("listem = \"127.0.0.1:0\"\n", ["listem", "quita.toml", "did you mean listen?"]),
+        ("[acquirer]\nname = \"a\"\n", ["one table", "quita.toml", "[[acquirer]]"]),
+        (
+            "[[acquirer]]\nname = \"a\"\nadapter = \"sandbox\"\nwieght = 2\n",
+            ["wieght", "quita.toml", "did you mean weight?"],
+        ),
+    ] {
+        std::fs::write(directory.path().join("quita.toml"), text).unwrap();
+        let refused = Program::new(directory.path(), ["serve", "--config", "quita.toml"]).run();
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        for part in told {
+            assert!(refused.stderr.contains(part), "{part}: {refused:?}");
+        }
+    }
+}
+
+#[test]
+fn variables_of_other_commands_and_of_kubernetes_stop_nothing() {
+    let app = TestApp::new();
+    let others = [
+        ("QUITA_LOAD_RATE", "100"),
+        ("QUITA_KEY", "qk_test_x"),
+        ("QUITA_RECEIVER_ANSWER", "500"),
+        ("QUITA_OPS_SERVICE_HOST", "10.0.0.1"),
+        ("QUITA_OPS_SERVICE_PORT_METRICS", "9090"),
+        ("QUITA_MONGODB_PORT_27017_TCP", "tcp://10.0.0.2:27017"),
+    ];
+    for arguments in [&["keys", "list"][..], &["doctor"], &["secrets", "show", "--merchant", "shop"]] {
+        let program = app.program(arguments);
+        let done = others.iter().fold(program, |program, (name, value)| program.env(name, value)).run();
+        assert_eq!(done.code, Some(0), "{done:?}");
+    }
+    let refused = app.program(&["keys", "list"]).env("QUITA_LOAD_RAET", "1").run();
     assert_eq!(refused.code, Some(2), "{refused:?}");
-    assert!(refused.stderr.contains("listem") && refused.stderr.contains("quita.toml"), "{refused:?}");
+    assert!(refused.stderr.contains("did you mean QUITA_LOAD_RATE?"), "{refused:?}");
+}
+
+#[test]
+fn a_port_alone_is_listened_on_at_loopback() {
+    for listen in ["0", ":0", "localhost:0"] {
+        let app = TestApp::builder().arg("--listen", listen).start();
+        assert!(app.address().starts_with("127.0.0.1:"), "{listen}: {}", app.address());
+    }
 }
 
 #[test]

@@ -30,8 +30,7 @@ const CLOCK_TOLERANCE_MS: u64 = 5_000;
 
 /// Everything that a configuration was refused for.
 pub(super) fn refusals(error: &ConfigError) -> Vec<Finding> {
-    let mend = "mend it where it comes from";
-    error.0.iter().map(|problem| Finding::fail("configuration", problem.to_string(), mend)).collect()
+    error.0.iter().map(|problem| Finding::refused("configuration", problem.to_string())).collect()
 }
 
 /// What is unsafe or worth a word in a configuration that was understood.

@@ -34,6 +34,11 @@ impl Finding {
     pub(super) fn fail(subject: &'static str, text: impl Into<String>, mend: impl Into<String>) -> Self {
         Self { level: Level::Fail, ..Self::warn(subject, text, mend) }
     }
+
+    /// What says by itself where it comes from and what is allowed.
+    pub(super) fn refused(subject: &'static str, text: impl Into<String>) -> Self {
+        Self { level: Level::Fail, subject, text: text.into(), mend: None }
+    }
 }
 
 impl fmt::Display for Finding {
