@@ -6,6 +6,7 @@
 pub mod failure;
 pub mod flags;
 
+mod api;
 mod audit;
 mod audited;
 mod backup;
@@ -13,19 +14,23 @@ mod beside;
 mod cnab;
 mod doctor;
 mod http_client;
+mod json_text;
 mod keys;
 mod listen;
 mod load;
 mod operators;
 mod output;
+mod payments;
 mod people;
 mod privacy;
 mod reconcile;
 mod routing;
 mod sandbox;
 mod secrets;
+mod table;
 #[cfg(test)]
 mod test_server;
+mod trigger;
 mod users;
 
 use std::collections::BTreeSet;
@@ -65,6 +70,11 @@ enum Command {
     /// Check that nobody changed the audit log, and export it
     #[command(subcommand)]
     Audit(audit::AuditCommand),
+    /// Create, read and list payments, through the running service
+    #[command(subcommand)]
+    Payments(payments::PaymentsCommand),
+    /// Make a sandbox payment that reaches an event, to try a receiver with it
+    Trigger(trigger::TriggerCommand),
     /// Move a sandbox payment by hand, through the running service
     #[command(subcommand)]
     Sandbox(sandbox::SandboxCommand),
@@ -86,7 +96,7 @@ enum Command {
     /// Compare what acquirers list, or banks' return files say, with the payments
     Reconcile(reconcile::ReconcileCommand),
     /// Check configuration, store, clock, acquirers and secrets, and tell how to mend them
-    Doctor(ServiceFlags),
+    Doctor(doctor::DoctorCommand),
 }
 
 /// Runs the program with the arguments and the environment of this process.
@@ -142,6 +152,8 @@ async fn run(command: Command) -> Result<(), Failure> {
         Command::Users(command) => users::run(command).await,
         Command::Secrets(command) => secrets::run(command).await,
         Command::Audit(command) => audit::run(command).await,
+        Command::Payments(command) => payments::run(command).await,
+        Command::Trigger(command) => trigger::run(command).await,
         Command::Sandbox(command) => sandbox::run(command).await,
         Command::Listen(command) => listen::run(command).await,
         Command::Load(command) => load::run(command).await,
@@ -150,7 +162,7 @@ async fn run(command: Command) -> Result<(), Failure> {
         Command::Cnab(command) => cnab::run(command),
         Command::Routing(command) => routing::run(command).await,
         Command::Reconcile(command) => reconcile::run(command).await,
-        Command::Doctor(flags) => doctor::run(flags.settings()).await,
+        Command::Doctor(command) => doctor::run(command).await,
     }
 }
 
@@ -216,6 +228,16 @@ mod tests {
             "quita keys revoke",
             "quita users create --merchant a --email nobody",
             "quita users create --merchant a --email a@b.c --role king",
+            "quita payments",
+            "quita payments get 7 --key x",
+            "quita payments create --key x --method cash",
+            "quita payments create --key x --card 4242424242424242",
+            "quita payments create --key x --file body.json --amount 1",
+            "quita payments list --key x --limit 101",
+            "quita payments list --key x --status new",
+            "quita trigger payment.refund_failed --key x",
+            "quita trigger --key x",
+            "quita listen --events payment.initial",
             "quita sandbox explode 00000000-0000-7000-8000-000000000000 --key x",
             "quita sandbox pay not-an-id --key x",
             "quita privacy",

@@ -1,5 +1,7 @@
 //! A request that creates a payment, for people to try.
 
+use serde_json::{Map, Value};
+
 /// The body of the request, but for its end: a PIX payment of R$ 100,00 and its payer.
 const BODY: &str = "{\"paymentMethod\":\"pix\",\"amount\":10000,\"currency\":\"BRL\",\"paymentDetails\":{\
     \"firstName\":\"Maria\",\"lastName\":\"Silva\",\"document\":\"52998224725\",\"documentType\":\"CPF\",\
@@ -11,6 +13,13 @@ const BODY: &str = "{\"paymentMethod\":\"pix\",\"amount\":10000,\"currency\":\"B
 pub(crate) fn body(postback_url: Option<&str>) -> String {
     let postback = postback_url.map(|url| format!(",\"postbackUrl\":\"{url}\"")).unwrap_or_default();
     format!("{BODY}{postback}}}")
+}
+
+/// The body with other terms than a PIX of R$ 100,00 without a receiver.
+pub(crate) fn body_with(terms: Map<String, Value>) -> String {
+    let mut body: Map<String, Value> = serde_json::from_str(&body(None)).unwrap_or_default();
+    body.extend(terms);
+    Value::Object(body).to_string()
 }
 
 /// A line for the terminal that sends it as pasted.

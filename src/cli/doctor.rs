@@ -8,11 +8,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::rt::time::timeout;
+use clap::Args;
 use quita_domain::access::ApiKey;
 use quita_machine::SystemClock;
 use quita_ports::{Clock, StoreError, WholeStore};
+use serde::Serialize;
 
 use super::failure::Failure;
+use super::flags::ServiceFlags;
 use super::output;
 use crate::listener::open_files;
 use crate::store::{self, OpenError, Purpose};
@@ -24,7 +27,39 @@ use quita_config::store_url::StoreUrl;
 /// How long the store may take to answer.
 const STORE_TIME_OUT: Duration = Duration::from_secs(10);
 
-pub(super) async fn run(settings: Settings) -> Result<(), Failure> {
+/// What is checked, and how it is told.
+#[derive(Debug, Args)]
+pub(super) struct DoctorCommand {
+    /// Print JSON: each finding with its level (ok, warn, fail), subject, text and advice
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    service: ServiceFlags,
+}
+
+/// The findings for programs.
+#[derive(Serialize)]
+struct Report<'a> {
+    failed: usize,
+    findings: &'a [Finding],
+}
+
+pub(super) async fn run(DoctorCommand { json, service }: DoctorCommand) -> Result<(), Failure> {
+    let findings = examine(service.settings()).await;
+    let failed = findings.iter().filter(|finding| finding.level == Level::Fail).count();
+    if json {
+        output::json(&Report { failed, findings: &findings })?;
+    } else {
+        findings.iter().try_for_each(|finding| output::result(&finding.to_string()))?;
+    }
+    match failed {
+        0 => Ok(()),
+        1 => Err(Failure::failed("1 check failed.")),
+        _ => Err(Failure::failed(format!("{failed} checks failed."))),
+    }
+}
+
+async fn examine(settings: Settings) -> Vec<Finding> {
     let mut findings = Vec::new();
     match Config::from_settings(settings) {
         Err(error) => findings.extend(checks::refusals(&error)),
@@ -39,13 +74,7 @@ pub(super) async fn run(settings: Settings) -> Result<(), Failure> {
             findings.extend(stored(&config).await);
         }
     }
-    findings.iter().try_for_each(|finding| output::result(&finding.to_string()))?;
-    let failures = findings.iter().filter(|finding| finding.level == Level::Fail).count();
-    match failures {
-        0 => Ok(()),
-        1 => Err(Failure::failed("1 check failed.")),
-        _ => Err(Failure::failed(format!("{failures} checks failed."))),
-    }
+    findings
 }
 
 /// What only the store can tell, and the clock, which is compared with it.

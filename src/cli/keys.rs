@@ -9,12 +9,13 @@ use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
 use quita_domain::time::{Timestamp, millis_in};
 use quita_machine::SystemClock;
 use quita_ports::Clock;
+use serde::Serialize;
 
 use super::audited;
 use super::beside::Beside;
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
-use super::output;
+use super::{output, table};
 use crate::service::access::{Access, DEFAULT_APPLICATION, NewKey};
 use crate::service::audit::{Audit, AuditDraft};
 use quita_config::duration::{DURATION_FORM, parse_duration};
@@ -55,6 +56,9 @@ struct Lifetime(Option<Duration>);
 /// Every key.
 #[derive(Debug, Args)]
 pub(super) struct List {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     store: StoreAccessFlags,
 }
@@ -107,9 +111,11 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
             if keys.is_empty() {
                 output::note("There is no key yet; `quita keys create --merchant NAME` makes one.");
             }
-            for key in keys {
-                output::result(&line(&key, now))?;
+            if list.json {
+                return output::json(&keys.iter().map(|key| ListedKey::of(key, now)).collect::<Vec<_>>());
             }
+            let headers = ["ID", "MODE", "MERCHANT", "APPLICATION", "SCOPES", "MADE", "STATE"];
+            table::print(headers, &keys.iter().map(|key| row(key, now)).collect::<Vec<_>>())?;
         }
         KeysCommand::Revoke(revoke) => {
             let (access, audit) = office(revoke.store).await?;
@@ -132,8 +138,8 @@ fn scope_names(scopes: &[Scope]) -> String {
     scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(",")
 }
 
-/// One key in columns that tabs separate.
-fn line(key: &ApiKey, now: Timestamp) -> String {
+/// One key in columns.
+fn row(key: &ApiKey, now: Timestamp) -> [String; 7] {
     let state = match (key.revoked_at, key.expires_at) {
         (Some(at), _) => format!("revoked {at}"),
         (None, Some(at)) if at <= now => format!("expired {at}"),
@@ -141,13 +147,54 @@ fn line(key: &ApiKey, now: Timestamp) -> String {
         (None, None) => "live".into(),
     };
     let owner = &key.owner;
-    let names = format!(
-        "{}\t{}",
+    [
+        key.id.clone(),
+        owner.mode.as_str().into(),
         output::printable(owner.merchant.as_str()),
-        output::printable(owner.application.as_str())
-    );
-    let mode = owner.mode.as_str();
-    format!("{}\t{mode}\t{names}\t{}\tmade {}\t{state}", key.id, scope_names(&key.scopes), key.created_at)
+        output::printable(owner.application.as_str()),
+        scope_names(&key.scopes),
+        key.created_at.to_string(),
+        state,
+    ]
+}
+
+/// A key as programs read it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ListedKey<'a> {
+    id: &'a str,
+    mode: &'static str,
+    merchant: &'a str,
+    application: &'a str,
+    scopes: Vec<&'static str>,
+    state: &'static str,
+    created_at: String,
+    expires_at: Option<String>,
+    revoked_at: Option<String>,
+    last_used_at: Option<String>,
+}
+
+impl<'a> ListedKey<'a> {
+    fn of(key: &'a ApiKey, now: Timestamp) -> Self {
+        let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
+        let state = match (key.revoked_at, key.is_live(now)) {
+            (Some(_), _) => "revoked",
+            (None, true) => "in_use",
+            (None, false) => "expired",
+        };
+        Self {
+            id: &key.id,
+            mode: key.owner.mode.as_str(),
+            merchant: key.owner.merchant.as_str(),
+            application: key.owner.application.as_str(),
+            scopes: key.scopes.iter().map(|scope| scope.as_str()).collect(),
+            state,
+            created_at: key.created_at.to_string(),
+            expires_at: time(key.expires_at),
+            revoked_at: time(key.revoked_at),
+            last_used_at: time(key.last_used_at),
+        }
+    }
 }
 
 /// The most characters of a merchant's or an application's name.
@@ -191,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_tells_everything_of_a_key_but_its_secret() {
+    fn a_row_tells_everything_of_a_key_but_its_secret() {
         let presented = PresentedKey::from_random(Mode::Test, [1; 8], [2; 32]);
         let owner = Owner {
             merchant: MerchantId::new("acme"),
@@ -211,14 +258,14 @@ mod tests {
         };
         let now = Timestamp::from_millis(10);
         let columns =
-            "0101010101010101\ttest\tacme\tshop\tpayments:read,webhooks\tmade 1970-01-01T00:00:00.000Z\t";
-        assert_eq!(line(&key, now), format!("{columns}live"));
+            "0101010101010101\ttest\tacme\tshop\tpayments:read,webhooks\t1970-01-01T00:00:00.000Z\t";
+        assert_eq!(row(&key, now).join("\t"), format!("{columns}live"));
         key.expires_at = Some(Timestamp::from_millis(11));
-        assert_eq!(line(&key, now), format!("{columns}live until 1970-01-01T00:00:00.011Z"));
+        assert_eq!(row(&key, now).join("\t"), format!("{columns}live until 1970-01-01T00:00:00.011Z"));
         key.expires_at = Some(now);
-        assert_eq!(line(&key, now), format!("{columns}expired 1970-01-01T00:00:00.010Z"));
+        assert_eq!(row(&key, now).join("\t"), format!("{columns}expired 1970-01-01T00:00:00.010Z"));
         key.revoked_at = Some(Timestamp::from_millis(5));
-        assert_eq!(line(&key, now), format!("{columns}revoked 1970-01-01T00:00:00.005Z"));
+        assert_eq!(row(&key, now).join("\t"), format!("{columns}revoked 1970-01-01T00:00:00.005Z"));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use actix_web::web::{self, Bytes, Data};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
 use awc::Client;
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use quita_domain::webhook::signature::WebhookSecret;
 use quita_machine::SystemClock;
 use quita_ports::Clock;
@@ -18,13 +19,28 @@ use url::Url;
 
 use super::failure::Failure;
 use super::http_client::{client, server_url};
+use super::json_text::JsonText;
 use super::output;
-use event_line::event_line;
+use event_line::{EventBody, event_line};
 use judgement::{SIGNATURE_HEADERS, SignatureHeaders, judge};
 use quita_config::listen_address::parse_listen_address;
 
 /// Where the webhook secrets are: as many as are live, as `quita secrets show` prints them.
 pub(super) const SECRET_VARIABLE: &str = "QUITA_SECRET";
+
+/// Every event that is sent (contract, section 3).
+const EVENTS: [&str; 10] = [
+    "payment.pending",
+    "payment.approved",
+    "payment.paid",
+    "payment.declined",
+    "payment.expired",
+    "payment.cancelled",
+    "payment.refund",
+    "payment.refund_succeeded",
+    "payment.refund_failed",
+    "payment.chargeback",
+];
 
 /// The largest webhook that is taken.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
@@ -49,6 +65,13 @@ pub(super) struct ListenCommand {
     /// Send each webhook on to this URL
     #[arg(long, value_name = "URL", env = "QUITA_RECEIVER_FORWARD_TO", value_parser = server_url)]
     forward_to: Option<Url>,
+    /// Print the body of each event, a line of JSON each, on stdout; what is said of it goes to stderr
+    #[arg(long, env = "QUITA_RECEIVER_PRINT_JSON")]
+    print_json: bool,
+    /// Only these events, comma-separated; others are confirmed with 200, and neither shown nor sent on
+    #[arg(long, value_name = "EVENT", value_delimiter = ',', env = "QUITA_RECEIVER_EVENTS",
+        value_parser = PossibleValuesParser::new(EVENTS))]
+    events: Vec<String>,
 }
 
 pub(super) async fn run(command: ListenCommand) -> Result<(), Failure> {
@@ -61,6 +84,8 @@ pub(super) async fn run(command: ListenCommand) -> Result<(), Failure> {
         secrets: secrets.clone(),
         answer: command.answer,
         forward_to: command.forward_to.clone(),
+        prints_json: command.print_json,
+        events: command.events.clone(),
         client: client(),
     };
     let server = HttpServer::new(move || {
@@ -86,14 +111,22 @@ struct Receiver {
     secrets: Vec<WebhookSecret>,
     answer: Option<StatusCode>,
     forward_to: Option<Url>,
+    prints_json: bool,
+    /// The events that are shown; all of them if none is named.
+    events: Vec<String>,
     client: Client,
 }
 
 async fn receive(receiver: Data<Receiver>, request: HttpRequest, body: Bytes) -> HttpResponse {
+    let event = EventBody::read(&body);
+    if !receiver.shows(&event) {
+        return HttpResponse::Ok().finish();
+    }
     let header = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
     let headers = SignatureHeaders::new(header);
     let now = SystemClock.now();
-    let mut line = event_line(&body, &judge(&receiver.secrets, &headers, &body, now), now);
+    let mut line = event_line(&event, &judge(&receiver.secrets, &headers, &body, now), now);
+    let json = std::str::from_utf8(&body).ok().and_then(JsonText::parse).map(JsonText::on_one_line);
     let mut answer = StatusCode::OK;
     if let Some(url) = &receiver.forward_to {
         (answer, line) = match receiver.forward(url, &request, body).await {
@@ -102,7 +135,7 @@ async fn receive(receiver: Data<Receiver>, request: HttpRequest, body: Bytes) ->
         };
     }
     // Without a line the receiver has no use, so a closed stdout makes it fail, visibly to the sender.
-    if let Err(failure) = output::result(&line) {
+    if let Err(failure) = receiver.print(&line, json.as_deref()) {
         output::note(&failure.to_string());
         return HttpResponse::InternalServerError().finish();
     }
@@ -110,6 +143,19 @@ async fn receive(receiver: Data<Receiver>, request: HttpRequest, body: Bytes) ->
 }
 
 impl Receiver {
+    fn shows(&self, event: &EventBody) -> bool {
+        self.events.is_empty()
+            || event.name().is_some_and(|name| self.events.iter().any(|shown| shown == name))
+    }
+
+    fn print(&self, line: &str, json: Option<&str>) -> Result<(), Failure> {
+        if !self.prints_json {
+            return output::result(line);
+        }
+        output::note(line);
+        json.map_or(Ok(()), output::result)
+    }
+
     async fn forward(&self, url: &Url, request: &HttpRequest, body: Bytes) -> Result<StatusCode, String> {
         let mut onward = self.client.post(url.as_str());
         for name in SIGNATURE_HEADERS.into_iter().chain(["content-type"]) {
@@ -152,6 +198,7 @@ fn status(text: &str) -> Result<StatusCode, String> {
 #[cfg(test)]
 mod tests {
     use actix_web::test::TestRequest;
+    use quita_domain::status::Status;
 
     use super::super::test_server::test_server;
     use super::*;
@@ -177,7 +224,7 @@ mod tests {
             [(&server.url, None, 202), (&server.url, Some(StatusCode::OK), 200), (&nobody, None, 502)]
         {
             let forward_to = Some(forward_to.clone());
-            let receiver = Receiver { secrets: Vec::new(), answer, forward_to, client: client() };
+            let receiver = receiver(answer, forward_to);
             let request = SIGNATURE_HEADERS
                 .into_iter()
                 .fold(TestRequest::default(), |request, name| request.insert_header((name, "1")));
@@ -188,10 +235,38 @@ mod tests {
         server.stop().await;
     }
 
+    fn receiver(answer: Option<StatusCode>, forward_to: Option<Url>) -> Receiver {
+        let (secrets, events) = (Vec::new(), Vec::new());
+        Receiver { secrets, answer, forward_to, prints_json: false, events, client: client() }
+    }
+
+    #[test]
+    fn every_event_of_a_status_can_be_chosen() {
+        for status in Status::ALL.into_iter().filter(|status| *status != Status::Initial) {
+            let event = format!("payment.{status}");
+            assert!(EVENTS.contains(&event.as_str()), "{event}");
+        }
+    }
+
+    #[actix_web::test]
+    async fn an_event_that_was_not_asked_for_is_confirmed_and_goes_nowhere() {
+        let nobody = Url::parse("http://127.0.0.1:1/").unwrap();
+        let mut receiver = receiver(Some(StatusCode::GONE), Some(nobody));
+        receiver.events = vec!["payment.paid".into()];
+        let receiver = Data::new(receiver);
+        for (body, expected) in
+            [(r#"{"event":"payment.pending"}"#, 200), ("{}", 200), (r#"{"event":"payment.paid"}"#, 410)]
+        {
+            let request = TestRequest::default().to_http_request();
+            let response = receive(receiver.clone(), request, Bytes::from_static(body.as_bytes())).await;
+            assert_eq!(response.status().as_u16(), expected, "{body}");
+        }
+    }
+
     #[actix_web::test]
     async fn what_was_told_is_answered() {
         for (answer, expected) in [(None, 200), (Some(StatusCode::GONE), 410)] {
-            let receiver = Receiver { secrets: Vec::new(), answer, forward_to: None, client: client() };
+            let receiver = receiver(answer, None);
             let request = TestRequest::default().to_http_request();
             let response = receive(Data::new(receiver), request, Bytes::from_static(b"{}")).await;
             assert_eq!(response.status().as_u16(), expected);

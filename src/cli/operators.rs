@@ -8,7 +8,7 @@ use super::beside::Beside;
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::output;
-use super::people::{Office, One, line, login, show_once};
+use super::people::{self, Office, One, login, show_once};
 use crate::service::audit::AuditDraft;
 
 /// What is done with operators.
@@ -44,6 +44,9 @@ pub(super) struct Create {
 /// Every operator.
 #[derive(Debug, Args)]
 pub(super) struct List {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     store: StoreAccessFlags,
 }
@@ -67,14 +70,14 @@ pub(super) async fn run(command: OperatorsCommand) -> Result<(), Failure> {
             office.note(draft).await;
             show_once(&password)
         }
-        OperatorsCommand::List(List { store }) => {
+        OperatorsCommand::List(List { json, store }) => {
             let operators = Beside::open(store).await?.people().operators().await?;
             if operators.is_empty() {
                 output::note(
                     "There is nobody yet; `quita users operators create --email ADDRESS` makes one.",
                 );
             }
-            operators.iter().try_for_each(|operator| output::result(&line(operator)))
+            people::print(&operators, json)
         }
         OperatorsCommand::SetRole(SetRole { operator: One { email, store }, role }) => {
             let office = Office::open(store).await?;

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use serde::Serialize;
+
 use super::failure::Failure;
 
 /// Writes one line of the result, at once.
@@ -9,6 +11,11 @@ pub(super) fn result(line: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     let written = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
     written.map_err(|error| Failure::failed(format!("the result can't be written: {error}")))
+}
+
+/// Writes a value as JSON, each member on a line of its own.
+pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
+    result(&serde_json::to_string_pretty(value).map_err(Failure::failed)?)
 }
 
 /// Tells people something that is no result. If nobody can hear it, nothing is lost.

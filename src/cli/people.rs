@@ -6,12 +6,13 @@ use clap::Args;
 use quita_domain::people::Login;
 use quita_domain::secret::Secret;
 use quita_machine::SystemClock;
+use serde::Serialize;
 
 use super::audited;
 use super::beside::Beside;
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
-use super::output;
+use super::{output, table};
 use crate::service::audit::{Audit, AuditDraft};
 use crate::service::holdings::Keyholders;
 use crate::service::people::{People, Someone};
@@ -52,12 +53,43 @@ pub(super) fn show_once(password: &Secret<String>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Somebody in columns that tabs separate.
-pub(super) fn line(person: &impl Someone) -> String {
+/// Prints people in columns, or as JSON.
+pub(super) fn print(people: &[impl Someone], json: bool) -> Result<(), Failure> {
+    if json {
+        return output::json(&people.iter().map(ListedPerson::of).collect::<Vec<_>>());
+    }
+    table::print(["E-MAIL", "ROLE", "SIGNS IN WITH", "MADE"], &people.iter().map(row).collect::<Vec<_>>())
+}
+
+fn row(person: &impl Someone) -> [String; 4] {
     let login = output::printable(person.login().as_str());
-    let has_factor = person.credentials().second_factor.is_some();
-    let factor = if has_factor { "second factor" } else { "password only" };
-    format!("{login}\t{}\t{factor}\tmade {}", person.role(), person.created_at())
+    let factor = if has_second_factor(person) { "second factor" } else { "password only" };
+    [login, person.role().into(), factor.into(), person.created_at().to_string()]
+}
+
+fn has_second_factor(person: &impl Someone) -> bool {
+    person.credentials().second_factor.is_some()
+}
+
+/// A person as programs read it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ListedPerson<'a> {
+    email: &'a str,
+    role: &'static str,
+    has_second_factor: bool,
+    created_at: String,
+}
+
+impl<'a> ListedPerson<'a> {
+    fn of(person: &'a impl Someone) -> Self {
+        Self {
+            email: person.login().as_str(),
+            role: person.role(),
+            has_second_factor: has_second_factor(person),
+            created_at: person.created_at().to_string(),
+        }
+    }
 }
 
 pub(super) fn login(text: &str) -> Result<Login, String> {

@@ -11,7 +11,7 @@ use super::flags::StoreAccessFlags;
 use super::keys::name;
 use super::operators::{self, OperatorsCommand};
 use super::output;
-use super::people::{Office, One, line, login, show_once};
+use super::people::{self, Office, One, login, show_once};
 use crate::service::audit::AuditDraft;
 use crate::service::holdings::Holdings;
 use crate::service::people::{PeopleError, Someone};
@@ -61,6 +61,9 @@ pub(super) struct List {
     /// The merchant's name
     #[arg(long, value_name = "NAME", value_parser = name)]
     merchant: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     store: StoreAccessFlags,
 }
@@ -103,14 +106,14 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
             office.note(draft).await;
             show_once(&password)
         }
-        UsersCommand::List(List { merchant, store }) => {
+        UsersCommand::List(List { merchant, json, store }) => {
             let users = Beside::open(store).await?.people().users(&MerchantId::new(merchant)).await?;
             if users.is_empty() {
                 output::note(
                     "There is nobody yet; `quita users create --merchant NAME --email ADDRESS` makes one.",
                 );
             }
-            users.iter().try_for_each(|user| output::result(&line(user)))
+            people::print(&users, json)
         }
         UsersCommand::SetRole(SetRole { user: One { email, store }, role }) => {
             let office = Office::open(store).await?;

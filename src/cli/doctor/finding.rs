@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 /// How bad it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Level {
     /// As it should be.
     Ok,
@@ -14,11 +17,12 @@ pub(super) enum Level {
 }
 
 /// What was found, about what, and how to mend it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
     pub(super) level: Level,
     pub(super) subject: &'static str,
     pub(super) text: String,
+    #[serde(rename = "advice")]
     pub(super) mend: Option<String>,
 }
 

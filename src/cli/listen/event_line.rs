@@ -9,9 +9,10 @@ use crate::cli::output::printable;
 /// The most characters of a text of the body that are shown.
 const MAX_SHOWN_CHARACTERS: usize = 60;
 
+/// What is read of an event.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Body {
+pub(super) struct EventBody {
     event: Option<String>,
     sequence: Option<u64>,
     transaction_id: Option<String>,
@@ -20,17 +21,28 @@ struct Body {
     test: bool,
 }
 
+impl EventBody {
+    /// Reads a body; what is none has nothing of an event.
+    pub(super) fn read(body: &[u8]) -> Self {
+        serde_json::from_slice(body).unwrap_or_default()
+    }
+
+    /// The event's name.
+    pub(super) fn name(&self) -> Option<&str> {
+        self.event.as_deref()
+    }
+}
+
 /// Time, event, sequence, mode, transaction and signature. What the body does not tell is a question mark.
-pub(super) fn event_line(body: &[u8], judgement: &Judgement, now: Timestamp) -> String {
-    let Body { event, sequence, transaction_id, mode, test } =
-        serde_json::from_slice(body).unwrap_or_default();
+pub(super) fn event_line(body: &EventBody, judgement: &Judgement, now: Timestamp) -> String {
+    let EventBody { event, sequence, transaction_id, mode, test } = body;
     let sequence = sequence.map_or("#?".into(), |sequence| format!("#{sequence}"));
-    let (event, mode, id) = (shown(event), shown(mode), shown(transaction_id));
-    let note = if test { "  (a test event)" } else { "" };
+    let [event, mode, id] = [event, mode, transaction_id].map(|text| shown(text.as_deref()));
+    let note = if *test { "  (a test event)" } else { "" };
     format!("{now}  {event:<19}  {sequence:<3}  {mode:<4}  {id}  {judgement}{note}")
 }
 
-fn shown(text: Option<String>) -> String {
+fn shown(text: Option<&str>) -> String {
     let text: String = text.unwrap_or_default().chars().take(MAX_SHOWN_CHARACTERS).collect();
     if text.is_empty() { "?".into() } else { printable(&text) }
 }
@@ -40,7 +52,8 @@ mod tests {
     use super::*;
 
     fn check(body: &str, expected: &str) {
-        let line = event_line(body.as_bytes(), &Judgement::Good, Timestamp::from_millis(5));
+        let body = EventBody::read(body.as_bytes());
+        let line = event_line(&body, &Judgement::Good, Timestamp::from_millis(5));
         assert_eq!(line, format!("1970-01-01T00:00:00.005Z  {expected}  signature good"));
     }
 
@@ -57,17 +70,15 @@ mod tests {
 
     #[test]
     fn a_test_event_is_told_from_a_payments() {
-        let line = event_line(br#"{"mode":"live","test":true}"#, &Judgement::Good, Timestamp::default());
+        let body = EventBody::read(br#"{"mode":"live","test":true}"#);
+        let line = event_line(&body, &Judgement::Good, Timestamp::default());
         assert!(line.ends_with("signature good  (a test event)"), "{line}");
     }
 
     #[test]
     fn a_long_text_is_cut() {
-        let line = event_line(
-            format!(r#"{{"event":"{}"}}"#, "é".repeat(1_000)).as_bytes(),
-            &Judgement::Unsigned,
-            Timestamp::default(),
-        );
+        let body = EventBody::read(format!(r#"{{"event":"{}"}}"#, "é".repeat(1_000)).as_bytes());
+        let line = event_line(&body, &Judgement::Unsigned, Timestamp::default());
         assert!(line.chars().count() < 120, "{line}");
     }
 }

@@ -1,0 +1,215 @@
+//! The running service, called as a merchant's program calls it.
+
+use awc::http::Method;
+use clap::Args;
+use serde::Deserialize;
+use url::Url;
+
+use super::failure::Failure;
+use super::http_client::{client, server_url};
+use super::json_text::JsonText;
+use super::output;
+
+/// The most bytes of an answer that are read: a page of the largest records is smaller.
+const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
+
+/// Where the service runs, and with which key it is called.
+#[derive(Debug, Args)]
+pub(super) struct Api {
+    /// Where the service runs
+    #[arg(long, env = "QUITA_URL", default_value = "http://127.0.0.1:8080", value_parser = server_url)]
+    pub(super) url: Url,
+    /// An API key, best given as QUITA_KEY: others on this machine can read flags
+    #[arg(long, env = "QUITA_KEY", hide_env_values = true)]
+    pub(super) key: String,
+}
+
+/// What is sent.
+pub(super) struct Call<'a> {
+    method: Method,
+    path: String,
+    query: Vec<(&'static str, String)>,
+    body: Option<&'a str>,
+    idempotency_key: Option<&'a str>,
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn get(path: impl Into<String>) -> Self {
+        Self { method: Method::GET, path: path.into(), query: Vec::new(), body: None, idempotency_key: None }
+    }
+
+    pub(super) fn post(path: impl Into<String>) -> Self {
+        Self { method: Method::POST, ..Self::get(path) }
+    }
+
+    pub(super) fn with_query(self, query: Vec<(&'static str, String)>) -> Self {
+        Self { query, ..self }
+    }
+
+    pub(super) fn with_body(self, body: &'a str) -> Self {
+        Self { body: Some(body), ..self }
+    }
+
+    pub(super) fn with_idempotency_key(self, key: Option<&'a str>) -> Self {
+        Self { idempotency_key: key, ..self }
+    }
+}
+
+/// The parts of a refusal that are shown.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Refusal {
+    #[serde(default)]
+    message: Option<String>,
+    #[serde(default)]
+    details: Vec<Detail>,
+    #[serde(default)]
+    request_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Detail {
+    field: String,
+    message: String,
+}
+
+impl Api {
+    /// Returns true if the key moves real money.
+    pub(super) fn is_live(&self) -> bool {
+        self.key.starts_with("qk_live_")
+    }
+
+    /// Calls the service, and returns the JSON that it answered. `what` names the call in messages.
+    pub(super) async fn call(&self, what: &str, call: Call<'_>) -> Result<String, Failure> {
+        let url = self.place(&call.path, &call.query);
+        let mut request = client().request(call.method, url.as_str()).bearer_auth(&self.key);
+        if let Some(key) = call.idempotency_key {
+            request = request.insert_header(("Idempotency-Key", key));
+        }
+        let request = request.insert_header(("Content-Type", "application/json"));
+        let sent = match call.body {
+            Some(body) => request.send_body(body.to_owned()).await,
+            None => request.send().await,
+        };
+        let mut answer = sent.map_err(|error| {
+            let why = format!("{} can't be reached: {error}", self.url);
+            Failure::failed(format!(
+                "{why}\nCheck that `quita serve` runs there, or name its place with --url."
+            ))
+        })?;
+        let body = answer.body().limit(MAX_ANSWER_BYTES).await;
+        let body = body.map_err(|error| Failure::failed(format!("the answer can't be read: {error}")))?;
+        let status = answer.status();
+        let json = std::str::from_utf8(&body).ok().filter(|text| JsonText::parse(text).is_some());
+        match json {
+            Some(json) if status.is_success() => Ok(json.to_owned()),
+            Some(json) => Err(refused(&format!("{what} was refused with {status}"), json)),
+            None => Err(Failure::failed(format!(
+                "{} answered {status} and no JSON; is it Quita that runs there?",
+                self.url
+            ))),
+        }
+    }
+
+    /// The address of a call, which keeps the path of the service.
+    fn place(&self, path: &str, query: &[(&str, String)]) -> Url {
+        let mut url = self.url.clone();
+        url.set_path(&format!("{}{path}", self.url.path().trim_end_matches('/')));
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        url
+    }
+}
+
+/// Tells a refusal with everything that is wrong, a line each.
+fn refused(what: &str, json: &str) -> Failure {
+    let refusal = serde_json::from_str::<Refusal>(json).ok();
+    let message =
+        refusal.as_ref().and_then(|refusal| refusal.message.as_deref()).unwrap_or("no reason given");
+    let mut told = format!("{what}: {}", output::printable(message));
+    for detail in refusal.iter().flat_map(|refusal| &refusal.details) {
+        let (field, message) = (output::printable(&detail.field), output::printable(&detail.message));
+        told.push_str(&format!("\n  {field}: {message}"));
+    }
+    if let Some(id) = refusal.as_ref().and_then(|refusal| refusal.request_id.as_deref()) {
+        told.push_str(&format!("\n  (request {})", output::printable(id)));
+    }
+    Failure::failed(told)
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::StatusCode;
+    use actix_web::{HttpRequest, HttpResponse};
+
+    use super::super::test_server::test_server;
+    use super::*;
+
+    fn api(url: &str) -> Api {
+        Api { url: server_url(url).unwrap(), key: "qk_test_x".into() }
+    }
+
+    #[test]
+    fn the_address_of_a_call_keeps_the_path_of_the_service() {
+        let query = [("externalReference", "a&b".to_owned())];
+        for (base, address) in [
+            ("http://127.0.0.1:8080", "http://127.0.0.1:8080/pay/payments"),
+            ("https://pay.example.com/base/", "https://pay.example.com/base/pay/payments"),
+        ] {
+            assert_eq!(api(base).place("/pay/payments", &[]).as_str(), address);
+            let with_query = format!("{address}?externalReference=a%26b");
+            assert_eq!(api(base).place("/pay/payments", &query).as_str(), with_query);
+        }
+    }
+
+    async fn check(status: u16, answer: &'static str, expected: Result<&str, &[&str]>) {
+        let server = test_server(move |request: HttpRequest| {
+            let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
+            let is_asked_well = request.method() == "POST"
+                && request.path() == "/pay/payments"
+                && header("authorization") == Some("Bearer qk_test_x")
+                && header("idempotency-key") == Some("k");
+            let status = StatusCode::from_u16(if is_asked_well { status } else { 500 }).unwrap();
+            HttpResponse::build(status).body(answer)
+        });
+        let call = Call::post("/pay/payments").with_body("{}").with_idempotency_key(Some("k"));
+        let told = api(server.url.as_str()).call("create", call).await.map_err(|failure| failure.to_string());
+        match expected {
+            Ok(json) => assert_eq!(told.as_deref(), Ok(json)),
+            Err(parts) => {
+                let message = told.unwrap_err();
+                parts.iter().for_each(|part| assert!(message.contains(part), "{part}: {message}"));
+            }
+        }
+        server.stop().await;
+    }
+
+    #[actix_web::test]
+    async fn the_answer_is_returned_as_it_came_and_a_refusal_is_told_whole() {
+        check(201, r#"{"z":1,"a":2}"#, Ok(r#"{"z":1,"a":2}"#)).await;
+        let refusal = r#"{"message":"it is\u001b wrong","details":[{"field":"amount","code":"type","message":"no"}],
+            "requestId":"r1"}"#;
+        let told =
+            ["create was refused with 422 Unprocessable Entity: it is\\u{1b} wrong", "\n  amount: no", "r1"];
+        check(422, refusal, Err(&told)).await;
+        check(409, "{}", Err(&["409 Conflict: no reason given"])).await;
+        check(200, "<html>", Err(&["no JSON"])).await;
+    }
+
+    #[actix_web::test]
+    async fn a_service_that_is_not_there_is_told_with_what_to_do() {
+        let told = api("http://127.0.0.1:1").call("read", Call::get("/")).await.unwrap_err().to_string();
+        assert!(
+            told.contains("127.0.0.1:1") && told.contains("--url") && !told.contains("qk_test_x"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn a_server_url_is_http_or_https_with_a_host() {
+        for text in ["", "127.0.0.1:8080", "localhost:8080", "ftp://host", "file:///x"] {
+            assert!(server_url(text).is_err(), "{text}");
+        }
+    }
+}

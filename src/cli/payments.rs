@@ -1,0 +1,143 @@
+//! `quita payments`: create, read and list payments through the running service.
+
+mod create;
+mod record;
+
+use clap::{Args, Subcommand};
+use quita_domain::identity::TransactionId;
+use quita_domain::method::Method;
+use quita_domain::status::Status;
+use serde::Deserialize;
+
+use super::api::{Api, Call};
+use super::failure::Failure;
+use super::json_text::JsonText;
+use super::{output, table};
+use create::Create;
+pub(super) use create::card;
+use record::Record;
+
+/// What is done with payments.
+#[derive(Debug, Subcommand)]
+pub(super) enum PaymentsCommand {
+    /// Create a payment, and print it. Without options: a PIX of R$ 100,00, which the sandbox pays after 2 s
+    Create(Create),
+    /// Print a payment
+    Get(Get),
+    /// List payments, the newest first
+    List(List),
+}
+
+/// Which payment.
+#[derive(Debug, Args)]
+pub(super) struct Get {
+    /// Its transactionId
+    #[arg(value_parser = transaction_id)]
+    transaction_id: TransactionId,
+    /// Print the API's answer
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    api: Api,
+}
+
+/// Which payments.
+#[derive(Debug, Args)]
+pub(super) struct List {
+    /// Only these statuses, comma-separated
+    #[arg(long, value_delimiter = ',', value_parser = status)]
+    status: Vec<Status>,
+    /// Only this method: pix, boleto or credit_card
+    #[arg(long, value_parser = method)]
+    method: Option<Method>,
+    /// Only those with this reference of yours
+    #[arg(long, value_name = "TEXT")]
+    external_reference: Option<String>,
+    /// How many, 1 to 100
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u8).range(1..=100))]
+    limit: u8,
+    /// Go on after a list, with the nextCursor that it ended with
+    #[arg(long)]
+    cursor: Option<String>,
+    /// Print the API's answer
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    api: Api,
+}
+
+/// A page as it is answered.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Page {
+    data: Vec<Record>,
+    next_cursor: Option<String>,
+}
+
+pub(super) async fn run(command: PaymentsCommand) -> Result<(), Failure> {
+    match command {
+        PaymentsCommand::Create(create) => create::run(create).await,
+        PaymentsCommand::Get(Get { transaction_id, json, api }) => {
+            print_record(&api.call("get", Call::get(format!("/pay/payments/{transaction_id}"))).await?, json)
+        }
+        PaymentsCommand::List(list) => {
+            let answer = list.api.call("list", Call::get("/pay/payments").with_query(list.query())).await?;
+            if list.json { print_json(&answer) } else { print_page(&answer) }
+        }
+    }
+}
+
+impl List {
+    fn query(&self) -> Vec<(&'static str, String)> {
+        let statuses = self.status.iter().map(|status| ("status", status.to_string()));
+        let others = [
+            ("paymentMethod", self.method.map(|method| method.as_str().to_owned())),
+            ("externalReference", self.external_reference.clone()),
+            ("cursor", self.cursor.clone()),
+            ("limit", Some(self.limit.to_string())),
+        ];
+        let others = others.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        statuses.chain(others).collect()
+    }
+}
+
+/// Prints the record of a payment: what matters of it, or all of it as the API answered.
+pub(super) fn print_record(answer: &str, json: bool) -> Result<(), Failure> {
+    if json {
+        return print_json(answer);
+    }
+    output::result(&Record::parse(answer)?.to_string())
+}
+
+fn print_page(answer: &str) -> Result<(), Failure> {
+    let page: Page = serde_json::from_str(answer).map_err(|error| record::unreadable(&error))?;
+    let headers = ["TRANSACTION ID", "CREATED", "METHOD", "STATUS", "AMOUNT", "REFERENCE"];
+    let rows: Vec<_> = page.data.iter().map(Record::row).collect();
+    table::print(headers, &rows)?;
+    if rows.is_empty() {
+        output::note("There is no such payment.");
+    }
+    if let Some(cursor) = page.next_cursor {
+        output::note(&format!("There are more: --cursor {}", output::printable(&cursor)));
+    }
+    Ok(())
+}
+
+/// Prints an answer in the order of the API.
+fn print_json(answer: &str) -> Result<(), Failure> {
+    let json = JsonText::parse(answer).ok_or_else(|| Failure::failed("the answer is no JSON"))?;
+    output::result(&json.indented())
+}
+
+pub(super) fn transaction_id(text: &str) -> Result<TransactionId, String> {
+    TransactionId::parse(text).ok_or_else(|| "a transactionId is a UUID with hyphens".into())
+}
+
+fn status(text: &str) -> Result<Status, String> {
+    let known = Status::ALL.map(|status| status.to_string()).join(", ");
+    Status::parse(text).ok_or_else(|| format!("known statuses are {known}"))
+}
+
+fn method(text: &str) -> Result<Method, String> {
+    Method::parse(text).ok_or_else(|| "pix, boleto or credit_card is allowed".into())
+}

@@ -1,0 +1,159 @@
+//! `quita payments create`: a payment whose payer is made up, for the sandbox, or one from a file.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use chrono::NaiveDate;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use quita_domain::method::Method;
+use serde_json::{Map, Value, json};
+
+use super::{method, print_record};
+use crate::cli::api::{Api, Call};
+use crate::cli::failure::Failure;
+use crate::cli::output;
+use crate::sample_request;
+
+/// Cards of the sandbox by what becomes of them (contract, section 4.1). A real one has no place in a command line.
+const CARDS: [(&str, &str); 9] = [
+    ("approved", "4242424242424242"),
+    ("generic_decline", "4000000000000002"),
+    ("insufficient_funds", "4000000000009995"),
+    ("lost_card", "4000000000009987"),
+    ("expired_card", "4000000000000069"),
+    ("incorrect_cvc", "4000000000000127"),
+    ("times_out", "4000000000000119"),
+    ("charged_back", "4000000000000259"),
+    ("capture_refused", "4000000000000341"),
+];
+
+/// What to create.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Amounts are cents. The sandbox looks at the last two digits of a PIX or boleto: 17 expires at once, 27 stays \
+                  pending, 31 is paid and charged back; /docs of the service has them all. Needs a key with payments:write."
+)]
+pub(super) struct Create {
+    /// pix, boleto or credit_card
+    #[arg(long, default_value = "pix", value_parser = method)]
+    method: Method,
+    /// How much, in cents: 10000 is R$ 100,00
+    #[arg(long, value_name = "CENTS", default_value_t = 10_000)]
+    amount: u64,
+    /// Which card of the sandbox pays, by what becomes of it
+    #[arg(long, value_name = "OUTCOME", value_parser = PossibleValuesParser::new(CARDS.map(|(outcome, _)| outcome)))]
+    card: Option<String>,
+    /// Instalments of a card [default: 1]
+    #[arg(long, value_name = "N")]
+    installments: Option<u8>,
+    /// Only hold the card's limit: capture or cancel it later
+    #[arg(long)]
+    authorize_only: bool,
+    /// How long a PIX can be paid [default: an hour]
+    #[arg(long, value_name = "SECONDS")]
+    expires_in: Option<u32>,
+    /// Until when a boleto is to be paid [default: in three days]
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    due_date: Option<NaiveDate>,
+    /// Where webhooks go; `quita listen` listens on http://127.0.0.1:8090/ [default: nowhere]
+    #[arg(long, value_name = "URL")]
+    postback_url: Option<String>,
+    /// A reference of yours
+    #[arg(long, value_name = "TEXT")]
+    external_reference: Option<String>,
+    /// The whole body instead, as the API takes it; - reads it from stdin
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["method", "amount", "card", "installments", "authorize_only",
+        "expires_in", "due_date", "postback_url", "external_reference"])]
+    file: Option<PathBuf>,
+    /// Under one key a payment is created once, however often it is asked for
+    #[arg(long, value_name = "KEY")]
+    idempotency_key: Option<String>,
+    /// Print the API's answer
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    api: Api,
+}
+
+pub(super) async fn run(create: Create) -> Result<(), Failure> {
+    let body = match &create.file {
+        Some(path) => read(path)?,
+        None if create.api.is_live() => {
+            return Err(Failure::usage(
+                "This key is live, and the payer that is made up is for test keys. Send a body of your own with --file.",
+            ));
+        }
+        None => create.body()?,
+    };
+    let call = Call::post("/pay/payments").with_body(&body);
+    let call = call.with_idempotency_key(create.idempotency_key.as_deref());
+    let answer = create.api.call("create", call).await?;
+    print_record(&answer, create.json)?;
+    if create.file.is_none() && create.postback_url.is_none() && !create.json {
+        output::note(
+            "No webhook tells of it: --postback-url http://127.0.0.1:8090/ would tell `quita listen`.",
+        );
+    }
+    Ok(())
+}
+
+impl Create {
+    /// The body of the request.
+    ///
+    /// # Errors
+    /// Wrong usage: options of another method.
+    fn body(&self) -> Result<String, Failure> {
+        let is_card = self.method.needs_card_number();
+        if !is_card && (self.card.is_some() || self.installments.is_some() || self.authorize_only) {
+            return Err(Failure::usage(
+                "--card, --installments and --authorize-only belong to --method credit_card.",
+            ));
+        }
+        let mut terms = Map::new();
+        let mut put = |name: &str, value: Value| drop(terms.insert(name.into(), value));
+        put("paymentMethod", json!(self.method.as_str()));
+        put("amount", json!(self.amount));
+        if is_card {
+            put("installments", json!(self.installments.unwrap_or(1)));
+            put("creditCard", card(self.card.as_deref()));
+        }
+        if self.authorize_only {
+            put("capture", json!(false));
+        }
+        // Whether these belong to the method is for the service to say.
+        if let Some(seconds) = self.expires_in {
+            put("expiresIn", json!(seconds));
+        }
+        if let Some(date) = self.due_date {
+            put("dueDate", json!(date.to_string()));
+        }
+        if let Some(url) = &self.postback_url {
+            put("postbackUrl", json!(url));
+        }
+        if let Some(reference) = &self.external_reference {
+            put("externalReference", json!(reference));
+        }
+        Ok(sample_request::body_with(terms))
+    }
+}
+
+/// The card of the sandbox with this outcome, the approved one if none is named.
+pub(in crate::cli) fn card(outcome: Option<&str>) -> Value {
+    let wanted = |(known, _): &&(&str, &str)| outcome.is_none_or(|outcome| *known == outcome);
+    let number = CARDS.iter().find(wanted).map_or("", |(_, number)| number);
+    json!({
+        "number": number, "holderName": "MARIA SILVA", "expirationMonth": 12, "expirationYear": 2049, "cvv": "123",
+    })
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    let mut text = String::new();
+    let read = match path.to_str() {
+        Some("-") => io::stdin().read_to_string(&mut text).map(drop),
+        _ => fs::read_to_string(path).map(|read| text = read),
+    };
+    read.map_err(|error| Failure::failed(format!("{} can't be read: {error}", path.display())))?;
+    Ok(text)
+}

@@ -1,0 +1,196 @@
+//! `quita trigger`: makes a sandbox payment that reaches an event, so that a receiver is tried with it.
+
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use quita_domain::identity::TransactionId;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::api::{Api, Call};
+use super::failure::Failure;
+use super::output;
+use super::payments::card;
+use super::sandbox::moved_by_hand;
+use crate::sample_request;
+
+/// How long the event may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Time between two looks.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// An amount whose payer waits for us: the sandbox leaves it pending (contract, section 4.1).
+const STAYS_PENDING: u64 = 10_027;
+
+/// The events that the sandbox reaches. It never refuses a refund, so `payment.refund_failed` is none of them.
+const RECIPES: [Recipe; 9] = [
+    Recipe { event: "payment.pending", card: None, steps: &[] },
+    Recipe { event: "payment.approved", card: Some("approved"), steps: &[] },
+    Recipe { event: "payment.paid", card: None, steps: &[Step::Sandbox("pay")] },
+    Recipe { event: "payment.declined", card: Some("insufficient_funds"), steps: &[] },
+    Recipe { event: "payment.expired", card: None, steps: &[Step::Sandbox("expire")] },
+    Recipe { event: "payment.cancelled", card: None, steps: &[Step::Post("cancel", "")] },
+    Recipe {
+        event: "payment.refund",
+        card: None,
+        steps: &[Step::Sandbox("pay"), Step::Post("refunds", "{}")],
+    },
+    Recipe {
+        event: "payment.refund_succeeded",
+        card: None,
+        steps: &[Step::Sandbox("pay"), Step::Post("refunds", r#"{"amount":100}"#)],
+    },
+    Recipe {
+        event: "payment.chargeback",
+        card: None,
+        steps: &[Step::Sandbox("pay"), Step::Sandbox("chargeback")],
+    },
+];
+
+/// The way to an event.
+struct Recipe {
+    event: &'static str,
+    /// A card of the sandbox whose limit is only held, or a PIX.
+    card: Option<&'static str>,
+    steps: &'static [Step],
+}
+
+/// What is done with the payment.
+enum Step {
+    /// The sandbox moves it by hand.
+    Sandbox(&'static str),
+    /// The merchant asks for it, with a body.
+    Post(&'static str, &'static str),
+}
+
+/// Which event, and where it is told.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Needs a test key with payments:write and payments:read. Prints the payment's id, alone."
+)]
+pub(super) struct TriggerCommand {
+    /// The event that is reached
+    #[arg(value_parser = PossibleValuesParser::new(RECIPES.each_ref().map(|recipe| recipe.event)))]
+    event: String,
+    /// Where webhooks go; the default is where `quita listen` listens
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8090/")]
+    postback_url: String,
+    #[command(flatten)]
+    api: Api,
+}
+
+/// What is read of a record.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Created {
+    transaction_id: TransactionId,
+}
+
+/// What is read of the events of a payment.
+#[derive(Deserialize)]
+struct Events {
+    data: Vec<ToldEvent>,
+}
+
+#[derive(Deserialize)]
+struct ToldEvent {
+    event: String,
+}
+
+pub(super) async fn run(TriggerCommand { event, postback_url, api }: TriggerCommand) -> Result<(), Failure> {
+    if api.is_live() {
+        return Err(Failure::usage("Only test keys reach the sandbox, and this key is live."));
+    }
+    let recipe = RECIPES.iter().find(|recipe| recipe.event == event);
+    let recipe = recipe.ok_or_else(|| Failure::usage(format!("The sandbox does not reach {event}.")))?;
+    let body = recipe.body(&postback_url);
+    let answer = api.call("create", Call::post("/pay/payments").with_body(&body)).await?;
+    let Created { transaction_id } = serde_json::from_str(&answer)
+        .map_err(|error| Failure::failed(format!("the answer has no payment: {error}")))?;
+    for step in recipe.steps {
+        step.take(&api, transaction_id).await?;
+    }
+    wait_for(&api, transaction_id, &event).await?;
+    output::note(&format!("{event} is told to {}.", output::printable(&postback_url)));
+    output::result(&transaction_id.to_string())
+}
+
+impl Recipe {
+    fn body(&self, postback_url: &str) -> String {
+        let mut terms = Map::from_iter([("postbackUrl".to_owned(), json!(postback_url))]);
+        let mut put = |name: &str, value: Value| drop(terms.insert(name.into(), value));
+        match self.card {
+            None => put("amount", json!(STAYS_PENDING)),
+            Some(outcome) => {
+                put("paymentMethod", json!("credit_card"));
+                put("installments", json!(1));
+                put("creditCard", card(Some(outcome)));
+                put("capture", json!(false));
+            }
+        }
+        sample_request::body_with(terms)
+    }
+}
+
+impl Step {
+    async fn take(&self, api: &Api, id: TransactionId) -> Result<(), Failure> {
+        match self {
+            Self::Sandbox(action) => moved_by_hand(api, id, action).await.map(drop),
+            Self::Post(action, body) => {
+                let call = Call::post(format!("/pay/payments/{id}/{action}"));
+                let call = if body.is_empty() { call } else { call.with_body(body) };
+                api.call(action, call).await.map(drop)
+            }
+        }
+    }
+}
+
+/// Returns once the event has happened.
+async fn wait_for(api: &Api, id: TransactionId, event: &str) -> Result<(), Failure> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let answer = api.call("events", Call::get(format!("/pay/payments/{id}/events"))).await?;
+        let events: Events = serde_json::from_str(&answer)
+            .map_err(|error| Failure::failed(format!("the answer has no events: {error}")))?;
+        if events.data.iter().any(|told| told.event == event) {
+            return Ok(());
+        }
+        if Instant::now() > until {
+            let last = events
+                .data
+                .last()
+                .map_or_else(|| "nothing yet".into(), |told| output::printable(&told.event));
+            let waited = PATIENCE.as_secs();
+            return Err(Failure::failed(format!(
+                "{id} did not reach {event} within {waited} s; its last event is {last}."
+            )));
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quita_domain::status::Status;
+
+    use super::*;
+
+    #[test]
+    fn every_status_that_is_told_has_a_recipe() {
+        for status in Status::ALL.into_iter().filter(|status| *status != Status::Initial) {
+            let event = format!("payment.{status}");
+            assert!(RECIPES.iter().any(|recipe| recipe.event == event), "{event}");
+        }
+    }
+
+    #[test]
+    fn a_body_has_one_amount_and_its_receiver() {
+        for recipe in &RECIPES {
+            let body: Value = serde_json::from_str(&recipe.body("http://r/")).unwrap();
+            assert_eq!(body["postbackUrl"], "http://r/");
+            assert!(body["paymentDetails"].is_object() && body["amount"].is_u64(), "{body}");
+            assert_eq!(body["creditCard"].is_object(), recipe.card.is_some());
+        }
+    }
+}
