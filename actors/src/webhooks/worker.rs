@@ -100,10 +100,14 @@ async fn deliver(
     let attempt = sender.send(request).await;
     span.record_with(|span| record_attempt(span, &attempt));
     count(parts, occurred_at, &attempt);
-    tracing::debug!(
-        transaction.id = %id, event.sequence = sequence, status = attempt.status, error = attempt.error,
-        "a webhook was sent"
-    );
+    if attempt.is_confirmed() {
+        tracing::debug!(transaction.id = %id, event.sequence = sequence, "a webhook was confirmed");
+    } else {
+        tracing::debug!(
+            transaction.id = %id, event.sequence = sequence, status = attempt.status, error = attempt.error,
+            "a webhook was not confirmed"
+        );
+    }
     Some(attempt)
 }
 

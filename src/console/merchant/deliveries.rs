@@ -19,7 +19,7 @@ use url::form_urlencoded;
 use super::MerchantConsole;
 use super::frame::{Frame, Section};
 use super::mode::InMode;
-use super::texts::Texts;
+use super::texts::{Deliveries, Texts};
 use super::visitor::Visitor;
 use crate::console::kit::answer::html;
 use crate::console::kit::failure::Failure;
@@ -101,9 +101,26 @@ pub(super) fn state_of(delivery: &Delivery, language: Language) -> (&'static str
 }
 
 /// What came of an attempt: the status that was answered, or why there was none.
-pub(super) fn outcome_of(attempt: &DeliveryAttempt) -> String {
-    let status = attempt.status.map(|status| status.to_string());
-    status.or_else(|| attempt.error.clone()).unwrap_or_else(|| "–".into())
+pub(super) fn outcome_of(attempt: &DeliveryAttempt, language: Language) -> String {
+    match (attempt.status, attempt.error.as_deref()) {
+        (Some(status), _) => status.to_string(),
+        (None, Some(error)) => in_words(error, &Texts::of(language).deliveries).into(),
+        (None, None) => "–".into(),
+    }
+}
+
+/// What the API's word for a failure means. One that an earlier version stored stays as it is.
+fn in_words<'a>(error: &'a str, texts: &Deliveries) -> &'a str {
+    match error {
+        "timeout" => texts.no_answer_in_time,
+        "connect" => texts.connection_refused,
+        "dns" => texts.unknown_host,
+        "tls" => texts.no_tls,
+        "address_not_allowed" => texts.address_not_allowed,
+        "invalid_url" => texts.invalid_url,
+        "protocol" => texts.no_http,
+        other => other,
+    }
 }
 
 /// Its colour.
@@ -161,7 +178,10 @@ impl Row {
             receiver: payment.order.postback_url.clone().unwrap_or_default(),
             is_redelivery: delivery.repeats.is_some(),
             attempts: delivery.attempts.len(),
-            last: delivery.attempts.last().map(|attempt| (attempt.at, outcome_of(attempt))),
+            last: delivery
+                .attempts
+                .last()
+                .map(|attempt| (attempt.at, outcome_of(attempt, Language::current()))),
             next_at: delivery.next_attempt_at.filter(|_| delivery.state == DeliveryState::Pending),
         }
     }
@@ -264,4 +284,27 @@ async fn find(
         }
     }
     Ok(Found { rows, unreadable, older: after })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_failure_of_the_api_has_words_in_both_languages() {
+        let attempt = |error: &str| DeliveryAttempt {
+            at: Timestamp::from_millis(1),
+            duration_ms: 1,
+            status: None,
+            error: Some(error.into()),
+            answer: None,
+            retry_after_ms: None,
+        };
+        for error in ["timeout", "connect", "dns", "tls", "address_not_allowed", "invalid_url", "protocol"] {
+            let words = Language::ALL.map(|language| outcome_of(&attempt(error), language));
+            assert!(words[0] != words[1] && !words.contains(&error.to_owned()), "{error}: {words:?}");
+        }
+        assert!(outcome_of(&attempt("connect"), Language::English).starts_with("connection refused"));
+        assert_eq!(outcome_of(&attempt("of_yore"), Language::English), "of_yore");
+    }
 }

@@ -9,7 +9,7 @@ mod users;
 
 use crate::console::kit::texts::{Everywhere, People, Proof, texts};
 use applications::Applications;
-use deliveries::Deliveries;
+pub(crate) use deliveries::Deliveries;
 use overview::Overview;
 use payments::Payments;
 use requests::Requests;

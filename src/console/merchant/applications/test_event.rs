@@ -12,6 +12,7 @@ use quita_ports::WebhookRequest;
 use super::one::{own, render};
 use super::sample::paid_payment;
 use crate::console::kit::failure::Failure;
+use crate::console::kit::language::Language;
 use crate::console::merchant::MerchantConsole;
 use crate::console::merchant::deliveries::{outcome_of, tone_of_attempt};
 use crate::console::merchant::mode::InMode;
@@ -34,7 +35,7 @@ impl Exchange {
 
     /// The status, or why there is none.
     pub(crate) fn outcome(&self) -> String {
-        outcome_of(&self.attempt)
+        outcome_of(&self.attempt, Language::current())
     }
 }
 

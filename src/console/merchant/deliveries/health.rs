@@ -10,6 +10,7 @@ use url::Url;
 
 use super::outcome_of;
 use crate::console::kit::failure::Failure;
+use crate::console::kit::language::Language;
 use crate::console::merchant::MerchantConsole;
 
 /// Payments that are looked at.
@@ -81,7 +82,7 @@ fn count(health: &mut ReceiverHealth, attempt: &DeliveryAttempt) {
     }
     let is_newer = health.last_failure.as_ref().is_none_or(|(at, _)| attempt.at > *at);
     if is_newer {
-        health.last_failure = Some((attempt.at, outcome_of(attempt)));
+        health.last_failure = Some((attempt.at, outcome_of(attempt, Language::current())));
     }
 }
 

@@ -147,7 +147,7 @@ impl Teller {
     }
 
     fn delivery_attempt(&self, name: &str, place: usize, attempt: &DeliveryAttempt) -> Moment {
-        let title = format!("{} {name}: {}", self.texts.payments.webhook, outcome_of(attempt));
+        let title = format!("{} {name}: {}", self.texts.payments.webhook, outcome_of(attempt, self.language));
         let mut moment = Moment::new(attempt.at, "webhook", tone_of_attempt(attempt), title);
         let number = place.saturating_add(1);
         let took = self.language.duration(attempt.duration_ms);
