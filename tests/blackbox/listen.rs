@@ -83,3 +83,28 @@ fn it_forwards_what_it_receives() {
     assert_eq!(forwarded.header("webhook-signature"), Some(&*expected), "the signature goes along, and fits");
     assert_eq!(forwarded.header("content-type"), Some("application/json"));
 }
+
+#[test]
+fn the_bodies_of_chosen_events_are_printed_as_lines_of_json() {
+    let app = TestApp::new();
+    let secret = app.secret();
+    let (receiver, url) = listen(&app, &secret, &["--print-json", "--events", "payment.paid,payment.refund"]);
+    let client = app.client();
+    let id = client.create(&pix(10_000).with("postbackUrl", json!(url)))["transactionId"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    eventually(PATIENCE, "both events are confirmed", || {
+        let deliveries = client.deliveries(&id);
+        let are_confirmed = deliveries.iter().all(|delivery| delivery["state"] == "delivered");
+        (deliveries.len() == 2 && are_confirmed).then_some(())
+    });
+    let printed = receiver.stdout();
+    let lines: Vec<serde_json::Value> =
+        printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let [body] = &lines[..] else { panic!("one event was chosen: {printed}") };
+    assert_eq!((&body["event"], &body["data"]["transactionId"]), (&json!("payment.paid"), &json!(id)));
+    let said = receiver.stderr();
+    assert!(said.contains("payment.paid") && said.contains("signature good"), "{said}");
+    assert!(!said.contains("payment.pending"), "{said}");
+}

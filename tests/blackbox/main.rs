@@ -63,6 +63,7 @@ mod pages;
 mod privacy;
 mod production;
 mod program_keys;
+mod program_payments;
 mod program_users;
 mod real_acquirers;
 mod reconcile;

@@ -1,0 +1,198 @@
+//! `quita payments`, `quita trigger` and lists for programs: what a developer has instead of curl.
+
+use serde_json::{Value, json};
+
+use crate::support::{Finished, PATIENCE, TestApp, TestReceiver, pix};
+
+/// Calls the program with the key and the address of the service.
+fn call(app: &TestApp, arguments: &[&str]) -> Finished {
+    app.program(arguments).env("QUITA_URL", &app.url()).env("QUITA_KEY", app.key()).run()
+}
+
+/// The value behind a name in what was printed of a payment.
+#[track_caller]
+fn shown<'a>(printed: &'a str, name: &str) -> &'a str {
+    let line = printed.lines().find(|line| line.starts_with(name));
+    line.unwrap_or_else(|| panic!("no {name}: {printed}"))[name.len()..].trim()
+}
+
+/// JSON without the white space around its parts, and that of its texts: enough to compare the order of names.
+fn squeezed(json: &str) -> String {
+    json.split_whitespace().collect()
+}
+
+#[test]
+fn a_payment_is_created_without_options_and_printed_for_people() {
+    let app = TestApp::new();
+    let made = call(&app, &["payments", "create"]);
+    assert!(made.stderr.contains("--postback-url"), "no webhook tells of it: {made:?}");
+    let printed = made.output();
+    let record = app.client().payment(shown(&printed, "payment"));
+    assert_eq!((&record["amount"], &record["paymentMethod"]), (&json!("100.00"), &json!("PIX")));
+    assert_eq!(shown(&printed, "amount"), "100.00 BRL");
+    assert_eq!(shown(&printed, "pix code"), record["pix"]["code"]);
+    let page = shown(&printed, "page").to_owned();
+    assert_eq!(app.client_without_key().get(&page).status, 200, "{page}");
+}
+
+#[test]
+fn the_answer_is_printed_in_the_order_of_the_api() {
+    let app = TestApp::new();
+    let made = call(&app, &["payments", "create", "--amount", "10027", "--json"]).output();
+    let id = serde_json::from_str::<Value>(&made).unwrap()["transactionId"].as_str().unwrap().to_owned();
+    assert!(squeezed(&made).starts_with("{\"transactionId\":"), "{made}");
+    assert!(made.lines().count() > 20, "each member has a line: {made}");
+    let raw = app.client().get(&format!("/pay/payments/{id}")).text();
+    let read = call(&app, &["payments", "get", &id, "--json"]).output();
+    assert_eq!(squeezed(&read), squeezed(&raw));
+    let page = app.client().get("/pay/payments?limit=1").text();
+    let listed = call(&app, &["payments", "list", "--limit", "1", "--json"]).output();
+    assert_eq!(squeezed(&listed), squeezed(&page));
+    let moved = call(&app, &["sandbox", "pay", &id]).output();
+    assert!(squeezed(&moved).starts_with("{\"transactionId\":"), "{moved}");
+}
+
+#[test]
+fn each_method_has_options_of_its_own() {
+    let app = TestApp::new();
+    let create = |options: &[&str]| call(&app, &[&["payments", "create"], options].concat());
+    let boleto = create(&["--method", "boleto", "--external-reference", "order 7"]).output();
+    assert_eq!(shown(&boleto, "reference"), "order 7");
+    assert_eq!(shown(&boleto, "line").len(), 47, "{boleto}");
+    let card = create(&["--method", "credit_card", "--installments", "3"]).output();
+    assert_eq!(shown(&card, "card"), "visa …4242");
+    let declined = create(&["--method", "credit_card", "--card", "insufficient_funds"]).output();
+    assert_eq!(
+        (shown(&declined, "status"), shown(&declined, "declined")),
+        ("declined", "insufficient_funds")
+    );
+    let held = create(&["--method", "credit_card", "--authorize-only"]).output();
+    assert_eq!(shown(&held, "status"), "approved");
+    let refused = create(&["--card", "approved"]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("credit_card"), "{refused:?}");
+}
+
+#[test]
+fn a_body_of_ones_own_is_sent_once_under_one_key() {
+    let app = TestApp::new();
+    std::fs::write(app.directory().join("body.json"), pix(10_027).to_string()).unwrap();
+    let create =
+        || call(&app, &["payments", "create", "--file", "body.json", "--idempotency-key", "k1"]).output();
+    let (first, again) = (create(), create());
+    assert_eq!(shown(&first, "payment"), shown(&again, "payment"));
+    assert_eq!(shown(&first, "amount"), "100.27 BRL");
+    let missing = call(&app, &["payments", "create", "--file", "nowhere.json"]);
+    assert_eq!(missing.code, Some(1), "{missing:?}");
+    assert!(missing.stderr.contains("nowhere.json"), "{missing:?}");
+}
+
+#[test]
+fn a_refusal_names_everything_that_is_wrong() {
+    let app = TestApp::new();
+    let options = ["--amount", "0", "--due-date", "2026-01-01"];
+    let refused = call(&app, &[&["payments", "create"][..], &options].concat());
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{refused:?}");
+    for part in ["422", "\n  amount: ", "\n  dueDate: ", "(request "] {
+        assert!(refused.stderr.contains(part), "{part}: {refused:?}");
+    }
+    let unknown = call(&app, &["payments", "get", "01890a5d-ac96-774b-bcce-b302099a8057"]);
+    assert_eq!(unknown.code, Some(1), "{unknown:?}");
+    assert!(unknown.stderr.contains("transaction not found"), "{unknown:?}");
+}
+
+#[test]
+fn a_made_up_payer_is_never_sent_with_a_live_key() {
+    let app = TestApp::new();
+    let live = app.create_key(&["--merchant", "shop", "--mode", "live"]);
+    for arguments in [&["payments", "create"][..], &["trigger", "payment.paid"]] {
+        let program = app.program(arguments).env("QUITA_URL", &app.url());
+        let refused = program.env("QUITA_KEY", &live).run();
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{refused:?}");
+        assert!(refused.stderr.contains("live") && !refused.stderr.contains(&live), "{refused:?}");
+    }
+}
+
+#[test]
+fn payments_are_listed_page_by_page_and_by_status() {
+    let app = TestApp::new();
+    let client = app.client();
+    let ids: Vec<_> =
+        (0..3).map(|_| client.create(&pix(10_027))["transactionId"].as_str().unwrap().to_owned()).collect();
+    call(&app, &["sandbox", "pay", &ids[0]]).output();
+    let list = |options: &[&str]| call(&app, &[&["payments", "list"], options].concat());
+    let listed = list(&["--status", "paid,refund"]).output();
+    let columns: Vec<_> = listed.split('\t').collect();
+    assert_eq!(
+        (columns[0], columns[2..5].to_vec()),
+        (ids[0].as_str(), vec!["PIX", "paid", "100.27"]),
+        "{listed}"
+    );
+    let first = list(&["--limit", "2"]);
+    assert_eq!(first.stdout.lines().count(), 2, "{first:?}");
+    let cursor = first.stderr.split("--cursor ").nth(1).unwrap().trim();
+    let rest = list(&["--limit", "2", "--cursor", cursor]);
+    assert!(rest.stdout.starts_with(&ids[0]) && !rest.stderr.contains("--cursor"), "{rest:?}");
+    let none = list(&["--method", "boleto"]);
+    assert_eq!((none.code, none.stdout.as_str()), (Some(0), ""), "{none:?}");
+}
+
+#[test]
+fn every_event_that_can_be_triggered_reaches_the_receiver() {
+    let app = TestApp::new();
+    let receiver = TestReceiver::start();
+    for event in [
+        "payment.pending",
+        "payment.approved",
+        "payment.paid",
+        "payment.declined",
+        "payment.expired",
+        "payment.cancelled",
+        "payment.refund",
+        "payment.refund_succeeded",
+        "payment.chargeback",
+    ] {
+        let id = call(&app, &["trigger", event, "--postback-url", &receiver.url()]).output();
+        assert_eq!(app.client().events(&id).last().unwrap()["event"], event);
+        receiver.wait_until(PATIENCE, &format!("{event} of {id}"), |received| {
+            received.iter().any(|told| told.text("transactionId") == id && told.text("event") == event)
+        });
+    }
+    let refused = call(&app, &["trigger", "payment.payed"]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("payment.paid"), "{refused:?}");
+}
+
+#[test]
+fn lists_are_json_for_programs() {
+    let app = TestApp::new();
+    let json = |arguments: &[&str]| {
+        let printed = app.quita(&[arguments, &["--json"]].concat()).output();
+        serde_json::from_str::<Value>(&printed).unwrap_or_else(|error| panic!("{error}: {printed}"))
+    };
+    let keys = json(&["keys", "list"]);
+    let key =
+        keys.as_array().unwrap().iter().find(|key| app.key().contains(key["id"].as_str().unwrap())).unwrap();
+    assert_eq!(
+        (&key["merchant"], &key["mode"], &key["state"]),
+        (&json!("shop"), &json!("test"), &json!("in_use"))
+    );
+    assert_eq!(key["scopes"], json!(["payments:write", "payments:read", "webhooks"]));
+    assert!(key["expiresAt"].is_string() && key["revokedAt"].is_null(), "{key}");
+    app.quita(&["users", "create", "--merchant", "shop", "--email", "ana@shop.example"]).output();
+    let users = json(&["users", "list", "--merchant", "shop"]);
+    assert_eq!(users[0]["email"], "ana@shop.example");
+    assert_eq!((&users[0]["role"], &users[0]["hasSecondFactor"]), (&json!("owner"), &json!(false)));
+    assert_eq!(json(&["users", "operators", "list"]), json!([]));
+    let found = json(&["doctor"]);
+    assert_eq!(found["failed"], 0, "{found}");
+    let findings = found["findings"].as_array().unwrap();
+    assert!(
+        findings.iter().any(|finding| finding["subject"] == "store" && finding["level"] == "ok"),
+        "{found}"
+    );
+    let failed = app.quita(&["doctor", "--environment", "production", "--json"]);
+    assert_eq!(failed.code, Some(1), "{failed:?}");
+    let found: Value = serde_json::from_str(&failed.stdout).unwrap();
+    assert!(found["failed"].as_u64().unwrap() > 0, "{found}");
+}
