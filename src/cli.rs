@@ -18,6 +18,7 @@ mod json_text;
 mod keys;
 mod listen;
 mod load;
+mod manual;
 mod operators;
 mod output;
 mod payments;
@@ -39,6 +40,7 @@ use std::process::ExitCode;
 use actix_web::rt::System;
 use clap::{CommandFactory, Parser, Subcommand};
 
+use crate::build_info::version_line;
 use crate::core_dumps;
 use crate::serve::Reread;
 use crate::telemetry;
@@ -48,7 +50,7 @@ use quita_config::{Config, Environment};
 
 /// Payments in Brazil by PIX, boleto and credit card.
 #[derive(Debug, Parser)]
-#[command(name = "quita", version, arg_required_else_help = true)]
+#[command(name = "quita", version = version_line(), arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -97,6 +99,10 @@ enum Command {
     Reconcile(reconcile::ReconcileCommand),
     /// Check configuration, store, clock, acquirers and secrets, and tell how to mend them
     Doctor(doctor::DoctorCommand),
+    /// Print what a shell completes the commands with
+    Completions(manual::CompletionsCommand),
+    /// Print a manual page, or write all of them
+    Man(manual::ManCommand),
 }
 
 /// Runs the program with the arguments and the environment of this process.
@@ -163,6 +169,8 @@ async fn run(command: Command) -> Result<(), Failure> {
         Command::Routing(command) => routing::run(command).await,
         Command::Reconcile(command) => reconcile::run(command).await,
         Command::Doctor(command) => doctor::run(command).await,
+        Command::Completions(command) => manual::completions(command, Cli::command()),
+        Command::Man(command) => manual::man(command, Cli::command()),
     }
 }
 

@@ -8,6 +8,7 @@ pub mod acquirer;
 pub mod duration;
 pub mod listen_address;
 pub mod option;
+pub mod option_groups;
 pub mod problem;
 pub mod route;
 pub mod secret_key;

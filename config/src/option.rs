@@ -172,6 +172,11 @@ pub const OPTIONS: [ConfigOption; 31] = [
     ),
 ];
 
+/// Every secret that comes from the environment alone.
+pub fn secrets() -> impl Iterator<Item = &'static ConfigOption> {
+    OPTIONS.iter().filter(|option| option.is_secret)
+}
+
 /// The option with this name.
 pub fn find(name: &str) -> Option<&'static ConfigOption> {
     OPTIONS.iter().find(|option| option.name == name)

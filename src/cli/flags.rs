@@ -4,7 +4,8 @@ use std::env;
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
-use quita_config::option::{CONFIG_FILE, ConfigOption, OPTIONS};
+use quita_config::option::{CONFIG_FILE, ConfigOption, OPTIONS, secrets};
+use quita_config::option_groups::heading_of;
 use quita_config::settings::Settings;
 
 type Values = Vec<(&'static str, String)>;
@@ -43,10 +44,22 @@ fn of_store_access() -> impl Iterator<Item = ConfigOption> {
     of_service().filter(|option| matches!(option.name, "config" | "store" | "secret-key-file"))
 }
 
+/// What the help says below the options: the secrets, which no flag takes.
+fn secret_variables() -> String {
+    let acquirers = "QUITA_ACQUIRER_{NAME}_{KEY}";
+    let own = secrets().map(|secret| (secret.variable(), secret.help));
+    let others =
+        "A secret of an acquirer, such as QUITA_ACQUIRER_BANK_CLIENT_SECRET for [[acquirer]] name = \"bank\"";
+    let all = own.chain([(acquirers.into(), others)]);
+    let lines: String = all.map(|(variable, help)| format!("\n  {variable}\n          {help}")).collect();
+    format!("Secrets, which come from the environment or a file and never from a flag:{lines}")
+}
+
 fn augment(command: Command, options: impl Iterator<Item = ConfigOption>) -> Command {
     options.fold(command, |command, option| {
         let help = format!("{} [env: {}]", option.help, option.variable());
         let arg = Arg::new(option.name).long(option.name).value_name(option.value_name).help(help);
+        let arg = arg.help_heading(heading_of(option.name));
         command.arg(arg.allow_negative_numbers(true))
     })
 }
@@ -59,7 +72,7 @@ fn values(matches: &ArgMatches, options: impl Iterator<Item = ConfigOption>) -> 
 
 /// Makes a set of flags out of a function that yields its options.
 macro_rules! flags_of {
-    ($flags:ident, $options:path) => {
+    ($flags:ident, $options:path, $finish:expr) => {
         impl $flags {
             /// What flags, environment and file say together.
             pub fn settings(self) -> Settings {
@@ -69,11 +82,11 @@ macro_rules! flags_of {
 
         impl Args for $flags {
             fn augment_args(command: Command) -> Command {
-                augment(command, $options())
+                $finish(augment(command, $options()))
             }
 
             fn augment_args_for_update(command: Command) -> Command {
-                augment(command, $options())
+                $finish(augment(command, $options()))
             }
         }
 
@@ -90,6 +103,6 @@ macro_rules! flags_of {
     };
 }
 
-flags_of!(ServiceFlags, of_service);
-flags_of!(StoreFlags, of_store);
-flags_of!(StoreAccessFlags, of_store_access);
+flags_of!(ServiceFlags, of_service, |command: Command| command.after_help(secret_variables()));
+flags_of!(StoreFlags, of_store, |command| command);
+flags_of!(StoreAccessFlags, of_store_access, |command| command);

@@ -114,7 +114,7 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
             if list.json {
                 return output::json(&keys.iter().map(|key| ListedKey::of(key, now)).collect::<Vec<_>>());
             }
-            let headers = ["ID", "MODE", "MERCHANT", "APPLICATION", "SCOPES", "MADE", "STATE"];
+            let headers = ["ID", "MODE", "MERCHANT", "APPLICATION", "SCOPES", "MADE", "LAST USED", "STATE"];
             table::print(headers, &keys.iter().map(|key| row(key, now)).collect::<Vec<_>>())?;
         }
         KeysCommand::Revoke(revoke) => {
@@ -139,7 +139,7 @@ fn scope_names(scopes: &[Scope]) -> String {
 }
 
 /// One key in columns.
-fn row(key: &ApiKey, now: Timestamp) -> [String; 7] {
+fn row(key: &ApiKey, now: Timestamp) -> [String; 8] {
     let state = match (key.revoked_at, key.expires_at) {
         (Some(at), _) => format!("revoked {at}"),
         (None, Some(at)) if at <= now => format!("expired {at}"),
@@ -154,6 +154,7 @@ fn row(key: &ApiKey, now: Timestamp) -> [String; 7] {
         output::printable(owner.application.as_str()),
         scope_names(&key.scopes),
         key.created_at.to_string(),
+        key.last_used_at.map_or_else(|| "never".into(), |at| at.to_string()),
         state,
     ]
 }
@@ -258,7 +259,7 @@ mod tests {
         };
         let now = Timestamp::from_millis(10);
         let columns =
-            "0101010101010101\ttest\tacme\tshop\tpayments:read,webhooks\t1970-01-01T00:00:00.000Z\t";
+            "0101010101010101\ttest\tacme\tshop\tpayments:read,webhooks\t1970-01-01T00:00:00.000Z\tnever\t";
         assert_eq!(row(&key, now).join("\t"), format!("{columns}live"));
         key.expires_at = Some(Timestamp::from_millis(11));
         assert_eq!(row(&key, now).join("\t"), format!("{columns}live until 1970-01-01T00:00:00.011Z"));

@@ -62,6 +62,7 @@ mod outage;
 mod pages;
 mod privacy;
 mod production;
+mod program_help;
 mod program_keys;
 mod program_payments;
 mod program_users;

@@ -183,29 +183,6 @@ fn a_port_alone_is_listened_on_at_loopback() {
 }
 
 #[test]
-fn help_and_version_exit_with_0() {
-    let directory = tempfile::tempdir().unwrap();
-    let run = |arguments: &[&str]| Program::new(directory.path(), arguments).run().output();
-    let help = run(&["--help"]);
-    for command in ["serve", "keys", "secrets", "sandbox", "listen", "doctor"] {
-        assert!(help.contains(command), "{command}: {help}");
-    }
-    assert!(run(&["--version"]).starts_with("quita "));
-    let serve = run(&["serve", "--help"]);
-    for option in [
-        "--listen",
-        "--ops-listen",
-        "--public-url",
-        "--store",
-        "--rate-limit",
-        "--environment",
-        "QUITA_LISTEN",
-    ] {
-        assert!(serve.contains(option), "{option}: {serve}");
-    }
-}
-
-#[test]
 fn the_doctor_finds_nothing_wrong_with_a_running_service() {
     let app = TestApp::new();
     let found = app.quita(&["doctor"]);

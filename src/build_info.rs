@@ -1,0 +1,52 @@
+//! Which build this is: for `--version`, health and metrics.
+
+use std::fmt;
+use std::sync::LazyLock;
+
+/// Which build of the program runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BuildInfo {
+    /// The version of the program.
+    pub version: &'static str,
+    /// The commit that it was built from: 7 to 40 hexadecimal digits, with `-dirty` if sources were changed since. `None` if
+    /// it was built outside of a repository.
+    pub commit: Option<&'static str>,
+    /// The number of the form in which it stores.
+    pub stored_form: i64,
+}
+
+/// Returns which build this is.
+pub fn build_info() -> BuildInfo {
+    let commit = env!("BUILD_COMMIT");
+    BuildInfo {
+        version: env!("CARGO_PKG_VERSION"),
+        commit: (!commit.is_empty()).then_some(commit),
+        stored_form: quita_stored_form::VERSION,
+    }
+}
+
+impl fmt::Display for BuildInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let commit = self.commit.unwrap_or("commit unknown");
+        write!(f, "{} ({commit}, stored form {})", self.version, self.stored_form)
+    }
+}
+
+/// The same as a line that is there as long as the program.
+pub(crate) fn version_line() -> &'static str {
+    static LINE: LazyLock<String> = LazyLock::new(|| build_info().to_string());
+    &LINE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_is_told_with_its_commit_or_without() {
+        let mut build = BuildInfo { version: "1.2.3", commit: Some("0123456789ab-dirty"), stored_form: 6 };
+        assert_eq!(build.to_string(), "1.2.3 (0123456789ab-dirty, stored form 6)");
+        build.commit = None;
+        assert_eq!(build.to_string(), "1.2.3 (commit unknown, stored form 6)");
+    }
+}
