@@ -1,5 +1,6 @@
 //! Flags of the configuration, made from the table of options.
 
+use std::convert::identity;
 use std::env;
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
@@ -70,9 +71,13 @@ fn values(matches: &ArgMatches, options: impl Iterator<Item = ConfigOption>) -> 
         .collect()
 }
 
-/// Makes a set of flags out of a function that yields its options.
+fn with_secrets(command: Command) -> Command {
+    command.after_help(secret_variables())
+}
+
+/// Makes a set of flags out of a function that yields its options, and one that ends the help.
 macro_rules! flags_of {
-    ($flags:ident, $options:path, $finish:expr) => {
+    ($flags:ident, $options:path, $finish:path) => {
         impl $flags {
             /// What flags, environment and file say together.
             pub fn settings(self) -> Settings {
@@ -103,6 +108,6 @@ macro_rules! flags_of {
     };
 }
 
-flags_of!(ServiceFlags, of_service, |command: Command| command.after_help(secret_variables()));
-flags_of!(StoreFlags, of_store, |command| command);
-flags_of!(StoreAccessFlags, of_store_access, |command| command);
+flags_of!(ServiceFlags, of_service, with_secrets);
+flags_of!(StoreFlags, of_store, identity);
+flags_of!(StoreAccessFlags, of_store_access, identity);
