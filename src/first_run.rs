@@ -1,4 +1,5 @@
-//! The first run on an empty development store: a merchant, a key, a user, and a line to paste.
+//! What a start in development prints: on an empty store a merchant, a key, a user, and a line to paste; later where
+//! everything is.
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -19,7 +20,7 @@ const DEMO_LOGIN: &str = "demo@example.com";
 /// Where `quita listen` receives webhooks.
 const RECEIVER: &str = "http://127.0.0.1:8090/";
 
-/// What a newcomer is told. Empty on every run but the first.
+/// What was made for a newcomer: nothing on every run but the first.
 pub(crate) struct Welcome {
     key: Option<String>,
     /// Login and password of the first user.
@@ -52,26 +53,28 @@ async fn create_demo_user_if_nobody(people: &People) -> anyhow::Result<Option<(L
 }
 
 impl Welcome {
-    /// Prints what was made, once, and how to try it.
+    /// Prints what was made, once, and how to try it; where everything is if nothing was made.
     pub(crate) fn print(&self, config: &Config, api: SocketAddr, ops: SocketAddr) {
-        let text = [self.of_key(config, api), self.of_user(config, api, ops)].concat();
+        let made = [self.of_key(config, api), self.of_user(config, api, ops)].concat();
+        let is_first = !made.is_empty();
+        let text = match config.environment {
+            Environment::Development if !is_first => places(config, api, ops),
+            Environment::Development | Environment::Production => made,
+        };
         if text.is_empty() {
             return;
         }
         // Both can be created again; a closed stdout is no reason not to serve.
-        if let Err(error) = writeln!(io::stdout(), "{text}") {
+        if let Err(error) = writeln!(io::stdout(), "{text}")
+            && is_first
+        {
             tracing::warn!(%error, "the first key could not be printed; make one with `quita keys create`");
         }
     }
 
     fn of_key(&self, config: &Config, api: SocketAddr) -> String {
         let Some(key) = &self.key else { return String::new() };
-        let quita = std::env::args().next().unwrap_or_else(|| "quita".into());
-        let store = if config.store == StoreUrl::default() {
-            String::new()
-        } else {
-            format!(" --store '{}'", config.store)
-        };
+        let (quita, store) = (program(), store_flag(config));
         format!(
             "\nThis store is new. Merchant \"{DEMO_MERCHANT}\" has a test key, shown only this once:\n\n  {key}\n\n\
              Create a PIX payment of R$ 100,00; the sandbox pays it after {} s:\n\n  {}\n\n\
@@ -99,4 +102,23 @@ impl Welcome {
              once)\nOperators\u{2019} console: http://{ops}/\n  {operator}\n"
         )
     }
+}
+
+/// Where everything is, for who starts it again.
+fn places(config: &Config, api: SocketAddr, ops: SocketAddr) -> String {
+    let (quita, store) = (program(), store_flag(config));
+    format!(
+        "\nMerchants\u{2019} console: http://{api}/console/\nOperators\u{2019} console: http://{ops}/\n\
+         API documentation: http://{api}/docs\nAnother key: {quita} keys create --merchant {DEMO_MERCHANT}{store}\n"
+    )
+}
+
+/// The program as it was called.
+fn program() -> String {
+    std::env::args().next().unwrap_or_else(|| "quita".into())
+}
+
+/// The flag with which a command finds this store, if it needs one.
+fn store_flag(config: &Config) -> String {
+    if config.store == StoreUrl::default() { String::new() } else { format!(" --store '{}'", config.store) }
 }

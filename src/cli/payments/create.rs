@@ -35,7 +35,7 @@ const CARDS: [(&str, &str); 9] = [
     after_help = "Amounts are cents. The sandbox looks at the last two digits of a PIX or boleto: 17 expires at once, 27 stays \
                   pending, 31 is paid and charged back; /docs of the service has them all. Needs a key with payments:write."
 )]
-pub(super) struct Create {
+pub(in crate::cli) struct Create {
     /// pix, boleto or credit_card
     #[arg(long, default_value = "pix", value_parser = method)]
     method: Method,
