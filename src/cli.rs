@@ -264,6 +264,12 @@ mod tests {
         ] {
             let error = Cli::try_parse_from(line.split(' ')).unwrap_err();
             assert_eq!(error.exit_code(), 2, "{line}");
+            "quita load --key x --stages 10s",
+            "quita load --key x --stages 10s:5 --rate 5",
+            "quita load --key x --stages 10s:5 --duration 10s",
+            "quita load --key x --fail-if create.p99>50",
+            "quita load --rate 5 compare a.json b.json",
+            "quita load compare a.json",
         }
     }
 }

@@ -110,6 +110,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let registry = Registry::new();
     #[cfg(target_os = "linux")]
     ops::process_metrics::register(&registry)?;
+    store::register(&config.store, &registry)?;
     let traces = Traces::start(&config, &registry)?;
     // Bound first: the addresses of payers' pages name the port.
     let [api_socket, ops_socket] =

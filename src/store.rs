@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use prometheus::{IntGaugeVec, Opts, Registry};
 use quita_embedded::EmbeddedStore;
 use quita_mongo::MongoStore;
 use quita_ports::{StoreError, WholeStore};
@@ -70,6 +71,21 @@ pub async fn open(url: &StoreUrl, purpose: Purpose) -> Result<Arc<dyn WholeStore
     };
     let unusable = |cause| OpenError::Unusable { url: url.to_string(), advice: advice(url, &cause), cause };
     store.map_err(unusable)?.ok_or_else(|| OpenError::missing(url))
+}
+
+/// Shows in the metrics which kind of store holds the payments.
+///
+/// # Errors
+/// When the registry has that metric already.
+pub fn register(url: &StoreUrl, registry: &Registry) -> Result<(), prometheus::Error> {
+    let help = "1 for the kind of store that holds the payments: embedded or mongodb";
+    let info = IntGaugeVec::new(Opts::new("quita_store_info", help), &["kind"])?;
+    let kind = match url {
+        StoreUrl::Embedded(_) => "embedded",
+        StoreUrl::Mongo(_) => "mongodb",
+    };
+    info.with_label_values(&[kind]).set(1);
+    registry.register(Box::new(info))
 }
 
 fn shared(store: impl WholeStore) -> Arc<dyn WholeStore> {

@@ -11,27 +11,32 @@ use crate::service::people::PeopleError;
 use crate::store::OpenError;
 use quita_config::problem::ConfigError;
 
-/// A message for people, and whether it was the usage that was wrong.
+/// A message for people, and the exit code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     message: String,
-    is_usage: bool,
+    exit_code: u8,
 }
 
 impl Failure {
     /// The work failed: exit code 1.
     pub fn failed(message: impl Display) -> Self {
-        Self { message: message.to_string(), is_usage: false }
+        Self { message: message.to_string(), exit_code: 1 }
     }
 
     /// The usage was wrong: exit code 2.
     pub fn usage(message: impl Display) -> Self {
-        Self { message: message.to_string(), is_usage: true }
+        Self { message: message.to_string(), exit_code: 2 }
+    }
+
+    /// A signal ended the work before its time: the exit code that a shell gives to such a program.
+    pub fn interrupted(exit_code: u8, message: impl Display) -> Self {
+        Self { message: message.to_string(), exit_code }
     }
 
     /// With what the process ends.
     pub fn exit_code(&self) -> ExitCode {
-        if self.is_usage { ExitCode::from(2) } else { ExitCode::FAILURE }
+        ExitCode::from(self.exit_code)
     }
 }
 

@@ -4,7 +4,13 @@
 //! merchant was told. Benchmarks use `benches/generator`, which does less and takes less of the machine.
 
 mod board;
+mod circumstances;
+mod compare;
+mod interrupts;
+mod latency;
 mod ledger;
+mod limits;
+mod machine;
 mod measures;
 mod merchant;
 mod own_cost;
@@ -12,22 +18,29 @@ mod pace;
 mod page;
 mod plan;
 mod plot;
+mod preflight;
 mod progress;
 mod purchases;
 mod receiver;
+mod reply;
 mod report;
+mod report_file;
+mod run;
+mod schedule;
+mod service_metrics;
 mod settle;
 mod terminal;
+mod threshold;
 mod verdict;
 
-use std::fs;
 use std::num::{NonZeroU32, NonZeroUsize};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, Subcommand};
+use tokio::sync::Semaphore;
 use url::Url;
 use uuid::Uuid;
 
@@ -35,16 +48,24 @@ use super::failure::Failure;
 use super::http_client::{client_with_connections, server_url};
 use super::{listen, output};
 use board::Board;
+use circumstances::Circumstances;
+use compare::CompareCommand;
+use interrupts::Interrupts;
 use ledger::Ledger;
+use limits::Sample;
 use measures::millis;
-use merchant::Merchant;
-use own_cost::{OwnCost, cpu_us};
+use merchant::{Merchant, Refusal};
 use page::Page;
 use plan::{Mix, Pace, percentage, some_time};
 use purchases::Purchases;
 use receiver::Receiver;
 use report::{Plan, Report};
+use report_file::ReportFile;
+use run::{Ended, Run};
+use schedule::Schedule;
+use service_metrics::ServiceMetrics;
 use terminal::Terminal;
+use threshold::Threshold;
 
 /// Clients of the closed model, if neither is named.
 const DEFAULT_CLIENTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
@@ -54,22 +75,46 @@ const OPEN_CONNECTIONS: usize = 512;
 
 /// What to do, where, and for how long.
 #[derive(Debug, Args)]
-#[command(after_help = "Set QUITA_SECRET to what `quita secrets show` prints, and signatures are checked. \
-    The payments are made on the sandbox, so a test key is needed. Exit code 1: a promise was broken.")]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+The payments are made on the sandbox, so a test key is needed; with the scope webhooks a late event is told from a \
+missing one. Set QUITA_SECRET to what `quita secrets show` prints, and signatures are checked. Ctrl-C ends the run \
+with its report.
+
+Exit code 0: every promise was kept, no threshold was crossed. 1: one was, or the load could not be put on; 2: wrong \
+usage; 130: Ctrl-C.
+
+Examples:
+  quita load --rate 200 --duration 60s --json load.json --html load.html
+  quita load --stages 10s:50,20s:50-200,30s:200 --fail-if 'create.p99>50ms' --fail-if 'failed>0'
+  quita load compare before.json after.json"
+)]
 pub(super) struct LoadCommand {
+    #[command(subcommand)]
+    instead: Option<LoadSubcommand>,
     /// Where the service runs
     #[arg(long, env = "QUITA_URL", default_value = "http://127.0.0.1:8080", value_parser = server_url)]
     url: Url,
-    /// A test key with payments:write and payments:read
+    /// A test key with payments:write, payments:read and webhooks
     #[arg(long, env = "QUITA_KEY", hide_env_values = true)]
-    key: String,
+    key: Option<String>,
     /// Open model: this many payments a second, each due at its time, whatever the service answers
     #[arg(long, value_name = "N", env = "QUITA_LOAD_RATE", conflicts_with = "concurrency")]
     rate: Option<NonZeroU32>,
     /// Closed model: this many clients, each of which waits for its answers [default: 8]
     #[arg(long, value_name = "N", env = "QUITA_LOAD_CONCURRENCY")]
     concurrency: Option<NonZeroUsize>,
-    /// How long payments are made
+    /// Open model in stages: DURATION:RATE or, for a ramp, DURATION:FROM-TO, with commas between
+    #[arg(
+        long,
+        value_name = "STAGES",
+        env = "QUITA_LOAD_STAGES",
+        value_parser = Schedule::parse,
+        conflicts_with_all = ["rate", "concurrency", "duration"]
+    )]
+    stages: Option<Schedule>,
+    /// How long payments are made; stages have their own durations
     #[arg(long, env = "QUITA_LOAD_DURATION", default_value = "30s", value_parser = some_time)]
     duration: Duration,
     /// Shares of the methods
@@ -81,6 +126,21 @@ pub(super) struct LoadCommand {
     /// How long, after the last payment, events may take to arrive
     #[arg(long, value_name = "DURATION", env = "QUITA_LOAD_SETTLE", default_value = "30s", value_parser = some_time)]
     settle: Duration,
+    /// Fails the run on a condition such as 'create.p99>50ms'; may be repeated
+    #[arg(
+        long,
+        value_name = "CONDITION",
+        env = "QUITA_LOAD_FAIL_IF",
+        value_parser = Threshold::parse,
+        value_delimiter = ','
+    )]
+    fail_if: Vec<Threshold>,
+    /// Where the service's metrics are [default: /metrics on port 9090 of its host]
+    #[arg(long, value_name = "URL", env = "QUITA_LOAD_METRICS", value_parser = server_url)]
+    metrics: Option<Url>,
+    /// A remark that every report shows
+    #[arg(long, value_name = "TEXT", env = "QUITA_LOAD_NOTE")]
+    note: Option<String>,
     /// Writes the report as JSON
     #[arg(long, value_name = "FILE", env = "QUITA_LOAD_JSON")]
     json: Option<PathBuf>,
@@ -89,89 +149,132 @@ pub(super) struct LoadCommand {
     html: Option<PathBuf>,
 }
 
+/// What can be done instead of a run.
+#[derive(Debug, Subcommand)]
+enum LoadSubcommand {
+    /// Shows two reports of --json beside each other
+    Compare(CompareCommand),
+}
+
 pub(super) async fn run(command: LoadCommand) -> Result<(), Failure> {
-    let secrets = listen::secrets_of_environment()?;
-    let are_signatures_checked = !secrets.is_empty();
-    for path in [&command.json, &command.html].into_iter().flatten() {
-        // Rather now than after the run.
-        write(path, "")?;
+    if let Some(LoadSubcommand::Compare(compare)) = &command.instead {
+        return compare::run(compare);
     }
-    let board = Arc::new(Board::new(Ledger::new(command.receiver_fail)).map_err(Failure::failed)?);
+    let key = command.key.as_deref().ok_or_else(|| {
+        Failure::usage(
+            "A test key is needed: name it with --key or QUITA_KEY. `quita load --help` tells more.",
+        )
+    })?;
+    preflight::check_key(key)?;
+    let secrets = listen::secrets_of_environment()?;
+    let prepare = |path: &Option<PathBuf>| path.as_deref().map(ReportFile::prepare).transpose();
+    let json = prepare(&command.json)?;
+    let html = prepare(&command.html)?;
+    let client = client_with_connections(command.connections());
+    preflight::ask(&client, &command.url, key).await?;
+    let plan = command.plan(!secrets.is_empty());
+    let metrics = command.metrics();
+    let before = Sample::take(metrics.as_ref()).await;
+    let service = before.service().map(ServiceMetrics::build).unwrap_or_default();
+    let circumstances = Circumstances::now(service, command.note.clone());
+    let ledger = Ledger::new(command.receiver_fail);
+    let board = Arc::new(Board::new(ledger, plan.stages.len()).map_err(Failure::failed)?);
     let run = Uuid::now_v7();
     let receiver = Receiver::start(Arc::clone(&board), secrets, run);
     let receiver =
         receiver.map_err(|error| Failure::failed(format!("webhooks can't be received: {error}")))?;
-    let merchant = Rc::new(command.merchant(run, receiver.url.clone(), Arc::clone(&board)));
-    let plan = command.plan(are_signatures_checked);
-    let report = load(&command, plan, &merchant).await;
+    let interrupts = Interrupts::new();
+    let mut interrupts =
+        interrupts.map_err(|error| Failure::failed(format!("signals can't be received: {error}")))?;
+    let merchant = Merchant {
+        client,
+        connections: Semaphore::new(command.connections()),
+        base_url: plan.url.clone(),
+        authorization: format!("Bearer {key}"),
+        purchases: Purchases { run, mix: command.mix, postback_url: receiver.url.clone() },
+        board,
+        refusal: Refusal::default(),
+    };
+    let run = Run {
+        merchant: Rc::new(merchant),
+        pace: command.pace(),
+        duration: Duration::from_millis(plan.duration_ms),
+        settle: command.settle,
+        metrics,
+        before,
+        circumstances,
+    };
+    let (ended, report) = run.to_its_end(plan, &command.fail_if, &mut interrupts).await;
+    interrupts.end_at_next();
     receiver.stop().await;
-    output::result(&Terminal(&report).to_string())?;
-    if let Some(path) = &command.json {
-        let json = serde_json::to_string_pretty(&report).map_err(Failure::failed)?;
-        write(path, &json)?;
-    }
-    if let Some(path) = &command.html {
-        write(path, &Page(&report).to_string())?;
-    }
-    if report.passed { Ok(()) } else { Err(Failure::failed("The service broke a promise.")) }
+    finish(&ended, &report, json.as_ref(), html.as_ref())
 }
 
-/// The run itself, from the first payment to the last answer about one.
-async fn load(command: &LoadCommand, plan: Plan, merchant: &Rc<Merchant>) -> Report {
-    let board = Arc::clone(&merchant.board);
-    let cpu_before = cpu_us();
-    let progress = actix_web::rt::spawn(progress::show(Arc::clone(&board), command.duration));
-    pace::run(command.pace(), command.duration, Rc::clone(merchant)).await;
-    let elapsed_ms = millis(board.start.elapsed());
-    let deadline = Instant::now() + command.settle;
-    settle::wait(&board, deadline).await;
-    let requests = {
-        let measures = board.measures();
-        measures.count(|_, _| true) + measures.webhooks.received
-    };
-    let own_cost = OwnCost::between(cpu_before, cpu_us(), requests);
-    progress.abort();
-    progress::end_slice(&board);
-    progress::end();
-    settle::check(merchant, deadline).await;
-    Report::new(plan, &board, elapsed_ms, own_cost)
+/// Prints and writes the report, and returns what the program ends with.
+fn finish(
+    ended: &Ended,
+    report: &Report,
+    json: Option<&ReportFile>,
+    html: Option<&ReportFile>,
+) -> Result<(), Failure> {
+    if let Ended::Refused(cause) = ended
+        && report.payments == 0
+    {
+        // Nothing was measured, so the cause is all there is to say.
+        return Err(Failure::failed(cause));
+    }
+    output::result(&Terminal(report).to_string())?;
+    if let Some(file) = json {
+        file.write(&serde_json::to_string_pretty(report).map_err(Failure::failed)?)?;
+    }
+    if let Some(file) = html {
+        file.write(&Page(report).to_string())?;
+    }
+    match ended {
+        Ended::Interrupted(signal) => Err(Failure::interrupted(
+            signal.exit_code(),
+            "Stopped before its end: what had not arrived by then is not judged.",
+        )),
+        Ended::Refused(cause) => Err(Failure::failed(cause)),
+        Ended::Whole if report.passed => Ok(()),
+        Ended::Whole if !report.violations.is_empty() => Err(Failure::failed("The service broke a promise.")),
+        Ended::Whole if report.shortfalls.is_empty() => Err(Failure::failed("A threshold was crossed.")),
+        Ended::Whole => Err(Failure::failed("The load could not be put on in full.")),
+    }
 }
 
 impl LoadCommand {
     fn pace(&self) -> Pace {
-        let clients = self.concurrency.unwrap_or(DEFAULT_CLIENTS);
-        self.rate.map_or(Pace::Concurrency(clients), Pace::Rate)
+        match (&self.stages, self.rate) {
+            (Some(schedule), _) => Pace::Schedule(schedule.clone()),
+            (None, Some(rate)) => Pace::Schedule(Schedule::steady(rate, self.duration)),
+            (None, None) => Pace::Concurrency(self.concurrency.unwrap_or(DEFAULT_CLIENTS)),
+        }
     }
 
-    fn merchant(&self, run: Uuid, postback_url: String, board: Arc<Board>) -> Merchant {
-        let connections = match self.pace() {
-            Pace::Rate(_) => OPEN_CONNECTIONS,
+    fn connections(&self) -> usize {
+        match self.pace() {
+            Pace::Schedule(_) => OPEN_CONNECTIONS,
             Pace::Concurrency(clients) => clients.get(),
-        };
-        Merchant {
-            client: client_with_connections(connections),
-            payments_url: format!("{}/pay/payments", self.url.as_str().trim_end_matches('/')),
-            authorization: format!("Bearer {}", self.key),
-            purchases: Purchases { run, mix: self.mix, postback_url },
-            board,
         }
+    }
+
+    fn metrics(&self) -> Option<Url> {
+        self.metrics.clone().or_else(|| service_metrics::default_url(&self.url))
     }
 
     fn plan(&self, are_signatures_checked: bool) -> Plan {
-        let (model, pace) = Plan::of_pace(self.pace());
+        let pace = self.pace();
+        let duration = match &pace {
+            Pace::Schedule(schedule) => schedule.length(),
+            Pace::Concurrency(_) => self.duration,
+        };
         Plan {
-            url: self.url.as_str().trim_end_matches('/').into(),
-            model,
-            pace,
-            duration_ms: millis(self.duration),
-            mix: self.mix,
+            duration_ms: millis(duration),
+            settle_ms: millis(self.settle),
             receiver_fail_percent: self.receiver_fail,
             are_signatures_checked,
+            ..Plan::of_pace(&pace, self.url.as_str().trim_end_matches('/'), self.connections(), self.mix)
         }
     }
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    fs::write(path, text)
-        .map_err(|error| Failure::failed(format!("{} can't be written: {error}", path.display())))
 }

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::support::{Fault, Finished, PATIENCE, PlantedService, Program, TestApp, eventually, pause};
+use crate::support::{
+    Fault, Finished, PATIENCE, PlantedService, Program, TestApp, eventually, is_mongodb, pause,
+};
 
 fn load(app: &TestApp, options: &[&str]) -> Finished {
     let url = app.url();
@@ -27,6 +29,11 @@ fn requests(report: &Value, call: &str, status: u64) -> u64 {
 
 fn sum(rows: &Value, name: &str) -> u64 {
     rows.as_array().unwrap().iter().map(|row| row[name].as_u64().unwrap()).sum()
+}
+
+fn latency<'a>(report: &'a Value, id: &str) -> &'a Value {
+    let mut latencies = report["latenciesUs"].as_array().unwrap().iter();
+    latencies.find(|latency| latency["id"] == id).unwrap()
 }
 
 /// Checks that every number of a report about a healthy service fits every other, and gives the payments.
@@ -117,38 +124,169 @@ fn events_that_the_receiver_refuses_come_again_and_are_no_violation() {
     assert_eq!(check_healthy(&report), 10);
     let counts = ["received", "refused"].map(|name| report["webhooks"][name].as_u64().unwrap());
     assert_eq!(counts, [40, 20], "two events each, both refused when they came first");
-    let delivered = &report["latenciesUs"].as_array().unwrap()[2];
-    assert_eq!(
-        (&delivered["name"], &delivered["count"]),
-        (&"event to delivery".into(), &10.into()),
-        "the others were held back"
-    );
+    assert_eq!(latency(&report, "delivery")["count"], 10, "the others were held back");
 }
 
-#[test]
-fn a_service_out_of_reach_fails_it() {
-    let app = TestApp::new();
-    for pace in ["--rate", "--concurrency"] {
-        let arguments = ["load", "--url", "http://127.0.0.1:1", pace, "5", "--duration", "1s"];
-        let finished = app.program(&arguments).env("QUITA_KEY", app.key()).run();
-        assert_eq!(finished.code, Some(1), "{finished:?}");
-        assert!(finished.stdout.contains("no payment was made"), "{finished:?}");
+/// Checks that a run did not begin, and that its cause is the tester's and is named.
+#[track_caller]
+fn check_refused(app: &TestApp, options: &[&str], code: i32, causes: &[&str]) {
+    let finished = app.quita(&[&["load", "--json", "report.json"], options].concat());
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(code), ""), "{finished:?}");
+    for cause in causes {
+        assert!(finished.stderr.contains(cause), "{cause}: {finished:?}");
     }
+    assert!(!finished.stderr.contains("broke a promise"), "{finished:?}");
+    assert!(!app.directory().join("report.json").exists(), "nothing was measured");
 }
 
 #[test]
-fn a_wrong_key_fails_it_and_wrong_usage_is_told_apart() {
+fn a_run_that_cannot_begin_says_why_and_blames_nobody() {
     let app = TestApp::new();
     let url = app.url();
-    let finished = app.quita(&["load", "--url", &url, "--key", "qk_test_x_y", "--duration", "1s"]);
-    assert_eq!(finished.code, Some(1), "{finished:?}");
-    assert!(finished.stdout.contains("401"), "{finished:?}");
+    for pace in ["--rate", "--concurrency"] {
+        let nobody = ["--url", "http://127.0.0.1:1", "--key", app.key(), pace, "5"];
+        check_refused(&app, &nobody, 1, &["127.0.0.1:1/ can't be reached", "`quita serve` runs there"]);
+    }
+    check_refused(&app, &["--url", &url, "--key", "qk_test_x_y"], 1, &["answered 401", "--key or QUITA_KEY"]);
+    check_refused(&app, &["--url", &url, "--key", "qk_live_x_y"], 2, &["begins with qk_test_"]);
+    check_refused(&app, &["--url", &url], 2, &["--key or QUITA_KEY"]);
+    let elsewhere = app.ops_url();
+    check_refused(&app, &["--url", &elsewhere, "--key", app.key()], 1, &["which Quita does not", "--url"]);
+    let reader = app.create_key(&["--merchant", "shop", "--scopes", "payments:read"]);
+    check_refused(&app, &["--url", &url, "--key", &reader], 1, &["refused with 403", "payments:write"]);
+}
+
+#[test]
+fn wrong_usage_is_told_apart_and_a_file_that_cannot_be_written_is_told_before_the_run() {
+    let app = TestApp::new();
+    let url = app.url();
     let nowhere = ["load", "--url", &url, "--key", app.key(), "--json", "nowhere/report.json"];
     let finished = app.quita(&nowhere);
     assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "told before the run, not after it");
     assert!(finished.stderr.contains("nowhere/report.json can't be written"), "{finished:?}");
-    for wrong in [&["load"][..], &["load", "--key", "x", "--mix", "cash=1"]] {
-        assert_eq!(app.quita(wrong).code, Some(2));
+    for (wrong, allowed) in [
+        (&["--mix", "cash=1"][..], "pix=60,boleto=20,card=20"),
+        (&["--fail-if", "create.p98>5ms"], "p50, p90, p99, p99.9, max"),
+        (&["--stages", "10s:fast"], "10s:50,20s:50-200,30s:200"),
+    ] {
+        let finished = app.quita(&[&["load", "--key", "qk_test_x"], wrong].concat());
+        assert_eq!(finished.code, Some(2), "{finished:?}");
+        assert!(finished.stderr.contains(allowed), "{finished:?}");
+    }
+}
+
+#[test]
+fn ctrl_c_ends_a_run_with_its_report_and_files_appear_only_then() {
+    let app = TestApp::new();
+    let url = app.url();
+    let path = app.directory().join("report.json");
+    fs::write(&path, "an older report").unwrap();
+    let arguments = ["load", "--url", &url, "--rate", "20", "--duration", "10m", "--json", "report.json"];
+    let mut running = app.program(&arguments).env("QUITA_KEY", app.key()).start("load");
+    eventually(PATIENCE, "the first payment", || {
+        let page = app.client().get("/pay/payments").expect(200);
+        (!page["data"].as_array()?.is_empty()).then_some(())
+    });
+    assert_eq!(fs::read_to_string(&path).unwrap(), "an older report");
+    running.signal("INT");
+    assert_eq!(running.wait(PATIENCE).code(), Some(130), "{}", running.stderr());
+    assert!(running.stdout().contains("STOPPED"), "{}", running.stdout());
+    assert!(!running.stderr().contains("broke a promise"), "{}", running.stderr());
+    let report = report(&app);
+    assert_eq!((&report["stopped"], &report["passed"]), (&"by Ctrl-C".into(), &false.into()));
+    let payments = report["payments"].as_u64().unwrap();
+    assert!(payments > 0 && latency(&report, "create")["count"].as_u64().unwrap() > 0, "{report}");
+    assert_eq!(report["verdicts"]["not judged"], payments, "nobody asked how they ended");
+}
+
+#[test]
+fn a_threshold_that_is_crossed_fails_a_run_and_no_promise_is_said_to_be_broken() {
+    let app = TestApp::new();
+    let options = ["--rate", "10", "--duration", "1s", "--mix", "pix=1"];
+    let kept = ["--fail-if", "failed>0,create.p99>60s", "--fail-if", "rate<1"];
+    let finished = load(&app, &[&options[..], &kept[..]].concat());
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+    let crossed = ["--fail-if", "create.p50>0us", "--fail-if", "create.card.p99>1s", "--fail-if", "failed>0"];
+    let finished = load(&app, &[&options[..], &crossed[..]].concat());
+    assert_eq!(finished.code, Some(1), "{finished:?}");
+    assert!(finished.stderr.contains("A threshold was crossed."), "{finished:?}");
+    let report = report(&app);
+    assert_eq!(report["violations"], Value::Array(Vec::new()));
+    let thresholds = report["thresholds"].as_array().unwrap();
+    let is_crossed: Vec<_> = thresholds.iter().map(|threshold| &threshold["isCrossed"]).collect();
+    assert_eq!(is_crossed, [true, true, false], "no card was paid, and nothing measured proves nothing");
+    assert_eq!(thresholds[1]["measured"], Value::Null);
+}
+
+#[test]
+fn stages_follow_each_other_and_each_has_its_own_latency() {
+    let app = TestApp::new();
+    let finished = load(&app, &["--stages", "1s:10,1s:10-30", "--mix", "pix=1,boleto=1"]);
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+    assert!(finished.stdout.contains("open model, stages 1s:10,1s:10-30"), "{finished:?}");
+    let report = report(&app);
+    assert_eq!(check_healthy(&report), 30);
+    let stages = report["stages"].as_array().unwrap();
+    let created: Vec<_> = stages.iter().map(|stage| (&stage["stage"], &stage["created"])).collect();
+    assert_eq!(created, [(&"1s:10".into(), &10.into()), (&"1s:10-30".into(), &20.into())]);
+    let counts = ["create", "create.pix", "create.boleto", "create.card"]
+        .map(|id| latency(&report, id)["count"].as_u64().unwrap());
+    assert_eq!(counts, [30, 15, 15, 0]);
+    let card = finished.stdout.lines().find(|line| line.trim_start().starts_with("create card")).unwrap();
+    assert!(card.contains('–') && !card.contains("0 µs"), "nothing measured is no latency of zero: {card}");
+}
+
+#[test]
+fn a_report_says_what_bounds_the_figure_and_where_it_was_made() {
+    let app = TestApp::new();
+    let metrics = format!("{}/metrics", app.ops_url());
+    let finished =
+        load(&app, &["--rate", "10", "--duration", "1s", "--metrics", &metrics, "--note", "before"]);
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+    let report = report(&app);
+    let service = &report["limits"]["service"];
+    assert_eq!(service["created"], 10, "{service}");
+    assert!(service["commits"].as_u64().unwrap() > 0, "{service}");
+    assert!(service["commitP99BelowUs"].as_u64().unwrap() > 0, "{service}");
+    let circumstances = &report["circumstances"];
+    let store = if is_mongodb() { "mongodb" } else { "embedded" };
+    assert_eq!(circumstances["service"]["store"], store);
+    assert_eq!(
+        (&circumstances["note"], &circumstances["version"]),
+        (&"before".into(), &env!("CARGO_PKG_VERSION").into())
+    );
+    assert!(circumstances["machine"]["cores"].as_u64().unwrap() > 0);
+    let page = fs::read_to_string(app.directory().join("report.html")).unwrap();
+    for part in ["what bounds the figure", "commits of", "started", "before"] {
+        assert!(finished.stdout.contains(part), "{part}: {finished:?}");
+        assert!(page.to_lowercase().contains(part), "{part}: {page}");
+    }
+}
+
+#[test]
+fn two_reports_are_compared_and_what_is_no_report_is_refused() {
+    let app = TestApp::new();
+    for rate in ["10", "20"] {
+        let options = ["--rate", rate, "--duration", "1s", "--mix", "pix=1"];
+        assert_eq!(load(&app, &options).code, Some(0));
+        fs::rename(app.directory().join("report.json"), app.directory().join(format!("{rate}.json")))
+            .unwrap();
+    }
+    let finished = app.quita(&["load", "compare", "10.json", "20.json"]);
+    let table = finished.output();
+    let row = |name: &str| {
+        let line =
+            table.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}: {table}"));
+        line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(row("payments"), ["payments", "10", "20", "+100.0%"]);
+    assert_eq!(row("create p99").len(), 7, "{table}");
+    assert!(table.contains("pace: 10 / 20"), "unlike runs are said to be unlike: {table}");
+    fs::write(app.directory().join("other.json"), "{}").unwrap();
+    for other in ["other.json", "missing.json"] {
+        let finished = app.quita(&["load", "compare", "10.json", other]);
+        assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""));
+        assert!(finished.stderr.contains(other), "{finished:?}");
     }
 }
 
@@ -188,6 +326,11 @@ fn a_repetition_with_the_same_id_is_allowed_and_told() {
 #[test]
 fn a_dropped_event_is_found() {
     check_fault(Fault::DropsEvent, 1, "payments: 1 missing event");
+}
+
+#[test]
+fn an_event_that_is_still_to_be_delivered_is_late_and_no_fault() {
+    check_fault(Fault::DelaysEvent, 0, "late event");
 }
 
 #[test]

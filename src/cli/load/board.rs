@@ -1,4 +1,4 @@
-//! What the clients and the receiver share.
+//! What the clients, the receiver and the progress share.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -15,13 +15,46 @@ pub(super) struct Board {
     pub(super) start: Instant,
     ledger: Mutex<Ledger>,
     measures: Mutex<Measures>,
+    phase: Mutex<Phase>,
+}
+
+/// Part of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Payments are made.
+    Making,
+    /// Payments are made no more, and events may still come until then.
+    Settling {
+        /// When it ends at the latest.
+        until: Instant,
+    },
+    /// The service is asked how each payment ended.
+    Checking {
+        /// Answers so far.
+        done: usize,
+        /// Questions of this round.
+        total: usize,
+    },
+    /// The service is asked about the deliveries of payments that lack an event.
+    Tracing {
+        /// Answers so far.
+        done: usize,
+        /// Questions.
+        total: usize,
+    },
 }
 
 impl Board {
-    pub(super) fn new(ledger: Ledger) -> Result<Self, CreationError> {
+    /// A board of a run that begins now, with so many stages.
+    pub(super) fn new(ledger: Ledger, stages: usize) -> Result<Self, CreationError> {
         let start = Instant::now();
-        let measures = Measures::new(start)?;
-        Ok(Self { start, ledger: Mutex::new(ledger), measures: Mutex::new(measures) })
+        let measures = Measures::new(start, stages)?;
+        Ok(Self {
+            start,
+            ledger: Mutex::new(ledger),
+            measures: Mutex::new(measures),
+            phase: Mutex::new(Phase::Making),
+        })
     }
 
     pub(super) fn ledger(&self) -> MutexGuard<'_, Ledger> {
@@ -30,5 +63,23 @@ impl Board {
 
     pub(super) fn measures(&self) -> MutexGuard<'_, Measures> {
         self.measures.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the part of the run that is under way.
+    pub(super) fn phase(&self) -> Phase {
+        *self.phase.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins another part of the run.
+    pub(super) fn enter(&self, phase: Phase) {
+        *self.phase.lock().unwrap_or_else(PoisonError::into_inner) = phase;
+    }
+
+    /// Counts one more answer to the questions of this part.
+    pub(super) fn answered(&self) {
+        let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Phase::Checking { done, .. } | Phase::Tracing { done, .. } = &mut *phase {
+            *done += 1;
+        }
     }
 }

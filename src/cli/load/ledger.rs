@@ -7,7 +7,7 @@ use std::hash::{Hash, Hasher};
 use quita_domain::status::Status;
 use uuid::Uuid;
 
-use super::verdict::Found;
+use super::verdict::{Deliveries, Found};
 
 /// The accounts of every payment of this run: some 200 bytes each.
 #[derive(Debug, Default)]
@@ -28,6 +28,8 @@ pub(super) struct Account {
     pub(super) found: Option<Found>,
     /// What its merchant had been told before that was asked.
     pub(super) status_before: Option<Status>,
+    /// What the service said of its deliveries, if an event was missing in the end.
+    pub(super) deliveries: Option<Deliveries>,
 }
 
 /// One event.
@@ -123,6 +125,11 @@ impl Ledger {
             account.found = Some(found);
             account.status_before = status_before;
         });
+    }
+
+    /// Notes what the service said of the payment's deliveries.
+    pub(super) fn find_deliveries(&mut self, transaction: Uuid, deliveries: Deliveries) {
+        self.change(transaction, |account| account.deliveries = Some(deliveries));
     }
 
     fn change<T>(&mut self, transaction: Uuid, change: impl FnOnce(&mut Account) -> T) -> T {

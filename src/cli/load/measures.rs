@@ -1,10 +1,13 @@
-//! What is measured: answers by status, latencies, and both over time.
+//! What is measured: replies by kind, latencies, and both over time.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use hdrhistogram::{CreationError, Histogram};
 use serde::Serialize;
+
+use super::plan::Method;
+use super::reply::Reply;
 
 /// The longest time that is told apart: ten minutes.
 const MAX_US: u64 = 600_000_000;
@@ -22,6 +25,8 @@ pub(super) enum Call {
     Read,
     /// The same, when the run is over.
     Check,
+    /// `GET /pay/webhooks/deliveries`, about a payment that lacks an event.
+    Deliveries,
 }
 
 impl Call {
@@ -31,33 +36,42 @@ impl Call {
             Self::Create => "create",
             Self::Read => "read",
             Self::Check => "check",
+            Self::Deliveries => "deliveries",
         }
     }
 }
 
-impl Slice {
-    /// How many a second, from how many came in this slice.
-    pub(super) fn per_second(&self, count: u64) -> u64 {
-        count.saturating_mul(1_000) / self.length_ms.max(1)
-    }
+/// A creation: its method, and the stage that it was due in.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Creation {
+    /// How it is paid.
+    pub(super) method: Method,
+    /// Number of the stage, from 0.
+    pub(super) stage: usize,
 }
 
 /// The measures of one run.
 #[derive(Debug)]
 pub(super) struct Measures {
-    /// Answers by call and status; no status is no answer.
-    pub(super) answers: BTreeMap<(Call, Option<u16>), u64>,
+    /// Replies by call and kind.
+    pub(super) replies: BTreeMap<(Call, Reply), u64>,
     /// From the intended start of a creation to the end of its answer.
     pub(super) create: Histogram<u64>,
-    /// The same of a read.
+    /// The same for each method.
+    pub(super) create_by_method: [Histogram<u64>; Method::ALL.len()],
+    /// The same for each stage of the schedule.
+    pub(super) create_by_stage: Vec<Histogram<u64>>,
+    /// From the start of a read to the end of its answer.
     pub(super) read: Histogram<u64>,
     /// From the time of an event to its first arrival.
     pub(super) event: Histogram<u64>,
     /// From the intended start of a creation to its start: the load tester's own delay.
     pub(super) late: Histogram<u64>,
+    /// Time that a creation waited for one of the load tester's connections.
+    pub(super) connection: Histogram<u64>,
     /// Webhooks by what became of them.
     pub(super) webhooks: Webhooks,
-    /// Creations that were due while too much was under way.
+    /// Creations that were due and were not sent.
     pub(super) skipped: u64,
     /// What was measured in each slice of time.
     pub(super) timeline: Vec<Slice>,
@@ -105,15 +119,26 @@ pub(super) struct Slice {
     pub(super) event_p99: u64,
 }
 
+impl Slice {
+    /// How many a second, from how many came in this slice.
+    pub(super) fn per_second(&self, count: u64) -> u64 {
+        count.saturating_mul(1_000) / self.length_ms.max(1)
+    }
+}
+
 impl Measures {
-    pub(super) fn new(start: Instant) -> Result<Self, CreationError> {
+    /// Empty measures of a run with so many stages.
+    pub(super) fn new(start: Instant, stages: usize) -> Result<Self, CreationError> {
         let histogram = || Histogram::new_with_bounds(1, MAX_US, DIGITS);
         Ok(Self {
-            answers: BTreeMap::new(),
+            replies: BTreeMap::new(),
             create: histogram()?,
+            create_by_method: [histogram()?, histogram()?, histogram()?],
+            create_by_stage: (0..stages).map(|_| histogram()).collect::<Result<_, _>>()?,
             read: histogram()?,
             event: histogram()?,
             late: histogram()?,
+            connection: histogram()?,
             webhooks: Webhooks::default(),
             skipped: 0,
             timeline: Vec::new(),
@@ -124,11 +149,23 @@ impl Measures {
         })
     }
 
-    /// Notes the answer to a call, or that there was none.
-    pub(super) fn answered(&mut self, call: Call, status: Option<u16>, latency: Duration) {
-        *self.answers.entry((call, status)).or_default() += 1;
+    /// Notes the reply to a creation.
+    pub(super) fn created(&mut self, creation: Creation, reply: Reply, latency: Duration) {
+        self.replied(Call::Create, reply, latency);
+        if !is_good(Call::Create, reply) {
+            return;
+        }
+        let by_method = Method::ALL.into_iter().zip(&mut self.create_by_method);
+        let of_method = by_method.filter(|(method, _)| *method == creation.method).map(|(_, times)| times);
+        let of_stage = self.create_by_stage.get_mut(creation.stage);
+        of_method.chain(of_stage).for_each(|times| times.saturating_record(micros(latency)));
+    }
+
+    /// Notes the reply to any other call.
+    pub(super) fn replied(&mut self, call: Call, reply: Reply, latency: Duration) {
+        *self.replies.entry((call, reply)).or_default() += 1;
         let latency_us = micros(latency);
-        match (call, is_good(call, status)) {
+        match (call, is_good(call, reply)) {
             (Call::Create, true) => {
                 self.slice.creates += 1;
                 self.create.saturating_record(latency_us);
@@ -138,7 +175,7 @@ impl Measures {
                 self.slice.reads += 1;
                 self.read.saturating_record(latency_us);
             }
-            (Call::Check, true) => {}
+            (Call::Check | Call::Deliveries, true) => {}
             (_, false) => self.slice.failures += 1,
         }
     }
@@ -176,19 +213,44 @@ impl Measures {
         slice
     }
 
-    /// How many calls had this outcome.
-    pub(super) fn count(&self, wanted: impl Fn(Call, Option<u16>) -> bool) -> u64 {
-        let matching = self.answers.iter().filter(|((call, status), _)| wanted(*call, *status));
+    /// How many calls had such a reply.
+    pub(super) fn count(&self, wanted: impl Fn(Call, Reply) -> bool) -> u64 {
+        let matching = self.replies.iter().filter(|((call, reply), _)| wanted(*call, *reply));
         matching.map(|(_, count)| count).sum()
+    }
+
+    /// Counts the payments that were made.
+    pub(super) fn creates(&self) -> u64 {
+        self.count(|call, reply| call == Call::Create && is_good(call, reply))
+    }
+
+    /// Counts the creations and reads that the service refused because it was too much for it or for the key.
+    pub(super) fn refusals(&self) -> u64 {
+        self.count(|call, reply| is_of_the_run(call) && is_refusal(reply))
+    }
+
+    /// Counts the creations and reads without the answer that the contract promises.
+    pub(super) fn failures(&self) -> u64 {
+        self.count(|call, reply| is_of_the_run(call) && !is_good(call, reply) && !is_refusal(reply))
     }
 }
 
 /// Whether a call was answered as it should be.
-pub(super) fn is_good(call: Call, status: Option<u16>) -> bool {
+pub(super) fn is_good(call: Call, reply: Reply) -> bool {
     match call {
-        Call::Create => matches!(status, Some(200 | 201)),
-        Call::Read | Call::Check => status == Some(200),
+        Call::Create => matches!(reply, Reply::Status(200 | 201)),
+        Call::Read | Call::Check | Call::Deliveries => reply == Reply::Status(200),
     }
+}
+
+/// Whether the service said that it was too much.
+pub(super) fn is_refusal(reply: Reply) -> bool {
+    matches!(reply, Reply::Status(429 | 503))
+}
+
+/// Whether a call belongs to the load, and not to the checks after it.
+fn is_of_the_run(call: Call) -> bool {
+    matches!(call, Call::Create | Call::Read)
 }
 
 /// The value below which this share lies, in microseconds; 0 if nothing was measured.
@@ -204,4 +266,21 @@ pub(super) fn micros(time: Duration) -> u64 {
 /// Whole milliseconds.
 pub(super) fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_creation_is_measured_by_method_and_stage_if_it_succeeded() {
+        let mut measures = Measures::new(Instant::now(), 2).unwrap();
+        let creation = Creation { method: Method::Boleto, stage: 1 };
+        measures.created(creation, Reply::Status(201), Duration::from_millis(5));
+        measures.created(creation, Reply::Status(503), Duration::from_millis(5));
+        let counts = measures.create_by_method.iter().map(Histogram::len);
+        assert_eq!(counts.collect::<Vec<_>>(), [0, 1, 0]);
+        assert_eq!(measures.create_by_stage.iter().map(Histogram::len).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!((measures.create.len(), measures.refusals(), measures.failures()), (1, 1, 0));
+    }
 }

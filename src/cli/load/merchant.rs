@@ -1,37 +1,76 @@
 //! The merchant's side: makes payments, reads them back, asks how they ended.
 
+use std::cell::RefCell;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use actix_web::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName};
+use actix_web::web::Bytes;
 use awc::Client;
-use awc::error::SendRequestError;
+use awc::error::{PayloadError, SendRequestError};
 use quita_domain::status::Status;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use tokio::sync::{Notify, Semaphore};
+use tokio::time::timeout;
 use uuid::Uuid;
 
+use super::super::output;
 use super::board::Board;
-use super::measures::Call;
+use super::measures::{Call, Creation, is_good, micros};
 use super::purchases::Purchases;
-use super::verdict::Found;
+use super::reply::{NoAnswer, Reply};
+use super::verdict::{Deliveries, Found};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// The most bytes of an answer that are read: the largest record is far smaller.
 const MAX_ANSWER_BYTES: usize = 1024 * 1024;
 
+/// How long a creation waits for one of the load tester's connections before it is given up.
+const CONNECTION_WITHIN: Duration = Duration::from_secs(30);
+
 /// Calls the API, and notes what it answers.
 pub(super) struct Merchant {
     /// With a limit of connections.
     pub(super) client: Client,
-    /// `…/pay/payments`.
-    pub(super) payments_url: String,
+    /// Creations under way at once: as many as there are connections, so that waiting for one is seen.
+    pub(super) connections: Semaphore,
+    /// `https://…`, without a slash at its end.
+    pub(super) base_url: String,
     /// `Bearer …`.
     pub(super) authorization: String,
     /// Makes the requests.
     pub(super) purchases: Purchases,
     /// Where everything is noted.
     pub(super) board: Arc<Board>,
+    /// Why no further request can succeed.
+    pub(super) refusal: Refusal,
+}
+
+/// The first refusal that every further request would meet too: of the key, of its scope, of the method.
+#[derive(Debug, Default)]
+pub(super) struct Refusal {
+    cause: RefCell<Option<String>>,
+    noted: Notify,
+}
+
+impl Refusal {
+    /// Waits until there is one, and returns its cause.
+    pub(super) async fn wait(&self) -> String {
+        loop {
+            let noted = self.noted.notified();
+            if let Some(cause) = self.cause.borrow().clone() {
+                return cause;
+            }
+            noted.await;
+        }
+    }
+
+    fn note(&self, cause: String) {
+        self.cause.borrow_mut().get_or_insert(cause);
+        self.noted.notify_waiters();
+    }
 }
 
 /// What is read of a record.
@@ -42,73 +81,163 @@ struct Record {
     status: Status,
 }
 
+/// What is read of an error.
+#[derive(Deserialize)]
+struct ErrorBody {
+    message: String,
+    code: String,
+}
+
+/// What is read of a page of deliveries.
+#[derive(Deserialize)]
+struct DeliveriesPage {
+    data: Vec<DeliveryState>,
+}
+
+/// What is read of a delivery.
+#[derive(Deserialize)]
+struct DeliveryState {
+    state: String,
+}
+
 /// How a call ended.
 struct Answer {
-    status: Option<u16>,
-    record: Option<Record>,
+    reply: Reply,
+    body: Bytes,
 }
 
 impl Merchant {
     /// Makes the payment with this number, due since `intended`, and reads it back. False if there was no answer.
-    pub(super) async fn pay(&self, number: u64, intended: Instant) -> bool {
+    pub(super) async fn pay(&self, number: u64, stage: usize, intended: Instant) -> bool {
         let purchase = self.purchases.purchase(number);
-        let late = intended.elapsed();
-        let request = self.client.post(self.payments_url.as_str()).insert_header((AUTHORIZATION, self.key()));
+        self.board.measures().late.saturating_record(micros(intended.elapsed()));
+        let waiting = Instant::now();
+        let Ok(Ok(connection)) = timeout(CONNECTION_WITHIN, self.connections.acquire()).await else {
+            self.board.measures().skipped += 1;
+            return true;
+        };
+        self.board.measures().connection.saturating_record(micros(waiting.elapsed()));
+        let request = self.client.post(self.payments_url()).insert_header((AUTHORIZATION, self.key()));
         let request = request.insert_header((CONTENT_TYPE, "application/json"));
         let answer =
             read(request.insert_header((IDEMPOTENCY_KEY, purchase.key)).send_body(purchase.body)).await;
-        self.note(Call::Create, &answer, intended);
-        self.board.measures().late.saturating_record(super::measures::micros(late));
-        let is_made = super::measures::is_good(Call::Create, answer.status);
-        let Some(record) = answer.record.filter(|_| is_made) else { return answer.status.is_some() };
+        self.heed_refusal(&answer);
+        let (reply, record) = answer.as_success::<Record>(Call::Create);
+        let creation = Creation { method: purchase.method, stage };
+        self.board.measures().created(creation, reply, intended.elapsed());
+        let Some(record) = record else { return reply.status().is_some() };
         self.board.ledger().created(record.transaction_id);
-        let began = Instant::now();
-        let answer = self.get(record.transaction_id).await;
-        self.note(Call::Read, &answer, began);
-        answer.status.is_some()
+        let (reply, _) = self.ask::<Record>(Call::Read, &self.url_of(record.transaction_id)).await;
+        drop(connection);
+        reply.status().is_some()
     }
 
     /// Asks what became of a payment.
     pub(super) async fn check(&self, transaction: Uuid) -> Found {
-        let began = Instant::now();
-        let answer = self.get(transaction).await;
-        self.note(Call::Check, &answer, began);
-        match (answer.status, answer.record) {
-            (Some(200), Some(record)) => Found::Is(record.status),
-            (Some(404), _) => Found::Nothing,
-            _ => Found::Unknown,
+        match self.ask::<Record>(Call::Check, &self.url_of(transaction)).await {
+            (_, Some(record)) => Found::Is(record.status),
+            (Reply::Status(404), None) => Found::Nothing,
+            (Reply::Status(_) | Reply::Missing(_), None) => Found::Unknown,
         }
     }
 
-    async fn get(&self, transaction: Uuid) -> Answer {
-        let url = format!("{}/{transaction}", self.payments_url);
+    /// Asks for the deliveries of a payment of which an event is missing.
+    pub(super) async fn trace(&self, transaction: Uuid) -> Deliveries {
+        let url = format!("{}/pay/webhooks/deliveries?transactionId={transaction}&limit=100", self.base_url);
+        match self.ask::<DeliveriesPage>(Call::Deliveries, &url).await {
+            (_, Some(page)) if page.data.iter().any(|delivery| delivery.state == "pending") => {
+                Deliveries::Pending
+            }
+            (_, Some(_)) => Deliveries::Ended,
+            (Reply::Status(403), None) => Deliveries::Forbidden,
+            (Reply::Status(_) | Reply::Missing(_), None) => Deliveries::Unknown,
+        }
+    }
+
+    async fn ask<T: DeserializeOwned>(&self, call: Call, url: &str) -> (Reply, Option<T>) {
+        let began = Instant::now();
         let request = self.client.get(url).insert_header((AUTHORIZATION, self.key()));
-        read(request.insert_header((CONTENT_TYPE, "application/json")).send()).await
+        let answer = read(request.insert_header((CONTENT_TYPE, "application/json")).send()).await;
+        let (reply, found) = answer.as_success(call);
+        self.board.measures().replied(call, reply, began.elapsed());
+        (reply, found)
+    }
+
+    /// Notes a refusal that is no fault of the service, and that every other creation would meet too.
+    fn heed_refusal(&self, answer: &Answer) {
+        let Reply::Status(status @ (401 | 403 | 422)) = answer.reply else { return };
+        let Ok(error) = serde_json::from_slice::<ErrorBody>(&answer.body) else { return };
+        let advice = match (status, error.code.as_str()) {
+            (401, _) => "Name a test key that works with --key or QUITA_KEY.",
+            (403, _) => "Make a test key with the scopes payments:write, payments:read and webhooks.",
+            (422, "method_unavailable") => {
+                "Configure an acquirer for test keys, or leave the method out of --mix."
+            }
+            _ => return,
+        };
+        let message = output::printable(&error.message);
+        self.refusal.note(format!("A payment was refused with {status}: {message}\n{advice}"));
+    }
+
+    fn payments_url(&self) -> String {
+        format!("{}/pay/payments", self.base_url)
+    }
+
+    fn url_of(&self, transaction: Uuid) -> String {
+        format!("{}/pay/payments/{transaction}", self.base_url)
     }
 
     fn key(&self) -> &str {
         &self.authorization
     }
+}
 
-    fn note(&self, call: Call, answer: &Answer, since: Instant) {
-        let is_whole = answer.record.is_some() || !super::measures::is_good(call, answer.status);
-        // A success without a record is no answer that a merchant can use.
-        let status = answer.status.filter(|_| is_whole);
-        self.board.measures().answered(call, status, since.elapsed());
+impl Answer {
+    /// Reads what a successful answer holds. One that can't be read is none that a merchant can use.
+    fn as_success<T: DeserializeOwned>(&self, call: Call) -> (Reply, Option<T>) {
+        if !is_good(call, self.reply) {
+            return (self.reply, None);
+        }
+        match serde_json::from_slice(&self.body) {
+            Ok(found) => (self.reply, Some(found)),
+            Err(_) => (Reply::Missing(NoAnswer::Unreadable), None),
+        }
     }
 }
 
 /// Reads the whole answer, so that its connection can be used again.
 async fn read<P, E>(sent: impl Future<Output = Result<awc::ClientResponse<P>, E>>) -> Answer
 where
-    P: futures_util::Stream<Item = Result<actix_web::web::Bytes, awc::error::PayloadError>> + Unpin,
+    P: futures_util::Stream<Item = Result<Bytes, PayloadError>> + Unpin,
     E: Into<SendRequestError>,
 {
-    let Ok(mut answer) = sent.await else { return Answer { status: None, record: None } };
-    let status = answer.status();
-    let Ok(body) = answer.body().limit(MAX_ANSWER_BYTES).await else {
-        return Answer { status: None, record: None };
+    let missing = |reason| Answer { reply: Reply::Missing(reason), body: Bytes::new() };
+    let mut answer = match sent.await {
+        Ok(answer) => answer,
+        Err(error) => {
+            let error: SendRequestError = error.into();
+            return missing(NoAnswer::from(error));
+        }
     };
-    let record = if status.is_success() { serde_json::from_slice(&body).ok() } else { None };
-    Answer { status: Some(status.as_u16()), record }
+    let status = answer.status().as_u16();
+    match answer.body().limit(MAX_ANSWER_BYTES).await {
+        Ok(body) => Answer { reply: Reply::Status(status), body },
+        Err(error) => missing(NoAnswer::from(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[actix_web::test]
+    async fn the_first_refusal_is_the_cause_whoever_waits_first() {
+        let refusal = Refusal::default();
+        let note = async {
+            refusal.note("the key".into());
+            refusal.note("the scope".into());
+        };
+        assert_eq!(tokio::join!(refusal.wait(), note).0, "the key");
+        assert_eq!(refusal.wait().await, "the key");
+    }
 }

@@ -1,7 +1,6 @@
 //! When payments start: at intended times, or when a client has its answer.
 
 use std::cell::Cell;
-use std::num::NonZeroU32;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,11 +8,11 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use tokio::sync::{Semaphore, mpsc};
 
-use super::measures::micros;
 use super::merchant::Merchant;
 use super::plan::Pace;
+use super::schedule::{Due, Schedule};
 
-/// The most payments under way at once in the open model. What is due beyond them is counted, and fails the run.
+/// The most payments under way at once in the open model. What is due beyond them is counted and not sent.
 const MAX_UNDER_WAY: u32 = 50_000;
 
 /// The most intended times that wait to be taken.
@@ -22,13 +21,11 @@ const MAX_DUE: usize = 4_096;
 /// How long a client without an answer waits before it asks again: a service that is not there is not hammered.
 const PAUSE: Duration = Duration::from_millis(100);
 
-const SECOND_NS: u64 = 1_000_000_000;
-
-/// Makes payments for this long, and waits until the last one was answered.
+/// Makes payments, for `duration` in the closed model, and waits until the last one was answered.
 pub(super) async fn run(pace: Pace, duration: Duration, merchant: Rc<Merchant>) {
     let start = Instant::now();
     match pace {
-        Pace::Rate(rate) => open(start, rate, duration, merchant).await,
+        Pace::Schedule(schedule) => open(start, schedule, merchant).await,
         Pace::Concurrency(clients) => {
             let next = Rc::new(Cell::new(0));
             let end = start + duration;
@@ -41,26 +38,26 @@ pub(super) async fn run(pace: Pace, duration: Duration, merchant: Rc<Merchant>) 
 async fn closed(end: Instant, next: Rc<Cell<u64>>, merchant: Rc<Merchant>) {
     while Instant::now() < end {
         let number = next.replace(next.get() + 1);
-        if !merchant.pay(number, Instant::now()).await {
+        if !merchant.pay(number, 0, Instant::now()).await {
             tokio::time::sleep(PAUSE).await;
         }
     }
 }
 
 /// The open model: nothing that is due waits for an answer to something else.
-async fn open(start: Instant, rate: NonZeroU32, duration: Duration, merchant: Rc<Merchant>) {
-    let (due, mut intended) = mpsc::channel(MAX_DUE);
+async fn open(start: Instant, schedule: Schedule, merchant: Rc<Merchant>) {
+    let (sender, mut due) = mpsc::channel(MAX_DUE);
     // A thread of its own, because it wakes up more exactly than a timer with a step of a millisecond.
-    let clock = std::thread::spawn(move || tick(start, rate, duration, &due));
+    let clock = std::thread::spawn(move || tick(start, &schedule, &sender));
     let under_way = Arc::new(Semaphore::new(usize::try_from(MAX_UNDER_WAY).unwrap_or(usize::MAX)));
-    while let Some((number, at)) = intended.recv().await {
+    while let Some(Due { number, stage, at }) = due.recv().await {
         let Ok(place) = Arc::clone(&under_way).try_acquire_owned() else {
             merchant.board.measures().skipped += 1;
             continue;
         };
         let merchant = Rc::clone(&merchant);
         actix_web::rt::spawn(async move {
-            merchant.pay(number, at).await;
+            merchant.pay(number, stage, start + at).await;
             drop(place);
         });
     }
@@ -69,17 +66,14 @@ async fn open(start: Instant, rate: NonZeroU32, duration: Duration, merchant: Rc
     drop(clock.join());
 }
 
-/// Sends each intended time when it has come.
-fn tick(start: Instant, rate: NonZeroU32, duration: Duration, due: &mpsc::Sender<(u64, Instant)>) {
-    let rate = u64::from(rate.get());
-    let count = rate.saturating_mul(micros(duration)) / 1_000_000;
-    for number in 0..count {
-        let (seconds, part) = (number / rate, number % rate);
-        let at = start + Duration::from_secs(seconds) + Duration::from_nanos(part * SECOND_NS / rate);
+/// Sends each payment when it is due.
+fn tick(start: Instant, schedule: &Schedule, sender: &mpsc::Sender<Due>) {
+    for due in schedule.due() {
+        let at = start + due.at;
         while let Some(rest) = at.checked_duration_since(Instant::now()).filter(|rest| !rest.is_zero()) {
             std::thread::park_timeout(rest);
         }
-        if due.blocking_send((number, at)).is_err() {
+        if sender.blocking_send(due).is_err() {
             return;
         }
     }

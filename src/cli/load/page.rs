@@ -2,11 +2,12 @@
 
 use std::fmt::{self, Display};
 
+use super::latency::{Latency, LatencyKind};
 use super::measures::Slice;
 use super::plot::{Scales, Series, bars, lines};
-use super::progress::time;
-use super::report::{Latency, Report};
-use super::terminal::headline;
+use super::progress::{NOTHING, time};
+use super::report::Report;
+use super::terminal::{headline, limit_lines, outcome, percentiles};
 
 const STYLE: &str = include_str!("page.css");
 
@@ -20,7 +21,11 @@ pub(super) struct Page<'a>(pub(super) &'a Report);
 impl Display for Page<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(report) = self;
-        let (class, word) = if report.passed { ("passed", "Passed") } else { ("failed", "Failed") };
+        let (class, word) = match outcome(report) {
+            "PASSED" => ("passed", "Passed"),
+            "STOPPED" => ("failed", "Stopped"),
+            _ => ("failed", "Failed"),
+        };
         write!(
             f,
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -29,12 +34,16 @@ impl Display for Page<'_> {
              <h1>Load on Quita: <span class=\"{class}\">{word}</span></h1>\n<p class=\"quiet\">{}</p>\n",
             Text(&headline(report))
         )?;
-        for violation in &report.violations {
-            writeln!(f, "<p class=\"failed\">{}</p>", Text(violation))?;
+        for fault in report.stopped.iter().cloned().chain(report.faults()) {
+            writeln!(f, "<p class=\"failed\">{}</p>", Text(&fault))?;
         }
         plots(f, report)?;
         latencies(f, report)?;
+        stages(f, report)?;
+        thresholds(f, report)?;
+        limits(f, report)?;
         counts(f, report)?;
+        pairs(f, "Circumstances", &report.circumstances.lines())?;
         if let Some(cost) = report.own_cost {
             let each = cost.cpu_us_per_request;
             writeln!(f, "<p class=\"quiet\">The load tester itself: {each} µs of CPU a request.</p>")?;
@@ -69,8 +78,8 @@ fn plots(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
         series.points.retain(|point| point.1 > 0);
         series
     };
-    let spread = |wanted: &[&str]| -> Vec<_> {
-        let latencies = report.latencies_us.iter().filter(|latency| wanted.contains(&latency.name));
+    let spread = |wanted: &[LatencyKind]| -> Vec<_> {
+        let latencies = report.latencies_us.iter().filter(|latency| wanted.contains(&latency.kind));
         latencies.map(distribution).collect()
     };
     let rates = [
@@ -88,9 +97,12 @@ fn plots(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
     for (title, plot) in [
         ("Rate over time", lines("Rate over time", RATES, &rates)),
         ("Latency over time", lines("Latency over time", TIMES, &created)),
-        ("Latency distribution", bars("Latency distribution", SHARES, &spread(&["create", "read"]))),
+        (
+            "Latency distribution",
+            bars("Latency distribution", SHARES, &spread(&[LatencyKind::Create, LatencyKind::Read])),
+        ),
         ("Event to delivery over time", lines("Event to delivery over time", TIMES, &told)),
-        ("Event to delivery", bars("Event to delivery", SHARES, &spread(&["event to delivery"]))),
+        ("Event to delivery", bars("Event to delivery", SHARES, &spread(&[LatencyKind::Delivery]))),
     ] {
         writeln!(f, "<figure>\n<figcaption>{title}</figcaption>\n{plot}\n</figure>")?;
     }
@@ -110,10 +122,62 @@ fn latencies(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
     )?;
     for latency in &report.latencies_us {
         write!(f, "<tr><td>{}</td><td>{}</td>", latency.name, latency.count)?;
-        for value in [latency.p50, latency.p90, latency.p99, latency.p999, latency.max] {
-            write!(f, "<td>{}</td>", time(value))?;
+        for value in percentiles(latency) {
+            write!(f, "<td>{value}</td>")?;
         }
         writeln!(f, "</tr>")?;
+    }
+    writeln!(f, "</table></div>")
+}
+
+fn stages(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+    if report.stages.is_empty() {
+        return Ok(());
+    }
+    write!(
+        f,
+        "<h2>Stages</h2>\n<div class=\"wide\"><table>\n<tr><th>stage</th><th>created</th><th>p50</th>\
+         <th>p99</th></tr>\n"
+    )?;
+    for stage in &report.stages {
+        let shown = |value| if stage.created == 0 { NOTHING.into() } else { time(value) };
+        let (name, created) = (stage.stage, stage.created);
+        let (p50, p99) = (shown(stage.p50), shown(stage.p99));
+        writeln!(f, "<tr><td>{name}</td><td>{created}</td><td>{p50}</td><td>{p99}</td></tr>")?;
+    }
+    writeln!(f, "</table></div>")
+}
+
+fn thresholds(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+    if report.thresholds.is_empty() {
+        return Ok(());
+    }
+    write!(
+        f,
+        "<h2>Fails if</h2>\n<div class=\"wide\"><table>\n<tr><th>condition</th><th>measured</th><th></th></tr>\n"
+    )?;
+    for threshold in &report.thresholds {
+        let measured = threshold.measured.as_deref().unwrap_or(NOTHING);
+        let (class, mark) = if threshold.is_crossed { ("failed", "crossed") } else { ("passed", "kept") };
+        let condition = Text(&threshold.condition);
+        writeln!(
+            f,
+            "<tr><td>{condition}</td><td>{measured}</td><td><span class=\"{class}\">{mark}</span></td></tr>"
+        )?;
+    }
+    writeln!(f, "</table></div>")
+}
+
+fn limits(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+    pairs(f, "What bounds the figure", &limit_lines(&report.limits))?;
+    report.limits.findings.iter().try_for_each(|finding| writeln!(f, "<p>{}</p>", Text(finding)))
+}
+
+/// A table of names and values.
+fn pairs(f: &mut fmt::Formatter<'_>, title: &str, lines: &[(&'static str, String)]) -> fmt::Result {
+    writeln!(f, "<h2>{title}</h2>\n<div class=\"wide\"><table class=\"pairs\">")?;
+    for (name, value) in lines {
+        writeln!(f, "<tr><th>{name}</th><td>{}</td></tr>", Text(value))?;
     }
     writeln!(f, "</table></div>")
 }
@@ -132,10 +196,12 @@ fn counts(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
          <tr><th>call</th><th>answer</th><th>requests</th></tr>\n"
     )?;
     for row in &report.requests {
-        let status = row.status.map_or("none".into(), |status| status.to_string());
-        writeln!(f, "<tr><td>{}</td><td>{status}</td><td>{}</td></tr>", row.call.as_str(), row.count)?;
+        let outcome = row.status.map(|status| status.to_string());
+        let outcome = outcome.or(row.error.map(str::to_owned)).unwrap_or_default();
+        writeln!(f, "<tr><td>{}</td><td>{outcome}</td><td>{}</td></tr>", row.call.as_str(), row.count)?;
     }
-    writeln!(f, "</table></div>")
+    writeln!(f, "</table></div>")?;
+    report.hints.iter().try_for_each(|hint| writeln!(f, "<p class=\"quiet\">{}</p>", Text(hint)))
 }
 
 fn seconds(ms: u64) -> String {

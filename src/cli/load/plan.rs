@@ -1,11 +1,12 @@
 //! What is asked of the load tester: how payments start, of which methods, how often the receiver refuses.
 
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use quita_config::duration::{DURATION_FORM, parse_duration};
 use serde::Serialize;
 
-use quita_config::duration::{DURATION_FORM, parse_duration};
+use super::schedule::Schedule;
 
 /// Spreads the methods: with a prime that does not divide the sum of the shares, each keeps its share exactly.
 const STRIDE: u64 = 7_919;
@@ -14,10 +15,10 @@ const STRIDE: u64 = 7_919;
 const MAX_SHARE: u64 = 1_000;
 
 /// How payments start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Pace {
-    /// Open model: N a second, whether or not the service keeps up.
-    Rate(NonZeroU32),
+    /// Open model: at the times of a schedule, whether or not the service keeps up.
+    Schedule(Schedule),
     /// Closed model: N clients, each of which waits for its answers.
     Concurrency(NonZeroUsize),
 }
@@ -31,6 +32,20 @@ pub(super) enum Method {
     Boleto,
     /// A credit card, captured at once.
     Card,
+}
+
+impl Method {
+    /// Every method.
+    pub(super) const ALL: [Self; 3] = [Self::Pix, Self::Boleto, Self::Card];
+
+    /// Returns the name of the report, of the mix and of thresholds.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pix => "pix",
+            Self::Boleto => "boleto",
+            Self::Card => "card",
+        }
+    }
 }
 
 /// The shares of the methods.

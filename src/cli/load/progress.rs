@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tokio::time::MissedTickBehavior;
 
-use super::board::Board;
+use super::board::{Board, Phase};
 use super::measures::{Slice, millis};
 
 /// Shortest slice of time.
@@ -17,8 +17,10 @@ const MAX_SLICES: u32 = 600;
 const LINE_EVERY: Duration = Duration::from_secs(5);
 /// Characters of the bar.
 const BAR: u64 = 10;
+/// The most characters of a line: one less than the narrowest terminal in use has columns.
+const WIDTH: usize = 79;
 
-/// Cuts time into slices and shows each; until it is dropped by who runs it.
+/// Cuts time into slices and shows each, and the questions after the run; until it is dropped.
 pub(super) async fn show(board: Arc<Board>, duration: Duration) {
     let length = MIN_SLICE.max(duration / MAX_SLICES);
     let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + length, length);
@@ -27,13 +29,20 @@ pub(super) async fn show(board: Arc<Board>, duration: Duration) {
     let mut shown = Instant::now();
     loop {
         ticks.tick().await;
-        let slice = end_slice(&board);
-        let line = line(&slice, duration, board.ledger().unsettled());
+        let line = match board.phase() {
+            Phase::Making => making(&end_slice(&board), duration, board.ledger().unsettled()),
+            Phase::Settling { until } => {
+                settling(&end_slice(&board), until.saturating_duration_since(Instant::now()), &board)
+            }
+            Phase::Checking { done, total } => format!("last check: {done} of {total} payments"),
+            Phase::Tracing { done, total } => {
+                format!("missing events: deliveries of {done} of {total} payments")
+            }
+        };
         let mut stderr = io::stderr().lock();
         // If nobody can see it, nothing is lost.
         if is_terminal {
-            // A line wider than the terminal is cut there, or it could not be written over.
-            drop(write!(stderr, "\r\x1b[2K\x1b[?7l{line}\x1b[?7h").and_then(|()| stderr.flush()));
+            drop(write!(stderr, "\r\x1b[2K{line}").and_then(|()| stderr.flush()));
         } else if shown.elapsed() + MIN_SLICE / 2 >= LINE_EVERY {
             shown = Instant::now();
             drop(writeln!(stderr, "{line}"));
@@ -53,22 +62,48 @@ pub(super) fn end() {
     }
 }
 
-fn line(slice: &Slice, duration: Duration, unsettled: usize) -> String {
+/// The line while payments are made. What has no room is left out, the least important first.
+fn making(slice: &Slice, duration: Duration, unsettled: usize) -> String {
     let whole_ms = millis(duration).max(1);
     let filled = (slice.end_ms.min(whole_ms) * BAR) / whole_ms;
     let bar: String = (0..BAR).map(|place| if place < filled { '#' } else { '.' }).collect();
     let per_second = |count| slice.per_second(count);
-    format!(
-        "[{bar}] {} s  {} created/s  {} read/s  {} webhooks/s  p50 {}  p99 {}  event p99 {}  failed {}  open {unsettled}",
-        slice.end_ms / 1_000,
-        per_second(slice.creates),
-        per_second(slice.reads),
-        per_second(slice.events),
-        measured(slice.create_p50),
-        measured(slice.create_p99),
-        measured(slice.event_p99),
-        slice.failures,
-    )
+    // By importance; they are shown in the order of the number.
+    let parts = [
+        (0, format!("[{bar}] {} s", slice.end_ms / 1_000)),
+        (1, format!("{} created/s", per_second(slice.creates))),
+        (3, format!("p99 {}", measured(slice.create_p99))),
+        (6, format!("failed {}", slice.failures)),
+        (2, format!("p50 {}", measured(slice.create_p50))),
+        (4, format!("{} events/s", per_second(slice.events))),
+        (7, format!("open {unsettled}")),
+        (5, format!("event p99 {}", measured(slice.event_p99))),
+    ];
+    fitted(parts)
+}
+
+/// The line while events may still come.
+fn settling(slice: &Slice, rest: Duration, board: &Board) -> String {
+    let unsettled = board.ledger().unsettled();
+    let events = slice.per_second(slice.events);
+    format!("waiting for events: {events} events/s  open {unsettled}  at most {} s more", rest.as_secs())
+}
+
+/// Joins as many parts as fit, in the order of their numbers.
+fn fitted<const N: usize>(parts: [(u8, String); N]) -> String {
+    const GAP: &str = "  ";
+    let mut room = WIDTH + GAP.len();
+    let mut taken: Vec<_> = parts
+        .into_iter()
+        .filter(|(_, part)| {
+            let width = part.chars().count() + GAP.len();
+            let fits = width <= room;
+            room = room.saturating_sub(if fits { width } else { 0 });
+            fits
+        })
+        .collect();
+    taken.sort_unstable();
+    taken.into_iter().map(|(_, part)| part).collect::<Vec<_>>().join(GAP)
 }
 
 /// Microseconds as people read them.
@@ -83,8 +118,11 @@ pub(super) fn time(us: u64) -> String {
 
 /// The same, of a slice in which there may have been none.
 fn measured(us: u64) -> String {
-    if us == 0 { "–".into() } else { time(us) }
+    if us == 0 { NOTHING.into() } else { time(us) }
 }
+
+/// What stands where nothing was measured.
+pub(super) const NOTHING: &str = "–";
 
 #[cfg(test)]
 mod tests {
@@ -102,8 +140,28 @@ mod tests {
     #[test]
     fn a_line_tells_rates_whatever_the_length_of_the_slice() {
         let slice = Slice { end_ms: 5_000, length_ms: 500, creates: 50, ..Slice::default() };
-        let line = line(&slice, Duration::from_secs(10), 3);
-        assert!(line.starts_with("[#####.....] 5 s  100 created/s"), "{line}");
-        assert!(line.ends_with("open 3"), "{line}");
+        let line = making(&slice, Duration::from_secs(10), 3);
+        assert!(line.starts_with("[#####.....] 5 s  100 created/s  p50 –  p99 –"), "{line}");
+        assert!(line.ends_with("failed 0  open 3"), "{line}");
+    }
+
+    #[test]
+    fn a_line_fits_the_narrowest_terminal_and_keeps_what_matters() {
+        let slice = Slice {
+            end_ms: 86_400_000,
+            length_ms: 1_000,
+            creates: 123_456,
+            events: 246_912,
+            failures: 123_456,
+            create_p50: 12_345_678,
+            create_p99: 123_456_789,
+            event_p99: 123_456_789,
+            ..Slice::default()
+        };
+        let line = making(&slice, Duration::from_secs(86_400), 1_234_567);
+        assert!(line.chars().count() <= 79, "{line}");
+        for part in ["123456 created/s", "p99 123.45 s", "failed 123456"] {
+            assert!(line.contains(part), "{part}: {line}");
+        }
     }
 }

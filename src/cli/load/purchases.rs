@@ -35,6 +35,8 @@ pub(super) struct Purchases {
 /// One request.
 #[derive(Debug)]
 pub(super) struct Purchase {
+    /// How it is paid.
+    pub(super) method: Method,
     /// Its idempotency key, and its external reference.
     pub(super) key: String,
     /// Its body.
@@ -45,7 +47,8 @@ impl Purchases {
     /// The request with this number. Its amount ends in 00, so the sandbox pays it.
     pub(super) fn purchase(&self, number: u64) -> Purchase {
         let key = format!("load-{}-{number}", self.run);
-        let (method, details) = match self.mix.method(number) {
+        let method = self.mix.method(number);
+        let (name, details) = match method {
             Method::Pix => ("pix", ""),
             Method::Boleto => ("boleto", ""),
             Method::Card => ("credit_card", CARD),
@@ -53,9 +56,9 @@ impl Purchases {
         let reais = 1 + number % MAX_REAIS;
         let url = &self.postback_url;
         let body = format!(
-            r#"{{"paymentMethod":"{method}",{details}"amount":{reais}00,"externalReference":"{key}","postbackUrl":"{url}",{PAYER}}}"#
+            r#"{{"paymentMethod":"{name}",{details}"amount":{reais}00,"externalReference":"{key}","postbackUrl":"{url}",{PAYER}}}"#
         );
-        Purchase { key, body }
+        Purchase { method, key, body }
     }
 }
 

@@ -2,44 +2,67 @@
 
 use std::collections::BTreeMap;
 
-use hdrhistogram::Histogram;
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::board::Board;
-use super::ledger::Account;
-use super::measures::{Call, Measures, Slice, Webhooks, is_good, quantile};
+use super::circumstances::Circumstances;
+use super::latency::Latency;
+use super::ledger::{Account, Ledger};
+use super::limits::{Limits, Pressure};
+use super::measures::{Call, Measures, Slice, Webhooks, quantile};
 use super::own_cost::OwnCost;
 use super::plan::{Mix, Pace};
-use super::verdict::Verdict;
+use super::reply::Reply;
+use super::schedule::Stage;
+use super::threshold::{Facts, Judged, Threshold};
+use super::verdict::{Deliveries, Verdict};
+
+/// Number of the form of the JSON. Another number is another form.
+pub(super) const FORMAT: u64 = 1;
 
 /// The most payments that are shown with what was reported of them.
 const MAX_EXAMPLES: usize = 20;
 
-/// Upper edges of the distribution within a power of ten, in hundredths: ten equal steps of the logarithm.
-const EDGES: [u64; 10] = [126, 158, 200, 251, 316, 398, 501, 631, 794, 1_000];
-
-/// Powers of ten of the distribution, from 10 µs to 1000 s.
-const DECADES: u32 = 8;
-
 /// What a run was told to do.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Plan {
     /// The service.
     pub(super) url: String,
     /// `open` or `closed`.
     pub(super) model: &'static str,
-    /// Creations a second (open), or clients (closed).
+    /// Highest rate of creations a second (open), or clients (closed).
     pub(super) pace: u64,
+    /// Rates of the open model, one after the other.
+    pub(super) stages: Vec<Stage>,
+    /// Payments that are due in the open model.
+    pub(super) due: Option<u64>,
+    /// Requests of the load tester under way at once.
+    pub(super) connections: usize,
     /// How long payments were made.
     pub(super) duration_ms: u64,
+    /// How long, after that, events could arrive.
+    pub(super) settle_ms: u64,
     /// Shares of the methods.
     pub(super) mix: Mix,
     /// Share of the events that the receiver refused when they came first.
     pub(super) receiver_fail_percent: u8,
     /// Whether a secret was there to check signatures with.
     pub(super) are_signatures_checked: bool,
+}
+
+/// Course of a run: how far it came, and what it cost.
+#[derive(Debug)]
+pub(super) struct Course {
+    /// How long payments were really made, until the last answer.
+    pub(super) elapsed_ms: u64,
+    /// What the load tester itself costs.
+    pub(super) own_cost: Option<OwnCost>,
+    /// What bounds the figure.
+    pub(super) limits: Limits,
+    /// Why it ended before its time.
+    pub(super) stopped: Option<String>,
 }
 
 /// Calls with one outcome.
@@ -49,35 +72,24 @@ pub(super) struct Requests {
     pub(super) call: Call,
     /// The status of the answer; none is no answer.
     pub(super) status: Option<u16>,
+    /// Why there was no answer.
+    pub(super) error: Option<&'static str>,
     /// How many.
     pub(super) count: u64,
 }
 
-/// Percentiles, in microseconds.
+/// Creations of one stage, with latencies in microseconds.
 #[derive(Debug, Serialize)]
-pub(super) struct Latency {
-    /// What was measured.
-    pub(super) name: &'static str,
-    /// How often.
-    pub(super) count: u64,
-    /// Half of them are below this, and so on.
-    pub(super) p50: u64,
-    pub(super) p90: u64,
-    pub(super) p99: u64,
-    pub(super) p999: u64,
-    pub(super) max: u64,
-    /// How many lie between an upper edge and the one before.
-    pub(super) distribution: Vec<Bin>,
-}
-
-/// A part of a distribution.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Bin {
-    /// What all in it are below, in microseconds.
-    pub(super) below_us: u64,
-    /// How many lie in it.
-    pub(super) count: u64,
+pub(super) struct StageResult {
+    /// The stage.
+    pub(super) stage: Stage,
+    /// Payments that were created of those due in it.
+    pub(super) created: u64,
+    /// Median of a creation.
+    pub(super) p50: u64,
+    /// 99th percentile of a creation.
+    pub(super) p99: u64,
 }
 
 /// One payment that is not as it should be.
@@ -98,23 +110,37 @@ pub(super) struct Example {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Report {
-    /// Whether nothing was broken.
+    /// Number of the form of this report.
+    pub(super) format: u64,
+    /// Whether nothing was broken, no threshold was crossed, and the run was whole.
     pub(super) passed: bool,
-    /// What was broken, as sentences.
+    /// What the service broke, as sentences.
     pub(super) violations: Vec<String>,
+    /// What the run itself lacks, as sentences.
+    pub(super) shortfalls: Vec<String>,
+    /// Thresholds, held against what was measured.
+    pub(super) thresholds: Vec<Judged>,
+    /// Why it ended before its time.
+    pub(super) stopped: Option<String>,
+    /// When, with what and where it was made.
+    pub(super) circumstances: Circumstances,
     /// What the run was told to do.
     pub(super) plan: Plan,
     /// How long payments were really made, until the last answer.
     pub(super) elapsed_ms: u64,
     /// Creations that succeeded, a second.
     pub(super) creates_per_second: u64,
+    /// What bounds the figure.
+    pub(super) limits: Limits,
     /// Calls by outcome.
     pub(super) requests: Vec<Requests>,
     /// Percentiles.
     pub(super) latencies_us: Vec<Latency>,
+    /// Creations by stage, if there is more than one.
+    pub(super) stages: Vec<StageResult>,
     /// Webhooks by what became of them.
     pub(super) webhooks: Webhooks,
-    /// Creations that were due while too much was under way.
+    /// Creations that were due and were not sent.
     pub(super) skipped: u64,
     /// How many payments there are.
     pub(super) payments: u64,
@@ -122,6 +148,8 @@ pub(super) struct Report {
     pub(super) verdicts: BTreeMap<&'static str, u64>,
     /// Some of those that are not as they should be.
     pub(super) examples: Vec<Example>,
+    /// What the tester should know about the verdicts.
+    pub(super) hints: Vec<String>,
     /// What the load tester itself costs.
     pub(super) own_cost: Option<OwnCost>,
     /// What was measured over time.
@@ -130,73 +158,158 @@ pub(super) struct Report {
 
 impl Report {
     /// Draws the balance.
-    pub(super) fn new(plan: Plan, board: &Board, elapsed_ms: u64, own_cost: Option<OwnCost>) -> Self {
-        let mut verdicts: BTreeMap<_, _> = Verdict::ALL.map(|verdict| (verdict.as_str(), 0)).into();
-        let mut examples = Vec::new();
-        let ledger = board.ledger();
-        for (transaction_id, account) in ledger.accounts() {
-            let verdict = Verdict::of(account);
-            *verdicts.entry(verdict.as_str()).or_default() += 1;
-            if verdict.is_violation() && examples.len() < MAX_EXAMPLES {
-                examples.push(Example::new(transaction_id, verdict, account));
-            }
-        }
-        let payments = count(ledger.payments());
-        drop(ledger);
+    pub(super) fn new(
+        plan: Plan,
+        circumstances: Circumstances,
+        board: &Board,
+        course: Course,
+        thresholds: &[Threshold],
+    ) -> Self {
+        let judgement = Judgement::of(&board.ledger(), course.stopped.is_some());
         let measures = board.measures();
-        let violations = violations(&verdicts, &measures);
-        let creates = measures.count(|call, status| call == Call::Create && is_good(call, status));
-        let requests = measures.answers.iter();
-        let requests = requests.map(|(&(call, status), &count)| Requests { call, status, count });
+        let latencies = Latency::all(&measures);
+        let rate = measures.creates().saturating_mul(1_000) / course.elapsed_ms.max(1);
+        let facts = Facts {
+            latencies: &latencies,
+            failed: measures.failures(),
+            refused: measures.refusals(),
+            requests: measures.count(|call, _| matches!(call, Call::Create | Call::Read)),
+            late: judgement.count(Verdict::Late),
+            payments: judgement.payments,
+            skipped: measures.skipped,
+            rate,
+        };
+        let thresholds: Vec<_> = thresholds.iter().map(|threshold| threshold.judge(&facts)).collect();
+        let with_status = |status| measures.count(|_, reply| reply == Reply::Status(status));
+        let pressure = Pressure {
+            asked_per_second: plan.due.map(|due| due.saturating_mul(1_000) / plan.duration_ms.max(1)),
+            reached_per_second: rate,
+            connections: plan.connections,
+            throttled: with_status(429),
+            overloaded: with_status(503),
+            latencies: &latencies,
+        };
+        // A run that was stopped has not had the time for what was due.
+        let limits =
+            if course.stopped.is_some() { course.limits } else { course.limits.with_findings(&pressure) };
+        let violations = violations(&judgement, &measures);
+        let shortfalls = shortfalls(&measures);
+        let is_within = thresholds.iter().all(|threshold| !threshold.is_crossed);
         Self {
-            passed: violations.is_empty(),
+            format: FORMAT,
+            passed: violations.is_empty() && shortfalls.is_empty() && is_within && course.stopped.is_none(),
             violations,
-            plan,
-            elapsed_ms,
-            creates_per_second: creates.saturating_mul(1_000) / elapsed_ms.max(1),
-            requests: requests.collect(),
-            latencies_us: vec![
-                Latency::new("create", &measures.create),
-                Latency::new("read", &measures.read),
-                Latency::new("event to delivery", &measures.event),
-                Latency::new("own delay", &measures.late),
-            ],
+            shortfalls,
+            thresholds,
+            stopped: course.stopped,
+            hints: judgement.hints(&plan),
+            circumstances,
+            elapsed_ms: course.elapsed_ms,
+            creates_per_second: rate,
+            limits,
+            requests: requests(&measures),
+            stages: stages(&plan, &measures),
+            latencies_us: latencies,
             webhooks: measures.webhooks,
             skipped: measures.skipped,
-            payments,
-            verdicts,
-            examples,
-            own_cost,
+            payments: judgement.payments,
+            verdicts: judgement.verdicts,
+            examples: judgement.examples,
+            own_cost: course.own_cost,
             timeline: measures.timeline.clone(),
+            plan,
         }
     }
-}
 
-impl Report {
     /// How many payments got each verdict, in the order of the verdicts.
     pub(super) fn counts(&self) -> impl Iterator<Item = (Verdict, u64)> {
         Verdict::ALL
             .into_iter()
             .map(|verdict| (verdict, self.verdicts.get(verdict.as_str()).copied().unwrap_or(0)))
     }
+
+    /// Lists what keeps the run from having passed, as sentences.
+    pub(super) fn faults(&self) -> impl Iterator<Item = String> {
+        let crossed = self.thresholds.iter().filter(|threshold| threshold.is_crossed);
+        let crossed = crossed.map(|threshold| match &threshold.measured {
+            Some(measured) => format!("threshold: {} ({measured})", threshold.condition),
+            None => format!("threshold: {} (nothing was measured)", threshold.condition),
+        });
+        self.violations.iter().cloned().chain(crossed).chain(self.shortfalls.iter().cloned())
+    }
 }
 
 impl Plan {
-    /// How the pace is written.
-    pub(super) fn of_pace(pace: Pace) -> (&'static str, u64) {
+    /// A plan of no time, in the model of this pace.
+    pub(super) fn of_pace(pace: &Pace, url: &str, connections: usize, mix: Mix) -> Self {
+        let plan = Self { url: url.into(), connections, mix, ..Self::default() };
         match pace {
-            Pace::Rate(rate) => ("open", rate.get().into()),
-            Pace::Concurrency(clients) => ("closed", count(clients.get())),
+            Pace::Schedule(schedule) => Self {
+                model: "open",
+                pace: schedule.highest_rate(),
+                stages: schedule.stages().to_vec(),
+                due: Some(schedule.payments()),
+                ..plan
+            },
+            Pace::Concurrency(clients) => Self { model: "closed", pace: count(clients.get()), ..plan },
         }
     }
 }
 
-impl Latency {
-    fn new(name: &'static str, histogram: &Histogram<u64>) -> Self {
-        let at = |share| quantile(histogram, share);
-        let [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999].map(at);
-        let max = histogram.max();
-        Self { name, count: histogram.len(), p50, p90, p99, p999, max, distribution: distribution(histogram) }
+/// The verdicts on all payments.
+struct Judgement {
+    payments: u64,
+    verdicts: BTreeMap<&'static str, u64>,
+    examples: Vec<Example>,
+    was_forbidden: bool,
+}
+
+impl Judgement {
+    fn of(ledger: &Ledger, is_stopped: bool) -> Self {
+        let mut verdicts: BTreeMap<_, _> = Verdict::ALL.map(|verdict| (verdict.as_str(), 0)).into();
+        let mut examples = Vec::new();
+        let mut was_forbidden = false;
+        for (transaction_id, account) in ledger.accounts() {
+            let verdict = match Verdict::of(account) {
+                // In a whole run every payment is asked about.
+                Verdict::Unjudged if !is_stopped => Verdict::Unread,
+                verdict => verdict,
+            };
+            *verdicts.entry(verdict.as_str()).or_default() += 1;
+            was_forbidden |= account.deliveries == Some(Deliveries::Forbidden);
+            let is_shown = verdict.is_violation() || verdict == Verdict::Late;
+            if is_shown && examples.len() < MAX_EXAMPLES {
+                examples.push(Example::new(transaction_id, verdict, account));
+            }
+        }
+        Self { payments: count(ledger.payments()), verdicts, examples, was_forbidden }
+    }
+
+    fn count(&self, verdict: Verdict) -> u64 {
+        self.verdicts.get(verdict.as_str()).copied().unwrap_or(0)
+    }
+
+    fn hints(&self, plan: &Plan) -> Vec<String> {
+        let mut hints = Vec::new();
+        if self.count(Verdict::Late) > 0 {
+            hints.push(format!(
+                "late is not missing: {} s after the last payment the service still had these events to deliver; \
+                 give it longer with --settle",
+                plan.settle_ms / 1_000
+            ));
+        }
+        if self.was_forbidden {
+            hints.push(
+                "late events count as missing: the key lacks the scope webhooks, so deliveries can't be asked for"
+                    .into(),
+            );
+        }
+        if !plan.are_signatures_checked {
+            hints.push(
+                "signatures were not checked: set QUITA_SECRET to what `quita secrets show` prints".into(),
+            );
+        }
+        hints
     }
 }
 
@@ -208,72 +321,63 @@ impl Example {
     }
 }
 
-/// How many lie in each step of the logarithm, from the first that holds any to the last.
-fn distribution(histogram: &Histogram<u64>) -> Vec<Bin> {
-    if histogram.is_empty() {
-        return Vec::new();
-    }
-    let edges = (0..DECADES).flat_map(|decade| EDGES.map(|edge| edge * 10_u64.pow(decade) / 10));
-    let mut bins: Vec<_> = edges.map(|below_us| Bin { below_us, count: 0 }).collect();
-    for value in histogram.iter_recorded() {
-        let place = bins.partition_point(|bin| bin.below_us <= value.value_iterated_to());
-        if let Some(bin) = bins.get_mut(place) {
-            bin.count += value.count_at_value();
-        }
-    }
-    let holds = |bin: &Bin| bin.count > 0;
-    let first = bins.iter().position(holds).unwrap_or(0);
-    let last = bins.iter().rposition(holds).unwrap_or(0);
-    bins.into_iter().take(last + 1).skip(first).collect()
+fn requests(measures: &Measures) -> Vec<Requests> {
+    let rows = measures.replies.iter().map(|(&(call, reply), &count)| Requests {
+        call,
+        status: reply.status(),
+        error: reply.error(),
+        count,
+    });
+    rows.collect()
 }
 
-/// What was broken, as sentences.
-fn violations(verdicts: &BTreeMap<&'static str, u64>, measures: &Measures) -> Vec<String> {
+fn stages(plan: &Plan, measures: &Measures) -> Vec<StageResult> {
+    if plan.stages.len() < 2 {
+        return Vec::new();
+    }
+    let results = plan.stages.iter().zip(&measures.create_by_stage).map(|(stage, times)| StageResult {
+        stage: *stage,
+        created: times.len(),
+        p50: quantile(times, 0.5),
+        p99: quantile(times, 0.99),
+    });
+    results.collect()
+}
+
+/// What the service broke, as sentences.
+fn violations(judgement: &Judgement, measures: &Measures) -> Vec<String> {
     let broken = Verdict::ALL.into_iter().filter(|verdict| verdict.is_violation());
-    let counted = broken.map(|verdict| (verdicts.get(verdict.as_str()).copied().unwrap_or(0), verdict));
+    let counted = broken.map(|verdict| (judgement.count(verdict), verdict));
     let mut violations: Vec<_> = counted
         .filter(|(count, _)| *count > 0)
         .map(|(count, verdict)| format!("payments: {count} {verdict}"))
         .collect();
     // 429 and 503 are how the service says that it is too much: told in the report, and no violation.
-    let unexpected = measures.count(|call, status| {
-        call != Call::Check && !is_good(call, status) && !matches!(status, Some(429 | 503))
-    });
+    let unexpected = measures.failures();
     if unexpected > 0 {
         violations.push(format!("requests: {unexpected} without the answer that the contract promises"));
     }
-    if measures.count(|call, status| call == Call::Create && is_good(call, status)) == 0 {
-        violations.push("no payment was made".into());
-    }
-    for (number, what) in [
-        (measures.webhooks.unreadable, "webhooks: {} were no event"),
-        (measures.skipped, "payments: {} were due and could not be sent, because too much was under way"),
-    ] {
-        if number > 0 {
-            violations.push(what.replace("{}", &number.to_string()));
-        }
+    if measures.webhooks.unreadable > 0 {
+        violations.push(format!("webhooks: {} were no event", measures.webhooks.unreadable));
     }
     violations
 }
 
-fn count(number: usize) -> u64 {
-    u64::try_from(number).unwrap_or(u64::MAX)
+/// What the run itself lacks, as sentences.
+fn shortfalls(measures: &Measures) -> Vec<String> {
+    let mut shortfalls = Vec::new();
+    if measures.creates() == 0 {
+        shortfalls.push("no payment was made".into());
+    }
+    if measures.skipped > 0 {
+        shortfalls.push(format!(
+            "payments: {} were due and were not sent, because too much was under way",
+            measures.skipped
+        ));
+    }
+    shortfalls
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_distribution_holds_every_value_once() {
-        let mut histogram = Histogram::<u64>::new_with_bounds(1, 600_000_000, 3).unwrap();
-        for value in [1, 12, 126, 1_000, 1_300, 999_999, 600_000_000] {
-            histogram.saturating_record(value);
-        }
-        let bins = distribution(&histogram);
-        assert_eq!(bins.iter().map(|bin| bin.count).sum::<u64>(), histogram.len());
-        assert!(bins.is_sorted_by_key(|bin| bin.below_us), "{bins:?}");
-        histogram.reset();
-        assert_eq!(distribution(&histogram), []);
-    }
+fn count(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
 }

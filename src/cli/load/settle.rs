@@ -6,7 +6,7 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use uuid::Uuid;
 
-use super::board::Board;
+use super::board::{Board, Phase};
 use super::merchant::Merchant;
 use super::verdict::Verdict;
 
@@ -21,6 +21,7 @@ const CHECKS: usize = 32;
 
 /// Waits until the end of every payment was reported, and for some quiet; at most until `deadline`.
 pub(super) async fn wait(board: &Board, deadline: Instant) {
+    board.enter(Phase::Settling { until: deadline });
     let mut received = 0;
     let mut quiet_since = Instant::now();
     while Instant::now() < deadline {
@@ -41,7 +42,7 @@ pub(super) async fn check(merchant: &Merchant, deadline: Instant) {
     let mut open: Vec<_> = merchant.board.ledger().accounts().map(|(transaction, _)| transaction).collect();
     loop {
         ask(merchant, open).await;
-        open = still_open(&merchant.board);
+        open = with_verdict(&merchant.board, Verdict::may_change);
         if open.is_empty() || Instant::now() >= deadline {
             return;
         }
@@ -49,17 +50,31 @@ pub(super) async fn check(merchant: &Merchant, deadline: Instant) {
     }
 }
 
+/// Asks for the deliveries of every payment that lacks an event: one that is still to be delivered is late, not missing.
+pub(super) async fn trace(merchant: &Merchant) {
+    let missing = with_verdict(&merchant.board, |verdict| verdict == Verdict::MissingEvent);
+    merchant.board.enter(Phase::Tracing { done: 0, total: missing.len() });
+    let trace = |transaction| async move {
+        let deliveries = merchant.trace(transaction).await;
+        merchant.board.ledger().find_deliveries(transaction, deliveries);
+        merchant.board.answered();
+    };
+    stream::iter(missing).for_each_concurrent(CHECKS, trace).await;
+}
+
 async fn ask(merchant: &Merchant, transactions: Vec<Uuid>) {
+    merchant.board.enter(Phase::Checking { done: 0, total: transactions.len() });
     let ask = |transaction| async move {
         let status_before = merchant.board.ledger().last_status(transaction);
         let found = merchant.check(transaction).await;
         merchant.board.ledger().find(transaction, status_before, found);
+        merchant.board.answered();
     };
     stream::iter(transactions).for_each_concurrent(CHECKS, ask).await;
 }
 
-fn still_open(board: &Board) -> Vec<Uuid> {
+fn with_verdict(board: &Board, wanted: impl Fn(Verdict) -> bool) -> Vec<Uuid> {
     let ledger = board.ledger();
-    let open = ledger.accounts().filter(|(_, account)| Verdict::of(account).may_change());
-    open.map(|(transaction, _)| transaction).collect()
+    let matching = ledger.accounts().filter(|(_, account)| wanted(Verdict::of(account)));
+    matching.map(|(transaction, _)| transaction).collect()
 }

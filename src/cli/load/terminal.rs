@@ -2,7 +2,9 @@
 
 use std::fmt::{self, Display};
 
-use super::progress::time;
+use super::latency::Latency;
+use super::limits::Limits;
+use super::progress::{NOTHING, time};
 use super::report::Report;
 use super::verdict::Verdict;
 
@@ -13,30 +15,20 @@ impl Display for Terminal<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(report) = self;
         writeln!(f, "{}", headline(report))?;
-        writeln!(f, "\nrequests")?;
-        for row in &report.requests {
-            let status = row.status.map_or("no answer".into(), |status| status.to_string());
-            writeln!(f, "  {:<8}{status:<10}{:>10}", row.call.as_str(), row.count)?;
+        for (name, value) in report.circumstances.lines() {
+            writeln!(f, "  {name:<12} {value}")?;
         }
-        let webhooks = report.webhooks;
-        writeln!(
-            f,
-            "  webhooks received {}, refused on purpose {}, unreadable {}",
-            webhooks.received, webhooks.refused, webhooks.unreadable
-        )?;
-        writeln!(
-            f,
-            "\n{:<20}{:>9}{:>11}{:>11}{:>11}{:>11}{:>11}",
-            "latency", "count", "p50", "p90", "p99", "p99.9", "max"
-        )?;
-        for latency in &report.latencies_us {
-            write!(f, "  {:<18}{:>9}", latency.name, latency.count)?;
-            for value in [latency.p50, latency.p90, latency.p99, latency.p999, latency.max] {
-                write!(f, "{:>11}", time(value))?;
-            }
-            writeln!(f)?;
-        }
+        requests(f, report)?;
+        latencies(f, report)?;
+        stages(f, report)?;
         verdicts(f, report)?;
+        writeln!(f, "\nwhat bounds the figure")?;
+        for (name, value) in limit_lines(&report.limits) {
+            writeln!(f, "  {name:<12} {value}")?;
+        }
+        for finding in &report.limits.findings {
+            writeln!(f, "  - {finding}")?;
+        }
         if let Some(cost) = report.own_cost {
             let (each, all) = (cost.cpu_us_per_request, time(cost.cpu_us));
             let requests = cost.requests;
@@ -45,16 +37,21 @@ impl Display for Terminal<'_> {
                 "\nthe load tester's own cost: {each} µs of CPU a request ({all} for {requests} requests and webhooks)"
             )?;
         }
-        write!(f, "\n{}", if report.passed { "PASSED" } else { "FAILED" })?;
-        report.violations.iter().try_for_each(|violation| write!(f, "\n  {violation}"))
+        thresholds(f, report)?;
+        write!(f, "\n{}", outcome(report))?;
+        report.faults().try_for_each(|fault| write!(f, "\n  {fault}"))
     }
 }
 
 /// What was run, in one line.
 pub(super) fn headline(report: &Report) -> String {
     let plan = &report.plan;
-    let pace = match plan.model {
-        "open" => format!("{} payments a second", plan.pace),
+    let pace = match (plan.model, plan.stages.as_slice()) {
+        ("open", [_]) => format!("{} payments a second", plan.pace),
+        ("open", stages) => {
+            let stages: Vec<_> = stages.iter().map(ToString::to_string).collect();
+            format!("stages {}", stages.join(","))
+        }
         _ => format!("{} clients", plan.pace),
     };
     let took = time(report.elapsed_ms.saturating_mul(1_000));
@@ -64,6 +61,107 @@ pub(super) fn headline(report: &Report) -> String {
     )
 }
 
+/// How the run ended, in one word.
+pub(super) fn outcome(report: &Report) -> &'static str {
+    match (report.passed, &report.stopped) {
+        (true, _) => "PASSED",
+        (false, Some(_)) if report.faults().next().is_none() => "STOPPED",
+        (false, _) => "FAILED",
+    }
+}
+
+/// What the run used of what there is, as names and values.
+pub(super) fn limit_lines(limits: &Limits) -> Vec<(&'static str, String)> {
+    let percent =
+        |share: Option<u64>| share.map_or_else(|| NOTHING.to_owned(), |percent| format!("{percent}%"));
+    let mut lines = vec![(
+        "processors",
+        format!(
+            "machine {} busy; load tester {} of a core, service {}",
+            percent(limits.machine_busy_percent),
+            percent(limits.own_cpu_percent),
+            percent(limits.service_cpu_percent)
+        ),
+    )];
+    let Some(service) = &limits.service else {
+        lines.push(("store", "unknown: the service's metrics could not be read (--metrics URL)".into()));
+        return lines;
+    };
+    let edge = |edge: Option<u64>| match (edge, service.commits) {
+        (_, 0) => NOTHING.to_owned(),
+        (Some(us), _) => format!("below {}", time(us)),
+        (None, _) => "above 10 s".into(),
+    };
+    let (whole, tenths) = (service.batch_mean_tenths / 10, service.batch_mean_tenths % 10);
+    lines.push((
+        "store",
+        format!(
+            "{} commits of {whole}.{tenths} writes, p50 {}, p99 {}; {} conflicts, {} failures",
+            service.commits,
+            edge(service.commit_p50_below_us),
+            edge(service.commit_p99_below_us),
+            service.store_conflicts,
+            service.store_failures
+        ),
+    ));
+    let actors: Vec<_> =
+        service.refused_by_actor.iter().map(|(actor, count)| format!("{actor} {count}")).collect();
+    let actors = if actors.is_empty() { "none".into() } else { actors.join(", ") };
+    let cut = service.connections_refused;
+    lines.push(("refusals", format!("messages by actor: {actors}; connections that were cut: {cut}")));
+    lines
+}
+
+/// The percentiles of a latency. Nothing measured is no latency of zero.
+pub(super) fn percentiles(latency: &Latency) -> [String; 5] {
+    let values = [latency.p50, latency.p90, latency.p99, latency.p999, latency.max];
+    values.map(|value| if latency.count == 0 { NOTHING.into() } else { time(value) })
+}
+
+fn requests(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+    writeln!(f, "\nrequests")?;
+    for row in &report.requests {
+        let outcome = row.status.map(|status| status.to_string());
+        let outcome = outcome.or(row.error.map(str::to_owned)).unwrap_or_default();
+        writeln!(f, "  {:<12}{outcome:<20}{:>10}", row.call.as_str(), row.count)?;
+    }
+    let webhooks = report.webhooks;
+    writeln!(
+        f,
+        "  webhooks received {}, refused on purpose {}, unreadable {}",
+        webhooks.received, webhooks.refused, webhooks.unreadable
+    )
+}
+
+fn latencies(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+    writeln!(
+        f,
+        "\n{:<20}{:>9}{:>10}{:>10}{:>10}{:>10}{:>10}",
+        "latency", "count", "p50", "p90", "p99", "p99.9", "max"
+    )?;
+    for latency in &report.latencies_us {
+        write!(f, "  {:<18}{:>9}", latency.name, latency.count)?;
+        for value in percentiles(latency) {
+            write!(f, "{value:>10}")?;
+        }
+        writeln!(f)?;
+    }
+    Ok(())
+}
+
+fn stages(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+    if report.stages.is_empty() {
+        return Ok(());
+    }
+    writeln!(f, "\n{:<20}{:>9}{:>10}{:>10}", "stage", "created", "p50", "p99")?;
+    for stage in &report.stages {
+        let shown = |value| if stage.created == 0 { NOTHING.into() } else { time(value) };
+        let name = stage.stage.to_string();
+        writeln!(f, "  {name:<18}{:>9}{:>10}{:>10}", stage.created, shown(stage.p50), shown(stage.p99))?;
+    }
+    Ok(())
+}
+
 fn verdicts(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
     writeln!(f, "\npayments")?;
     for (verdict, count) in
@@ -71,13 +169,26 @@ fn verdicts(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
     {
         writeln!(f, "  {verdict:<26}{count:>10}")?;
     }
-    if !report.plan.are_signatures_checked {
-        writeln!(f, "  signatures were not checked: set QUITA_SECRET to what `quita secrets show` prints")?;
+    for hint in &report.hints {
+        writeln!(f, "  {hint}")?;
     }
     for example in &report.examples {
         let told = if example.told.is_empty() { "nothing".into() } else { example.told.join(", ") };
         let (id, verdict, found) = (example.transaction_id, example.verdict, example.found);
         writeln!(f, "  {id}  {verdict}: told {told}; the service says {found}")?;
+    }
+    Ok(())
+}
+
+fn thresholds(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+    if report.thresholds.is_empty() {
+        return Ok(());
+    }
+    writeln!(f, "\nfails if")?;
+    for threshold in &report.thresholds {
+        let measured = threshold.measured.as_deref().unwrap_or(NOTHING);
+        let mark = if threshold.is_crossed { "crossed" } else { "kept" };
+        writeln!(f, "  {:<28}{measured:>16}  {mark}", threshold.condition)?;
     }
     Ok(())
 }

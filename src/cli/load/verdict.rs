@@ -18,6 +18,19 @@ pub(super) enum Found {
     Unknown,
 }
 
+/// What the service says of the deliveries of a payment of which an event is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Deliveries {
+    /// An event is still to be delivered: it is late.
+    Pending,
+    /// Nothing is to be delivered any more.
+    Ended,
+    /// The key may not ask.
+    Forbidden,
+    /// It does not say.
+    Unknown,
+}
+
 /// The verdict on one payment. The worst that was found is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -26,6 +39,8 @@ pub(super) enum Verdict {
     Complete,
     /// As before, but a confirmed event came again with the same id, which is allowed.
     RepeatedSameId,
+    /// An event did not come before the receiver closed, and the service still has it to deliver.
+    Late,
     /// An event did not come.
     MissingEvent,
     /// One event came under two ids.
@@ -42,13 +57,16 @@ pub(super) enum Verdict {
     Lost,
     /// The service did not say how the payment ended.
     Unread,
+    /// The run was stopped before the service was asked.
+    Unjudged,
 }
 
 impl Verdict {
     /// Every verdict, in the order of the report.
-    pub(super) const ALL: [Self; 10] = [
+    pub(super) const ALL: [Self; 12] = [
         Self::Complete,
         Self::RepeatedSameId,
+        Self::Late,
         Self::MissingEvent,
         Self::RepeatedNewId,
         Self::OutOfOrder,
@@ -57,6 +75,7 @@ impl Verdict {
         Self::Unsettled,
         Self::Lost,
         Self::Unread,
+        Self::Unjudged,
     ];
 
     /// Judges one payment.
@@ -74,11 +93,16 @@ impl Verdict {
         let found = match account.found {
             Some(Found::Is(status)) => status,
             Some(Found::Nothing) => return Self::Lost,
-            Some(Found::Unknown) | None => return Self::Unread,
+            Some(Found::Unknown) => return Self::Unread,
+            None => return Self::Unjudged,
         };
         let told = account.last().map_or(Status::Initial, |last| last.status);
         if !account.is_whole() || (told != found && leads_to(told, found)) {
-            Self::MissingEvent
+            match account.deliveries {
+                Some(Deliveries::Pending) => Self::Late,
+                Some(Deliveries::Unknown) => Self::Unread,
+                Some(Deliveries::Ended | Deliveries::Forbidden) | None => Self::MissingEvent,
+            }
         } else if told != found && account.status_before != Some(found) {
             Self::WrongFinalStatus
         } else if told != found || !is_final(found) {
@@ -93,12 +117,15 @@ impl Verdict {
 
     /// Whether the service broke a promise.
     pub(super) const fn is_violation(self) -> bool {
-        !matches!(self, Self::Complete | Self::RepeatedSameId)
+        !matches!(self, Self::Complete | Self::RepeatedSameId | Self::Late | Self::Unjudged)
     }
 
     /// Whether more time may change it.
     pub(super) const fn may_change(self) -> bool {
-        matches!(self, Self::MissingEvent | Self::WrongFinalStatus | Self::Unsettled | Self::Unread)
+        matches!(
+            self,
+            Self::MissingEvent | Self::WrongFinalStatus | Self::Unsettled | Self::Unread | Self::Unjudged
+        )
     }
 
     /// As the report spells it.
@@ -106,6 +133,7 @@ impl Verdict {
         match self {
             Self::Complete => "complete",
             Self::RepeatedSameId => "repeated with the same id",
+            Self::Late => "late event",
             Self::MissingEvent => "missing event",
             Self::RepeatedNewId => "repeated under a new id",
             Self::OutOfOrder => "out of order",
@@ -114,6 +142,7 @@ impl Verdict {
             Self::Unsettled => "not settled in time",
             Self::Lost => "lost",
             Self::Unread => "could not be read",
+            Self::Unjudged => "not judged",
         }
     }
 }
@@ -195,6 +224,36 @@ mod tests {
         ] {
             assert_eq!(verdict(events, found), expected, "{events:?} {found:?}");
         }
+    }
+
+    #[test]
+    fn a_missing_event_is_late_while_it_is_to_be_delivered() {
+        for (deliveries, expected) in [
+            (Deliveries::Pending, Verdict::Late),
+            (Deliveries::Ended, Verdict::MissingEvent),
+            (Deliveries::Forbidden, Verdict::MissingEvent),
+            (Deliveries::Unknown, Verdict::Unread),
+        ] {
+            let mut ledger = Ledger::new(0);
+            let transaction = Uuid::nil();
+            let (sequence, status, webhook_id) = PENDING;
+            let notice = Notice { transaction, sequence, status, webhook_id, is_signed_well: true };
+            ledger.hear(&notice);
+            ledger.find(transaction, Some(Status::Pending), Found::Is(Status::Paid));
+            ledger.find_deliveries(transaction, deliveries);
+            assert!(ledger.accounts().all(|(_, account)| Verdict::of(account) == expected), "{deliveries:?}");
+            let (sequence, status, webhook_id) = PAID;
+            ledger.hear(&Notice { transaction, sequence, status, webhook_id, is_signed_well: true });
+            let is_complete = |account| Verdict::of(account) == Verdict::Complete;
+            assert!(ledger.accounts().all(|(_, account)| is_complete(account)), "it came at last");
+        }
+    }
+
+    #[test]
+    fn a_payment_that_nobody_asked_about_is_not_judged() {
+        let mut ledger = Ledger::new(0);
+        ledger.created(Uuid::nil());
+        assert!(ledger.accounts().all(|(_, account)| Verdict::of(account) == Verdict::Unjudged));
     }
 
     #[test]

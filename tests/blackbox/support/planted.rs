@@ -25,6 +25,8 @@ pub(crate) enum Fault {
     Nothing,
     /// The event that it was paid is never sent.
     DropsEvent,
+    /// The same, but the event is still to be delivered.
+    DelaysEvent,
     /// An event is sent again as another one.
     RepeatsUnderNewId,
     /// An event is sent again as the same one, which is allowed.
@@ -56,6 +58,8 @@ struct Shared {
 struct Payments {
     asked_for: usize,
     statuses: HashMap<String, &'static str>,
+    /// The state of the last event's delivery, where it is not `delivered`.
+    delivery_states: HashMap<String, &'static str>,
     /// Gone once it was read.
     forgotten: Option<String>,
 }
@@ -102,6 +106,10 @@ impl Shared {
         let path = message.first_line.split(' ').nth(1).unwrap_or_default().to_owned();
         let (status, body) = if message.first_line.starts_with("POST ") {
             self.create(&message)
+        } else if let Some(query) = path.strip_prefix("/pay/webhooks/deliveries?transactionId=") {
+            self.deliveries(query.split('&').next().unwrap_or_default())
+        } else if path.starts_with("/pay/payments?") {
+            (200, json!({"data": [], "hasMore": false, "nextCursor": null}))
         } else {
             self.read(path.rsplit('/').next().unwrap_or_default())
         };
@@ -139,10 +147,19 @@ impl Shared {
         (200, json!({"transactionId": id, "status": status}))
     }
 
+    fn deliveries(&self, id: &str) -> (u16, Value) {
+        let payments = self.payments.lock().unwrap();
+        let last = payments.delivery_states.get(id).copied().unwrap_or("delivered");
+        (
+            200,
+            json!({"data": [{"state": last}, {"state": "delivered"}], "hasMore": false, "nextCursor": null}),
+        )
+    }
+
     fn tell(&self, id: &str, url: &str, fault: Fault) {
         let (pending, paid) = ((1, "pending", "a"), (2, "paid", "b"));
         let events = match fault {
-            Fault::DropsEvent => vec![pending],
+            Fault::DropsEvent | Fault::DelaysEvent => vec![pending],
             Fault::RepeatsUnderNewId => vec![pending, paid, (2, "paid", "c")],
             Fault::RepeatsUnderSameId => vec![pending, paid, paid],
             Fault::SwapsOrder => vec![paid, pending],
@@ -150,6 +167,9 @@ impl Shared {
                 vec![pending, paid]
             }
         };
+        if fault == Fault::DelaysEvent {
+            self.payments.lock().unwrap().delivery_states.insert(id.to_owned(), "pending");
+        }
         if !matches!(fault, Fault::WrongStatus | Fault::Forgets) {
             self.payments.lock().unwrap().statuses.insert(id.to_owned(), "paid");
         }

@@ -1,0 +1,72 @@
+//! When, with what and where a run was made: what has to be equal before two reports can be compared.
+
+use quita_machine::SystemClock;
+use quita_ports::Clock;
+use serde::Serialize;
+
+use super::machine::Machine;
+use super::service_metrics::ServiceBuild;
+
+/// When, with what and where a run was made.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Circumstances {
+    /// When the run began.
+    pub(super) started_at: String,
+    /// Version of the load tester.
+    pub(super) version: &'static str,
+    /// Version and store of the service, as far as its metrics say.
+    pub(super) service: ServiceBuild,
+    /// The machine of the load tester.
+    pub(super) machine: Machine,
+    /// What the tester wrote down.
+    pub(super) note: Option<String>,
+}
+
+impl Circumstances {
+    /// Describes a run that begins now.
+    pub(super) fn now(service: ServiceBuild, note: Option<String>) -> Self {
+        let started_at = SystemClock.now().to_string();
+        Self { started_at, version: env!("CARGO_PKG_VERSION"), service, machine: Machine::this(), note }
+    }
+
+    /// Returns the lines of a report for people, each with its name.
+    pub(super) fn lines(&self) -> Vec<(&'static str, String)> {
+        let machine = &self.machine;
+        let unknown = || String::from("unknown");
+        let commit = self.service.commit.as_ref().map(|commit| format!(" ({commit})")).unwrap_or_default();
+        let version = self.service.version.clone().unwrap_or_else(unknown);
+        let cores = if machine.cores == 1 { "1 core".into() } else { format!("{} cores", machine.cores) };
+        let parts = [
+            Some(cores),
+            machine.processor.clone(),
+            machine.memory_mib.map(|mib| format!("{mib} MiB")),
+            machine.system.clone(),
+        ];
+        let parts: Vec<_> = parts.into_iter().flatten().collect();
+        let mut lines = vec![
+            ("started", self.started_at.clone()),
+            ("load tester", format!("quita {}", self.version)),
+            ("service", format!("{version}{commit}")),
+            ("store", self.service.store.clone().unwrap_or_else(unknown)),
+            ("machine", parts.join(", ")),
+        ];
+        lines.extend(self.note.clone().map(|note| ("note", note)));
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_said_to_be_unknown() {
+        let lines = Circumstances::now(ServiceBuild::default(), Some("before".into())).lines();
+        let value = |name| lines.iter().find(|(line, _)| *line == name).map(|(_, value)| value.as_str());
+        assert_eq!((value("store"), value("service")), (Some("unknown"), Some("unknown")));
+        assert_eq!(value("note"), Some("before"));
+        assert!(value("machine").unwrap().contains("core"));
+        assert!(value("started").unwrap().starts_with("20"));
+    }
+}

@@ -1,0 +1,229 @@
+//! `quita load compare`: two reports beside each other.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::Value;
+
+use super::super::failure::Failure;
+use super::super::output;
+use super::progress::{NOTHING, time};
+use super::report::FORMAT;
+
+/// Percentiles that are compared.
+const STATISTICS: [&str; 3] = ["p50", "p99", "max"];
+
+/// What has to be equal for two figures to be comparable: where it stands in a report, and its name.
+const CIRCUMSTANCES: [(&str, &str); 13] = [
+    ("/plan/model", "model"),
+    ("/plan/pace", "pace"),
+    ("/plan/stages", "stages"),
+    ("/plan/durationMs", "duration"),
+    ("/plan/mix", "mix"),
+    ("/plan/receiverFailPercent", "receiver-fail"),
+    ("/circumstances/version", "load tester"),
+    ("/circumstances/service/version", "version of the service"),
+    ("/circumstances/service/commit", "commit of the service"),
+    ("/circumstances/service/store", "store"),
+    ("/circumstances/machine/processor", "processor"),
+    ("/circumstances/machine/cores", "cores"),
+    ("/circumstances/machine/system", "system"),
+];
+
+/// Two reports of `quita load --json`.
+#[derive(Debug, Args)]
+pub(super) struct CompareCommand {
+    /// The report to compare with
+    #[arg(value_name = "A.json")]
+    before: PathBuf,
+    /// The report that is compared
+    #[arg(value_name = "B.json")]
+    after: PathBuf,
+}
+
+/// A report as it was read.
+struct Read {
+    name: String,
+    report: Value,
+}
+
+/// A value of both reports.
+struct Row {
+    name: String,
+    values: [Option<u64>; 2],
+    shown: fn(u64) -> String,
+}
+
+pub(super) fn run(command: &CompareCommand) -> Result<(), Failure> {
+    let [before, after] = [read(&command.before)?, read(&command.after)?];
+    output::result(&table(&before, &after))
+}
+
+fn read(path: &Path) -> Result<Read, Failure> {
+    let name = path.display().to_string();
+    let text = fs::read_to_string(path);
+    let text = text.map_err(|error| Failure::failed(format!("{name} can't be read: {error}")))?;
+    let report: Option<Value> = serde_json::from_str(&text).ok();
+    let report = report.filter(|report| number(report, "/format") == Some(FORMAT));
+    let report = report.ok_or_else(|| {
+        Failure::failed(format!(
+            "{name} is no report of this version of `quita load`; make one with `quita load --json {name}`"
+        ))
+    })?;
+    Ok(Read { name, report })
+}
+
+fn table(before: &Read, after: &Read) -> String {
+    let mut lines = vec![heading("A", before), heading("B", after)];
+    let differences = differences(&before.report, &after.report);
+    if !differences.is_empty() {
+        lines.push("\nThe figures are not of like runs. Different are:".into());
+        lines.extend(differences.into_iter().map(|difference| format!("  {difference}")));
+    }
+    lines.push(format!("\n{:<26}{:>14}{:>14}{:>10}", "", "A", "B", "change"));
+    lines.extend(rows(&before.report, &after.report).iter().map(Row::line));
+    lines.join("\n")
+}
+
+/// Which report a letter stands for.
+fn heading(letter: &str, read: &Read) -> String {
+    let of = |place| read.report.pointer(place).and_then(Value::as_str).map(output::printable);
+    let started = of("/circumstances/startedAt").unwrap_or_default();
+    let note = of("/circumstances/note").map(|note| format!("  {note}")).unwrap_or_default();
+    let passed = read.report.pointer("/passed").and_then(Value::as_bool).unwrap_or(false);
+    let outcome = if passed { "passed" } else { "not passed" };
+    format!("{letter}  {}  {started}  {outcome}{note}", read.name)
+}
+
+impl Row {
+    fn line(&self) -> String {
+        let [before, after] = self.values.map(|value| value.map_or_else(|| NOTHING.into(), self.shown));
+        format!("{:<26}{before:>14}{after:>14}{:>10}", self.name, change(self.values))
+    }
+}
+
+/// Names what differs, with both values.
+fn differences(before: &Value, after: &Value) -> Vec<String> {
+    let different = CIRCUMSTANCES.into_iter().filter_map(|(place, name)| {
+        let [before, after] = [before, after].map(|report| shown(report.pointer(place)));
+        (before != after).then(|| format!("{name}: {before} / {after}"))
+    });
+    different.collect()
+}
+
+fn shown(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => "unknown".into(),
+        Some(Value::String(text)) => output::printable(text),
+        Some(other) => output::printable(&other.to_string()),
+    }
+}
+
+fn rows(before: &Value, after: &Value) -> Vec<Row> {
+    let plain: fn(u64) -> String = |value| value.to_string();
+    let row = |name: String, place: String, shown| Row {
+        name,
+        values: [before, after].map(|report| number(report, &place)),
+        shown,
+    };
+    let mut rows = vec![
+        row("payments".into(), "/payments".into(), plain),
+        row("created a second".into(), "/createsPerSecond".into(), plain),
+    ];
+    let latencies = before.pointer("/latenciesUs").and_then(Value::as_array);
+    for latency in latencies.into_iter().flatten() {
+        let [Some(id), Some(name)] = ["id", "name"].map(|key| latency.get(key).and_then(Value::as_str))
+        else {
+            continue;
+        };
+        rows.extend(STATISTICS.map(|statistic| Row {
+            name: output::printable(&format!("{name} {statistic}")),
+            values: [before, after].map(|report| percentile(report, id, statistic)),
+            shown: time,
+        }));
+    }
+    rows.push(row("CPU a request, tester".into(), "/ownCost/cpuUsPerRequest".into(), time));
+    rows.push(row("late events".into(), "/verdicts/late event".into(), plain));
+    rows.push(row("not sent".into(), "/skipped".into(), plain));
+    rows
+}
+
+/// Returns a percentile. `None` if nothing was measured.
+fn percentile(report: &Value, id: &str, statistic: &str) -> Option<u64> {
+    let mut latencies = report.pointer("/latenciesUs")?.as_array()?.iter();
+    let latency = latencies.find(|latency| latency.get("id").and_then(Value::as_str) == Some(id))?;
+    let count = latency.get("count")?.as_u64()?;
+    latency.get(statistic)?.as_u64().filter(|_| count > 0)
+}
+
+fn number(report: &Value, place: &str) -> Option<u64> {
+    report.pointer(place)?.as_u64()
+}
+
+/// Writes the change from the first to the second in percent, with one decimal.
+fn change([before, after]: [Option<u64>; 2]) -> String {
+    let (Some(before), Some(after)) = (before, after) else { return NOTHING.into() };
+    let difference = u128::from(before.abs_diff(after));
+    // Rounded to the nearest tenth of a percent.
+    let twice = u128::from(before) * 2;
+    let Some(tenths) = (difference * 2_000 + u128::from(before)).checked_div(twice) else {
+        return if after == 0 { "0.0%".into() } else { NOTHING.into() };
+    };
+    let sign = match (tenths, before < after) {
+        (0, _) => "",
+        (_, true) => "+",
+        (_, false) => "-",
+    };
+    format!("{sign}{}.{}%", tenths / 10, tenths % 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn report(rate: u64, p99: u64, count: u64) -> Read {
+        let report = json!({
+            "format": FORMAT, "passed": true, "payments": 10, "createsPerSecond": rate, "skipped": 0,
+            "plan": { "model": "open", "pace": 20 },
+            "circumstances": { "startedAt": "2026-11-26T00:00:00.000Z", "note": "a\u{1b}[2J", "machine": { "cores": count } },
+            "latenciesUs": [{ "id": "create", "name": "create", "count": count, "p50": 5, "p99": p99, "max": p99 }],
+        });
+        Read { name: "a.json".into(), report }
+    }
+
+    #[test]
+    fn a_change_is_shown_in_percent() {
+        for (before, after, expected) in [
+            (100, 150, "+50.0%"),
+            (150, 100, "-33.3%"),
+            (1_000, 1_001, "+0.1%"),
+            (7, 7, "0.0%"),
+            (0, 0, "0.0%"),
+            (0, 5, "–"),
+        ] {
+            assert_eq!(change([Some(before), Some(after)]), expected, "{before} {after}");
+        }
+        assert_eq!(change([None, Some(1)]), "–");
+    }
+
+    #[test]
+    fn values_stand_beside_each_other() {
+        let table = table(&report(100, 2_000, 4), &report(150, 1_000, 4));
+        let row = |name| table.lines().find(|line: &&str| line.starts_with(name)).unwrap().split_whitespace();
+        assert_eq!(row("created a second").collect::<Vec<_>>()[3..], ["100", "150", "+50.0%"]);
+        assert_eq!(row("create p99").collect::<Vec<_>>()[2..], ["2.0", "ms", "1.0", "ms", "-50.0%"]);
+        assert!(!table.contains("not of like runs"), "{table}");
+        assert!(!table.contains('\u{1b}'), "text of a file is shown and not obeyed");
+    }
+
+    #[test]
+    fn unlike_runs_are_said_to_be_unlike() {
+        let table = table(&report(100, 2_000, 4), &report(100, 2_000, 0));
+        assert!(table.contains("cores: 4 / 0"), "{table}");
+        let p99 = table.lines().find(|line| line.starts_with("create p99")).unwrap();
+        assert!(p99.trim_end().ends_with('–'), "nothing was measured in the second: {p99}");
+    }
+}

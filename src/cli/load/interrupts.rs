@@ -1,0 +1,54 @@
+//! Ctrl-C and SIGTERM: the first ends the run with its report, the second ends the program.
+
+use std::io;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// Signals of people and supervisors that want an end.
+pub(super) struct Interrupts {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+/// A signal that arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Interrupt {
+    /// SIGINT, which Ctrl-C sends.
+    Interrupt,
+    /// SIGTERM.
+    Terminate,
+}
+
+impl Interrupt {
+    /// Returns the exit code that a shell gives to a program that this signal ended.
+    pub(super) const fn exit_code(self) -> u8 {
+        match self {
+            Self::Interrupt => 130,
+            Self::Terminate => 143,
+        }
+    }
+}
+
+impl Interrupts {
+    /// Takes the signals over: from now on none ends the program by itself.
+    pub(super) fn new() -> io::Result<Self> {
+        let interrupt = signal(SignalKind::interrupt())?;
+        Ok(Self { interrupt, terminate: signal(SignalKind::terminate())? })
+    }
+
+    /// Waits for the next signal.
+    pub(super) async fn next(&mut self) -> Interrupt {
+        tokio::select! {
+            _ = self.interrupt.recv() => Interrupt::Interrupt,
+            _ = self.terminate.recv() => Interrupt::Terminate,
+        }
+    }
+
+    /// Lets the next signal end the program at once.
+    pub(super) fn end_at_next(mut self) {
+        actix_web::rt::spawn(async move {
+            let signal = self.next().await;
+            std::process::exit(signal.exit_code().into());
+        });
+    }
+}

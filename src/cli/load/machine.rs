@@ -1,0 +1,108 @@
+//! The machine that a run took place on: its description, and how busy it was.
+
+use std::fs;
+use std::num::NonZero;
+use std::thread::available_parallelism;
+
+use serde::Serialize;
+
+/// The field of `/proc/stat` with the time that nothing ran, and the one that waited for a disk.
+const IDLE_FIELDS: [usize; 2] = [3, 4];
+
+/// Fields of `/proc/stat` that add up to all time. What follows them is time of guests, which is in the first two.
+const FIELDS: usize = 8;
+
+/// What stands in a report, so that two can be compared. Nothing where the system does not say.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Machine {
+    /// Processors that this process may use.
+    pub(super) cores: usize,
+    /// Model of the processor.
+    pub(super) processor: Option<String>,
+    /// Memory.
+    pub(super) memory_mib: Option<u64>,
+    /// Kernel and its version.
+    pub(super) system: Option<String>,
+}
+
+/// Processor time of the whole machine since it started, in ticks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct MachineTime {
+    busy: u64,
+    all: u64,
+}
+
+impl Machine {
+    /// Describes this machine.
+    pub(super) fn this() -> Self {
+        let read = |path| fs::read_to_string(path).ok();
+        let version = read("/proc/sys/kernel/osrelease").map(|version| version.trim().to_owned());
+        Self {
+            cores: available_parallelism().map_or(1, NonZero::get),
+            processor: read("/proc/cpuinfo").and_then(|text| value_of(&text, "model name")),
+            memory_mib: read("/proc/meminfo").and_then(|text| mib(&value_of(&text, "MemTotal")?)),
+            system: version.map(|version| format!("Linux {version}")),
+        }
+    }
+}
+
+impl MachineTime {
+    /// Reads it. `None` where the system does not say.
+    pub(super) fn now() -> Option<Self> {
+        Self::parse(&fs::read_to_string("/proc/stat").ok()?)
+    }
+
+    /// Returns the share of time since `earlier` in which a processor was at work, in percent.
+    pub(super) fn busy_percent_since(self, earlier: Self) -> Option<u64> {
+        let busy = self.busy.checked_sub(earlier.busy)?;
+        busy.saturating_mul(100).checked_div(self.all.checked_sub(earlier.all)?)
+    }
+
+    fn parse(stat: &str) -> Option<Self> {
+        let fields = stat.lines().next()?.strip_prefix("cpu ")?.split_whitespace().take(FIELDS);
+        let fields: Option<Vec<u64>> = fields.map(|field| field.parse().ok()).collect();
+        let fields = fields.filter(|fields| fields.len() == FIELDS)?;
+        let idle: u64 = IDLE_FIELDS.iter().filter_map(|field| fields.get(*field)).sum();
+        let all: u64 = fields.iter().sum();
+        Some(Self { busy: all - idle, all })
+    }
+}
+
+/// Returns what follows a name and a colon in the first line that begins with it.
+fn value_of(text: &str, name: &str) -> Option<String> {
+    text.lines().find_map(|line| {
+        let (key, value) = line.split_once(':')?;
+        (key.trim() == name).then(|| value.trim().to_owned())
+    })
+}
+
+fn mib(memory: &str) -> Option<u64> {
+    Some(memory.strip_suffix("kB")?.trim().parse::<u64>().ok()? / 1_024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_busy_share_is_that_between_two_looks() {
+        let [before, after] = ["cpu  10 0 10 80 0 0 0 0 5 0\ncpu0 1", "cpu  40 0 40 110 10 0 0 0 9 0\n"]
+            .map(|stat| MachineTime::parse(stat).unwrap());
+        assert_eq!(after.busy_percent_since(before), Some(60), "60 of 100 ticks");
+        assert_eq!(before.busy_percent_since(after), None);
+        assert_eq!(after.busy_percent_since(after), None, "no time went by");
+        for stat in ["", "cpu", "cpu  1 2", "cpu  1 2 3 x 5 6 7 8", "cpu0 1 2 3 4 5 6 7 8"] {
+            assert_eq!(MachineTime::parse(stat), None, "{stat}");
+        }
+    }
+
+    #[test]
+    fn a_description_is_read_line_by_line() {
+        let text = "processor\t: 0\nmodel name\t: Fast (R) CPU: v2\nmodel name\t: Other\n";
+        assert_eq!(value_of(text, "model name").as_deref(), Some("Fast (R) CPU: v2"));
+        assert_eq!(mib("25165824 kB"), Some(24_576));
+        assert_eq!(mib("many kB"), None);
+        assert!(Machine::this().cores > 0);
+    }
+}

@@ -1,0 +1,122 @@
+//! One question before the run, so that a mistake of the tester's is not measured as one of the service.
+
+use awc::Client;
+use awc::error::SendRequestError;
+use serde::Deserialize;
+use url::Url;
+
+use super::super::failure::Failure;
+use super::super::output;
+
+/// Beginning of every test key.
+const TEST_KEY: &str = "qk_test_";
+
+/// The most bytes of an answer that are read: a page with one record is far smaller.
+const MAX_ANSWER_BYTES: usize = 1024 * 1024;
+
+/// What is read of an error.
+#[derive(Deserialize)]
+struct ErrorBody {
+    message: String,
+}
+
+/// Refuses a key that moves real money, or that is none.
+pub(super) fn check_key(key: &str) -> Result<(), Failure> {
+    if key.starts_with(TEST_KEY) {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "A load test needs a test key: one that begins with {TEST_KEY}. `quita keys create --merchant NAME` makes one."
+    )))
+}
+
+/// Asks the service for the newest payment of the key, and explains what stands in the way of a run.
+pub(super) async fn ask(client: &Client, base_url: &Url, key: &str) -> Result<(), Failure> {
+    let url = format!("{}/pay/payments?limit=1", base_url.as_str().trim_end_matches('/'));
+    let request = client.get(url).bearer_auth(key).insert_header(("content-type", "application/json"));
+    let mut answer = request.send().await.map_err(|error| unreachable_service(base_url, &error))?;
+    let status = answer.status().as_u16();
+    // Without a body, or with one that is too large, the status has to do.
+    let body = answer.body().limit(MAX_ANSWER_BYTES).await.unwrap_or_default();
+    let is_json_object =
+        serde_json::from_slice::<serde_json::Value>(&body).is_ok_and(|body| body.is_object());
+    let message = serde_json::from_slice::<ErrorBody>(&body).map(|error| output::printable(&error.message));
+    let message = message.unwrap_or_else(|_| "no reason given".into());
+    let advice = match status {
+        200 if is_json_object => return Ok(()),
+        // It takes keys and is at work: the run itself will show how much.
+        429 => return Ok(()),
+        401 => "Name a test key that works with --key or QUITA_KEY.",
+        403 => "Make a test key with the scopes payments:write, payments:read and webhooks.",
+        503 => "Wait until /health/ready answers 200 on its --ops-listen, then start again.",
+        _ => {
+            return Err(Failure::failed(format!(
+                "{base_url} answered {status} to GET /pay/payments, which Quita does not; name its place with --url."
+            )));
+        }
+    };
+    Err(Failure::failed(format!("{base_url} answered {status}: {message}\n{advice}")))
+}
+
+fn unreachable_service(base_url: &Url, error: &SendRequestError) -> Failure {
+    Failure::failed(format!(
+        "{base_url} can't be reached: {error}\nCheck that `quita serve` runs there, or name its place with --url."
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::StatusCode;
+    use actix_web::{HttpRequest, HttpResponse};
+
+    use super::super::super::http_client::client;
+    use super::super::super::test_server::test_server;
+    use super::*;
+
+    async fn ask_one_that_answers(status: u16, body: &'static str) -> Result<(), String> {
+        let server = test_server(move |request: HttpRequest| {
+            let is_asked_well = request.path() == "/pay/payments"
+                && request.headers().get("authorization").is_some_and(|key| key == "Bearer qk_test_x");
+            let status =
+                if is_asked_well { StatusCode::from_u16(status).unwrap() } else { StatusCode::IM_A_TEAPOT };
+            HttpResponse::build(status).body(body)
+        });
+        let asked = ask(&client(), &server.url, "qk_test_x").await;
+        server.stop().await;
+        asked.map_err(|failure| failure.to_string())
+    }
+
+    #[actix_web::test]
+    async fn what_stands_in_the_way_is_named_with_what_to_do() {
+        for (status, body, expected) in [
+            (
+                401,
+                r#"{"message":"invalid or missing API key"}"#,
+                "invalid or missing API key\nName a test key",
+            ),
+            (403, r#"{"message":"no"}"#, "the scopes payments:write"),
+            (503, r#"{"message":"the store is away"}"#, "the store is away\nWait until"),
+            (404, "<html>", "which Quita does not; name its place with --url"),
+            (200, "<html>", "which Quita does not"),
+        ] {
+            let message = ask_one_that_answers(status, body).await.unwrap_err();
+            assert!(message.contains(expected), "{status}: {message}");
+        }
+    }
+
+    #[actix_web::test]
+    async fn a_service_that_answers_may_be_loaded() {
+        for (status, body) in [(200, r#"{"data":[]}"#), (429, "{}")] {
+            assert_eq!(ask_one_that_answers(status, body).await, Ok(()));
+        }
+    }
+
+    #[test]
+    fn only_a_test_key_is_taken() {
+        assert_eq!(check_key("qk_test_x_y"), Ok(()));
+        for key in ["", "qk_live_x_y", "sk_test_x", "qk_testx"] {
+            let failure = check_key(key).unwrap_err();
+            assert_eq!(failure, Failure::usage(&failure), "{key}");
+        }
+    }
+}

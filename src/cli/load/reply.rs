@@ -1,0 +1,165 @@
+//! Outcome of one call: the status of its answer, or the reason why there was none.
+
+use std::io::{self, ErrorKind};
+
+use awc::error::{ConnectError, PayloadError, SendRequestError};
+
+/// Outcome of one call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Reply {
+    /// An answer with this status.
+    Status(u16),
+    /// No answer that a merchant can use.
+    Missing(NoAnswer),
+}
+
+/// Reason why a call has no usable answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum NoAnswer {
+    /// Neither a connection nor an answer came in time.
+    TimeOut,
+    /// Nobody listens at the address.
+    ConnectionRefused,
+    /// The connection ended before the answer did.
+    ConnectionClosed,
+    /// The answer is not what the contract describes.
+    Unreadable,
+    /// The load tester's machine gave no connection: no open file or no port was left.
+    NoSocket,
+    /// Anything else.
+    Other,
+}
+
+impl Reply {
+    /// Returns the status of the answer.
+    pub(super) const fn status(self) -> Option<u16> {
+        match self {
+            Self::Status(status) => Some(status),
+            Self::Missing(_) => None,
+        }
+    }
+
+    /// Returns the reason why there is no answer.
+    pub(super) const fn error(self) -> Option<&'static str> {
+        match self {
+            Self::Status(_) => None,
+            Self::Missing(reason) => Some(reason.as_str()),
+        }
+    }
+}
+
+impl NoAnswer {
+    /// Returns the words of the report.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::TimeOut => "time-out",
+            Self::ConnectionRefused => "connection refused",
+            Self::ConnectionClosed => "connection closed",
+            Self::Unreadable => "unreadable answer",
+            Self::NoSocket => "no socket left",
+            Self::Other => "other error",
+        }
+    }
+}
+
+impl From<SendRequestError> for NoAnswer {
+    fn from(error: SendRequestError) -> Self {
+        use actix_web::error::ParseError;
+        // The client's errors may grow, so what is not named here is `Other`.
+        if let SendRequestError::Timeout | SendRequestError::Connect(ConnectError::Timeout) = error {
+            Self::TimeOut
+        } else if let SendRequestError::Connect(ConnectError::Io(error)) | SendRequestError::Send(error) =
+            &error
+        {
+            Self::from(error)
+        } else if let SendRequestError::Response(ParseError::Io(error)) = &error {
+            Self::from(error)
+        } else if let SendRequestError::Response(ParseError::Incomplete)
+        | SendRequestError::Connect(ConnectError::Disconnected) = error
+        {
+            Self::ConnectionClosed
+        } else if let SendRequestError::Response(_) = error {
+            Self::Unreadable
+        } else {
+            Self::Other
+        }
+    }
+}
+
+impl From<PayloadError> for NoAnswer {
+    fn from(error: PayloadError) -> Self {
+        if let PayloadError::Io(error) = &error {
+            Self::from(error)
+        } else if let PayloadError::Incomplete(_) = error {
+            Self::ConnectionClosed
+        } else {
+            Self::Unreadable
+        }
+    }
+}
+
+impl From<&io::Error> for NoAnswer {
+    fn from(error: &io::Error) -> Self {
+        /// No open file is left, for this process and for the machine.
+        const NO_FILES: [i32; 2] = [24, 23];
+        if error.raw_os_error().is_some_and(|code| NO_FILES.contains(&code)) {
+            return Self::NoSocket;
+        }
+        let kind = error.kind();
+        if kind == ErrorKind::ConnectionRefused {
+            Self::ConnectionRefused
+        } else if kind == ErrorKind::TimedOut {
+            Self::TimeOut
+        } else if kind == ErrorKind::AddrNotAvailable {
+            Self::NoSocket
+        } else if [
+            ErrorKind::ConnectionReset,
+            ErrorKind::ConnectionAborted,
+            ErrorKind::BrokenPipe,
+            ErrorKind::UnexpectedEof,
+        ]
+        .contains(&kind)
+        {
+            Self::ConnectionClosed
+        } else {
+            Self::Other
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_error_of_the_client_has_its_kind() {
+        let io = |kind: ErrorKind| io::Error::from(kind);
+        for (error, expected) in [
+            (SendRequestError::Timeout, NoAnswer::TimeOut),
+            (SendRequestError::Connect(ConnectError::Timeout), NoAnswer::TimeOut),
+            (
+                SendRequestError::Connect(ConnectError::Io(io(ErrorKind::ConnectionRefused))),
+                NoAnswer::ConnectionRefused,
+            ),
+            (
+                SendRequestError::Connect(ConnectError::Io(io::Error::from_raw_os_error(24))),
+                NoAnswer::NoSocket,
+            ),
+            (SendRequestError::Connect(ConnectError::Disconnected), NoAnswer::ConnectionClosed),
+            (SendRequestError::Connect(ConnectError::NoRecords), NoAnswer::Other),
+            (SendRequestError::Send(io(ErrorKind::BrokenPipe)), NoAnswer::ConnectionClosed),
+            (
+                SendRequestError::Response(actix_web::error::ParseError::Io(io(ErrorKind::ConnectionReset))),
+                NoAnswer::ConnectionClosed,
+            ),
+            (
+                SendRequestError::Response(actix_web::error::ParseError::Incomplete),
+                NoAnswer::ConnectionClosed,
+            ),
+            (SendRequestError::Response(actix_web::error::ParseError::Version), NoAnswer::Unreadable),
+        ] {
+            let shown = format!("{error:?}");
+            assert_eq!(NoAnswer::from(error), expected, "{shown}");
+        }
+    }
+}

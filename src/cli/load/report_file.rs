@@ -1,0 +1,109 @@
+//! A file that appears whole at the end of a run, or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+
+use super::super::failure::Failure;
+
+/// A place that was found writable before the run.
+#[derive(Debug)]
+pub(super) struct ReportFile {
+    path: PathBuf,
+    /// Beside the file, so that renaming is one step. `None`: the target is no regular file, such as /dev/stdout.
+    draft: Option<PathBuf>,
+}
+
+impl ReportFile {
+    /// Checks that the file can be written, and leaves one that is there as it is.
+    pub(super) fn prepare(path: &Path) -> Result<Self, Failure> {
+        let file = match fs::metadata(path) {
+            Ok(found) if found.is_dir() => {
+                return Err(cannot_write(path, &io::Error::from(io::ErrorKind::IsADirectory)));
+            }
+            Ok(found) if !found.is_file() => Self { path: path.into(), draft: None },
+            Ok(_) | Err(_) => Self { path: path.into(), draft: Some(draft_of(path)) },
+        };
+        if let Some(draft) = &file.draft {
+            // Rather now than after the run.
+            let tried = File::create_new(draft).and_then(|_| fs::remove_file(draft));
+            tried.map_err(|error| cannot_write(path, &error))?;
+        }
+        Ok(file)
+    }
+
+    /// Writes the file in one step.
+    pub(super) fn write(&self, text: &str) -> Result<(), Failure> {
+        let written = match &self.draft {
+            None => fs::write(&self.path, text),
+            Some(draft) => write_and_rename(draft, &self.path, text),
+        };
+        written.map_err(|error| cannot_write(&self.path, &error))
+    }
+}
+
+fn write_and_rename(draft: &Path, path: &Path, text: &str) -> io::Result<()> {
+    let written = File::create_new(draft).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    });
+    let renamed = written.and_then(|()| fs::rename(draft, path));
+    if renamed.is_err() {
+        // A draft that can't be removed is all the less use for being reported.
+        drop(fs::remove_file(draft));
+    }
+    renamed
+}
+
+fn draft_of(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.{}.draft", process::id()))
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+    Failure::failed(format!("{} can't be written: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names_in(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn a_file_is_there_only_once_it_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("load.json");
+        let file = ReportFile::prepare(&path).unwrap();
+        assert_eq!(names_in(folder.path()), [""; 0]);
+        file.write("first").unwrap();
+        let again = ReportFile::prepare(&path).unwrap();
+        assert_eq!(
+            fs::read_to_string(&path).unwrap(),
+            "first",
+            "an older report stays until the new one is made"
+        );
+        again.write("second").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "second");
+        assert_eq!(names_in(folder.path()), ["load.json"]);
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_told_before_the_run() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in [folder.path().join("nowhere/load.json"), folder.path().to_owned()] {
+            let failure = ReportFile::prepare(&path).unwrap_err().to_string();
+            assert!(failure.contains("can't be written"), "{failure}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_written_directly() {
+        ReportFile::prepare(Path::new("/dev/null")).unwrap().write("text").unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+}

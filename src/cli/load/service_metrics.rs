@@ -1,0 +1,290 @@
+//! What the service's own metrics say of a run: processor time, commits, batches, refusals.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use serde::Serialize;
+use url::Url;
+
+use super::super::http_client::client;
+
+/// Where operators are served, unless it is configured otherwise.
+const OPS_PORT: u16 = 9090;
+/// How long the service may take to answer. It may be busy, and a run must not wait for it.
+const WITHIN: Duration = Duration::from_secs(5);
+/// The most bytes of metrics that are read: ours are some 100 KiB.
+const MAX_BYTES: usize = 8 * 1024 * 1024;
+/// Values are kept in millionths, so that seconds become microseconds.
+const DECIMALS: usize = 6;
+
+const CREATED: &str = "quita_payments_created_total";
+const COMMITS: &str = "quita_journal_commit_seconds";
+const BATCHES: &str = "quita_journal_batch_size";
+const PROCESSOR: &str = "process_cpu_seconds_total";
+const ACTORS_REFUSED: &str = "quita_actor_refused_total";
+const CONFLICTS: &str = "quita_store_conflicts_total";
+const STORE_FAILURES: &str = "quita_store_failures_total";
+const CONNECTIONS_REFUSED: &str = "quita_connections_refused_total";
+const BUILD: &str = "quita_build_info";
+const STORE: &str = "quita_store_info";
+
+/// One look at the metrics: every value in millionths, by name and labels as they are written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ServiceMetrics(HashMap<String, u64>);
+
+/// What happened in the service between two looks.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ServiceLoad {
+    /// Where it was read.
+    pub(super) metrics_url: String,
+    /// Payments that this process of the service created.
+    pub(super) created: u64,
+    /// Processor time of the service.
+    pub(super) cpu_us: Option<u64>,
+    /// Batches that the store took.
+    pub(super) commits: u64,
+    /// Upper edge of the bucket with the median of a commit, in microseconds. `None`: beyond every edge.
+    pub(super) commit_p50_below_us: Option<u64>,
+    /// The same of the 99th percentile.
+    pub(super) commit_p99_below_us: Option<u64>,
+    /// Writes in a batch, in tenths.
+    pub(super) batch_mean_tenths: u64,
+    /// Messages that were refused because a mailbox was full, by kind of actor.
+    pub(super) refused_by_actor: BTreeMap<String, u64>,
+    /// Writes that another writer forestalled.
+    pub(super) store_conflicts: u64,
+    /// Failures of the store.
+    pub(super) store_failures: u64,
+    /// Connections that were cut because there were too many.
+    pub(super) connections_refused: u64,
+}
+
+/// Version and store of the service, if it says so.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub(super) struct ServiceBuild {
+    /// Its version.
+    pub(super) version: Option<String>,
+    /// Commit that it was built from.
+    pub(super) commit: Option<String>,
+    /// Kind of its store.
+    pub(super) store: Option<String>,
+}
+
+/// Returns where the metrics of a service are by default: on its host, at the port for operators.
+pub(super) fn default_url(service: &Url) -> Option<Url> {
+    let mut url = service.clone();
+    url.set_path("/metrics");
+    url.set_query(None);
+    url.set_scheme("http").ok()?;
+    url.set_port(Some(OPS_PORT)).ok()?;
+    Some(url)
+}
+
+/// Reads the metrics. `None` if they can't be read: a run needs none.
+pub(super) async fn read(url: &Url) -> Option<ServiceMetrics> {
+    let request = client().get(url.as_str()).timeout(WITHIN);
+    let mut answer = request.send().await.ok().filter(|answer| answer.status().is_success())?;
+    let body = answer.body().limit(MAX_BYTES).await.ok()?;
+    let metrics = ServiceMetrics::parse(std::str::from_utf8(&body).ok()?);
+    // Another program may answer there; Prometheus itself has the same port.
+    metrics.has(CREATED).then_some(metrics)
+}
+
+impl ServiceMetrics {
+    /// Reads the text format of Prometheus.
+    pub(super) fn parse(text: &str) -> Self {
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        let values = lines.filter_map(|line| {
+            let (name, value) = line.rsplit_once(' ')?;
+            Some((name.to_owned(), millionths(value)?))
+        });
+        Self(values.collect())
+    }
+
+    /// Sums up the load since an earlier look at the same process.
+    pub(super) fn since(&self, earlier: &Self, metrics_url: &Url) -> ServiceLoad {
+        let whole = |name| self.grown(earlier, name) / 1_000_000;
+        let commits = whole(&format!("{COMMITS}_count"));
+        let batches = whole(&format!("{BATCHES}_count"));
+        let writes = self.grown(earlier, &format!("{BATCHES}_sum"));
+        ServiceLoad {
+            metrics_url: metrics_url.to_string(),
+            created: whole(CREATED),
+            cpu_us: self.has(PROCESSOR).then(|| self.grown(earlier, PROCESSOR)),
+            commits,
+            commit_p50_below_us: self.quantile_edge(earlier, COMMITS, 50),
+            commit_p99_below_us: self.quantile_edge(earlier, COMMITS, 99),
+            batch_mean_tenths: (writes / 100_000).checked_div(batches).unwrap_or(0),
+            refused_by_actor: self.grown_by_label(earlier, ACTORS_REFUSED, "actor"),
+            store_conflicts: whole(CONFLICTS),
+            store_failures: whole(STORE_FAILURES),
+            connections_refused: whole(CONNECTIONS_REFUSED),
+        }
+    }
+
+    /// Returns what the service says of itself.
+    pub(super) fn build(&self) -> ServiceBuild {
+        let label = |metric, name| {
+            let series = self.0.keys().find(|series| name_of(series) == metric)?;
+            label(series, name)
+        };
+        ServiceBuild {
+            version: label(BUILD, "version"),
+            commit: label(BUILD, "commit"),
+            store: label(STORE, "kind"),
+        }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.series(name).next().is_some()
+    }
+
+    fn series<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (&'a String, u64)> {
+        let of_name = self.0.iter().filter(move |(series, _)| name_of(series) == name);
+        of_name.map(|(series, value)| (series, *value))
+    }
+
+    /// Returns the growth of all series of a name.
+    fn grown(&self, earlier: &Self, name: &str) -> u64 {
+        self.series(name).map(|(series, value)| value.saturating_sub(earlier.value(series))).sum()
+    }
+
+    fn value(&self, series: &str) -> u64 {
+        self.0.get(series).copied().unwrap_or(0)
+    }
+
+    fn grown_by_label(&self, earlier: &Self, name: &str, by: &str) -> BTreeMap<String, u64> {
+        let mut grown = BTreeMap::new();
+        for (series, value) in self.series(name) {
+            let growth = value.saturating_sub(earlier.value(series)) / 1_000_000;
+            if let Some(label) = label(series, by).filter(|_| growth > 0) {
+                *grown.entry(label).or_default() += growth;
+            }
+        }
+        grown
+    }
+
+    /// Returns the upper edge of the bucket with this percentile. `None` if there is none, or nothing was counted.
+    fn quantile_edge(&self, earlier: &Self, histogram: &str, percent: u64) -> Option<u64> {
+        let name = format!("{histogram}_bucket");
+        let mut buckets: Vec<_> = self
+            .series(&name)
+            .filter_map(|(series, value)| {
+                let edge = millionths(&label(series, "le")?);
+                Some((edge.unwrap_or(u64::MAX), value.saturating_sub(earlier.value(series))))
+            })
+            .collect();
+        buckets.sort_unstable();
+        let (_, all) = buckets.last().copied().filter(|(_, all)| *all > 0)?;
+        let enough = |count: u64| u128::from(count) * 100 >= u128::from(all) * u128::from(percent);
+        let (edge, _) = buckets.into_iter().find(|(_, count)| enough(*count))?;
+        Some(edge).filter(|edge| *edge < u64::MAX)
+    }
+}
+
+fn name_of(series: &str) -> &str {
+    series.split_once('{').map_or(series, |(name, _)| name)
+}
+
+/// Returns the value of a label. Ours need no escaping.
+fn label(series: &str, name: &str) -> Option<String> {
+    let (_, labels) = series.split_once('{')?;
+    labels.strip_suffix('}')?.split("\",").find_map(|label| {
+        let (key, value) = label.split_once("=\"")?;
+        (key == name).then(|| value.trim_end_matches('"').to_owned())
+    })
+}
+
+/// Reads a decimal number as millionths. `None` for anything else, `+Inf` included.
+fn millionths(text: &str) -> Option<u64> {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !is_digits(whole) || !is_digits(decimals) {
+        return None;
+    }
+    let decimals: String = decimals.chars().chain("000000".chars()).take(DECIMALS).collect();
+    whole.parse::<u64>().ok()?.checked_mul(1_000_000)?.checked_add(decimals.parse().ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEFORE: &str = "# HELP quita_payments_created_total Payments that were created\n\
+        quita_payments_created_total{method=\"PIX\"} 5\n\
+        quita_journal_commit_seconds_bucket{le=\"0.005\"} 10\n\
+        quita_journal_commit_seconds_bucket{le=\"0.01\"} 10\n\
+        quita_journal_commit_seconds_bucket{le=\"+Inf\"} 10\n\
+        quita_journal_commit_seconds_count 10\n";
+
+    const AFTER: &str = "quita_payments_created_total{method=\"PIX\"} 65\n\
+        quita_payments_created_total{method=\"BOLETO\"} 40\n\
+        quita_build_info{commit=\"abc1234\",version=\"0.1.0\"} 1\n\
+        quita_store_info{kind=\"embedded\"} 1\n\
+        process_cpu_seconds_total 12.345678\n\
+        quita_actor_refused_total{actor=\"transaction\"} 7\nquita_actor_refused_total{actor=\"journal\"} 0\n\
+        quita_journal_commit_seconds_bucket{le=\"0.005\"} 100\n\
+        quita_journal_commit_seconds_bucket{le=\"0.01\"} 109\n\
+        quita_journal_commit_seconds_bucket{le=\"+Inf\"} 110\n\
+        quita_journal_commit_seconds_count 110\n\
+        quita_journal_batch_size_sum 1234\nquita_journal_batch_size_count 100\n";
+
+    fn load() -> ServiceLoad {
+        let url = Url::parse("http://127.0.0.1:9090/metrics").unwrap();
+        ServiceMetrics::parse(AFTER).since(&ServiceMetrics::parse(BEFORE), &url)
+    }
+
+    #[test]
+    fn the_load_is_what_grew_between_two_looks() {
+        let load = load();
+        assert_eq!((load.created, load.commits, load.batch_mean_tenths), (100, 100, 123));
+        assert_eq!(load.cpu_us, Some(12_345_678));
+        assert_eq!(load.refused_by_actor, BTreeMap::from([("transaction".into(), 7)]));
+    }
+
+    #[test]
+    fn a_percentile_is_below_the_edge_of_its_bucket() {
+        let load = load();
+        assert_eq!((load.commit_p50_below_us, load.commit_p99_below_us), (Some(5_000), Some(10_000)));
+        let (before, after) = (ServiceMetrics::parse(BEFORE), ServiceMetrics::parse(AFTER));
+        assert_eq!(after.quantile_edge(&before, COMMITS, 100), None, "it is beyond every edge");
+        assert_eq!(after.quantile_edge(&after, COMMITS, 50), None, "nothing was counted");
+    }
+
+    #[test]
+    fn the_service_says_what_it_is() {
+        let build = ServiceMetrics::parse(AFTER).build();
+        let [version, commit, store] = [build.version, build.commit, build.store].map(Option::unwrap);
+        assert_eq!([version.as_str(), &commit, &store], ["0.1.0", "abc1234", "embedded"]);
+        assert_eq!(ServiceMetrics::parse(BEFORE).build(), ServiceBuild::default());
+    }
+
+    #[test]
+    fn numbers_are_read_to_the_millionth() {
+        for (text, expected) in [
+            ("0", Some(0)),
+            ("12", Some(12_000_000)),
+            ("0.00001", Some(10)),
+            ("1.2345678", Some(1_234_567)),
+            ("+Inf", None),
+            ("NaN", None),
+            ("-1", None),
+            ("1e5", None),
+            (".5", None),
+            ("", None),
+        ] {
+            assert_eq!(millionths(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn metrics_are_looked_for_beside_the_service() {
+        let service = Url::parse("https://pay.example.com:8443/base/").unwrap();
+        assert!(
+            default_url(&service).is_some_and(|url| url.as_str() == "http://pay.example.com:9090/metrics")
+        );
+        let service = Url::parse("http://127.0.0.1:8080").unwrap();
+        assert_eq!(default_url(&service).unwrap().as_str(), "http://127.0.0.1:9090/metrics");
+    }
+}

@@ -1,0 +1,312 @@
+//! Conditions that fail a run: `create.p99>50ms`.
+
+use serde::Serialize;
+
+use super::latency::{Latency, LatencyKind};
+use super::progress::time;
+
+/// Conditions that are allowed, for messages.
+const FORM: &str = "allowed is LATENCY.STATISTIC, COUNT or rate, then > >= < or <=, then a value:\n  \
+    LATENCY: create, create.pix, create.boleto, create.card, read, delivery, delay, connection\n  \
+    STATISTIC: p50, p90, p99, p99.9, max, with a time such as 800us, 50ms, 2s\n  \
+    COUNT: failed, refused, late, skipped, with a whole number or a share such as 5, 0.1%\n  \
+    rate: payments created a second, a whole number\nsuch as 'create.p99>50ms', 'failed>0', 'rate<1000'";
+
+/// Comparisons; the longer ones first, since they begin with the shorter ones.
+const COMPARISONS: [(&str, Comparison); 4] = [
+    (">=", Comparison::AtLeast),
+    ("<=", Comparison::AtMost),
+    (">", Comparison::Above),
+    ("<", Comparison::Below),
+];
+
+/// Units of a time, in microseconds. `ms` and `us` end in `s`, so they stand first.
+const UNITS: [(&str, u64); 4] = [("us", 1), ("µs", 1), ("ms", 1_000), ("s", 1_000_000)];
+
+/// Hundredths of a percent in the whole.
+const WHOLE: u64 = 10_000;
+
+/// A condition that must not hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Threshold {
+    text: String,
+    quantity: Quantity,
+    comparison: Comparison,
+    limit: u64,
+}
+
+/// What a condition is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quantity {
+    /// A percentile, in microseconds.
+    Latency(LatencyKind, Statistic),
+    /// A count.
+    Count(Counted),
+    /// A count as hundredths of a percent of what it could be.
+    Share(Counted),
+    /// Payments created a second.
+    Rate,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Statistic {
+    P50,
+    P90,
+    P99,
+    P999,
+    Max,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Counted {
+    Failed,
+    Refused,
+    Late,
+    Skipped,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Comparison {
+    Above,
+    AtLeast,
+    Below,
+    AtMost,
+}
+
+/// What thresholds are held against.
+#[derive(Debug)]
+pub(super) struct Facts<'a> {
+    /// Every latency.
+    pub(super) latencies: &'a [Latency],
+    /// Creations and reads without the answer that the contract promises.
+    pub(super) failed: u64,
+    /// Creations and reads that were answered with 429 or 503.
+    pub(super) refused: u64,
+    /// Creations and reads.
+    pub(super) requests: u64,
+    /// Payments with a late event.
+    pub(super) late: u64,
+    /// Payments.
+    pub(super) payments: u64,
+    /// Creations that were due and not sent.
+    pub(super) skipped: u64,
+    /// Payments created a second.
+    pub(super) rate: u64,
+}
+
+/// A threshold after the run.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Judged {
+    /// The condition as it was given.
+    pub(super) condition: String,
+    /// What was measured; nothing if there was nothing to measure.
+    pub(super) measured: Option<String>,
+    /// Whether the condition holds, or nothing was measured: the run failed.
+    pub(super) is_crossed: bool,
+}
+
+impl Threshold {
+    /// Reads one condition.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || String::from(FORM);
+        let (name, comparison, value) = COMPARISONS
+            .into_iter()
+            .find_map(|(sign, comparison)| {
+                let (name, value) = text.split_once(sign)?;
+                Some((name.trim(), comparison, value.trim()))
+            })
+            .ok_or_else(wrong)?;
+        let (quantity, limit) = quantity(name, value).ok_or_else(wrong)?;
+        Ok(Self { text: text.trim().into(), quantity, comparison, limit })
+    }
+
+    /// Holds the condition against what was measured. Nothing measured counts as crossed: it proves nothing.
+    pub(super) fn judge(&self, facts: &Facts<'_>) -> Judged {
+        let measured = self.measure(facts);
+        let is_crossed = measured.as_ref().is_none_or(|(value, _)| match self.comparison {
+            Comparison::Above => *value > self.limit,
+            Comparison::AtLeast => *value >= self.limit,
+            Comparison::Below => *value < self.limit,
+            Comparison::AtMost => *value <= self.limit,
+        });
+        Judged { condition: self.text.clone(), measured: measured.map(|(_, shown)| shown), is_crossed }
+    }
+
+    /// Returns the value, and how it is shown.
+    fn measure(&self, facts: &Facts<'_>) -> Option<(u64, String)> {
+        let counted = |counted| match counted {
+            Counted::Failed => (facts.failed, facts.requests),
+            Counted::Refused => (facts.refused, facts.requests),
+            Counted::Late => (facts.late, facts.payments),
+            Counted::Skipped => (facts.skipped, facts.payments.saturating_add(facts.skipped)),
+        };
+        match self.quantity {
+            Quantity::Latency(kind, statistic) => {
+                let latency = facts.latencies.iter().find(|latency| latency.kind == kind)?;
+                let value = Some(statistic.of(latency)).filter(|_| latency.count > 0)?;
+                Some((value, time(value)))
+            }
+            Quantity::Count(what) => {
+                let (count, _) = counted(what);
+                Some((count, count.to_string()))
+            }
+            Quantity::Share(what) => {
+                let (count, all) = counted(what);
+                // Rounded up: a share above the limit never looks as if it were within.
+                let share = count.saturating_mul(WHOLE).div_ceil(Some(all).filter(|all| *all > 0)?);
+                Some((share, format!("{}.{:02}%", share / 100, share % 100)))
+            }
+            Quantity::Rate => Some((facts.rate, format!("{} a second", facts.rate))),
+        }
+    }
+}
+
+impl Statistic {
+    fn parse(text: &str) -> Option<Self> {
+        Some(match text {
+            "p50" => Self::P50,
+            "p90" => Self::P90,
+            "p99" => Self::P99,
+            "p99.9" => Self::P999,
+            "max" => Self::Max,
+            _ => return None,
+        })
+    }
+
+    fn of(self, latency: &Latency) -> u64 {
+        match self {
+            Self::P50 => latency.p50,
+            Self::P90 => latency.p90,
+            Self::P99 => latency.p99,
+            Self::P999 => latency.p999,
+            Self::Max => latency.max,
+        }
+    }
+}
+
+fn quantity(name: &str, value: &str) -> Option<(Quantity, u64)> {
+    let counted = match name {
+        "rate" => return Some((Quantity::Rate, whole(value)?)),
+        "failed" => Some(Counted::Failed),
+        "refused" => Some(Counted::Refused),
+        "late" => Some(Counted::Late),
+        "skipped" => Some(Counted::Skipped),
+        _ => None,
+    };
+    if let Some(counted) = counted {
+        return Some(match value.strip_suffix('%') {
+            Some(share) => (Quantity::Share(counted), hundredths(share)?),
+            None => (Quantity::Count(counted), whole(value)?),
+        });
+    }
+    LatencyKind::ALL.into_iter().find_map(|kind| {
+        let statistic = Statistic::parse(name.strip_prefix(kind.id())?.strip_prefix('.')?)?;
+        let (number, unit_us) =
+            UNITS.into_iter().find_map(|(unit, us)| Some((value.strip_suffix(unit)?, us)))?;
+        Some((Quantity::Latency(kind, statistic), whole(number)?.checked_mul(unit_us)?))
+    })
+}
+
+fn whole(text: &str) -> Option<u64> {
+    let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| is_digits)
+}
+
+/// Reads a percentage of up to 100 with at most two decimals, as hundredths.
+fn hundredths(text: &str) -> Option<u64> {
+    let (percent, decimals) = text.split_once('.').unwrap_or((text, "0"));
+    let decimals = Some(decimals).filter(|decimals| (1..=2).contains(&decimals.len()))?;
+    let hundredths = whole(&format!("{decimals:0<2}"))?;
+    whole(percent)?.checked_mul(100)?.checked_add(hundredths).filter(|share| *share <= WHOLE)
+}
+
+#[cfg(test)]
+mod tests {
+    use hdrhistogram::Histogram;
+
+    use super::*;
+
+    fn judge(text: &str) -> (Option<String>, bool) {
+        let mut create = Histogram::<u64>::new_with_bounds(1, 600_000_000, 3).unwrap();
+        (1..=100).for_each(|ms| create.saturating_record(ms * 1_000));
+        let latencies = [
+            Latency::new(LatencyKind::Create, &create),
+            Latency::new(LatencyKind::CreatePix, &create),
+            Latency::new(LatencyKind::Read, &Histogram::new(3).unwrap()),
+        ];
+        let facts = Facts {
+            latencies: &latencies,
+            failed: 1,
+            refused: 0,
+            requests: 2_000,
+            late: 3,
+            payments: 1_000,
+            skipped: 0,
+            rate: 250,
+        };
+        let judged = Threshold::parse(text).unwrap().judge(&facts);
+        (judged.measured, judged.is_crossed)
+    }
+
+    #[test]
+    fn a_condition_that_holds_is_crossed() {
+        for (text, is_crossed) in [
+            ("create.p99>50ms", true),
+            ("create.p50>100ms", false),
+            ("create.p99.9>=1s", false),
+            ("create.pix.max > 99000us", true),
+            ("failed>0", true),
+            ("failed>1", false),
+            ("failed>=0.05%", true),
+            ("failed>0.05%", false),
+            ("late>1%", false),
+            ("refused>0", false),
+            ("rate<250", false),
+            ("rate<=250", true),
+        ] {
+            assert_eq!(judge(text).1, is_crossed, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_was_measured_is_shown() {
+        for (text, shown) in
+            [("create.max>1s", "100 ms"), ("failed>5%", "0.05%"), ("late>9", "3"), ("rate<1", "250 a second")]
+        {
+            assert_eq!(judge(text).0.as_deref(), Some(shown), "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_measured_proves_nothing() {
+        assert_eq!(judge("read.p99>1s"), (None, true));
+        assert_eq!(judge("delivery.p99>1s"), (None, true));
+    }
+
+    #[test]
+    fn what_is_no_condition_is_refused_with_what_is_allowed() {
+        for text in [
+            "",
+            "create",
+            "create.p99",
+            "create.p99=5ms",
+            "create.p99>",
+            "create.p99>50",
+            "create.p98>5ms",
+            "create.cash.p99>5ms",
+            "createp99>5ms",
+            "create.p99>5.5ms",
+            "create.p99>-5ms",
+            "failed>5ms",
+            "failed>101%",
+            "failed>0.001%",
+            "failed>1.%",
+            "rate<5%",
+            "read>5ms",
+        ] {
+            let message = Threshold::parse(text).unwrap_err();
+            assert!(message.contains("create.p99>50ms") && message.contains("p99.9"), "{text}: {message}");
+        }
+    }
+}
