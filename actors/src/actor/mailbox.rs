@@ -23,6 +23,11 @@ pub(crate) trait Question: Send + 'static {
     /// The same, thin: what remembers many of them has it.
     const NAMED: &'static &'static str = &Self::NAME;
 
+    /// The name among an actor's last messages, which may say more.
+    fn step_name(&self) -> &'static &'static str {
+        Self::NAMED
+    }
+
     /// What a span of its handling records of it: ids and names, nothing that a person wrote.
     fn record(&self, _: &mut Span) {}
 }
@@ -41,7 +46,7 @@ impl<Q: Question> Message for Ask<Q> {
 impl<Q: Question> Ask<Q> {
     /// Opens it: the wait ends and the handling begins.
     pub(crate) fn open(self) -> (Q, Reply<Q::Answer>, Handling) {
-        let mut handling = self.stamp.begin(Q::NAMED);
+        let mut handling = self.stamp.begin(Q::NAME, self.question.step_name());
         handling.span.record_with(|span| self.question.record(span));
         (self.question, self.reply, handling)
     }
@@ -230,17 +235,17 @@ impl Stamp {
         Some(Self { gate: Arc::clone(gate), sent_at: Instant::now(), sent_from: trace::here() })
     }
 
-    fn begin(self, name: &'static &'static str) -> Handling {
+    fn begin(self, name: &'static str, step_name: &'static &'static str) -> Handling {
         let (gate, began) = (Arc::clone(&self.gate), Instant::now());
         let waited = began.saturating_duration_since(self.sent_at);
         gate.meter.wait.observe(waited.as_secs_f64());
         gate.handling.fetch_add(1, Ordering::AcqRel);
-        gate.with_trail(|trail| trail.begin(name, gate.meter.trail_time(began), waited));
+        gate.with_trail(|trail| trail.begin(step_name, gate.meter.trail_time(began), waited));
         let mut span =
             Span::child(self.sent_from.as_ref(), || format!("{} {name}", gate.meter.kind.label()).into());
         span.record_with(|span| {
             span.record("actor", gate.meter.kind.label());
-            span.record("message", *name);
+            span.record("message", name);
             span.record("wait_us", waited);
         });
         Handling { name, times: gate.meter.handling(name), gate, began, span }

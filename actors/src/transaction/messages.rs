@@ -100,6 +100,10 @@ impl Question for Execute {
     type Answer = Result<Executed, Denied>;
     const NAME: &'static str = "execute";
 
+    fn step_name(&self) -> &'static &'static str {
+        self.command.message_name()
+    }
+
     fn record(&self, span: &mut Span) {
         span.record("transaction.id", self.id);
         span.record("command", self.command.name());

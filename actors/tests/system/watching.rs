@@ -189,6 +189,9 @@ fn a_transaction_in_memory_can_be_looked_at_and_is_not_kept_there_by_it() {
         let create = &view.messages[1];
         assert!(create.took_ms.unwrap().get() >= 2_000 && create.at >= view.since);
         caller.await.unwrap().unwrap();
+        let view = node.operators.inspect(id(1)).await.unwrap().unwrap();
+        let is_answer = |message: &quita_actors::MessageView| message.name == "execute charge_answered";
+        assert!(view.messages.iter().any(is_answer), "the command is told: {:?}", view.messages);
         for _ in 0..20 {
             pass_ms(250).await;
             node.operators.inspect(id(1)).await.unwrap();

@@ -114,28 +114,41 @@ pub enum Command {
     ChargeNeverLeft,
 }
 
+/// Matches a command with a reference to its name, behind some other text.
+macro_rules! named {
+    ($command:expr, $before:literal) => {
+        match $command {
+            Command::ChargeAnswered { .. } => &concat!($before, "charge_answered"),
+            Command::Inquired { .. } => &concat!($before, "inquired"),
+            Command::Notified { .. } => &concat!($before, "notified"),
+            Command::Hinted { .. } => &concat!($before, "hinted"),
+            Command::Operate(_) => &concat!($before, "operate"),
+            Command::OperationAnswered { .. } => &concat!($before, "operation_answered"),
+            Command::OperationInquired { .. } => &concat!($before, "operation_inquired"),
+            Command::OperationResolved { .. } => &concat!($before, "operation_resolved"),
+            Command::ChargeResolved { .. } => &concat!($before, "charge_resolved"),
+            Command::MismatchEnded => &concat!($before, "mismatch_ended"),
+            Command::DeliveryAnswered { .. } => &concat!($before, "delivery_answered"),
+            Command::Redeliver { .. } => &concat!($before, "redeliver"),
+            Command::Deliver { .. } => &concat!($before, "deliver"),
+            Command::Wake => &concat!($before, "wake"),
+            Command::InquireNow => &concat!($before, "inquire_now"),
+            Command::Reported(_) => &concat!($before, "reported"),
+            Command::ChargeNeverLeft => &concat!($before, "charge_never_left"),
+        }
+    };
+}
+
 impl Command {
     /// What is to be done, in a word or two.
     pub const fn name(&self) -> &'static str {
-        match self {
-            Self::ChargeAnswered { .. } => "charge_answered",
-            Self::Inquired { .. } => "inquired",
-            Self::Notified { .. } => "notified",
-            Self::Hinted { .. } => "hinted",
-            Self::Operate(_) => "operate",
-            Self::OperationAnswered { .. } => "operation_answered",
-            Self::OperationInquired { .. } => "operation_inquired",
-            Self::OperationResolved { .. } => "operation_resolved",
-            Self::ChargeResolved { .. } => "charge_resolved",
-            Self::MismatchEnded => "mismatch_ended",
-            Self::DeliveryAnswered { .. } => "delivery_answered",
-            Self::Redeliver { .. } => "redeliver",
-            Self::Deliver { .. } => "deliver",
-            Self::Wake => "wake",
-            Self::InquireNow => "inquire_now",
-            Self::Reported(_) => "reported",
-            Self::ChargeNeverLeft => "charge_never_left",
-        }
+        let name: &'static &'static str = named!(self, "");
+        name
+    }
+
+    /// The name of a message that has this command executed. A thin reference: who remembers many has that.
+    pub const fn message_name(&self) -> &'static &'static str {
+        named!(self, "execute ")
     }
 
     /// Who says it, in the ids of exceptions. An operator who asks early finds what the timer would have found.
