@@ -143,8 +143,8 @@ fn row(key: &ApiKey, now: Timestamp) -> [String; 8] {
     let state = match (key.revoked_at, key.expires_at) {
         (Some(at), _) => format!("revoked {at}"),
         (None, Some(at)) if at <= now => format!("expired {at}"),
-        (None, Some(at)) => format!("live until {at}"),
-        (None, None) => "live".into(),
+        (None, Some(at)) => format!("in use until {at}"),
+        (None, None) => "in use".into(),
     };
     let owner = &key.owner;
     [
@@ -260,9 +260,9 @@ mod tests {
         let now = Timestamp::from_millis(10);
         let columns =
             "0101010101010101\ttest\tacme\tshop\tpayments:read,webhooks\t1970-01-01T00:00:00.000Z\tnever\t";
-        assert_eq!(row(&key, now).join("\t"), format!("{columns}live"));
+        assert_eq!(row(&key, now).join("\t"), format!("{columns}in use"));
         key.expires_at = Some(Timestamp::from_millis(11));
-        assert_eq!(row(&key, now).join("\t"), format!("{columns}live until 1970-01-01T00:00:00.011Z"));
+        assert_eq!(row(&key, now).join("\t"), format!("{columns}in use until 1970-01-01T00:00:00.011Z"));
         key.expires_at = Some(now);
         assert_eq!(row(&key, now).join("\t"), format!("{columns}expired 1970-01-01T00:00:00.010Z"));
         key.revoked_at = Some(Timestamp::from_millis(5));

@@ -21,7 +21,7 @@ fn ends(answer: &Answer) -> Option<&str> {
 
 /// Whole days from now to the end of a key.
 fn days_left(state: &str) -> i64 {
-    let end = state.strip_prefix("live until ").unwrap_or_else(|| panic!("{state}"));
+    let end = state.strip_prefix("in use until ").unwrap_or_else(|| panic!("{state}"));
     (millis_of(end) - now_millis()) / 86_400_000
 }
 
@@ -60,7 +60,7 @@ fn a_caller_is_told_in_the_last_thirty_days_of_its_key_whatever_the_answer() {
     let client = app.client_with(&soon);
     let told = client.get("/pay/payments");
     let end = ends(&told).unwrap_or_else(|| panic!("{told}"));
-    assert_eq!(state(&app, &soon), format!("live until {end}"));
+    assert_eq!(state(&app, &soon), format!("in use until {end}"));
     assert_eq!(ends(&client.get("/pay/webhooks/deliveries")), Some(end), "a refusal tells too");
     assert_eq!(ends(&client.get("/pay/payments/nonsense")), Some(end));
     for life in ["31d", "never"] {

@@ -107,7 +107,7 @@ fn every_live_plot_has_its_figures_in_a_table_for_those_who_do_not_see_it() {
 fn an_operator_sees_mailboxes_fill_and_empty_and_looks_into_one_actor() {
     let Some(story) = Story::begin() else { return };
     let (browser, client) = (&story.browser, story.app.client());
-    browser.wait_for_text("[data-live-state]", "Live");
+    browser.wait_for_text("[data-live-state]", "Up to date");
     browser.script("window.openedOnce = true");
     assert_eq!(story.shown("kinds.webhook_pool.depth"), 0);
     let receiver = TestReceiver::start();
@@ -140,7 +140,7 @@ fn look_into_one(story: &Story, id: &str) {
     browser.wait_for_address(&format!("/transactions/{id}"));
     story.app.client().post_empty(&format!("/sandbox/payments/{id}/pay")).expect(200);
     browser.wait_for(".badge-paid");
-    browser.wait_for_text("[data-live] td.lead", "execute");
+    browser.wait_for_text("[data-live] td.lead", "execute deliver");
     browser.look("actor");
 }
 

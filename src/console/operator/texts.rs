@@ -47,7 +47,7 @@ group! {
         store_and_nodes: "Armazenamento e nós", "Store and nodes";
         now: "Agora", "Now";
         payments_per_second: "Pagamentos por segundo", "Payments a second";
-        live_transactions: "Transações vivas", "Live transactions";
+        live_transactions: "Transações na memória", "Transactions in memory";
         webhook_backlog: "Webhooks por confirmar", "Webhooks to confirm";
         commit_p99: "Gravação, p99", "Commit, p99";
         commit_median: "Gravação, mediana", "Commit, median";
@@ -57,7 +57,7 @@ group! {
         find_actor: "Ver ator", "See the actor";
         transaction_id: "Id da transação", "Transaction id";
         busiest: "Em memória", "In memory";
-        live: "Vivos", "Live";
+        live: "Na memória", "In memory";
         depth: "Na fila", "Waiting";
         per_second: "Por segundo", "A second";
         wait_median: "Espera", "Wait";

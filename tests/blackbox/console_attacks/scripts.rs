@@ -227,7 +227,7 @@ fn a_script_in_any_text_does_nothing_in_a_browser() {
         assert_eq!(browser.count("main img[src=x], [onerror], [onclick], svg[onload]"), 0, "{path}");
     }
     browser.go_to(&format!("{}/console/test/payments/{}", shop.app.url(), shop.payments[0]));
-    browser.wait_for_text("[data-live-state]", "Live");
+    browser.wait_for_text("[data-live-state]", "Up to date");
     browser.wait_for_text("[data-live]", &evil("reference"));
     assert!(!browser.texts("main").concat().starts_with("taken over"), "{}", browser.text("main"));
     browser.look("scripts");

@@ -61,7 +61,7 @@ impl Story {
     fn see_a_payment_arrive(&self, key: &str) -> String {
         let browser = &self.browser;
         self.go_to("payments");
-        browser.wait_for_text("[data-live-state]", "Live");
+        browser.wait_for_text("[data-live-state]", "Up to date");
         browser.script("window.openedOnce = true");
         assert_eq!(browser.count("tbody tr"), 0);
         let client = self.app.client_with(key);

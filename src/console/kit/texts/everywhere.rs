@@ -38,7 +38,7 @@ group! {
         copy: "Copiar", "Copy";
         copied: "Copiado", "Copied";
         copy_failed: "Selecionado: copie com Ctrl+C", "Selected: copy with Ctrl+C";
-        word_live: "Ao vivo", "Live";
+        word_live: "Atualizada", "Up to date";
         word_reconnecting: "Reconectando…", "Reconnecting…";
         word_paused: "Em pausa", "Paused";
         older: "Mais antigos", "Older";

@@ -18,11 +18,11 @@ group! {
         exists: "Já existe uma aplicação com este nome.", "There is an application with this name already.";
         bad_name: "O nome tem de 1 a 60 caracteres visíveis.", "The name has 1 to 60 visible characters.";
         not_an_address: "Este nome não pode fazer parte de um endereço.", "This name can't be part of an address.";
-        live_keys: "Chaves em uso", "Live keys";
+        live_keys: "Chaves em uso", "Keys in use";
         keys: "Chaves de API", "API keys";
         key: "Chave", "Key";
         key_state: "Estado", "State";
-        state_live: "Em uso", "Live";
+        state_live: "Em uso", "In use";
         state_ends_soon: "Termina em breve", "Ends soon";
         ending_here: "Há chaves que terminam em menos de 30 dias.", "Some keys end within 30 days.";
         ending_sentence: "Troque cada uma a tempo: a nova vale pelo mesmo prazo, e a antiga ainda por 24 horas.",

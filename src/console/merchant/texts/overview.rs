@@ -9,8 +9,11 @@ group! {
         ending_keys: "{count} chaves de API terminam em menos de 30 dias.", "{count} API keys end within 30 days.";
         ending_sentence: "Troque a tempo, ou o programa que usa a chave para de funcionar:",
             "Rotate in time, or the program that uses the key stops working:";
-        volume_today: "Criado hoje e pago", "Created today and paid";
-        volume_month: "Criado em 30 dias e pago", "Created in 30 days and paid";
+        failing_deliveries: "Entregas de webhooks com falha", "Webhook deliveries that fail";
+        failing_sentence: "{failing} falham e são tentadas de novo; {given_up} foram abandonadas nas últimas 24 horas.",
+            "{failing} fail and are tried again; {given_up} were given up during the last 24 hours.";
+        volume_today: "Pago hoje", "Paid today";
+        volume_month: "Pago em 30 dias", "Paid in 30 days";
         payments: "pagamentos", "payments";
         of_created: "de {count} criados", "of {count} created";
         approval: "Aprovação em 30 dias", "Approval in 30 days";
