@@ -19,6 +19,7 @@ mod keys;
 mod listen;
 mod load;
 mod manual;
+mod merchants;
 mod operators;
 mod output;
 mod payments;
@@ -66,6 +67,9 @@ enum Command {
     /// Create, list and remove those who may sign in to the merchants' console
     #[command(subcommand)]
     Users(users::UsersCommand),
+    /// Show and change what a merchant's payers read of it
+    #[command(subcommand)]
+    Merchants(merchants::MerchantsCommand),
     /// Show and rotate webhook secrets
     #[command(subcommand)]
     Secrets(secrets::SecretsCommand),
@@ -156,6 +160,7 @@ async fn run(command: Command) -> Result<(), Failure> {
         }
         Command::Keys(command) => keys::run(command).await,
         Command::Users(command) => users::run(command).await,
+        Command::Merchants(command) => merchants::run(command).await,
         Command::Secrets(command) => secrets::run(command).await,
         Command::Audit(command) => audit::run(command).await,
         Command::Payments(command) => payments::run(command).await,
@@ -246,6 +251,8 @@ mod tests {
             "quita trigger payment.refund_failed --key x",
             "quita trigger --key x",
             "quita listen --events payment.initial",
+            "quita merchants set-profile --merchant a",
+            "quita merchants set-profile --display-name a",
             "quita sandbox explode 00000000-0000-7000-8000-000000000000 --key x",
             "quita sandbox pay not-an-id --key x",
             "quita privacy",
@@ -257,6 +264,12 @@ mod tests {
             "quita listen --answer 700",
             "quita load --key x --mix cash=1",
             "quita load --key x --rate 5 --concurrency 5",
+            "quita load --key x --stages 10s",
+            "quita load --key x --stages 10s:5 --rate 5",
+            "quita load --key x --stages 10s:5 --duration 10s",
+            "quita load --key x --fail-if create.p99>50",
+            "quita load --rate 5 compare a.json b.json",
+            "quita load compare a.json",
             "quita load --key x --rate 0",
             "quita load --key x --receiver-fail 101%",
             "quita load --key x --duration 30",
@@ -264,12 +277,6 @@ mod tests {
         ] {
             let error = Cli::try_parse_from(line.split(' ')).unwrap_err();
             assert_eq!(error.exit_code(), 2, "{line}");
-            "quita load --key x --stages 10s",
-            "quita load --key x --stages 10s:5 --rate 5",
-            "quita load --key x --stages 10s:5 --duration 10s",
-            "quita load --key x --fail-if create.p99>50",
-            "quita load --rate 5 compare a.json b.json",
-            "quita load compare a.json",
         }
     }
 }

@@ -149,7 +149,8 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let refused = Arc::new(RefusedRequests::register(&registry)?);
     let verifier = KeyVerifier::new(store.clone(), Arc::clone(&clock)).with_refused(Arc::clone(&refused));
     let keys = (&config, Arc::clone(&keyring));
-    let edge = Data::new(Edge::new(system.payments(), verifier, Arc::clone(&clock), public_url, keys));
+    let edge = Edge::new(system.payments(), verifier, Arc::clone(&clock), public_url, store.clone(), keys);
+    let edge = Data::new(edge);
     let console = (&config, strongbox.clone());
     let audit = Audit::open(store.clone(), &strongbox, Arc::clone(&clock)).await?;
     let node = Initiator::service(api_address);

@@ -92,6 +92,8 @@ actions! {
     SessionsEnded = "sessions.ended",
     /// Changed what is asked of a merchant's people.
     PolicyChanged = "policy.changed",
+    /// Changed what a merchant's payers read of it.
+    ProfileChanged = "profile.changed",
     /// Made an operator.
     OperatorCreated = "operator.created",
     /// Gave an operator another role.

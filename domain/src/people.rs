@@ -4,6 +4,7 @@ mod credentials;
 mod login;
 mod operator;
 mod policy;
+mod profile;
 mod role;
 mod second_factor;
 mod session;
@@ -15,6 +16,7 @@ pub use credentials::{
 pub use login::Login;
 pub use operator::{Operator, OperatorRole};
 pub use policy::MerchantPolicy;
+pub use profile::{MAX_CONTACT, MAX_DISPLAY_NAME, MerchantProfile, ProfileError};
 pub use role::{Permission, Role};
 pub use second_factor::{CODE_STEP_SECONDS, RECOVERY_CODE_BYTES, RECOVERY_CODES, RecoveryCode, SecondFactor};
 pub use session::{

@@ -6,7 +6,7 @@ use quita_domain::audit::chain::{ChainHead, ChainKey, ChainPlace, ChainedEntry, 
 use quita_domain::audit::{AuditCursor, AuditErasure, AuditScope};
 use quita_domain::figures::{Figure, FiguresFilter};
 use quita_domain::identity::MerchantId;
-use quita_domain::people::{Login, MerchantPolicy, Operator, Session, User};
+use quita_domain::people::{Login, MerchantPolicy, MerchantProfile, Operator, Session, User};
 use quita_domain::time::Timestamp;
 
 use crate::erasure::ErasureStore;
@@ -44,6 +44,12 @@ pub trait PeopleStore: Send + Sync + 'static {
 
     /// Replaces that.
     async fn put_policy(&self, merchant: &MerchantId, policy: &MerchantPolicy) -> Result<(), StoreError>;
+
+    /// Returns what a merchant's payers read of it; an empty profile, if its owners never said.
+    async fn profile(&self, merchant: &MerchantId) -> Result<MerchantProfile, StoreError>;
+
+    /// Replaces a merchant's profile.
+    async fn put_profile(&self, merchant: &MerchantId, profile: &MerchantProfile) -> Result<(), StoreError>;
 
     /// Stores a new operator; `false` if another operator has the login.
     async fn insert_operator(&self, operator: &Operator) -> Result<bool, StoreError>;

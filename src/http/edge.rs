@@ -5,7 +5,7 @@ use std::sync::Arc;
 use quita_actors::Payments;
 use quita_domain::identity::AcquirerName;
 use quita_domain::request::RequestLimits;
-use quita_ports::Clock;
+use quita_ports::{Clock, PeopleStore};
 
 use super::mount::Mount;
 use super::pictures::Pictures;
@@ -29,6 +29,8 @@ pub struct Edge {
     pub(crate) mount: Mount,
     /// Whether what `X-Forwarded-For` says is believed.
     pub(crate) is_behind_proxy: bool,
+    /// Where payers' pages find what they call a merchant.
+    pub(super) people: Arc<dyn PeopleStore>,
     pub(super) pictures: Pictures,
     /// What was refused last.
     pub(crate) refusals: RefusalLog,
@@ -42,6 +44,7 @@ impl Edge {
         verifier: KeyVerifier,
         clock: Arc<dyn Clock>,
         public_url: String,
+        people: Arc<dyn PeopleStore>,
         (config, keyring): (&Config, Arc<Keyring>),
     ) -> Self {
         Self {
@@ -54,6 +57,7 @@ impl Edge {
             mount: Mount::of(&public_url),
             public_url,
             is_behind_proxy: config.behind_proxy,
+            people,
             pictures: Pictures::new(),
             refusals: RefusalLog::default(),
             acquirers: config.acquirers.clone(),

@@ -7,13 +7,15 @@ use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURI
 use actix_web::web::{Data, Path};
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use askama::Template;
+use quita_actors::Denied;
 use quita_domain::acquiring::Issued;
 use quita_domain::boleto::line::Line;
 use quita_domain::document::DocumentType;
-use quita_domain::identity::Mode;
+use quita_domain::identity::{MerchantId, Mode};
 use quita_domain::method::Method;
 use quita_domain::order::Payer;
 use quita_domain::payment::Payment;
+use quita_domain::people::MerchantProfile;
 use quita_domain::slip::{IssuedBoleto, document_number};
 use quita_paper::boleto_pdf::boleto_pdf;
 use quita_paper::itf::ItfBarcode;
@@ -40,7 +42,7 @@ pub(crate) async fn pix(edge: Data<Edge>, name: Path<String>) -> Result<HttpResp
     let (token, kind) = split(&name);
     let payment = payment(&edge, token, Method::Pix).await?;
     match kind {
-        "" => pix_page(&edge, token, &payment),
+        "" => pix_page(&edge, token, &payment).await,
         "svg" => code_picture(&edge, &payment, PictureKind::Svg),
         "png" => code_picture(&edge, &payment, PictureKind::Png),
         _ => Err(nothing_here()),
@@ -53,13 +55,13 @@ pub(crate) async fn boleto(edge: Data<Edge>, name: Path<String>) -> Result<HttpR
     let payment = payment(&edge, token, Method::Boleto).await?;
     let Some(Issued::Boleto(issued)) = payment.state.issued.as_deref() else { return Err(not_issued()) };
     match kind {
-        "" => boleto_page(&edge, token, &payment, issued),
+        "" => boleto_page(&edge, token, &payment, issued).await,
         "pdf" if !is_open(payment.status()) => {
             Err(over("this boleto can't be paid any more, so there is no slip of it"))
         }
         "pdf" => {
             let file = format!("inline; filename=\"boleto-{}.pdf\"", issued.due_date);
-            let pdf = boleto_pdf(&slip(&payment, issued)?);
+            let pdf = boleto_pdf(&slip(&payment, issued, &profile(&edge, &payment).await?)?);
             Ok(picture("application/pdf").insert_header((CONTENT_DISPOSITION, file)).body(pdf))
         }
         _ => Err(nothing_here()),
@@ -91,7 +93,8 @@ pub(crate) async fn asset(name: Path<String>) -> Result<HttpResponse, ApiError> 
         .body(found.body))
 }
 
-fn pix_page(edge: &Edge, token: &str, payment: &Payment) -> Result<HttpResponse, ApiError> {
+async fn pix_page(edge: &Edge, token: &str, payment: &Payment) -> Result<HttpResponse, ApiError> {
+    let profile = profile(edge, payment).await?;
     let (code, expires_at) = match payment.state.issued.as_deref() {
         Some(Issued::Pix { code, expires_at, .. }) => (Some(code.clone()), *expires_at),
         Some(Issued::Boleto(_)) | None => (None, payment.created_at),
@@ -99,7 +102,8 @@ fn pix_page(edge: &Edge, token: &str, payment: &Payment) -> Result<HttpResponse,
     page(&PixPage {
         mount: edge.mount,
         path: format!("{}/pix/{token}", edge.mount),
-        merchant_name: payment.owner.merchant.to_string(),
+        merchant_name: profile.name_of(&payment.owner.merchant).to_owned(),
+        contact: profile.contact().map(str::to_owned),
         amount_cents: cents(payment)?,
         code,
         expires_at,
@@ -109,13 +113,13 @@ fn pix_page(edge: &Edge, token: &str, payment: &Payment) -> Result<HttpResponse,
     })
 }
 
-fn boleto_page(
+async fn boleto_page(
     edge: &Edge,
     token: &str,
     payment: &Payment,
     issued: &IssuedBoleto,
 ) -> Result<HttpResponse, ApiError> {
-    let slip = slip(payment, issued)?;
+    let slip = slip(payment, issued, &profile(edge, payment).await?)?;
     let party = |party: Party| PartyView {
         name: party.name,
         document_formatted: party.document_formatted,
@@ -142,7 +146,7 @@ fn boleto_page(
 }
 
 /// The slip as it is shown and printed.
-fn slip(payment: &Payment, issued: &IssuedBoleto) -> Result<BoletoSlip, ApiError> {
+fn slip(payment: &Payment, issued: &IssuedBoleto, profile: &MerchantProfile) -> Result<BoletoSlip, ApiError> {
     let created_on = payment.created_at.sao_paulo_date();
     Ok(BoletoSlip {
         bank_code: issued.bank_code.clone(),
@@ -167,10 +171,22 @@ fn slip(payment: &Payment, issued: &IssuedBoleto) -> Result<BoletoSlip, ApiError
         portfolio: issued.portfolio.clone(),
         amount_cents: cents(payment)?,
         payment_place: PAYMENT_PLACE.into(),
-        instructions: vec![format!("Referente a {}.", payment.owner.merchant)],
+        instructions: instructions(profile, &payment.owner.merchant),
         payer: party_of(&payment.order.payer),
         is_test: payment.owner.mode == Mode::Test,
     })
+}
+
+/// Whose sale the slip is for, and where questions are answered. The beneficiary may be another name: the bank's.
+fn instructions(profile: &MerchantProfile, merchant: &MerchantId) -> Vec<String> {
+    let purpose = format!("Referente a {}.", profile.name_of(merchant));
+    let contact = profile.contact().map(|contact| format!("Dúvidas: {contact}"));
+    [purpose].into_iter().chain(contact).collect()
+}
+
+async fn profile(edge: &Edge, payment: &Payment) -> Result<MerchantProfile, ApiError> {
+    let profile = edge.people.profile(&payment.owner.merchant).await;
+    profile.map_err(|error| Denied::StoreUnavailable(error).into())
 }
 
 /// A payer of whom document and address are hidden.

@@ -65,6 +65,7 @@ mod production;
 mod program_help;
 mod program_keys;
 mod program_payments;
+mod profiles;
 mod program_users;
 mod real_acquirers;
 mod reconcile;

@@ -4,6 +4,12 @@ CREATE TABLE IF NOT EXISTS secret_keys (
     record BLOB    NOT NULL
 ) STRICT;
 
+-- What a merchant's payers read of it.
+CREATE TABLE IF NOT EXISTS merchant_profiles (
+    merchant TEXT NOT NULL PRIMARY KEY,
+    profile  BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- Files from before these indexes keep payments_by_status, payments_by_our_number, payments_by_document_number and
 -- payments_paid. No query takes them any more; a service of before that still runs does.
 

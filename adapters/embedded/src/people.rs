@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use quita_domain::identity::MerchantId;
-use quita_domain::people::{Login, MerchantPolicy, Operator, Session, User};
+use quita_domain::people::{Login, MerchantPolicy, MerchantProfile, Operator, Session, User};
 use quita_ports::{PeopleStore, StoreError};
 use rusqlite::Transaction;
 
@@ -92,6 +92,26 @@ impl PeopleStore for EmbeddedStore {
         self.write(move |transaction| {
             let sql = "INSERT INTO merchant_policies (merchant, policy) VALUES (?1, ?2) \
                 ON CONFLICT (merchant) DO UPDATE SET policy = excluded.policy";
+            transaction.prepare_cached(sql)?.execute((merchant.as_str(), document))?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn profile(&self, merchant: &MerchantId) -> Result<MerchantProfile, StoreError> {
+        let merchant = merchant.clone();
+        let found = self.read(move |transaction| {
+            let sql = "SELECT merchant, profile FROM merchant_profiles WHERE merchant = ?1";
+            find_one(transaction, sql, [merchant.as_str()], "the profile of")
+        });
+        Ok(found.await?.unwrap_or_default())
+    }
+
+    async fn put_profile(&self, merchant: &MerchantId, profile: &MerchantProfile) -> Result<(), StoreError> {
+        let (merchant, document) = (merchant.clone(), encode(profile)?);
+        self.write(move |transaction| {
+            let sql = "INSERT INTO merchant_profiles (merchant, profile) VALUES (?1, ?2) \
+                ON CONFLICT (merchant) DO UPDATE SET profile = excluded.profile";
             transaction.prepare_cached(sql)?.execute((merchant.as_str(), document))?;
             Ok(())
         })

@@ -17,6 +17,7 @@ pub(super) const API_KEYS: &str = "api_keys";
 pub(super) const USERS: &str = "users";
 pub(super) const OPERATORS: &str = "operators";
 pub(super) const MERCHANT_POLICIES: &str = "merchant_policies";
+pub(super) const MERCHANT_PROFILES: &str = "merchant_profiles";
 pub(super) const SESSIONS: &str = "sessions";
 pub(super) const AUDIT: &str = "audit";
 pub(super) const AUDIT_HEAD: &str = "audit_head";

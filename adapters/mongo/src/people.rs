@@ -4,12 +4,14 @@ use async_trait::async_trait;
 use bson::{DateTime, Document, RawDocument, doc};
 use mongodb::options::FindOptions;
 use quita_domain::identity::MerchantId;
-use quita_domain::people::{Login, MerchantPolicy, Operator, Session, User};
+use quita_domain::people::{Login, MerchantPolicy, MerchantProfile, Operator, Session, User};
 use quita_ports::{PeopleStore, StoreError};
 use serde::Serialize;
 
 use super::failure::within_time;
-use super::indexes::{BY_ID, MERCHANT_POLICIES, OF_MERCHANT, OF_PERSON, OPERATORS, SESSIONS, USERS, named};
+use super::indexes::{
+    BY_ID, MERCHANT_POLICIES, MERCHANT_PROFILES, OF_MERCHANT, OF_PERSON, OPERATORS, SESSIONS, USERS, named,
+};
 use super::reading::{find_all, value_called, value_in};
 use super::{MongoStore, batch};
 use quita_stored_form::{AsDocument, signed_limit};
@@ -81,6 +83,14 @@ struct StoredPolicy<'a> {
     policy: AsDocument<'a, MerchantPolicy>,
 }
 
+/// A profile as it is stored.
+#[derive(Serialize)]
+struct StoredProfile<'a> {
+    #[serde(rename = "_id")]
+    merchant: &'a str,
+    profile: AsDocument<'a, MerchantProfile>,
+}
+
 #[async_trait]
 impl PeopleStore for MongoStore {
     async fn insert_user(&self, user: &User) -> Result<bool, StoreError> {
@@ -141,6 +151,21 @@ impl PeopleStore for MongoStore {
         let policies = self.collection(MERCHANT_POLICIES);
         let id = doc! { "_id": merchant.as_str() };
         within_time(policies.replace_one(id, stored).upsert(true)).await.map(drop)
+    }
+
+    async fn profile(&self, merchant: &MerchantId) -> Result<MerchantProfile, StoreError> {
+        let id = doc! { "_id": merchant.as_str() };
+        let found = within_time(self.collection(MERCHANT_PROFILES).find_one(id)).await?;
+        found.map_or_else(|| Ok(MerchantProfile::default()), |found| value_in(&found, "profile"))
+    }
+
+    async fn put_profile(&self, merchant: &MerchantId, profile: &MerchantProfile) -> Result<(), StoreError> {
+        let stored = StoredProfile { merchant: merchant.as_str(), profile: AsDocument(profile) };
+        let stored = bson::serialize_to_raw_document_buf(&stored);
+        let stored = stored.map_err(|_| StoreError::Unreadable("a profile can't be encoded".into()))?;
+        let profiles = self.collection(MERCHANT_PROFILES);
+        let id = doc! { "_id": merchant.as_str() };
+        within_time(profiles.replace_one(id, stored).upsert(true)).await.map(drop)
     }
 
     async fn insert_operator(&self, operator: &Operator) -> Result<bool, StoreError> {

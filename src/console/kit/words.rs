@@ -142,6 +142,9 @@ impl Language {
             AuditAction::PolicyChanged => {
                 self.pick("mudou as regras de acesso de", "changed the access rules of")
             }
+            AuditAction::ProfileChanged => {
+                self.pick("mudou o que os pagadores leem de", "changed what payers read of")
+            }
             AuditAction::OperatorCreated => self.pick("criou o operador", "made the operator"),
             AuditAction::OperatorRoleChanged => {
                 self.pick("mudou o papel do operador", "changed the role of the operator")

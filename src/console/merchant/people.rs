@@ -1,5 +1,6 @@
 //! Who may sign in: a merchant's users, for its owners.
 
+pub(super) mod profile;
 mod removal;
 
 use actix_web::HttpResponse;
@@ -8,7 +9,9 @@ use askama::Template;
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::Mode;
 use quita_domain::money::Money;
-use quita_domain::people::{Login, MerchantPolicy, Permission, Role, User};
+use quita_domain::people::{
+    Login, MAX_CONTACT, MAX_DISPLAY_NAME, MerchantPolicy, MerchantProfile, Permission, Role, User,
+};
 use quita_domain::secret::Secret;
 
 use super::MerchantConsole;
@@ -29,6 +32,16 @@ struct PeoplePage {
     frame: Frame,
     part: PeoplePart,
     policy: MerchantPolicy,
+    profile: MerchantProfile,
+    /// The name that payers read without a profile.
+    merchant: String,
+}
+
+impl PeoplePage {
+    /// The most characters of a display name, for the field.
+    const MAX_NAME: usize = MAX_DISPLAY_NAME;
+    /// The most characters of a contact, for the field.
+    const MAX_CONTACT: usize = MAX_CONTACT;
 }
 
 fn role_choice(role: Role) -> RoleChoice {
@@ -53,12 +66,14 @@ pub(crate) async fn show(
     let mut frame = visitor.frame(mode, Section::People);
     frame.notice = match done.done.as_str() {
         "policy" => Some(frame.texts.users.policy_changed),
+        "profile" => Some(frame.texts.users.profile_changed),
         _ => PeoplePart::notice(&done),
     };
     let roles = Role::ALL.into_iter().map(role_choice).collect();
     let part = PeoplePart::new(&users, roles, (visitor.user.login.as_str(), &frame.base), true);
     let policy = console.people.policy(&visitor.user.merchant).await?;
-    html(&PeoplePage { frame, part, policy })
+    let profile = console.people.profile(&visitor.user.merchant).await?;
+    html(&PeoplePage { frame, part, policy, profile, merchant: visitor.user.merchant.to_string() })
 }
 
 /// `POST /console/{mode}/people`

@@ -50,6 +50,7 @@ fn in_a_mode(config: &mut ServiceConfig) {
         .configure(applications_routes)
         .service(form("/{mode}/people", web::get().to(people::show), web::post().to(people::create)))
         .service(change("/{mode}/people/policy", web::post().to(people::set_policy)))
+        .service(change("/{mode}/people/profile", web::post().to(people::profile::set)))
         .service(form(
             "/{mode}/people/{login}/{verb}",
             web::get().to(people::ask),

@@ -19,6 +19,8 @@ pub(crate) struct PixPage {
     pub(crate) path: String,
     /// Who is paid.
     pub(crate) merchant_name: String,
+    /// Where the merchant answers questions.
+    pub(crate) contact: Option<String>,
     /// What is to be paid, in cents.
     pub(crate) amount_cents: i64,
     /// The BR Code to copy; absent until an acquirer has issued it.
@@ -82,6 +84,7 @@ mod tests {
             mount: Mount::ROOT,
             path: "/pix/tok_123".to_owned(),
             merchant_name: "Padaria & Café <Estrela>".to_owned(),
+            contact: None,
             amount_cents: 123_456,
             code: Some("00020126…6304ABCD".to_owned()),
             expires_at: Timestamp::parse("2026-11-21T18:00:00Z").unwrap(),
@@ -119,6 +122,16 @@ mod tests {
             !html.contains("<Estrela>") && html.contains("Padaria &#38; Café &#60;Estrela&#62;"),
             "{html}"
         );
+    }
+
+    #[test]
+    fn a_contact_is_shown_whatever_the_status_and_no_line_without_one() {
+        for status in [Status::Pending, Status::Paid] {
+            let contact = Some("ajuda@<loja>.com.br".to_owned());
+            let html = PixPage { contact, status, ..page() }.render().unwrap();
+            assert!(html.contains("ajuda@&#60;loja&#62;.com.br"), "{html}");
+        }
+        assert!(!page().render().unwrap().contains("Dúvidas"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Users of merchants, and what their owners ask of them.
 
 use quita_domain::identity::MerchantId;
-use quita_domain::people::{Login, MerchantPolicy, Role, User};
+use quita_domain::people::{Login, MerchantPolicy, MerchantProfile, Role, User};
 use quita_domain::secret::Secret;
 
 use super::passwords_of::Reader;
@@ -145,6 +145,26 @@ impl People {
         policy: &MerchantPolicy,
     ) -> Result<(), PeopleError> {
         Ok(self.store.put_policy(merchant, policy).await?)
+    }
+
+    /// Returns what a merchant's payers read of it.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn profile(&self, merchant: &MerchantId) -> Result<MerchantProfile, PeopleError> {
+        Ok(self.store.profile(merchant).await?)
+    }
+
+    /// Changes that.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn set_profile(
+        &self,
+        merchant: &MerchantId,
+        profile: &MerchantProfile,
+    ) -> Result<(), PeopleError> {
+        Ok(self.store.put_profile(merchant, profile).await?)
     }
 
     /// What a user has to do before anything else.

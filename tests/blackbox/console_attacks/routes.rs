@@ -78,6 +78,11 @@ pub(super) const ROUTES: &[Route] = &[
         ManagePeople,
         &[with("/test/people/policy", &[("confirmRefundsAbove", "1.00")])],
     ),
+    post(
+        "/{mode}/people/profile",
+        ManagePeople,
+        &[with("/test/people/profile", &[("displayName", "Evil"), ("contact", "eve@evil.example")])],
+    ),
     get(
         "/{mode}/people/{login}/{verb}",
         ManagePeople,

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use quita_domain::identity::MerchantId;
-use quita_domain::people::{Login, MerchantPolicy, Operator, Session, User};
+use quita_domain::people::{Login, MerchantPolicy, MerchantProfile, Operator, Session, User};
 use quita_ports::{PeopleStore, StoreError};
 
 use crate::MemoryStore;
@@ -65,6 +65,21 @@ impl<C: Connection> PeopleStore for MemoryStore<C> {
 
     async fn policy(&self, merchant: &MerchantId) -> Result<MerchantPolicy, StoreError> {
         self.0.read("policy", |records| Ok(records.policies.get(merchant).copied().unwrap_or_default())).await
+    }
+
+    async fn profile(&self, merchant: &MerchantId) -> Result<MerchantProfile, StoreError> {
+        self.0
+            .read("profile", |records| Ok(records.profiles.get(merchant).cloned().unwrap_or_default()))
+            .await
+    }
+
+    async fn put_profile(&self, merchant: &MerchantId, profile: &MerchantProfile) -> Result<(), StoreError> {
+        self.0
+            .change("put_profile", |records| {
+                records.profiles.insert(merchant.clone(), profile.clone());
+                Ok(())
+            })
+            .await
     }
 
     async fn put_policy(&self, merchant: &MerchantId, policy: &MerchantPolicy) -> Result<(), StoreError> {

@@ -14,7 +14,7 @@ use quita_domain::control::{Node, RouteControl};
 use quita_domain::exception::Exception;
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner, TransactionId};
 use quita_domain::payment::Payment;
-use quita_domain::people::{Login, MerchantPolicy, Operator, Session, User};
+use quita_domain::people::{Login, MerchantPolicy, MerchantProfile, Operator, Session, User};
 use quita_domain::reconciliation::{Source, StoredLine};
 use quita_domain::secret_key::{KeyRecord, SealedSecret, StoredSecret};
 use quita_domain::time::Timestamp;
@@ -49,6 +49,8 @@ pub struct Records {
     pub users: BTreeMap<Login, User>,
     /// What is asked of a merchant's people.
     pub policies: BTreeMap<MerchantId, MerchantPolicy>,
+    /// What payers read of each merchant.
+    pub profiles: BTreeMap<MerchantId, MerchantProfile>,
     /// Operators by login.
     pub operators: BTreeMap<Login, Operator>,
     /// Sessions by their ids.

@@ -26,6 +26,18 @@ group! {
         confirm_above_hint: "Quem devolve mais do que isto confirma de novo que é quem diz ser. Vazio: ninguém.",
             "Whoever refunds more than this proves once more who it is. Empty: nobody does.";
         policy_changed: "Regras mudadas.", "Rules changed.";
+        profile: "O que os pagadores leem", "What payers read";
+        display_name: "Nome da loja", "Name of the shop";
+        display_name_hint: "Nas páginas de pagamento e nos boletos. Vazio: {merchant}.",
+            "On payment pages and slips. Empty: {merchant}.";
+        contact: "Contato", "Contact";
+        contact_hint: "E-mail, telefone ou site para dúvidas. Vazio: nenhum.",
+            "E-mail address, telephone or website for questions. Empty: none.";
+        profile_changed: "Mudado. As páginas de pagamento já mostram.", "Changed. Payment pages show it already.";
+        bad_display_name: "O nome tem no máximo 60 caracteres, todos visíveis.",
+            "The name has at most 60 characters, all of them visible.";
+        bad_contact: "O contato tem no máximo 100 caracteres, todos visíveis.",
+            "The contact has at most 100 characters, all of them visible.";
         language: "Idioma", "Language";
         merchant: "Lojista", "Merchant";
     }

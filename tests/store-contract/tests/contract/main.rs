@@ -85,6 +85,7 @@ macro_rules! for_each_case {
             people::a_session_that_begins_ends_no_other_that_goes_on,
             people::users_of_everybody_come_page_by_page,
             people::a_merchant_has_one_policy_and_none_asks_for_nothing,
+            people::a_merchant_has_one_profile_and_an_empty_one_at_first,
             people::operators_are_made_listed_and_replaced_only_as_expected,
             people::of_many_replacements_of_an_operator_one_wins,
             people::a_session_is_replaced_as_expected_and_never_comes_back,

@@ -14,7 +14,7 @@ use quita_domain::identity::{MerchantId, Mode};
 use quita_domain::listing::PaymentFilter;
 use quita_domain::method::Method;
 use quita_domain::money::Money;
-use quita_domain::people::{Login, MerchantPolicy, OperatorRole, Origin, Session, SessionOf, SessionStage};
+use quita_domain::people::{Login, MerchantPolicy, MerchantProfile, OperatorRole, Origin, Session, SessionOf, SessionStage};
 use quita_domain::routing::CardTries;
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
@@ -458,6 +458,8 @@ async fn every_query_of_the_consoles(store: &MongoStore) {
     store.users_after(Some(&user.login), 10).await.unwrap();
     store.put_policy(&merchant, &MerchantPolicy::default()).await.unwrap();
     store.policy(&merchant).await.unwrap();
+    store.put_profile(&merchant, &MerchantProfile::default()).await.unwrap();
+    store.profile(&merchant).await.unwrap();
     let operator = crate::people::operator("ana@quita.example", OperatorRole::Operator);
     store.insert_operator(&operator).await.unwrap();
     store.replace_operator(&operator, &operator).await.unwrap();

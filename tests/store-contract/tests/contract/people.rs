@@ -5,7 +5,7 @@ use std::sync::Arc;
 use quita_domain::identity::MerchantId;
 use quita_domain::money::Money;
 use quita_domain::people::{
-    Credentials, Login, MerchantPolicy, Operator, OperatorRole, Origin, Role, SecondFactor, Session,
+    Credentials, Login, MerchantPolicy, MerchantProfile, Operator, OperatorRole, Origin, Role, SecondFactor, Session,
     SessionOf, SessionStage, User, WrongCodes,
 };
 use quita_domain::secret_key::{SealedSecret, SecretKeyId};
@@ -174,6 +174,19 @@ pub async fn a_merchant_has_one_policy_and_none_asks_for_nothing(store: Arc<dyn 
         assert_eq!(store.policy(&loja).await, Ok(policy));
     }
     assert_eq!(store.policy(&outra).await, Ok(MerchantPolicy::default()));
+}
+
+pub async fn a_merchant_has_one_profile_and_an_empty_one_at_first(store: Arc<dyn PeopleStore>) {
+    let (loja, outra) = (MerchantId::new("loja"), MerchantId::new("outra"));
+    assert_eq!(store.profile(&loja).await, Ok(MerchantProfile::default()));
+    let named = MerchantProfile::default().with_display_name("Padaria Estrela").unwrap();
+    let whole = named.clone().with_contact("ajuda@loja.com.br").unwrap();
+    for profile in [whole, named] {
+        store.put_profile(&loja, &profile).await.unwrap();
+        assert_eq!(store.profile(&loja).await, Ok(profile));
+    }
+    assert_eq!(store.profile(&outra).await, Ok(MerchantProfile::default()));
+    assert_eq!(store.policy(&loja).await, Ok(MerchantPolicy::default()), "rules are another thing");
 }
 
 pub async fn operators_are_made_listed_and_replaced_only_as_expected(store: Arc<dyn PeopleStore>) {

@@ -1,0 +1,126 @@
+//! What a merchant's payers read of it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::identity::MerchantId;
+
+/// The most characters of a display name: it is a heading on a telephone.
+pub const MAX_DISPLAY_NAME: usize = 60;
+/// The most characters of a contact.
+pub const MAX_CONTACT: usize = 100;
+
+/// Name and contact that payers read on their pages and slips. Empty until an owner fills it in.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MerchantProfile {
+    /// Name in place of the technical one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    display_name: Option<String>,
+    /// E-mail address, telephone number or web address for questions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    contact: Option<String>,
+}
+
+/// A text that payers may not be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum ProfileError {
+    /// The name is too long, or holds what can't be printed.
+    #[error("a display name has at most {MAX_DISPLAY_NAME} printable characters")]
+    DisplayName,
+    /// The contact is too long, or holds what can't be printed.
+    #[error("a contact has at most {MAX_CONTACT} printable characters, such as ajuda@loja.com.br")]
+    Contact,
+}
+
+impl MerchantProfile {
+    /// Returns the profile with another display name. An empty one takes it away.
+    ///
+    /// # Errors
+    /// [`ProfileError::DisplayName`].
+    pub fn with_display_name(self, text: &str) -> Result<Self, ProfileError> {
+        let display_name = printable(text, MAX_DISPLAY_NAME).ok_or(ProfileError::DisplayName)?;
+        Ok(Self { display_name, ..self })
+    }
+
+    /// Returns the profile with another contact. An empty one takes it away.
+    ///
+    /// # Errors
+    /// [`ProfileError::Contact`].
+    pub fn with_contact(self, text: &str) -> Result<Self, ProfileError> {
+        let contact = printable(text, MAX_CONTACT).ok_or(ProfileError::Contact)?;
+        Ok(Self { contact, ..self })
+    }
+
+    /// Returns the display name, if there is one.
+    pub fn display_name(&self) -> Option<&str> {
+        self.display_name.as_deref()
+    }
+
+    /// Returns the contact, if there is one.
+    pub fn contact(&self) -> Option<&str> {
+        self.contact.as_deref()
+    }
+
+    /// Returns the name that payers read: the technical one where there is no other.
+    pub fn name_of<'a>(&'a self, merchant: &'a MerchantId) -> &'a str {
+        self.display_name().unwrap_or(merchant.as_str())
+    }
+}
+
+impl fmt::Display for MerchantProfile {
+    /// Writes name and contact for the audit log.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, contact) = (self.display_name(), self.contact());
+        write!(f, "name {}; contact {}", name.unwrap_or("none"), contact.unwrap_or("none"))
+    }
+}
+
+/// Returns the text without blanks around it, or nothing of an empty one. `None` if it may not be shown.
+fn printable(text: &str, most: usize) -> Option<Option<String>> {
+    let text = text.trim();
+    // Characters that turn the direction of writing could make another name of it.
+    let is_shown = |character: char| !character.is_control() && !is_format(character);
+    let fits = text.chars().count() <= most && text.chars().all(is_shown);
+    fits.then(|| Some(text.to_owned()).filter(|text| !text.is_empty()))
+}
+
+/// Marks of direction, joiners and separators of lines, which have no shape of their own.
+fn is_format(character: char) -> bool {
+    matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn payers_read_the_display_name_if_there_is_one() {
+        let merchant = MerchantId::new("demo");
+        let profile = MerchantProfile::default();
+        assert_eq!(profile.name_of(&merchant), "demo");
+        let named = profile.with_display_name("  Padaria Estrela ").unwrap();
+        assert_eq!(named.name_of(&merchant), "Padaria Estrela");
+        assert_eq!(named.with_display_name(" ").unwrap(), MerchantProfile::default());
+    }
+
+    #[test]
+    fn what_could_not_be_read_is_refused() {
+        for text in ["a\nb", "a\u{202e}b", "\u{200b}x", &"x".repeat(MAX_DISPLAY_NAME + 1)] {
+            let refused = MerchantProfile::default().with_display_name(text);
+            assert_eq!(refused, Err(ProfileError::DisplayName), "{text:?}");
+        }
+        assert!(MerchantProfile::default().with_display_name(&"É".repeat(MAX_DISPLAY_NAME)).is_ok());
+        let contact = "x".repeat(MAX_CONTACT + 1);
+        assert_eq!(MerchantProfile::default().with_contact(&contact), Err(ProfileError::Contact));
+    }
+
+    #[test]
+    fn an_empty_document_is_an_empty_profile() {
+        let profile: MerchantProfile = serde_json::from_str("{}").unwrap();
+        assert_eq!(profile, MerchantProfile::default());
+        assert_eq!(serde_json::to_string(&profile).unwrap(), "{}");
+    }
+}

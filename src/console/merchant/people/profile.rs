@@ -1,0 +1,41 @@
+//! What payers read of the merchant: the owners say it.
+
+use actix_web::HttpResponse;
+use actix_web::web::Data;
+use quita_domain::audit::AuditAction;
+use quita_domain::people::{MerchantProfile, ProfileError};
+
+use crate::console::kit::answer::see_other;
+use crate::console::kit::failure::Failure;
+use crate::console::merchant::MerchantConsole;
+use crate::console::merchant::mode::{InMode, base_of};
+use crate::console::merchant::texts::Texts;
+use crate::console::merchant::visitor::PeopleChange;
+
+/// `POST /console/{mode}/people/profile`
+pub(crate) async fn set(
+    change: PeopleChange,
+    InMode(mode): InMode,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    let PeopleChange { visitor, form } = change;
+    let merchant = &visitor.user.merchant;
+    let before = console.people.profile(merchant).await?;
+    let after = MerchantProfile::default()
+        .with_display_name(form.text("displayName"))
+        .and_then(|profile| profile.with_contact(form.text("contact")))
+        .map_err(unreadable)?;
+    console.people.set_profile(merchant, &after).await?;
+    let draft = visitor.draft(AuditAction::ProfileChanged, merchant);
+    console.audit.note(&visitor.initiator(), draft.before(before.to_string()).after(after.to_string())).await;
+    Ok(see_other(format!("{}/people?done=profile", base_of(mode))))
+}
+
+fn unreadable(error: ProfileError) -> Failure {
+    let texts = &Texts::current().users;
+    let why = match error {
+        ProfileError::DisplayName => texts.bad_display_name,
+        ProfileError::Contact => texts.bad_contact,
+    };
+    Failure::Unreadable(why.into())
+}
