@@ -2,8 +2,11 @@
 
 use serde_json::{Map, Value};
 
-/// The body of the request, but for its end: a PIX payment of R$ 100,00 and its payer.
-const BODY: &str = "{\"paymentMethod\":\"pix\",\"amount\":10000,\"currency\":\"BRL\",\"paymentDetails\":{\
+/// Amount of the sample, in cents: R$ 100,00.
+const AMOUNT_CENTS: u64 = 10_000;
+
+/// The body of the request between its amount and its end: the payer of a PIX payment.
+const BODY: &str = "\"currency\":\"BRL\",\"paymentDetails\":{\
     \"firstName\":\"Maria\",\"lastName\":\"Silva\",\"document\":\"52998224725\",\"documentType\":\"CPF\",\
     \"email\":\"maria@example.com\",\"phoneNumber\":\"11987654321\",\"address\":{\"street\":\"Rua Augusta\",\
     \"number\":\"100\",\"neighborhood\":\"Consolação\",\"city\":\"São Paulo\",\"state\":\"SP\",\
@@ -11,8 +14,13 @@ const BODY: &str = "{\"paymentMethod\":\"pix\",\"amount\":10000,\"currency\":\"B
 
 /// The body, with or without a receiver of webhooks.
 pub(crate) fn body(postback_url: Option<&str>) -> String {
+    body_of(AMOUNT_CENTS, postback_url)
+}
+
+/// The same of another amount.
+pub(crate) fn body_of(amount_cents: u64, postback_url: Option<&str>) -> String {
     let postback = postback_url.map(|url| format!(",\"postbackUrl\":\"{url}\"")).unwrap_or_default();
-    format!("{BODY}{postback}}}")
+    format!("{{\"paymentMethod\":\"pix\",\"amount\":{amount_cents},{BODY}{postback}}}")
 }
 
 /// The body with other terms than a PIX of R$ 100,00 without a receiver.

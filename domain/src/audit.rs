@@ -120,6 +120,10 @@ actions! {
     TestEventSent = "test_event.sent",
     /// Cancelled a payment.
     PaymentCancelled = "payment.cancelled",
+    /// Made a payment to try things out with, in test mode.
+    TestPaymentCreated = "test_payment.created",
+    /// Moved a sandbox payment by hand: paid it, let it expire, charged it back.
+    SandboxMoved = "sandbox.moved",
     /// Captured an authorised card.
     PaymentCaptured = "payment.captured",
     /// Refunded a payment, in part or whole.

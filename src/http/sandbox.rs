@@ -4,7 +4,6 @@ use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 use quita_acquirers::sandbox::{SandboxAction, manual_notice};
 use quita_domain::identity::Mode;
-use quita_domain::status::Status;
 
 use super::answer;
 use super::auth::Writer;
@@ -32,7 +31,7 @@ pub(crate) async fn act(
         let message = "no sandbox took this payment: only its acquirer can move it";
         return Err(ApiError::conflict("not_a_sandbox_payment", message));
     }
-    let (status, target) = (payment.status(), target(action));
+    let (status, target) = (payment.status(), action.target());
     if !status.allows(target) {
         let message = format!("a payment that is {status} cannot become {target}");
         return Err(ApiError::conflict("status_conflict", message));
@@ -40,13 +39,4 @@ pub(crate) async fn act(
     let notice = manual_notice(action, &payment, edge.clock.now());
     let moved = edge.payments.submit_and_await(notice, &payment).await?;
     Ok(answer::record(&mut HttpResponse::Ok(), &edge, &moved))
-}
-
-const fn target(action: SandboxAction) -> Status {
-    match action {
-        SandboxAction::Pay => Status::Paid,
-        SandboxAction::Expire => Status::Expired,
-        SandboxAction::Refund => Status::Refund,
-        SandboxAction::Chargeback => Status::Chargeback,
-    }
 }

@@ -35,6 +35,16 @@ impl SandboxAction {
         }
     }
 
+    /// Returns the status that the payment reaches by it.
+    pub const fn target(self) -> Status {
+        match self {
+            Self::Pay => Status::Paid,
+            Self::Expire => Status::Expired,
+            Self::Refund => Status::Refund,
+            Self::Chargeback => Status::Chargeback,
+        }
+    }
+
     /// Reads the spelling of the API.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|action| action.as_str() == text)

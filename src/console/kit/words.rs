@@ -160,6 +160,12 @@ impl Language {
             AuditAction::SecretRotated => self.pick("trocou o segredo de", "rotated the secret of"),
             AuditAction::TestEventSent => self.pick("enviou um evento de teste por", "sent a test event of"),
             AuditAction::PaymentCancelled => self.pick("cancelou o pagamento", "cancelled the payment"),
+            AuditAction::TestPaymentCreated => {
+                self.pick("criou o pagamento de teste", "made the test payment")
+            }
+            AuditAction::SandboxMoved => {
+                self.pick("moveu no sandbox o pagamento", "moved in the sandbox the payment")
+            }
             AuditAction::PaymentCaptured => self.pick("capturou o pagamento", "captured the payment"),
             AuditAction::PaymentRefunded => self.pick("devolveu o pagamento", "refunded the payment"),
             AuditAction::EventRedelivered => self.pick("reenviou o evento", "redelivered the event"),

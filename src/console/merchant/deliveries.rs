@@ -11,7 +11,7 @@ use quita_domain::event::Event;
 use quita_domain::identity::Mode;
 use quita_domain::listing::{Cursor, DeliveryFilter};
 use quita_domain::payment::Payment;
-use quita_domain::time::Timestamp;
+use quita_domain::time::{DAY_MS, Timestamp};
 use quita_ports::{Unreadable, place_of};
 use serde::Deserialize;
 use url::form_urlencoded;
@@ -239,6 +239,39 @@ fn rest_of(frame: &Frame, wanted: &Wanted) -> Option<String> {
 
 fn filter(visitor: &Visitor, mode: Mode, state: Option<DeliveryState>) -> DeliveryFilter {
     DeliveryFilter { merchant: visitor.user.merchant.clone(), mode, transaction_id: None, state }
+}
+
+/// Deliveries that need somebody's eye, among the newest payments that have such.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Trouble {
+    /// Those that failed and are tried again.
+    pub(super) failing: u64,
+    /// Those that were given up during the last day.
+    pub(super) given_up: u64,
+}
+
+/// Counts what fails now, and what was given up lately, in the newest payments.
+pub(super) async fn trouble(
+    visitor: &Visitor,
+    mode: Mode,
+    console: &MerchantConsole,
+) -> Result<Trouble, Failure> {
+    let (at_once, _) = READ;
+    let day_ago = console.clock.now().minus_ms(DAY_MS);
+    let mut trouble = Trouble::default();
+    for state in [DeliveryState::Pending, DeliveryState::Exhausted] {
+        let filter = filter(visitor, mode, Some(state));
+        let listed = console.edge.payments.list_with_deliveries(&filter, None, at_once).await?;
+        for delivery in listed.iter().flatten().flat_map(|payment| &payment.outbox) {
+            let is_recent = delivery.attempts.last().is_some_and(|attempt| attempt.at > day_ago);
+            match Tab::of(delivery) {
+                Tab::Failing if state == DeliveryState::Pending => trouble.failing += 1,
+                Tab::Exhausted if state == DeliveryState::Exhausted && is_recent => trouble.given_up += 1,
+                Tab::Pending | Tab::Failing | Tab::Exhausted | Tab::Delivered => {}
+            }
+        }
+    }
+    Ok(trouble)
 }
 
 /// What a page shows.

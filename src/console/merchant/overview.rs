@@ -10,10 +10,11 @@ use quita_domain::identity::Mode;
 use quita_domain::method::Method;
 use serde_json::{Value, json};
 
-use super::MerchantConsole;
+use super::deliveries::Trouble;
 use super::frame::{Frame, Section};
 use super::mode::{InMode, base_of};
 use super::visitor::Visitor;
+use super::{MerchantConsole, deliveries};
 use crate::console::kit::answer::{html, see_other};
 use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
@@ -26,6 +27,8 @@ struct OverviewPage {
     frame: Frame,
     /// Keys of this mode that end soon.
     ending_keys: u64,
+    /// Deliveries that fail, or were given up.
+    trouble: Trouble,
     today: Summary,
     month: Summary,
     by_method: Vec<(Method, Summary)>,
@@ -72,6 +75,7 @@ pub(crate) async fn show(
     let all = || days.iter().flat_map(|day| day.figures.iter());
     let of = |method: Method| Summary::of(all().filter(move |figure| figure.method == method));
     let page = OverviewPage {
+        trouble: deliveries::trouble(&visitor, mode, &console).await?,
         ending_keys: u64::try_from(ending.count()).unwrap_or(u64::MAX),
         today: days.last().map(|today| Summary::of(today.figures.iter())).unwrap_or_default(),
         month: Summary::of(all()),

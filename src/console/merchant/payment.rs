@@ -1,5 +1,6 @@
 //! One payment: its record, what happened to it, and what can be done with it.
 
+pub(crate) mod by_hand;
 pub(crate) mod operations;
 pub(crate) mod payer;
 mod route;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path, Query};
 use askama::Template;
+use quita_acquirers::sandbox::SandboxAction;
 use quita_domain::acquiring::Issued;
 use quita_domain::delivery::{Delivery, DeliveryState};
 use quita_domain::event::Event;
@@ -60,6 +62,8 @@ struct PaymentBody {
     public_url: String,
     may_change: bool,
     sees_payers: bool,
+    /// What can be done by hand with a payment that a sandbox took.
+    by_hand: Vec<SandboxAction>,
     moments: Vec<Moment>,
     route: Vec<Step>,
 }
@@ -77,6 +81,10 @@ struct DeliveryRow {
 impl PaymentBody {
     fn allows(&self, requested: RequestedOperation) -> bool {
         self.may_change && self.payment.permits(requested).is_ok()
+    }
+
+    fn by_hand_name(&self, action: &SandboxAction) -> &'static str {
+        by_hand::name(*action, self.payment.status(), self.texts)
     }
 
     fn may_cancel(&self) -> bool {
@@ -176,6 +184,7 @@ fn notice(texts: &Texts, done: &str) -> Option<&'static str> {
         "capture" => Some(texts.notice_captured),
         "refund" => Some(texts.notice_refunded),
         "redeliver" => Some(texts.notice_redelivered),
+        "sandbox" => Some(texts.notice_sandbox),
         "processing" => Some(texts.notice_processing),
         _ => None,
     }
@@ -237,6 +246,7 @@ impl Wanted {
             public_url: console.edge.public_url.clone(),
             may_change: self.may_change,
             sees_payers: self.sees_payers,
+            by_hand: if self.may_change { by_hand::possible(&payment, console) } else { Vec::new() },
             payer: PayerView::of(&payment.order.payer, !self.sees_payers),
             moments: timeline::of(&payment, self.language, self.sees_payers),
             route: route::of(&payment, self.language),

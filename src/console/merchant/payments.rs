@@ -2,6 +2,7 @@
 
 pub(crate) mod export;
 mod search;
+pub(crate) mod test_payment;
 
 use std::sync::Arc;
 

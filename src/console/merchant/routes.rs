@@ -5,8 +5,8 @@ use actix_web::web::{self, Data, PathConfig, QueryConfig, ServiceConfig};
 use actix_web::{HttpResponse, Resource, Route};
 
 use super::applications::{self, keys, one, secrets, test_event};
-use super::payment::{operations, payer};
-use super::payments::export;
+use super::payment::{by_hand, operations, payer};
+use super::payments::{export, test_payment};
 use super::{
     MerchantConsole, account, audit_log, deliveries, overview, payment, payments, people, requests, sign_in,
 };
@@ -72,6 +72,12 @@ fn payments_routes(config: &mut ServiceConfig) {
         .service(page("/{mode}/payments/stream", web::get().to(payments::stream)))
         .service(page("/{mode}/payments/{id}", web::get().to(payment::show)))
         .service(page("/{mode}/payments/{id}/stream", web::get().to(payment::stream)))
+        .service(change("/{mode}/test-payment", web::post().to(test_payment::create)))
+        .service(form(
+            "/{mode}/payments/{id}/sandbox/{action}",
+            web::get().to(by_hand::ask),
+            web::post().to(by_hand::act),
+        ))
         .service(change("/{mode}/payments/{id}/payer", web::post().to(payer::show)))
         .service(form(
             "/{mode}/payments/{id}/{verb}",

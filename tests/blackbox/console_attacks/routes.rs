@@ -120,6 +120,17 @@ pub(super) const ROUTES: &[Route] = &[
     get("/{mode}/payments/stream", SignedIn, &[at("/test/payments/stream")]),
     get("/{mode}/payments/{id}", SignedIn, &[at("/test/payments/{paid}"), at("/test/payments/{pending}")]),
     get("/{mode}/payments/{id}/stream", SignedIn, &[at("/test/payments/{paid}/stream")]),
+    post("/{mode}/test-payment", ChangePayments, &[at("/test/test-payment")]),
+    get(
+        "/{mode}/payments/{id}/sandbox/{action}",
+        ChangePayments,
+        &[at("/test/payments/{pending}/sandbox/pay"), at("/test/payments/{paid}/sandbox/chargeback")],
+    ),
+    post(
+        "/{mode}/payments/{id}/sandbox/{action}",
+        ChangePayments,
+        &[at("/test/payments/{pending}/sandbox/expire"), at("/test/payments/{paid}/sandbox/chargeback")],
+    ),
     post("/{mode}/payments/{id}/payer", SignedIn, &[at("/test/payments/{paid}/payer")]),
     get(
         "/{mode}/payments/{id}/{verb}",

@@ -103,6 +103,19 @@ group! {
         amount_to_capture: "Valor a capturar", "Amount to capture";
         at_most: "No máximo", "At most";
         bad_amount: "O valor não foi entendido; escreva como 50,00.", "The amount was not understood; write it as 50.00.";
+        test_payment: "Criar pagamento de teste", "Make a test payment";
+        no_test_acquirer: "Nenhum adquirente de teste aceita PIX; fale com quem opera o serviço.",
+            "No test acquirer takes PIX; ask whoever runs the service.";
+        sandbox_pay: "Pagar", "Pay it";
+        sandbox_expire: "Deixar expirar", "Let it expire";
+        sandbox_chargeback: "Contestar", "Charge it back";
+        sandbox_win: "Ganhar a disputa", "Win the dispute";
+        sandbox_question: "Fazer isto no lugar do pagador?", "Do this in the payer's place?";
+        sandbox_sentence: "O sandbox avisa o serviço como um adquirente avisaria. Nenhum dinheiro se move.",
+            "The sandbox tells the service as an acquirer would. No money moves.";
+        sandbox_not_possible: "O pagamento não permite isto agora, ou não é do sandbox.",
+            "The payment does not allow this now, or it is not the sandbox's.";
+        notice_sandbox: "Feito no sandbox.", "Done in the sandbox.";
         notice_cancelled: "Cancelado.", "Cancelled.";
         notice_captured: "Capturado.", "Captured.";
         notice_refunded: "Devolvido.", "Refunded.";

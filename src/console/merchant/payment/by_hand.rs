@@ -1,0 +1,93 @@
+//! Moving a sandbox payment by hand, as its payer or time would. Test mode alone: nothing else moves money by a click.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path};
+use quita_acquirers::sandbox::{SandboxAction, manual_notice};
+use quita_domain::audit::AuditAction;
+use quita_domain::identity::Mode;
+use quita_domain::payment::Payment;
+use quita_domain::people::Permission;
+use quita_domain::status::Status;
+use uuid::Uuid;
+
+use super::own;
+use crate::console::kit::answer::see_other;
+use crate::console::kit::failure::Failure;
+use crate::console::merchant::MerchantConsole;
+use crate::console::merchant::ask::{AskPage, AskedPayment};
+use crate::console::merchant::frame::Section;
+use crate::console::merchant::mode::{InMode, base_of};
+use crate::console::merchant::texts::Texts;
+use crate::console::merchant::visitor::{PaymentChange, Visitor};
+
+/// What the page of a payment offers. A refund has a button of its own, in every mode.
+const OFFERED: [SandboxAction; 3] = [SandboxAction::Pay, SandboxAction::Expire, SandboxAction::Chargeback];
+
+/// Lists what can be done with a payment by hand now: nothing, if no sandbox took it.
+pub(super) fn possible(payment: &Payment, console: &MerchantConsole) -> Vec<SandboxAction> {
+    let is_pretended = payment.owner.mode == Mode::Test
+        && payment.acquirer().is_some_and(|acquirer| console.edge.is_sandbox(acquirer));
+    let allowed = OFFERED.into_iter().filter(|action| payment.status().allows(action.target()));
+    if is_pretended { allowed.collect() } else { Vec::new() }
+}
+
+/// Returns the word on the button of an action. Paying what was charged back wins the dispute.
+pub(super) fn name(action: SandboxAction, status: Status, texts: &Texts) -> &'static str {
+    let texts = &texts.payments;
+    match action {
+        SandboxAction::Pay if status == Status::Chargeback => texts.sandbox_win,
+        SandboxAction::Pay => texts.sandbox_pay,
+        SandboxAction::Expire => texts.sandbox_expire,
+        SandboxAction::Refund => texts.refund,
+        SandboxAction::Chargeback => texts.sandbox_chargeback,
+    }
+}
+
+/// `GET /console/{mode}/payments/{id}/sandbox/{action}`
+pub(crate) async fn ask(
+    visitor: Visitor,
+    InMode(mode): InMode,
+    path: Path<(String, String, String)>,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    visitor.must(Permission::ChangePayments)?;
+    let payment = own(&visitor, mode, &path.1, &console).await?;
+    let action = wanted(&path.2, &payment, &console)?;
+    let frame = visitor.frame(mode, Section::Payments);
+    let texts = &frame.texts.payments;
+    let button = name(action, payment.status(), frame.texts);
+    let back = format!("{}/payments/{}", frame.base, payment.id);
+    let words = (texts.sandbox_question, texts.sandbox_sentence, button);
+    let mut page = AskPage::new(frame, words, back, &format!("sandbox/{}", action.as_str()));
+    page.is_grave = false;
+    page.payment = Some(AskedPayment { payment, amount: None, key: Uuid::nil() });
+    page.show()
+}
+
+/// `POST /console/{mode}/payments/{id}/sandbox/{action}`
+pub(crate) async fn act(
+    change: PaymentChange,
+    InMode(mode): InMode,
+    path: Path<(String, String, String)>,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    let PaymentChange { visitor, .. } = change;
+    let payment = own(&visitor, mode, &path.1, &console).await?;
+    let action = wanted(&path.2, &payment, &console)?;
+    let before = payment.status();
+    let notice = manual_notice(action, &payment, console.clock.now());
+    let moved = console.edge.payments.submit_and_await(notice, &payment).await?;
+    let draft = visitor.draft(AuditAction::SandboxMoved, payment.id).before(before);
+    console.audit.note(&visitor.initiator(), draft.after(moved.status())).await;
+    Ok(see_other(format!("{}/payments/{}?done=sandbox", base_of(mode), payment.id)))
+}
+
+fn wanted(text: &str, payment: &Payment, console: &MerchantConsole) -> Result<SandboxAction, Failure> {
+    let action = SandboxAction::parse(text).filter(|action| OFFERED.contains(action));
+    let action = action.ok_or(Failure::NotFound)?;
+    if possible(payment, console).contains(&action) {
+        return Ok(action);
+    }
+    // The payment moved on since the page was drawn, or it was never a sandbox's.
+    Err(Failure::Refused(Texts::current().payments.sandbox_not_possible.into()))
+}

@@ -1,0 +1,67 @@
+//! A payment to try things out with, made by a click. Test mode alone.
+
+use actix_web::HttpResponse;
+use actix_web::web::Data;
+use quita_actors::{CreatePayment, Denied};
+use quita_domain::audit::AuditAction;
+use quita_domain::identity::{Mode, Owner, TransactionId};
+use quita_domain::request;
+use uuid::Uuid;
+
+use crate::console::kit::answer::see_other;
+use crate::console::kit::failure::Failure;
+use crate::console::merchant::MerchantConsole;
+use crate::console::merchant::mode::{InMode, base_of};
+use crate::console::merchant::texts::Texts;
+use crate::console::merchant::visitor::PaymentChange;
+use crate::sample_request;
+
+/// The sandbox leaves amounts that end in 27 pending: whoever made it moves it by hand.
+const AMOUNT_CENTS: u64 = 10_027;
+
+/// `POST /console/{mode}/test-payment`
+pub(crate) async fn create(
+    change: PaymentChange,
+    InMode(mode): InMode,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    if mode != Mode::Test {
+        return Err(Failure::NotFound);
+    }
+    let PaymentChange { visitor, .. } = change;
+    let new = new_payment(visitor.owner(mode), &console)?;
+    let created = match console.edge.payments.create(new).await {
+        Ok(created) => created,
+        Err(Denied::MethodUnavailable) => {
+            return Err(Failure::Refused(Texts::current().payments.no_test_acquirer.into()));
+        }
+        Err(denied) => return Err(denied.into()),
+    };
+    let id = created.payment.id;
+    let draft = visitor.draft(AuditAction::TestPaymentCreated, id).after(created.payment.status());
+    console.audit.note(&visitor.initiator(), draft).await;
+    Ok(see_other(format!("{}/payments/{id}", base_of(mode))))
+}
+
+/// A PIX of the README's payer, without a receiver of webhooks.
+fn new_payment(owner: Owner, console: &MerchantConsole) -> Result<CreatePayment, Failure> {
+    let defect = |why: &str| Failure::Defect(format!("the test payment: {why}"));
+    let edge = &console.edge;
+    let body = sample_request::body_of(AMOUNT_CENTS, None);
+    let parsed = request::parse(body.as_bytes(), console.clock.now(), &edge.limits);
+    let purchase = parsed.and_then(request::ParsedRequest::into_purchase);
+    let purchase = purchase.map_err(|_| defect("its request breaks a rule"))?;
+    let id = TransactionId::new(Uuid::now_v7());
+    // As the API answers while the node's secret keys are not in order.
+    let page_token = edge.keyring.page_token(id);
+    let page_token = page_token.ok_or_else(|| Failure::Unavailable("the secret key is missing".into()))?;
+    Ok(CreatePayment {
+        id,
+        owner,
+        purchase,
+        fingerprint: None,
+        card_fingerprint: None,
+        other_card_fingerprints: Vec::new(),
+        page_token,
+    })
+}
