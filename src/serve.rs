@@ -23,8 +23,8 @@ use crate::acquirers::{Link, LinkMetrics, Reload, ReloadMetrics, Site, keep_regi
 use crate::console::merchant::{self, MerchantConsole};
 use crate::console::operator::OperatorConsole;
 use crate::http::{
-    self, Edge, Observer, RequestMetrics, as_get, observed, refuse_card_number, traced, with_key_expiry,
-    with_own_headers, with_request_id, with_safe_headers,
+    self, Edge, Observer, RequestMetrics, announce_public_url, as_get, observed, refuse_card_number, traced,
+    with_ignored_names, with_key_expiry, with_own_headers, with_request_id, with_safe_headers,
 };
 use crate::keyring::{Keyring, heed_secret_keys};
 use crate::listener::{ConnectionLimits, ConnectionMetrics, Listener, Places, cannot_listen, open_files};
@@ -149,6 +149,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let refused = Arc::new(RefusedRequests::register(&registry)?);
     let verifier = KeyVerifier::new(store.clone(), Arc::clone(&clock)).with_refused(Arc::clone(&refused));
     let keys = (&config, Arc::clone(&keyring));
+    announce_public_url(&public_url);
     let edge = Edge::new(system.payments(), verifier, Arc::clone(&clock), public_url, store.clone(), keys);
     let edge = Data::new(edge);
     let console = (&config, strongbox.clone());
@@ -295,6 +296,7 @@ fn listen(
             .wrap(from_fn(as_get))
             .wrap(Condition::new(is_traced, traced))
             .wrap(from_fn(with_key_expiry))
+            .wrap(from_fn(with_ignored_names))
             .wrap(from_fn(refuse_card_number))
             .wrap(from_fn(move |request, next| observed(observer.clone(), request, next)))
             .wrap(from_fn(with_request_id))

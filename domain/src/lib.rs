@@ -2,7 +2,9 @@
 //!
 //! Nothing here does I/O, reads a clock, rolls dice, waits, or uses floats: every input is a parameter.
 
+pub mod nearest;
 pub mod text;
+pub mod wording;
 
 pub mod document;
 pub mod phone;

@@ -15,10 +15,11 @@ mod payer;
 mod postback;
 mod splits;
 mod terms;
+mod unknown_names;
 mod violation;
+pub(crate) mod wordings;
 
 use crate::method::Method;
-use crate::money::Money;
 use crate::order::{Order, Purchase};
 use crate::time::Timestamp;
 
@@ -28,6 +29,7 @@ use terms::CardForm;
 use violation::Broken;
 
 pub use postback::PostbackPolicy;
+pub use unknown_names::UnknownName;
 pub use violation::{Rejection, RejectionKind, Violation, code};
 
 /// Where card data belongs. No other text may hold a card number.
@@ -53,6 +55,8 @@ pub struct ParsedRequest {
     /// Rules that the request breaks only because of the time it came: the card has expired, the due date is
     /// not in its window. A known `Idempotency-Key` is answered in spite of them; a new payment is refused.
     pub clock_violations: Vec<Violation>,
+    /// Names of the body that mean nothing.
+    pub unknown: Vec<UnknownName>,
     /// Whether the due date was sent, and not derived from the time.
     due_date_was_sent: bool,
 }
@@ -80,9 +84,11 @@ pub fn parse(body: &[u8], now: Timestamp, limits: &RequestLimits) -> Result<Pars
     let root = Fields::of_body(&object, &findings);
     let read = read_body(&root, now, limits, CardForm::ForCharge);
     root.refuse_card_numbers(&CARD_DATA);
-    let (mut request, clock_violations) = findings.conclude(read)?;
-    request.clock_violations = clock_violations;
-    Ok(request)
+    let unknown = unknown_names::find(&object, &unknown_names::CREATION);
+    match findings.conclude(read) {
+        Ok((request, clock_violations)) => Ok(ParsedRequest { clock_violations, unknown, ..request }),
+        Err(rejection) => Err(Rejection { unknown, ..rejection }),
+    }
 }
 
 fn read_body(
@@ -92,13 +98,13 @@ fn read_body(
     card_form: CardForm,
 ) -> Option<ParsedRequest> {
     let method = root.required("paymentMethod").parsed(|text| {
-        let broken = || Broken::new(code::UNKNOWN_VALUE, "must be pix, boleto or credit_card");
+        let broken = || Broken::new(code::UNKNOWN_VALUE, wordings::unknown_method());
         Method::parse(text).ok_or_else(broken)
     });
-    let amount = root.required("amount").integer_in(1..=basket::MAX_CENTS).map(Money::from_cents);
+    let amount = root.required("amount").cents_from(1);
     let currency = root.required("currency").parsed(|text| match text {
         "BRL" => Ok(()),
-        _ => Err(Broken::new(code::UNKNOWN_VALUE, "must be BRL")),
+        _ => Err(Broken::new(code::UNKNOWN_VALUE, wordings::no_brl())),
     });
     let payer = root.required("paymentDetails").object().and_then(|payer| payer::read(&payer));
     let shipping_fee = basket::shipping_fee(root);
@@ -126,7 +132,12 @@ fn read_body(
         terms: sent.terms,
     };
     let purchase = Purchase { order, card: sent.card };
-    Some(ParsedRequest { purchase, clock_violations: Vec::new(), due_date_was_sent: sent.due_date_was_sent })
+    Some(ParsedRequest {
+        purchase,
+        clock_violations: Vec::new(),
+        unknown: Vec::new(),
+        due_date_was_sent: sent.due_date_was_sent,
+    })
 }
 
 /// The card's number as it was sent, if it looks like one.

@@ -15,6 +15,7 @@ mod request {
     pub(crate) mod fingerprint;
     pub(crate) mod free_text;
     pub(crate) mod lists;
+    pub(crate) mod messages;
     pub(crate) mod payer;
     pub(crate) mod properties;
     pub(crate) mod root;

@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::order::{Order, Share};
-use quita_domain::request::operation::parse_amount;
+use quita_domain::request::operation;
 use quita_domain::request::{ParsedRequest, PostbackPolicy, Rejection, RequestLimits, code, parse};
 use quita_domain::webhook::address::{is_public, is_public_name};
 use quita_fuzz::samples::START;
@@ -31,9 +31,9 @@ fuzz_target!(|data: &[u8]| {
 
 /// Any bytes, as a creation and as a capture or refund.
 fn raw(body: &[u8]) {
-    match parse_amount(body) {
-        Ok(amount) => {
-            assert!(amount.is_none_or(|amount| (Money::from_cents(1)..=Money::MAX).contains(&amount)));
+    match operation::parse(body) {
+        Ok(read) => {
+            assert!(read.amount.is_none_or(|amount| (Money::from_cents(1)..=Money::MAX).contains(&amount)));
         }
         Err(rejection) => check_rejection(&rejection, body),
     }
@@ -83,9 +83,12 @@ fn check(body: &[u8]) -> Option<ParsedRequest> {
 }
 
 fn check_rejection(rejection: &Rejection, body: &[u8]) {
-    assert!(!rejection.violations.is_empty() && !rejection.message.is_empty());
+    assert!(!rejection.violations.is_empty() && !rejection.to_string().is_empty());
     for violation in &rejection.violations {
-        assert!(code::ALL.contains(&violation.code) && !violation.message.is_empty(), "{violation:?}");
+        assert!(
+            code::ALL.contains(&violation.code) && !violation.message.english().is_empty(),
+            "{violation:?}"
+        );
         assert!(violation.field.len() <= 400, "{violation:?}");
         assert!(!violation.field.chars().any(char::is_control), "{violation:?}");
     }

@@ -7,12 +7,13 @@ use actix_web::dev::Payload;
 use actix_web::http::header::AUTHORIZATION;
 use actix_web::{FromRequest, HttpRequest, web};
 use quita_domain::access::Scope;
+use quita_domain::wording::Wording;
 
 use super::client_address::address_of;
 use super::edge::Edge;
-use super::errors::ApiError;
+use super::errors::{ApiError, wordings};
 use super::{key_expiry, observed, query};
-use crate::service::access::{AccessError, Caller};
+use crate::service::access::{AccessError, Caller, bearer};
 use crate::service::refused_requests::RefusedRequest;
 
 type Extracted<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
@@ -55,16 +56,19 @@ async fn authorize(request: &HttpRequest, scope: Scope) -> Result<Caller, ApiErr
     let Some(edge) = request.app_data::<web::Data<Edge>>() else { return Err(ApiError::defect("no edge")) };
     let mut sent = request.headers().get_all(AUTHORIZATION);
     let only = match (sent.next(), sent.next()) {
-        (Some(header), None) => header.to_str().ok(),
-        _ => None,
+        (Some(header), None) => header.to_str().map_err(|_| wordings::no_bearer()),
+        (Some(_), Some(_)) => Err(wordings::several_authorizations()),
+        (None, _) => Err(wordings::no_authorization()),
     };
-    let Some(header) = only else {
+    let header = only.map_err(|message| {
         edge.verifier.refused().count(RefusedRequest::NoKey);
-        return Err(ApiError::unauthorized());
-    };
+        ApiError::unauthorized(message)
+    })?;
     let from = address_of(request, edge.is_behind_proxy);
     let caller = edge.verifier.verify(header, from).await.map_err(|error| match error {
-        AccessError::Invalid => ApiError::unauthorized(),
+        AccessError::Invalid => {
+            ApiError::unauthorized(wrong_form(header).unwrap_or_else(wordings::unknown_key))
+        }
         AccessError::TooMany(retry_after_s) => ApiError::too_many_unknown_keys(retry_after_s),
         AccessError::StoreUnavailable(error) => quita_actors::Denied::StoreUnavailable(error).into(),
     })?;
@@ -75,8 +79,15 @@ async fn authorize(request: &HttpRequest, scope: Scope) -> Result<Caller, ApiErr
     edge.rate_limit.count(&caller.key_id)?;
     if !caller.scopes.contains(&scope) {
         edge.verifier.refused().count_key(RefusedRequest::Scope, &caller.key_id);
-        return Err(ApiError::forbidden(format!("this key lacks the scope {}", scope.as_str())));
+        return Err(ApiError::forbidden(wordings::no_scope(scope.as_str())));
     }
     query::refuse_unread(request)?;
     Ok(caller)
+}
+
+/// Message about the form of the header, if that is wrong. It tells nothing of the keys that exist.
+fn wrong_form(header: &str) -> Option<Wording> {
+    let Some(key) = bearer(header).filter(|key| !key.is_empty()) else { return Some(wordings::no_bearer()) };
+    let is_ours = ["qk_test_", "qk_live_"].iter().any(|beginning| key.starts_with(beginning));
+    if is_ours { None } else { Some(wordings::no_quita_key()) }
 }

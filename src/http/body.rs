@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use actix_web::http::StatusCode;
 use actix_web::http::header::{
     CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, TRANSFER_ENCODING,
 };
@@ -12,7 +11,7 @@ use futures_util::StreamExt;
 use tokio::time::timeout;
 use zeroize::Zeroizing;
 
-use super::errors::ApiError;
+use super::errors::{ApiError, ErrorCode, wordings};
 
 /// The largest body (contract §1.1).
 const MAX_BYTES: usize = 256 * 1024;
@@ -50,8 +49,7 @@ fn refuse_encoded(request: &HttpRequest) -> Result<(), ApiError> {
     if !has_body || headers.get_all(CONTENT_ENCODING).all(is_identity) {
         return Ok(());
     }
-    let message = "send the body as it is, without Content-Encoding: it is not unpacked";
-    Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_content_encoding", message))
+    Err(ApiError::new(ErrorCode::UnsupportedContentEncoding, wordings::encoded_body()))
 }
 
 /// Tells if this `Content-Encoding` leaves the body as it is.
@@ -65,8 +63,7 @@ fn announced_length(request: &HttpRequest) -> Option<usize> {
 }
 
 fn no_json() -> ApiError {
-    let message = "send the body as application/json";
-    ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
+    ApiError::new(ErrorCode::UnsupportedMediaType, wordings::no_json())
 }
 
 /// Reads a body of any kind.
@@ -79,8 +76,8 @@ pub(crate) async fn read(request: &HttpRequest, payload: Payload) -> Result<Body
     match timeout(BODY_TIME_OUT, collect(payload, room)).await {
         Ok(body) => body,
         Err(_) => {
-            let message = format!("the body must arrive within {} s", BODY_TIME_OUT.as_secs());
-            Err(ApiError::new(StatusCode::REQUEST_TIMEOUT, "request_timeout", message))
+            let message = wordings::late_body(BODY_TIME_OUT.as_secs());
+            Err(ApiError::new(ErrorCode::RequestTimeout, message))
         }
     }
 }
@@ -88,8 +85,7 @@ pub(crate) async fn read(request: &HttpRequest, payload: Payload) -> Result<Body
 async fn collect(mut payload: Payload, room: usize) -> Result<Body, ApiError> {
     let mut body = Body::new(Vec::with_capacity(room));
     while let Some(chunk) = payload.next().await {
-        let chunk = chunk
-            .map_err(|_| ApiError::bad_request("unreadable_body", "the body broke off or is garbled"))?;
+        let chunk = chunk.map_err(|_| ApiError::new(ErrorCode::UnreadableBody, wordings::broken_body()))?;
         if body.len().saturating_add(chunk.len()) > MAX_BYTES {
             return Err(too_large());
         }
@@ -111,8 +107,7 @@ fn append(body: &mut Body, chunk: &[u8]) {
 }
 
 fn too_large() -> ApiError {
-    let message = format!("the body must not be larger than {} KiB", MAX_BYTES / 1024);
-    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "payload_too_large", message)
+    ApiError::new(ErrorCode::PayloadTooLarge, wordings::large_body(MAX_BYTES / 1024))
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::answer::Page;
 use super::auth::WebhookOperator;
 use super::edge::Edge;
-use super::errors::ApiError;
+use super::errors::{ApiError, ErrorCode, wordings};
 use super::query;
 
 /// Characters of a receiver's answer that are shown.
@@ -153,12 +153,8 @@ pub(crate) async fn redeliver(
     edge: Data<Edge>,
     id: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
-    let id = DeliveryId::parse(&id).ok_or_else(|| {
-        ApiError::bad_request(
-            "unreadable_id",
-            "the delivery id must be as GET /pay/webhooks/deliveries shows it",
-        )
-    })?;
+    let unreadable = || ApiError::new(ErrorCode::UnreadableId, wordings::no_delivery_id());
+    let id = DeliveryId::parse(&id).ok_or_else(unreadable)?;
     let redelivered = edge.payments.redeliver(id.transaction_id, caller.0.owner, id.index).await;
     let (payment, index) = redelivered.map_err(|denied| {
         let is_unknown = denied == Denied::NotFound;

@@ -1,4 +1,7 @@
-//! The API's own documentation: `/openapi.json` and a page that shows it.
+//! The API's own documentation: `/openapi.json`, a page that shows it, and a page for every code of an error.
+
+mod error_pages;
+mod violation_codes;
 
 use actix_web::HttpResponse;
 use actix_web::body::MessageBody;
@@ -6,6 +9,8 @@ use actix_web::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY};
 use actix_web::web::Data;
 
 use super::edge::Edge;
+
+pub(crate) use error_pages::{all_errors, error};
 
 const OPENAPI: &str = include_str!("docs/openapi.json");
 const PAGE: &str = include_str!("docs/docs.html");
@@ -56,7 +61,93 @@ fn answer(kind: &'static str, content: impl MessageBody + 'static) -> HttpRespon
 
 #[cfg(test)]
 mod tests {
+    use quita_domain::request::code;
+    use serde_json::Value;
+
     use super::*;
+    use crate::http::ErrorCode;
+
+    fn document() -> Value {
+        serde_json::from_str(OPENAPI).unwrap()
+    }
+
+    /// The values that a member of a schema can have.
+    fn values<'d>(document: &'d Value, schema: &str, member: &str) -> Vec<&'d str> {
+        let values = &document["components"]["schemas"][schema]["properties"][member]["enum"];
+        values.as_array().unwrap().iter().map(|value| value.as_str().unwrap()).collect()
+    }
+
+    #[test]
+    fn the_description_lists_every_code() {
+        let document = document();
+        let codes: Vec<_> = ErrorCode::ALL.iter().map(|code| code.as_str()).collect();
+        assert_eq!(values(&document, "Error", "code"), codes);
+        assert_eq!(values(&document, "Violation", "code"), code::ALL);
+    }
+
+    #[test]
+    fn errors_of_the_description_have_codes_of_their_status_and_lead_to_their_page() {
+        let document = document();
+        let responses = document["components"]["responses"].as_object().unwrap();
+        let examples = responses.values().filter_map(|response| {
+            response["content"]["application/json"]["examples"].as_object().map(|named| named.values())
+        });
+        let errors: Vec<_> = examples.flatten().map(|example| &example["value"]).collect();
+        assert!(errors.len() > 15, "{errors:?}");
+        for error in errors {
+            let code = ErrorCode::parse(error["code"].as_str().unwrap()).unwrap();
+            assert_eq!(error["statusCode"], code.status().as_u16(), "{error:#}");
+            assert_eq!(error["error"].as_str(), code.status().canonical_reason(), "{error:#}");
+            let page = format!("/docs/errors/{}", code.as_str());
+            assert!(error["docUrl"].as_str().unwrap().ends_with(&page), "{error:#}");
+        }
+    }
+
+    #[test]
+    fn references_lead_to_whole_parts_that_exist() {
+        fn check(document: &Value, node: &Value) {
+            if let Some(reference) = node.get("$ref").and_then(Value::as_str) {
+                let pointer = reference.strip_prefix('#').unwrap();
+                // Many generators follow a reference to a component and no deeper one.
+                assert_eq!(pointer.matches('/').count(), 3, "{reference}");
+                assert!(document.pointer(pointer).is_some(), "{reference}");
+            }
+            let children: Vec<&Value> = match node {
+                Value::Array(entries) => entries.iter().collect(),
+                Value::Object(members) => members.values().collect(),
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
+            };
+            children.into_iter().for_each(|child| check(document, child));
+        }
+        let document = document();
+        check(&document, &document);
+    }
+
+    #[test]
+    fn bodies_have_no_defaults_which_generated_clients_would_send() {
+        let document = document();
+        let schemas = document["components"]["schemas"].as_object().unwrap();
+        for (name, schema) in schemas {
+            assert!(!schema.to_string().contains("\"default\":"), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_creation_is_one_of_the_methods_by_its_name() {
+        let document = document();
+        let schemas = &document["components"]["schemas"];
+        for creation in ["CreatePayment", "EvaluateRouting"] {
+            let schema = &schemas[creation];
+            assert_eq!(schema["discriminator"]["propertyName"], "paymentMethod");
+            let mapping = schema["discriminator"]["mapping"].as_object().unwrap();
+            assert_eq!(mapping.len(), schema["oneOf"].as_array().unwrap().len());
+            for (method, reference) in mapping {
+                let name = reference.as_str().unwrap().rsplit('/').next().unwrap();
+                let named = &schemas[name]["properties"]["paymentMethod"]["enum"];
+                assert_eq!(named, &Value::from(vec![method.as_str()]), "{name}");
+            }
+        }
+    }
 
     #[test]
     fn the_description_names_its_server_once() {

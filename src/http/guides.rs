@@ -13,7 +13,6 @@ use pulldown_cmark::{Event, Options, Parser, html};
 use super::edge::Edge;
 use super::errors::ApiError;
 use super::mount::Mount;
-use super::request_id::nothing_here;
 use crate::console::Language;
 
 /// Policy of these pages: a style of our own, and no program.
@@ -190,7 +189,7 @@ pub(crate) async fn show(edge: Data<Edge>, path: Path<(String, String)>) -> Resu
     let (short, slug) = path.into_inner();
     let wanted =
         |(guide, language, _): &&(Guide, Language, String)| guide.slug() == slug && language.short() == short;
-    let (guide, language, text) = RENDERED.iter().find(wanted).ok_or_else(nothing_here)?;
+    let (guide, language, text) = RENDERED.iter().find(wanted).ok_or_else(ApiError::nothing_here)?;
     let (guide, language) = (*guide, *language);
     let entry =
         |each: &Guide| Entry { slug: each.slug(), title: each.title(language), is_here: *each == guide };

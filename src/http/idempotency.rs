@@ -5,7 +5,7 @@ use actix_web::http::header::HeaderName;
 use quita_domain::card::holds_card_number;
 use quita_domain::request::Rejection;
 
-use super::errors::ApiError;
+use super::errors::{ApiError, ErrorCode, wordings};
 
 const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
 /// Tells that a response repeats what an earlier request did.
@@ -25,9 +25,6 @@ pub(crate) fn key_of(request: &HttpRequest) -> Result<Option<String>, ApiError> 
             Err(Rejection::card_number_in("Idempotency-Key").into())
         }
         (Some(text), None) => Ok(Some(text.to_owned())),
-        _ => Err(ApiError::bad_request(
-            "invalid_idempotency_key",
-            "send one Idempotency-Key of 1 to 255 visible ASCII characters",
-        )),
+        _ => Err(ApiError::new(ErrorCode::InvalidIdempotencyKey, wordings::no_idempotency_key())),
     }
 }

@@ -1,7 +1,6 @@
 //! Notices that providers send over HTTP. What they say, and what proves that they sent it, their adapters know; here
 //! bytes are passed on.
 
-use actix_web::http::StatusCode;
 use actix_web::web::{Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use quita_actors::NoticeDenied;
@@ -9,7 +8,7 @@ use quita_ports::{NoticeHead, RawNotice};
 
 use super::body::read;
 use super::edge::Edge;
-use super::errors::ApiError;
+use super::errors::{ApiError, ErrorCode, wordings};
 
 /// `POST /acquirers/{name}/notifications{/…}`
 ///
@@ -37,11 +36,10 @@ pub(crate) async fn receive(
 impl From<NoticeDenied> for ApiError {
     fn from(denied: NoticeDenied) -> Self {
         match denied {
-            NoticeDenied::NoSuchAddress => {
-                Self::new(StatusCode::NOT_FOUND, "not_found", "there is no such address")
-            }
+            NoticeDenied::NoSuchAddress => Self::new(ErrorCode::NotFound, wordings::no_notice_address()),
             NoticeDenied::NotAuthentic => {
-                Self::new(StatusCode::UNAUTHORIZED, "unauthorized", denied.to_string())
+                let message = wordings::notice_not_authentic(&denied.to_string());
+                Self::new(ErrorCode::Unauthorized, message)
             }
             NoticeDenied::NotTaken(denied) => denied.into(),
         }

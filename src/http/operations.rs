@@ -4,18 +4,21 @@ use actix_web::web::{Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use quita_actors::Operated;
 use quita_domain::identity::TransactionId;
+use quita_domain::money::Money;
 use quita_domain::operation::{OperationKind, OperationRequest, OperationState, RequestedOperation};
 use quita_domain::payment::{Payment, STATUS_CHANGED};
-use quita_domain::request::operation::parse_amount;
+use quita_domain::request::operation;
 use quita_domain::status::Status;
+use quita_domain::wording::Wording;
 use uuid::Uuid;
 
 use super::answer;
 use super::auth::Writer;
 use super::body::read_optional_json;
 use super::edge::Edge;
-use super::errors::ApiError;
+use super::errors::{ApiError, ErrorCode, wordings};
 use super::idempotency::{REPLAYED, key_of};
+use super::ignored_names;
 
 /// `POST /pay/payments/{id}/cancel`
 pub(crate) async fn cancel(
@@ -39,7 +42,7 @@ pub(crate) async fn capture(
     request: HttpRequest,
     payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
-    let amount = parse_amount(&read_optional_json(&request, payload).await?)?;
+    let amount = read_amount(&caller, &request, payload).await?;
     let operated = operate(&caller, &edge, &id, &request, RequestedOperation::Capture(amount)).await?;
     ended(&operated)?;
     Ok(answer::record(&mut answer_to(&operated), &edge, &operated.payment))
@@ -53,10 +56,22 @@ pub(crate) async fn refund(
     request: HttpRequest,
     payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
-    let amount = parse_amount(&read_optional_json(&request, payload).await?)?;
+    let amount = read_amount(&caller, &request, payload).await?;
     let operated = operate(&caller, &edge, &id, &request, RequestedOperation::Refund(amount)).await?;
     let mut response = if operated.is_replay { answer_to(&operated) } else { HttpResponse::Created() };
     answer::refund(&mut response, &operated)
+}
+
+/// The amount that the body names, if it does.
+async fn read_amount(
+    caller: &Writer,
+    request: &HttpRequest,
+    payload: Payload,
+) -> Result<Option<Money>, ApiError> {
+    let read = operation::parse(&read_optional_json(request, payload).await?);
+    let unknown = read.as_ref().map_or_else(|rejection| &rejection.unknown, |read| &read.unknown);
+    ignored_names::note(request, &caller.0, unknown);
+    Ok(read?.amount)
 }
 
 async fn operate(
@@ -77,44 +92,36 @@ async fn operate(
 /// Cancelling and capturing are answered once they are over: refused is a conflict, unknown is reported as such.
 fn ended(operated: &Operated) -> Result<(), ApiError> {
     let verb = operated.operation.kind.verb();
+    let verbo = wordings::in_portuguese(verb);
     let was_cancelled = || operated.payment.history.iter().any(|event| event.status == Status::Cancelled);
+    let status = operated.payment.status();
+    let refusal = operated.operation.refusal.as_deref();
     match operated.operation.state {
         OperationState::Done if operated.operation.kind == OperationKind::Cancel && !was_cancelled() => {
-            let message = format!(
-                "the payment became {} while it was being cancelled; {}",
-                operated.payment.status(),
-                allowed(&operated.payment)
-            );
-            Err(ApiError::conflict("status_conflict", message))
+            let message = wordings::became_while_cancelled(status).then(&allowed(&operated.payment));
+            Err(ApiError::new(ErrorCode::StatusConflict, message))
         }
         OperationState::Done => Ok(()),
-        OperationState::Refused if operated.operation.refusal.as_deref() == Some(STATUS_CHANGED) => {
-            let status = operated.payment.status();
-            let message = format!("the {verb} was not sent: the payment became {status} before it could be");
-            Err(ApiError::conflict("status_conflict", message))
+        OperationState::Refused if refusal == Some(STATUS_CHANGED) => {
+            Err(ApiError::new(ErrorCode::StatusConflict, wordings::not_sent(verb, verbo, status)))
         }
         OperationState::Refused => {
-            let why = operated.operation.refusal.as_deref().unwrap_or("no reason told");
-            let message = format!(
-                "the acquirer refused to {verb}: {why}; the payment is {}; {}",
-                operated.payment.status(),
-                allowed(&operated.payment)
-            );
-            Err(ApiError::conflict("refused_by_acquirer", message))
+            let why = refusal.unwrap_or("no reason told");
+            let message = wordings::refused_by_acquirer(verb, verbo, why, status);
+            let message = message.then(&allowed(&operated.payment));
+            Err(ApiError::new(ErrorCode::RefusedByAcquirer, message))
         }
         OperationState::Processing => {
-            let message =
-                format!("the acquirer has not answered the {verb} yet; the same Idempotency-Key will tell");
-            Err(ApiError::unavailable("outcome_unknown", message))
+            Err(ApiError::unavailable(ErrorCode::OutcomeUnknown, wordings::no_answer_yet(verb, verbo)))
         }
     }
 }
 
 /// What may be asked of the payment now.
-fn allowed(payment: &Payment) -> String {
+fn allowed(payment: &Payment) -> Wording {
     match payment.allowed_operations().as_slice() {
-        [] => "no operation is allowed now".into(),
-        verbs => format!("allowed now: {}", verbs.join(", ")),
+        [] => wordings::nothing_allowed(),
+        verbs => wordings::allowed_now(&verbs.join(", ")),
     }
 }
 

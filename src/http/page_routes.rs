@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, REFERRER_POLICY};
 use actix_web::web::{Data, Path};
 use actix_web::{HttpResponse, HttpResponseBuilder};
@@ -24,13 +23,12 @@ use serde::Serialize;
 use subtle::ConstantTimeEq;
 
 use super::edge::Edge;
-use super::errors::ApiError;
+use super::errors::{ApiError, ErrorCode, wordings};
 use super::pages::boleto_page::{BoletoPage, PartyView};
 use super::pages::is_open;
 use super::pages::pix_page::PixPage;
 use super::pages::{self, assets};
 use super::pictures::PictureKind;
-use super::request_id::nothing_here;
 
 /// Where a boleto may be paid, as the slip says it.
 const PAYMENT_PLACE: &str = "Pagável em qualquer banco até o vencimento";
@@ -45,7 +43,7 @@ pub(crate) async fn pix(edge: Data<Edge>, name: Path<String>) -> Result<HttpResp
         "" => pix_page(&edge, token, &payment).await,
         "svg" => code_picture(&edge, &payment, PictureKind::Svg),
         "png" => code_picture(&edge, &payment, PictureKind::Png),
-        _ => Err(nothing_here()),
+        _ => Err(ApiError::nothing_here()),
     }
 }
 
@@ -57,14 +55,14 @@ pub(crate) async fn boleto(edge: Data<Edge>, name: Path<String>) -> Result<HttpR
     match kind {
         "" => boleto_page(&edge, token, &payment, issued).await,
         "pdf" if !is_open(payment.status()) => {
-            Err(over("this boleto can't be paid any more, so there is no slip of it"))
+            Err(ApiError::new(ErrorCode::Gone, wordings::boleto_is_over()))
         }
         "pdf" => {
             let file = format!("inline; filename=\"boleto-{}.pdf\"", issued.due_date);
             let pdf = boleto_pdf(&slip(&payment, issued, &profile(&edge, &payment).await?)?);
             Ok(picture("application/pdf").insert_header((CONTENT_DISPOSITION, file)).body(pdf))
         }
-        _ => Err(nothing_here()),
+        _ => Err(ApiError::nothing_here()),
     }
 }
 
@@ -85,7 +83,7 @@ pub(crate) async fn status(edge: Data<Edge>, token: Path<String>) -> Result<Http
 
 /// `GET /assets/{name}`
 pub(crate) async fn asset(name: Path<String>) -> Result<HttpResponse, ApiError> {
-    let found = assets::find(&name).ok_or_else(nothing_here)?;
+    let found = assets::find(&name).ok_or_else(ApiError::nothing_here)?;
     let mut response = HttpResponse::Ok();
     Ok(response
         .content_type(found.content_type)
@@ -218,21 +216,21 @@ fn party_of(payer: &Payer) -> Party {
 async fn payment(edge: &Edge, token: &str, method: Method) -> Result<Arc<Payment>, ApiError> {
     any_payment(edge, token)
         .await
-        .and_then(|payment| if payment.method() == method { Ok(payment) } else { Err(nothing_here()) })
+        .and_then(|payment| if payment.method() == method { Ok(payment) } else { Err(ApiError::nothing_here()) })
 }
 
 async fn any_payment(edge: &Edge, token: &str) -> Result<Arc<Payment>, ApiError> {
-    let id = edge.keyring.page_payment(token).ok_or_else(nothing_here)?;
-    let payment = edge.payments.read(id).await?.ok_or_else(nothing_here)?;
+    let id = edge.keyring.page_payment(token).ok_or_else(ApiError::nothing_here)?;
+    let payment = edge.payments.read(id).await?.ok_or_else(ApiError::nothing_here)?;
     // Its own and no other that a key of ours makes: an old key opens the pages of its time alone.
     let is_own: bool = payment.page_token.as_bytes().ct_eq(token.as_bytes()).into();
-    if is_own { Ok(payment) } else { Err(nothing_here()) }
+    if is_own { Ok(payment) } else { Err(ApiError::nothing_here()) }
 }
 
 /// The code of a PIX that can be paid, as a picture.
 fn code_picture(edge: &Edge, payment: &Payment, kind: PictureKind) -> Result<HttpResponse, ApiError> {
     if !is_open(payment.status()) {
-        return Err(over("this PIX can't be paid any more, so there is no code of it"));
+        return Err(ApiError::new(ErrorCode::Gone, wordings::pix_is_over()));
     }
     let Some(Issued::Pix { code, .. }) = payment.state.issued.as_deref() else { return Err(not_issued()) };
     let drawn = edge.pictures.of(kind, code).map_err(|error| ApiError::defect(&error.to_string()))?;
@@ -269,14 +267,6 @@ fn split(name: &str) -> (&str, &str) {
     name.split_once('.').unwrap_or((name, ""))
 }
 
-fn over(why: &str) -> ApiError {
-    ApiError::new(StatusCode::GONE, "gone", why)
-}
-
 fn not_issued() -> ApiError {
-    ApiError::new(
-        StatusCode::NOT_FOUND,
-        "not_issued",
-        "the acquirer has not issued the code yet; try again shortly",
-    )
+    ApiError::new(ErrorCode::NotIssued, wordings::not_issued())
 }

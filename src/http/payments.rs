@@ -18,7 +18,7 @@ use super::body::read_json;
 use super::edge::Edge;
 use super::errors::ApiError;
 use super::idempotency::{REPLAYED, key_of};
-use super::query;
+use super::{ignored_names, query};
 
 /// `POST /pay/payments`
 pub(crate) async fn create(
@@ -29,7 +29,10 @@ pub(crate) async fn create(
 ) -> Result<HttpResponse, ApiError> {
     let key = key_of(&request)?;
     let body = read_json(&request, payload).await?;
-    let parsed = request::parse(&body, edge.clock.now(), &edge.limits)?;
+    let parsed = request::parse(&body, edge.clock.now(), &edge.limits);
+    let unknown = parsed.as_ref().map_or_else(|rejection| &rejection.unknown, |parsed| &parsed.unknown);
+    ignored_names::note(&request, &caller.0, unknown);
+    let parsed = parsed?;
     let owner = caller.0.owner;
     let created = match key {
         Some(key) => create_keyed(&edge, owner, parsed, &key).await?,

@@ -5,19 +5,16 @@ use actix_web::http::Method;
 use actix_web::web::Query;
 use quita_domain::listing::query::refuse_all;
 
-use super::errors::ApiError;
+use super::errors::{ApiError, ErrorCode, wordings};
 
 /// Marks an address whose GET has parameters, which its handler reads. Any other address has none.
 pub(super) struct HasParameters;
 
 /// The query as pairs, in order.
 pub(super) fn read(request: &HttpRequest) -> Result<Vec<(String, String)>, ApiError> {
-    Query::<Vec<(String, String)>>::from_query(request.query_string()).map(Query::into_inner).map_err(|_| {
-        ApiError::bad_request(
-            "unreadable_query",
-            "the query can't be read; write it as name=value&name=value",
-        )
-    })
+    Query::<Vec<(String, String)>>::from_query(request.query_string())
+        .map(Query::into_inner)
+        .map_err(|_| ApiError::new(ErrorCode::UnreadableQuery, wordings::no_query()))
 }
 
 /// Refuses a query where none belongs.

@@ -1,39 +1,60 @@
-//! The id of a request: the caller's own if it is sane, otherwise a fresh one. In every response and in the log.
+//! The id of a request: the caller's own if it is sane, otherwise a fresh one. In every response and in the log. Beside it the
+//! language in which the caller wants to be told what is wrong.
 
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::StatusCode;
-use actix_web::http::header::{CACHE_CONTROL, HeaderName, HeaderValue};
+use actix_web::http::header::{ACCEPT_LANGUAGE, CACHE_CONTROL, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
-use actix_web::{Error, HttpMessage, HttpRequest, HttpResponse};
+use actix_web::{Error, HttpMessage, HttpRequest};
 use quita_domain::card::free_text;
 use quita_domain::request::Rejection;
 use uuid::Uuid;
 
 use super::errors::ApiError;
+use crate::console::Language;
 
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 /// Longest id that is taken from a caller.
 const MAX_LENGTH: usize = 128;
 
+/// Request that is being handled.
+#[derive(Clone)]
+struct Current {
+    id: String,
+    language: Language,
+}
+
+impl Current {
+    /// No request, or one of which nothing is known but its id.
+    const fn of(id: String) -> Self {
+        Self { id, language: Language::English }
+    }
+}
+
 tokio::task_local! {
-    static CURRENT: String;
+    static CURRENT: Current;
 }
 
 /// The id of the request that is being handled; empty outside of one.
 pub(crate) fn current() -> String {
-    CURRENT.try_with(Clone::clone).unwrap_or_default()
+    CURRENT.try_with(|current| current.id.clone()).unwrap_or_default()
+}
+
+/// The language that its caller asks for: English unless `Accept-Language` says otherwise.
+pub(super) fn language() -> Language {
+    CURRENT.try_with(|current| current.language).unwrap_or(Language::English)
 }
 
 /// Does some work for a request that has no id of its own.
 pub(crate) fn in_fresh_request<T>(work: impl FnOnce(&str) -> T) -> T {
     let id = Uuid::now_v7().to_string();
-    CURRENT.sync_scope(id.clone(), || work(&id))
+    CURRENT.sync_scope(Current::of(id.clone()), || work(&id))
 }
 
 /// Keeps the id for work that goes on in a task of its own.
 pub(crate) fn carry<W: Future>(work: W) -> impl Future<Output = W::Output> {
-    CURRENT.scope(current(), work)
+    let current = CURRENT.try_with(Clone::clone).unwrap_or_else(|_| Current::of(String::new()));
+    CURRENT.scope(current, work)
 }
 
 /// Marks a request whose id held a card number.
@@ -50,8 +71,9 @@ pub(crate) async fn with_request_id<B: MessageBody>(
         request.extensions_mut().insert(HeldCardNumber);
     }
     let header = HeaderValue::from_str(&id);
+    let language = language_of(request.request());
     CURRENT
-        .scope(id, async move {
+        .scope(Current { id, language }, async move {
             let mut response = next.call(request).await?;
             let headers = response.headers_mut();
             if let Ok(header) = header {
@@ -78,6 +100,13 @@ pub(crate) async fn refuse_card_number<B: MessageBody + 'static>(
     Ok(next.call(request).await?.map_into_left_body())
 }
 
+/// Programs rarely say what they understand; most developers read English.
+fn language_of(request: &HttpRequest) -> Language {
+    let says_so = request.headers().contains_key(ACCEPT_LANGUAGE);
+    let asked_for = if says_so { Language::asked_for(request) } else { None };
+    asked_for.unwrap_or(Language::English)
+}
+
 /// What a request says of its id.
 struct SentId {
     /// Its own, or a fresh one.
@@ -99,14 +128,4 @@ fn sent_id(request: &HttpRequest) -> SentId {
     };
     let id = sent.filter(is_sane).map_or_else(|| Uuid::now_v7().to_string(), String::from);
     SentId { id, holds_card_number }
-}
-
-/// For addresses that are none.
-pub(crate) async fn not_found() -> Result<HttpResponse, ApiError> {
-    Err(nothing_here())
-}
-
-/// The refusal of an address that is none.
-pub(super) fn nothing_here() -> ApiError {
-    ApiError::new(StatusCode::NOT_FOUND, "not_found", "there is nothing at this address")
 }

@@ -6,9 +6,9 @@ use actix_web::{HttpResponse, Resource, Route};
 use super::edge::Edge;
 use super::errors::ApiError;
 use super::query::HasParameters;
+use super::unknown_address::not_found;
 use super::{
-    deliveries, docs, guides, not_found, notifications, operations, page_routes, payments, requests, routing,
-    sandbox,
+    deliveries, docs, guides, notifications, operations, page_routes, payments, requests, routing, sandbox,
 };
 
 /// Addresses of the API, of acquirers and of the sandbox, with their methods.
@@ -70,6 +70,8 @@ fn pages(config: &mut ServiceConfig) {
         .service(reading("/docs", web::get().to(docs::page)))
         .service(reading("/docs/{language:pt|en}/{guide}", web::get().to(guides::show)))
         .service(reading("/llms.txt", web::get().to(docs::for_programs)))
+        .service(reading("/docs/errors", web::get().to(docs::all_errors)))
+        .service(reading("/docs/errors/{code}", web::get().to(docs::error)))
         .service(reading("/docs.js", web::get().to(docs::script)))
         .service(reading("/docs.css", web::get().to(docs::style)));
 }

@@ -8,6 +8,7 @@ use super::auth::Reader;
 use super::body::read_json;
 use super::edge::Edge;
 use super::errors::ApiError;
+use super::ignored_names;
 
 /// `POST /pay/routing/evaluate`
 pub(crate) async fn evaluate(
@@ -17,7 +18,10 @@ pub(crate) async fn evaluate(
     payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
     let body = read_json(&request, payload).await?;
-    let asked = evaluation::parse(&body, edge.clock.now(), &edge.limits)?;
+    let asked = evaluation::parse(&body, edge.clock.now(), &edge.limits);
+    let unknown = asked.as_ref().map_or_else(|rejection| &rejection.unknown, |asked| &asked.unknown);
+    ignored_names::note(&request, &caller.0, unknown);
+    let asked = asked?;
     let evaluated = edge.payments.evaluate(&asked.order, &caller.0.owner, asked.at, asked.dice)?;
     Ok(HttpResponse::Ok().json(evaluated))
 }

@@ -8,7 +8,7 @@ use quita_domain::identity::Mode;
 use super::answer;
 use super::auth::Writer;
 use super::edge::Edge;
-use super::errors::ApiError;
+use super::errors::{ApiError, ErrorCode, wordings};
 use super::payments::own;
 
 /// `POST /sandbox/payments/{id}/{pay|expire|refund|chargeback}`
@@ -19,22 +19,19 @@ pub(crate) async fn act(
 ) -> Result<HttpResponse, ApiError> {
     let (id, action) = path.into_inner();
     let Some(action) = SandboxAction::parse(&action) else {
-        let message = "the sandbox knows pay, expire, refund and chargeback";
-        return Err(ApiError::new(actix_web::http::StatusCode::NOT_FOUND, "not_found", message));
+        return Err(ApiError::new(ErrorCode::NotFound, wordings::no_sandbox_action()));
     };
     if caller.0.owner.mode != Mode::Test {
-        return Err(ApiError::forbidden("only payments made with a test key can be moved by hand"));
+        return Err(ApiError::forbidden(wordings::live_by_hand()));
     }
     let payment = own(&edge, &id, &caller.0.owner).await?;
     // An acquirer's test keys reach its homologation, and there money moves only as the acquirer says.
     if !payment.acquirer().is_some_and(|acquirer| edge.is_sandbox(acquirer)) {
-        let message = "no sandbox took this payment: only its acquirer can move it";
-        return Err(ApiError::conflict("not_a_sandbox_payment", message));
+        return Err(ApiError::new(ErrorCode::NotASandboxPayment, wordings::no_sandbox_payment()));
     }
     let (status, target) = (payment.status(), action.target());
     if !status.allows(target) {
-        let message = format!("a payment that is {status} cannot become {target}");
-        return Err(ApiError::conflict("status_conflict", message));
+        return Err(ApiError::new(ErrorCode::StatusConflict, wordings::no_such_step(status, target)));
     }
     let notice = manual_notice(action, &payment, edge.clock.now());
     let moved = edge.payments.submit_and_await(notice, &payment).await?;

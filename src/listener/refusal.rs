@@ -5,7 +5,7 @@
 
 use actix_web::http::StatusCode;
 
-use crate::http::{ApiError, SAFE_HEADERS, in_fresh_request};
+use crate::http::{ApiError, ErrorCode, SAFE_HEADERS, in_fresh_request, wordings};
 
 /// Longest answer of the library, in bytes: a status, three short headers.
 const LONGEST: usize = 256;
@@ -75,20 +75,13 @@ impl Refusal {
     }
 
     fn error(&self) -> ApiError {
-        let (code, message) = match self.status {
-            StatusCode::REQUEST_TIMEOUT => {
-                ("request_timeout", "the head of the request did not arrive in time")
-            }
+        match self.status {
+            StatusCode::REQUEST_TIMEOUT => ApiError::new(ErrorCode::RequestTimeout, wordings::late_head()),
             StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => {
-                ("headers_too_large", "the head of the request is too large")
+                ApiError::new(ErrorCode::HeadersTooLarge, wordings::large_head())
             }
-            _ => (
-                "unreadable_request",
-                "this is no request of HTTP/1.1; send one Host, and one Content-Length that is a number or \
-                 Transfer-Encoding: chunked",
-            ),
-        };
-        ApiError::new(self.status, code, message)
+            _ => ApiError::new(ErrorCode::UnreadableRequest, wordings::no_http()),
+        }
     }
 }
 

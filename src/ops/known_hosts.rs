@@ -10,11 +10,10 @@ use actix_web::Error;
 use actix_web::ResponseError;
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::StatusCode;
 use actix_web::http::header::HOST;
 use actix_web::middleware::Next;
 
-use crate::http::ApiError;
+use crate::http::{ApiError, ErrorCode, wordings};
 use quita_config::ops_hosts::name_of;
 
 /// What answers under any name: programs ask for it, by whatever address they have.
@@ -49,9 +48,7 @@ pub(super) async fn only<B: MessageBody + 'static>(
     if host.is_some_and(|host| hosts.has(host)) || FOR_ANYBODY.contains(&request.path()) {
         return Ok(next.call(request).await?.map_into_left_body());
     }
-    let message =
-        "this page is not shown under that name; add it to ops-hosts, or come by a loopback address";
-    let refused = ApiError::new(StatusCode::MISDIRECTED_REQUEST, "misdirected_request", message);
+    let refused = ApiError::new(ErrorCode::MisdirectedRequest, wordings::foreign_host());
     Ok(request.into_response(refused.error_response()).map_into_right_body())
 }
 

@@ -25,6 +25,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 pub(crate) use ending::EndingKeys;
+pub(crate) use verifier::bearer;
 pub use verifier::{AccessError, Caller, KeyVerifier};
 
 use crate::service::audit::Initiator;

@@ -144,6 +144,11 @@ fn payers_pages_and_the_documentation_find_all_that_they_need() {
         assert!(addresses(&text).len() >= 4, "{text}");
     }
     check_page(&proxy, &client, &format!("{public}/docs"));
+    check_page(&proxy, &client, &format!("{public}/docs/errors"));
+    let refused = client.get("/v1/payments").expect_error(404, "not_found");
+    let message = refused["message"].as_str().unwrap();
+    assert!(message.contains(&format!("did you mean {PATH}/pay/payments?")), "{message}");
+    check_page(&proxy, &client, refused["docUrl"].as_str().unwrap());
     let script = client.get("/docs.js").text();
     assert!(
         script.contains("fetch(\"openapi.json\")") && !script.contains("fetch(\"/"),

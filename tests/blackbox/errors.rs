@@ -60,19 +60,23 @@ fn a_missing_or_wrong_key_is_401_with_a_challenge() {
     let nobody = app.client_without_key();
     let key = app.key().to_owned();
     let basic = format!("Basic {key}");
-    for header in [
-        None,
-        Some("Bearer"),
-        Some("Bearer "),
-        Some("Bearer qk_test_nobody_nothing"),
-        Some(&*basic),
-        Some(&*key),
+    let (foreign, mistyped) = ("Bearer sk_test_4eC39HqLyjWDarjtT1zdp7dc", "Bearer qk_test_nobody_nothing");
+    for (header, kind) in [
+        (None, "there is no Authorization header"),
+        (Some("Bearer"), "must be Bearer and the key"),
+        (Some("Bearer "), "must be Bearer and the key"),
+        (Some(mistyped), "is unknown, has ended or was revoked"),
+        (Some(foreign), "begin with qk_test_ or qk_live_"),
+        (Some(&*basic), "must be Bearer and the key"),
+        (Some(&*key), "must be Bearer and the key"),
     ] {
         let headers: Vec<_> = header.map(|value| ("Authorization", value)).into_iter().collect();
         for path in ["/pay/payments", "/pay/payments/7", "/pay/webhooks/deliveries"] {
             let answer = nobody.send("GET", path, &headers, b"");
             let error = answer.expect_error(401, "unauthorized");
-            assert_eq!(error["message"], "invalid or missing API key");
+            let message = error["message"].as_str().unwrap();
+            assert!(message.starts_with("invalid or missing API key: "), "{message}");
+            assert!(message.contains(kind), "{header:?}: {message}");
             assert!(
                 answer.header("www-authenticate").is_some_and(|value| value.starts_with("Bearer")),
                 "{answer}"

@@ -36,6 +36,7 @@ mod disk_faults;
 mod edge;
 mod erasure;
 mod errors;
+mod errors_that_teach;
 mod events;
 mod examples;
 mod front_door;

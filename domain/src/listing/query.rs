@@ -5,9 +5,11 @@ use crate::card::holds_card_number;
 use crate::delivery::DeliveryState;
 use crate::identity::{Owner, TransactionId};
 use crate::method::Method;
-use crate::request::{Rejection, Violation, code};
+use crate::nearest::nearest;
+use crate::request::{Rejection, Violation, code, wordings};
 use crate::status::Status;
 use crate::time::Timestamp;
+use crate::wording::Wording;
 
 /// How many entries a page has: 1 to 100.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +52,7 @@ impl PaymentQuery {
     /// A [`Rejection`] (400) with every parameter that can't be read, stands twice, or is none of this list.
     pub fn parse(caller: &Owner, pairs: &[(String, String)]) -> Result<Self, Rejection> {
         let mut query = Query::new(pairs);
-        let mut statuses = query.every("status", UNKNOWN_STATUS, Status::parse);
+        let mut statuses = query.every("status", UNKNOWN_STATUS, in_any_case(Status::parse));
         statuses.sort_unstable();
         statuses.dedup();
         let filter = PaymentFilter {
@@ -94,7 +96,7 @@ impl DeliveryQuery {
             merchant: caller.merchant.clone(),
             mode: caller.mode,
             transaction_id: query.one("transactionId", NO_ID, TransactionId::parse),
-            state: query.one("state", UNKNOWN_STATE, DeliveryState::parse),
+            state: query.one("state", UNKNOWN_STATE, in_any_case(DeliveryState::parse)),
         };
         let cursor = query.one("cursor", NO_CURSOR, DeliveryCursor::parse);
         let limit = query.one("limit", NO_LIMIT, PageLimit::parse).unwrap_or(PageLimit::DEFAULT);
@@ -111,23 +113,27 @@ pub fn refuse_all(pairs: &[(String, String)]) -> Result<(), Rejection> {
 }
 
 /// What is answered when a parameter can't be read: code and message.
-type Refusal = (&'static str, &'static str);
+type Refusal = (&'static str, fn() -> Wording);
 
-const UNKNOWN_STATUS: Refusal = (code::UNKNOWN_VALUE, "must be a status of a payment, such as paid");
-const UNKNOWN_METHOD: Refusal = (code::UNKNOWN_VALUE, "must be pix, boleto or credit_card");
-const UNKNOWN_STATE: Refusal = (code::UNKNOWN_VALUE, "must be pending, delivered or exhausted");
-const NO_TIME: Refusal =
-    (code::FORMAT, "must be a time in ISO 8601 with an offset, 2026-11-21T12:00:00.000Z");
-const NO_ID: Refusal = (code::FORMAT, "must be the id of a payment, a UUID with hyphens");
-const NO_CURSOR: Refusal = (code::CURSOR, "must be a nextCursor of this list");
-const NO_LIMIT: Refusal = (code::RANGE, "must be from 1 to 100");
-const ANY_TEXT: Refusal = (code::CHARACTER, "must not hold control characters");
+const UNKNOWN_STATUS: Refusal = (code::UNKNOWN_VALUE, wordings::unknown_status);
+const UNKNOWN_METHOD: Refusal = (code::UNKNOWN_VALUE, wordings::unknown_method);
+const UNKNOWN_STATE: Refusal = (code::UNKNOWN_VALUE, wordings::unknown_state);
+const NO_TIME: Refusal = (code::FORMAT, wordings::no_query_time);
+const NO_ID: Refusal = (code::FORMAT, wordings::no_transaction_id);
+const NO_CURSOR: Refusal = (code::CURSOR, wordings::no_cursor);
+const NO_LIMIT: Refusal = (code::RANGE, wordings::no_limit);
+const ANY_TEXT: Refusal = (code::CHARACTER, wordings::control_characters);
 
 /// Unknown parameters that an answer names. A query may hold thousands.
 const MOST_NAMED: usize = 20;
 
 /// Longest name that an answer repeats, in characters.
 const LONGEST_NAME: usize = 40;
+
+/// Reads a name of the API in any letter case.
+fn in_any_case<T>(read: impl Fn(&str) -> Option<T>) -> impl Fn(&str) -> Option<T> {
+    move |text| read(&text.to_ascii_lowercase())
+}
 
 fn owned(text: &str) -> Option<String> {
     (!text.chars().any(char::is_control)).then(|| text.to_owned())
@@ -157,13 +163,13 @@ impl<'a> Query<'a> {
             [] => return None,
             [value] => *value,
             [_, _, ..] => {
-                self.refuse(name, (code::DUPLICATE, "must not be repeated"));
+                self.refuse(name, code::DUPLICATE, wordings::repeated_parameter());
                 return None;
             }
         };
         let read = read(value);
         if read.is_none() {
-            self.refuse(name, refusal);
+            self.refuse_value(name, refusal);
         }
         read
     }
@@ -172,7 +178,7 @@ impl<'a> Query<'a> {
     fn every<T>(&mut self, name: &'static str, refusal: Refusal, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
         let values: Option<Vec<T>> = self.values(name).into_iter().map(read).collect();
         if values.is_none() {
-            self.refuse(name, refusal);
+            self.refuse_value(name, refusal);
         }
         values.unwrap_or_default()
     }
@@ -182,8 +188,12 @@ impl<'a> Query<'a> {
         self.pairs.iter().filter(|(given, _)| given == name).map(|(_, value)| value.as_str()).collect()
     }
 
-    fn refuse(&mut self, name: &str, (code, message): (&'static str, &str)) {
-        self.violations.push(Violation { field: name.to_owned(), code, message: message.to_owned() });
+    fn refuse_value(&mut self, name: &str, (code, message): Refusal) {
+        self.refuse(name, code, message());
+    }
+
+    fn refuse(&mut self, name: &str, code: &'static str, message: Wording) {
+        self.violations.push(Violation { field: name.to_owned(), code, message });
     }
 
     /// Refuses what nothing asked for: a filter that is ignored would look like one that matched everything.
@@ -196,12 +206,14 @@ impl<'a> Query<'a> {
             }
         }
         let known = match self.known.as_slice() {
-            [] => "this address has no parameters".to_owned(),
-            known => format!("this address has {}", known.join(", ")),
+            [] => wordings::without_parameters(),
+            known => wordings::parameters(&known.join(", ")),
         };
-        let message = format!("is no parameter; {known}");
         for name in unknown {
-            self.refuse(shown(name), (code::UNKNOWN_PARAMETER, &message));
+            let meant = nearest(name, self.known.iter().copied());
+            let hint = meant.map_or_else(|| Wording::fixed("", ""), wordings::did_you_mean);
+            let message = wordings::no_parameter().then(&hint).then(&known);
+            self.refuse(shown(name), code::UNKNOWN_PARAMETER, message);
         }
     }
 
@@ -266,7 +278,7 @@ mod tests {
 
     #[test]
     fn all_that_is_unreadable_is_reported_at_once() {
-        let text = "status=paid&status=PAID&paymentMethod=cash&document=%00&createdFrom=2026-11-21&createdTo=\
+        let text = "status=paid&status=gone&paymentMethod=cash&document=%00&createdFrom=2026-11-21&createdTo=\
                     &cursor=abc&limit=0";
         let expected = [
             ("status", code::UNKNOWN_VALUE),
@@ -301,9 +313,35 @@ mod tests {
             check_refused(refuse_all(&pairs(&text)), &expected);
         }
         let rejection = DeliveryQuery::parse(&caller(), &pairs("status=paid")).unwrap_err();
-        assert!(rejection.violations[0].message.ends_with("transactionId, state, cursor, limit"));
+        let message = rejection.violations[0].message.english();
+        assert!(message.ends_with("transactionId, state, cursor, limit"), "{message}");
         check_refused(refuse_all(&pairs("limit=1")), &[("limit", code::UNKNOWN_PARAMETER)]);
         assert_eq!(refuse_all(&pairs("")), Ok(()));
+    }
+
+    #[test]
+    fn an_unknown_parameter_is_told_with_the_one_that_was_meant() {
+        for (sent, meant) in [
+            ("status[]", "status"),
+            ("created_from", "createdFrom"),
+            ("createdform", "createdFrom"),
+            ("payment-method", "paymentMethod"),
+        ] {
+            let rejection = PaymentQuery::parse(&caller(), &[(sent.to_owned(), "x".to_owned())]).unwrap_err();
+            let message = rejection.violations[0].message.english();
+            assert!(message.contains(&format!("did you mean {meant}?")), "{message}");
+        }
+        let message = refuse_all(&pairs("page=2")).unwrap_err().violations[0].message.clone();
+        assert_eq!(message.english(), "is no parameter; this address has no parameters");
+        assert_eq!(message.portuguese(), "não é um parâmetro; este endereço não tem parâmetros");
+    }
+
+    #[test]
+    fn names_of_values_are_read_in_any_letter_case() {
+        let filter = PaymentQuery::parse(&caller(), &pairs("status=PAID&status=Pending")).unwrap().filter;
+        assert_eq!(filter.statuses, [Status::Pending, Status::Paid]);
+        let filter = DeliveryQuery::parse(&caller(), &pairs("state=Exhausted")).unwrap().filter;
+        assert_eq!(filter.state, Some(DeliveryState::Exhausted));
     }
 
     #[test]

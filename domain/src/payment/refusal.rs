@@ -11,7 +11,7 @@ use crate::time::Timestamp;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Refusal {
     /// The status does not allow it.
-    #[error("a payment that is {status} cannot {verb}; allowed for: {allowed}")]
+    #[error("{}a payment that is {status} cannot {verb}; allowed for: {allowed}", already(.status, .verb))]
     NotAllowed {
         /// The payment's status.
         status: Status,
@@ -62,6 +62,15 @@ pub enum Refusal {
     /// A person wants to end an operation, or a payment, that has ended, that may still be on its way, or could not have ended so.
     #[error("it is not stuck: it has ended, or its outcome may still come by itself")]
     NotStuck,
+}
+
+/// Beginning of the sentence for who asks for the same once more.
+fn already(status: &Status, verb: &str) -> &'static str {
+    match verb {
+        "be refunded" if *status == Status::Refund => "already refunded in full: ",
+        "be cancelled" if *status == Status::Cancelled => "already cancelled: ",
+        _ => "",
+    }
 }
 
 /// Something an acquirer stated that the table refuses. An operator sees it; it is never dropped.

@@ -4,6 +4,7 @@ use uuid::Uuid;
 
 use super::fields::Fields;
 use super::violation::{Broken, code};
+use super::wordings;
 use crate::money::Money;
 use crate::order::Item;
 
@@ -22,20 +23,20 @@ fn item(fields: &Fields<'_>) -> Option<Item> {
     let id = fields.optional("id").parsed(hyphenated_uuid);
     let name = fields.required("name").text_of(1..=255);
     let quantity = fields.required("quantity").integer_in(1..=1_000_000);
-    let price = fields.required("price").integer_in(0..=MAX_CENTS).map(Money::from_cents);
+    let price = fields.required("price").cents_from(0);
     Some(Item { id, name: name?, quantity: quantity?, price: price? })
 }
 
 /// Reads the form with hyphens and nothing else; the other forms are no longer the merchant's own id.
 fn hyphenated_uuid(text: &str) -> Result<Uuid, Broken> {
     let uuid = if text.len() == 36 { Uuid::try_parse(text).ok() } else { None };
-    uuid.ok_or_else(|| Broken::new(code::FORMAT, "must be a UUID with hyphens"))
+    uuid.ok_or_else(|| Broken::new(code::FORMAT, wordings::no_uuid()))
 }
 
 /// Reads the fee for shipping.
 pub(super) fn shipping_fee(root: &Fields<'_>) -> Option<Money> {
     let shipping = root.optional("shipping").object()?;
-    shipping.optional("fee").integer_in(0..=MAX_CENTS).map(Money::from_cents)
+    shipping.optional("fee").cents_from(0)
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use super::fields::Fields;
 use super::violation::{Broken, code};
-use crate::card::{Brand, CardData, CardNumber, Cvv, Expiry, MaskedCard};
+use super::wordings;
+use crate::card::{Brand, CardData, CardError, CardNumber, Cvv, Expiry, MaskedCard};
 use crate::text::is_digits;
 use crate::time::Timestamp;
 
@@ -15,15 +16,15 @@ pub(super) fn read(card: &Fields<'_>, now: Timestamp) -> Option<CardData> {
     let number =
         number.and_then(|digits| card.keep("number", CardNumber::parse(digits).map_err(Broken::from)));
     let holder_name = card.required("holderName").text_of(1..=100);
-    let month = card.required("expirationMonth").integer_or_digits(1..=2);
+    let month = card.required("expirationMonth").integer_or_digits(1..=2, wordings::wrong_number_of_digits);
     let month = month.and_then(|month| card.in_range("expirationMonth", month, 1..=12));
-    let year = card.required("expirationYear").integer_or_digits(4..=4);
-    let year = year.and_then(|year| card.in_range("expirationYear", year, 1000..=9999));
+    let year = card.required("expirationYear").integer_or_digits(4..=4, wordings::no_year);
+    let year = year.and_then(|year| card.in_range_or("expirationYear", year, 1000..=9999, wordings::no_year));
     let cvv = card.required("cvv").secret_text();
     let cvv = cvv.and_then(|digits| card.keep("cvv", read_cvv(digits, number.as_ref())));
     let expiry = expiry(card, month?, year?)?;
     if !expiry.is_valid_on(now.sao_paulo_date()) {
-        card.refuse_today("expirationYear", Broken::new(code::EXPIRED, "the card's last month has passed"));
+        card.refuse_today("expirationYear", Broken::new(code::EXPIRED, wordings::card_expired()));
     }
     Some(CardData { number: number?, holder_name: holder_name?, expiry, cvv: cvv?? })
 }
@@ -43,34 +44,37 @@ pub(super) fn read_for_route(card: &Fields<'_>) -> Option<MaskedCard> {
     }
     let bin = card.required("bin").parsed(|text| {
         let is_bin = is_digits(text) && (BIN_DIGITS..=8).contains(&text.len());
-        let message = "must be the first 6 to 8 digits of the card's number; or send number";
-        if is_bin { Ok(text.to_owned()) } else { Err(Broken::new(code::FORMAT, message)) }
+        if is_bin { Ok(text.to_owned()) } else { Err(Broken::new(code::FORMAT, wordings::no_bin())) }
     });
     let brand = card.optional("brand").parsed(|text| {
         let names = || Brand::ALL.map(Brand::as_str).join(", ");
-        let broken = || Broken::new(code::UNKNOWN_VALUE, format!("must be one of {}", names()));
+        let broken = || Broken::new(code::UNKNOWN_VALUE, wordings::no_brand(&names()));
         Brand::ALL.into_iter().find(|brand| brand.as_str() == text).ok_or_else(broken)
     });
     let bin = bin?;
     if card.optional("brand").is_present() {
         return Some(masked(brand?, &bin));
     }
-    let broken = || Broken::new(code::UNKNOWN_VALUE, "no known brand begins so: send brand too");
+    let broken = || Broken::new(code::UNKNOWN_VALUE, wordings::brand_not_known());
     card.keep("bin", Brand::of(&bin).ok_or_else(broken)).map(|brand| masked(brand, &bin))
 }
 
 /// The code; `None` when its form is right, but the card it must fit was refused.
 fn read_cvv(digits: &str, number: Option<&CardNumber>) -> Result<Option<Cvv>, Broken> {
     if let Some(number) = number {
-        return Ok(Some(Cvv::parse(digits, number.brand())?));
+        return Cvv::parse(digits, number.brand()).map(Some).map_err(|error| match error {
+            CardError::Length => no_cvv_length(),
+            other => Broken::from(other),
+        });
     }
     if !crate::text::is_digits(digits) && !digits.is_empty() {
-        return Err(Broken::new(code::CHARACTER, "only digits are accepted"));
+        return Err(Broken::new(code::CHARACTER, wordings::only_digits()));
     }
-    if !(3..=4).contains(&digits.len()) {
-        return Err(Broken::new(code::LENGTH, "the number of digits is wrong"));
-    }
-    Ok(None)
+    if (3..=4).contains(&digits.len()) { Ok(None) } else { Err(no_cvv_length()) }
+}
+
+fn no_cvv_length() -> Broken {
+    Broken::new(code::LENGTH, wordings::no_cvv_length())
 }
 
 fn expiry(card: &Fields<'_>, month: u64, year: u64) -> Option<Expiry> {

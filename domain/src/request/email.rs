@@ -1,6 +1,7 @@
 //! E-mail addresses as shops use them.
 
 use super::violation::{Broken, code};
+use super::wordings;
 
 /// Whether this is an address: a dot-atom, one `@`, a domain of at least two labels; ASCII, at most 254.
 ///
@@ -8,10 +9,10 @@ use super::violation::{Broken, code};
 /// mail provider gives to a person.
 pub(super) fn check(text: &str) -> Result<(), Broken> {
     if text.len() > 254 {
-        return Err(Broken::new(code::LENGTH, "must have at most 254 characters"));
+        return Err(Broken::new(code::LENGTH, wordings::too_long(254)));
     }
     let is_address = text.split_once('@').is_some_and(|(local, domain)| is_local(local) && is_domain(domain));
-    if is_address { Ok(()) } else { Err(Broken::new(code::FORMAT, "must be an e-mail address")) }
+    if is_address { Ok(()) } else { Err(Broken::new(code::FORMAT, wordings::no_email())) }
 }
 
 fn is_local(local: &str) -> bool {

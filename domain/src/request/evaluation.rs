@@ -3,7 +3,10 @@
 use super::fields::{Fields, Findings};
 use super::terms::CardForm;
 use super::violation::{Broken, code};
-use super::{CARD_DATA, Rejection, RequestLimits, json, read_body, sent_card_number};
+use super::{
+    CARD_DATA, ParsedRequest, Rejection, RequestLimits, UnknownName, json, read_body, sent_card_number,
+    unknown_names, wordings,
+};
 use crate::order::Order;
 use crate::time::Timestamp;
 
@@ -19,6 +22,8 @@ pub struct Evaluation {
     pub at: Timestamp,
     /// The dice; absent if any will do.
     pub dice: Option<u64>,
+    /// Names of the body that mean nothing.
+    pub unknown: Vec<UnknownName>,
 }
 
 /// Reads the body of `POST /pay/routing/evaluate`: the rules are those of a creation at that time.
@@ -34,18 +39,21 @@ pub fn parse(body: &[u8], now: Timestamp, limits: &RequestLimits) -> Result<Eval
     let read = read_body(&root, at, limits, CardForm::ForRoute);
     let [number, cvv] = CARD_DATA;
     root.refuse_card_numbers(&[number, cvv, DICE]);
-    let (mut request, clock_violations) = findings.conclude(read)?;
-    request.clock_violations = clock_violations;
-    Ok(Evaluation { order: request.into_purchase()?.order, at, dice })
+    let unknown = unknown_names::find(&object, &unknown_names::EVALUATION);
+    let with_unknown = |rejection| Rejection { unknown: unknown.clone(), ..rejection };
+    let (request, clock_violations) = findings.conclude(read).map_err(with_unknown)?;
+    let request = ParsedRequest { clock_violations, ..request };
+    let order = request.into_purchase().map_err(with_unknown)?.order;
+    Ok(Evaluation { order, at, dice, unknown })
 }
 
 fn at(root: &Fields<'_>) -> Option<Timestamp> {
-    let broken = || Broken::new(code::FORMAT, "must be a time with an offset, such as 2026-11-21T12:00:00Z");
+    let broken = || Broken::new(code::FORMAT, wordings::no_time());
     root.optional("at").parsed(|text| Timestamp::parse(text).ok_or_else(broken))
 }
 
 fn dice(root: &Fields<'_>) -> Option<u64> {
-    let broken = || Broken::new(code::RANGE, "must be the digits of a number from 0 to 18446744073709551615");
+    let broken = || Broken::new(code::RANGE, wordings::no_dice());
     let read = |text: &str| crate::text::is_digits(text).then(|| text.parse().ok()).flatten();
     // A number of 16 digits may well be one that a card could have. It is kept and told nowhere.
     let text = root.optional(DICE).secret_text()?;

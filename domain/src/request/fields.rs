@@ -3,10 +3,14 @@
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
 
+use super::basket::MAX_CENTS;
 use super::json::{Node, Object, shown};
 use super::violation::{Broken, Rejection, Violation, code};
+use super::wordings;
 use crate::card::free_text::holds_number;
 use crate::card::holds_card_number;
+use crate::money::Money;
+use crate::wording::Wording;
 
 /// The object whose names are the caller's own.
 pub(super) const METADATA: &str = "metadata";
@@ -57,7 +61,7 @@ impl<'n> Fields<'n> {
     pub(super) fn required<'f>(&'f self, name: &'f str) -> Field<'f> {
         let field = self.optional(name);
         if field.node.is_none() {
-            self.note(&self.findings.shape, name, Broken::new(code::REQUIRED, "is required"));
+            self.note(&self.findings.shape, name, Broken::new(code::REQUIRED, wordings::is_required()));
         }
         field
     }
@@ -131,20 +135,30 @@ impl<'n> Fields<'n> {
 
     /// An integer within bounds, or a violation reported.
     pub(super) fn in_range(&self, name: &str, value: i64, bounds: RangeInclusive<i64>) -> Option<u64> {
-        let broken =
-            || Broken::new(code::RANGE, format!("must be from {} to {}", bounds.start(), bounds.end()));
+        let (least, most) = bounds.clone().into_inner();
+        self.in_range_or(name, value, bounds, || wordings::out_of_range(least, most))
+    }
+
+    /// An integer within bounds, or a violation with this message reported.
+    pub(super) fn in_range_or(
+        &self,
+        name: &str,
+        value: i64,
+        bounds: RangeInclusive<i64>,
+        message: impl FnOnce() -> Wording,
+    ) -> Option<u64> {
         let value = if bounds.contains(&value) { u64::try_from(value).ok() } else { None };
-        self.keep(name, value.ok_or_else(broken))
+        self.keep(name, value.ok_or_else(|| Broken::new(code::RANGE, message())))
     }
 
     /// Whether a text is free of card numbers: of the card's own, and of any other.
     pub(super) fn check_card(&self, text: &str) -> Result<(), Broken> {
         match self.findings.card_number {
             Some(number) if holds_number(text, number) => {
-                Err(Broken::new(code::CARD_NUMBER, "must not hold the card's number"))
+                Err(Broken::new(code::CARD_NUMBER, wordings::own_card_number()))
             }
             Some(_) | None if holds_card_number(text) => {
-                Err(Broken::new(code::CARD_NUMBER, "must not hold a card number"))
+                Err(Broken::new(code::CARD_NUMBER, wordings::card_number()))
             }
             Some(_) | None => Ok(()),
         }
@@ -187,7 +201,7 @@ impl<'f> Field<'f> {
 
     /// A text that may be the card's number itself.
     pub(super) fn secret_text(self) -> Option<&'f str> {
-        let Node::Text(text) = self.node? else { return self.wrong_type("must be a text") };
+        let Node::Text(text) = self.node? else { return self.wrong_type(wordings::no_text()) };
         Some(text)
     }
 
@@ -209,12 +223,19 @@ impl<'f> Field<'f> {
 
     /// An integer; one that is too large or too small becomes the largest or smallest there is.
     pub(super) fn integer(self) -> Option<i64> {
-        let Node::Number(text) = self.node? else { return self.wrong_type("must be an integer") };
-        let digits = text.strip_prefix('-').unwrap_or(text);
-        if !crate::text::is_digits(digits) {
-            return self.wrong_type("must be an integer, without fraction or exponent");
-        }
-        Some(text.parse().unwrap_or(if digits == *text { i64::MAX } else { i64::MIN }))
+        let Node::Number(text) = self.node? else { return self.wrong_type(wordings::no_integer()) };
+        integer_of(text).or_else(|| self.wrong_type(wordings::no_plain_integer()))
+    }
+
+    /// An amount of money from so many cents to the most there is.
+    pub(super) fn cents_from(self, least: i64) -> Option<Money> {
+        let cents = match self.node? {
+            Node::Number(text) => integer_of(text),
+            Node::Null | Node::Bool(_) | Node::Text(_) | Node::List(_) | Node::Object(_) => None,
+        };
+        let Some(cents) = cents else { return self.wrong_type(wordings::no_cents()) };
+        let out_of_range = || wordings::cents_out_of_range(least, MAX_CENTS);
+        self.fields.in_range_or(self.name, cents, least..=MAX_CENTS, out_of_range).map(Money::from_cents)
     }
 
     /// An integer within bounds.
@@ -224,30 +245,34 @@ impl<'f> Field<'f> {
 
     /// A number as it was written.
     pub(super) fn number(self) -> Option<&'f str> {
-        let Node::Number(text) = self.node? else { return self.wrong_type("must be a number") };
+        let Node::Number(text) = self.node? else { return self.wrong_type(wordings::no_number()) };
         Some(text)
     }
 
     /// `true` or `false`.
     pub(super) fn flag(self) -> Option<bool> {
-        let Node::Bool(flag) = self.node? else { return self.wrong_type("must be true or false") };
+        let Node::Bool(flag) = self.node? else { return self.wrong_type(wordings::no_flag()) };
         Some(*flag)
     }
 
-    /// An integer, or a text of digits in these lengths.
-    pub(super) fn integer_or_digits(self, lengths: RangeInclusive<usize>) -> Option<i64> {
+    /// An integer, or a text of digits in these lengths, or else with this message.
+    pub(super) fn integer_or_digits(
+        self,
+        lengths: RangeInclusive<usize>,
+        wrong_length: impl FnOnce() -> Wording,
+    ) -> Option<i64> {
         if matches!(self.node?, Node::Number(_)) {
             return self.integer();
         }
         let Node::Text(text) = self.node? else {
-            return self.wrong_type("must be an integer or a text of digits");
+            return self.wrong_type(wordings::no_integer_or_digits());
         };
         if !crate::text::is_digits(text) {
-            self.refuse(Broken::new(code::CHARACTER, "only digits are accepted"));
+            self.refuse(Broken::new(code::CHARACTER, wordings::only_digits()));
             return None;
         }
         if !lengths.contains(&text.len()) {
-            self.refuse(Broken::new(code::LENGTH, "the number of digits is wrong"));
+            self.refuse(Broken::new(code::LENGTH, wrong_length()));
             return None;
         }
         text.parse().ok()
@@ -255,7 +280,7 @@ impl<'f> Field<'f> {
 
     /// The fields of an object.
     pub(super) fn object(self) -> Option<Fields<'f>> {
-        let Node::Object(object) = self.node? else { return self.wrong_type("must be an object") };
+        let Node::Object(object) = self.node? else { return self.wrong_type(wordings::no_object()) };
         Some(Fields { object, path: self.fields.path_to(self.name), findings: self.fields.findings })
     }
 
@@ -263,10 +288,10 @@ impl<'f> Field<'f> {
     pub(super) fn objects(self, max: usize) -> Vec<Fields<'f>> {
         let Some(node) = self.node else { return Vec::new() };
         let Node::List(entries) = node else {
-            return self.wrong_type("must be an array").unwrap_or_default();
+            return self.wrong_type(wordings::no_array()).unwrap_or_default();
         };
         if entries.len() > max {
-            self.refuse(Broken::new(code::TOO_MANY, format!("has at most {max} entries")));
+            self.refuse(Broken::new(code::TOO_MANY, wordings::too_many_entries(max)));
         }
         let read = |(index, entry): (usize, &'f Node<'f>)| {
             let path = format!("{}[{index}]", self.fields.path_to(self.name));
@@ -274,7 +299,7 @@ impl<'f> Field<'f> {
             if let Node::Object(object) = entry {
                 return Some(Fields { object, path, findings });
             }
-            let message = String::from("must be an object");
+            let message = wordings::no_object();
             findings.shape.borrow_mut().push(Violation { field: path, code: code::TYPE, message });
             None
         };
@@ -286,21 +311,28 @@ impl<'f> Field<'f> {
         self.fields.refuse(self.name, broken);
     }
 
-    fn wrong_type<T>(self, message: &str) -> Option<T> {
+    fn wrong_type<T>(self, message: Wording) -> Option<T> {
         self.fields.note(&self.fields.findings.shape, self.name, Broken::new(code::TYPE, message));
         None
     }
 }
 
+/// The number, if it has neither fraction nor exponent; the largest or smallest there is in place of one beyond it.
+fn integer_of(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let nearest = if digits == text { i64::MAX } else { i64::MIN };
+    crate::text::is_digits(digits).then(|| text.parse().unwrap_or(nearest))
+}
+
 /// Whether a text has an allowed number of characters and no control character.
 pub(super) fn check_text(text: &str, lengths: RangeInclusive<usize>) -> Result<(), Broken> {
     if text.chars().any(char::is_control) {
-        return Err(Broken::new(code::CHARACTER, "must not hold control characters"));
+        return Err(Broken::new(code::CHARACTER, wordings::control_characters()));
     }
     let length = if text.trim().is_empty() && *lengths.start() > 0 { 0 } else { text.chars().count() };
     if lengths.contains(&length) {
         return Ok(());
     }
     let (least, most) = lengths.into_inner();
-    Err(Broken::new(code::LENGTH, format!("must have {least} to {most} characters")))
+    Err(Broken::new(code::LENGTH, wordings::wrong_length(least, most)))
 }

@@ -11,7 +11,9 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::violation::{Rejection, code};
+use super::wordings;
 use crate::card::holds_card_number;
+use crate::wording::Wording;
 
 /// How deep objects and arrays may be nested; the requests need 3.
 const MAX_DEPTH: usize = 16;
@@ -32,16 +34,17 @@ pub(super) type Object<'a> = BTreeMap<Cow<'a, str>, Node<'a>>;
 
 /// Reads a body that must be one JSON object.
 pub(super) fn read(body: &[u8]) -> Result<Object<'_>, Rejection> {
-    let syntax = |message: String| Rejection::unreadable(String::new(), code::SYNTAX, message);
-    let text = std::str::from_utf8(body).map_err(|_| syntax("the body is not UTF-8".into()))?;
-    let raw: &RawValue = serde_json::from_str(text).map_err(|error| {
-        syntax(format!("the body is not valid JSON (line {}, column {})", error.line(), error.column()))
-    })?;
+    let syntax = |message| Rejection::unreadable(String::new(), code::SYNTAX, message);
+    let text = std::str::from_utf8(body).map_err(|_| syntax(wordings::no_utf8()))?;
+    if text.trim_ascii().is_empty() {
+        return Err(syntax(wordings::body_is_empty()));
+    }
+    let raw: &RawValue = serde_json::from_str(text)
+        .map_err(|error| syntax(wordings::no_json(error.line(), error.column())))?;
     match node(raw, 1) {
         Ok(Node::Object(object)) => Ok(object),
         Ok(Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) | Node::List(_)) => {
-            let message = String::from("the body must be a JSON object");
-            Err(Rejection::unreadable(String::new(), code::TYPE, message))
+            Err(Rejection::unreadable(String::new(), code::TYPE, wordings::no_json_object()))
         }
         Err(unreadable) => Err(unreadable.into()),
     }
@@ -59,12 +62,12 @@ pub(super) fn shown(name: &str) -> &str {
 /// Why a value could not be read, and where: the steps from the inside to the outside.
 struct Unreadable {
     code: &'static str,
-    message: &'static str,
+    message: Wording,
     steps: Vec<String>,
 }
 
 impl Unreadable {
-    const fn new(code: &'static str, message: &'static str) -> Self {
+    const fn new(code: &'static str, message: Wording) -> Self {
         Self { code, message, steps: Vec::new() }
     }
 
@@ -78,7 +81,7 @@ impl From<Unreadable> for Rejection {
     fn from(unreadable: Unreadable) -> Self {
         let path: String = unreadable.steps.iter().rev().map(String::as_str).collect();
         let field = path.strip_prefix('.').unwrap_or(&path).to_owned();
-        Self::unreadable(field, unreadable.code, unreadable.message.to_owned())
+        Self::unreadable(field, unreadable.code, unreadable.message)
     }
 }
 
@@ -108,8 +111,7 @@ fn object(text: &str, depth: usize) -> Result<Node<'_>, Unreadable> {
     for (Text(name), raw) in part::<Members<'_>>(text)?.0 {
         let step = || format!(".{}", shown(&name));
         if members.contains_key(&name) {
-            let message = "two members of one object have the same name";
-            return Err(Unreadable::new(code::DUPLICATE, message).within(step()));
+            return Err(Unreadable::new(code::DUPLICATE, wordings::name_stands_twice()).within(step()));
         }
         let value = node(raw, depth + 1).map_err(|found| found.within(step()))?;
         members.insert(name, value);
@@ -118,14 +120,15 @@ fn object(text: &str, depth: usize) -> Result<Node<'_>, Unreadable> {
 }
 
 fn check_depth(depth: usize) -> Result<(), Unreadable> {
-    let message = "objects and arrays are nested too deeply";
-    if depth > MAX_DEPTH { Err(Unreadable::new(code::SYNTAX, message)) } else { Ok(()) }
+    if depth > MAX_DEPTH {
+        return Err(Unreadable::new(code::SYNTAX, wordings::nested_too_deeply()));
+    }
+    Ok(())
 }
 
 /// Reads a part whose outline is known to be correct; only escapes in its texts can still be wrong.
 fn part<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Unreadable> {
-    serde_json::from_str(text)
-        .map_err(|_| Unreadable::new(code::SYNTAX, "a text holds an escape that is no character"))
+    serde_json::from_str(text).map_err(|_| Unreadable::new(code::SYNTAX, wordings::no_character()))
 }
 
 /// A text, borrowed if it has no escapes.

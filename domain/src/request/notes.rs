@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::fields::{Fields, METADATA, check_text};
 use super::violation::{Broken, code};
+use super::wordings;
 use crate::order::Utm;
 use crate::text::fold_ascii;
 
@@ -31,7 +32,7 @@ pub(super) fn metadata(root: &Fields<'_>) -> BTreeMap<String, String> {
     let Some(entries) = field.object() else { return BTreeMap::new() };
     let names: Vec<&str> = entries.names().filter(|name| entries.optional(name).is_present()).collect();
     if names.len() > MAX_METADATA {
-        field.refuse(Broken::new(code::TOO_MANY, format!("has at most {MAX_METADATA} entries")));
+        field.refuse(Broken::new(code::TOO_MANY, wordings::too_many_entries(MAX_METADATA)));
     }
     let read = |name: &&str| {
         // Told of the object: a name may itself be what nobody should see.
@@ -48,11 +49,11 @@ pub(super) fn metadata(root: &Fields<'_>) -> BTreeMap<String, String> {
 fn check_name(name: &str) -> Result<(), Broken> {
     let plain: String = fold_ascii(name, name.len()).chars().filter(char::is_ascii_alphanumeric).collect();
     if CARD_DATA.contains(&plain.to_ascii_lowercase().as_str()) {
-        return Err(Broken::new(code::CARD_NUMBER, "is a name of card data, which belongs into creditCard"));
+        return Err(Broken::new(code::CARD_NUMBER, wordings::name_of_card_data()));
     }
     Ok(())
 }
 
 fn of_the_name(broken: Broken) -> Broken {
-    Broken { message: format!("its name {}", broken.message), ..broken }
+    Broken { message: wordings::its_name().then(&broken.message), ..broken }
 }

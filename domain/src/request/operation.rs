@@ -1,25 +1,36 @@
 //! The body of a capture or refund: `{"amount": cents}`, or nothing.
 
-use super::basket::MAX_CENTS;
 use super::fields::{Fields, Findings};
-use super::{Rejection, json};
+use super::{Rejection, UnknownName, json, unknown_names};
 use crate::money::Money;
 
-/// Reads the amount that the caller names; `None` means all there is. An empty body is as `{}`.
+/// Body of a capture or refund.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OperationBody {
+    /// Amount that the caller names; absent if it is all there is.
+    pub amount: Option<Money>,
+    /// Names of the body that mean nothing.
+    pub unknown: Vec<UnknownName>,
+}
+
+/// Reads the amount that the caller names. An empty body is as `{}`.
 ///
 /// # Errors
 /// A [`Rejection`], as for the creation request.
-pub fn parse_amount(body: &[u8]) -> Result<Option<Money>, Rejection> {
+pub fn parse(body: &[u8]) -> Result<OperationBody, Rejection> {
     if body.trim_ascii().is_empty() {
-        return Ok(None);
+        return Ok(OperationBody { amount: None, unknown: Vec::new() });
     }
     let object = json::read(body)?;
     let findings = Findings::default();
     let root = Fields::of_body(&object, &findings);
-    let amount = root.optional("amount").integer_in(1..=MAX_CENTS);
+    let amount = root.optional("amount").cents_from(1);
     root.refuse_card_numbers(&[]);
-    let (amount, _) = findings.conclude(Some(amount.map(Money::from_cents)))?;
-    Ok(amount)
+    let unknown = unknown_names::find(&object, &unknown_names::OPERATION);
+    match findings.conclude(Some(amount)) {
+        Ok((amount, _)) => Ok(OperationBody { amount, unknown }),
+        Err(rejection) => Err(Rejection { unknown, ..rejection }),
+    }
 }
 
 #[cfg(test)]
@@ -31,17 +42,17 @@ mod tests {
     #[test]
     fn an_amount_may_be_named_or_left_out() {
         for body in ["", " \n", "{}", "{\"amount\":null}", "{\"reason\":\"x\"}"] {
-            assert_eq!(parse_amount(body.as_bytes()), Ok(None), "{body}");
+            assert_eq!(parse(body.as_bytes()).unwrap().amount, None, "{body}");
         }
         for (body, cents) in [("{\"amount\":1}", 1), (" {\"amount\": 9999999999} ", 9_999_999_999)] {
-            assert_eq!(parse_amount(body.as_bytes()), Ok(Some(Money::from_cents(cents))), "{body}");
+            assert_eq!(parse(body.as_bytes()).unwrap().amount, Some(Money::from_cents(cents)), "{body}");
         }
     }
 
     #[test]
     fn an_amount_out_of_bounds_or_of_another_type_is_refused() {
         let refused = |body: &str, kind: RejectionKind, field: &str, code: &str| {
-            let rejection = parse_amount(body.as_bytes()).unwrap_err();
+            let rejection = parse(body.as_bytes()).unwrap_err();
             let violation = &rejection.violations[0];
             assert_eq!(
                 (rejection.kind, violation.field.as_str(), violation.code),

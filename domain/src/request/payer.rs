@@ -3,6 +3,7 @@
 use super::email;
 use super::fields::Fields;
 use super::violation::{Broken, code};
+use super::wordings;
 use crate::document::{Document, DocumentType};
 use crate::order::{Address, Payer};
 use crate::phone::Phone;
@@ -40,7 +41,7 @@ fn document(payer: &Fields<'_>) -> Option<Document> {
         DocumentType::Cnpj => DocumentType::Cpf,
     };
     if Document::parse(value, other).is_ok() {
-        payer.refuse("documentType", Broken::new(code::MISMATCH, "is not the type of the document"));
+        payer.refuse("documentType", Broken::new(code::MISMATCH, wordings::other_document_type()));
         return None;
     }
     payer.keep("document", Document::parse(value, kind).map_err(Broken::from))
@@ -52,11 +53,11 @@ fn address(fields: &Fields<'_>) -> Option<Address> {
     let complement = fields.optional("complement").text_of(0..=200);
     let neighborhood = fields.required("neighborhood").text_of(1..=200);
     let city = fields.required("city").text_of(1..=200);
-    let state = fields.required("state").parsed(|text| Ok(Uf::parse(text)?));
+    let state = fields.required("state").parsed(|text| Ok(Uf::parse(&text.to_ascii_uppercase())?));
     let zip_code = fields.required("zipCode").parsed(|text| Ok(Cep::parse(text)?));
-    fields.optional("country").parsed(|text| match text {
-        "BR" => Ok(()),
-        _ => Err(Broken::new(code::UNKNOWN_VALUE, "must be BR")),
+    fields.optional("country").parsed(|text| {
+        let is_brazil = text.eq_ignore_ascii_case("BR");
+        is_brazil.then_some(()).ok_or_else(|| Broken::new(code::UNKNOWN_VALUE, wordings::no_brazil()))
     });
     Some(Address {
         street: street?,

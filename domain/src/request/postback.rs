@@ -4,6 +4,7 @@ use url::{Host, Url};
 
 use super::fields::Fields;
 use super::violation::{Broken, code};
+use super::wordings;
 use crate::webhook::address::{is_public, is_public_name};
 
 /// Where webhooks may go.
@@ -29,30 +30,30 @@ pub(super) fn read(root: &Fields<'_>, policy: PostbackPolicy) -> Option<String> 
 
 /// Whether webhooks may be sent to this URL, as far as can be told without resolving names.
 pub(super) fn check(text: &str, policy: PostbackPolicy) -> Result<(), Broken> {
-    let refuse = |code, message: &str| Err(Broken::new(code, message));
+    let refuse = |code, message| Err(Broken::new(code, message));
     if text.chars().count() > 2048 {
-        return refuse(code::LENGTH, "must have at most 2048 characters");
+        return refuse(code::LENGTH, wordings::too_long(2048));
     }
     if text.chars().any(|character| character.is_control() || character.is_whitespace()) {
-        return refuse(code::CHARACTER, "must not hold blanks or control characters");
+        return refuse(code::CHARACTER, wordings::blanks_in_url());
     }
-    let Ok(url) = Url::parse(text) else { return refuse(code::FORMAT, "must be a whole URL") };
+    let Ok(url) = Url::parse(text) else { return refuse(code::FORMAT, wordings::no_whole_url()) };
     if !matches!(url.scheme(), "http" | "https") {
-        return refuse(code::FORMAT, "must begin with https:// or http://");
+        return refuse(code::FORMAT, wordings::no_http_url());
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return refuse(code::FORMAT, "must not hold a user name or password");
+        return refuse(code::FORMAT, wordings::credentials_in_url());
     }
     if url.fragment().is_some() {
-        return refuse(code::FORMAT, "must not have a fragment (#)");
+        return refuse(code::FORMAT, wordings::fragment_in_url());
     }
     match policy {
         PostbackPolicy::AllowAnything => Ok(()),
         PostbackPolicy::HttpsPublicOnly if url.scheme() != "https" => {
-            refuse(code::NOT_PUBLIC, "must be https")
+            refuse(code::NOT_PUBLIC, wordings::no_https())
         }
         PostbackPolicy::HttpsPublicOnly if has_public_host(&url) => Ok(()),
-        PostbackPolicy::HttpsPublicOnly => refuse(code::NOT_PUBLIC, "must be a public address"),
+        PostbackPolicy::HttpsPublicOnly => refuse(code::NOT_PUBLIC, wordings::no_public_address()),
     }
 }
 

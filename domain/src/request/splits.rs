@@ -1,8 +1,8 @@
 //! `splits`: who gets a share.
 
-use super::basket::MAX_CENTS;
 use super::fields::{Field, Fields};
 use super::violation::{Broken, code};
+use super::wordings;
 use crate::money::Money;
 use crate::order::{Share, Split};
 use crate::text::is_digits;
@@ -19,9 +19,9 @@ pub(super) fn read(root: &Fields<'_>, amount: Option<Money>) -> Vec<Split> {
     let splits: Vec<Split> = field.objects(MAX_SPLITS).iter().filter_map(split).collect();
     let amounts = splits.iter().filter(|split| matches!(split.share, Share::Amount(_))).count();
     if amounts != 0 && amounts != splits.len() {
-        field.refuse(Broken::new(code::MIXED, "must be all amounts or all percentages"));
+        field.refuse(Broken::new(code::MIXED, wordings::mixed_splits()));
     } else if exceeds(&splits, amount) {
-        field.refuse(Broken::new(code::EXCEEDS_AMOUNT, "must not come to more than the amount"));
+        field.refuse(Broken::new(code::EXCEEDS_AMOUNT, wordings::splits_exceed_amount()));
     }
     splits
 }
@@ -34,7 +34,7 @@ fn split(fields: &Fields<'_>) -> Option<Split> {
 
 fn share(amount: Field<'_>, percentage: Field<'_>, fields: &Fields<'_>) -> Option<Share> {
     match (amount.is_present(), percentage.is_present()) {
-        (true, false) => Some(Share::Amount(Money::from_cents(amount.integer_in(1..=MAX_CENTS)?))),
+        (true, false) => amount.cents_from(1).map(Share::Amount),
         (false, true) => {
             let points = basis_points(percentage.number()?);
             fields.keep("percentage", points).map(Share::BasisPoints)
@@ -42,7 +42,7 @@ fn share(amount: Field<'_>, percentage: Field<'_>, fields: &Fields<'_>) -> Optio
         (true, true) => {
             let (cents, points) = (amount.integer(), percentage.number());
             if cents.and(points).is_some() {
-                fields.refuse("", Broken::new(code::MIXED, "must have an amount or a percentage, not both"));
+                fields.refuse("", Broken::new(code::MIXED, wordings::mixed_split()));
             }
             None
         }
@@ -58,10 +58,10 @@ fn basis_points(number: &str) -> Result<u32, Broken> {
     let (whole, decimals) = number.split_once('.').unwrap_or((number, "00"));
     let digits = whole.strip_prefix('-').unwrap_or(whole);
     if !is_digits(digits) || !is_digits(decimals) || decimals.len() > 2 {
-        return Err(Broken::new(code::FORMAT, "must have at most two decimals and no exponent"));
+        return Err(Broken::new(code::FORMAT, wordings::no_percentage()));
     }
     let points = format!("{whole}{decimals:0<2}").parse().ok().filter(|points| (1..=WHOLE).contains(points));
-    points.ok_or_else(|| Broken::new(code::RANGE, "must be more than 0 and at most 100"))
+    points.ok_or_else(|| Broken::new(code::RANGE, wordings::percentage_out_of_range()))
 }
 
 fn exceeds(splits: &[Split], amount: Option<Money>) -> bool {

@@ -5,6 +5,7 @@ use chrono::{Days, NaiveDate};
 use super::card;
 use super::fields::Fields;
 use super::violation::{Broken, code};
+use super::wordings;
 use crate::card::CardData;
 use crate::method::Method;
 use crate::order::Terms;
@@ -88,8 +89,7 @@ fn refuse_foreign(root: &Fields<'_>, method: Method, installments: Option<i64>) 
     ] {
         let means_nothing = name == "installments" && installments == Some(1);
         if owner != method && root.optional(name).is_present() && !means_nothing {
-            let message = format!("belongs to {} only", owner.label());
-            root.refuse(name, Broken::new(code::NOT_APPLICABLE, message));
+            root.refuse(name, Broken::new(code::NOT_APPLICABLE, wordings::belongs_to(owner.label())));
         }
     }
 }
@@ -100,8 +100,7 @@ fn read_due_date(root: &Fields<'_>, sent: Option<&str>, now: Timestamp) -> Optio
     let Some(sent) = sent else { return Some(in_days(DEFAULT_DUE_DAYS)) };
     let date = root.keep("dueDate", read_date(sent))?;
     if !(today..=in_days(MAX_DUE_DAYS)).contains(&date) {
-        let message = "must be from today to 365 days ahead, in America/Sao_Paulo";
-        root.refuse_today("dueDate", Broken::new(code::RANGE, message));
+        root.refuse_today("dueDate", Broken::new(code::RANGE, wordings::due_out_of_range()));
     }
     Some(date)
 }
@@ -112,7 +111,7 @@ fn read_date(text: &str) -> Result<NaiveDate, Broken> {
     let has_form =
         parts.iter().map(|part| part.len()).eq([4, 2, 2]) && parts.iter().all(|part| is_digits(part));
     let date = if has_form { text.parse().ok() } else { None };
-    date.ok_or_else(|| Broken::new(code::FORMAT, "must be a date, YYYY-MM-DD"))
+    date.ok_or_else(|| Broken::new(code::FORMAT, wordings::no_date()))
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! What was wrong with a request.
 
-use thiserror::Error;
+use std::fmt;
 
+use super::unknown_names::UnknownName;
+use super::wordings;
 use crate::card::CardError;
 use crate::document::{DocumentError, UnknownDocumentType};
 use crate::phone::PhoneError;
 use crate::postal::PostalError;
+use crate::wording::Wording;
 
 /// Every code of a [`Violation`]. The codes are part of the API: none changes its meaning.
 pub mod code {
@@ -101,19 +104,18 @@ pub struct Violation {
     /// What, for programs: one of [`code::ALL`].
     pub code: &'static str,
     /// What, for people: a sentence that follows the field's name.
-    pub message: String,
+    pub message: Wording,
 }
 
 /// A request that was refused, with everything that is wrong with it.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{message}")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejection {
     /// Shape or rules.
     pub kind: RejectionKind,
     /// What is wrong, in the order of the contract's table; never empty.
     pub violations: Vec<Violation>,
-    /// All of it in one sentence.
-    pub message: String,
+    /// Names of the body that mean nothing, one of which may be why something is missing.
+    pub unknown: Vec<UnknownName>,
 }
 
 /// Which of the two refusals it is.
@@ -128,57 +130,68 @@ pub enum RejectionKind {
 impl Rejection {
     /// A refusal of the shape.
     pub(crate) fn malformed(violations: Vec<Violation>) -> Self {
-        let message = String::from("the request has missing, repeated or unreadable parts; see details");
-        Self { kind: RejectionKind::Malformed, violations, message }
+        Self { kind: RejectionKind::Malformed, violations, unknown: Vec::new() }
     }
 
     /// A refusal because of rules.
     pub(super) fn unprocessable(violations: Vec<Violation>) -> Self {
-        let message = String::from("the request breaks rules; see details");
-        Self { kind: RejectionKind::Unprocessable, violations, message }
+        Self { kind: RejectionKind::Unprocessable, violations, unknown: Vec::new() }
     }
 
     /// A refusal of a request whose header holds a card number.
     pub fn card_number_in(header: &str) -> Self {
-        let message = String::from("must not hold a card number");
+        let message = wordings::card_number();
         Self::unprocessable(vec![Violation { field: header.to_owned(), code: code::CARD_NUMBER, message }])
     }
 
     /// A refusal of a body that could not be read at all.
-    pub(super) fn unreadable(field: String, code: &'static str, message: String) -> Self {
-        let violations = vec![Violation { field, code, message: message.clone() }];
-        Self { kind: RejectionKind::Malformed, violations, message }
+    pub(super) fn unreadable(field: String, code: &'static str, message: Wording) -> Self {
+        Self::malformed(vec![Violation { field, code, message }])
+    }
+
+    /// The first thing that is wrong, with its field, and how many more there are.
+    pub fn message(&self) -> Wording {
+        let Some(first) = self.violations.first() else { return Wording::fixed("", "") };
+        wordings::at(&first.field, &first.message).then(&wordings::rest_of(self.violations.len()))
     }
 }
+
+impl fmt::Display for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.message().fmt(f)
+    }
+}
+
+impl std::error::Error for Rejection {}
 
 /// A rule that a value breaks: a [`Violation`] without its place.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Broken {
     pub(super) code: &'static str,
-    pub(super) message: String,
+    pub(super) message: Wording,
 }
 
 impl Broken {
-    pub(super) fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+    pub(super) const fn new(code: &'static str, message: Wording) -> Self {
+        Self { code, message }
     }
 }
 
 impl From<DocumentError> for Broken {
     fn from(error: DocumentError) -> Self {
-        Self::new(error.code(), error.to_string())
+        Self::new(error.code(), wordings::document(error))
     }
 }
 
 impl From<UnknownDocumentType> for Broken {
-    fn from(error: UnknownDocumentType) -> Self {
-        Self::new(code::UNKNOWN_VALUE, error.to_string())
+    fn from(UnknownDocumentType: UnknownDocumentType) -> Self {
+        Self::new(code::UNKNOWN_VALUE, wordings::unknown_document_type())
     }
 }
 
 impl From<PhoneError> for Broken {
     fn from(error: PhoneError) -> Self {
-        Self::new(error.code(), error.to_string())
+        Self::new(error.code(), wordings::phone(error))
     }
 }
 
@@ -188,7 +201,7 @@ impl From<PostalError> for Broken {
             PostalError::Cep => code::FORMAT,
             PostalError::Uf => code::UNKNOWN_VALUE,
         };
-        Self::new(code, error.to_string())
+        Self::new(code, wordings::place(error))
     }
 }
 
@@ -203,7 +216,7 @@ impl From<CardError> for Broken {
             | CardError::BrandLength
             | CardError::ExpiryForm => error.code(),
         };
-        Self::new(code, error.to_string())
+        Self::new(code, wordings::card(error))
     }
 }
 
@@ -225,6 +238,25 @@ mod tests {
         let all = documents.into_iter().chain(phones).chain(places).chain(cards);
         for broken in all.chain([C::ExpiryForm.into(), UnknownDocumentType.into()]) {
             assert!(code::ALL.contains(&broken.code), "{}", broken.code);
+        }
+    }
+
+    #[test]
+    fn a_rejection_tells_the_first_violation_and_how_many_there_are() {
+        let violation = |field: &str| Violation {
+            field: field.to_owned(),
+            code: code::REQUIRED,
+            message: wordings::is_required(),
+        };
+        for (fields, english, portuguese) in [
+            (&["amount"][..], "amount: is required", "amount: é obrigatório"),
+            (&["amount", "b"], "amount: is required; and 1 more", "amount: é obrigatório; e mais 1"),
+            (&["", "b", "c"], "is required; and 2 more", "é obrigatório; e mais 2"),
+        ] {
+            let rejection = Rejection::malformed(fields.iter().map(|field| violation(field)).collect());
+            let message = rejection.message();
+            assert_eq!((message.english(), message.portuguese()), (english, portuguese));
+            assert_eq!(rejection.to_string(), english);
         }
     }
 

@@ -140,7 +140,9 @@ pub(crate) fn check_message(rejection: &Rejection, body: &str) {
     assert!(!rejection.violations.is_empty(), "{body}");
     for violation in &rejection.violations {
         assert!(code::ALL.contains(&violation.code), "{violation:?}");
-        assert!(violation.message.len() > 3 && violation.message.len() < 120, "{violation:?}");
+        for message in [violation.message.english(), violation.message.portuguese()] {
+            assert!(message.len() > 3 && message.len() < 120, "{violation:?}");
+        }
         assert!(violation.field.len() < 200, "{violation:?}");
     }
     let told = format!("{rejection:?} {rejection}");

@@ -116,18 +116,24 @@ fn a_complement_is_optional_and_an_empty_one_is_none() {
 fn state_postal_code_and_country_are_brazils() {
     for (name, value, code) in [
         ("state", "XX", "unknown_value"),
-        ("state", "sp", "unknown_value"),
         ("state", "", "unknown_value"),
         ("zipCode", "01310-100", "format"),
         ("zipCode", "0131010", "format"),
         ("zipCode", "013101000", "format"),
         ("country", "US", "unknown_value"),
-        ("country", "br", "unknown_value"),
     ] {
         let body = with(pix(), &format!("/paymentDetails/address/{name}"), json!(value));
         check(&body, &[&format!("paymentDetails.address.{name} {code}")]);
     }
-    check(&with(pix(), "/paymentDetails/address/country", json!("BR")), &[]);
+    for country in ["BR", "br"] {
+        check(&with(pix(), "/paymentDetails/address/country", json!(country)), &[]);
+    }
+    let in_state = |uf| accept(&with(pix(), "/paymentDetails/address/state", json!(uf)));
+    for uf in ["sp", "Sp"] {
+        let lenient = in_state(uf);
+        assert_eq!(lenient.purchase.order.payer.address.state.as_str(), "SP");
+        assert_eq!(lenient.fingerprint(b"secret"), in_state("SP").fingerprint(b"secret"), "the same request");
+    }
 }
 
 #[test]

@@ -75,5 +75,5 @@ fn told(rejection: &Rejection) -> String {
     let each = rejection.violations.iter();
     let lines =
         each.map(|violation| format!("\n  {}: {}", output::printable(&violation.field), violation.message));
-    format!("{}{}", rejection.message, lines.collect::<String>())
+    format!("no payment could be made of this:{}", lines.collect::<String>())
 }

@@ -2,6 +2,7 @@
 
 use actix_web::HttpRequest;
 use actix_web::http::header::{AcceptLanguage, Header as _, Quality};
+use quita_domain::wording::Wording;
 
 /// The cookie in which a choice is kept.
 pub(crate) const COOKIE: &str = "quita_language";
@@ -44,7 +45,20 @@ impl Language {
     /// What the visitor chose, or what the browser asks for.
     pub(crate) fn of(request: &HttpRequest) -> Self {
         let chosen = request.cookie(COOKIE).and_then(|cookie| Self::parse(cookie.value()));
-        chosen.or_else(|| Self::accepted(AcceptLanguage::parse(request).ok()?)).unwrap_or_default()
+        chosen.or_else(|| Self::asked_for(request)).unwrap_or_default()
+    }
+
+    /// What `Accept-Language` asks for, if it names a supported language.
+    pub(crate) fn asked_for(request: &HttpRequest) -> Option<Self> {
+        Self::accepted(AcceptLanguage::parse(request).ok()?)
+    }
+
+    /// The text of a sentence in this language.
+    pub(crate) fn of_wording(self, wording: &Wording) -> &str {
+        match self {
+            Self::Portuguese => wording.portuguese(),
+            Self::English => wording.english(),
+        }
     }
 
     /// The supported language that is preferred to the others; none with weight 0 (RFC 9110, section 12.4.2).

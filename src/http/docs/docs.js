@@ -247,11 +247,30 @@ function answer(status, given) {
       examples.length > 0 ? screen("Body", examples) : null));
 }
 
+/** The schemas that a body can have, by the value that tells them apart; one without a name if there is no choice. */
+function variants(given) {
+  const schema = resolve(given);
+  const { mapping } = schema.discriminator || {};
+  if (!mapping) return [{ name: "", schema }];
+  return Object.entries(mapping).map(([name, $ref]) => ({ name, schema: resolve({ $ref }) }));
+}
+
 function bodyPart(operation) {
   const body = resolve(operation.requestBody);
   const media = body && body.content["application/json"];
   if (!media) return null;
-  return el("div", null, el("h4", null, body.required ? "Body" : "Body (may be left out)"), fieldTable(fieldRows(media.schema, 0, true)));
+  const { description } = resolve(media.schema);
+  const choices = variants(media.schema);
+  const tables = choices.map(({ name, schema }, index) => {
+    const table = fieldTable(fieldRows(schema, 0, true));
+    if (!name) return table;
+    const summary = el("summary", null, el("code", null, name), ` ${schema.description || ""}`);
+    return el("details", index === 0 ? { open: "" } : null, summary, table);
+  });
+  return el("div", null,
+    el("h4", null, body.required ? "Body" : "Body (may be left out)"),
+    choices.length > 1 && description ? el("p", { class: "says" }, inline(description)) : null,
+    tables);
 }
 
 function scopeLine(operation) {

@@ -210,7 +210,8 @@ fn refusal(key: &ApiKey, presented: &PresentedKey, now: Timestamp) -> Option<Ref
 }
 
 /// The token of a Bearer header; the scheme's name is case-insensitive (RFC 9110, section 11.1).
-fn bearer(authorization: &str) -> Option<&str> {
+/// The key in a value of `Authorization`, if its scheme is Bearer.
+pub(crate) fn bearer(authorization: &str) -> Option<&str> {
     let (scheme, token) = authorization.trim().split_once(' ')?;
     scheme.eq_ignore_ascii_case("Bearer").then(|| token.trim_start())
 }

@@ -59,7 +59,9 @@ impl Answer {
             assert_eq!(names, ["code", "field", "message"], "{self}");
             assert!(detail.as_object().unwrap().values().all(Value::is_string), "{self}");
         }
-        assert_eq!(error.as_object().unwrap().len(), 6, "{self}");
+        let page = format!("/docs/errors/{}", error["code"].as_str().unwrap());
+        assert!(error["docUrl"].as_str().is_some_and(|url| url.ends_with(&page)), "{self}");
+        assert_eq!(error.as_object().unwrap().len(), 7, "{self}");
         error
     }
 

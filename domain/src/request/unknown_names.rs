@@ -1,0 +1,227 @@
+//! Names of a body that mean nothing here. They are ignored, and told to who develops against this service.
+
+use super::json::{Node, Object, shown};
+use crate::nearest::{is_same, nearest};
+
+/// Most names that are told of one body.
+const MOST: usize = 20;
+
+/// Name that means nothing, and the one that was probably meant. Holds no value that was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownName {
+    /// Place of the name: `paymentDetails.e_mail`. A name that a path can't show is `…`.
+    pub path: String,
+    /// Name of the same object that is like it, or the whole path of one elsewhere.
+    pub meant: Option<String>,
+}
+
+/// Names that an object knows, and the objects in it.
+pub(super) struct Shape {
+    names: &'static [&'static [&'static str]],
+    /// Objects, or lists of objects.
+    inside: &'static [(&'static str, &'static Self)],
+}
+
+impl Shape {
+    const fn flat(names: &'static [&'static [&'static str]]) -> Self {
+        Self { names, inside: &[] }
+    }
+
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.names.iter().copied().flatten().copied()
+    }
+
+    fn of_member(&self, name: &str) -> Option<&'static Self> {
+        self.inside.iter().find(|(known, _)| *known == name).map(|(_, shape)| *shape)
+    }
+
+    /// Whole path of a name that is spelled like this one, anywhere in this shape.
+    fn path_to(&self, written: &str, path: &str) -> Option<String> {
+        let here = self.names().find(|name| is_same(name, written)).map(|name| joined(path, name));
+        here.or_else(|| {
+            self.inside.iter().find_map(|(name, shape)| shape.path_to(written, &joined(path, name)))
+        })
+    }
+}
+
+const ROOT: &[&str] = &[
+    "paymentMethod",
+    "amount",
+    "currency",
+    "paymentDetails",
+    "shipping",
+    "items",
+    "postbackUrl",
+    "splits",
+    "UTMSource",
+    "UTMMedium",
+    "UTMCampaign",
+    "UTMTerm",
+    "UTMContent",
+    "installments",
+    "creditCard",
+    "capture",
+    "expiresIn",
+    "dueDate",
+    "externalReference",
+    "metadata",
+];
+
+const CARD: &[&str] = &["number", "holderName", "expirationMonth", "expirationYear", "cvv"];
+
+static PAYER: Shape = Shape {
+    names: &[&["firstName", "lastName", "document", "documentType", "email", "phoneNumber", "address"]],
+    inside: &[("address", &ADDRESS)],
+};
+
+static ADDRESS: Shape = Shape::flat(&[&[
+    "street",
+    "number",
+    "complement",
+    "neighborhood",
+    "city",
+    "state",
+    "zipCode",
+    "country",
+]]);
+
+static SHIPPING: Shape = Shape::flat(&[&["fee"]]);
+static ITEM: Shape = Shape::flat(&[&["id", "name", "quantity", "price"]]);
+static SPLIT: Shape = Shape::flat(&[&["recipientId", "amount", "percentage"]]);
+static CHARGED_CARD: Shape = Shape::flat(&[CARD]);
+static ROUTED_CARD: Shape = Shape::flat(&[CARD, &["bin", "brand"]]);
+
+/// Body of a creation.
+pub(super) static CREATION: Shape = Shape {
+    names: &[ROOT],
+    inside: &[
+        ("paymentDetails", &PAYER),
+        ("shipping", &SHIPPING),
+        ("items", &ITEM),
+        ("splits", &SPLIT),
+        ("creditCard", &CHARGED_CARD),
+    ],
+};
+
+/// Body of a dry run.
+pub(super) static EVALUATION: Shape = Shape {
+    names: &[ROOT, &["at", "dice"]],
+    inside: &[
+        ("paymentDetails", &PAYER),
+        ("shipping", &SHIPPING),
+        ("items", &ITEM),
+        ("splits", &SPLIT),
+        ("creditCard", &ROUTED_CARD),
+    ],
+};
+
+/// Body of a capture or refund.
+pub(super) static OPERATION: Shape = Shape::flat(&[&["amount"]]);
+
+/// Finds what a body holds beyond its shape. What is in `metadata` is the caller's own.
+pub(super) fn find(body: &Object<'_>, shape: &Shape) -> Vec<UnknownName> {
+    let mut search = Search { root: shape, found: Vec::new() };
+    search.object(body, shape, "");
+    search.found
+}
+
+struct Search<'s> {
+    root: &'s Shape,
+    found: Vec<UnknownName>,
+}
+
+impl Search<'_> {
+    fn object(&mut self, object: &Object<'_>, shape: &Shape, path: &str) {
+        for (name, node) in object {
+            if self.found.len() >= MOST {
+                return;
+            }
+            if !shape.names().any(|known| known == name.as_ref()) {
+                let meant = nearest(name, shape.names()).map(str::to_owned);
+                let meant = meant.or_else(|| self.root.path_to(name, ""));
+                self.found.push(UnknownName { path: joined(path, shown(name)), meant });
+            } else if let Some(inside) = shape.of_member(name) {
+                self.node(node, inside, &joined(path, name));
+            }
+        }
+    }
+
+    fn node(&mut self, node: &Node<'_>, shape: &Shape, path: &str) {
+        match node {
+            Node::Object(object) => self.object(object, shape, path),
+            Node::List(entries) => {
+                for (index, entry) in entries.iter().enumerate() {
+                    if let Node::Object(object) = entry {
+                        self.object(object, shape, &format!("{path}[{index}]"));
+                    }
+                }
+            }
+            Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) => {}
+        }
+    }
+}
+
+fn joined(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::json;
+
+    #[track_caller]
+    fn check(body: &str, shape: &Shape, expected: &[(&str, Option<&str>)]) {
+        let object = json::read(body.as_bytes()).ok().unwrap();
+        let found = find(&object, shape);
+        let found: Vec<_> = found.iter().map(|name| (name.path.as_str(), name.meant.as_deref())).collect();
+        assert_eq!(found, expected, "{body}");
+    }
+
+    #[test]
+    fn a_name_that_means_nothing_is_found_at_every_depth_with_what_was_meant() {
+        check(r#"{"postback_url":"x"}"#, &CREATION, &[("postback_url", Some("postbackUrl"))]);
+        check(r#"{"amout":1,"amount":1}"#, &CREATION, &[("amout", Some("amount"))]);
+        check(
+            r#"{"paymentDetails":{"address":{"zip_code":"1"},"e_mail":1}}"#,
+            &CREATION,
+            &[("paymentDetails.address.zip_code", Some("zipCode")), ("paymentDetails.e_mail", Some("email"))],
+        );
+        check(
+            r#"{"items":[{"price":1},{"prices":1}],"creditCard":{"bin":"1"}}"#,
+            &CREATION,
+            &[("creditCard.bin", None), ("items[1].prices", Some("price"))],
+        );
+    }
+
+    #[test]
+    fn a_name_in_the_wrong_place_is_told_where_it_belongs() {
+        check(r#"{"zipCode":"1"}"#, &CREATION, &[("zipCode", Some("paymentDetails.address.zipCode"))]);
+        check(r#"{"recipient_id":"1"}"#, &CREATION, &[("recipient_id", Some("splits.recipientId"))]);
+        check(r#"{"nothing":"1"}"#, &CREATION, &[("nothing", None)]);
+    }
+
+    #[test]
+    fn a_dry_run_knows_more_names_and_a_refund_fewer() {
+        check(r#"{"at":"x","dice":"1","creditCard":{"bin":"1","brand":"visa"}}"#, &EVALUATION, &[]);
+        check(r#"{"at":"x"}"#, &CREATION, &[("at", None)]);
+        check(
+            r#"{"amount":1,"value":1,"Amount":1}"#,
+            &OPERATION,
+            &[("Amount", Some("amount")), ("value", None)],
+        );
+    }
+
+    #[test]
+    fn names_of_metadata_are_the_callers_own() {
+        check(r#"{"metadata":{"anything":"x"}}"#, &CREATION, &[]);
+    }
+
+    #[test]
+    fn names_that_may_be_secrets_are_not_shown_and_many_are_cut() {
+        check(r#"{"4242424242424242":1,"a b":1}"#, &CREATION, &[("…", None), ("…", None)]);
+        let many: Vec<_> = (0..1000).map(|n| format!("\"n{n}\":1")).collect();
+        let body = format!("{{{}}}", many.join(","));
+        assert_eq!(find(&json::read(body.as_bytes()).ok().unwrap(), &CREATION).len(), MOST);
+    }
+}

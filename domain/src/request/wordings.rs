@@ -1,0 +1,230 @@
+//! Every sentence about a request that is refused: what is right, in both languages, and never what was sent.
+//!
+//! A sentence follows the name of its field: `amount: must be …`.
+
+use crate::card::CardError;
+use crate::document::DocumentError;
+use crate::phone::PhoneError;
+use crate::postal::PostalError;
+use crate::wording::Wording;
+use crate::wordings;
+
+wordings! {
+    // The body as a whole.
+    pub(super) body_is_empty = "the body is empty; send a JSON object", "o corpo está vazio; envie um objeto JSON";
+    pub(super) no_utf8 = "the body is not UTF-8", "o corpo não está em UTF-8";
+    pub(super) no_json(line: usize, column: usize) =
+        "the body is not valid JSON (line {line}, column {column})",
+        "o corpo não é um JSON válido (linha {line}, coluna {column})";
+    pub(super) no_json_object = "the body must be a JSON object", "o corpo deve ser um objeto JSON";
+    pub(super) name_stands_twice =
+        "two members of one object have the same name", "dois campos do mesmo objeto têm o mesmo nome";
+    pub(super) nested_too_deeply =
+        "objects and arrays are nested too deeply", "há objetos e listas dentro de outros em excesso";
+    pub(super) no_character =
+        "a text holds an escape that is no character", "um texto tem um escape que não é um caractere";
+
+    // Types.
+    pub(super) is_required = "is required", "é obrigatório";
+    pub(super) no_text = "must be a text", "deve ser um texto";
+    pub(super) no_integer = "must be an integer", "deve ser um número inteiro";
+    pub(super) no_plain_integer =
+        "must be an integer, without fraction or exponent", "deve ser um número inteiro, sem fração nem expoente";
+    pub(super) no_cents =
+        "must be an integer number of cents (10000 = R$ 100,00)",
+        "deve ser um número inteiro de centavos (10000 = R$ 100,00)";
+    pub(super) no_number = "must be a number", "deve ser um número";
+    pub(super) no_flag = "must be true or false", "deve ser true ou false";
+    pub(super) no_integer_or_digits =
+        "must be an integer or a text of digits", "deve ser um número inteiro ou um texto de dígitos";
+    pub(super) no_object = "must be an object", "deve ser um objeto";
+    pub(super) no_array = "must be an array", "deve ser uma lista";
+
+    // Rules of many fields.
+    pub(super) out_of_range(least: i64, most: i64) =
+        "must be from {least} to {most}", "deve estar entre {least} e {most}";
+    pub(super) cents_out_of_range(least: i64, most: i64) =
+        "must be from {least} to {most} cents (10000 = R$ 100,00)",
+        "deve estar entre {least} e {most} centavos (10000 = R$ 100,00)";
+    pub(super) wrong_length(least: usize, most: usize) =
+        "must have {least} to {most} characters", "deve ter de {least} a {most} caracteres";
+    pub(super) too_long(most: usize) = "must have at most {most} characters", "deve ter no máximo {most} caracteres";
+    pub(super) too_many_entries(most: usize) = "has at most {most} entries", "tem no máximo {most} itens";
+    pub(crate) control_characters = "must not hold control characters", "não pode ter caracteres de controle";
+    pub(super) only_digits = "only digits are accepted", "só dígitos são aceitos";
+    pub(super) wrong_number_of_digits = "the number of digits is wrong", "o número de dígitos está errado";
+    pub(super) card_number = "must not hold a card number", "não pode conter um número de cartão";
+    pub(super) own_card_number = "must not hold the card's number", "não pode conter o número do cartão";
+
+    // Single fields.
+    pub(crate) unknown_method = "must be pix, boleto or credit_card", "deve ser pix, boleto ou credit_card";
+    pub(super) no_brl = "must be BRL, in capitals", "deve ser BRL, em maiúsculas";
+    pub(super) no_uuid = "must be a UUID with hyphens", "deve ser um UUID com hífens";
+    pub(super) no_email =
+        "must be an e-mail address, such as maria@example.com", "deve ser um e-mail, como maria@example.com";
+    pub(super) other_document_type = "is not the type of the document", "não é o tipo do documento";
+    pub(super) unknown_document_type = "must be CPF or CNPJ", "deve ser CPF ou CNPJ";
+    pub(super) no_brazil = "must be BR", "deve ser BR";
+    pub(super) belongs_to(method: &str) = "belongs to {method} only", "só existe em {method}";
+    pub(super) due_out_of_range =
+        "must be from today to 365 days ahead, in America/Sao_Paulo",
+        "deve estar entre hoje e daqui a 365 dias, em America/Sao_Paulo";
+    pub(super) no_date =
+        "must be a date, YYYY-MM-DD, such as 2030-12-31", "deve ser uma data, AAAA-MM-DD, como 2030-12-31";
+    pub(super) no_time =
+        "must be a time with an offset, such as 2026-11-21T12:00:00Z",
+        "deve ser um horário com fuso, como 2026-11-21T12:00:00Z";
+    pub(super) no_dice =
+        "must be the digits of a number from 0 to 18446744073709551615",
+        "deve ter os dígitos de um número de 0 a 18446744073709551615";
+    pub(super) its_name = "its name ", "seu nome ";
+    pub(super) name_of_card_data =
+        "is a name of card data, which belongs into creditCard",
+        "é um nome de dado de cartão, que só cabe em creditCard";
+
+    // Splits.
+    pub(super) mixed_splits =
+        "must be all amounts or all percentages", "devem ser todos em valores ou todos em percentuais";
+    pub(super) mixed_split =
+        "must have an amount or a percentage, not both", "deve ter um valor ou um percentual, não os dois";
+    pub(super) splits_exceed_amount = "must not come to more than the amount", "não podem somar mais que o valor";
+    pub(super) no_percentage =
+        "must have at most two decimals and no exponent", "deve ter no máximo duas casas decimais e nenhum expoente";
+    pub(super) percentage_out_of_range =
+        "must be more than 0 and at most 100", "deve ser maior que 0 e no máximo 100";
+
+    // postbackUrl.
+    pub(super) blanks_in_url =
+        "must not hold blanks or control characters", "não pode ter espaços nem caracteres de controle";
+    pub(super) no_whole_url = "must be a whole URL", "deve ser uma URL completa";
+    pub(super) no_http_url = "must begin with https:// or http://", "deve começar com https:// ou http://";
+    pub(super) credentials_in_url = "must not hold a user name or password", "não pode ter usuário nem senha";
+    pub(super) fragment_in_url = "must not have a fragment (#)", "não pode ter fragmento (#)";
+    pub(super) no_https = "must be https", "deve ser https";
+    pub(super) no_public_address = "must be a public address", "deve ser um endereço público";
+
+    // Cards.
+    pub(super) card_expired = "the card's last month has passed", "o último mês do cartão já passou";
+    pub(super) no_year = "must have four digits, such as 2030", "deve ter quatro dígitos, como 2030";
+    pub(super) no_cvv_length =
+        "must have 3 digits (American Express: 4)", "deve ter 3 dígitos (American Express: 4)";
+    pub(super) no_bin =
+        "must be the first 6 to 8 digits of the card's number; or send number",
+        "deve ter os primeiros 6 a 8 dígitos do cartão; ou envie number";
+    pub(super) no_brand(names: &str) = "must be one of {names}", "deve ser um de {names}";
+    pub(super) brand_not_known =
+        "no known brand begins so: send brand too", "nenhuma bandeira conhecida começa assim: envie brand também";
+
+    // Queries.
+    pub(crate) unknown_status =
+        "must be a status of a payment, such as paid", "deve ser um status de pagamento, como paid";
+    pub(crate) unknown_state =
+        "must be pending, delivered or exhausted", "deve ser pending, delivered ou exhausted";
+    pub(crate) no_query_time =
+        "must be a time in ISO 8601 with an offset, 2026-11-21T12:00:00.000Z",
+        "deve ser um horário em ISO 8601 com fuso, 2026-11-21T12:00:00.000Z";
+    pub(crate) no_transaction_id =
+        "must be the id of a payment, a UUID with hyphens", "deve ser o id de um pagamento, um UUID com hífens";
+    pub(crate) no_limit = "must be from 1 to 100", "deve estar entre 1 e 100";
+    pub(crate) no_cursor = "must be a nextCursor of this list", "deve ser um nextCursor desta lista";
+    pub(crate) repeated_parameter = "must not be repeated", "não pode ser repetido";
+    pub(crate) no_parameter = "is no parameter; ", "não é um parâmetro; ";
+    pub(crate) did_you_mean(name: &str) = "did you mean {name}? ", "seria {name}? ";
+    pub(crate) without_parameters =
+        "this address has no parameters", "este endereço não tem parâmetros";
+    pub(crate) parameters(names: &str) = "this address has {names}", "este endereço tem {names}";
+
+    // The refusal as a whole.
+    and_more(count: usize) = "; and {count} more", "; e mais {count}";
+}
+
+/// A sentence behind the name of its field, if it has one.
+pub(super) fn at(field: &str, message: &Wording) -> Wording {
+    if field.is_empty() {
+        return message.clone();
+    }
+    message.map(|text| format!("{field}: {text}"))
+}
+
+/// What follows the first of so many.
+pub(super) fn rest_of(count: usize) -> Wording {
+    if count > 1 { and_more(count.saturating_sub(1)) } else { Wording::fixed("", "") }
+}
+
+/// What is wrong with a document.
+pub(super) fn document(error: DocumentError) -> Wording {
+    wordings! {
+        character =
+            "a CPF has only digits, a CNPJ digits and capital letters: 52998224725, not 529.982.247-25",
+            "um CPF só tem dígitos, um CNPJ dígitos e maiúsculas: 52998224725, e não 529.982.247-25";
+        length = "a CPF has 11 digits, a CNPJ 14 characters", "um CPF tem 11 dígitos, um CNPJ 14 caracteres";
+        repeated =
+            "a document of one repeated character does not exist", "não existe documento de um só caractere repetido";
+        check_digit = "the check digits are wrong", "os dígitos verificadores estão errados";
+    }
+    match error {
+        DocumentError::Character => character(),
+        DocumentError::Length => length(),
+        DocumentError::Repeated => repeated(),
+        DocumentError::CheckDigit => check_digit(),
+    }
+}
+
+/// What is wrong with a phone number.
+pub(super) fn phone(error: PhoneError) -> Wording {
+    wordings! {
+        character =
+            "a phone number has only digits: 11987654321, not (11) 98765-4321",
+            "um telefone só tem dígitos: 11987654321, e não (11) 98765-4321";
+        length =
+            "a phone number has 10 to 13 digits, with its area code, such as 11987654321",
+            "um telefone tem de 10 a 13 dígitos, com o DDD, como 11987654321";
+        country =
+            "a phone number of 12 or 13 digits begins with 55", "um telefone de 12 ou 13 dígitos começa com 55";
+        area_code = "the area code does not exist", "o DDD não existe";
+        subscriber =
+            "a mobile has 9 digits and begins with 9, a landline has 8 and begins with 2 to 5",
+            "um celular tem 9 dígitos e começa com 9, um fixo tem 8 e começa de 2 a 5";
+    }
+    match error {
+        PhoneError::Character => character(),
+        PhoneError::Length => length(),
+        PhoneError::Country => country(),
+        PhoneError::AreaCode => area_code(),
+        PhoneError::Subscriber => subscriber(),
+    }
+}
+
+/// What is wrong with a CEP or a UF.
+pub(super) fn place(error: PostalError) -> Wording {
+    wordings! {
+        cep = "a CEP has exactly 8 digits: 01310100, not 01310-100", "um CEP tem 8 dígitos: 01310100, e não 01310-100";
+        uf = "not one of the 27 two-letter UF codes, such as SP", "não é uma das 27 siglas de UF, como SP";
+    }
+    match error {
+        PostalError::Cep => cep(),
+        PostalError::Uf => uf(),
+    }
+}
+
+/// What is wrong with a card.
+pub(super) fn card(error: CardError) -> Wording {
+    wordings! {
+        length = "must have 13 to 19 digits", "deve ter de 13 a 19 dígitos";
+        check_digit = "the check digit is wrong", "o dígito verificador está errado";
+        unknown_brand = "the brand of the card is not known", "a bandeira do cartão não é conhecida";
+        brand_length = "the brand has no cards of this length", "a bandeira não tem cartões deste tamanho";
+        month = "must be from 1 to 12", "deve estar entre 1 e 12";
+        form = "the expiry is written MM/YYYY", "a validade se escreve MM/AAAA";
+    }
+    match error {
+        CardError::Character => only_digits(),
+        CardError::Length => length(),
+        CardError::CheckDigit => check_digit(),
+        CardError::UnknownBrand => unknown_brand(),
+        CardError::BrandLength => brand_length(),
+        CardError::Month => month(),
+        CardError::Year => no_year(),
+        CardError::ExpiryForm => form(),
+    }
+}

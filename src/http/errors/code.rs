@@ -1,0 +1,251 @@
+//! The table of every code of an error: its status, and what its page under `/docs/errors` says.
+//!
+//! The codes are part of the API: none changes its meaning. One without all of its texts does not compile.
+
+use actix_web::http::StatusCode;
+use quita_domain::wording::Wording;
+
+/// Declares the table: `Name = "code", STATUS, (meaning in English, in Portuguese), (advice in English, in Portuguese);`
+macro_rules! codes {
+    ($($name:ident = $text:literal, $status:ident, ($meaning:literal, $meaning_pt:literal), ($advice:literal, $advice_pt:literal);)*) => {
+        /// Code of an error, for programs.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum ErrorCode {
+            $(#[doc = $meaning] $name,)*
+        }
+
+        impl ErrorCode {
+            /// Every code, by status.
+            pub(crate) const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// As answers spell it.
+            pub(crate) const fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+
+            /// Status of the answers that carry it.
+            pub(crate) const fn status(self) -> StatusCode {
+                match self { $(Self::$name => StatusCode::$status,)* }
+            }
+
+            /// Sentence that says when it is answered.
+            pub(crate) const fn meaning(self) -> Wording {
+                match self { $(Self::$name => Wording::fixed($meaning, $meaning_pt),)* }
+            }
+
+            /// Sentence that says what the caller can do.
+            pub(crate) const fn advice(self) -> Wording {
+                match self { $(Self::$name => Wording::fixed($advice, $advice_pt),)* }
+            }
+        }
+    };
+}
+
+codes! {
+    MalformedRequest = "malformed_request", BAD_REQUEST,
+        ("The body or query has parts that are missing, of the wrong type, repeated or unreadable.",
+         "O corpo ou a consulta tem partes ausentes, de tipo errado, repetidas ou ilegíveis."),
+        ("Correct every part that `details` names. Rules are checked only once the shape is right.",
+         "Corrija cada parte citada em `details`. As regras só são verificadas quando a forma está certa.");
+    UnknownParameter = "unknown_parameter", BAD_REQUEST,
+        ("The query has a parameter that this address does not have.",
+         "A consulta tem um parâmetro que este endereço não tem."),
+        ("Use the names that the message lists; letter case counts.",
+         "Use os nomes que a mensagem lista; maiúsculas e minúsculas contam.");
+    UnreadableId = "unreadable_id", BAD_REQUEST,
+        ("The id in the address has a form that no id has.", "O id no endereço tem uma forma que nenhum id tem."),
+        ("Send the `transactionId` or delivery id exactly as an answer or event gave it.",
+         "Envie o `transactionId` ou o id da entrega exatamente como uma resposta ou um evento o trouxe.");
+    UnreadableQuery = "unreadable_query", BAD_REQUEST,
+        ("The query of the address can't be decoded.", "A consulta do endereço não pode ser decodificada."),
+        ("Write it as `name=value&name=value`, percent-encoded.",
+         "Escreva-a como `nome=valor&nome=valor`, com percent-encoding.");
+    UnreadableBody = "unreadable_body", BAD_REQUEST,
+        ("The body broke off, or its framing is garbled.", "O corpo foi interrompido, ou seu enquadramento está corrompido."),
+        ("Send the request again, with a `Content-Length` that fits the body.",
+         "Envie a requisição de novo, com um `Content-Length` que corresponda ao corpo.");
+    UnreadableRequest = "unreadable_request", BAD_REQUEST,
+        ("What arrived is no request of HTTP/1.1.", "O que chegou não é uma requisição HTTP/1.1."),
+        ("Send one `Host`, and one `Content-Length` that is a number or `Transfer-Encoding: chunked`.",
+         "Envie um `Host` e um `Content-Length` numérico, ou `Transfer-Encoding: chunked`.");
+    InvalidIdempotencyKey = "invalid_idempotency_key", BAD_REQUEST,
+        ("`Idempotency-Key` is repeated, empty, too long or holds other characters.",
+         "`Idempotency-Key` está repetido, vazio, longo demais ou tem outros caracteres."),
+        ("Send one key of 1 to 255 visible ASCII characters, such as a UUID or your order's id.",
+         "Envie uma chave de 1 a 255 caracteres ASCII visíveis, como um UUID ou o id do seu pedido.");
+    Unauthorized = "unauthorized", UNAUTHORIZED,
+        ("No valid API key came with the request; or, for a notice, no proof of its sender.",
+         "A requisição veio sem uma chave de API válida; ou, sendo uma notificação, sem prova do remetente."),
+        ("Send `Authorization: Bearer qk_test_…` or `qk_live_…`. Make a new key if yours was revoked or has ended.",
+         "Envie `Authorization: Bearer qk_test_…` ou `qk_live_…`. Crie outra chave se a sua foi revogada ou venceu.");
+    Forbidden = "forbidden", FORBIDDEN,
+        ("The key is valid and may not do this.", "A chave é válida e não pode fazer isto."),
+        ("Use a key that has the scope named in the message.", "Use uma chave com o escopo citado na mensagem.");
+    NotFound = "not_found", NOT_FOUND,
+        ("There is nothing at this address, or no such transaction or delivery for the merchant and mode of the key.",
+         "Não há nada neste endereço, ou não há tal transação ou entrega para o lojista e o modo da chave."),
+        ("Compare the address with the documentation. A test key does not see live payments, nor the reverse.",
+         "Compare o endereço com a documentação. Uma chave de teste não vê pagamentos reais, nem o contrário.");
+    NotIssued = "not_issued", NOT_FOUND,
+        ("The acquirer has not issued the code or slip yet.", "O adquirente ainda não emitiu o código ou o boleto."),
+        ("Ask again shortly.", "Pergunte de novo em instantes.");
+    MethodNotAllowed = "method_not_allowed", METHOD_NOT_ALLOWED,
+        ("The address is there and does not answer this method.", "O endereço existe e não responde a este método."),
+        ("Use a method of the header `Allow`.", "Use um método do cabeçalho `Allow`.");
+    RequestTimeout = "request_timeout", REQUEST_TIMEOUT,
+        ("The request did not arrive in time.", "A requisição não chegou a tempo."),
+        ("Send it again, on a new connection. With the same `Idempotency-Key` nothing happens twice.",
+         "Envie-a de novo, em outra conexão. Com o mesmo `Idempotency-Key` nada acontece duas vezes.");
+    StatusConflict = "status_conflict", CONFLICT,
+        ("The status of the payment does not allow this operation.",
+         "O status do pagamento não permite esta operação."),
+        ("Read the payment; the message says for which status the operation is allowed.",
+         "Leia o pagamento; a mensagem diz para qual status a operação é permitida.");
+    NotCapturable = "not_capturable", CONFLICT,
+        ("Only a card payment that was created with `\"capture\": false` can be captured.",
+         "Só um pagamento com cartão criado com `\"capture\": false` pode ser capturado."),
+        ("Leave the capture away: PIX, boletos and other cards are paid without it.",
+         "Dispense a captura: PIX, boletos e outros cartões são pagos sem ela.");
+    OperationInProgress = "operation_in_progress", CONFLICT,
+        ("Another cancellation or capture of this payment is on its way.",
+         "Outro cancelamento ou captura deste pagamento está em andamento."),
+        ("Ask again shortly, or wait for the event.", "Pergunte de novo em instantes, ou espere o evento.");
+    TooManyOperations = "too_many_operations", CONFLICT,
+        ("The payment holds as many operations as it can.", "O pagamento já tem o máximo de operações."),
+        ("Ask the operator; further money can be moved at the acquirer.",
+         "Fale com o operador; o restante pode ser movimentado no adquirente.");
+    RefusedTooOften = "refused_too_often", CONFLICT,
+        ("The acquirer refused this operation several times in a row.",
+         "O adquirente recusou esta operação várias vezes seguidas."),
+        ("Wait until the time that the message names.", "Espere até o horário que a mensagem informa.");
+    RefusedByAcquirer = "refused_by_acquirer", CONFLICT,
+        ("The acquirer refused the cancellation or capture; the payment is as it was.",
+         "O adquirente recusou o cancelamento ou a captura; o pagamento está como estava."),
+        ("The message has the acquirer's reason and what is allowed now.",
+         "A mensagem traz o motivo do adquirente e o que é permitido agora.");
+    NotStuck = "not_stuck", CONFLICT,
+        ("What should be ended by hand has ended, or may still end by itself.",
+         "O que se quer encerrar à mão já terminou, ou ainda pode terminar sozinho."),
+        ("Look at the payment again.", "Olhe o pagamento de novo.");
+    NotASandboxPayment = "not_a_sandbox_payment", CONFLICT,
+        ("No sandbox took this payment, so nobody can move it by hand.",
+         "Nenhum sandbox recebeu este pagamento, então ninguém pode movê-lo à mão."),
+        ("Move it at the acquirer's own test environment.", "Mova-o no ambiente de testes do próprio adquirente.");
+    Gone = "gone", GONE,
+        ("The code or slip can't be paid any more.", "O código ou boleto não pode mais ser pago."),
+        ("Create a new payment.", "Crie um novo pagamento.");
+    PayloadTooLarge = "payload_too_large", PAYLOAD_TOO_LARGE,
+        ("The body is larger than 256 KiB.", "O corpo tem mais de 256 KiB."),
+        ("Send less: no field needs that much.", "Envie menos: nenhum campo precisa de tanto.");
+    UnsupportedMediaType = "unsupported_media_type", UNSUPPORTED_MEDIA_TYPE,
+        ("The body is not said to be JSON.", "O corpo não é declarado como JSON."),
+        ("Send `Content-Type: application/json`.", "Envie `Content-Type: application/json`.");
+    UnsupportedContentEncoding = "unsupported_content_encoding", UNSUPPORTED_MEDIA_TYPE,
+        ("The body is compressed.", "O corpo está comprimido."),
+        ("Send it as it is, without `Content-Encoding`.", "Envie-o como está, sem `Content-Encoding`.");
+    MisdirectedRequest = "misdirected_request", MISDIRECTED_REQUEST,
+        ("The operators' pages are not shown under this host name.",
+         "As páginas dos operadores não são mostradas sob este nome de host."),
+        ("Add the name to `ops-hosts`, or come by a loopback address.",
+         "Acrescente o nome a `ops-hosts`, ou use um endereço de loopback.");
+    ValidationFailed = "validation_failed", UNPROCESSABLE_ENTITY,
+        ("The request is well-formed and breaks rules.", "A requisição está bem formada e quebra regras."),
+        ("Correct every field that `details` names: it has all of them at once.",
+         "Corrija cada campo citado em `details`: estão todos ali, de uma vez.");
+    IdempotencyKeyReused = "idempotency_key_reused", UNPROCESSABLE_ENTITY,
+        ("The `Idempotency-Key` was used with another body.", "O `Idempotency-Key` foi usado com outro corpo."),
+        ("Send a new key with a new request, and the same body with the same key.",
+         "Envie uma chave nova com uma requisição nova, e o mesmo corpo com a mesma chave.");
+    AmountNotAccepted = "amount_not_accepted", UNPROCESSABLE_ENTITY,
+        ("No acquirer that this payment may go to takes this amount.",
+         "Nenhum adquirente possível para este pagamento aceita este valor."),
+        ("Check that the amount is in cents, or ask the operator for the acquirers' limits.",
+         "Confira se o valor está em centavos, ou pergunte ao operador os limites dos adquirentes.");
+    ExpiryNotAccepted = "expiry_not_accepted", UNPROCESSABLE_ENTITY,
+        ("No acquirer keeps a PIX payable for so long.", "Nenhum adquirente mantém um PIX pagável por tanto tempo."),
+        ("Send a shorter `expiresIn`.", "Envie um `expiresIn` menor.");
+    MethodUnavailable = "method_unavailable", UNPROCESSABLE_ENTITY,
+        ("No acquirer is configured for this method in the mode of the key.",
+         "Nenhum adquirente está configurado para este método no modo da chave."),
+        ("Use another method, or ask the operator.", "Use outro método, ou fale com o operador.");
+    CaptureExceedsAuthorized = "capture_exceeds_authorized", UNPROCESSABLE_ENTITY,
+        ("The capture is more than was authorised.", "A captura é maior que o autorizado."),
+        ("Capture at most the amount in the message.", "Capture no máximo o valor da mensagem.");
+    RefundExceedsPaid = "refund_exceeds_paid", UNPROCESSABLE_ENTITY,
+        ("The refund is more than is left to refund.", "A devolução é maior que o restante a devolver."),
+        ("Refund at most the amount in the message, or leave `amount` out to refund the rest.",
+         "Devolva no máximo o valor da mensagem, ou omita `amount` para devolver o restante.");
+    RateLimited = "rate_limited", TOO_MANY_REQUESTS,
+        ("The key sends more requests a second than it may, or too many unknown keys come from its network.",
+         "A chave envia mais requisições por segundo do que pode, ou vêm chaves desconhecidas demais da rede."),
+        ("Wait for the seconds in `Retry-After`.", "Espere os segundos de `Retry-After`.");
+    HeadersTooLarge = "headers_too_large", REQUEST_HEADER_FIELDS_TOO_LARGE,
+        ("The head of the request is too large.", "O cabeçalho da requisição é grande demais."),
+        ("Send fewer or shorter headers.", "Envie menos cabeçalhos, ou mais curtos.");
+    InternalError = "internal_error", INTERNAL_SERVER_ERROR,
+        ("The service has a defect. Its log has the `requestId`.", "O serviço tem um defeito. O log traz o `requestId`."),
+        ("Tell the operator the `requestId`. Repeat a creation only with the same `Idempotency-Key`.",
+         "Informe o `requestId` ao operador. Só repita uma criação com o mesmo `Idempotency-Key`.");
+    NoAcquirerAvailable = "no_acquirer_available", SERVICE_UNAVAILABLE,
+        ("The acquirers that take this payment are paused or busy; nothing was tried.",
+         "Os adquirentes que aceitam este pagamento estão pausados ou ocupados; nada foi tentado."),
+        ("Try again after `Retry-After`.", "Tente de novo após `Retry-After`.");
+    Overloaded = "overloaded", SERVICE_UNAVAILABLE,
+        ("Too much is waiting; nothing was done.", "Há trabalho demais na fila; nada foi feito."),
+        ("Try again after `Retry-After`, with the same `Idempotency-Key`.",
+         "Tente de novo após `Retry-After`, com o mesmo `Idempotency-Key`.");
+    Interrupted = "interrupted", SERVICE_UNAVAILABLE,
+        ("The work was interrupted; the store tells what became of it.",
+         "O trabalho foi interrompido; o armazenamento diz o que houve."),
+        ("Ask again with the same `Idempotency-Key`.", "Pergunte de novo com o mesmo `Idempotency-Key`.");
+    Stopping = "stopping", SERVICE_UNAVAILABLE,
+        ("This node is starting or stopping.", "Este nó está iniciando ou parando."),
+        ("Try again after `Retry-After`, with the same `Idempotency-Key`.",
+         "Tente de novo após `Retry-After`, com o mesmo `Idempotency-Key`.");
+    StoreUnavailable = "store_unavailable", SERVICE_UNAVAILABLE,
+        ("The store is out of reach; nothing that was acknowledged is lost.",
+         "O armazenamento está fora de alcance; nada do que foi confirmado se perdeu."),
+        ("Try again after `Retry-After`, with the same `Idempotency-Key`.",
+         "Tente de novo após `Retry-After`, com o mesmo `Idempotency-Key`.");
+    SecretKeyMissing = "secret_key_missing", SERVICE_UNAVAILABLE,
+        ("This node was not given the secret key that the store works with; nothing was charged.",
+         "Este nó não recebeu a chave secreta que o armazenamento usa; nada foi cobrado."),
+        ("Tell the operator. Payments that exist are answered.", "Avise o operador. Pagamentos existentes são respondidos.");
+    OutcomeUnknown = "outcome_unknown", SERVICE_UNAVAILABLE,
+        ("It is not clear yet what became of the charge, cancellation or capture.",
+         "Ainda não está claro o que houve com a cobrança, o cancelamento ou a captura."),
+        ("Repeat the request with the same `Idempotency-Key`, or wait for the event.",
+         "Repita a requisição com o mesmo `Idempotency-Key`, ou espere o evento.");
+}
+
+impl ErrorCode {
+    /// Reads a code as an address spells it.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|code| code.as_str() == text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_reads_back_and_has_whole_sentences() {
+        for code in ErrorCode::ALL {
+            assert_eq!(ErrorCode::parse(code.as_str()), Some(*code));
+            assert!(code.status().is_client_error() || code.status().is_server_error());
+            for wording in [code.meaning(), code.advice()] {
+                for text in [wording.english(), wording.portuguese()] {
+                    assert!(text.len() > 10 && text.ends_with('.'), "{code:?}: {text}");
+                }
+                assert_ne!(wording.english(), wording.portuguese(), "{code:?}");
+            }
+        }
+        assert_eq!(ErrorCode::parse("nonsense"), None);
+    }
+
+    #[test]
+    fn codes_stand_in_the_order_of_their_status() {
+        assert!(ErrorCode::ALL.is_sorted_by_key(|code| code.status().as_u16()));
+    }
+}

@@ -1,0 +1,248 @@
+//! Every sentence that the API answers as an error by itself, in both languages. Those about fields are the domain's.
+
+use quita_actors::Denied;
+use quita_domain::payment::Refusal;
+use quita_domain::status::Status;
+use quita_domain::wording::Wording;
+use quita_domain::wordings;
+
+wordings! {
+    // Who calls. The specification fixes how these begin.
+    pub(crate) no_authorization =
+        "invalid or missing API key: there is no Authorization header; send Authorization: Bearer qk_test_…",
+        "chave de API ausente ou inválida: não há cabeçalho Authorization; envie Authorization: Bearer qk_test_…";
+    pub(crate) several_authorizations =
+        "invalid or missing API key: send one Authorization header, not several",
+        "chave de API ausente ou inválida: envie um só cabeçalho Authorization";
+    pub(crate) no_bearer =
+        "invalid or missing API key: Authorization must be Bearer and the key: Authorization: Bearer qk_test_…",
+        "chave de API ausente ou inválida: Authorization deve ser Bearer e a chave: Authorization: Bearer qk_test_…";
+    pub(crate) no_quita_key =
+        "invalid or missing API key: keys of this service begin with qk_test_ or qk_live_",
+        "chave de API ausente ou inválida: as chaves deste serviço começam com qk_test_ ou qk_live_";
+    pub(crate) unknown_key =
+        "invalid or missing API key: it is unknown, has ended or was revoked; check that it was copied whole",
+        "chave de API ausente ou inválida: é desconhecida, venceu ou foi revogada; confira se foi copiada inteira";
+    pub(crate) no_scope(scope: &str) = "this key lacks the scope {scope}", "esta chave não tem o escopo {scope}";
+    pub(crate) too_many_requests =
+        "this key sends more requests a second than it may", "esta chave envia mais requisições por segundo do que pode";
+    pub(crate) too_many_unknown_keys =
+        "too many unknown API keys come from this network", "vêm chaves de API desconhecidas demais desta rede";
+    pub(crate) notice_not_authentic(why: &str) = "{why}", "a notificação não é autêntica";
+
+    // Addresses and bodies.
+    pub(crate) nothing_here = "there is nothing at this address", "não há nada neste endereço";
+    pub(crate) nothing_here_but(address: &str, docs: &str) =
+        "there is nothing at this address; did you mean {address}? All addresses: {docs}",
+        "não há nada neste endereço; seria {address}? Todos os endereços: {docs}";
+    pub(crate) nothing_here_see(docs: &str) =
+        "there is nothing at this address. All addresses: {docs}",
+        "não há nada neste endereço. Todos os endereços: {docs}";
+    pub(crate) no_such_code(docs: &str) =
+        "no error has this code. All codes: {docs}", "nenhum erro tem este código. Todos os códigos: {docs}";
+    pub(crate) no_such_code_but(address: &str, docs: &str) =
+        "no error has this code; did you mean {address}? All codes: {docs}",
+        "nenhum erro tem este código; seria {address}? Todos os códigos: {docs}";
+    pub(crate) no_notice_address = "there is no such address", "não existe tal endereço";
+    pub(crate) wrong_method(allow: &str) = "this address answers {allow}", "este endereço responde a {allow}";
+    pub(crate) no_transaction_id =
+        "the transactionId must be a UUID with hyphens", "o transactionId deve ser um UUID com hífens";
+    pub(crate) no_delivery_id =
+        "the delivery id must be as GET /pay/webhooks/deliveries shows it",
+        "o id da entrega deve ser como GET /pay/webhooks/deliveries o mostra";
+    pub(crate) no_query =
+        "the query can't be read; write it as name=value&name=value",
+        "a consulta não pode ser lida; escreva-a como nome=valor&nome=valor";
+    pub(crate) no_idempotency_key =
+        "send one Idempotency-Key of 1 to 255 visible ASCII characters",
+        "envie um Idempotency-Key de 1 a 255 caracteres ASCII visíveis";
+    pub(crate) encoded_body =
+        "send the body as it is, without Content-Encoding: it is not unpacked",
+        "envie o corpo como está, sem Content-Encoding: ele não é descompactado";
+    pub(crate) no_json = "send the body as application/json", "envie o corpo como application/json";
+    pub(crate) late_body(seconds: u64) =
+        "the body must arrive within {seconds} s", "o corpo deve chegar em até {seconds} s";
+    pub(crate) broken_body =
+        "the body broke off or is garbled", "o corpo foi interrompido ou está corrompido";
+    pub(crate) large_body(kib: usize) =
+        "the body must not be larger than {kib} KiB", "o corpo não pode ter mais de {kib} KiB";
+    pub(crate) late_head =
+        "the head of the request did not arrive in time", "o cabeçalho da requisição não chegou a tempo";
+    pub(crate) large_head = "the head of the request is too large", "o cabeçalho da requisição é grande demais";
+    pub(crate) no_http =
+        "this is no request of HTTP/1.1; send one Host, and one Content-Length that is a number or \
+         Transfer-Encoding: chunked",
+        "isto não é uma requisição HTTP/1.1; envie um Host e um Content-Length numérico ou \
+         Transfer-Encoding: chunked";
+    pub(crate) foreign_host =
+        "this page is not shown under that name; add it to ops-hosts, or come by a loopback address",
+        "esta página não é mostrada sob esse nome; acrescente-o a ops-hosts, ou use um endereço de loopback";
+
+    // Payers' pages.
+    pub(crate) boleto_is_over =
+        "this boleto can't be paid any more, so there is no slip of it",
+        "este boleto não pode mais ser pago, então não há ficha dele";
+    pub(crate) pix_is_over =
+        "this PIX can't be paid any more, so there is no code of it",
+        "este PIX não pode mais ser pago, então não há código dele";
+    pub(crate) not_issued =
+        "the acquirer has not issued the code yet; try again shortly",
+        "o adquirente ainda não emitiu o código; tente de novo em instantes";
+
+    // The sandbox.
+    pub(crate) no_sandbox_action =
+        "the sandbox knows pay, expire, refund and chargeback", "o sandbox conhece pay, expire, refund e chargeback";
+    pub(crate) live_by_hand =
+        "only payments made with a test key can be moved by hand",
+        "só pagamentos feitos com chave de teste podem ser movidos à mão";
+    pub(crate) no_sandbox_payment =
+        "no sandbox took this payment: only its acquirer can move it",
+        "nenhum sandbox recebeu este pagamento: só seu adquirente pode movê-lo";
+    pub(crate) no_such_step(status: Status, target: Status) =
+        "a payment that is {status} cannot become {target}",
+        "um pagamento que está {status} não pode passar a {target}";
+
+    // Cancellations and captures that were sent.
+    pub(crate) became_while_cancelled(status: Status) =
+        "the payment became {status} while it was being cancelled; ",
+        "o pagamento passou a {status} enquanto era cancelado; ";
+    pub(crate) not_sent(verb: &str, verbo: &str, status: Status) =
+        "the {verb} was not sent: the payment became {status} before it could be",
+        "{verbo} não saiu daqui: antes disso o pagamento passou a {status}";
+    pub(crate) refused_by_acquirer(verb: &str, verbo: &str, why: &str, status: Status) =
+        "the acquirer refused to {verb}: {why}; the payment is {status}; ",
+        "o adquirente recusou {verbo}: {why}; o pagamento está {status}; ";
+    pub(crate) no_answer_yet(verb: &str, verbo: &str) =
+        "the acquirer has not answered the {verb} yet; the same Idempotency-Key will tell",
+        "o adquirente ainda não respondeu sobre {verbo}; o mesmo Idempotency-Key dirá";
+    pub(crate) nothing_allowed = "no operation is allowed now", "nenhuma operação é permitida agora";
+    pub(crate) allowed_now(verbs: &str) = "allowed now: {verbs}", "permitido agora: {verbs}";
+
+    // The service itself.
+    pub(crate) internal_error = "an internal error; it was logged", "um erro interno; foi registrado";
+    pub(crate) secret_key_missing =
+        "this node takes no new payments until its configuration is mended; nothing was charged",
+        "este nó não aceita novos pagamentos até sua configuração ser corrigida; nada foi cobrado";
+    pub(crate) store_unavailable =
+        "the store is out of reach; nothing is lost, try again",
+        "o armazenamento está fora de alcance; nada se perdeu, tente de novo";
+    pub(crate) transaction_not_found = "transaction not found", "transação não encontrada";
+}
+
+/// Sentence of a denial, in both languages.
+pub(super) fn of_denied(denied: &Denied) -> Wording {
+    let portuguese = match denied {
+        Denied::NotFound => return transaction_not_found(),
+        Denied::Refused(refusal) => return of_refusal(refusal),
+        Denied::StoreUnavailable(_) => return store_unavailable(),
+        Denied::Defect(_) => return internal_error(),
+        Denied::KeyReused => "este Idempotency-Key foi usado com outra requisição",
+        Denied::MethodUnavailable => "nenhum adquirente está configurado para este método neste modo",
+        Denied::AmountNotAccepted => "nenhum adquirente possível para este pagamento aceita este valor",
+        Denied::ExpiryNotAccepted => {
+            "nenhum adquirente mantém um pagamento pagável por tanto tempo; tente um expiresIn menor"
+        }
+        Denied::NoRoute => "nenhum adquirente aceita este pagamento no momento",
+        Denied::Overloaded => "há trabalho demais na fila, tente de novo",
+        Denied::Interrupted => "o trabalho foi interrompido, pergunte de novo",
+        Denied::Stopping => "o serviço está parando",
+    };
+    Wording::made(denied.to_string(), portuguese.to_owned())
+}
+
+/// Sentence of a refusal, in both languages.
+pub(super) fn of_refusal(refusal: &Refusal) -> Wording {
+    let portuguese = match refusal {
+        Refusal::NotAllowed { status: Status::Refund, verb: "be refunded", allowed } => {
+            format!("já devolvido por inteiro; permitido para: {allowed}")
+        }
+        Refusal::NotAllowed { status: Status::Cancelled, verb: "be cancelled", allowed } => {
+            format!("já cancelado; permitido para: {allowed}")
+        }
+        Refusal::NotAllowed { status, verb, allowed } => {
+            let verb = in_portuguese(verb);
+            format!("um pagamento que está {status} não pode {verb}; permitido para: {allowed}")
+        }
+        Refusal::NotCapturable(status) => format!(
+            "um pagamento que está {status} não pode ser capturado; permitido para: um cartão criado com \
+             \"capture\": false, enquanto está approved"
+        ),
+        Refusal::CaptureOutOfBounds(most) => {
+            format!("a captura deve estar entre 0.01 e o autorizado, {most}")
+        }
+        Refusal::RefundExceedsPaid(left) => {
+            format!("a devolução deve estar entre 0.01 e o restante a devolver, {left}")
+        }
+        Refusal::KeyReused => "este Idempotency-Key foi usado neste pagamento com outra requisição".into(),
+        Refusal::Busy(verb) => {
+            let verb = in_portuguese(verb);
+            format!("o adquirente ainda processa {verb} deste pagamento; pergunte de novo em instantes")
+        }
+        Refusal::OutcomeUnknown => {
+            "o adquirente ainda não disse o que houve com a cobrança; pergunte de novo em instantes".into()
+        }
+        Refusal::NoSuchDelivery => "entrega não encontrada".into(),
+        Refusal::TooManyOperations(most) => format!("o pagamento já tem o máximo de operações ({most})"),
+        Refusal::RefusedTooOften { verb, count, until } => {
+            let verb = in_portuguese(verb);
+            format!("o adquirente recusou {verb} {count} vezes; a próxima é aceita depois de {until}")
+        }
+        Refusal::NotStuck => {
+            "não está parado: já terminou, ou seu resultado ainda pode chegar sozinho".into()
+        }
+    };
+    Wording::made(refusal.to_string(), portuguese)
+}
+
+/// What a payment can be asked to do, as the domain names it.
+pub(crate) fn in_portuguese(verb: &str) -> &str {
+    match verb {
+        "be cancelled" => "ser cancelado",
+        "be captured" => "ser capturado",
+        "be refunded" => "ser devolvido",
+        "cancel" => "o cancelamento",
+        "capture" => "a captura",
+        "refund" => "a devolução",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quita_domain::money::Money;
+    use quita_domain::time::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn refusals_are_told_in_both_languages() {
+        let not_allowed = |status, verb| Refusal::NotAllowed { status, verb, allowed: "paid" };
+        for (refusal, english, portuguese) in [
+            (
+                not_allowed(Status::Refund, "be refunded"),
+                "already refunded in full",
+                "já devolvido por inteiro",
+            ),
+            (not_allowed(Status::Expired, "be captured"), "cannot be captured", "não pode ser capturado"),
+            (Refusal::RefundExceedsPaid(Money::from_cents(150)), "the 1.50 that is left", "a devolver, 1.50"),
+            (Refusal::Busy("cancel"), "a cancel of this payment", "o cancelamento deste pagamento"),
+        ] {
+            let wording = of_refusal(&refusal);
+            assert!(wording.english().contains(english), "{wording:?}");
+            assert!(wording.portuguese().contains(portuguese), "{wording:?}");
+        }
+        let until = Timestamp::from_millis(0);
+        let too_often = of_refusal(&Refusal::RefusedTooOften { verb: "refund", count: 3, until });
+        assert!(too_often.portuguese().contains("a devolução 3 vezes"), "{too_often:?}");
+    }
+
+    #[test]
+    fn denials_begin_as_the_specification_says() {
+        assert_eq!(of_denied(&Denied::NotFound).english(), "transaction not found");
+        for refused in
+            [no_authorization(), several_authorizations(), no_bearer(), no_quita_key(), unknown_key()]
+        {
+            assert!(refused.english().starts_with("invalid or missing API key"), "{refused:?}");
+        }
+    }
+}

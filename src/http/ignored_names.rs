@@ -1,0 +1,91 @@
+//! Names of a body that were ignored, told with a test key in a header of the answer: `Quita-Ignored`.
+
+use actix_web::body::MessageBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpMessage, HttpRequest};
+use quita_domain::card::holds_card_number;
+use quita_domain::identity::Mode;
+use quita_domain::request::UnknownName;
+
+use crate::service::access::Caller;
+
+const HEADER: HeaderName = HeaderName::from_static("quita-ignored");
+
+/// Names that the header holds.
+const MOST: usize = 10;
+
+/// Value of the header, ready to be sent.
+struct Ignored(HeaderValue);
+
+/// The body of this request holds names that mean nothing. With a live key nothing is told: what works is left in peace.
+pub(super) fn note(request: &HttpRequest, caller: &Caller, unknown: &[UnknownName]) {
+    if caller.owner.mode != Mode::Test || unknown.is_empty() {
+        return;
+    }
+    if let Some(value) = header_value(unknown) {
+        request.extensions_mut().insert(Ignored(value));
+    }
+}
+
+/// `postback_url; did you mean postbackUrl?, x`. Absent if several names together would show a card number.
+fn header_value(unknown: &[UnknownName]) -> Option<HeaderValue> {
+    let told = |name: &UnknownName| match &name.meant {
+        Some(meant) => format!("{}; did you mean {meant}?", name.path),
+        None => name.path.clone(),
+    };
+    let mut entries: Vec<String> = unknown.iter().take(MOST).map(told).collect();
+    if unknown.len() > MOST {
+        entries.push("and more".to_owned());
+    }
+    // A header is ASCII; a name that a path can't show is `…` in it.
+    let value = entries.join(", ").replace('…', "...");
+    let is_safe = value.is_ascii() && !holds_card_number(&value);
+    if is_safe { HeaderValue::from_str(&value).ok() } else { None }
+}
+
+/// Adds the header, if something was noted.
+pub(crate) async fn with_ignored_names<B: MessageBody>(
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<B>, Error> {
+    let mut response = next.call(request).await?;
+    let noted = response.request().extensions_mut().remove::<Ignored>();
+    if let Some(Ignored(value)) = noted {
+        response.headers_mut().insert(HEADER, value);
+    }
+    Ok(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(path: &str, meant: Option<&str>) -> UnknownName {
+        UnknownName { path: path.to_owned(), meant: meant.map(str::to_owned) }
+    }
+
+    fn told(unknown: &[UnknownName]) -> Option<String> {
+        header_value(unknown).map(|value| value.to_str().unwrap().to_owned())
+    }
+
+    #[test]
+    fn names_are_told_with_what_was_meant() {
+        let unknown = [name("postback_url", Some("postbackUrl")), name("items[0].x", None)];
+        assert_eq!(told(&unknown).as_deref(), Some("postback_url; did you mean postbackUrl?, items[0].x"));
+    }
+
+    #[test]
+    fn a_name_that_cannot_be_shown_is_dots_and_many_are_cut() {
+        assert_eq!(told(&[name("paymentDetails.…", None)]).as_deref(), Some("paymentDetails...."));
+        let many: Vec<_> = (0..20).map(|_| name("x", None)).collect();
+        assert_eq!(told(&many).unwrap(), format!("{}and more", "x, ".repeat(MOST)));
+    }
+
+    #[test]
+    fn no_card_number_is_told() {
+        assert_eq!(told(&[name("a 4242424242424242", None)]), None);
+        assert_eq!(told(&[name("4242 4242", None), name("4242-4242", None)]), None);
+    }
+}

@@ -1,0 +1,156 @@
+//! Addresses that are none: what is there instead.
+
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use quita_domain::nearest::{is_same, nearest};
+
+use super::edge::Edge;
+use super::errors::{ApiError, ErrorCode, docs_url, wordings};
+
+/// Addresses that somebody may have meant. What stands in braces may be anything.
+const ADDRESSES: [&str; 15] = [
+    "/pay/payments",
+    "/pay/payments/{transactionId}",
+    "/pay/payments/{transactionId}/events",
+    "/pay/payments/{transactionId}/cancel",
+    "/pay/payments/{transactionId}/capture",
+    "/pay/payments/{transactionId}/refunds",
+    "/pay/requests",
+    "/pay/routing/evaluate",
+    "/pay/webhooks/deliveries",
+    "/pay/webhooks/deliveries/{deliveryId}/redeliver",
+    "/sandbox/payments/{transactionId}/{action}",
+    "/console",
+    "/docs",
+    "/docs/errors",
+    "/openapi.json",
+];
+
+/// Beginnings that other services have.
+const BEGINNINGS: [&str; 7] = ["api", "rest", "pay", "v1", "v2", "v3", "webhooks"];
+
+/// Addresses of descriptions that other services have.
+const DESCRIPTIONS: [(&str, &str); 6] = [
+    ("swagger", "/docs"),
+    ("redoc", "/docs"),
+    ("api-docs", "/docs"),
+    ("swagger.json", "/openapi.json"),
+    ("openapi", "/openapi.json"),
+    ("openapi.yaml", "/openapi.json"),
+];
+
+/// Parts of the longest address that is looked at.
+const MOST_PARTS: usize = 8;
+
+/// For every address that is none.
+pub(crate) async fn not_found(request: HttpRequest, edge: Data<Edge>) -> Result<HttpResponse, ApiError> {
+    let docs = docs_url("");
+    let message = match meant(request.path()) {
+        Some(address) => wordings::nothing_here_but(&format!("{}{address}", edge.mount), &docs),
+        None => wordings::nothing_here_see(&docs),
+    };
+    Err(ApiError::new(ErrorCode::NotFound, message))
+}
+
+/// The address that was probably meant, as the documentation writes it: nothing of what was asked for is repeated.
+fn meant(path: &str) -> Option<&'static str> {
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).take(MOST_PARTS + 1).collect();
+    if parts.len() > MOST_PARTS {
+        return None;
+    }
+    let described =
+        DESCRIPTIONS.iter().find(|(name, _)| parts.first().is_some_and(|part| is_same(part, name)));
+    if let Some((_, address)) = described {
+        return Some(address);
+    }
+    let costs = ADDRESSES.iter().filter_map(|address| Some((cost(&parts, address)?, *address)));
+    costs.min_by_key(|(cost, _)| *cost).map(|(_, address)| address)
+}
+
+/// Differences between what was asked for and an address; absent if they have nothing to do with each other.
+fn cost(asked: &[&str], address: &str) -> Option<u32> {
+    let known: Vec<&str> = address.split('/').filter(|part| !part.is_empty()).collect();
+    (0..=asked.len()).filter_map(|from| cost_of_rest(asked, from, &known)).min()
+}
+
+/// Differences if the first parts of what was asked for are beginnings that mean nothing here, and the known ones are left
+/// out as far as they are such beginnings too.
+fn cost_of_rest(asked: &[&str], from: usize, known: &[&str]) -> Option<u32> {
+    let (before, rest) = asked.split_at_checked(from)?;
+    let is_beginning = |part: &&str| BEGINNINGS.iter().any(|beginning| is_same(part, beginning));
+    let left_out = known.len().checked_sub(rest.len())?;
+    let (skipped, compared) = known.split_at_checked(left_out)?;
+    if compared.is_empty() || !before.iter().all(is_beginning) || !skipped.iter().all(is_beginning) {
+        return None;
+    }
+    let different: Option<u32> =
+        rest.iter().zip(compared).map(|(asked, known)| cost_of_part(asked, known)).sum();
+    different?.checked_add(u32::try_from(before.len().max(skipped.len())).ok()?)
+}
+
+fn cost_of_part(asked: &str, known: &str) -> Option<u32> {
+    match known {
+        // Ids have digits; a word in the place of one is more likely to be another word.
+        _ if known.starts_with('{') => {
+            Some(if asked.bytes().any(|byte| byte.is_ascii_digit()) { 0 } else { 3 })
+        }
+        _ if asked == known => Some(0),
+        _ => nearest(asked, [known]).map(|_| 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "0193b2c4-0000-7000-8000-000000000000";
+
+    #[test]
+    fn what_is_nearly_an_address_is_told_as_that() {
+        for (asked, address) in [
+            ("/pay/payments/", "/pay/payments"),
+            ("//pay//payments", "/pay/payments"),
+            ("/v1/payments", "/pay/payments"),
+            ("/api/v1/payments", "/pay/payments"),
+            ("/payments", "/pay/payments"),
+            ("/pay/payment", "/pay/payments"),
+            ("/Pay/Payments", "/pay/payments"),
+            ("/webhooks/deliveries", "/pay/webhooks/deliveries"),
+            ("/pay/deliveries", "/pay/webhooks/deliveries"),
+            ("/v1/routing/evaluate", "/pay/routing/evaluate"),
+            ("/docs/", "/docs"),
+            ("/swagger", "/docs"),
+            ("/swagger/index.html", "/docs"),
+            ("/openapi", "/openapi.json"),
+        ] {
+            assert_eq!(meant(asked), Some(address), "{asked}");
+        }
+        for (asked, address) in [
+            (format!("/v1/payments/{ID}"), "/pay/payments/{transactionId}"),
+            (format!("/pay/payments/{ID}/"), "/pay/payments/{transactionId}"),
+            (format!("/payments/{ID}/refund"), "/pay/payments/{transactionId}/refunds"),
+            (format!("/pay/payment/{ID}/cancel"), "/pay/payments/{transactionId}/cancel"),
+        ] {
+            assert_eq!(meant(&asked), Some(address), "{asked}");
+        }
+    }
+
+    #[test]
+    fn what_is_like_no_address_is_not_guessed() {
+        for asked in ["/", "/pay", "/wp-login.php", "/pay/payments/x/y/z", "/%00", "/.env", &"/a".repeat(100)]
+        {
+            assert_eq!(meant(asked), None, "{asked}");
+        }
+    }
+
+    #[test]
+    fn addresses_for_merchants_that_are_documented_can_be_meant() {
+        let document: serde_json::Value = serde_json::from_str(include_str!("docs/openapi.json")).unwrap();
+        let paths = document["paths"].as_object().unwrap();
+        let for_merchants =
+            paths.keys().filter(|path| path.starts_with("/pay/") || path.starts_with("/sandbox/"));
+        for path in for_merchants {
+            assert!(ADDRESSES.contains(&path.as_str()), "{path}");
+        }
+    }
+}
