@@ -1,5 +1,6 @@
 //! The configured acquirers, made from their adapters, and the ways to their providers.
 
+mod certificates;
 mod link;
 mod metrics;
 mod registration;
@@ -16,6 +17,7 @@ use quita_config::Config;
 use quita_config::acquirer::CallbackTokens;
 use quita_config::acquirer::{AcquirerConfig, ApiPixConfig, SandboxConfig};
 
+pub(crate) use certificates::{ENDS_SOON_MS, watch_certificates};
 pub(crate) use link::{Link, LinkState};
 pub(crate) use metrics::LinkMetrics;
 pub(crate) use registration::keep_registering;

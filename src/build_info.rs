@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::LazyLock;
 
+use prometheus::{IntGaugeVec, Opts, Registry};
+
 /// Which build of the program runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BuildInfo {
@@ -30,6 +32,19 @@ impl fmt::Display for BuildInfo {
         let commit = self.commit.unwrap_or("commit unknown");
         write!(f, "{} ({commit}, stored form {})", self.version, self.stored_form)
     }
+}
+
+/// Registers which build this is.
+///
+/// # Errors
+/// If another metric has its name.
+pub(crate) fn register(registry: &Registry) -> Result<(), prometheus::Error> {
+    let build = build_info();
+    let help = "1 for the build that runs: its version, its commit if that is known, and the number of its stored form";
+    let info = IntGaugeVec::new(Opts::new("quita_build_info", help), &["version", "commit", "stored_form"])?;
+    let form = build.stored_form.to_string();
+    info.with_label_values(&[build.version, build.commit.unwrap_or_default(), &form]).set(1);
+    registry.register(Box::new(info))
 }
 
 /// The same as a line that is there as long as the program.

@@ -21,6 +21,7 @@ use crate::http::{
     ApiError, Mount, as_get, reading, refuse_card_number, refuse_query, with_request_id, with_safe_headers,
 };
 use crate::listener::Listener;
+pub(crate) use health::ReadyMetric;
 pub(crate) use known_hosts::KnownHosts;
 
 /// Exceptions shown at once.
@@ -36,6 +37,7 @@ pub(crate) fn listen(
     registry: Registry,
     (console, hosts): (Data<OperatorConsole>, KnownHosts),
 ) -> io::Result<Server> {
+    let store_state = Data::from(payments.store_state());
     let (payments, registry) = (Data::new(payments), Data::new(registry));
     listener.serve(move || {
         let hosts = hosts.clone();
@@ -47,6 +49,7 @@ pub(crate) fn listen(
             .wrap(from_fn(|request, next| with_safe_headers(Mount::ROOT, request, next)))
             .app_data(payments.clone())
             .app_data(registry.clone())
+            .app_data(store_state.clone())
             .app_data(console.refused_requests())
             .app_data(console.clone())
             .service(reading("/health/live", web::get().to(health::live)))

@@ -11,15 +11,19 @@ use actix_web::dev::Server;
 use actix_web::middleware::{Condition, from_fn};
 use actix_web::web::Data;
 use prometheus::Registry;
-use quita_actors::{ActorSystem, Limits, NodeIdentity, Placement, Ports, Strongbox, WebhookLimits};
+use quita_actors::{
+    ActorSystem, Limits, NodeIdentity, Placement, Ports, Strongbox, WatchedStore, WebhookLimits,
+};
 use quita_machine::{SystemClock, SystemDice, SystemIds};
 use quita_ports::trace::Tracer;
-use quita_ports::{AcquirerFactory, Clock, Vault, WebhookSenderFactory};
+use quita_ports::{AcquirerFactory, Clock, Vault, WebhookSenderFactory, WholeStore};
 use quita_webhook_http::{AddressPolicy, WebhookHttpFactory};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 pub use crate::acquirers::Reread;
-use crate::acquirers::{Link, LinkMetrics, Reload, ReloadMetrics, Site, keep_registering};
+use crate::acquirers::{
+    Link, LinkMetrics, Reload, ReloadMetrics, Site, keep_registering, watch_certificates,
+};
 use crate::console::merchant::{self, MerchantConsole};
 use crate::console::operator::OperatorConsole;
 use crate::http::{
@@ -29,16 +33,16 @@ use crate::http::{
 use crate::keyring::{Keyring, heed_secret_keys};
 use crate::listener::{ConnectionLimits, ConnectionMetrics, Listener, Places, cannot_listen, open_files};
 use crate::nightly::Nightly;
-use crate::ops::KnownHosts;
+use crate::ops::{KnownHosts, ReadyMetric};
 use crate::retention::{RetentionRunner, follow_erasures};
 use crate::service::access::{Access, EndingKeys, KeyVerifier};
 use crate::service::audit::{Audit, AuditMetrics, AuditWatch, Initiator};
 use crate::service::people::People;
 use crate::service::refused_requests::RefusedRequests;
 use crate::service::refused_sign_ins::RefusedSignIns;
-use crate::store::Purpose;
+use crate::store::{Purpose, keep_probing};
 use crate::traces::Traces;
-use crate::{acquirers, first_run, ops, store};
+use crate::{acquirers, build_info, first_run, ops, store};
 use quita_config::{Config, Environment};
 
 /// How often it is stored when API keys were last used.
@@ -111,6 +115,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     #[cfg(target_os = "linux")]
     ops::process_metrics::register(&registry)?;
     store::register(&config.store, &registry)?;
+    build_info::register(&registry)?;
     let traces = Traces::start(&config, &registry)?;
     // Bound first: the addresses of payers' pages name the port.
     let [api_socket, ops_socket] =
@@ -128,7 +133,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     };
     let ports = Ports {
         store: store.clone(),
-        vault,
+        vault: Arc::clone(&vault),
         acquirers,
         webhooks: webhooks.clone(),
         clock: Arc::clone(&clock),
@@ -146,6 +151,11 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let last_erasure = store.last_erasure().await?;
     let system = ActorSystem::start(ports, limits, threads(), identity, &registry)?;
     system.operators().route_by(config.routes.clone());
+    ReadyMetric::register(system.payments(), &registry)?;
+    // From here on whoever uses the store tells its state how that went.
+    let store: Arc<dyn WholeStore> = Arc::new(WatchedStore::new(store, system.payments().store_state()));
+    let strongbox = Strongbox::new(store.clone(), vault);
+    let probing = actix_web::rt::spawn(keep_probing(store.clone()));
     let refused = Arc::new(RefusedRequests::register(&registry)?);
     let verifier = KeyVerifier::new(store.clone(), Arc::clone(&clock)).with_refused(Arc::clone(&refused));
     let keys = (&config, Arc::clone(&keyring));
@@ -182,8 +192,15 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let retention = RetentionRunner::new(&config, (store.clone(), eraser), Arc::clone(&clock), &registry)?;
     let erased = follow_erasures(store.clone(), system.payments(), last_erasure);
     let console = (&config, strongbox.clone());
-    let operators = OperatorConsole::new(system.operators(), system.payments(), (store, clock), console, log)
-        .with_links(links.clone());
+    let operators = OperatorConsole::new(
+        system.operators(),
+        system.payments(),
+        (store, Arc::clone(&clock)),
+        console,
+        log,
+    )
+    .with_links(links.clone())
+    .on_node(api_address.to_string(), ending.last_count());
     let listener = Listener {
         socket: ops_socket,
         places: Places::new("ops", ConnectionLimits::of_ops(open_files), &connections),
@@ -206,6 +223,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let retention = actix_web::rt::spawn(retention.run());
     let erased = actix_web::rt::spawn(erased);
     let ending = actix_web::rt::spawn(ending.run());
+    let certificates = actix_web::rt::spawn(watch_certificates(links.clone(), Arc::clone(&clock)));
     let registering = actix_web::rt::spawn(keep_registering(links));
     let keys = actix_web::rt::spawn(heed_secret_keys(strongbox, keyring));
     let watch_is_over = watch.over();
@@ -218,8 +236,10 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     erased.abort();
     ending.abort();
     registering.abort();
+    certificates.abort();
     keys.abort();
     uses.abort();
+    probing.abort();
     if tokio::time::timeout(LAST_WRITE_WITHIN, keep_last_uses(&edge)).await.is_err() {
         tracing::debug!("when keys were last used could not be stored in time");
     }
@@ -231,7 +251,11 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     if tokio::time::timeout(LAST_WRITE_WITHIN, watching).await.is_err() {
         tracing::warn!("the last entries of the audit log could not be told in time");
     }
+    let node = system.operators();
     system.stop().await;
+    if !matches!(tokio::time::timeout(LAST_WRITE_WITHIN, node.leave()).await, Ok(Ok(()))) {
+        tracing::warn!("the other nodes could not be told that this one has stopped: they show it as lost");
+    }
     traces.stop().await;
     tracing::info!("the service has stopped");
     Ok(())
@@ -290,9 +314,10 @@ fn listen(
     listener.serve(move || {
         let (is_traced, tracer) = (tracer.is_some(), tracer.clone());
         let (edge, console, observer) = (edge.clone(), console.clone(), observer.clone());
-        let mount = edge.mount;
+        let (mount, store_state) = (edge.mount, Data::from(edge.payments.store_state()));
         let traced = from_fn(move |request, next| traced(tracer.clone(), request, next));
         App::new()
+            .app_data(store_state)
             .wrap(from_fn(as_get))
             .wrap(Condition::new(is_traced, traced))
             .wrap(from_fn(with_key_expiry))

@@ -1,5 +1,7 @@
 //! Opens the store that a URL names.
 
+mod probe;
+
 use std::sync::Arc;
 
 use prometheus::{IntGaugeVec, Opts, Registry};
@@ -9,6 +11,8 @@ use quita_ports::{StoreError, WholeStore};
 use thiserror::Error;
 
 use quita_config::store_url::StoreUrl;
+
+pub(crate) use probe::keep_probing;
 
 /// What the store is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

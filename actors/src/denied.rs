@@ -58,6 +58,11 @@ impl From<NoRoute> for Denied {
 }
 
 impl Denied {
+    /// Whether the store was out of reach, which is told once for everybody: see `store/state.rs`.
+    pub(crate) const fn is_store_away(&self) -> bool {
+        matches!(self, Self::StoreUnavailable(StoreError::Unavailable(_)))
+    }
+
     /// Whether the same request may succeed later without anything being changed.
     pub const fn is_transient(&self) -> bool {
         match self {
@@ -76,3 +81,17 @@ impl Denied {
         }
     }
 }
+
+/// Logs what could not be done: a warning, or at debug if only the store is away. That is told once, and not again by
+/// each payment that waits for it.
+macro_rules! warn_unless_away {
+    ($denied:expr, $($told:tt)+) => {
+        if $denied.is_store_away() {
+            tracing::debug!($($told)+);
+        } else {
+            tracing::warn!($($told)+);
+        }
+    };
+}
+
+pub(crate) use warn_unless_away;

@@ -37,8 +37,11 @@ pub use reconciliation::{
 };
 pub use retention::{ErasureFollower, KeptFor, Retention};
 pub use secret_keys::{Moved, MovedPeople, SecretKeyError, Strongbox, Unmoved, UnmovedPerson, Which};
+pub use store::state::{StoreAway, StoreCall, StoreState, StoreTrouble};
+pub use store::watched::WatchedStore;
 pub use system::{ActorSystem, Placement, Ports};
 pub use transaction::messages::{CreatePayment, Created};
+pub use upkeep::known_nodes::NodeView;
 pub use upkeep::node::NodeIdentity;
 pub use watch::actor_view::{ActorView, LiveView, MessageView, ShardView};
 pub use watch::sample::{

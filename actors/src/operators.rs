@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use quita_domain::control::{Node, RouteControl, RouteDirective};
+use quita_domain::control::{RouteControl, RouteDirective};
 use quita_domain::exception::{Exception, Resolution};
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::method::Method;
@@ -22,7 +22,7 @@ use crate::actor::mailbox::NoAnswer;
 use crate::denied::Denied;
 use crate::system::parts::SystemParts;
 use crate::transaction::front::look::{Busiest, Inspect};
-use crate::upkeep::node;
+use crate::upkeep::known_nodes::NodeView;
 use crate::watch::actor_view::{ActorView, ShardView};
 use crate::watch::sample::{MessageSample, Sample};
 
@@ -233,13 +233,34 @@ impl Operators {
         Ok(executed.payment)
     }
 
-    /// The processes on this store that were seen during the last minute, the oldest start first.
+    /// The processes on this store as they were seen last, within five seconds unless the store is away; those that died
+    /// too. The oldest start first.
+    pub fn nodes(&self) -> Vec<NodeView> {
+        self.system.known_nodes.all()
+    }
+
+    /// Takes a lost node off the list, on every node. `false` if there is none with this id that is lost.
     ///
     /// # Errors
     /// When the store does not answer.
-    pub async fn nodes(&self) -> Result<Vec<Node>, Denied> {
-        Ok(node::nodes(self.system.books.store.as_ref(), self.system.clock.now(), &self.system.limits)
-            .await?)
+    pub async fn take_off(&self, id: Uuid) -> Result<bool, Denied> {
+        let is_lost = |view: &NodeView| view.node.id == id && view.is_lost;
+        if !self.nodes().iter().any(is_lost) {
+            return Ok(false);
+        }
+        let removed = self.system.books.store.remove_node(id).await?;
+        self.system.known_nodes.forget(id);
+        Ok(removed)
+    }
+
+    /// Tells the other nodes that this one has stopped, so that they do not miss it. To be called when its actors have
+    /// stopped.
+    ///
+    /// # Errors
+    /// When the store does not answer; then it counts as lost.
+    pub async fn leave(&self) -> Result<(), Denied> {
+        self.system.books.store.remove_node(self.system.own_node).await?;
+        Ok(())
     }
 }
 

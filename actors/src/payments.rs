@@ -19,6 +19,7 @@ use crate::acquirers::inbox_sink::InboxSink;
 use crate::acquirers::notices::{NoticeDenied, Notices};
 use crate::acquirers::route_view::RouteHealth;
 use crate::denied::Denied;
+use crate::store::state::{StoreAway, StoreState};
 use crate::system::parts::SystemParts;
 use crate::transaction::messages::{
     Asker, Await, Create, CreatePayment, Created, Execute, Forget, Read, Until,
@@ -237,6 +238,22 @@ impl Payments {
     pub async fn check_store(&self) -> Result<(), StoreError> {
         self.system.books.fuse.check()?;
         self.system.books.store.ping().await
+    }
+
+    /// Whether payments can be taken: the store is there, the actors take messages, and an acquirer is used.
+    pub fn is_ready(&self) -> bool {
+        let has_route = || self.acquirers().iter().any(|route| route.state.takes_new_payments());
+        self.system.books.state.is_up() && self.takes_messages() && has_route()
+    }
+
+    /// State of the store.
+    pub fn store_state(&self) -> Arc<StoreState> {
+        Arc::clone(&self.system.books.state)
+    }
+
+    /// Absence of the store; `None` while it is there.
+    pub fn store_away(&self) -> Option<StoreAway> {
+        self.system.books.state.away()
     }
 
     /// Whether every front shard and the journal take messages.

@@ -8,5 +8,7 @@ pub(crate) mod lanes;
 pub(crate) mod reader;
 #[cfg(test)]
 mod slow_connection;
+pub(crate) mod state;
 pub(crate) mod time_limited;
 pub(crate) mod uncertain_writes;
+pub(crate) mod watched;

@@ -36,6 +36,7 @@ use crate::limits::Limits;
 use crate::operators::Operators;
 use crate::payments::Payments;
 use crate::store::books::Books;
+use crate::store::state::StoreState;
 use crate::store::time_limited::TimeLimitedStore;
 use crate::upkeep::backoff::Backoff;
 use crate::upkeep::node::NodeIdentity;
@@ -96,7 +97,9 @@ impl ActorSystem {
     ) -> Result<Self, prometheus::Error> {
         crash_cause::listen();
         let meter = Meter::new(registry, &ports.clock)?;
-        let store: Arc<dyn Store> = Arc::new(TimeLimitedStore(ports.store));
+        let state = StoreState::register(registry, Arc::clone(&ports.clock))?;
+        let store: Arc<dyn Store> =
+            Arc::new(TimeLimitedStore { store: ports.store, state: Arc::clone(&state) });
         let NodeIdentity { public_url, address, version } = identity;
         let now = ports.clock.now();
         let node =
@@ -104,7 +107,7 @@ impl ActorSystem {
         let exceptions =
             Exceptions::new(store.clone(), Arc::clone(&ports.clock), Arc::clone(&meter), &limits);
         let system = Arc::new(SystemParts {
-            books: Arc::new(Books::new(store, Arc::clone(&meter), &limits)),
+            books: Arc::new(Books::new(store, state, &limits)),
             exceptions: Arc::new(exceptions),
             inquiry_clock: InquiryClock::new(limits.failed_lately),
             samples: Arc::new(Samples::new(&limits)),
@@ -116,7 +119,8 @@ impl ActorSystem {
             commands: Arc::default(),
             published: Arc::default(),
             directives: Arc::default(),
-            other_nodes: Arc::default(),
+            known_nodes: Arc::default(),
+            own_node: node.id,
             routes: OnceLock::new(),
             webhooks: OnceLock::new(),
         });

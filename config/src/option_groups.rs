@@ -29,7 +29,7 @@ pub const GROUPS: [OptionGroup; 7] = [
         ],
     ),
     group("Limits and times", &["rate-limit", "shutdown-time", "idle-after", "session-idle"]),
-    group("Logs and traces", &["log-format", "log-level", "otlp-endpoint", "otlp-sample"]),
+    group("Logs and traces", &["log-format", "log-level", "log-refusals", "otlp-endpoint", "otlp-sample"]),
     group(
         "Secrets and operators",
         &[

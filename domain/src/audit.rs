@@ -144,6 +144,8 @@ actions! {
     StaffErased = "staff.erased",
     /// Paused, drained or resumed an acquirer.
     RouteDirected = "acquirer.directed",
+    /// Took a node that was lost off the list of nodes.
+    NodeTakenOff = "node.taken_off",
     /// Resolved an exception.
     ExceptionResolved = "exception.resolved",
     /// Said what became of an operation that was stuck.

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use quita_domain::control::{Node, RouteControl};
 use quita_domain::exception::{Exception, Resolution};
 use quita_domain::time::Timestamp;
+use uuid::Uuid;
 
 use crate::store::StoreError;
 
@@ -26,8 +27,11 @@ pub trait OperatorStore: Send + Sync + 'static {
     /// Resolved exceptions, those resolved last first, at most `limit`.
     async fn resolved_exceptions(&self, limit: usize) -> Result<Vec<Exception>, StoreError>;
 
-    /// Stores that a node is alive; one that was not seen for a day may be forgotten.
+    /// Stores that a node is alive; one that was not seen for thirty days may be forgotten.
     async fn put_node(&self, node: &Node) -> Result<(), StoreError>;
+
+    /// Forgets a node; `false` if there is none with this id.
+    async fn remove_node(&self, id: Uuid) -> Result<bool, StoreError>;
 
     /// Nodes that were seen at this time or later, the oldest start first.
     async fn nodes(&self, seen_since: Timestamp) -> Result<Vec<Node>, StoreError>;

@@ -54,7 +54,7 @@ impl Link {
         site: &Site,
         clock: &Arc<dyn Clock>,
     ) -> anyhow::Result<Self> {
-        let status = Arc::new(LinkStatus::default());
+        let status = Arc::new(LinkStatus::of(acquirer.spec.name.clone()));
         let (spec, own_clock) = (acquirer.spec.clone(), Arc::clone(clock));
         let adapter = match &acquirer.adapter {
             AdapterConfig::Sandbox(sandbox) => {

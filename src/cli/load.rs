@@ -204,7 +204,7 @@ pub(super) async fn run(command: LoadCommand) -> Result<(), Failure> {
         before,
         circumstances,
     };
-    let (ended, report) = run.to_its_end(plan, &command.fail_if, &mut interrupts).await;
+    let (ended, report) = run.run_to_its_end(plan, &command.fail_if, &mut interrupts).await;
     interrupts.end_at_next();
     receiver.stop().await;
     finish(&ended, &report, json.as_ref(), html.as_ref())

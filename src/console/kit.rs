@@ -18,6 +18,7 @@ pub(super) mod frame;
 pub(super) mod guard;
 pub(super) mod language;
 pub(super) mod live;
+pub(super) mod outage;
 pub(super) mod page_context;
 pub(super) mod people;
 pub(super) mod proof;

@@ -13,15 +13,19 @@ mod first;
 mod frame;
 mod live;
 mod mismatches;
+mod nodes;
 mod operations;
+mod overview;
 mod people;
 mod recent;
 mod reconciliation;
 mod routes;
+mod runbook;
 mod sign_in;
 mod store;
 mod texts;
 mod transactions;
+mod troubles;
 mod visitor;
 mod words;
 
@@ -35,6 +39,7 @@ use super::kit::accounts::Accounts;
 use super::kit::console_kind::ConsoleKind;
 use super::kit::live::Streams;
 use crate::acquirers::Link;
+use crate::service::access::EndingKeyCount;
 use crate::service::audit::Audit;
 use crate::service::people::{People, SetupPassword};
 use crate::service::refused_requests::RefusedRequests;
@@ -63,6 +68,10 @@ pub(crate) struct OperatorConsole {
     store_name: String,
     /// The ways to the providers.
     links: Vec<Arc<Link>>,
+    /// Where this node serves merchants, as the list of nodes has it.
+    node_address: String,
+    ending_keys: Option<EndingKeyCount>,
+    open_exceptions: troubles::OpenExceptions,
 }
 
 impl OperatorConsole {
@@ -93,6 +102,9 @@ impl OperatorConsole {
             setup_password: config.operator_password.clone().map(SetupPassword::new),
             store_name: config.store.to_string(),
             links: Vec::new(),
+            node_address: String::new(),
+            ending_keys: None,
+            open_exceptions: troubles::OpenExceptions::default(),
         }
     }
 
@@ -105,5 +117,11 @@ impl OperatorConsole {
     #[must_use]
     pub(crate) fn with_links(self, links: Vec<Arc<Link>>) -> Self {
         Self { links, ..self }
+    }
+
+    /// And which node this is, and how many keys end soon.
+    #[must_use]
+    pub(crate) fn on_node(self, address: String, ending_keys: EndingKeyCount) -> Self {
+        Self { node_address: address, ending_keys: Some(ending_keys), ..self }
     }
 }

@@ -11,7 +11,7 @@ use actix_web::http::header::{ALLOW, CONTENT_LANGUAGE, HeaderValue, RETRY_AFTER,
 use actix_web::{HttpResponse, ResponseError};
 use quita_actors::Denied;
 use quita_domain::payment::Refusal;
-use quita_domain::request::{Rejection, RejectionKind, Violation, code};
+use quita_domain::request::{Rejection, RejectionKind, Violation, code as violation_code};
 use quita_domain::wording::Wording;
 use quita_ports::StoreError;
 use serde::Serialize;
@@ -190,7 +190,8 @@ impl ResponseError for ApiError {
 
 impl From<Rejection> for ApiError {
     fn from(rejection: Rejection) -> Self {
-        let are_unknown = rejection.violations.iter().all(|wrong| wrong.code == code::UNKNOWN_PARAMETER);
+        let are_unknown =
+            rejection.violations.iter().all(|wrong| wrong.code == violation_code::UNKNOWN_PARAMETER);
         let code = match rejection.kind {
             RejectionKind::Malformed if are_unknown => ErrorCode::UnknownParameter,
             RejectionKind::Malformed => ErrorCode::MalformedRequest,

@@ -41,7 +41,8 @@ fn header_value(unknown: &[UnknownName]) -> Option<HeaderValue> {
     }
     // A header is ASCII; a name that a path can't show is `…` in it.
     let value = entries.join(", ").replace('…', "...");
-    let is_safe = value.is_ascii() && !holds_card_number(&value);
+    // Names side by side must not make a number either.
+    let is_safe = value.is_ascii() && !holds_card_number(&value) && !holds_card_number(&entries.join(" "));
     if is_safe { HeaderValue::from_str(&value).ok() } else { None }
 }
 

@@ -214,9 +214,9 @@ fn party_of(payer: &Payer) -> Party {
 }
 
 async fn payment(edge: &Edge, token: &str, method: Method) -> Result<Arc<Payment>, ApiError> {
-    any_payment(edge, token)
-        .await
-        .and_then(|payment| if payment.method() == method { Ok(payment) } else { Err(ApiError::nothing_here()) })
+    any_payment(edge, token).await.and_then(|payment| {
+        if payment.method() == method { Ok(payment) } else { Err(ApiError::nothing_here()) }
+    })
 }
 
 async fn any_payment(edge: &Edge, token: &str) -> Result<Arc<Payment>, ApiError> {

@@ -18,7 +18,7 @@ const ADDRESSES: [&str; 15] = [
     "/pay/requests",
     "/pay/routing/evaluate",
     "/pay/webhooks/deliveries",
-    "/pay/webhooks/deliveries/{deliveryId}/redeliver",
+    "/pay/webhooks/deliveries/{id}/redeliver",
     "/sandbox/payments/{transactionId}/{action}",
     "/console",
     "/docs",

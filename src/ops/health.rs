@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
-use quita_actors::Payments;
+use prometheus::core::{Collector, Desc};
+use prometheus::proto::MetricFamily;
+use prometheus::{IntGauge, Registry};
+use quita_actors::{Payments, RouteState};
 use serde::Serialize;
 use tokio::time::timeout;
 
@@ -27,6 +30,8 @@ struct Checks {
     store: Check,
     mailboxes: Check,
     acquirers: Vec<AcquirerCheck>,
+    /// Those of them that fail, as `NAME METHOD`. Payments are taken as long as another one is tried.
+    failing: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -37,11 +42,14 @@ struct Check {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct AcquirerCheck {
     acquirer: String,
     method: &'static str,
     mode: &'static str,
     state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failing_since: Option<String>,
 }
 
 /// `GET /health/live`: the process answers.
@@ -58,13 +66,16 @@ pub(super) async fn ready(payments: Data<Payments>) -> HttpResponse {
     let routes = payments.acquirers();
     let has_route = routes.iter().any(|route| route.state.takes_new_payments());
     let is_ready = store.ok && mailboxes.ok && has_route;
+    let failing = routes.iter().filter(|route| route.state == RouteState::Failing);
+    let failing = failing.map(|route| format!("{} {}", route.acquirer, route.method.label())).collect();
     let acquirers = routes.into_iter().map(|route| AcquirerCheck {
         acquirer: route.acquirer.to_string(),
         method: route.method.label(),
         mode: route.mode.as_str(),
         state: route.state.as_str(),
+        failing_since: route.failing_since.map(|since| since.to_string()),
     });
-    let checks = Checks { store, mailboxes, acquirers: acquirers.collect() };
+    let checks = Checks { store, mailboxes, acquirers: acquirers.collect(), failing };
     let mut response = if is_ready { HttpResponse::Ok() } else { HttpResponse::ServiceUnavailable() };
     response.json(Readiness { status: if is_ready { "ready" } else { "not_ready" }, checks })
 }
@@ -74,5 +85,33 @@ async fn check_store(payments: &Payments) -> Check {
         Ok(Ok(())) => Check { ok: true, message: None },
         Ok(Err(error)) => Check { ok: false, message: Some(error.to_string()) },
         Err(_) => Check { ok: false, message: Some("the store does not answer".into()) },
+    }
+}
+
+/// Shows whether payments can be taken, as a metric. Looked at when it is asked for.
+pub(crate) struct ReadyMetric {
+    payments: Payments,
+    gauge: IntGauge,
+}
+
+impl ReadyMetric {
+    /// Registers it.
+    ///
+    /// # Errors
+    /// When another metric has its name.
+    pub(crate) fn register(payments: Payments, registry: &Registry) -> Result<(), prometheus::Error> {
+        let help = "1 while this node takes payments, as /health/ready tells it, 0 while it does not";
+        registry.register(Box::new(Self { payments, gauge: IntGauge::new("quita_ready", help)? }))
+    }
+}
+
+impl Collector for ReadyMetric {
+    fn desc(&self) -> Vec<&Desc> {
+        self.gauge.desc()
+    }
+
+    fn collect(&self) -> Vec<MetricFamily> {
+        self.gauge.set(i64::from(self.payments.is_ready()));
+        self.gauge.collect()
     }
 }

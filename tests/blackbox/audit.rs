@@ -34,7 +34,7 @@ fn story_in(app: TestApp) -> TestApp {
 /// The end of the log, as a clean check prints it, and how many entries there are.
 #[track_caller]
 fn clean(finished: &Finished) -> (u64, String) {
-    assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""), "{finished:?}");
+    assert_eq!((finished.code, finished.beside_the_store().as_str()), (Some(0), ""), "{finished:?}");
     let line = finished.stdout.trim_end();
     let (entries, end) = (line.split(' ').next().unwrap(), line.rsplit(' ').next().unwrap());
     (entries.parse().unwrap(), end.to_owned())
@@ -128,7 +128,7 @@ fn a_store_that_nobody_served_has_no_log() {
     let app = TestApp::new();
     let elsewhere = format!("sqlite:{}", app.directory().join("elsewhere.db").display());
     let finished = app.program(&VERIFY).env("QUITA_STORE", &elsewhere).run();
-    check_told(&finished, "has no audit log");
+    check_told(&finished, "There is no store at");
 }
 
 /// Applications that each visitor makes.

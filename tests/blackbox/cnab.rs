@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::Program;
+use crate::support::{Program, TestApp};
 
 const DOCUMENT: &str = include_str!("../../docs/RECONCILIATION.md");
 
@@ -17,12 +17,12 @@ fn root() -> &'static Path {
 fn the_examples_of_the_document_print_what_it_shows() {
     let blocks: Vec<_> = DOCUMENT.split("```\n").filter(|block| block.starts_with("$ quita ")).collect();
     assert!(blocks.len() >= 4, "{blocks:?}");
-    let folder = tempfile::tempdir().unwrap();
-    for (place, block) in blocks.into_iter().enumerate() {
+    for block in blocks {
         let (command, shown) = block.split_once('\n').unwrap();
-        let store = format!("sqlite:{}", folder.path().join(format!("{place}.db")).display());
+        let app = TestApp::new();
         let program = Program::new(root(), command.trim_start_matches("$ quita ").split(' '));
-        let said = program.env("QUITA_STORE", &store).run().said();
+        let finished = program.env("QUITA_STORE", app.store_url()).run();
+        let said = format!("{}{}", finished.stdout, finished.beside_the_store());
         assert_eq!(said, shown, "{command}");
     }
 }

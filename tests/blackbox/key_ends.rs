@@ -42,7 +42,7 @@ fn a_key_ends_after_a_year_unless_something_else_is_said() {
     let short = app.create_key(&["--merchant", "shop", "--expires-in", "36h"]);
     assert_eq!(days_left(&state(&app, &short)), 1);
     let endless = app.create_key(&["--merchant", "shop", "--expires-in", "never"]);
-    assert_eq!(state(&app, &endless), "live");
+    assert_eq!(state(&app, &endless), "in use");
     let refused = app.quita(&["keys", "create", "--merchant", "shop", "--expires-in", "soon"]);
     assert!(refused.code == Some(2) && refused.stderr.contains("never"), "{refused:?}");
 }
@@ -105,5 +105,5 @@ fn a_key_made_in_the_console_ends_as_it_was_chosen_and_a_year_if_nothing_was() {
     };
     assert!((364..=365).contains(&days_left(&make(&[]))));
     assert!((29..=30).contains(&days_left(&make(&[("expiry", "30")]))));
-    assert_eq!(make(&[("expiry", "never")]), "live");
+    assert_eq!(make(&[("expiry", "never")]), "in use");
 }

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{Edit, PATIENCE, Reply, TestApp, TestReceiver, eventually, is_mongodb, pause, pix};
+use crate::support::{
+    Edit, PATIENCE, Reply, TestApp, TestReceiver, Visitor, eventually, is_mongodb, pause, pix,
+};
 
 /// Two nodes, or `None` on a store that only one service may use.
 fn two_nodes() -> Option<(TestApp, TestApp)> {
@@ -115,4 +117,35 @@ fn an_event_is_not_sent_by_both_nodes() {
         let told: Vec<_> = receiver.events_of(id).iter().map(|event| event.text("status")).collect();
         assert_eq!(told, ["pending", "paid"], "{id}");
     }
+}
+
+/// A node counts as lost a minute after it was seen last.
+const MISSED_WITHIN: Duration = Duration::from_secs(90);
+
+#[test]
+fn a_node_that_stops_is_gone_and_one_that_dies_is_lost_until_an_operator_takes_it_off() {
+    let Some((first, mut second)) = two_nodes() else { return };
+    let operator = Visitor::operator(&first);
+    let page_with = |within, what: &str, is_so: &dyn Fn(&str) -> bool| {
+        eventually(within, what, || Some(operator.page("/store")).filter(|page| is_so(page)))
+    };
+    let address = second.address().to_owned();
+    page_with(PATIENCE, "both are listed", &|page| page.contains(&address));
+    assert!(second.terminate(PATIENCE).success());
+    page_with(PATIENCE, "the one that stopped is gone", &|page| !page.contains(&address));
+    second.restart();
+    let address = second.address().to_owned();
+    page_with(PATIENCE, "it is back", &|page| page.contains(&address));
+    second.kill();
+    let page = page_with(MISSED_WITHIN, "it is lost", &|page| page.contains(">Lost<"));
+    assert!(page.contains(&address), "{page}");
+    assert_eq!(first.log().matches("another node was lost").count(), 1);
+    assert!(operator.page("/").contains("/runbook#quitanodelost"));
+    let (_, link) = page.split_once("href=\"/nodes/").unwrap();
+    let path = format!("/nodes/{}", link.split('"').next().unwrap());
+    assert!(operator.page(&path).contains(&address));
+    assert_eq!(operator.post(&path, &[]).status, 303);
+    let page = operator.page("/store");
+    assert!(!page.contains(&address) && !page.contains(">Lost<"), "{page}");
+    assert!(operator.page("/audit").contains("took off the list the node"));
 }

@@ -9,8 +9,11 @@ use crate::support::{
 const DECLARED: &str = include_str!("../../src/console/operator/routes.rs");
 
 /// Every page and stream of the console for who is signed in: as it is declared, and an address of it.
-const READ: [(&str, &str); 24] = [
+const READ: [(&str, &str); 29] = [
     ("/", "/"),
+    ("/overview/stream", "/overview/stream"),
+    ("/runbook", "/runbook"),
+    ("/actors", "/actors"),
     ("/kinds/{kind}", "/kinds/front"),
     ("/live", "/live"),
     ("/live/history", "/live/history"),
@@ -32,6 +35,8 @@ const READ: [(&str, &str); 24] = [
     ("/reconciliation/lines", "/reconciliation/lines?source=bank&day=2026-11-22"),
     ("/reconciliation.csv", "/reconciliation.csv"),
     ("/store", "/store"),
+    ("/store/stream", "/store/stream"),
+    ("/nodes/{id}", "/nodes/01900000-0000-7000-8000-000000000000"),
     ("/audit", "/audit"),
     ("/people", "/people"),
     ("/people/{login}/{verb}", "/people/aldo%40ops.example/reset"),
@@ -39,12 +44,13 @@ const READ: [(&str, &str); 24] = [
     ("/factor", "/factor"),
 ];
 /// Those that ask before something is directed.
-const ASKED: [&str; 6] = [
+const ASKED: [&str; 7] = [
     "/transactions/{id}/mismatch",
     "/transactions/{id}/charges/{number}",
     "/transactions/{id}/operations/{operation}",
     "/acquirers/{name}/{method}/{directive}",
     "/exceptions/act",
+    "/nodes/{id}",
     "/people/{login}/{verb}",
 ];
 /// What is the own of whoever is signed in.
@@ -59,7 +65,7 @@ pub(crate) const OWN: [&str; 8] = [
     "/sign-out",
 ];
 /// Every form of who is signed in.
-const CHANGED: [(&str, &str); 15] = [
+const CHANGED: [(&str, &str); 16] = [
     ("/acquirers/{name}/{method}/{directive}", "/acquirers/sandbox/pix/paused"),
     ("/transactions/{id}/mismatch", "/transactions/01900000-0000-7000-8000-000000000000/mismatch"),
     ("/transactions/{id}/charges/{number}", "/transactions/01900000-0000-7000-8000-000000000000/charges/1"),
@@ -68,6 +74,7 @@ const CHANGED: [(&str, &str); 15] = [
         "/transactions/01900000-0000-7000-8000-000000000000/operations/01900000-0000-7000-8000-000000000000",
     ),
     ("/exceptions/act", "/exceptions/act"),
+    ("/nodes/{id}", "/nodes/01900000-0000-7000-8000-000000000000"),
     ("/people", "/people"),
     ("/people/{login}/{verb}", "/people/aldo%40ops.example/reset"),
     ("/account/password", "/account/password"),
@@ -80,8 +87,10 @@ const CHANGED: [(&str, &str); 15] = [
     ("/sign-out", "/sign-out"),
 ];
 /// Who is not signed in may use these.
-const OPEN: [(&str, &str); 8] = [
+const OPEN: [(&str, &str); 9] = [
     ("GET", "/console/assets/{name:.*}"),
+    // While the store is away nobody's session can be read.
+    ("GET", "/outage"),
     ("GET", "/sign-in"),
     ("POST", "/sign-in"),
     ("POST", "/first-operator"),

@@ -83,7 +83,7 @@ impl Story {
 fn every_live_plot_has_its_figures_in_a_table_for_those_who_do_not_see_it() {
     let Some(story) = Story::begin() else { return };
     let browser = &story.browser;
-    for path in ["/", "/store"] {
+    for path in ["/actors", "/store"] {
         story.go_to(path);
         browser.wait_for("figure[data-series] th[scope=row]");
         let shapes = browser.script(
@@ -107,6 +107,9 @@ fn every_live_plot_has_its_figures_in_a_table_for_those_who_do_not_see_it() {
 fn an_operator_sees_mailboxes_fill_and_empty_and_looks_into_one_actor() {
     let Some(story) = Story::begin() else { return };
     let (browser, client) = (&story.browser, story.app.client());
+    browser.wait_for_text("[data-live-state]", "Up to date");
+    browser.look("operator-overview");
+    story.go_to("/actors");
     browser.wait_for_text("[data-live-state]", "Up to date");
     browser.script("window.openedOnce = true");
     assert_eq!(story.shown("kinds.webhook_pool.depth"), 0);
@@ -219,6 +222,8 @@ fn store_and_nodes_are_shown_in_both_languages_and_on_a_phone() {
     browser.become_a_phone();
     for path in [
         "/",
+        "/actors",
+        "/runbook",
         "/store",
         "/acquirers",
         "/exceptions",

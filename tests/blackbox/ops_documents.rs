@@ -276,7 +276,7 @@ fn code() -> Vec<String> {
 
 #[test]
 fn the_runbook_quotes_what_the_service_logs() {
-    let sources = ["actors/src", "adapters", "config/src", "src"]
+    let sources = ["acquirers/src", "actors/src", "adapters", "config/src", "src"]
         .map(|crate_| texts_below(crate_, ".rs").concat())
         .concat();
     let code = code();

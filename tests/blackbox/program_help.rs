@@ -50,7 +50,7 @@ fn the_version_names_the_commit_and_the_stored_form() {
 fn the_help_of_serve_has_groups_and_names_the_secrets_that_are_no_flags() {
     let help = run(&["serve", "--help"]);
     let place = |part: &str| help.find(part).unwrap_or_else(|| panic!("no {part}: {help}"));
-    let groups = ["Addresses:", "Store:", "Acquirers, routes and reconciliation:", "Logs and traces:"];
+    let groups = ["Addresses:", "Store:", "Logs and traces:", "Acquirers, routes and reconciliation:"];
     let places = groups.map(place);
     assert!(places.is_sorted(), "{help}");
     assert!((place("Addresses:")..place("Store:")).contains(&place("--public-url")), "{help}");

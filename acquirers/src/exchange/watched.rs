@@ -1,10 +1,11 @@
 //! What operators want to know of the way to a provider, noted while it is used.
 
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use quita_domain::identity::AcquirerName;
 use quita_domain::time::Timestamp;
 use quita_ports::Clock;
 
@@ -31,6 +32,10 @@ pub struct LinkError {
 /// Notes how the way to one provider is. Whoever may show it has it, whatever is configured anew.
 #[derive(Debug, Default)]
 pub struct LinkStatus {
+    /// Whose it is, for the log.
+    acquirer: Option<AcquirerName>,
+    /// Whether the last request for a token brought none.
+    has_no_token: AtomicBool,
     view: Mutex<LinkView>,
     token_requests: [AtomicU64; TokenOutcome::ALL.len()],
 }
@@ -78,6 +83,11 @@ impl TokenOutcome {
 }
 
 impl LinkStatus {
+    /// The status of the way to this acquirer.
+    pub fn of(acquirer: AcquirerName) -> Self {
+        Self { acquirer: Some(acquirer), ..Self::default() }
+    }
+
     /// How it is now.
     pub fn view(&self) -> LinkView {
         self.lock().clone()
@@ -106,8 +116,33 @@ impl LinkStatus {
 
     fn note_token(&self, outcome: &Result<Response, Failure>, at: Timestamp) {
         self.note("token", outcome, at);
-        if let Some(count) = self.token_requests.get(TokenOutcome::of(outcome).index()) {
+        let token = TokenOutcome::of(outcome);
+        if let Some(count) = self.token_requests.get(token.index()) {
             count.fetch_add(1, Ordering::Relaxed);
+        }
+        self.tell_token(token, outcome);
+    }
+
+    /// Logs the first request of a row that brings no token, and the first that brings one again.
+    fn tell_token(&self, token: TokenOutcome, outcome: &Result<Response, Failure>) {
+        let has_none = token != TokenOutcome::Granted;
+        if self.has_no_token.swap(has_none, Ordering::Relaxed) == has_none {
+            return;
+        }
+        let acquirer = self.acquirer.as_ref().map(AcquirerName::as_str);
+        let why = match outcome {
+            Ok(answer) => format!("HTTP {}", answer.status),
+            Err(failure) => failure.to_string(),
+        };
+        if has_none {
+            tracing::warn!(
+                acquirer,
+                outcome = token.as_str(),
+                error = why,
+                "an acquirer gives no token of access: nothing can be sent to it when the one in use has ended"
+            );
+        } else {
+            tracing::info!(acquirer, "an acquirer gives a token of access again");
         }
     }
 }

@@ -21,7 +21,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::call::{Call, Held};
 use super::call_outcome::Ended;
-use super::health::Health;
+use super::health::{Health, Turn};
 use super::line::Line;
 use super::pace::Pace;
 use crate::actor::mailbox::Ask;
@@ -189,13 +189,27 @@ impl AcquirerParts {
         }
         match call.held() {
             Held::NewCharge { .. } | Held::Operation => {
-                self.health.ended(outcome, took, self.clock.now(), failure);
+                self.tell(self.health.ended(outcome, took, self.clock.now(), failure), failure);
             }
             Held::Inquiry => self.health.inquired(outcome, took, self.clock.now(), failure),
         }
-        let seconds = self.meter.acquirer_requests.with_label_values(&[self.name.as_str(), outcome.label()]);
-        seconds.observe(took.as_secs_f64());
+        self.meter.count_call(&self.name, self.method, outcome, took);
         answer
+    }
+
+    /// Logs that the acquirer began to fail, and that it answers again: once each, however many payments it concerns.
+    fn tell(&self, turn: Option<Turn>, why: Option<&str>) {
+        let (acquirer, method) = (&self.name, self.method.label());
+        match turn {
+            None => {}
+            Some(Turn::Fails { lost }) => tracing::warn!(
+                %acquirer, method, lost, error = why,
+                "an acquirer fails: its last calls were lost, and others are tried first"
+            ),
+            Some(Turn::Answers { after_ms }) => {
+                tracing::info!(%acquirer, method, after_ms, "an acquirer answers again");
+            }
+        }
     }
 }
 

@@ -28,12 +28,35 @@ fn of_code(number: u8) -> Option<RouteDirective> {
     RouteDirective::ALL.into_iter().find(|directive| code(Some(*directive)) == number)
 }
 
+/// Lost calls in a row that show a failing route where few calls are made, and the time over which they are.
+const FEW_LOST: u32 = 3;
+const FEW_LOST_FOR_MS: u64 = 60_000;
+
+/// A turn of a route's health, to be logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// So many calls in a row were lost that it counts as failing.
+    Fails {
+        /// How many.
+        lost: u32,
+    },
+    /// A call was answered again.
+    Answers {
+        /// Time since the first of the calls that were lost.
+        after_ms: u64,
+    },
+}
+
 /// What is known of a route's health.
 #[derive(Debug)]
 pub(crate) struct Health {
     /// What was directed, as a number.
     directive: AtomicU8,
     failures: AtomicU32,
+    /// When the first of these ended; 0 if there is none.
+    failing_since_ms: AtomicI64,
+    /// Whether the log has that it fails.
+    is_told_to_fail: AtomicBool,
     open_until_ms: AtomicI64,
     busy: AtomicBool,
     under_way: AtomicUsize,
@@ -57,6 +80,8 @@ impl Health {
         Self {
             directive: AtomicU8::new(code(None)),
             failures: AtomicU32::new(0),
+            failing_since_ms: AtomicI64::new(0),
+            is_told_to_fail: AtomicBool::new(false),
             open_until_ms: AtomicI64::new(0),
             busy: AtomicBool::new(false),
             under_way: AtomicUsize::new(0),
@@ -100,23 +125,55 @@ impl Health {
     }
 
     /// A charge or an operation ended with this outcome, after this time. `why` says what went wrong if it brought no
-    /// answer.
-    pub(crate) fn ended(&self, outcome: CallOutcome, took: Duration, now: Timestamp, why: Option<&str>) {
-        match outcome {
-            CallOutcome::Answered | CallOutcome::Refused => {
-                self.failures.store(0, Ordering::Relaxed);
-                self.open_until_ms.store(0, Ordering::Relaxed);
-            }
-            // Neither an answer nor a failure.
-            CallOutcome::Throttled => {}
-            CallOutcome::NotDelivered | CallOutcome::Unknown => {
-                let failures = self.failures.fetch_add(1, Ordering::Relaxed).saturating_add(1);
-                if failures >= self.failures_to_open {
-                    self.open_until_ms.store(now.plus_ms(self.open_for_ms).millis(), Ordering::Relaxed);
-                }
-            }
-        }
+    /// answer. Returns the turn that its health took, if it took one.
+    pub(crate) fn ended(
+        &self,
+        outcome: CallOutcome,
+        took: Duration,
+        now: Timestamp,
+        why: Option<&str>,
+    ) -> Option<Turn> {
         self.note(outcome, took, now, why);
+        match outcome {
+            CallOutcome::Answered | CallOutcome::Refused => self.was_answered(now),
+            // Neither an answer nor a failure.
+            CallOutcome::Throttled => None,
+            CallOutcome::NotDelivered | CallOutcome::Unknown => self.was_lost(now),
+        }
+    }
+
+    fn was_answered(&self, now: Timestamp) -> Option<Turn> {
+        self.failures.store(0, Ordering::Relaxed);
+        self.open_until_ms.store(0, Ordering::Relaxed);
+        let since_ms = self.failing_since_ms.swap(0, Ordering::Relaxed);
+        let after_ms = u64::try_from(now.millis().saturating_sub(since_ms)).unwrap_or_default();
+        self.is_told_to_fail.swap(false, Ordering::Relaxed).then_some(Turn::Answers { after_ms })
+    }
+
+    fn was_lost(&self, now: Timestamp) -> Option<Turn> {
+        let lost = self.failures.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+        if lost == 1 {
+            self.failing_since_ms.store(now.millis(), Ordering::Relaxed);
+        }
+        if lost >= self.failures_to_open {
+            self.open_until_ms.store(now.plus_ms(self.open_for_ms).millis(), Ordering::Relaxed);
+        }
+        let is_news = self.is_failing(now) && !self.is_told_to_fail.swap(true, Ordering::Relaxed);
+        is_news.then_some(Turn::Fails { lost })
+    }
+
+    /// Whether its last calls were lost, and none has been answered since. Where new payments go is decided by
+    /// [`Self::condition`]: that tries it again now and then, or it would never be known to work.
+    fn is_failing(&self, now: Timestamp) -> bool {
+        let lost = self.failures.load(Ordering::Relaxed);
+        let since = Timestamp::from_millis(self.failing_since_ms.load(Ordering::Relaxed));
+        lost >= self.failures_to_open || (lost >= FEW_LOST && now >= since.plus_ms(FEW_LOST_FOR_MS))
+    }
+
+    /// When the first of the lost calls ended, while it counts as failing.
+    pub(crate) fn failing_since(&self, now: Timestamp) -> Option<Timestamp> {
+        let since = Timestamp::from_millis(self.failing_since_ms.load(Ordering::Relaxed));
+        self.is_failing(now).then_some(since)
     }
 
     /// The same of an inquiry. It tells nothing of how new payments fare: after an outage of ours there are thousands of
@@ -175,14 +232,14 @@ impl Health {
                 RouteState::Draining
             }
             None | Some(RouteDirective::Drained) => RouteState::Drained,
-            Some(RouteDirective::Open) if self.is_open(now) => RouteState::Failing,
+            Some(RouteDirective::Open) if self.is_failing(now) => RouteState::Failing,
             Some(RouteDirective::Open) => RouteState::Healthy,
         }
     }
 
     /// Everything that is shown of the route whose health this is.
     pub(crate) fn view(&self, route: RouteHealth, now: Timestamp) -> RouteView {
-        let RouteHealth { acquirer, method, mode, state } = route;
+        let RouteHealth { acquirer, method, mode, state, failing_since } = route;
         let until = self.is_open(now).then(|| self.open_until_ms.load(Ordering::Relaxed));
         let past = self.past();
         let (outcomes, median_ms, p99_ms) = past.recent.told(Instant::now());
@@ -194,6 +251,7 @@ impl Health {
             directive: self.directive().unwrap_or(RouteDirective::Open),
             directed_at: past.directed_at,
             failures_in_a_row: self.failures.load(Ordering::Relaxed),
+            failing_since,
             failing_until: until.map(Timestamp::from_millis),
             throttled_until: None,
             last_failure: past.last_failure.clone(),
@@ -258,9 +316,37 @@ mod tests {
         fails(&"x".repeat(10_000));
         assert_eq!(health.state(NOW), RouteState::Failing);
         let what = health.past().last_failure.as_ref().unwrap().what.len();
-        assert_eq!((what, health.state(NOW.plus_ms(10_001))), (CAUSE_LENGTH, RouteState::Healthy));
+        assert_eq!(what, CAUSE_LENGTH);
+        let (after_ten, after_an_hour) = (NOW.plus_ms(10_001), NOW.plus_ms(3_600_000));
+        assert_eq!(health.condition(after_ten), Condition::Healthy, "it is tried again");
+        assert_eq!(health.state(after_an_hour), RouteState::Failing, "and shown to fail until that works");
+        assert_eq!(health.failing_since(after_an_hour), Some(NOW));
         health.ended(CallOutcome::Refused, Duration::ZERO, NOW, None);
         assert_eq!((health.state(NOW), health.past().last_answer_at), (RouteState::Healthy, Some(NOW)));
+    }
+
+    #[test]
+    fn where_few_calls_are_made_three_lost_ones_over_a_minute_make_it_fail() {
+        let health = Health::new(&Limits::default());
+        health.follow(RouteDirective::Open, None);
+        let lost_at = |now| health.ended(CallOutcome::NotDelivered, Duration::ZERO, now, Some("connect"));
+        for second in [0, 30, 59] {
+            assert_eq!(lost_at(NOW.plus_ms(second * 1_000)), None);
+        }
+        assert_eq!(health.state(NOW.plus_ms(59_000)), RouteState::Healthy);
+        assert_eq!(health.state(NOW.plus_ms(60_000)), RouteState::Failing);
+    }
+
+    #[test]
+    fn each_turn_is_told_once() {
+        let health = health();
+        let ended = |outcome, now| health.ended(outcome, Duration::ZERO, now, None);
+        let lost: Vec<_> = (0..5).map(|_| ended(CallOutcome::Unknown, NOW)).collect();
+        assert_eq!(lost, [None, Some(Turn::Fails { lost: 2 }), None, None, None]);
+        let later = NOW.plus_ms(90_000);
+        assert_eq!(ended(CallOutcome::Throttled, later), None);
+        assert_eq!(ended(CallOutcome::Answered, later), Some(Turn::Answers { after_ms: 90_000 }));
+        assert_eq!(ended(CallOutcome::Answered, later), None);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use quita_ports::{Clock, StoreError};
 
 use crate::actor::mailbox::{Ask, Question, Reply};
 use crate::actor::meter::{Alive, Level};
-use crate::denied::Denied;
+use crate::denied::{Denied, warn_unless_away};
 use crate::limits::Limits;
 use crate::store::batch_span::batch_span;
 use crate::store::books::Books;
@@ -209,7 +209,8 @@ impl InboxActor {
         let work = async move {
             if let Err(error) = parts.books.store.finish_notices(&ids, parts.clock.now()).await {
                 // They stay due; working them again changes nothing.
-                tracing::warn!(%error, count = ids.len(), "worked notices could not be finished");
+                let denied = Denied::StoreUnavailable(error);
+                warn_unless_away!(denied, error = %denied, count = ids.len(), "worked notices could not be finished");
             }
             ids
         };
@@ -277,7 +278,7 @@ async fn bring(parts: &InboxParts, notice: &Notice, tried: u32) -> Worked {
         }
         Err(Denied::NotFound) => put_off(parts, notice, tried, unknown_payment(parts, notice)).await,
         Err(denied) => {
-            tracing::warn!(notice.id, %denied, "a notice could not be worked; it stays due");
+            warn_unless_away!(denied, notice.id, error = %denied, "a notice could not be worked; it stays due");
             Worked::Failed(denied)
         }
     }
@@ -302,8 +303,9 @@ fn once_stored(result: Result<(), StoreError>, notice: &Notice, worked: Worked) 
     match result {
         Ok(()) => worked,
         Err(error) => {
-            tracing::warn!(notice.id, %error, "what came of a notice could not be stored; it stays due");
-            Worked::Failed(Denied::StoreUnavailable(error))
+            let denied = Denied::StoreUnavailable(error);
+            warn_unless_away!(denied, notice.id, error = %denied, "what came of a notice could not be stored; it stays due");
+            Worked::Failed(denied)
         }
     }
 }

@@ -20,6 +20,8 @@ pub struct RouteHealth {
     pub mode: Mode,
     /// How it is.
     pub state: RouteState,
+    /// When the first of the calls ended that were lost since the last answer, while it fails.
+    pub failing_since: Option<Timestamp>,
 }
 
 /// How a route is.
@@ -28,7 +30,7 @@ pub struct RouteHealth {
 pub enum RouteState {
     /// It is tried in its turn.
     Healthy,
-    /// It failed too often lately and is tried last.
+    /// Its last calls were lost, and none was answered since.
     Failing,
     /// An operator paused it: it is given no new payment.
     Paused,
@@ -80,6 +82,8 @@ pub struct RouteView {
     pub directed_at: Option<Timestamp>,
     /// Calls in a row that brought no answer.
     pub failures_in_a_row: u32,
+    /// When the first of these ended, while it counts as failing.
+    pub failing_since: Option<Timestamp>,
     /// Until when it is tried last because of them.
     pub failing_until: Option<Timestamp>,
     /// Until when the acquirer wants no calls.

@@ -17,6 +17,7 @@ use quita_ports::{AcquirerFactory, AcquirerSpec, Preparation};
 
 use crate::acquirers::acquirer::AcquirerActor;
 use crate::acquirers::approvals::{self, ApprovalWindows};
+use crate::acquirers::call_outcome::CallOutcome;
 use crate::acquirers::health::Health;
 use crate::acquirers::pace::Pace;
 use crate::acquirers::route_view::{RouteApprovals, RouteHealth, RouteState, RouteView};
@@ -57,7 +58,15 @@ impl Route {
             method: self.method,
             mode: self.spec().mode,
             state: self.health.state(now),
+            failing_since: self.health.failing_since(now),
         }
+    }
+
+    /// Counts a charge that was answered without a call, in this process: operators see it as any other.
+    pub(crate) fn count_local(&self, took: Duration, meter: &Meter, now: Timestamp) {
+        let outcome = CallOutcome::Answered;
+        self.health.ended(outcome, took, now, None);
+        meter.count_call(&self.spec().name, self.method, outcome, took);
     }
 
     /// Time for which no call leaves: the provider wants none, or what calls need can't be had.

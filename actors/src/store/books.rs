@@ -17,15 +17,15 @@ use crate::limits::Limits;
 use crate::store::fuse::Fuse;
 use crate::store::journal::{Commit, JournalActor};
 use crate::store::reader::{Load, ReaderActor};
+use crate::store::state::StoreState;
 use crate::store::uncertain_writes::UncertainWrites;
-use crate::watch::meter::Meter;
 
 /// Writes and reads payments, and knows whether what is remembered of one may be behind the store.
 pub(crate) struct Books {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) fuse: Arc<Fuse>,
+    pub(crate) state: Arc<StoreState>,
     uncertain: UncertainWrites,
-    meter: Arc<Meter>,
     time_out: Duration,
     count_time_out: Duration,
     /// Filled once, at the start.
@@ -34,12 +34,12 @@ pub(crate) struct Books {
 }
 
 impl Books {
-    pub(crate) fn new(store: Arc<dyn Store>, meter: Arc<Meter>, limits: &Limits) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>, state: Arc<StoreState>, limits: &Limits) -> Self {
         Self {
             store,
             fuse: Arc::default(),
+            state,
             uncertain: UncertainWrites::default(),
-            meter,
             time_out: limits.write_time_out,
             count_time_out: limits.count_time_out,
             journal: OnceLock::new(),
@@ -67,7 +67,7 @@ impl Books {
             Ok(Err(error)) => error.to_string(),
             Err(_) => String::from("the store does not answer"),
         };
-        tracing::warn!(why, "tries of a card could not be counted; what was declined goes no further");
+        tracing::debug!(why, "tries of a card could not be counted; what was declined goes no further");
         None
     }
 
@@ -82,24 +82,32 @@ impl Books {
         match &result {
             Ok(()) => self.uncertain.end(id),
             Err(WriteError::Unknown(error)) => {
-                self.meter.store_failures.inc();
                 self.doubt(id);
                 self.fuse.note_store_error(error);
             }
-            Err(WriteError::NotWritten(error)) => {
-                self.meter.store_failures.inc();
-                self.fuse.note_store_error(error);
-            }
+            Err(WriteError::NotWritten(error)) => self.fuse.note_store_error(error),
             Err(WriteError::Conflict) => {}
         }
         result
     }
 
     async fn write(&self, write: Write) -> Result<(), WriteError> {
-        self.fuse.check().map_err(WriteError::NotWritten)?;
+        let refused = match self.fuse.check() {
+            Err(broken) => WriteError::NotWritten(broken),
+            Ok(()) => match self.ask_journal(write).await {
+                Ok(result) => return result,
+                Err(refused) => refused,
+            },
+        };
+        self.state.refused();
+        Err(refused)
+    }
+
+    /// The store's answer, or why there is none.
+    async fn ask_journal(&self, write: Write) -> Result<Result<(), WriteError>, WriteError> {
         let Some(journal) = self.journal.get() else { return Err(lost("the journal has not started")) };
         match timeout(self.time_out, journal.mailbox().ask(Commit(write))).await {
-            Ok(Ok(result)) => result,
+            Ok(Ok(result)) => Ok(result),
             Ok(Err(NoAnswer::Full)) => Err(WriteError::NotWritten(StoreError::Unavailable("busy".into()))),
             Ok(Err(NoAnswer::Died)) => Err(lost("the journal died")),
             Err(_) => Err(lost("the store takes too long")),
@@ -113,7 +121,10 @@ impl Books {
 
     /// Reads a payment from the store.
     pub(crate) async fn load(&self, id: TransactionId) -> Result<Option<Arc<Payment>>, StoreError> {
-        let unavailable = |why: &str| Err(StoreError::Unavailable(why.into()));
+        let unavailable = |why: &str| {
+            self.state.refused();
+            Err(StoreError::Unavailable(why.into()))
+        };
         let Some(reader) = self.reader.get() else { return unavailable("the reader has not started") };
         match timeout(self.time_out, reader.mailbox().ask(Load(id))).await {
             Ok(Ok(found)) => found,

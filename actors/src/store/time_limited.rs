@@ -1,7 +1,7 @@
 //! A store whose every call ends in time, whatever the one behind it does.
 //!
 //! An adapter may wait for a server that hangs, and an actor that waits with it would be stuck for good. So the time
-//! is limited here, once, for everybody.
+//! is limited here, once, for every actor; and how each call ends is reported to the store's state.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -23,27 +23,40 @@ use quita_ports::{
     PaymentStore, Store, StoreError, Write, WriteError,
 };
 use tokio::time::timeout;
+use uuid::Uuid;
+
+use crate::store::state::{StoreCall, StoreState};
 
 /// How long one call may take. The caller counts its outcome as unknown afterwards.
 const TIME_OUT: Duration = Duration::from_secs(30);
 
 /// Ends calls that take too long.
-pub(crate) struct TimeLimitedStore(pub(crate) Arc<dyn Store>);
+pub(crate) struct TimeLimitedStore {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) state: Arc<StoreState>,
+}
 
-async fn in_time<T>(call: impl Future<Output = Result<T, StoreError>> + Send) -> Result<T, StoreError> {
-    timeout(TIME_OUT, call).await.unwrap_or_else(|_| Err(no_answer()))
+impl TimeLimitedStore {
+    async fn in_time<T>(
+        &self,
+        kind: StoreCall,
+        call: impl Future<Output = Result<T, StoreError>> + Send,
+    ) -> Result<T, StoreError> {
+        let in_time = async { timeout(TIME_OUT, call).await.unwrap_or_else(|_| Err(no_answer())) };
+        self.state.watch(kind, in_time).await
+    }
 }
 
 fn no_answer() -> StoreError {
     StoreError::Unavailable("the store does not answer".into())
 }
 
-/// Implements a trait of the store by calls that end in time: each query is its signature. What is written apart is
-/// passed as it is.
+/// Implements a trait of the store by calls that end in time: each query is its kind and its signature. What is written
+/// apart is passed as it is.
 macro_rules! in_time {
     (
         $trait:ident {
-            $(fn $name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*
+            $($kind:ident fn $name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*
         }
         $($apart:item)?
     ) => {
@@ -51,7 +64,7 @@ macro_rules! in_time {
         impl $trait for TimeLimitedStore {
             $(
                 async fn $name(&self, $($argument: $type),*) -> Result<$answer, StoreError> {
-                    in_time(self.0.$name($($argument),*)).await
+                    self.in_time(StoreCall::$kind, self.store.$name($($argument),*)).await
                 }
             )*
             $($apart)?
@@ -61,68 +74,72 @@ macro_rules! in_time {
 
 in_time! {
     PaymentStore {
-        fn load(ids: &[TransactionId]) -> Vec<Payment>;
-        fn list(filter: &PaymentFilter, after: Option<Cursor>, limit: usize) -> Vec<Listed>;
-        fn list_with_deliveries(filter: &DeliveryFilter, after: Option<Cursor>, limit: usize) -> Vec<Listed>;
-        fn due(now: Timestamp, limit: usize) -> Vec<TransactionId>;
-        fn outbox_due(after: Option<OutboxPlace>, now: Timestamp, limit: usize) -> Vec<DueDelivery>;
-        fn card_tries(card: &CardFingerprint, now: Timestamp) -> CardTries;
+        Read fn load(ids: &[TransactionId]) -> Vec<Payment>;
+        Read fn list(filter: &PaymentFilter, after: Option<Cursor>, limit: usize) -> Vec<Listed>;
+        Read fn list_with_deliveries(filter: &DeliveryFilter, after: Option<Cursor>, limit: usize) -> Vec<Listed>;
+        Read fn due(now: Timestamp, limit: usize) -> Vec<TransactionId>;
+        Read fn outbox_due(after: Option<OutboxPlace>, now: Timestamp, limit: usize) -> Vec<DueDelivery>;
+        Read fn card_tries(card: &CardFingerprint, now: Timestamp) -> CardTries;
     }
     async fn commit(&self, batch: &[Write]) -> Vec<Result<(), WriteError>> {
-        match timeout(TIME_OUT, self.0.commit(batch)).await {
-            Ok(results) => results,
-            Err(_) => batch.iter().map(|_| Err(WriteError::Unknown(no_answer()))).collect(),
-        }
+        let in_time = async {
+            match timeout(TIME_OUT, self.store.commit(batch)).await {
+                Ok(results) => results,
+                Err(_) => batch.iter().map(|_| Err(WriteError::Unknown(no_answer()))).collect(),
+            }
+        };
+        self.state.watch_batch(in_time).await
     }
 }
 
 in_time! {
     InboxStore {
-        fn put_notices(notices: &[Notice]) -> Vec<bool>;
-        fn due_notices(now: Timestamp, limit: usize) -> Vec<(Notice, u32)>;
-        fn waiting_notices(ids: &[String]) -> Vec<String>;
-        fn finish_notices(ids: &[String], now: Timestamp) -> ();
-        fn postpone_notice(id: &str, tried: u32, until: Timestamp) -> ();
+        Write fn put_notices(notices: &[Notice]) -> Vec<bool>;
+        Read fn due_notices(now: Timestamp, limit: usize) -> Vec<(Notice, u32)>;
+        Read fn waiting_notices(ids: &[String]) -> Vec<String>;
+        Write fn finish_notices(ids: &[String], now: Timestamp) -> ();
+        Write fn postpone_notice(id: &str, tried: u32, until: Timestamp) -> ();
     }
 }
 
 in_time! {
     ExceptionStore {
-        fn put_exception(exception: &Exception) -> ();
-        fn exceptions(limit: usize) -> Vec<Exception>;
+        Write fn put_exception(exception: &Exception) -> ();
+        Read fn exceptions(limit: usize) -> Vec<Exception>;
     }
 }
 
 in_time! {
     AccessStore {
-        fn application(merchant: &MerchantId, name: &ApplicationName) -> Option<Application>;
-        fn insert_application(application: &Application) -> bool;
-        fn replace_application(before: &Application, after: &Application) -> bool;
-        fn insert_key(key: &ApiKey) -> ();
-        fn key(id: &str) -> Option<ApiKey>;
-        fn keys() -> Vec<ApiKey>;
-        fn revoke_key(id: &str, now: Timestamp) -> bool;
+        Read fn application(merchant: &MerchantId, name: &ApplicationName) -> Option<Application>;
+        Write fn insert_application(application: &Application) -> bool;
+        Write fn replace_application(before: &Application, after: &Application) -> bool;
+        Write fn insert_key(key: &ApiKey) -> ();
+        Read fn key(id: &str) -> Option<ApiKey>;
+        Read fn keys() -> Vec<ApiKey>;
+        Write fn revoke_key(id: &str, now: Timestamp) -> bool;
     }
 }
 
 in_time! {
     OperatorStore {
-        fn put_route_control(control: &RouteControl) -> ();
-        fn route_controls() -> Vec<RouteControl>;
-        fn exception(id: &str) -> Option<Exception>;
-        fn resolve_exception(id: &str, resolution: &Resolution) -> bool;
-        fn resolved_exceptions(limit: usize) -> Vec<Exception>;
-        fn put_node(node: &Node) -> ();
-        fn nodes(seen_since: Timestamp) -> Vec<Node>;
+        Write fn put_route_control(control: &RouteControl) -> ();
+        Read fn route_controls() -> Vec<RouteControl>;
+        Read fn exception(id: &str) -> Option<Exception>;
+        Write fn resolve_exception(id: &str, resolution: &Resolution) -> bool;
+        Read fn resolved_exceptions(limit: usize) -> Vec<Exception>;
+        Write fn put_node(node: &Node) -> ();
+        Write fn remove_node(id: Uuid) -> bool;
+        Read fn nodes(seen_since: Timestamp) -> Vec<Node>;
     }
 }
 
 in_time! {
     Store {
-        fn ping() -> ();
-        fn backlog(now: Timestamp, limit: u32) -> Backlog;
+        Probe fn ping() -> ();
+        Read fn backlog(now: Timestamp, limit: u32) -> Backlog;
     }
     fn is_sole_writer(&self) -> bool {
-        self.0.is_sole_writer()
+        self.store.is_sole_writer()
     }
 }

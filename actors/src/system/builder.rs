@@ -242,6 +242,7 @@ impl Builder {
         let (thread, system) = (self.thread(), &self.system);
         let sampler = Arc::new(SamplerParts {
             meter: Arc::clone(&system.meter),
+            store_state: Arc::clone(&system.books.state),
             routes: Arc::clone(&routes),
             samples: Arc::clone(&system.samples),
             clock: Arc::clone(&system.clock),
@@ -252,7 +253,8 @@ impl Builder {
             store: system.books.store.clone(),
             directives: Arc::clone(&system.directives),
             routes,
-            others: Arc::clone(&system.other_nodes),
+            is_sole_writer: system.books.store.is_sole_writer(),
+            known: Arc::clone(&system.known_nodes),
             clock: Arc::clone(&system.clock),
             meter: Arc::clone(&system.meter),
             limits: system.limits.clone(),

@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use quita_domain::payment::{Context, HINT_GAP_MS};
 use quita_ports::{Clock, Dice, Ids};
+use uuid::Uuid;
 
 use crate::acquirers::directives::RouteDirectives;
 use crate::acquirers::inquiry_clock::InquiryClock;
@@ -18,7 +19,7 @@ use crate::limits::Limits;
 use crate::store::books::Books;
 use crate::transaction::commands::Commands;
 use crate::transaction::published::Published;
-use crate::upkeep::node::OtherNodes;
+use crate::upkeep::known_nodes::KnownNodes;
 use crate::upkeep::reporting::Exceptions;
 use crate::watch::meter::Meter;
 use crate::watch::samples::Samples;
@@ -36,7 +37,9 @@ pub(crate) struct SystemParts {
     pub(crate) exceptions: Arc<Exceptions>,
     pub(crate) published: Arc<Published>,
     pub(crate) directives: Arc<RouteDirectives>,
-    pub(crate) other_nodes: Arc<OtherNodes>,
+    pub(crate) known_nodes: Arc<KnownNodes>,
+    /// This process, among them.
+    pub(crate) own_node: Uuid,
     pub(crate) inquiry_clock: InquiryClock,
     pub(crate) samples: Arc<Samples>,
     /// Filled once, at the start.

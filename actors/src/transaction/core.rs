@@ -22,7 +22,7 @@ use super::memory::Memory;
 use super::messages::{Asker, CreatePayment, Created, Executed};
 use super::unsent::Unsent;
 use crate::acquirers::routing::{Route, Routes};
-use crate::denied::Denied;
+use crate::denied::{Denied, warn_unless_away};
 use crate::system::parts::SystemParts;
 
 /// Why nothing is routed until the operators' directives were read once.
@@ -111,7 +111,7 @@ impl Core {
             },
             &context,
         );
-        let (decision, is_local) = self.answer_locally(opened);
+        let (decision, local) = self.answer_locally(opened);
         let Some(next) = decision.next else { return Err(Denied::Defect("an opened payment is a change")) };
         match self.persist(next, 0).await {
             Ok(payment) => {
@@ -120,8 +120,8 @@ impl Core {
                 self.count_created(&payment);
                 self.count_events(&payment, 0);
                 self.count_tries(None, &payment);
-                if is_local {
-                    self.begin_local_charge(&payment);
+                if let Some(took) = local {
+                    self.begin_local_charge(&payment, took);
                 }
                 self.run(&payment, decision.effects, decided_at);
                 Ok(Created { payment, is_replay: false })
@@ -251,8 +251,10 @@ impl Core {
         }
     }
 
-    /// If the acquirer answers without any outside effect, its answer goes into the first write. Says whether it does.
-    fn answer_locally(&self, opened: Decision) -> (Decision, bool) {
+    /// If the acquirer answers without any outside effect, its answer goes into the first write. Says how long it
+    /// took, if it does.
+    fn answer_locally(&self, opened: Decision) -> (Decision, Option<Duration>) {
+        let begun = Instant::now();
         let charge = opened.next.as_ref().zip(first_charge(&opened.effects));
         let answered = charge.and_then(|(payment, acquirer)| {
             let query = payment.query();
@@ -262,17 +264,19 @@ impl Core {
             payment.decide(command, &self.system.context(false)).ok()
         });
         match answered.filter(|answered| answered.next.is_some()) {
-            Some(answered) => (answered, true),
-            None => (opened, false),
+            Some(answered) => (answered, Some(begun.elapsed())),
+            None => (opened, None),
         }
     }
 
     /// What follows from a charge that was answered locally may begin, now that it is stored. If this is lost, or
     /// nothing may be sent there, the acquirer is asked when it expects news.
-    fn begin_local_charge(&self, payment: &Payment) {
-        let route = payment.acquirer().and_then(|acquirer| self.route(payment, acquirer));
-        let sends = route.filter(|route| route.health.sends());
-        if let Some(local) = sends.and_then(|route| route.factory.local_issue()) {
+    fn begin_local_charge(&self, payment: &Payment, took: Duration) {
+        let Some(route) = payment.acquirer().and_then(|acquirer| self.route(payment, acquirer)) else {
+            return;
+        };
+        route.count_local(took, &self.system.meter, self.system.clock.now());
+        if let Some(local) = route.factory.local_issue().filter(|_| route.health.sends()) {
             local.stored(&payment.query());
         }
     }
@@ -372,7 +376,7 @@ impl Core {
 
     /// When the confirmation that waits is to be stored at the latest, if one does.
     pub(super) fn stores_confirmed_after(&self) -> Option<Duration> {
-        let is_alone = self.system.books.store.is_sole_writer() || self.system.other_nodes.are_none();
+        let is_alone = self.system.books.store.is_sole_writer() || self.system.known_nodes.are_none();
         self.confirmed.stored_after(self.system.clock.now(), is_alone)
     }
 
@@ -387,7 +391,7 @@ impl Core {
                 return 0;
             }
             Err(denied) if self.confirmed.is_too_old() => {
-                tracing::warn!(transaction.id = %self.id, %denied, "a confirmation could not be stored; its event is sent again");
+                warn_unless_away!(denied, transaction.id = %self.id, error = %denied, "a confirmation could not be stored; its event is sent again");
                 self.confirmed.forget();
             }
             Err(_) => self.confirmed.put_back(waiting),

@@ -16,7 +16,7 @@ use super::messages::Executed;
 use crate::acquirers::acquirer::AcquirerActor;
 use crate::acquirers::call::{Call, InquireCharge, InquireOperation, SendCharge, SendOperation};
 use crate::actor::mailbox::{Mailbox, NoAnswer};
-use crate::denied::Denied;
+use crate::denied::{Denied, warn_unless_away};
 use crate::system::parts::SystemParts;
 use crate::webhooks::deliver::Deliver;
 
@@ -74,7 +74,7 @@ fn report(system: &Arc<SystemParts>, payment: &Payment) {
         }
         let keys = on_their_way.iter().map(|(key, _)| key.clone()).collect();
         if let Err(denied) = system.commands.insist(id, Command::Reported(keys)).await {
-            tracing::warn!(transaction.id = %id, %denied, "a report could not be taken off its payment; it is brought again");
+            warn_unless_away!(denied, transaction.id = %id, error = %denied, "a report could not be taken off its payment; it is brought again");
         }
     }));
 }
@@ -171,7 +171,7 @@ impl Calls {
         match result {
             Ok(executed) => self.system.exceptions.report_all(&executed),
             Err(denied) => {
-                tracing::warn!(%denied, source, "an acquirer's answer could not be stored; it will be asked again")
+                warn_unless_away!(denied, error = %denied, source, "an acquirer's answer could not be stored; it will be asked again")
             }
         }
     }

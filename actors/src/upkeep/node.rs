@@ -5,19 +5,20 @@
 //! is out of reach the last directives hold. Recreated by the supervisor when it dies.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use actix::prelude::*;
 use quita_domain::control::Node;
 use quita_domain::time::Timestamp;
 use quita_ports::{Clock, OperatorStore, StoreError};
 use tokio::time::timeout;
-use uuid::Uuid;
 
 use crate::acquirers::directives::RouteDirectives;
 use crate::acquirers::routing::Routes;
 use crate::actor::meter::Alive;
+use crate::denied::{Denied, warn_unless_away};
 use crate::limits::Limits;
+use crate::upkeep::known_nodes::{KnownNodes, NodeNews};
+use crate::watch::actor_view::ago;
 use crate::watch::meter::Meter;
 
 /// How a process is known to others.
@@ -31,33 +32,16 @@ pub struct NodeIdentity {
     pub version: String,
 }
 
-/// Whether other processes work on the same store. Until it is known there may be some.
-#[derive(Debug, Default)]
-pub(crate) struct OtherNodes {
-    are_none: AtomicBool,
-}
-
-impl OtherNodes {
-    /// Whether none was seen lately.
-    pub(crate) fn are_none(&self) -> bool {
-        self.are_none.load(Ordering::Relaxed)
-    }
-
-    /// Learns who was seen lately. Where this node is not seen either, that says nothing: it stood still for so long.
-    fn note(&self, seen: &[Node], own: Uuid) {
-        let are_none = matches!(seen, [one] if one.id == own);
-        self.are_none.store(are_none, Ordering::Relaxed);
-    }
-}
-
 /// What the node's actor is made of.
 pub(crate) struct NodeParts {
     /// This process, as the others know it.
     pub(crate) node: Node,
     pub(crate) store: Arc<dyn OperatorStore>,
+    /// Whether no other process may serve this store.
+    pub(crate) is_sole_writer: bool,
     pub(crate) directives: Arc<RouteDirectives>,
     pub(crate) routes: Arc<Routes>,
-    pub(crate) others: Arc<OtherNodes>,
+    pub(crate) known: Arc<KnownNodes>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) meter: Arc<Meter>,
     pub(crate) limits: Limits,
@@ -92,7 +76,8 @@ impl NodeActor {
                 && node.was_told
             {
                 if node.parts.directives.are_known() {
-                    tracing::warn!(%error, "the operators' directives could not be read; the last directives hold");
+                    let denied = Denied::StoreUnavailable(error);
+                    warn_unless_away!(denied, error = %denied, "the operators' directives could not be read; the last directives hold");
                 } else {
                     tracing::warn!(%error, "the operators' directives could not be read; nothing is sent");
                 }
@@ -137,47 +122,31 @@ async fn be_seen(parts: &NodeParts) -> Result<(), StoreError> {
     let routing = Some(parts.routes.version());
     let node = Node { routing, seen_at: parts.clock.now(), ..parts.node.clone() };
     parts.store.put_node(&node).await?;
-    let seen = nodes(parts.store.as_ref(), parts.clock.now(), &parts.limits).await?;
-    parts.others.note(&seen, parts.node.id);
-    parts.meter.nodes_seen.set(i64::try_from(seen.len()).unwrap_or(i64::MAX));
+    let mut stored = parts.store.nodes(Timestamp::from_millis(0)).await?;
+    if parts.is_sole_writer {
+        // Whoever else was here has ended, or this process could not have begun.
+        stored.retain(|node| node.id == parts.node.id);
+    }
+    let alive_since = ago(parts.clock.now(), parts.limits.node_seen_within);
+    let news = parts.known.note(stored, parts.node.id, alive_since);
+    let nodes = parts.known.all();
+    let lost = nodes.iter().filter(|view| view.is_lost).count();
+    let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+    parts.meter.nodes_seen.set(count(nodes.len().saturating_sub(lost)));
+    parts.meter.nodes_lost.set(count(lost));
+    tell(&news);
     Ok(())
 }
 
-/// The nodes that were seen lately.
-pub(crate) async fn nodes(
-    store: &dyn OperatorStore,
-    now: Timestamp,
-    limits: &Limits,
-) -> Result<Vec<Node>, StoreError> {
-    let within_ms = i64::try_from(limits.node_seen_within.as_millis()).unwrap_or(i64::MAX);
-    store.nodes(Timestamp::from_millis(now.millis().saturating_sub(within_ms))).await
+fn tell(news: &NodeNews) {
+    for Node { id, address, seen_at, .. } in &news.lost {
+        tracing::warn!(node.id = %id, address, %seen_at, "another node was lost: it did not stop, and is not seen any more");
+    }
+    for Node { id, address, .. } in &news.back {
+        tracing::info!(node.id = %id, address, "a node that was lost is back");
+    }
 }
 
 fn too_slow() -> StoreError {
     StoreError::Unavailable("it takes too long to read the operators' directives".into())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn node(id: u128) -> Node {
-        let at = Timestamp::from_millis(0);
-        let (address, version) = ("127.0.0.1:1".into(), "1".into());
-        Node { id: Uuid::from_u128(id), address, version, routing: None, started_at: at, seen_at: at }
-    }
-
-    #[test]
-    fn a_node_is_alone_that_sees_itself_and_nobody_else() {
-        let others = OtherNodes::default();
-        let is_alone_among = |seen: &[u128]| {
-            others.note(&seen.iter().copied().map(node).collect::<Vec<_>>(), Uuid::from_u128(1));
-            others.are_none()
-        };
-        assert!(is_alone_among(&[1]));
-        assert!(!is_alone_among(&[1, 2]));
-        assert!(!is_alone_among(&[2]));
-        assert!(is_alone_among(&[1]));
-        assert!(!is_alone_among(&[]));
-    }
 }

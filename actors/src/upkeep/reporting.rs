@@ -11,6 +11,7 @@ use quita_domain::time::Timestamp;
 use quita_ports::{Clock, ExceptionStore, StoreError};
 use tokio::time::{sleep, timeout};
 
+use crate::denied::{Denied, warn_unless_away};
 use crate::limits::Limits;
 use crate::transaction::messages::Executed;
 use crate::watch::meter::Meter;
@@ -153,7 +154,8 @@ impl OnItsWay {
         self.exceptions.announce(exception);
         let mut wait = FIRST_WAIT;
         while let Err(error) = self.exceptions.put(exception).await {
-            tracing::warn!(%error, exception.id = exception.id, "an exception could not be stored; it is tried again");
+            let denied = Denied::StoreUnavailable(error);
+            warn_unless_away!(denied, error = %denied, exception.id = exception.id, "an exception could not be stored; it is tried again");
             sleep(wait).await;
             wait = wait.saturating_mul(2).min(LONGEST_WAIT);
         }

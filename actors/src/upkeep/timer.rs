@@ -20,7 +20,7 @@ use tokio::time::timeout;
 use crate::acquirers::inbox::{InboxActor, Work};
 use crate::actor::meter::Alive;
 use crate::actor::slot::Slot;
-use crate::denied::Denied;
+use crate::denied::{Denied, warn_unless_away};
 use crate::limits::Limits;
 use crate::transaction::commands::Commands;
 use crate::upkeep::backoff::Backoff;
@@ -118,7 +118,8 @@ async fn wake_all(parts: &TimerParts) {
 /// What is due; if one list can't be read, the others still are.
 fn due<T>(found: Result<Vec<T>, StoreError>) -> Vec<T> {
     found.unwrap_or_else(|error| {
-        tracing::warn!(%error, "the timer could not read what is due; it tries again");
+        let denied = Denied::StoreUnavailable(error);
+        warn_unless_away!(denied, error = %denied, "the timer could not read what is due; it tries again");
         Vec::new()
     })
 }
@@ -134,7 +135,7 @@ async fn wake(parts: &TimerParts, id: TransactionId) {
         }
         Err(Denied::Overloaded) => {}
         Err(denied) => {
-            tracing::warn!(transaction.id = %id, %denied, "a payment that is due could not be woken");
+            warn_unless_away!(denied, transaction.id = %id, error = %denied, "a payment that is due could not be woken");
             if matches!(denied, Denied::StoreUnavailable(StoreError::Unreadable(_))) {
                 parts.exceptions.report_until_stored(unreadable(id, parts.clock.now()));
             }

@@ -1,17 +1,21 @@
 //! The meter: the service's counters. Each kind of actor has one of its own.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use prometheus::{
     GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
     Registry,
 };
 use quita_domain::exception::{UNKNOWN_PAYMENT, UNREADABLE};
+use quita_domain::identity::AcquirerName;
+use quita_domain::method::Method;
 use quita_domain::payment::DiscrepancyKind;
 use quita_domain::reconciliation::{RECONCILIATION_KINDS, ReconciliationKind};
 use quita_domain::routing::Version;
 use quita_ports::Clock;
 
+use crate::acquirers::call_outcome::CallOutcome;
 use crate::actor::kind::ActorKind;
 use crate::actor::meter::{ActorMeter, ActorMeters};
 use crate::watch::metric::{COUNTS, LONG_SECONDS, enter, seconds};
@@ -36,9 +40,9 @@ pub(crate) struct Meter {
     pub(crate) batch_size: Histogram,
     pub(crate) commit_seconds: Histogram,
     pub(crate) conflicts: IntCounter,
-    pub(crate) store_failures: IntCounter,
     pub(crate) exceptions: IntCounterVec,
     pub(crate) nodes_seen: IntGauge,
+    pub(crate) nodes_lost: IntGauge,
 }
 
 impl Meter {
@@ -53,8 +57,7 @@ impl Meter {
         let lag = "Time from an event to its confirmed delivery";
         let lag = HistogramOpts::new("quita_webhook_lag_seconds", lag).buckets(LONG_SECONDS.to_vec());
         let writes = HistogramOpts::new("quita_journal_batch_size", "Writes in one batch");
-        let calls = seconds("quita_acquirer_request_seconds", "Calls to acquirers by outcome");
-        let failures = "Writes that the store did not take, or whose outcome is unknown";
+        let calls = seconds("quita_acquirer_request_seconds", "Calls to acquirers by method and outcome");
         let approval =
             "How likely a charge is approved, by the last tries on this node: (approved + 1) / (tries + 2)";
         let approval = Opts::new("quita_acquirer_approval", approval);
@@ -71,7 +74,10 @@ impl Meter {
                 "Payments that reached a status",
                 &["method", "acquirer", "status"],
             )?,
-            acquirer_requests: enter(registry, HistogramVec::new(calls, &["acquirer", "outcome"])?)?,
+            acquirer_requests: enter(
+                registry,
+                HistogramVec::new(calls, &["acquirer", "method", "outcome"])?,
+            )?,
             route_states: enter(registry, IntGaugeVec::new(states, &["acquirer", "method", "state"])?)?,
             routing_version: enter(registry, IntGaugeVec::new(routing, &["version"])?)?,
             approval: enter(registry, GaugeVec::new(approval, &["acquirer", "method", "brand"])?)?,
@@ -97,15 +103,21 @@ impl Meter {
                 "Time the store takes for a batch",
             ))?,
             conflicts: counter("quita_store_conflicts_total", "Writes that another writer forestalled")?,
-            store_failures: counter("quita_store_failures_total", failures)?,
             exceptions: counters("quita_exceptions_total", "Exceptions reported to operators", &["kind"])?,
             nodes_seen: gauge("quita_nodes_seen", "Processes on this store that were seen lately")?,
+            nodes_lost: gauge(
+                "quita_nodes_lost",
+                "Processes on this store that were not seen lately and never stopped",
+            )?,
         };
         // An alert on an increase does not see the first one of a kind that was not there before.
         let kinds = DiscrepancyKind::ALL.map(DiscrepancyKind::as_str).into_iter();
         let kinds = kinds.chain(RECONCILIATION_KINDS.map(ReconciliationKind::as_str));
         for kind in kinds.chain([UNKNOWN_PAYMENT, UNREADABLE]) {
             meter.exceptions.with_label_values(&[kind]);
+        }
+        for method in Method::ALL {
+            meter.created.with_label_values(&[method.label()]);
         }
         Ok(Arc::new(meter))
     }
@@ -116,6 +128,18 @@ impl Meter {
             self.routing_version.remove_label_values(&[before.as_str()]).ok();
         }
         self.routing_version.with_label_values(&[now.as_str()]).set(1);
+    }
+
+    /// Counts a call to an acquirer.
+    pub(crate) fn count_call(
+        &self,
+        acquirer: &AcquirerName,
+        method: Method,
+        outcome: CallOutcome,
+        took: Duration,
+    ) {
+        let labels = [acquirer.as_str(), method.label(), outcome.label()];
+        self.acquirer_requests.with_label_values(&labels).observe(took.as_secs_f64());
     }
 
     /// The meter of one kind of actor.

@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use crate::actor::crash_cause::CrashCause;
 use crate::actor::kind::ActorKind;
 use crate::actor::meter::ActorMeter;
+use crate::store::state::StoreAway;
 use crate::watch::meter::Meter;
 use crate::watch::metric::{COUNTS, LONG_SECONDS, SECONDS};
 use crate::watch::sample::{KindSample, MessageSample, PaymentSample, Sample, StoreSample, WebhookSample};
@@ -40,6 +41,7 @@ pub(crate) struct Reading {
     at: Timestamp,
     taken_at: Instant,
     kinds: BTreeMap<ActorKind, KindReading>,
+    away: Option<StoreAway>,
     batch: Tally,
     commit: Tally,
     conflicts: u64,
@@ -65,7 +67,7 @@ struct KindReading {
 
 impl Reading {
     /// Reads every meter.
-    pub(crate) fn take(meter: &Meter, at: Timestamp) -> Self {
+    pub(crate) fn take(meter: &Meter, away: Option<StoreAway>, at: Timestamp) -> Self {
         let mut kinds: BTreeMap<_, _> =
             meter.actors.all().iter().map(|actor| (actor.kind, KindReading::of(actor))).collect();
         for family in meter.actors.handled() {
@@ -82,6 +84,7 @@ impl Reading {
             at,
             taken_at: Instant::now(),
             kinds,
+            away,
             batch: tally(&meter.batch_size),
             commit: tally(&meter.commit_seconds),
             conflicts: meter.conflicts.get(),
@@ -109,6 +112,7 @@ impl Reading {
             at: self.at,
             kinds: self.kinds.iter().map(kind).collect(),
             store: StoreSample {
+                away: self.away.clone(),
                 batch_median: self.batch.since(&earlier.batch).median(&scales.counts),
                 commit_median_ms: commit.median(&scales.times),
                 commit_p99_ms: commit.p99(&scales.times),

@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 
 use crate::actor::crash_cause::CrashCause;
 use crate::actor::kind::ActorKind;
+use crate::store::state::StoreAway;
 
 /// A number in thousandths: microseconds of a time that is shown in milliseconds, thousandths of a rate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,6 +94,8 @@ pub struct KindSample {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoreSample {
+    /// Absence of the store; `None` while it is there.
+    pub away: Option<StoreAway>,
     /// Writes in a batch.
     pub batch_median: Option<Thousandths>,
     /// How long a batch took.
@@ -179,6 +182,7 @@ mod tests {
             assert!(kind.get(name).unwrap().is_null(), "{name}");
         }
         for name in [
+            "away",
             "batchMedian",
             "commitMedianMs",
             "commitP99Ms",

@@ -11,6 +11,7 @@ use quita_ports::Clock;
 
 use crate::acquirers::routing::Routes;
 use crate::actor::meter::Alive;
+use crate::store::state::StoreState;
 use crate::watch::meter::Meter;
 use crate::watch::reading::Reading;
 use crate::watch::samples::Samples;
@@ -18,6 +19,7 @@ use crate::watch::samples::Samples;
 /// What the sampler is made of.
 pub(crate) struct SamplerParts {
     pub(crate) meter: Arc<Meter>,
+    pub(crate) store_state: Arc<StoreState>,
     pub(crate) routes: Arc<Routes>,
     pub(crate) samples: Arc<Samples>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -38,7 +40,7 @@ impl SamplerActor {
     fn read(&mut self, _: &mut Context<Self>) {
         let (parts, now) = (&self.parts, self.parts.clock.now());
         parts.routes.show(&parts.meter, now);
-        parts.samples.add(Reading::take(&parts.meter, now));
+        parts.samples.add(Reading::take(&parts.meter, parts.store_state.away(), now));
     }
 }
 

@@ -20,7 +20,7 @@ use tokio::time::{Instant, timeout};
 use crate::actor::kind::ActorKind;
 use crate::actor::mailbox::{Ask, Mailbox, NoAnswer};
 use crate::actor::meter::{ActorMeter, Alive, Level};
-use crate::denied::Denied;
+use crate::denied::{Denied, warn_unless_away};
 use crate::limits::WebhookLimits;
 use crate::transaction::commands::Commands;
 use crate::upkeep::reporting::{Exceptions, unreadable};
@@ -242,14 +242,17 @@ impl WebhookPoolActor {
         };
         let then = reading.into_actor(self).map(|found, pool, context| match found {
             Ok(Ok(found)) => pool.found(found, context),
-            Ok(Err(error)) => pool.could_not_read(&error.to_string()),
-            Err(_) => pool.could_not_read("it took too long"),
+            Ok(Err(error)) => pool.could_not_read(&Denied::StoreUnavailable(error)),
+            Err(_) => {
+                let too_slow = StoreError::Unavailable("it took too long".into());
+                pool.could_not_read(&Denied::StoreUnavailable(too_slow));
+            }
         });
         context.spawn(then);
     }
 
-    fn could_not_read(&mut self, why: &str) {
-        tracing::warn!(why, "the webhook pool could not read what is due; it tries again");
+    fn could_not_read(&mut self, denied: &Denied) {
+        warn_unless_away!(denied, error = %denied, "the webhook pool could not read what is due; it tries again");
         self.backlog.failed();
     }
 
@@ -324,7 +327,7 @@ where
 async fn store(commands: &Commands, id: TransactionId, index: u32, attempt: DeliveryAttempt) {
     let command = Command::DeliveryAnswered { delivery: index, attempt };
     if let Err(denied) = commands.insist(id, command).await {
-        tracing::warn!(transaction.id = %id, %denied, "a delivery's outcome could not be stored; it is sent again");
+        warn_unless_away!(denied, transaction.id = %id, error = %denied, "a delivery's outcome could not be stored; it is sent again");
     }
 }
 
@@ -369,7 +372,7 @@ impl Handler<ClaimAnswered> for WebhookPoolActor {
         // If it is still there, nothing was claimed: somebody else was faster, or it failed.
         let Some(place) = self.claiming.remove(&id) else { return };
         if let Err(denied) = result {
-            tracing::warn!(transaction.id = %id, %denied, "a delivery could not be claimed");
+            warn_unless_away!(denied, transaction.id = %id, error = %denied, "a delivery could not be claimed");
             if let Denied::StoreUnavailable(StoreError::Unreadable(_)) = denied {
                 let exception = unreadable(id, self.parts.clock.now());
                 self.parts.exceptions.report_until_stored(exception);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use quita_actors::{CreatePayment, Denied};
+use quita_actors::{CreatePayment, Denied, StoreTrouble};
 use quita_domain::operation::{OperationRequest, OperationState, RequestedOperation};
 use quita_domain::status::Status;
 use quita_ports::{SinkError, StoreError};
@@ -38,12 +38,24 @@ fn a_store_out_of_reach_refuses_and_nothing_is_sent_and_it_recovers_by_itself() 
         for number in 1..=20 {
             assert!(matches!(node.create(pix(number)).await, Err(Denied::StoreUnavailable(_))));
         }
-        assert_eq!(node.number("quita_store_failures_total", &[]), 20);
+        assert_eq!(node.number("quita_store_failures_total", &[("kind", "write")]), 20);
+        for op in [Op::RouteControls, Op::Backlog] {
+            world.store.always(op, Fault::Unavailable);
+        }
         assert!(matches!(node.payments.read(id(1)).await, Err(Denied::StoreUnavailable(_))));
         pass_ms(120_000).await;
         assert_eq!((world.trace.charges(), world.store.payments().len()), (0, 0));
+        let away = node.payments.store_away().expect("reads and writes fail");
+        assert_eq!((away.trouble, node.number("quita_store_up", &[])), (StoreTrouble::Silent, 0));
+        assert!(
+            node.number("quita_store_failures_total", &[("kind", "read")]) > 100,
+            "the timer's reads too"
+        );
+        assert!(!node.payments.is_ready());
         world.store.heal();
         assert_eq!(node.created(pix(1)).await.status(), Status::Pending);
+        assert_eq!((node.payments.store_away(), node.number("quita_store_up", &[])), (None, 1));
+        assert!(node.payments.is_ready());
         node.settle().await;
         assert_eq!(node.restarts("timer") + node.restarts("journal") + node.restarts("reader"), 0);
     });
@@ -79,7 +91,9 @@ fn after_a_broken_commit_nothing_more_is_accepted() {
         assert!(broken(node.create(pix(2)).await.unwrap_err()));
         let (batches, charges) = (world.store.batches().len(), world.trace.charges());
         assert!(broken(node.create(pix(3)).await.unwrap_err()), "although the store would take it");
-        assert_eq!(node.number("quita_store_failures_total", &[]), 2);
+        let failures = |kind| node.number("quita_store_failures_total", &[("kind", kind)]);
+        assert_eq!((failures("write"), failures("refused")), (1, 1));
+        assert_eq!(node.payments.store_away().unwrap().trouble, StoreTrouble::Broken);
         let notice = node.notice("e1", id(1), settled(id(1), CENTS));
         let refused = node.payments.submit(notice).await.unwrap_err();
         assert!(matches!(refused, SinkError::Store(StoreError::Broken(_))), "{refused:?}");

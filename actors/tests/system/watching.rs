@@ -285,8 +285,12 @@ fn nodes_that_live_are_seen_and_those_that_are_gone_are_not() {
     world.live(async {
         let (one, two) = (world.node(), world.node());
         pass_ms(6_000).await;
-        let seen = one.operators.nodes().await.unwrap();
-        assert_eq!(seen.len(), 3, "one has just gone");
+        let nodes = |node: &Node<'_>| -> Vec<_> {
+            node.operators.nodes().into_iter().map(|view| (view.node, view.is_lost)).collect()
+        };
+        let lost = |node: &Node<'_>| nodes(node).iter().filter(|(_, is_lost)| *is_lost).count();
+        assert_eq!((nodes(&one).len(), lost(&one)), (3, 0), "one has just gone");
+        let seen: Vec<_> = nodes(&one).into_iter().map(|(node, _)| node).collect();
         assert!(
             seen.iter()
                 .all(|node| (node.address.as_str(), node.version.as_str()) == ("127.0.0.1:8080", "1.2.3"))
@@ -294,13 +298,18 @@ fn nodes_that_live_are_seen_and_those_that_are_gone_are_not() {
         let routing = one.operators.routing_version();
         assert!(routing.is_some() && seen.iter().all(|node| node.routing == routing));
         pass_ms(60_000).await;
-        let seen = two.operators.nodes().await.unwrap();
-        assert_eq!(seen.len(), 2);
-        assert!(seen[0].id != seen[1].id && seen.iter().all(|node| node.seen_at > node.started_at));
-        assert_eq!(one.number("quita_nodes_seen", &[]), 2);
+        let (seen, gone): (Vec<_>, Vec<_>) = nodes(&two).into_iter().partition(|(_, is_lost)| !is_lost);
+        assert_eq!((seen.len(), gone.len()), (2, 1), "it stays until somebody takes it off");
+        assert!(seen[0].0.id != seen[1].0.id && seen.iter().all(|(node, _)| node.seen_at > node.started_at));
+        assert_eq!((one.number("quita_nodes_seen", &[]), one.number("quita_nodes_lost", &[])), (2, 1));
+        let told: Vec<_> = world.logs.warnings();
+        assert_eq!(told.iter().filter(|line| line.contains("another node was lost")).count(), 2, "{told:?}");
+        assert_eq!(two.operators.take_off(seen[0].0.id).await, Ok(false), "it lives");
+        assert_eq!(two.operators.take_off(gone[0].0.id).await, Ok(true));
+        pass_ms(6_000).await;
+        assert_eq!((nodes(&one).len(), lost(&one), one.number("quita_nodes_lost", &[])), (2, 0, 0));
         world.store.always(Op::PutNode, Fault::Unavailable);
         pass_ms(120_000).await;
-        assert_eq!(one.operators.nodes().await.unwrap().len(), 0);
         assert_eq!(one.created(pix(1)).await.status(), Status::Pending, "no payment depends on it");
     });
 }

@@ -6,6 +6,7 @@ use quita_domain::exception::{Exception, Resolution};
 use quita_domain::time::Timestamp;
 use quita_ports::{OperatorStore, StoreError};
 use rusqlite::Transaction;
+use uuid::Uuid;
 
 use super::EmbeddedStore;
 use super::failure::Failure;
@@ -72,6 +73,15 @@ impl OperatorStore for EmbeddedStore {
             transaction.prepare_cached(sql)?.execute(row)?;
             transaction.prepare_cached("DELETE FROM nodes WHERE seen_at < ?1")?.execute([before])?;
             Ok(())
+        })
+        .await
+    }
+
+    async fn remove_node(&self, id: Uuid) -> Result<bool, StoreError> {
+        let id = id.into_bytes();
+        self.write(move |transaction| {
+            let removed = transaction.prepare_cached("DELETE FROM nodes WHERE id = ?1")?.execute([id])?;
+            Ok(removed > 0)
         })
         .await
     }

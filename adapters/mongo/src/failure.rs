@@ -62,10 +62,36 @@ fn reach(kind: &ErrorKind) -> Reach {
 
 /// What an error means for a caller that only asked. Whatever MongoDB says now, it may say otherwise later.
 pub(super) fn store_error(error: &Error) -> StoreError {
-    if let ErrorKind::Write(WriteFailure::WriteError(refused)) = error.kind.as_ref() {
-        return StoreError::Unavailable(refusal(refused.code));
+    let kind = error.kind.as_ref();
+    let why = if let ErrorKind::Write(WriteFailure::WriteError(refused)) = kind {
+        refusal(refused.code)
+    } else if let ErrorKind::ServerSelection { message, .. } = kind {
+        no_primary(message)
+    } else {
+        kind.to_string()
+    };
+    StoreError::Unavailable(why)
+}
+
+/// The longest part of a server's error that is told.
+const CAUSE_LENGTH: usize = 120;
+
+/// Why each server could not be chosen. The driver's own message holds its whole view of the replica set, which is
+/// repeated with every request of an outage.
+fn no_primary(message: &str) -> String {
+    let servers = message.split("{ Address: ").skip(1).map(|server| {
+        let (address, state) = server.split_once(", ").unwrap_or((server, ""));
+        let cause = match state.split_once("Error: ") {
+            Some((_, error)) => error.strip_prefix("Kind: ").unwrap_or(error),
+            None => state,
+        };
+        let cause = cause.split([',', '}']).next().unwrap_or_default().trim();
+        format!("{address} ({})", cause.chars().take(CAUSE_LENGTH).collect::<String>())
+    });
+    match servers.collect::<Vec<_>>().join(", ") {
+        none if none.is_empty() => String::from("no server of MongoDB takes writes"),
+        servers => format!("no server of MongoDB takes writes: {servers}"),
     }
-    StoreError::Unavailable(error.kind.to_string())
 }
 
 /// What an error means for every write of the command that it ended.
@@ -131,6 +157,18 @@ mod tests {
         for code in REFUSED_AT_ONCE {
             assert_eq!(reach(&command_error(code)), Reach::Nothing, "{code}");
         }
+    }
+
+    #[test]
+    fn a_missing_primary_is_told_by_the_servers_and_not_by_the_whole_topology() {
+        let message = "Server selection timeout: No available servers. Topology: { Type: ReplicaSetNoPrimary, \
+            Set Name: quita, Max Set Version: 1, Servers: [ { Address: db1:27017, Type: Unknown, Error: Kind: I/O error: \
+            Connection refused (os error 111), labels: {\"RetryableWriteError\"}, source: None }, { Address: db2:27017, \
+            Type: RsSecondary, Average RTT: 1ms, Last Update Time: 2026-11-25 } ] }";
+        let told = "no server of MongoDB takes writes: db1:27017 (I/O error: Connection refused (os error 111)), \
+            db2:27017 (Type: RsSecondary)";
+        assert_eq!(no_primary(message), told);
+        assert_eq!(no_primary("anything"), "no server of MongoDB takes writes");
     }
 
     #[tokio::test(start_paused = true)]

@@ -125,7 +125,16 @@ pub(super) async fn make(database: &Database) -> Result<(), StoreError> {
         index(BY_VERDICT, doc! { "source": 1, "verdict": 1, "day": 1, "_id": 1 }),
     ];
     make_in(database, LINES, lines).await?;
+    keep_nodes_longer(database).await;
     make_in(database, NODES, [expiring(SEEN, "seenAt", KEEP_UNSEEN_NODE_MS)]).await
+}
+
+/// Nodes were kept for a day once: an index that is there already gets the time of now, or it could not be made.
+async fn keep_nodes_longer(database: &Database) {
+    let after_s = i64::try_from(KEEP_UNSEEN_NODE_MS / 1_000).unwrap_or(i64::MAX);
+    let index = doc! { "name": SEEN, "expireAfterSeconds": after_s };
+    // A database without the collection refuses it; whatever else it may be, making the index tells.
+    drop(database.run_command(doc! { "collMod": NODES, "index": index }).await);
 }
 
 /// See [`quita_stored_form::PaymentIndex`].

@@ -8,6 +8,7 @@ use quita_domain::exception::{Exception, Resolution};
 use quita_domain::time::Timestamp;
 use quita_ports::{OperatorStore, StoreError};
 use serde::Serialize;
+use uuid::Uuid;
 
 use super::MongoStore;
 use super::failure::within_time;
@@ -23,7 +24,7 @@ struct StoredControl<'a> {
     control: AsDocument<'a, RouteControl>,
 }
 
-/// A node as it is stored. The server deletes one that was not seen for a day.
+/// A node as it is stored. The server deletes one that was not seen for thirty days.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct StoredNode<'a> {
@@ -79,6 +80,12 @@ impl OperatorStore for MongoStore {
     async fn put_node(&self, node: &Node) -> Result<(), StoreError> {
         let (id, seen_at) = (binary(node.id), DateTime::from_millis(node.seen_at.millis()));
         self.put(NODES, id.into(), &StoredNode { id, seen_at, node: AsDocument(node) }).await
+    }
+
+    async fn remove_node(&self, id: Uuid) -> Result<bool, StoreError> {
+        let found = doc! { "_id": binary(id) };
+        let removed = within_time(self.collection(NODES).delete_one(found)).await?;
+        Ok(removed.deleted_count == 1)
     }
 
     async fn nodes(&self, seen_since: Timestamp) -> Result<Vec<Node>, StoreError> {

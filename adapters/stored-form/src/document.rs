@@ -11,7 +11,7 @@ use quita_domain::acquiring::Notice;
 use quita_domain::control::{Node, RouteControl};
 use quita_domain::exception::Exception;
 use quita_domain::payment::Payment;
-use quita_domain::people::{MerchantPolicy, Operator, Session, User};
+use quita_domain::people::{MerchantPolicy, MerchantProfile, Operator, Session, User};
 use quita_domain::reconciliation::StoredLine;
 use quita_domain::routing::PastPayment;
 use quita_domain::secret_key::{KeyRecord, SealedSecret};
@@ -68,6 +68,7 @@ to_document!(
     Exception,
     KeyRecord,
     MerchantPolicy,
+    MerchantProfile,
     Node,
     Notice,
     Operator,
@@ -84,6 +85,7 @@ from_document!(
     Exception,
     KeyRecord,
     MerchantPolicy,
+    MerchantProfile,
     Node,
     Notice,
     Operator,

@@ -10,8 +10,8 @@ use crate::VERSION;
 /// How long a finished notice is kept, so that a repetition of it is known.
 pub const KEEP_FINISHED_MS: u64 = 30 * DAY_MS;
 
-/// How long a node is kept that is no longer seen.
-pub const KEEP_UNSEEN_NODE_MS: u64 = DAY_MS;
+/// How long a node is kept that is no longer seen, unless an operator takes it off.
+pub const KEEP_UNSEEN_NODE_MS: u64 = 30 * DAY_MS;
 
 /// The class of a time from creation to payment.
 pub fn paid_within(ms: u64) -> u8 {

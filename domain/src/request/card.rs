@@ -62,10 +62,9 @@ pub(super) fn read_for_route(card: &Fields<'_>) -> Option<MaskedCard> {
 /// The code; `None` when its form is right, but the card it must fit was refused.
 fn read_cvv(digits: &str, number: Option<&CardNumber>) -> Result<Option<Cvv>, Broken> {
     if let Some(number) = number {
-        return Cvv::parse(digits, number.brand()).map(Some).map_err(|error| match error {
-            CardError::Length => no_cvv_length(),
-            other => Broken::from(other),
-        });
+        return Cvv::parse(digits, number.brand())
+            .map(Some)
+            .map_err(|error| if error == CardError::Length { no_cvv_length() } else { Broken::from(error) });
     }
     if !crate::text::is_digits(digits) && !digits.is_empty() {
         return Err(Broken::new(code::CHARACTER, wordings::only_digits()));

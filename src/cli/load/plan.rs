@@ -37,15 +37,6 @@ pub(super) enum Method {
 impl Method {
     /// Every method.
     pub(super) const ALL: [Self; 3] = [Self::Pix, Self::Boleto, Self::Card];
-
-    /// Returns the name of the report, of the mix and of thresholds.
-    pub(super) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pix => "pix",
-            Self::Boleto => "boleto",
-            Self::Card => "card",
-        }
-    }
 }
 
 /// The shares of the methods.

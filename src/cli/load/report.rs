@@ -270,11 +270,10 @@ impl Judgement {
         let mut examples = Vec::new();
         let mut was_forbidden = false;
         for (transaction_id, account) in ledger.accounts() {
-            let verdict = match Verdict::of(account) {
-                // In a whole run every payment is asked about.
-                Verdict::Unjudged if !is_stopped => Verdict::Unread,
-                verdict => verdict,
-            };
+            let judged = Verdict::of(account);
+            // In a whole run every payment is asked about.
+            let is_unread = judged == Verdict::Unjudged && !is_stopped;
+            let verdict = if is_unread { Verdict::Unread } else { judged };
             *verdicts.entry(verdict.as_str()).or_default() += 1;
             was_forbidden |= account.deliveries == Some(Deliveries::Forbidden);
             let is_shown = verdict.is_violation() || verdict == Verdict::Late;

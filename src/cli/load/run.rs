@@ -55,7 +55,7 @@ struct Made {
 
 impl Run {
     /// Runs until all is done, a signal comes or no further request can succeed; and draws the balance.
-    pub(super) async fn to_its_end(
+    pub(super) async fn run_to_its_end(
         self,
         plan: Plan,
         thresholds: &[Threshold],

@@ -104,7 +104,7 @@ impl ServiceMetrics {
 
     /// Sums up the load since an earlier look at the same process.
     pub(super) fn since(&self, earlier: &Self, metrics_url: &Url) -> ServiceLoad {
-        let whole = |name| self.grown(earlier, name) / 1_000_000;
+        let whole = |name: &str| self.grown(earlier, name) / 1_000_000;
         let commits = whole(&format!("{COMMITS}_count"));
         let batches = whole(&format!("{BATCHES}_count"));
         let writes = self.grown(earlier, &format!("{BATCHES}_sum"));

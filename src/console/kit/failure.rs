@@ -127,6 +127,9 @@ impl Failure {
                 (texts.too_many, texts.too_many_sentence.replace("{seconds}", &seconds.to_string()))
             }
             Self::Crowded => (texts.crowded, texts.crowded_sentence.into()),
+            Self::Unavailable(_) if frame.away_since().is_some() => {
+                (frame.texts.everywhere.outage, frame.outage_sentence().into())
+            }
             Self::Unavailable(_) => (texts.unavailable, texts.unavailable_sentence.into()),
             Self::Closed => (texts.closed, texts.closed_sentence.into()),
             Self::Defect(_) => (texts.defect, texts.defect_sentence.into()),
@@ -166,7 +169,7 @@ impl ResponseError for Failure {
                 response.insert_header((ALLOW, *methods));
             }
             Self::Unavailable(why) => {
-                tracing::warn!(request.id = request_id::current(), %why, "a page met something out of reach");
+                tracing::debug!(request.id = request_id::current(), error = %why, "a page met something out of reach");
             }
             Self::Defect(why) => {
                 tracing::error!(request.id = request_id::current(), %why, "a page met a defect");

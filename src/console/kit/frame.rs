@@ -1,5 +1,7 @@
 //! What surrounds every page: its console and language, the navigation, what was just done.
 
+use quita_domain::time::Timestamp;
+
 use super::console_kind::ConsoleKind;
 use super::language::Language;
 use super::page_context::PageContext;
@@ -11,6 +13,8 @@ pub(crate) struct Entry {
     pub(crate) address: String,
     pub(crate) name: &'static str,
     pub(crate) is_here: bool,
+    /// How much is wrong there.
+    pub(crate) troubles: usize,
 }
 
 /// What surrounds a page, with the texts of its console and what the bar of that console shows besides.
@@ -48,6 +52,22 @@ impl<T, B> Frame<T, B> {
             notice: None,
             has_plots: false,
         }
+    }
+
+    /// Address that tells pages whether the store is away.
+    pub(crate) fn outage_address(&self) -> String {
+        format!("{}/outage", self.context.root())
+    }
+
+    /// Since when the store is away; `None` while it is there.
+    pub(crate) const fn away_since(&self) -> Option<Timestamp> {
+        self.context.away_since
+    }
+
+    /// What this console says of it.
+    pub(crate) fn outage_sentence(&self) -> &'static str {
+        let texts = &Texts::of(self.language()).everywhere;
+        if self.is_operators() { texts.outage_for_operators } else { texts.outage_for_merchants }
     }
 
     /// The language, for words and numbers.

@@ -1,12 +1,15 @@
-//! In which console a page is, and in which language it speaks.
+//! In which console a page is, in which language it speaks, and whether the store is there.
 
 use actix_web::HttpRequest;
+use actix_web::web::Data;
+use quita_actors::StoreState;
+use quita_domain::time::Timestamp;
 
 use super::console_kind::ConsoleKind;
 use super::language::Language;
 use crate::http::Mount;
 
-/// The console of a request, where it is, and its language.
+/// The console of a request, where it is, its language, and what it has to tell of the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PageContext {
     /// Which console.
@@ -15,6 +18,8 @@ pub(crate) struct PageContext {
     pub(crate) mount: Mount,
     /// In which language.
     pub(crate) language: Language,
+    /// Since when the store is away; `None` while it is there.
+    pub(crate) away_since: Option<Timestamp>,
 }
 
 tokio::task_local! {
@@ -24,13 +29,15 @@ tokio::task_local! {
 impl PageContext {
     /// The context of a request to this console.
     pub(super) fn of(console: ConsoleKind, mount: Mount, request: &HttpRequest) -> Self {
-        Self { console, mount, language: Language::of(request) }
+        let store = request.app_data::<Data<StoreState>>();
+        let away_since = store.and_then(|store| store.away()).map(|away| away.since);
+        Self { console, mount, language: Language::of(request), away_since }
     }
 
     /// The context of the request that is being handled.
     pub(crate) fn current() -> Self {
         let (console, mount) = (ConsoleKind::Merchant, Mount::ROOT);
-        let default = Self { console, mount, language: Language::default() };
+        let default = Self { console, mount, language: Language::default(), away_since: None };
         CURRENT.try_get().unwrap_or(default)
     }
 

@@ -180,6 +180,7 @@ impl Language {
             AuditAction::RouteDirected => {
                 self.pick("deu uma diretiva ao adquirente", "directed the acquirer")
             }
+            AuditAction::NodeTakenOff => self.pick("tirou da lista o nó", "took off the list the node"),
             AuditAction::ExceptionResolved => self.pick("resolveu a exceção", "resolved the exception"),
             AuditAction::OperationResolved => {
                 self.pick("encerrou a operação parada", "ended the stuck operation")

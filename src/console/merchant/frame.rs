@@ -89,6 +89,7 @@ impl Frame {
             address: format!("{base}{}", each.path()),
             name: each.name(texts),
             is_here: each == section,
+            troubles: 0,
         };
         let navigation = Section::OPEN.into_iter().chain(guarded).map(entry).collect();
         Self { navigation, base, form_token: form_token(token), ..Self::new(texts, bar) }

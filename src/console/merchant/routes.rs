@@ -11,7 +11,7 @@ use super::{
     MerchantConsole, account, audit_log, deliveries, overview, payment, payments, people, requests, sign_in,
 };
 use crate::console::kit::failure::Failure;
-use crate::console::kit::{assets, guard};
+use crate::console::kit::{assets, guard, outage};
 
 /// Enters every address below `/console`.
 pub(crate) fn configure(config: &mut ServiceConfig, console: Data<MerchantConsole>) {
@@ -23,6 +23,7 @@ pub(crate) fn configure(config: &mut ServiceConfig, console: Data<MerchantConsol
         .app_data(QueryConfig::default().error_handler(|_, _| Failure::NotFound.into()))
         .wrap(from_fn(move |request, next| guard::merchants(mount, request, next)))
         .service(page("/assets/{name:.*}", web::get().to(assets::asset)))
+        .service(page("/outage", web::get().to(outage::show)))
         .service(page("", web::get().to(overview::start)))
         .service(page("/", web::get().to(overview::start)))
         .service(form("/sign-in", web::get().to(sign_in::show), web::post().to(sign_in::sign_in)))

@@ -37,7 +37,7 @@ impl KindPage {
     }
 }
 
-/// `GET /`
+/// `GET /actors`
 pub(super) async fn show(operator: Operator) -> Result<HttpResponse, Failure> {
     let frame = Frame { has_plots: true, ..operator.frame(Section::Actors) };
     let page = ActorsPage { frame, kinds: ActorKind::ALL.map(ActorKind::label).to_vec() };

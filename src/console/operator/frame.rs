@@ -1,7 +1,10 @@
 //! What surrounds every page of the operator's console.
 
+use quita_domain::people::{Login, OperatorRole};
+
 use super::texts::Texts;
-use super::visitor::{Operator, Who};
+use super::troubles::Counts;
+use super::visitor::Operator;
 use super::words;
 use crate::console::kit::cookies::form_token;
 use crate::console::kit::frame::{self, Entry};
@@ -12,6 +15,8 @@ pub(super) const BASE: &str = "";
 /// The sections of the operator's console.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {
+    /// Whether all is well.
+    Overview,
     /// Kinds of actors, and single ones.
     Actors,
     /// Routes to acquirers.
@@ -32,7 +37,8 @@ pub(super) enum Section {
 
 impl Section {
     /// Those that the navigation shows.
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
+        Self::Overview,
         Self::Actors,
         Self::Acquirers,
         Self::Exceptions,
@@ -45,7 +51,8 @@ impl Section {
     /// Its address.
     pub(super) const fn path(self) -> &'static str {
         match self {
-            Self::Actors => "/",
+            Self::Overview => "/",
+            Self::Actors => "/actors",
             Self::Acquirers => "/acquirers",
             Self::Exceptions => "/exceptions",
             Self::Reconciliation => "/reconciliation",
@@ -56,8 +63,24 @@ impl Section {
         }
     }
 
+    /// Troubles that the navigation counts there.
+    const fn troubles(self, counts: &Counts) -> usize {
+        match self {
+            Self::Acquirers => counts.acquirers,
+            Self::Exceptions => counts.exceptions,
+            Self::Store => counts.store_and_nodes,
+            Self::Overview
+            | Self::Actors
+            | Self::Reconciliation
+            | Self::Audit
+            | Self::People
+            | Self::Account => 0,
+        }
+    }
+
     const fn name(self, texts: &Texts) -> &'static str {
         match self {
+            Self::Overview => texts.everywhere.overview,
             Self::Actors => texts.operators.actors,
             Self::Acquirers => texts.operators.acquirers,
             Self::Exceptions => texts.operators.exceptions,
@@ -70,8 +93,15 @@ impl Section {
     }
 }
 
+/// What the bar shows beside the navigation: who is signed in, and which node this is.
+pub(super) struct Bar {
+    pub(super) login: Login,
+    role: OperatorRole,
+    pub(super) node: String,
+}
+
 /// What surrounds a page.
-pub(super) type Frame = frame::Frame<Texts, Who>;
+pub(super) type Frame = frame::Frame<Texts, Bar>;
 
 impl Frame {
     /// Whether buttons are shown that direct something.
@@ -99,8 +129,10 @@ impl Operator {
             address: each.path().into(),
             name: each.name(texts),
             is_here: each == section,
+            troubles: each.troubles(&self.counts),
         };
         let navigation = Section::ALL.into_iter().map(entry).collect();
-        Frame { navigation, form_token: form_token(self.token()), ..Frame::new(texts, self.who.clone()) }
+        let bar = Bar { login: self.who.login.clone(), role: self.who.role, node: self.node.clone() };
+        Frame { navigation, form_token: form_token(self.token()), ..Frame::new(texts, bar) }
     }
 }

@@ -4,11 +4,11 @@ use actix_web::middleware::from_fn;
 use actix_web::web::{self, PathConfig, QueryConfig, ServiceConfig};
 
 use super::{
-    account, acquirers, actors, audit, charges, exceptions, first, live, mismatches, operations, people,
-    reconciliation, sign_in, store, transactions,
+    account, acquirers, actors, audit, charges, exceptions, first, live, mismatches, nodes, operations,
+    overview, people, reconciliation, runbook, sign_in, store, transactions,
 };
 use crate::console::kit::failure::Failure;
-use crate::console::kit::{assets, guard};
+use crate::console::kit::{assets, guard, outage};
 
 /// Enters every address; to be entered last, as it takes all that is left.
 pub(crate) fn configure(config: &mut ServiceConfig) {
@@ -17,7 +17,11 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
         .app_data(QueryConfig::default().error_handler(|_, _| Failure::NotFound.into()))
         .wrap(from_fn(guard::operators))
         .route("/console/assets/{name:.*}", web::get().to(assets::asset))
-        .route("/", web::get().to(actors::show))
+        .route("/outage", web::get().to(outage::show))
+        .route("/", web::get().to(overview::show))
+        .route("/overview/stream", web::get().to(overview::stream))
+        .route("/runbook", web::get().to(runbook::show))
+        .route("/actors", web::get().to(actors::show))
         .route("/kinds/{kind}", web::get().to(actors::kind))
         .route("/live", web::get().to(live::samples))
         .route("/live/history", web::get().to(live::history))
@@ -41,6 +45,9 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
         .route("/reconciliation/lines", web::get().to(reconciliation::lines))
         .route("/reconciliation.csv", web::get().to(reconciliation::download))
         .route("/store", web::get().to(store::show))
+        .route("/store/stream", web::get().to(store::stream))
+        .route("/nodes/{id}", web::get().to(nodes::ask))
+        .route("/nodes/{id}", web::post().to(nodes::act))
         .route("/audit", web::get().to(audit::show))
         .route("/account", web::get().to(account::show))
         .route("/account/password", web::post().to(account::change_password))

@@ -1,30 +1,50 @@
-//! The store and the nodes on it.
+//! The store: how it does, live; and the processes that work on it.
 
-use std::time::Duration;
+use std::sync::Arc;
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use askama::Template;
-use quita_domain::control::Node;
-use tokio::time::timeout;
+use quita_actors::{NodeView, StoreAway, StoreTrouble};
 
 use super::OperatorConsole;
 use super::frame::{Frame, Section};
-use super::visitor::Operator;
+use super::texts::Texts;
+use super::visitor::{Operator, Watching};
 use crate::console::kit::answer::html;
 use crate::console::kit::failure::Failure;
-
-/// How long the store may take to answer.
-const STORE_TIME_OUT: Duration = Duration::from_secs(2);
+use crate::console::kit::language::Language;
+use crate::console::kit::live::Look;
+use crate::console::kit::stream_permits::Watcher;
 
 #[derive(Template)]
 #[template(path = "console/operator/store.html")]
 struct StorePage {
     frame: Frame,
+    body: String,
+}
+
+/// The part of the page that is kept up to date: what this node knows of store and nodes, without asking the store.
+#[derive(Template)]
+#[template(path = "console/operator/store_body.html")]
+struct StoreBody {
+    texts: &'static Texts,
+    language: Language,
+    may_direct: bool,
     store_name: String,
-    /// Why the store can't be used, if it can't.
-    trouble: Option<String>,
-    nodes: Vec<Node>,
+    away: Option<StoreAway>,
+    nodes: Vec<NodeView>,
+}
+
+impl StoreBody {
+    fn trouble(&self, away: &StoreAway) -> &'static str {
+        let texts = &self.texts.operators;
+        match away.trouble {
+            StoreTrouble::Silent => texts.store_silent,
+            StoreTrouble::ReadOnly => texts.store_read_only,
+            StoreTrouble::Broken => texts.store_broken,
+        }
+    }
 }
 
 /// `GET /store`
@@ -32,14 +52,53 @@ pub(super) async fn show(
     operator: Operator,
     console: Data<OperatorConsole>,
 ) -> Result<HttpResponse, Failure> {
-    let trouble = match timeout(STORE_TIME_OUT, console.payments.check_store()).await {
-        Ok(Ok(())) => None,
-        Ok(Err(error)) => Some(error.to_string()),
-        Err(_) => Some(String::from("no answer in time")),
-    };
-    let nodes = timeout(STORE_TIME_OUT, console.operators.nodes()).await;
-    let nodes = nodes.ok().and_then(Result::ok).unwrap_or_default();
     let frame = Frame { has_plots: true, ..operator.frame(Section::Store) };
-    let page = StorePage { frame, store_name: console.store_name.clone(), trouble, nodes };
-    html(&page)
+    let body = body(&console, frame.language(), frame.may_direct())?;
+    html(&StorePage { frame, body })
+}
+
+fn body(console: &OperatorConsole, language: Language, may_direct: bool) -> Result<String, Failure> {
+    let body = StoreBody {
+        texts: Texts::of(language),
+        language,
+        may_direct,
+        store_name: console.store_name.clone(),
+        away: console.payments.store_away(),
+        nodes: console.operators.nodes(),
+    };
+    Ok(body.render()?)
+}
+
+/// `GET /store/stream`
+pub(super) async fn stream(
+    operator: Operator,
+    console: Data<OperatorConsole>,
+) -> Result<HttpResponse, Failure> {
+    let (streams, language) = (Arc::clone(&console.streams), Language::current());
+    streams.open(StoreLook { console: console.into_inner(), watching: Watching::of(operator), language })
+}
+
+/// Store and nodes as a stream looks at them.
+struct StoreLook {
+    console: Arc<OperatorConsole>,
+    watching: Watching,
+    language: Language,
+}
+
+impl Look for StoreLook {
+    fn key(&self) -> String {
+        format!("store {} {}", self.language.tag(), self.watching.who.role.as_str())
+    }
+
+    async fn look(&self) -> Result<String, Failure> {
+        body(&self.console, self.language, self.watching.who.role.may_direct())
+    }
+
+    fn watcher(&self) -> Watcher {
+        self.watching.watcher()
+    }
+
+    async fn may_watch(&self) -> bool {
+        self.watching.goes_on(&self.console).await
+    }
 }

@@ -44,6 +44,17 @@ group! {
         later_days: "Dias seguintes", "Later days";
         more_lines: "Mais linhas", "More lines";
         download_csv: "Baixar CSV", "Download CSV";
+        overview_lead: "está tudo bem?", "is all well?";
+        all_is_well: "Está tudo bem.", "All is well.";
+        not_all_is_well: "Algo precisa de você: veja o que está em vermelho.", "Something needs you: see what is red.";
+        failing_acquirers: "Adquirentes falhando", "Failing acquirers";
+        open_exceptions: "Exceções abertas", "Open exceptions";
+        ends_soon: "Terminam em 30 dias", "End within 30 days";
+        keys: "chaves", "keys";
+        certificates: "certificados", "certificates";
+        nodes_lost: "perdidos", "lost";
+        count: "Quantas", "Count";
+        runbook: "Manual de operação", "Runbook";
         store_and_nodes: "Armazenamento e nós", "Store and nodes";
         now: "Agora", "Now";
         payments_per_second: "Pagamentos por segundo", "Payments a second";
@@ -116,6 +127,7 @@ group! {
         breaker: "Disjuntor", "Breaker";
         breaker_closed: "Fechado", "Closed";
         breaker_open: "Aberto até {time}: é tentado por último", "Open until {time}: tried last";
+        failing_since: "Falhando desde", "Failing since";
         failures_in_a_row: "Falhas seguidas", "Failures in a row";
         last_failure: "Última falha", "Last failure";
         last_answer: "Última resposta", "Last answer";
@@ -220,8 +232,19 @@ group! {
         inbox_backlog: "Avisos por fazer", "Notices to work";
         store: "Armazenamento", "Store";
         store_answers: "Responde", "Answers";
-        store_silent: "Não responde", "Does not answer";
-        nodes: "Nós vistos no último minuto", "Nodes seen in the last minute";
+        store_away: "Ausente", "Away";
+        store_silent: "Não responde", "It does not answer";
+        store_read_only: "Responde leituras, mas não grava", "It answers reads and takes no writes";
+        store_broken: "Uma gravação falhou de vez: nada mais é aceito até o reinício",
+            "A commit failed for good: nothing more is accepted until a restart";
+        nodes: "Nós", "Nodes";
+        this_node: "este nó", "this node";
+        lost: "Perdido", "Lost";
+        alive: "Vivo", "Alive";
+        seen_lately: "há pouco", "a moment ago";
+        take_off: "Tirar da lista", "Take off the list";
+        take_off_effect: "Este nó não parou e não é mais visto: morreu, ou perdeu o armazenamento. Se ainda viver, volta à lista sozinho; nada do que fazia se perde, os outros continuam.",
+            "This node did not stop and is not seen any more: it died, or lost the store. If it still lives, it comes back to the list by itself; nothing that it did is lost, the others go on.";
         node: "Nó", "Node";
         routing_version: "Rotas", "Routes";
         address: "Endereço", "Address";

@@ -16,6 +16,7 @@ use quita_domain::secret::Secret;
 use tokio::time::timeout;
 
 use super::OperatorConsole;
+use super::troubles::Counts;
 use crate::console::kit::accounts::AccountHolder;
 use crate::console::kit::addresses::with_next;
 use crate::console::kit::failure::Failure;
@@ -40,6 +41,9 @@ pub(super) struct Who {
 /// An operator who looks. While the store is out of reach, what it confirmed on this node is believed.
 pub(super) struct Operator {
     pub(super) who: Who,
+    /// What is wrong at this moment, and on which node, for the frame of a page.
+    pub(super) counts: Counts,
+    pub(super) node: String,
     token: Secret<String>,
     from: IpAddr,
 }
@@ -66,6 +70,11 @@ pub(super) struct DirectorForm {
 }
 
 impl Operator {
+    async fn of(console: &OperatorConsole, who: Who, token: Secret<String>, request: &HttpRequest) -> Self {
+        let (counts, node) = (console.troubles().await.counts(), console.node_address.clone());
+        Self { who, counts, node, token, from: peer_of(request) }
+    }
+
     /// Refuses who only looks.
     pub(super) fn must_direct(&self) -> Result<(), Failure> {
         if self.who.role.may_direct() { Ok(()) } else { Err(Failure::Forbidden) }
@@ -97,7 +106,7 @@ impl Confirmed {
         let asked = timeout(STORE_TIME_OUT, console.people.visit::<people::Operator>(token.expose()));
         let silent = || Failure::Unavailable("the store does not say whose session it is".into());
         let signed = asked.await.map_err(|_| silent())??.ok_or_else(signed_out)?;
-        let operator = Operator { who: console.who(&signed.person), token, from: peer_of(request) };
+        let operator = Operator::of(console, console.who(&signed.person), token, request).await;
         Ok(Self { operator, signed })
     }
 }
@@ -138,7 +147,7 @@ impl FromRequest for Operator {
             let token = console.accounts.cookies().session(&request).ok_or_else(signed_out)?;
             let who = who_is(console, &token, Looks::ByHand).await?.ok_or_else(signed_out)?;
             who.must_have_done(&request, &[])?;
-            Ok(Self { who, token, from: peer_of(&request) })
+            Ok(Self::of(console, who, token, &request).await)
         })
     }
 }

@@ -11,6 +11,17 @@ use tokio::time::{MissedTickBehavior, interval};
 /// How often the keys are counted.
 const EVERY: Duration = Duration::from_secs(60);
 
+/// Keys that work and end within 30 days, as they were counted last.
+#[derive(Clone)]
+pub(crate) struct EndingKeyCount(IntGaugeVec);
+
+impl EndingKeyCount {
+    /// Of both modes.
+    pub(crate) fn get(&self) -> i64 {
+        [Mode::Test, Mode::Live].map(|mode| self.0.with_label_values(&[mode.as_str()]).get()).iter().sum()
+    }
+}
+
 /// Counts the keys that work and end within 30 days.
 pub(crate) struct EndingKeys {
     store: Arc<dyn KeyringStore>,
@@ -33,6 +44,11 @@ impl EndingKeys {
         let gauge = IntGaugeVec::new(options, &["mode"])?;
         registry.register(Box::new(gauge.clone()))?;
         Ok(Self { store, clock, gauge })
+    }
+
+    /// What was counted, now and later.
+    pub(crate) fn last_count(&self) -> EndingKeyCount {
+        EndingKeyCount(self.gauge.clone())
     }
 
     /// Counts, as long as it is let.

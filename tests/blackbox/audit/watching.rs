@@ -100,7 +100,7 @@ fn what_was_taken_away_is_told_until_a_person_accepts_it() {
 
 #[track_caller]
 fn exported(finished: &Finished) -> Vec<Value> {
-    assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""), "{finished:?}");
+    assert_eq!((finished.code, finished.beside_the_store().as_str()), (Some(0), ""), "{finished:?}");
     finished.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 

@@ -45,6 +45,7 @@ pub(super) enum Needs {
 /// All of them, in the order in which they are declared.
 pub(super) const ROUTES: &[Route] = &[
     get("/assets/{name:.*}", Nothing, &[at("/assets/console.css")]),
+    get("/outage", Nothing, &[at("/outage")]),
     get("", SignedIn, &[at("")]),
     get("/", SignedIn, &[at("/")]),
     get("/sign-in", Nothing, &[at("/sign-in")]),

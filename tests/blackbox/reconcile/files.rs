@@ -149,7 +149,7 @@ fn a_file_finds_boletos_by_the_banks_numbers_and_has_them_settled_the_ordinary_w
     let reconcile =
         |files: &[&str]| acquirers.call(&app, &[&["reconcile", "--json", "--cnab"], files].concat());
     let first = reconcile(&[&file]);
-    assert_eq!((first.code, first.stderr.as_str()), (Some(1), "5 lines differ.\n"), "{first:?}");
+    assert_eq!((first.code, first.beside_the_store().as_str()), (Some(1), "5 lines differ.\n"), "{first:?}");
     let report = told(&first);
     let summary = json!({"matched": 2, "different": 1, "missing_there": 0, "unknown_here": 4});
     assert_eq!(report["summary"], summary, "{report:#}");

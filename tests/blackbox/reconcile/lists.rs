@@ -138,7 +138,7 @@ fn it_is_missed(
     let asked = || acquirers.tell_bank(&json!({"do": "calls"}))["GET /cob/{txid}"].as_u64().unwrap();
     let before = asked();
     let first = compare(acquirers, app, days, &["--json"]);
-    assert_eq!((first.code, first.stderr.as_str()), (Some(1), "1 line differs.\n"), "{first:?}");
+    assert_eq!((first.code, first.beside_the_store().as_str()), (Some(1), "1 line differs.\n"), "{first:?}");
     assert!(asked() > before, "the bank is asked first");
     let report = told(&first);
     let summary = json!({"matched": 0, "different": 0, "missing_there": 1, "unknown_here": 0});

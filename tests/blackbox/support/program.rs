@@ -94,6 +94,15 @@ impl Finished {
         self.stdout.trim_end().to_owned()
     }
 
+    /// What it said beside its results, without the line that names the store.
+    pub(crate) fn beside_the_store(&self) -> String {
+        self.stderr
+            .lines()
+            .filter(|line| !line.starts_with("Store: "))
+            .map(|line| format!("{line}\n"))
+            .collect()
+    }
+
     /// What it said, on both.
     pub(crate) fn said(&self) -> String {
         format!("{}{}", self.stdout, self.stderr)

@@ -5,6 +5,7 @@ use quita_domain::control::{Node, RouteControl};
 use quita_domain::exception::{Exception, Resolution};
 use quita_domain::time::Timestamp;
 use quita_ports::{ExceptionStore, OperatorStore, StoreError};
+use uuid::Uuid;
 
 use crate::MemoryStore;
 use crate::connection::Connection;
@@ -83,6 +84,10 @@ impl<C: Connection> OperatorStore for MemoryStore<C> {
                 Ok(())
             })
             .await
+    }
+
+    async fn remove_node(&self, id: Uuid) -> Result<bool, StoreError> {
+        self.0.change("remove_node", |records| Ok(records.nodes.remove(&id).is_some())).await
     }
 
     async fn nodes(&self, seen_since: Timestamp) -> Result<Vec<Node>, StoreError> {

@@ -43,7 +43,7 @@ impl Lost {
 /// Looks them up and tells their writers; again while the store does not answer, or does not show them yet: a replica
 /// set shows a write once its majority has it.
 pub(super) async fn read_back(store: &dyn PaymentStore, meter: &Meter, mut lost: Vec<Lost>) {
-    tracing::warn!(writes = lost.len(), "replies of writes were lost, reading them back");
+    tracing::debug!(writes = lost.len(), "replies of writes were lost, reading them back");
     let mut wait = FIRST_WAIT;
     for _ in 0..LOOKS {
         if lost.is_empty() {

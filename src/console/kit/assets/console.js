@@ -15,8 +15,8 @@
   const numbers = (options) => new Intl.NumberFormat(language, options);
   const unit = (name, digits) => numbers({ style: "unit", unit: name, unitDisplay: "short", maximumFractionDigits: digits });
   const zone = root.dataset.timeZone ? { timeZone: root.dataset.timeZone } : {};
-  const clock = new Intl.DateTimeFormat(language, { timeStyle: "medium", ...zone });
-  const minute = new Intl.DateTimeFormat(language, { timeStyle: "short", ...zone });
+  const clock = new Intl.DateTimeFormat(language, { timeStyle: "medium", hourCycle: "h23", ...zone });
+  const minute = new Intl.DateTimeFormat(language, { timeStyle: "short", hourCycle: "h23", ...zone });
   const day = new Intl.DateTimeFormat(language, { day: "2-digit", month: "2-digit", timeZone: "UTC" });
   const money = numbers({ style: "currency", currency: "BRL" });
   const count = numbers({ maximumFractionDigits: 0 });
@@ -315,6 +315,28 @@
     });
     setInterval(show, 500);
   }
+
+  // --- an outage of the store ------------------------------------------------------------------------
+
+  const OUTAGE_MS = 5000;
+
+  async function askOutage(bar) {
+    if (document.hidden) return;
+    try {
+      const answer = await fetch(bar.dataset.outage, { cache: "no-store", headers: { Accept: "application/json" } });
+      if (!answer.ok) return;
+      const { since } = await answer.json();
+      bar.hidden = since === null;
+      if (since === null) return;
+      const time = bar.querySelector("[data-outage-since]");
+      time.dateTime = since;
+      time.textContent = clock.format(new Date(since));
+    } catch {
+      // The service itself is away: its streams say so.
+    }
+  }
+
+  for (const bar of all("[data-outage]")) setInterval(() => askOutage(bar), OUTAGE_MS);
 
   prepare(document);
   if (document.querySelector("time[data-ago]")) setInterval(() => ago(document), 30_000);

@@ -41,6 +41,13 @@ group! {
         word_live: "Atualizada", "Up to date";
         word_reconnecting: "Reconectando…", "Reconnecting…";
         word_paused: "Em pausa", "Paused";
+        outage: "O armazenamento não responde", "The store does not answer";
+        outage_since: "desde", "since";
+        outage_for_operators: "Os lojistas recebem 503 store_unavailable. Nada do que foi respondido se perde, e tudo continua sozinho quando ele volta.",
+            "Merchants get 503 store_unavailable. Nothing that was answered is lost, and everything goes on by itself when it is back.";
+        outage_for_merchants: "Pedidos recebem 503 store_unavailable: repita-os com a mesma Idempotency-Key. Nada do que foi respondido se perde.",
+            "Requests get 503 store_unavailable: send them again with the same Idempotency-Key. Nothing that was answered is lost.";
+        what_to_do: "O que fazer", "What to do";
         older: "Mais antigos", "Older";
         newest: "Mais novos", "Newest";
         newest_first: "Mais novos primeiro", "Newest first";

@@ -14,7 +14,9 @@ use quita_domain::identity::{MerchantId, Mode};
 use quita_domain::listing::PaymentFilter;
 use quita_domain::method::Method;
 use quita_domain::money::Money;
-use quita_domain::people::{Login, MerchantPolicy, MerchantProfile, OperatorRole, Origin, Session, SessionOf, SessionStage};
+use quita_domain::people::{
+    Login, MerchantPolicy, MerchantProfile, OperatorRole, Origin, Session, SessionOf, SessionStage,
+};
 use quita_domain::routing::CardTries;
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
@@ -149,7 +151,7 @@ async fn sessions_and_nodes_bear_the_dates_that_expire_them() {
             store.insert_session(&session).await.unwrap();
             store.put_node(&crate::operator::node(1, 1, now)).await.unwrap();
             for (collection, field, at, after_s) in
-                [("sessions", "expiresAt", session.expires_at, 0), ("nodes", "seenAt", now, 86_400)]
+                [("sessions", "expiresAt", session.expires_at, 0), ("nodes", "seenAt", now, 30 * 86_400)]
             {
                 let stored =
                     database.collection::<Document>(collection).find_one(doc! {}).await.unwrap().unwrap();
@@ -496,6 +498,7 @@ async fn every_query_of_the_consoles(store: &MongoStore) {
     store.exceptions(10).await.unwrap();
     store.put_node(&crate::operator::node(1, 1, now)).await.unwrap();
     store.nodes(now).await.unwrap();
+    assert_eq!(store.remove_node(Uuid::from_u128(1)).await, Ok(true));
     let control = crate::operator::control("sandbox", Method::Pix, RouteDirective::Paused);
     store.put_route_control(&control).await.unwrap();
     assert_eq!(store.route_controls().await, Ok(vec![control]));

@@ -117,10 +117,22 @@ pub async fn nodes_that_are_alive_come_by_their_start(store: Arc<dyn Store>) {
     assert_eq!(store.nodes(NOW.plus_ms(11)).await, Ok(Vec::new()));
 }
 
-pub async fn a_node_that_was_seen_today_is_not_forgotten(store: Arc<dyn Store>) {
+pub async fn a_node_that_is_removed_is_gone_until_it_is_seen_again(store: Arc<dyn Store>) {
+    let [stays, goes] = [node(1, 10, NOW), node(2, 20, NOW)];
+    for node in [&stays, &goes] {
+        store.put_node(node).await.unwrap();
+    }
+    assert_eq!(store.remove_node(goes.id).await, Ok(true));
+    assert_eq!(store.remove_node(goes.id).await, Ok(false));
+    assert_eq!(store.nodes(NOW).await, Ok(vec![stays.clone()]));
+    store.put_node(&goes).await.unwrap();
+    assert_eq!(store.nodes(NOW).await, Ok(vec![stays, goes]));
+}
+
+pub async fn a_node_that_was_seen_this_month_is_not_forgotten(store: Arc<dyn Store>) {
     let quiet = node(1, 10, NOW);
     store.put_node(&quiet).await.unwrap();
-    let other = node(2, 20, NOW.plus_ms(DAY_MS));
+    let other = node(2, 20, NOW.plus_ms(30 * DAY_MS));
     store.put_node(&other).await.unwrap();
     assert_eq!(store.nodes(NOW).await, Ok(vec![quiet, other]));
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use quita_domain::identity::MerchantId;
 use quita_domain::money::Money;
 use quita_domain::people::{
-    Credentials, Login, MerchantPolicy, MerchantProfile, Operator, OperatorRole, Origin, Role, SecondFactor, Session,
-    SessionOf, SessionStage, User, WrongCodes,
+    Credentials, Login, MerchantPolicy, MerchantProfile, Operator, OperatorRole, Origin, Role, SecondFactor,
+    Session, SessionOf, SessionStage, User, WrongCodes,
 };
 use quita_domain::secret_key::{SealedSecret, SecretKeyId};
 use quita_domain::time::Timestamp;

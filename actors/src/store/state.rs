@@ -1,0 +1,447 @@
+//! The store's state: whether it answers, and since when not.
+//!
+//! Every call of the store reports here how it ended, whoever made it. Nothing else decides that the store is away, logs
+//! it, or shows it as a metric.
+
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use prometheus::{IntCounterVec, IntGauge, Opts, Registry};
+use quita_domain::time::Timestamp;
+use quita_ports::{Clock, StoreError, WriteError};
+use serde::Serialize;
+use tokio::time::Instant;
+
+use crate::watch::actor_view::ago;
+use crate::watch::metric::enter;
+
+/// Time of failures without a success after which the store is away. An idle service must not call one slow list an outage.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// A call of the store, by what it does there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoreCall {
+    /// Changes something.
+    Write,
+    /// Changes nothing.
+    Read,
+    /// Asks only whether it answers.
+    Probe,
+}
+
+impl StoreCall {
+    /// Label of its failures.
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Write => "write",
+            Self::Read => "read",
+            Self::Probe => "probe",
+        }
+    }
+}
+
+/// Label of what was turned away, or given up, before the store answered.
+const REFUSED: &str = "refused";
+
+/// Trouble of a store that is away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StoreTrouble {
+    /// It answers nothing.
+    Silent,
+    /// It answers reads and takes no writes.
+    ReadOnly,
+    /// A commit failed in a way after which nothing is accepted until the service is restarted.
+    Broken,
+}
+
+impl StoreTrouble {
+    /// As logs and samples spell it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Silent => "silent",
+            Self::ReadOnly => "read_only",
+            Self::Broken => "broken",
+        }
+    }
+}
+
+/// Absence of the store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StoreAway {
+    /// Beginning of the first call that failed.
+    pub since: Timestamp,
+    /// Kind of the trouble.
+    pub trouble: StoreTrouble,
+    /// Error of the call that showed it.
+    pub why: Arc<str>,
+}
+
+/// Calls of one kind: those that succeed and fail by themselves while others do not.
+#[derive(Debug, Default)]
+struct Lane {
+    answered_at: Option<Instant>,
+    /// Beginning of the failures since the last success.
+    failing_since: Option<Instant>,
+    is_away: bool,
+}
+
+impl Lane {
+    fn answered(&mut self, now: Instant) {
+        *self = Self { answered_at: Some(now), ..Self::default() };
+    }
+
+    fn failed(&mut self, began: Instant, now: Instant) {
+        // A call that took long and failed says nothing of the time in which others succeeded.
+        let earliest = self.answered_at.map_or(began, |answered_at| answered_at.max(began));
+        let since = *self.failing_since.get_or_insert(earliest);
+        self.is_away |= now.saturating_duration_since(since) >= GRACE;
+    }
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    reads: Lane,
+    writes: Lane,
+    is_broken: bool,
+    away: Option<(Instant, StoreAway)>,
+}
+
+impl Inner {
+    fn trouble(&self) -> Option<StoreTrouble> {
+        if self.is_broken {
+            Some(StoreTrouble::Broken)
+        } else if self.reads.is_away {
+            Some(StoreTrouble::Silent)
+        } else {
+            self.writes.is_away.then_some(StoreTrouble::ReadOnly)
+        }
+    }
+
+    fn failing_since(&self) -> Option<Instant> {
+        [self.reads.failing_since, self.writes.failing_since].into_iter().flatten().min()
+    }
+}
+
+/// State of the store. One for each process.
+pub struct StoreState {
+    inner: Mutex<Inner>,
+    clock: Arc<dyn Clock>,
+    up: IntGauge,
+    failures: IntCounterVec,
+}
+
+impl StoreState {
+    /// Enters its metrics into the registry. The store was just opened, so it is there.
+    pub(crate) fn register(
+        registry: &Registry,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Arc<Self>, prometheus::Error> {
+        let up = "1 while the store answers and takes writes, 0 while it is away";
+        let up = enter(registry, IntGauge::new("quita_store_up", up)?)?;
+        let failures =
+            "Calls of the store that failed: reads, writes, probes; and what was refused before it answered";
+        let failures = Opts::new("quita_store_failures_total", failures);
+        let failures = enter(registry, IntCounterVec::new(failures, &["kind"])?)?;
+        up.set(1);
+        // An increase from nothing is none that an alert sees.
+        for kind in [StoreCall::Write, StoreCall::Read, StoreCall::Probe].map(StoreCall::label) {
+            failures.with_label_values(&[kind]);
+        }
+        failures.with_label_values(&[REFUSED]);
+        Ok(Arc::new(Self { inner: Mutex::default(), clock, up, failures }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Absence of the store; `None` while it is there.
+    pub fn away(&self) -> Option<StoreAway> {
+        self.lock().away.as_ref().map(|(_, away)| away.clone())
+    }
+
+    /// Whether the store answers and takes writes.
+    pub fn is_up(&self) -> bool {
+        self.lock().away.is_none()
+    }
+
+    /// Makes a call, and learns from how it ends.
+    ///
+    /// # Errors
+    /// Those of the call.
+    pub async fn watch<T>(
+        &self,
+        kind: StoreCall,
+        call: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        let mut watched = Watched { state: self, kind, began: Instant::now(), is_over: false };
+        let result = call.await;
+        watched.ended(1, result.as_ref().err());
+        result
+    }
+
+    /// The same of a batch of writes.
+    pub async fn watch_batch(
+        &self,
+        call: impl Future<Output = Vec<Result<(), WriteError>>>,
+    ) -> Vec<Result<(), WriteError>> {
+        let mut watched =
+            Watched { state: self, kind: StoreCall::Write, began: Instant::now(), is_over: false };
+        let results = call.await;
+        let failed = results.iter().filter_map(|result| match result {
+            Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) => Some(error),
+            Ok(()) | Err(WriteError::Conflict) => None,
+        });
+        let count = failed.clone().count();
+        // One write that was made shows that writes are taken.
+        let error = failed.clone().next().filter(|error| count == results.len() || is_broken(error));
+        match error {
+            Some(error) => watched.ended(count, Some(error)),
+            None => {
+                self.count(StoreCall::Write.label(), count);
+                watched.ended(count, None);
+            }
+        }
+        results
+    }
+
+    /// A call was turned away, or given up, before the store answered.
+    pub(crate) fn refused(&self) {
+        self.count(REFUSED, 1);
+    }
+
+    fn count(&self, kind: &str, count: usize) {
+        self.failures.with_label_values(&[kind]).inc_by(u64::try_from(count).unwrap_or(u64::MAX));
+    }
+
+    fn answered(&self, kind: StoreCall) {
+        let (mut inner, now) = (self.lock(), Instant::now());
+        match kind {
+            StoreCall::Write => {
+                inner.writes.answered(now);
+                inner.reads.answered(now);
+            }
+            StoreCall::Read | StoreCall::Probe => {
+                // Back from an outage of everything. The next write will tell if it is not.
+                if inner.reads.is_away {
+                    inner.writes.answered(now);
+                }
+                inner.reads.answered(now);
+            }
+        }
+        self.follow(&mut inner, now, "");
+    }
+
+    fn failed(&self, kind: StoreCall, count: usize, began: Instant, error: &StoreError) {
+        self.count(kind.label(), count);
+        let (mut inner, now) = (self.lock(), Instant::now());
+        inner.is_broken |= kind == StoreCall::Write && is_broken(error);
+        match kind {
+            StoreCall::Write => inner.writes.failed(began, now),
+            StoreCall::Read | StoreCall::Probe => inner.reads.failed(began, now),
+        }
+        tracing::debug!(%error, kind = kind.label(), count, "a call of the store failed");
+        self.follow(&mut inner, now, &error.to_string());
+    }
+
+    /// Tells it once when the store goes, and once when it is back.
+    fn follow(&self, inner: &mut Inner, now: Instant, why: &str) {
+        match (inner.trouble(), inner.away.take()) {
+            (None, None) => {}
+            (Some(trouble), Some((gone_at, away))) => {
+                inner.away = Some((gone_at, StoreAway { trouble, ..away }));
+            }
+            (Some(trouble), None) => {
+                let gone_at = inner.failing_since().unwrap_or(now);
+                let since = ago(self.clock.now(), now.saturating_duration_since(gone_at));
+                self.up.set(0);
+                tracing::error!(
+                    %since, trouble = trouble.as_str(), error = why,
+                    "the store is away: requests are answered 503, and nothing that was answered is lost"
+                );
+                inner.away = Some((gone_at, StoreAway { since, trouble, why: why.into() }));
+            }
+            (None, Some((gone_at, away))) => {
+                self.up.set(1);
+                let away_ms = u64::try_from(now.saturating_duration_since(gone_at).as_millis());
+                let (away_ms, since) = (away_ms.unwrap_or(u64::MAX), away.since);
+                tracing::info!(away_ms, %since, "the store is back");
+            }
+        }
+    }
+}
+
+const fn is_broken(error: &StoreError) -> bool {
+    matches!(error, StoreError::Broken(_))
+}
+
+/// A call that is under way.
+struct Watched<'a> {
+    state: &'a StoreState,
+    kind: StoreCall,
+    began: Instant,
+    is_over: bool,
+}
+
+impl Watched<'_> {
+    fn ended(&mut self, count: usize, error: Option<&StoreError>) {
+        self.is_over = true;
+        match error {
+            // What it holds and can't be read, it answered.
+            None | Some(StoreError::Unreadable(_)) => self.state.answered(self.kind),
+            Some(error @ (StoreError::Unavailable(_) | StoreError::Broken(_))) => {
+                self.state.failed(self.kind, count, self.began, error);
+            }
+        }
+    }
+}
+
+impl Drop for Watched<'_> {
+    /// Whoever waited gave it up. That says something of the store only if it had its time.
+    fn drop(&mut self) {
+        if !self.is_over && self.began.elapsed() >= GRACE {
+            let error = StoreError::Unavailable("it did not answer in time".into());
+            self.state.failed(self.kind, 1, self.began, &error);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use tokio::time::{advance, timeout};
+
+    use super::*;
+
+    struct Noon;
+
+    impl Clock for Noon {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_millis(1_000_000)
+        }
+    }
+
+    fn state() -> Arc<StoreState> {
+        StoreState::register(&Registry::new(), Arc::new(Noon)).unwrap()
+    }
+
+    fn away() -> StoreError {
+        StoreError::Unavailable("nobody is there".into())
+    }
+
+    async fn fails(state: &StoreState, kind: StoreCall) {
+        state.watch::<()>(kind, async { Err(away()) }).await.unwrap_err();
+    }
+
+    async fn answers(state: &StoreState, kind: StoreCall) {
+        state.watch(kind, async { Ok(()) }).await.unwrap();
+    }
+
+    fn trouble(state: &StoreState) -> Option<StoreTrouble> {
+        state.away().map(|away| away.trouble)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_failure_is_no_outage_and_failures_without_a_success_are_one() {
+        let state = state();
+        fails(&state, StoreCall::Read).await;
+        advance(GRACE / 2).await;
+        answers(&state, StoreCall::Read).await;
+        advance(GRACE / 2).await;
+        fails(&state, StoreCall::Read).await;
+        assert!(state.is_up());
+        advance(GRACE).await;
+        fails(&state, StoreCall::Read).await;
+        let told = state.away().unwrap();
+        assert_eq!((told.trouble, told.since.millis()), (StoreTrouble::Silent, 1_000_000 - 2_000));
+        assert!(told.why.contains("nobody is there"), "{}", told.why);
+        assert_eq!((state.up.get(), state.failures.with_label_values(&["read"]).get()), (0, 3));
+        answers(&state, StoreCall::Probe).await;
+        assert!(state.is_up() && state.up.get() == 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_list_that_fails_says_nothing_of_the_time_in_which_others_were_answered() {
+        let state = state();
+        let list = state.watch::<()>(StoreCall::Read, async {
+            advance(GRACE * 5).await;
+            answers(&state, StoreCall::Probe).await;
+            advance(GRACE / 2).await;
+            Err(away())
+        });
+        list.await.unwrap_err();
+        assert!(state.is_up());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_probe_that_is_given_up_after_its_time_shows_a_store_that_hangs() {
+        let state = state();
+        let probe = |within| timeout(within, state.watch::<()>(StoreCall::Probe, pending()));
+        probe(GRACE / 2).await.unwrap_err();
+        assert_eq!((state.is_up(), state.failures.with_label_values(&["probe"]).get()), (true, 0));
+        probe(GRACE).await.unwrap_err();
+        assert_eq!((state.is_up(), state.failures.with_label_values(&["probe"]).get()), (false, 1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_store_that_takes_no_writes_is_away_although_it_answers_reads() {
+        let state = state();
+        for _ in 0..2 {
+            fails(&state, StoreCall::Write).await;
+            advance(GRACE).await;
+            answers(&state, StoreCall::Read).await;
+        }
+        fails(&state, StoreCall::Write).await;
+        answers(&state, StoreCall::Probe).await;
+        assert_eq!(trouble(&state), Some(StoreTrouble::ReadOnly));
+        answers(&state, StoreCall::Write).await;
+        assert_eq!(trouble(&state), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_after_an_outage_of_everything_ends_it_for_writes_too() {
+        let state = state();
+        for kind in [StoreCall::Read, StoreCall::Write, StoreCall::Read, StoreCall::Write] {
+            fails(&state, kind).await;
+            advance(GRACE).await;
+        }
+        assert_eq!(trouble(&state), Some(StoreTrouble::Silent));
+        answers(&state, StoreCall::Read).await;
+        assert_eq!(trouble(&state), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_broken_commit_is_for_good() {
+        let state = state();
+        let broken = || Err(WriteError::Unknown(StoreError::Broken("no sync".into())));
+        state.watch_batch(async { vec![Ok(()), broken()] }).await;
+        answers(&state, StoreCall::Write).await;
+        assert_eq!(trouble(&state), Some(StoreTrouble::Broken));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn every_failed_write_of_a_batch_counts_and_one_that_was_made_shows_a_store_that_is_there() {
+        let state = state();
+        let not_written = || Err(WriteError::NotWritten(away()));
+        for _ in 0..3 {
+            state.watch_batch(async { vec![Ok(()), not_written(), Err(WriteError::Conflict)] }).await;
+            advance(GRACE).await;
+        }
+        assert_eq!((state.is_up(), state.failures.with_label_values(&["write"]).get()), (true, 3));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_unreadable_was_answered() {
+        let state = state();
+        for _ in 0..3 {
+            let found = async { Err::<(), _>(StoreError::Unreadable("of tomorrow".into())) };
+            state.watch(StoreCall::Read, found).await.unwrap_err();
+            advance(GRACE).await;
+        }
+        assert_eq!((state.is_up(), state.failures.with_label_values(&["read"]).get()), (true, 0));
+    }
+}

@@ -1,0 +1,230 @@
+//! The store as services beside the actors have it: each call reports to the store's state how it ended.
+//!
+//! What the actors themselves call is watched where it is limited in time: see `time_limited.rs`.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::NaiveDate;
+use quita_domain::access::{ApiKey, Application};
+use quita_domain::acquiring::Notice;
+use quita_domain::audit::chain::{ChainHead, ChainKey, ChainPlace, ChainedEntry, NewAuditEntry};
+use quita_domain::audit::{AuditCursor, AuditErasure, AuditScope};
+use quita_domain::card::CardFingerprint;
+use quita_domain::control::{Node, RouteControl};
+use quita_domain::exception::{Exception, Resolution};
+use quita_domain::figures::{Figure, FiguresFilter};
+use quita_domain::identity::{ApplicationName, MerchantId, Mode, TransactionId};
+use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
+use quita_domain::payment::Payment;
+use quita_domain::people::{Login, MerchantPolicy, MerchantProfile, Operator, Session, User};
+use quita_domain::reconciliation::{LineCursor, LineFilter, LineSum, SlipNumber, Source, StoredLine};
+use quita_domain::routing::CardTries;
+use quita_domain::secret_key::{KeyRecord, SealedSecret};
+use quita_domain::status::Status;
+use quita_domain::time::Timestamp;
+use quita_ports::{
+    AccessStore, ApplicationPlace, AuditRead, AuditStore, Backlog, DueDelivery, ErasureStore, ExceptionStore,
+    FiguresStore, HistoryStore, InboxStore, KeyringStore, Listed, OperatorStore, OutboxPlace, PaidPlace,
+    PastFilter, PastPage, PaymentStore, PeopleStore, ReconciliationStore, RestingPlace, Run, RunClaim,
+    SecretKeyStore, Store, StoreError, WholeStore, Write, WriteError,
+};
+use uuid::Uuid;
+
+use crate::store::state::{StoreCall, StoreState};
+
+/// A store whose every call tells the store's state how it ended.
+pub struct WatchedStore {
+    store: Arc<dyn WholeStore>,
+    state: Arc<StoreState>,
+}
+
+impl WatchedStore {
+    /// Watches the calls of this store.
+    pub fn new(store: Arc<dyn WholeStore>, state: Arc<StoreState>) -> Self {
+        Self { store, state }
+    }
+}
+
+/// Implements a trait of the store by calls that are watched: each query is its kind and its signature. What is written
+/// apart is passed as it is.
+macro_rules! watched {
+    (
+        $trait:ident {
+            $($kind:ident fn $name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*
+        }
+        $($apart:item)?
+    ) => {
+        #[async_trait]
+        impl $trait for WatchedStore {
+            $(
+                async fn $name(&self, $($argument: $type),*) -> Result<$answer, StoreError> {
+                    self.state.watch(StoreCall::$kind, self.store.$name($($argument),*)).await
+                }
+            )*
+            $($apart)?
+        }
+    };
+}
+
+watched! {
+    PaymentStore {
+        Read fn load(ids: &[TransactionId]) -> Vec<Payment>;
+        Read fn list(filter: &PaymentFilter, after: Option<Cursor>, limit: usize) -> Vec<Listed>;
+        Read fn list_with_deliveries(filter: &DeliveryFilter, after: Option<Cursor>, limit: usize) -> Vec<Listed>;
+        Read fn due(now: Timestamp, limit: usize) -> Vec<TransactionId>;
+        Read fn outbox_due(after: Option<OutboxPlace>, now: Timestamp, limit: usize) -> Vec<DueDelivery>;
+        Read fn card_tries(card: &CardFingerprint, now: Timestamp) -> CardTries;
+    }
+    async fn commit(&self, batch: &[Write]) -> Vec<Result<(), WriteError>> {
+        self.state.watch_batch(self.store.commit(batch)).await
+    }
+}
+
+watched! {
+    InboxStore {
+        Write fn put_notices(notices: &[Notice]) -> Vec<bool>;
+        Read fn due_notices(now: Timestamp, limit: usize) -> Vec<(Notice, u32)>;
+        Read fn waiting_notices(ids: &[String]) -> Vec<String>;
+        Write fn finish_notices(ids: &[String], now: Timestamp) -> ();
+        Write fn postpone_notice(id: &str, tried: u32, until: Timestamp) -> ();
+    }
+}
+
+watched! {
+    ExceptionStore {
+        Write fn put_exception(exception: &Exception) -> ();
+        Read fn exceptions(limit: usize) -> Vec<Exception>;
+    }
+}
+
+watched! {
+    AccessStore {
+        Read fn application(merchant: &MerchantId, name: &ApplicationName) -> Option<Application>;
+        Write fn insert_application(application: &Application) -> bool;
+        Write fn replace_application(before: &Application, after: &Application) -> bool;
+        Write fn insert_key(key: &ApiKey) -> ();
+        Read fn key(id: &str) -> Option<ApiKey>;
+        Read fn keys() -> Vec<ApiKey>;
+        Write fn revoke_key(id: &str, now: Timestamp) -> bool;
+    }
+}
+
+watched! {
+    OperatorStore {
+        Write fn put_route_control(control: &RouteControl) -> ();
+        Read fn route_controls() -> Vec<RouteControl>;
+        Read fn exception(id: &str) -> Option<Exception>;
+        Write fn resolve_exception(id: &str, resolution: &Resolution) -> bool;
+        Read fn resolved_exceptions(limit: usize) -> Vec<Exception>;
+        Write fn put_node(node: &Node) -> ();
+        Write fn remove_node(id: Uuid) -> bool;
+        Read fn nodes(seen_since: Timestamp) -> Vec<Node>;
+    }
+}
+
+watched! {
+    Store {
+        Probe fn ping() -> ();
+        Read fn backlog(now: Timestamp, limit: u32) -> Backlog;
+    }
+    fn is_sole_writer(&self) -> bool {
+        self.store.is_sole_writer()
+    }
+}
+
+watched! {
+    PeopleStore {
+        Write fn insert_user(user: &User) -> bool;
+        Read fn user(login: &Login) -> Option<User>;
+        Read fn users(merchant: &MerchantId) -> Vec<User>;
+        Read fn has_users() -> bool;
+        Write fn replace_user(before: &User, after: &User) -> bool;
+        Write fn remove_user(user: &User) -> bool;
+        Read fn users_after(after: Option<&Login>, limit: usize) -> Vec<User>;
+        Read fn policy(merchant: &MerchantId) -> MerchantPolicy;
+        Write fn put_policy(merchant: &MerchantId, policy: &MerchantPolicy) -> ();
+        Read fn profile(merchant: &MerchantId) -> MerchantProfile;
+        Write fn put_profile(merchant: &MerchantId, profile: &MerchantProfile) -> ();
+        Write fn insert_operator(operator: &Operator) -> bool;
+        Read fn operator(login: &Login) -> Option<Operator>;
+        Read fn operators() -> Vec<Operator>;
+        Write fn replace_operator(before: &Operator, after: &Operator) -> bool;
+        Write fn remove_operator(operator: &Operator) -> bool;
+        Write fn insert_session(session: &Session) -> ();
+        Read fn session(id: &str) -> Option<Session>;
+        Read fn sessions_of(person: &str) -> Vec<Session>;
+        Write fn replace_session(before: &Session, after: &Session) -> bool;
+        Write fn remove_session(id: &str) -> ();
+    }
+}
+
+watched! {
+    AuditStore {
+        Write fn begin_audit(head: &ChainHead) -> ();
+        Write fn append_audit(new: &NewAuditEntry, key: &ChainKey) -> ChainPlace;
+        Read fn audit_head() -> Option<ChainHead>;
+        Read fn chained_audit(after: u64, limit: usize) -> Vec<AuditRead>;
+        Read fn audit(scope: &AuditScope, after: Option<AuditCursor>, limit: usize) -> Vec<ChainedEntry>;
+        Write fn erase_audit(what: &AuditErasure, limit: usize, account: &NewAuditEntry, key: &ChainKey) -> u64;
+    }
+}
+
+watched! {
+    KeyringStore {
+        Read fn applications(merchant: &MerchantId) -> Vec<Application>;
+        Read fn keys_of(merchant: &MerchantId) -> Vec<ApiKey>;
+        Write fn limit_key(id: &str, until: Timestamp) -> bool;
+        Write fn note_key_uses(uses: &[(String, Timestamp)]) -> ();
+    }
+}
+
+watched! {
+    SecretKeyStore {
+        Read fn key_record() -> Option<KeyRecord>;
+        Write fn replace_key_record(before: Option<&KeyRecord>, after: &KeyRecord) -> bool;
+        Read fn audit_key() -> Option<SealedSecret>;
+        Write fn replace_audit_key(before: Option<&SealedSecret>, after: &SealedSecret) -> bool;
+        Read fn applications_after(after: Option<&ApplicationPlace>, limit: usize) -> Vec<Application>;
+        Write fn forget_replaced() -> ();
+    }
+}
+
+watched! {
+    FiguresStore {
+        Read fn figures(filter: &FiguresFilter) -> Vec<Figure>;
+    }
+}
+
+watched! {
+    ReconciliationStore {
+        Write fn put_lines(lines: &[StoredLine]) -> ();
+        Read fn lines_with_ids(ids: &[String]) -> Vec<StoredLine>;
+        Read fn lines(filter: &LineFilter, after: Option<&LineCursor>, limit: usize) -> Vec<StoredLine>;
+        Read fn line_sums(from: NaiveDate, until: NaiveDate) -> Vec<LineSum>;
+        Write fn claim_run(claim: &RunClaim) -> bool;
+        Write fn finish_run(claim: &RunClaim) -> ();
+        Read fn runs(source: &Source, from: NaiveDate, until: NaiveDate) -> Vec<Run>;
+        Read fn payments_numbered(mode: Mode, number: &SlipNumber, limit: usize) -> Vec<TransactionId>;
+        Read fn paid_between(
+            mode: Mode, period: (Timestamp, Timestamp), after: Option<PaidPlace>, limit: usize
+        ) -> Vec<PaidPlace>;
+    }
+}
+
+watched! {
+    HistoryStore {
+        Read fn next_payee(after: Option<&(MerchantId, Mode)>) -> Option<(MerchantId, Mode)>;
+        Read fn past_payments(filter: &PastFilter, after: Option<Cursor>, limit: usize) -> PastPage;
+    }
+}
+
+watched! {
+    ErasureStore {
+        Read fn resting(
+            status: Status, until: Timestamp, after: Option<RestingPlace>, limit: usize
+        ) -> Vec<RestingPlace>;
+        Read fn erased_after(number: u64, limit: usize) -> Vec<(u64, TransactionId)>;
+        Read fn last_erasure() -> u64;
+    }
+}

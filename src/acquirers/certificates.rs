@@ -1,0 +1,86 @@
+//! The ends of our certificates: told while there is time to get another one.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use quita_domain::identity::AcquirerName;
+use quita_domain::time::Timestamp;
+use quita_ports::Clock;
+use tokio::time::interval;
+
+use super::Link;
+
+/// Time between two looks. A certificate of a configuration that was read again is seen then.
+const EVERY: Duration = Duration::from_secs(60);
+/// Days before the end at which a certificate is told.
+pub(crate) const ENDS_SOON_MS: i64 = 30 * 24 * 3_600 * 1_000;
+
+/// Looks again and again at the certificate of every acquirer.
+pub(crate) async fn watch_certificates(links: Vec<Arc<Link>>, clock: Arc<dyn Clock>) {
+    let (mut ticks, mut told) = (interval(EVERY), Told::default());
+    loop {
+        ticks.tick().await;
+        for state in links.iter().filter_map(|link| link.state()) {
+            if let Some(until) = state.certificate_until {
+                told.tell(&state.acquirer, until, clock.now());
+            }
+        }
+    }
+}
+
+/// How a certificate is by its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Age {
+    Good,
+    EndsSoon,
+    Ended,
+}
+
+impl Age {
+    fn of(until: Timestamp, now: Timestamp) -> Self {
+        match until.millis().saturating_sub(now.millis()) {
+            ..=0 => Self::Ended,
+            1..=ENDS_SOON_MS => Self::EndsSoon,
+            _ => Self::Good,
+        }
+    }
+}
+
+/// Certificates as the log has them.
+#[derive(Debug, Default)]
+struct Told(HashMap<AcquirerName, Age>);
+
+impl Told {
+    /// Logs a certificate whose age has turned. Returns whether it did.
+    fn tell(&mut self, acquirer: &AcquirerName, until: Timestamp, now: Timestamp) -> bool {
+        let age = Age::of(until, now);
+        let before = self.0.insert(acquirer.clone(), age).unwrap_or(Age::Good);
+        if before == age {
+            return false;
+        }
+        match age {
+            Age::Good => tracing::info!(%acquirer, %until, "our certificate for an acquirer was renewed"),
+            Age::EndsSoon => tracing::warn!(%acquirer, %until, "our certificate for an acquirer ends soon"),
+            Age::Ended => tracing::warn!(%acquirer, %until, "our certificate for an acquirer has ended"),
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_is_told_once_a_month_before_once_when_it_has_come_and_once_when_it_is_renewed() {
+        let (mut told, bank) = (Told::default(), AcquirerName::new("bank"));
+        let end = Timestamp::from_millis(ENDS_SOON_MS * 2);
+        let mut tell = |until: Timestamp, now_ms| told.tell(&bank, until, Timestamp::from_millis(now_ms));
+        assert!(!tell(end, ENDS_SOON_MS - 1), "there is time");
+        assert!(tell(end, ENDS_SOON_MS) && !tell(end, ENDS_SOON_MS + 60_000));
+        assert!(tell(end, end.millis()) && !tell(end, end.millis() + 60_000));
+        let renewed = Timestamp::from_millis(end.millis() * 2);
+        assert!(tell(renewed, end.millis()) && !tell(renewed, end.millis()));
+    }
+}

@@ -1,0 +1,54 @@
+//! A node that was lost: an operator takes it off the list.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path};
+use askama::Template;
+use quita_actors::NodeView;
+use quita_domain::audit::AuditAction;
+use uuid::Uuid;
+
+use super::OperatorConsole;
+use super::frame::{Frame, Section};
+use super::visitor::{DirectorForm, Operator};
+use crate::console::kit::answer::{html, see_other};
+use crate::console::kit::failure::Failure;
+use crate::service::audit::AuditDraft;
+
+#[derive(Template)]
+#[template(path = "console/operator/ask_node.html")]
+struct AskNodePage {
+    frame: Frame,
+    view: NodeView,
+}
+
+fn find(console: &OperatorConsole, id: &str) -> Result<NodeView, Failure> {
+    let id = Uuid::try_parse(id).map_err(|_| Failure::NotFound)?;
+    let mut nodes = console.operators.nodes().into_iter();
+    nodes.find(|view| view.node.id == id && view.is_lost).ok_or(Failure::NotFound)
+}
+
+/// `GET /nodes/{id}`
+pub(super) async fn ask(
+    operator: Operator,
+    id: Path<String>,
+    console: Data<OperatorConsole>,
+) -> Result<HttpResponse, Failure> {
+    operator.must_direct()?;
+    let view = find(&console, &id)?;
+    html(&AskNodePage { frame: operator.frame(Section::Store), view })
+}
+
+/// `POST /nodes/{id}`
+pub(super) async fn act(
+    DirectorForm { visitor, .. }: DirectorForm,
+    id: Path<String>,
+    console: Data<OperatorConsole>,
+) -> Result<HttpResponse, Failure> {
+    let NodeView { node, .. } = find(&console, &id)?;
+    if console.operators.take_off(node.id).await? {
+        let draft =
+            AuditDraft::of_operators(AuditAction::NodeTakenOff, format!("{} {}", node.address, node.id));
+        console.audit.note(&visitor.initiator(), draft).await;
+    }
+    Ok(see_other(Section::Store.path()))
+}

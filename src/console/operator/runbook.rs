@@ -1,0 +1,98 @@
+//! The runbook, where it is needed: `docs/ops/RUNBOOK.md` as a page.
+
+use std::sync::LazyLock;
+
+use actix_web::HttpResponse;
+use askama::Template;
+use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html as markdown};
+
+use super::frame::{Frame, Section};
+use super::visitor::Operator;
+use crate::console::kit::answer::html;
+use crate::console::kit::failure::Failure;
+
+/// HTML of the text, of which nothing is HTML of its own.
+static RUNBOOK: LazyLock<String> = LazyLock::new(|| render(include_str!("../../../docs/ops/RUNBOOK.md")));
+
+#[derive(Template)]
+#[template(path = "console/operator/runbook.html")]
+struct RunbookPage {
+    frame: Frame,
+    text: &'static str,
+}
+
+/// `GET /runbook`
+pub(super) async fn show(operator: Operator) -> Result<HttpResponse, Failure> {
+    html(&RunbookPage { frame: operator.frame(Section::Overview), text: &RUNBOOK })
+}
+
+fn render(text: &str) -> String {
+    let mut rendered = String::new();
+    markdown::push_html(&mut rendered, sanitised(Parser::new_ext(text, Options::ENABLE_TABLES)).into_iter());
+    rendered
+}
+
+/// HTML in the text is shown as text. Links to files of the repository, which are not served, become text; every heading
+/// gets the anchor that its links use.
+#[expect(clippy::wildcard_enum_match_arm, reason = "what is neither a link nor a heading is kept as it is")]
+fn sanitised<'a>(events: impl Iterator<Item = Event<'a>>) -> Vec<Event<'a>> {
+    let mut kept = Vec::new();
+    let mut links = Vec::new();
+    for event in events {
+        match event {
+            Event::Html(text) | Event::InlineHtml(text) => kept.push(Event::Text(text)),
+            Event::Start(Tag::Link { ref dest_url, .. }) => {
+                let is_served = dest_url.starts_with('#') || dest_url.starts_with("http");
+                links.push(is_served);
+                kept.extend(is_served.then_some(event));
+            }
+            Event::End(TagEnd::Link) => {
+                let is_served = links.pop().unwrap_or_default();
+                kept.extend(is_served.then_some(event));
+            }
+            Event::Start(Tag::Image { .. }) | Event::End(TagEnd::Image) => {}
+            Event::End(TagEnd::Heading(_)) => {
+                name_heading(&mut kept);
+                kept.push(event);
+            }
+            event => kept.push(event),
+        }
+    }
+    kept
+}
+
+/// Gives the heading that ends here its anchor.
+#[expect(clippy::wildcard_enum_match_arm, reason = "what is neither a link nor a heading is kept as it is")]
+fn name_heading(events: &mut [Event<'_>]) {
+    let mut name = String::new();
+    for event in events.iter_mut().rev() {
+        match event {
+            Event::Text(text) | Event::Code(text) => name.insert_str(0, text),
+            Event::Start(Tag::Heading { id, .. }) => {
+                *id = Some(CowStr::from(name.to_lowercase().replace(' ', "-")));
+                return;
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_heading_can_be_linked_to_and_nothing_leads_to_files_that_are_not_served() {
+        for anchor in
+            ["quitastorefailing", "quitanodelost", "quitaacquirerdown", "paid_twice", "alertmanager"]
+        {
+            assert_eq!(RUNBOOK.matches(&format!("id=\"{anchor}\"")).count(), 1, "{anchor}");
+        }
+        for link in RUNBOOK.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+            let anchor = link.strip_prefix('#').map(|anchor| format!("id=\"{anchor}\""));
+            let is_there = anchor.is_some_and(|anchor| RUNBOOK.contains(&anchor));
+            assert!(is_there || link.starts_with("http"), "{link}");
+        }
+        assert!(!RUNBOOK.contains("<script") && !RUNBOOK.contains("<img"));
+    }
+}

@@ -1,0 +1,115 @@
+//! What is wrong at this moment, as this node knows it: the home page tells it, and the navigation counts it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use quita_actors::{NodeView, RouteHealth, RouteState, StoreAway};
+use tokio::sync::Mutex;
+use tokio::time::{Instant, timeout};
+
+use super::OperatorConsole;
+use crate::acquirers::ENDS_SOON_MS;
+
+/// Exceptions that are counted; the page of exceptions says that there are more.
+const COUNTED: usize = 1_000;
+/// Time for which a count serves every page.
+const FRESH_FOR: Duration = Duration::from_secs(5);
+/// Time that the store may take to list them.
+const TIME_OUT: Duration = Duration::from_secs(1);
+
+/// Open exceptions by kind, as they were counted last.
+#[derive(Default)]
+pub(super) struct OpenExceptions(Mutex<Option<(Instant, BTreeMap<String, usize>)>>);
+
+impl OpenExceptions {
+    /// How many of each kind; what was counted before, while the store does not answer. `None` if it never did.
+    pub(super) async fn by_kind(&self, console: &OperatorConsole) -> Option<BTreeMap<String, usize>> {
+        let mut counted = self.0.lock().await;
+        let is_fresh = counted.as_ref().is_some_and(|(at, _)| at.elapsed() < FRESH_FOR);
+        if !is_fresh
+            && console.payments.store_away().is_none()
+            && let Ok(Ok(open)) = timeout(TIME_OUT, console.operators.exceptions(COUNTED)).await
+        {
+            let mut kinds = BTreeMap::new();
+            for exception in open {
+                let count: &mut usize = kinds.entry(exception.kind).or_default();
+                *count = count.saturating_add(1);
+            }
+            *counted = Some((Instant::now(), kinds));
+        }
+        counted.as_ref().map(|(_, kinds)| kinds.clone())
+    }
+}
+
+/// Everything that the home page tells.
+pub(super) struct Troubles {
+    pub(super) away: Option<StoreAway>,
+    pub(super) nodes: Vec<NodeView>,
+    pub(super) routes: Vec<RouteHealth>,
+    /// Open exceptions by kind; `None` if they could not be counted yet.
+    pub(super) exceptions: Option<BTreeMap<String, usize>>,
+    /// Payments whose time has come and that wait.
+    pub(super) overdue: i64,
+    /// Payments with an event that is not confirmed.
+    pub(super) webhooks: i64,
+    /// Notices of acquirers that wait to be worked.
+    pub(super) notices: i64,
+    pub(super) ending_keys: i64,
+    pub(super) ending_certificates: usize,
+}
+
+/// Troubles that the navigation counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) exceptions: usize,
+    pub(super) acquirers: usize,
+    /// The store, if it is away, and lost nodes.
+    pub(super) store_and_nodes: usize,
+}
+
+impl OperatorConsole {
+    /// Gathers what is wrong.
+    pub(super) async fn troubles(&self) -> Troubles {
+        let store = self.operators.sample().store.clone();
+        let ends_soon_at = self.clock.now().millis().saturating_add(ENDS_SOON_MS);
+        let states = self.links.iter().filter_map(|link| link.state());
+        let certificates = states.filter_map(|state| state.certificate_until);
+        Troubles {
+            away: self.payments.store_away(),
+            nodes: self.operators.nodes(),
+            routes: self.payments.acquirers(),
+            exceptions: self.open_exceptions.by_kind(self).await,
+            overdue: store.timer_backlog,
+            webhooks: store.webhook_backlog,
+            notices: store.inbox_backlog,
+            ending_keys: self.ending_keys.as_ref().map_or(0, |ending| ending.get()),
+            ending_certificates: certificates.filter(|until| until.millis() <= ends_soon_at).count(),
+        }
+    }
+}
+
+impl Troubles {
+    /// Nodes that were lost.
+    pub(super) fn lost_nodes(&self) -> usize {
+        self.nodes.iter().filter(|view| view.is_lost).count()
+    }
+
+    /// Routes that fail.
+    pub(super) fn failing(&self) -> impl Iterator<Item = &RouteHealth> {
+        self.routes.iter().filter(|route| route.state == RouteState::Failing)
+    }
+
+    /// Open exceptions of every kind.
+    pub(super) fn open_exceptions(&self) -> Option<usize> {
+        self.exceptions.as_ref().map(|kinds| kinds.values().sum())
+    }
+
+    /// What the navigation counts.
+    pub(super) fn counts(&self) -> Counts {
+        Counts {
+            exceptions: self.open_exceptions().unwrap_or_default(),
+            acquirers: self.failing().count(),
+            store_and_nodes: self.lost_nodes().saturating_add(usize::from(self.away.is_some())),
+        }
+    }
+}

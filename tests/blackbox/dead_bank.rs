@@ -1,0 +1,75 @@
+//! A bank that is dead is shown so until a call works again, and the log has it once.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::support::{Acquirers, PATIENCE, Proxy, TestApp, Visitor, boleto, eventually, pause, pix};
+
+/// Longer than the breaker stays open.
+const BREAKER_CLOSES: Duration = Duration::from_secs(11);
+
+fn host(url: &str) -> String {
+    url.trim_start_matches("https://").to_owned()
+}
+
+/// The bank's PIX as `/health/ready` has it.
+fn bank(app: &TestApp) -> Value {
+    let ready = app.ops().get("/health/ready").json();
+    let acquirers = ready["checks"]["acquirers"].as_array().unwrap();
+    acquirers.iter().find(|check| check["acquirer"] == "bank" && check["method"] == "pix").unwrap().clone()
+}
+
+fn lines_with(app: &TestApp, text: &str) -> usize {
+    app.log().lines().filter(|line| line.contains(text)).count()
+}
+
+#[test]
+fn a_dead_bank_is_red_until_a_call_works_and_is_logged_once() {
+    let acquirers = Acquirers::start();
+    let wires = [acquirers.bank.url(), acquirers.cielo.url()].map(|url| Proxy::to(&host(&url)));
+    let [to_bank, to_cielo] = [0, 1].map(|wire| format!("https://{}", wires[wire].address()));
+    let app = acquirers.builder_by_way_of(&to_bank, &to_cielo).start();
+    let client = app.client_with(&app.create_key(&["--merchant", "shop", "--mode", "live"]));
+    eventually(PATIENCE, "the bank answers", || {
+        (client.create(&pix(10_000))["status"] == "pending").then_some(())
+    });
+    assert_eq!((&bank(&app)["state"], &bank(&app)["failingSince"]), (&"healthy".into(), &Value::Null));
+    wires[0].cut();
+    for _ in 0..15 {
+        client.post("/pay/payments", &pix(10_000));
+    }
+    eventually(PATIENCE, "it is shown to fail", || (bank(&app)["state"] == "failing").then_some(()));
+    pause(BREAKER_CLOSES);
+    assert_eq!(bank(&app)["state"], "failing", "although it would be tried in its turn again");
+    assert!(bank(&app)["failingSince"].is_string());
+    let ready = app.ops().get("/health/ready").json();
+    assert!(ready["checks"]["failing"].as_array().unwrap().contains(&"bank pix".into()), "{ready:#}");
+    let page = Visitor::operator(&app).page("/acquirers");
+    assert!(page.contains("badge-failing") && page.contains("Failing since"), "{page}");
+    assert_eq!(lines_with(&app, "an acquirer fails: its last calls were lost"), 1);
+    assert_eq!(lines_with(&app, "an acquirer answers again"), 0);
+    wires[0].mend();
+    eventually(PATIENCE, "a call works again", || {
+        client.create(&pix(10_000));
+        (bank(&app)["state"] == "healthy").then_some(())
+    });
+    assert_eq!(lines_with(&app, "an acquirer answers again"), 1);
+}
+
+#[test]
+fn charges_of_the_sandbox_count_for_every_method() {
+    let app = TestApp::new();
+    let client = app.client();
+    client.create(&pix(10_027));
+    client.create(&boleto(10_027));
+    let metrics = app.ops().get("/metrics").text();
+    for method in ["pix", "boleto"] {
+        let series = format!(
+            "quita_acquirer_request_seconds_count{{acquirer=\"sandbox\",method=\"{method}\",outcome=\"answered\"}} 1"
+        );
+        assert!(metrics.contains(&series), "{series} is missing:\n{metrics}");
+    }
+    let page = Visitor::operator(&app).page("/acquirers");
+    assert!(page.contains("1 answered"), "{page}");
+}

@@ -1,0 +1,59 @@
+//! The operators' home page: it says whether all is well, and leads to what is not.
+
+use crate::support::{PATIENCE, TestApp, Visitor, boleto, eventually};
+
+fn count(page: &str, text: &str) -> usize {
+    page.matches(text).count()
+}
+
+#[test]
+fn on_a_good_day_everything_is_green_and_the_page_names_its_node() {
+    let app = TestApp::new();
+    let operator = Visitor::operator(&app);
+    let page = eventually(PATIENCE, "the node has seen itself", || {
+        let page = operator.page("/");
+        page.contains("<h2><a href=\"/store\">Nodes</a></h2><p class=\"value\">1</p>").then_some(page)
+    });
+    assert!(page.contains("All is well."), "{page}");
+    assert_eq!((count(&page, "tile-well"), count(&page, "tile-bad")), (8, 0), "{page}");
+    assert!(page.contains(&format!("<code>{}</code>", app.address())), "{page}");
+    for section in ["/store", "/acquirers", "/exceptions"] {
+        assert!(page.contains(&format!("<h2><a href=\"{section}\">")), "{section}: {page}");
+    }
+    assert!(!page.contains("/runbook#quitaexception") && !page.contains("count tone-over"), "{page}");
+}
+
+#[test]
+fn an_open_exception_is_counted_by_kind_and_in_the_navigation_of_every_page() {
+    let app = TestApp::new();
+    let operator = Visitor::operator(&app);
+    app.client().create(&boleto(10_051));
+    let page = eventually(PATIENCE, "the exception is counted", || {
+        let page = operator.page("/");
+        page.contains("tile-bad").then_some(page)
+    });
+    assert!(page.contains("Something needs you"), "{page}");
+    assert!(page.contains("href=\"/runbook#amount_mismatch\""), "{page}");
+    assert!(page.contains("href=\"/runbook#quitaexception\""), "{page}");
+    for path in ["/acquirers", "/store", "/people"] {
+        let page = operator.page(path);
+        assert_eq!(count(&page, "Exceptions <span class=\"count tone-over\">1</span>"), 1, "{path}: {page}");
+    }
+}
+
+#[test]
+fn every_section_of_the_runbook_that_a_page_leads_to_is_there() {
+    let app = TestApp::new();
+    let operator = Visitor::operator(&app);
+    let runbook = operator.page("/runbook");
+    let overview = include_str!("../../src/console/operator/overview.rs");
+    let sections: Vec<_> =
+        overview.split('"').filter(|text| text.starts_with("quita") && !text.contains(' ')).collect();
+    assert!(sections.len() > 6, "{sections:?}");
+    let metrics = app.ops().get("/metrics").text();
+    let kinds = metrics.lines().filter_map(|line| line.strip_prefix("quita_exceptions_total{kind=\""));
+    let kinds = kinds.map(|rest| rest.split('"').next().unwrap());
+    for section in sections.into_iter().chain(kinds) {
+        assert_eq!(count(&runbook, &format!("id=\"{section}\"")), 1, "{section}");
+    }
+}

@@ -1,0 +1,171 @@
+//! A store that is away is seen by whoever looks: in metrics, in the log, in both consoles; and that it is back.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::support::{
+    EventStream, HeldStore, PATIENCE, Proxy, TestApp, Visitor, eventually, is_mongodb, mongodb_host, pause,
+    pix,
+};
+
+/// The MongoDB driver needs a moment to find its server again.
+const RECOVERS_WITHIN: Duration = Duration::from_secs(60);
+
+/// A service whose store can be taken away, on either store.
+struct Outage {
+    app: TestApp,
+    proxy: Option<Proxy>,
+    held: Option<HeldStore>,
+}
+
+impl Outage {
+    fn prepare() -> Self {
+        let proxy = is_mongodb().then(|| Proxy::to(&mongodb_host()));
+        let builder = TestApp::builder().expects_errors();
+        let builder = match &proxy {
+            Some(proxy) => builder.store_by_way_of(proxy),
+            None => builder,
+        };
+        Self { app: builder.start(), proxy, held: None }
+    }
+
+    /// Takes the store away; `false` if this machine has no way to.
+    fn begin(&mut self) -> bool {
+        match &self.proxy {
+            Some(proxy) => proxy.cut(),
+            None => self.held = HeldStore::hold(self.app.store_url()),
+        }
+        self.proxy.is_some() || self.held.is_some()
+    }
+
+    fn end(&mut self) {
+        self.proxy.iter().for_each(Proxy::mend);
+        self.held = None;
+    }
+
+    /// The value of a series, as it is spelt.
+    fn metric(&self, series: &str) -> f64 {
+        let text = self.app.ops().get("/metrics").text();
+        let value = text.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+        value.unwrap_or_else(|| panic!("{series} is missing:\n{text}")).parse().unwrap()
+    }
+
+    fn wait_until_up_is(&self, up: f64) {
+        eventually(RECOVERS_WITHIN, &format!("quita_store_up is {up}"), || {
+            (self.metric("quita_store_up") == up).then_some(())
+        });
+    }
+
+    /// Lines of the log with this text.
+    fn lines_with(&self, text: &str) -> Vec<Value> {
+        let log = self.app.log();
+        let lines = log.lines().filter(|line| line.contains(text));
+        lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+fn failures(outage: &Outage, kind: &str) -> f64 {
+    outage.metric(&format!("quita_store_failures_total{{kind=\"{kind}\"}}"))
+}
+
+#[test]
+fn every_metric_of_the_store_is_there_from_the_start() {
+    let outage = Outage::prepare();
+    assert_eq!((outage.metric("quita_store_up"), outage.metric("quita_ready")), (1.0, 1.0));
+    for kind in ["read", "write", "probe", "refused"] {
+        assert_eq!(failures(&outage, kind), 0.0, "{kind}");
+    }
+}
+
+#[test]
+fn an_outage_is_counted_and_logged_once_although_nobody_asks_for_anything() {
+    let mut outage = Outage::prepare();
+    if !outage.begin() {
+        return;
+    }
+    outage.wait_until_up_is(0.0);
+    assert_eq!(outage.metric("quita_ready"), 0.0);
+    let probes = failures(&outage, "probe") + failures(&outage, "read");
+    eventually(PATIENCE, "failures are counted on and on", || {
+        (failures(&outage, "probe") + failures(&outage, "read") > probes + 2.0).then_some(())
+    });
+    let gone = outage.lines_with("the store is away");
+    assert_eq!(gone.len(), 1, "{gone:#?}");
+    assert_eq!((&gone[0]["level"], &gone[0]["trouble"]), (&"ERROR".into(), &"silent".into()));
+    assert!(gone[0]["error"].as_str().unwrap().len() < 300, "{gone:#?}");
+    // Whoever looked for it meanwhile says nothing of its own.
+    pause(Duration::from_secs(6));
+    let log = outage.app.log();
+    let warnings: Vec<_> = log.lines().filter(|line| line.contains("\"level\":\"WARN\"")).collect();
+    assert!(warnings.is_empty(), "{warnings:#?}");
+    assert!(outage.lines_with("the store is back").is_empty());
+    outage.end();
+    outage.wait_until_up_is(1.0);
+    eventually(PATIENCE, "it is ready", || (outage.metric("quita_ready") == 1.0).then_some(()));
+    let back = outage.lines_with("the store is back");
+    assert_eq!(back.len(), 1, "{back:#?}");
+    assert_eq!((&back[0]["level"], &back[0]["since"]), (&"INFO".into(), &gone[0]["since"]));
+    assert!(back[0]["away_ms"].as_u64().unwrap() >= 6_000, "{back:#?}");
+    assert_eq!(outage.lines_with("the store is away").len(), 1);
+    outage.app.client().create(&pix(10_027));
+}
+
+/// Whether a page shows the red bar.
+fn has_bar(page: &str) -> bool {
+    let (_, bar) = page.split_once("<div class=\"outage\"").unwrap_or_else(|| panic!("no bar: {page}"));
+    !bar.split('>').next().unwrap().ends_with(" hidden")
+}
+
+#[test]
+fn every_page_of_both_consoles_has_a_red_bar_while_the_store_is_away() {
+    let mut outage = Outage::prepare();
+    let operator = Visitor::operator(&outage.app);
+    let merchant = Visitor::new(&outage.app);
+    let pages = || {
+        let of_operator = ["/", "/actors", "/acquirers", "/store", "/exceptions"];
+        let of_operator = of_operator.map(|path| operator.get(path).text());
+        of_operator.into_iter().chain([merchant.get("/console/sign-in").text()])
+    };
+    assert!(pages().all(|page| !has_bar(&page)));
+    assert_eq!(told(&outage.app), [None, None]);
+    if !outage.begin() {
+        return;
+    }
+    outage.wait_until_up_is(0.0);
+    for page in pages() {
+        assert!(has_bar(&page) && page.contains("503 store_unavailable"), "{page}");
+    }
+    assert!(told(&outage.app).iter().all(Option::is_some));
+    let home = operator.page("/");
+    assert!(home.contains("href=\"/runbook#quitastorefailing\"") && home.contains("tile-bad"), "{home}");
+    outage.end();
+    outage.wait_until_up_is(1.0);
+    assert!(pages().all(|page| !has_bar(&page)));
+}
+
+/// Since when the store is away, as open pages of both consoles ask for it.
+fn told(app: &TestApp) -> [Option<String>; 2] {
+    let answers = [app.ops().get("/outage"), app.client_without_key().get("/console/outage")];
+    answers.map(|answer| answer.json()["since"].as_str().map(str::to_owned))
+}
+
+#[test]
+fn an_open_page_of_store_and_nodes_follows_in_both_directions() {
+    let mut outage = Outage::prepare();
+    let operator = Visitor::operator(&outage.app);
+    let mut page = EventStream::open_at_ops(&outage.app, &operator, "/store/stream");
+    let mut wait_for = |badge: &str| {
+        let shown = eventually(RECOVERS_WITHIN, badge, || {
+            Some(page.next().unwrap()).filter(|shown| shown.contains(badge))
+        });
+        assert!(shown.contains("this node"), "{shown}");
+    };
+    wait_for(">Answers<");
+    if !outage.begin() {
+        return;
+    }
+    wait_for(">Away<");
+    outage.end();
+    wait_for(">Answers<");
+}
