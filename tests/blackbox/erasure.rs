@@ -265,7 +265,7 @@ fn an_erasure_that_was_killed_is_done_by_the_next() {
     let record = client.create(&of_somebody(pix(10_000), &receiver));
     client.wait_for_status(id_of(&record), "paid");
     receiver.wait_for_told(id_of(&record), "paid", PATIENCE);
-    let many = 250;
+    let many = 120;
     crate::support::copy_payment(app.store_url(), id_of(&record), many);
     let erase = ["privacy", "erase", "--document", CPF, "--paid-before", "0s"];
     let mut killed = 0;

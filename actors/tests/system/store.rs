@@ -80,6 +80,7 @@ pub(crate) enum Fault {
 struct Script {
     once: HashMap<Op, VecDeque<Fault>>,
     always: HashMap<Op, Fault>,
+    is_away: bool,
     called: HashMap<Op, usize>,
     spoilt: BTreeSet<TransactionId>,
     batches: Vec<usize>,
@@ -90,10 +91,11 @@ struct Script {
 
 impl Script {
     fn next(&mut self, call: &str) -> Option<Fault> {
-        let op = Op::of(call)?;
+        let away = self.is_away.then_some(Fault::Unavailable);
+        let Some(op) = Op::of(call) else { return away };
         *self.called.entry(op).or_default() += 1;
         let planned = self.once.get_mut(&op).and_then(VecDeque::pop_front);
-        planned.or_else(|| self.always.get(&op).cloned())
+        planned.or_else(|| self.always.get(&op).cloned()).or(away)
     }
 }
 
@@ -144,9 +146,15 @@ impl TestStore {
         self.script().always.insert(op, fault);
     }
 
+    /// Every call goes wrong from now on, whatever it is for.
+    pub(crate) fn go_away(&self) {
+        self.script().is_away = true;
+    }
+
     /// Everything works again.
     pub(crate) fn heal(&self) {
         let mut script = self.script();
+        script.is_away = false;
         script.always.clear();
         script.once.clear();
     }
