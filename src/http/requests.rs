@@ -1,4 +1,4 @@
-//! `GET /pay/requests`: the last refused requests of a merchant, for `quita logs tail` and whoever integrates.
+//! `GET /pay/requests`: the last refused requests of a merchant, for whoever integrates.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;

@@ -159,7 +159,14 @@ fn cents_71_are_paid_after_they_expired() {
 
 #[test]
 fn cents_91_time_out_and_were_created() {
-    check_history(91, &["pending", "paid"]);
+    let app = TestApp::new();
+    let client = app.client();
+    for id in both(&client, 91) {
+        client.wait_for_status(&id, "paid");
+        let history = client.history(&id);
+        // Its payer may have paid before a busy machine comes to ask.
+        assert!(history == ["paid"] || history == ["pending", "paid"], "{history:?}");
+    }
 }
 
 #[test]
