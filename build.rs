@@ -7,7 +7,7 @@ use std::env;
 use std::path::Path;
 use std::process::Command;
 
-/// What the program is built from. A change of documents or tests makes it no other program, and builds nothing anew.
+/// Sources of the program. A change of documents or tests makes it no other program, and builds nothing anew.
 const SOURCES: [&str; 13] = [
     "Cargo.lock",
     "Cargo.toml",

@@ -1,4 +1,4 @@
-//! What a start in development prints: on an empty store a merchant, a key, a user, and a line to paste; later where
+//! Lines that a start in development prints: on an empty store a merchant, a key, a user, a line to paste; later where
 //! everything is.
 
 use std::io::{self, Write};
@@ -20,7 +20,7 @@ const DEMO_LOGIN: &str = "demo@example.com";
 /// Where `quita listen` receives webhooks.
 const RECEIVER: &str = "http://127.0.0.1:8090/";
 
-/// What was made for a newcomer: nothing on every run but the first.
+/// Things made for a newcomer: nothing on every run but the first.
 pub(crate) struct Welcome {
     key: Option<String>,
     /// Login and password of the first user.
@@ -104,7 +104,7 @@ impl Welcome {
     }
 }
 
-/// Where everything is, for who starts it again.
+/// Places of everything, for who starts it again.
 fn places(config: &Config, api: SocketAddr, ops: SocketAddr) -> String {
     let (quita, store) = (program(), store_flag(config));
     format!(

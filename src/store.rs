@@ -32,17 +32,17 @@ pub enum OpenError {
          this again; or name another store with --store URL or QUITA_STORE."
     )]
     Missing {
-        /// Where none was found.
+        /// Place at which none was found.
         url: String,
     },
     /// There is one, or one is to be made, and that failed.
     #[error("the store {url} can't be used: {cause}\n{advice}")]
     Unusable {
-        /// What was tried.
+        /// Attempt that failed.
         url: String,
         /// Why not.
         cause: StoreError,
-        /// What to do about it.
+        /// Advice.
         advice: &'static str,
     },
 }
@@ -80,7 +80,7 @@ pub async fn open(url: &StoreUrl, purpose: Purpose) -> Result<Arc<dyn WholeStore
 /// Shows in the metrics which kind of store holds the payments.
 ///
 /// # Errors
-/// When the registry has that metric already.
+/// Fails if the registry has that metric already.
 pub fn register(url: &StoreUrl, registry: &Registry) -> Result<(), prometheus::Error> {
     let help = "1 for the kind of store that holds the payments: embedded or mongodb";
     let info = IntGaugeVec::new(Opts::new("quita_store_info", help), &["kind"])?;

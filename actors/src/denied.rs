@@ -58,7 +58,7 @@ impl From<NoRoute> for Denied {
 }
 
 impl Denied {
-    /// Whether the store was out of reach, which is told once for everybody: see `store/state.rs`.
+    /// Tells whether the store was out of reach, which is told once for everybody: see `store/state.rs`.
     pub(crate) const fn is_store_away(&self) -> bool {
         matches!(self, Self::StoreUnavailable(StoreError::Unavailable(_)))
     }

@@ -257,7 +257,7 @@ impl Operators {
     /// stopped.
     ///
     /// # Errors
-    /// When the store does not answer; then it counts as lost.
+    /// Fails if the store does not answer; then it counts as lost.
     pub async fn leave(&self) -> Result<(), Denied> {
         self.system.books.store.remove_node(self.system.own_node).await?;
         Ok(())

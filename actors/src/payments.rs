@@ -240,7 +240,7 @@ impl Payments {
         self.system.books.store.ping().await
     }
 
-    /// Whether payments can be taken: the store is there, the actors take messages, and an acquirer is used.
+    /// Tells whether payments can be taken: the store is there, the actors take messages, and an acquirer is used.
     pub fn is_ready(&self) -> bool {
         let has_route = || self.acquirers().iter().any(|route| route.state.takes_new_payments());
         self.system.books.state.is_up() && self.takes_messages() && has_route()

@@ -1,4 +1,4 @@
-//! Where to listen, as people write it.
+//! Addresses to listen at, as people write it.
 
 use std::net::{Ipv4Addr, SocketAddr};
 

@@ -27,7 +27,7 @@ impl ConfigOption {
     }
 }
 
-/// What stands for the value of an option that holds tables.
+/// Text that stands for the value of an option that holds tables.
 const TABLES: &str = "TOML";
 
 /// How every variable of ours begins.

@@ -16,7 +16,7 @@ use super::problem::{ConfigError, Origin, Problem, Severity};
 use super::secret_file::SecretFile;
 use super::written::Written;
 
-/// How variables of our tests begin.
+/// Prefix of our tests' variables.
 const TEST_PREFIX: &str = "QUITA_TEST_";
 
 /// How every variable with a secret of an acquirer begins.

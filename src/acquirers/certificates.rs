@@ -29,7 +29,7 @@ pub(crate) async fn watch_certificates(links: Vec<Arc<Link>>, clock: Arc<dyn Clo
     }
 }
 
-/// How a certificate is by its end.
+/// State of a certificate, by its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Age {
     Good,

@@ -13,10 +13,10 @@ use super::output;
 /// The most bytes of an answer that are read: a page of the largest records is smaller.
 const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
 
-/// Where the service runs, and with which key it is called.
+/// Address of the service, and the key with which it is called.
 #[derive(Debug, Args)]
 pub(super) struct Api {
-    /// Where the service runs
+    /// Address of the service
     #[arg(long, env = "QUITA_URL", default_value = "http://127.0.0.1:8080", value_parser = server_url)]
     pub(super) url: Url,
     /// An API key, best given as QUITA_KEY: others on this machine can read flags
@@ -24,7 +24,7 @@ pub(super) struct Api {
     pub(super) key: String,
 }
 
-/// What is sent.
+/// Body that is sent.
 pub(super) struct Call<'a> {
     method: Method,
     path: String,

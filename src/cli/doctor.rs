@@ -27,7 +27,7 @@ use quita_config::store_url::StoreUrl;
 /// How long the store may take to answer.
 const STORE_TIME_OUT: Duration = Duration::from_secs(10);
 
-/// What is checked, and how it is told.
+/// Check, and the words in which it is told.
 #[derive(Debug, Args)]
 pub(super) struct DoctorCommand {
     /// Print JSON: each finding with its level (ok, warn, fail), subject, text and advice

@@ -45,7 +45,7 @@ fn of_store_access() -> impl Iterator<Item = ConfigOption> {
     of_service().filter(|option| matches!(option.name, "config" | "store" | "secret-key-file"))
 }
 
-/// What the help says below the options: the secrets, which no flag takes.
+/// End of the help, below the options: the secrets, which no flag takes.
 fn secret_variables() -> String {
     let acquirers = "QUITA_ACQUIRER_{NAME}_{KEY}";
     let own = secrets().map(|secret| (secret.variable(), secret.help));

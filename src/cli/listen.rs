@@ -25,7 +25,7 @@ use event_line::{EventBody, event_line};
 use judgement::{SIGNATURE_HEADERS, SignatureHeaders, judge};
 use quita_config::listen_address::parse_listen_address;
 
-/// Where the webhook secrets are: as many as are live, as `quita secrets show` prints them.
+/// Source of the webhook secrets: as many as are live, as `quita secrets show` prints them.
 pub(super) const SECRET_VARIABLE: &str = "QUITA_SECRET";
 
 /// Every event that is sent (contract, section 3).

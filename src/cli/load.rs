@@ -114,7 +114,7 @@ pub(super) struct LoadCommand {
         conflicts_with_all = ["rate", "concurrency", "duration"]
     )]
     stages: Option<Schedule>,
-    /// How long payments are made; stages have their own durations
+    /// Duration of the load; stages have their own durations
     #[arg(long, env = "QUITA_LOAD_DURATION", default_value = "30s", value_parser = some_time)]
     duration: Duration,
     /// Shares of the methods
@@ -135,7 +135,7 @@ pub(super) struct LoadCommand {
         value_delimiter = ','
     )]
     fail_if: Vec<Threshold>,
-    /// Where the service's metrics are [default: /metrics on port 9090 of its host]
+    /// Address of the service's metrics [default: /metrics on port 9090 of its host]
     #[arg(long, value_name = "URL", env = "QUITA_LOAD_METRICS", value_parser = server_url)]
     metrics: Option<Url>,
     /// A remark that every report shows
@@ -149,7 +149,7 @@ pub(super) struct LoadCommand {
     html: Option<PathBuf>,
 }
 
-/// What can be done instead of a run.
+/// Commands instead of a run.
 #[derive(Debug, Subcommand)]
 enum LoadSubcommand {
     /// Shows two reports of --json beside each other

@@ -13,7 +13,7 @@ use super::output;
 use super::people::Office;
 use crate::service::audit::AuditDraft;
 
-/// What is done with a merchant's profile.
+/// Commands about a merchant's profile.
 #[derive(Debug, Subcommand)]
 pub(super) enum MerchantsCommand {
     /// Show the name and the contact that payers read
@@ -22,7 +22,7 @@ pub(super) enum MerchantsCommand {
     SetProfile(SetProfile),
 }
 
-/// Whose profile.
+/// Merchant of the profile.
 #[derive(Debug, Args)]
 pub(super) struct Show {
     /// The merchant's name
@@ -32,7 +32,7 @@ pub(super) struct Show {
     store: StoreAccessFlags,
 }
 
-/// Whose profile, and what changes of it.
+/// Merchant of the profile, and what changes of it.
 #[derive(Debug, Args)]
 pub(super) struct SetProfile {
     /// The merchant's name

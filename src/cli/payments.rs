@@ -17,7 +17,7 @@ use create::Create;
 pub(super) use create::card;
 use record::Record;
 
-/// What is done with payments.
+/// Commands about payments.
 #[derive(Debug, Subcommand)]
 pub(super) enum PaymentsCommand {
     /// Create a payment, and print it. Without options: a PIX of R$ 100,00, which the sandbox pays after 2 s
@@ -53,7 +53,7 @@ pub(super) struct List {
     /// Only those with this reference of yours
     #[arg(long, value_name = "TEXT")]
     external_reference: Option<String>,
-    /// How many, 1 to 100
+    /// Number of payments, 1 to 100
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u8).range(1..=100))]
     limit: u8,
     /// Go on after a list, with the nextCursor that it ended with

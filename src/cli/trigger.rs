@@ -15,7 +15,7 @@ use super::payments::card;
 use super::sandbox::moved_by_hand;
 use crate::sample_request;
 
-/// How long the event may take.
+/// Time that the event may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Time between two looks.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -56,7 +56,7 @@ struct Recipe {
     steps: &'static [Step],
 }
 
-/// What is done with the payment.
+/// Command about the payment.
 enum Step {
     /// The sandbox moves it by hand.
     Sandbox(&'static str),
@@ -73,21 +73,21 @@ pub(super) struct TriggerCommand {
     /// The event that is reached
     #[arg(value_parser = PossibleValuesParser::new(RECIPES.each_ref().map(|recipe| recipe.event)))]
     event: String,
-    /// Where webhooks go; the default is where `quita listen` listens
+    /// Address that webhooks go to; the default is where `quita listen` listens
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8090/")]
     postback_url: String,
     #[command(flatten)]
     api: Api,
 }
 
-/// What is read of a record.
+/// Fields that are read of a record.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Created {
     transaction_id: TransactionId,
 }
 
-/// What is read of the events of a payment.
+/// Fields that are read of the events of a payment.
 #[derive(Deserialize)]
 struct Events {
     data: Vec<ToldEvent>,

@@ -68,7 +68,7 @@ pub(crate) struct OperatorConsole {
     store_name: String,
     /// The ways to the providers.
     links: Vec<Arc<Link>>,
-    /// Where this node serves merchants, as the list of nodes has it.
+    /// Address at which this node serves merchants, as the list of nodes has it.
     node_address: String,
     ending_keys: Option<EndingKeyCount>,
     open_exceptions: troubles::OpenExceptions,

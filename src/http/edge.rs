@@ -29,7 +29,7 @@ pub struct Edge {
     pub(crate) mount: Mount,
     /// Whether what `X-Forwarded-For` says is believed.
     pub(crate) is_behind_proxy: bool,
-    /// Where payers' pages find what they call a merchant.
+    /// Source in which payers' pages find what they call a merchant.
     pub(super) people: Arc<dyn PeopleStore>,
     pub(super) pictures: Pictures,
     /// What was refused last.

@@ -175,7 +175,7 @@ fn slip(payment: &Payment, issued: &IssuedBoleto, profile: &MerchantProfile) -> 
     })
 }
 
-/// Whose sale the slip is for, and where questions are answered. The beneficiary may be another name: the bank's.
+/// Merchant whose sale the slip is for, and where questions are answered. The beneficiary may be another: the bank.
 fn instructions(profile: &MerchantProfile, merchant: &MerchantId) -> Vec<String> {
     let purpose = format!("Referente a {}.", profile.name_of(merchant));
     let contact = profile.contact().map(|contact| format!("Dúvidas: {contact}"));

@@ -98,7 +98,7 @@ impl ReadyMetric {
     /// Registers it.
     ///
     /// # Errors
-    /// When another metric has its name.
+    /// Fails if another metric has its name.
     pub(crate) fn register(payments: Payments, registry: &Registry) -> Result<(), prometheus::Error> {
         let help = "1 while this node takes payments, as /health/ready tells it, 0 while it does not";
         registry.register(Box::new(Self { payments, gauge: IntGauge::new("quita_ready", help)? }))

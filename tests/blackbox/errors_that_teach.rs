@@ -1,4 +1,4 @@
-//! What a developer is told who got something wrong: the sentence itself, names that were ignored, the page of the code, the
+//! Help for a developer who got something wrong: the sentence itself, ignored names, the page of the code, the
 //! language.
 
 use serde_json::{Value, json};

@@ -32,7 +32,7 @@ impl Language {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(self.name)
     }
 
-    /// What runs or compiles the programs, or none if it is not there.
+    /// Tool that runs or compiles the programs, or none if it is not there.
     fn tool(&self) -> Option<Command> {
         let Ok(program) = std::env::var(self.variable) else {
             println!("skipped: {} is not set; scripts/test sets it", self.variable);

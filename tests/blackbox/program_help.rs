@@ -1,4 +1,4 @@
-//! What the program says of itself: help, version, completions, manual pages.
+//! Words of the program about itself: help, version, completions, manual pages.
 
 use std::path::Path;
 use std::process::Command;

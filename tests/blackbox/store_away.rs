@@ -111,7 +111,7 @@ fn an_outage_is_counted_and_logged_once_although_nobody_asks_for_anything() {
     outage.app.client().create(&pix(10_027));
 }
 
-/// Whether a page shows the red bar.
+/// Tells whether a page shows the red bar.
 fn has_bar(page: &str) -> bool {
     let (_, bar) = page.split_once("<div class=\"outage\"").unwrap_or_else(|| panic!("no bar: {page}"));
     !bar.split('>').next().unwrap().ends_with(" hidden")

@@ -32,9 +32,9 @@ pub struct LinkError {
 /// Notes how the way to one provider is. Whoever may show it has it, whatever is configured anew.
 #[derive(Debug, Default)]
 pub struct LinkStatus {
-    /// Whose it is, for the log.
+    /// Owner, for the log.
     acquirer: Option<AcquirerName>,
-    /// Whether the last request for a token brought none.
+    /// Tells whether the last request for a token brought none.
     has_no_token: AtomicBool,
     view: Mutex<LinkView>,
     token_requests: [AtomicU64; TokenOutcome::ALL.len()],

@@ -37,7 +37,7 @@ const FEW_LOST_FOR_MS: u64 = 60_000;
 pub(crate) enum Turn {
     /// So many calls in a row were lost that it counts as failing.
     Fails {
-        /// How many.
+        /// Number.
         lost: u32,
     },
     /// A call was answered again.
@@ -53,9 +53,9 @@ pub(crate) struct Health {
     /// What was directed, as a number.
     directive: AtomicU8,
     failures: AtomicU32,
-    /// When the first of these ended; 0 if there is none.
+    /// Time at which the first of these ended; 0 if there is none.
     failing_since_ms: AtomicI64,
-    /// Whether the log has that it fails.
+    /// Tells whether the log has that it fails.
     is_told_to_fail: AtomicBool,
     open_until_ms: AtomicI64,
     busy: AtomicBool,
@@ -162,7 +162,7 @@ impl Health {
         is_news.then_some(Turn::Fails { lost })
     }
 
-    /// Whether its last calls were lost, and none has been answered since. Where new payments go is decided by
+    /// Tells whether its last calls were lost, and none has been answered since. Where new payments go is decided by
     /// [`Self::condition`]: that tries it again now and then, or it would never be known to work.
     fn is_failing(&self, now: Timestamp) -> bool {
         let lost = self.failures.load(Ordering::Relaxed);
@@ -170,7 +170,7 @@ impl Health {
         lost >= self.failures_to_open || (lost >= FEW_LOST && now >= since.plus_ms(FEW_LOST_FOR_MS))
     }
 
-    /// When the first of the lost calls ended, while it counts as failing.
+    /// Time at which the first of the lost calls ended, while it counts as failing.
     pub(crate) fn failing_since(&self, now: Timestamp) -> Option<Timestamp> {
         let since = Timestamp::from_millis(self.failing_since_ms.load(Ordering::Relaxed));
         self.is_failing(now).then_some(since)

@@ -20,7 +20,7 @@ pub struct RouteHealth {
     pub mode: Mode,
     /// How it is.
     pub state: RouteState,
-    /// When the first of the calls ended that were lost since the last answer, while it fails.
+    /// Time at which the first of the calls ended that were lost since the last answer, while it fails.
     pub failing_since: Option<Timestamp>,
 }
 
@@ -82,7 +82,7 @@ pub struct RouteView {
     pub directed_at: Option<Timestamp>,
     /// Calls in a row that brought no answer.
     pub failures_in_a_row: u32,
-    /// When the first of these ended, while it counts as failing.
+    /// Time at which the first of these ended, while it counts as failing.
     pub failing_since: Option<Timestamp>,
     /// Until when it is tried last because of them.
     pub failing_until: Option<Timestamp>,

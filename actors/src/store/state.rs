@@ -163,7 +163,7 @@ impl StoreState {
         self.lock().away.as_ref().map(|(_, away)| away.clone())
     }
 
-    /// Whether the store answers and takes writes.
+    /// Tells whether the store answers and takes writes.
     pub fn is_up(&self) -> bool {
         self.lock().away.is_none()
     }

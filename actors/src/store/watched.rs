@@ -1,6 +1,6 @@
 //! The store as services beside the actors have it: each call reports to the store's state how it ended.
 //!
-//! What the actors themselves call is watched where it is limited in time: see `time_limited.rs`.
+//! Calls of the actors themselves are watched where they are limited in time: see `time_limited.rs`.
 
 use std::sync::Arc;
 

@@ -13,9 +13,9 @@ use uuid::Uuid;
 pub struct NodeView {
     /// The process.
     pub node: Node,
-    /// Whether it is the one that tells this.
+    /// Tells whether it is the one that tells this.
     pub is_own: bool,
-    /// Whether it was not seen for a while and never said that it stops. It stays until an operator takes it off.
+    /// Tells whether it was not seen for a while and never said that it stops. It stays until an operator takes it off.
     pub is_lost: bool,
 }
 
@@ -37,7 +37,7 @@ struct Inner {
     lost: HashSet<Uuid>,
 }
 
-/// What is known of them. Until it is known, other processes may work on the same store.
+/// Knowledge of them. Until it is known, other processes may work on the same store.
 #[derive(Debug, Default)]
 pub(crate) struct KnownNodes {
     are_none: AtomicBool,
@@ -49,7 +49,7 @@ impl KnownNodes {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether no other process was seen lately.
+    /// Tells whether no other process was seen lately.
     pub(crate) fn are_none(&self) -> bool {
         self.are_none.load(Ordering::Relaxed)
     }

@@ -37,7 +37,7 @@ pub(crate) struct NodeParts {
     /// This process, as the others know it.
     pub(crate) node: Node,
     pub(crate) store: Arc<dyn OperatorStore>,
-    /// Whether no other process may serve this store.
+    /// Tells whether no other process may serve this store.
     pub(crate) is_sole_writer: bool,
     pub(crate) directives: Arc<RouteDirectives>,
     pub(crate) routes: Arc<Routes>,

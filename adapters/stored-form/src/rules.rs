@@ -10,7 +10,7 @@ use crate::VERSION;
 /// How long a finished notice is kept, so that a repetition of it is known.
 pub const KEEP_FINISHED_MS: u64 = 30 * DAY_MS;
 
-/// How long a node is kept that is no longer seen, unless an operator takes it off.
+/// Time for which a node is kept that is no longer seen, unless an operator takes it off.
 pub const KEEP_UNSEEN_NODE_MS: u64 = 30 * DAY_MS;
 
 /// The class of a time from creation to payment.

@@ -1,4 +1,4 @@
-//! What a merchant's payers read of it.
+//! Profile of a merchant, as its payers read it.
 
 use std::fmt;
 

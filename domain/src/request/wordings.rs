@@ -146,12 +146,12 @@ pub(super) fn at(field: &str, message: &Wording) -> Wording {
     message.map(|text| format!("{field}: {text}"))
 }
 
-/// What follows the first of so many.
+/// Words after the first of so many.
 pub(super) fn rest_of(count: usize) -> Wording {
     if count > 1 { and_more(count.saturating_sub(1)) } else { Wording::fixed("", "") }
 }
 
-/// What is wrong with a document.
+/// Violations of a document.
 pub(super) fn document(error: DocumentError) -> Wording {
     wordings! {
         character =
@@ -170,7 +170,7 @@ pub(super) fn document(error: DocumentError) -> Wording {
     }
 }
 
-/// What is wrong with a phone number.
+/// Violations of a phone number.
 pub(super) fn phone(error: PhoneError) -> Wording {
     wordings! {
         character =
@@ -195,7 +195,7 @@ pub(super) fn phone(error: PhoneError) -> Wording {
     }
 }
 
-/// What is wrong with a CEP or a UF.
+/// Violations of a CEP or a UF.
 pub(super) fn place(error: PostalError) -> Wording {
     wordings! {
         cep = "a CEP has exactly 8 digits: 01310100, not 01310-100", "um CEP tem 8 dígitos: 01310100, e não 01310-100";
@@ -207,7 +207,7 @@ pub(super) fn place(error: PostalError) -> Wording {
     }
 }
 
-/// What is wrong with a card.
+/// Violations of a card.
 pub(super) fn card(error: CardError) -> Wording {
     wordings! {
         length = "must have 13 to 19 digits", "deve ter de 13 a 19 dígitos";

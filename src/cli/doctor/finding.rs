@@ -39,7 +39,7 @@ impl Finding {
         Self { level: Level::Fail, ..Self::warn(subject, text, mend) }
     }
 
-    /// What says by itself where it comes from and what is allowed.
+    /// Entries that say by themselves where it comes from and what is allowed.
     pub(super) fn refused(subject: &'static str, text: impl Into<String>) -> Self {
         Self { level: Level::Fail, subject, text: text.into(), mend: None }
     }

@@ -9,7 +9,7 @@ use crate::cli::output::printable;
 /// The most characters of a text of the body that are shown.
 const MAX_SHOWN_CHARACTERS: usize = 60;
 
-/// What is read of an event.
+/// Fields that are read of an event.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct EventBody {

@@ -1,4 +1,4 @@
-//! What the clients, the receiver and the progress share.
+//! State that clients, receiver and progress share.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -25,7 +25,7 @@ pub(super) enum Phase {
     Making,
     /// Payments are made no more, and events may still come until then.
     Settling {
-        /// When it ends at the latest.
+        /// Latest end.
         until: Instant,
     },
     /// The service is asked how each payment ended.

@@ -1,4 +1,4 @@
-//! When, with what and where a run was made: what has to be equal before two reports can be compared.
+//! Circumstances of a run (time, versions, machine): what has to be equal before two reports can be compared.
 
 use quita_machine::SystemClock;
 use quita_ports::Clock;
@@ -7,11 +7,11 @@ use serde::Serialize;
 use super::machine::Machine;
 use super::service_metrics::ServiceBuild;
 
-/// When, with what and where a run was made.
+/// Circumstances of a run: time, versions and machine.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Circumstances {
-    /// When the run began.
+    /// Beginning of the run.
     pub(super) started_at: String,
     /// Version of the load tester.
     pub(super) version: &'static str,
@@ -19,7 +19,7 @@ pub(super) struct Circumstances {
     pub(super) service: ServiceBuild,
     /// The machine of the load tester.
     pub(super) machine: Machine,
-    /// What the tester wrote down.
+    /// Notes of the tester.
     pub(super) note: Option<String>,
 }
 

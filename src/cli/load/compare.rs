@@ -14,7 +14,7 @@ use super::report::FORMAT;
 /// Percentiles that are compared.
 const STATISTICS: [&str; 3] = ["p50", "p99", "max"];
 
-/// What has to be equal for two figures to be comparable: where it stands in a report, and its name.
+/// Circumstances that have to be equal for two figures to be comparable: where it stands in a report, and its name.
 const CIRCUMSTANCES: [(&str, &str); 13] = [
     ("/plan/model", "model"),
     ("/plan/pace", "pace"),

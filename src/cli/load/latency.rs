@@ -12,7 +12,7 @@ const EDGES: [u64; 10] = [126, 158, 200, 251, 316, 398, 501, 631, 794, 1_000];
 /// Powers of ten of the distribution, from 10 µs to 1000 s.
 const DECADES: u32 = 8;
 
-/// What a latency is of.
+/// Subject of a latency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LatencyKind {
     /// A creation, from its intended start.
@@ -36,12 +36,12 @@ pub(super) enum LatencyKind {
 /// Percentiles, in microseconds.
 #[derive(Debug, Serialize)]
 pub(super) struct Latency {
-    /// What was measured, as thresholds name it.
+    /// Measurement, as thresholds name it.
     #[serde(rename = "id", serialize_with = "as_id")]
     pub(super) kind: LatencyKind,
-    /// What was measured, for people.
+    /// Measurement, for people.
     pub(super) name: &'static str,
-    /// How often.
+    /// Number of times.
     pub(super) count: u64,
     /// Half of them are below this, and so on.
     pub(super) p50: u64,
@@ -49,7 +49,7 @@ pub(super) struct Latency {
     pub(super) p99: u64,
     pub(super) p999: u64,
     pub(super) max: u64,
-    /// How many lie between an upper edge and the one before.
+    /// Number that lies between an upper edge and the one before.
     pub(super) distribution: Vec<Bin>,
 }
 
@@ -57,9 +57,9 @@ pub(super) struct Latency {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Bin {
-    /// What all in it are below, in microseconds.
+    /// Edge that all in it are below, in microseconds.
     pub(super) below_us: u64,
-    /// How many lie in it.
+    /// Number that lies in it.
     pub(super) count: u64,
 }
 

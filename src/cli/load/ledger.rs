@@ -28,7 +28,7 @@ pub(super) struct Account {
     pub(super) found: Option<Found>,
     /// What its merchant had been told before that was asked.
     pub(super) status_before: Option<Status>,
-    /// What the service said of its deliveries, if an event was missing in the end.
+    /// Words of the service about its deliveries, if an event was missing in the end.
     pub(super) deliveries: Option<Deliveries>,
 }
 

@@ -1,4 +1,4 @@
-//! What bounds the figure of a run: load tester, processors, store, refusals.
+//! Bounds of the figure of a run: load tester, processors, store, refusals.
 
 use std::time::Instant;
 
@@ -25,7 +25,7 @@ pub(super) struct Sample {
     service: Option<ServiceMetrics>,
 }
 
-/// What a run used of what there is, and what follows from it.
+/// Resources that a run used, and what follows from it.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Limits {
@@ -35,13 +35,13 @@ pub(super) struct Limits {
     pub(super) own_cpu_percent: Option<u64>,
     /// Processor time of the service, in percent of one core.
     pub(super) service_cpu_percent: Option<u64>,
-    /// What the service's metrics say.
+    /// Readings of the service's metrics.
     pub(super) service: Option<ServiceLoad>,
-    /// What bounds the figure, as sentences.
+    /// Bounds of the figure, as sentences.
     pub(super) findings: Vec<String>,
 }
 
-/// What is known of a run besides its samples.
+/// Facts of a run besides its samples.
 #[derive(Debug)]
 pub(super) struct Pressure<'a> {
     /// Payments a second that were asked for; none in the closed model.

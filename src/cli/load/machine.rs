@@ -12,7 +12,7 @@ const IDLE_FIELDS: [usize; 2] = [3, 4];
 /// Fields of `/proc/stat` that add up to all time. What follows them is time of guests, which is in the first two.
 const FIELDS: usize = 8;
 
-/// What stands in a report, so that two can be compared. Nothing where the system does not say.
+/// Entries of a report, so that two can be compared. Nothing where the system does not say.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Machine {

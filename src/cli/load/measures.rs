@@ -1,4 +1,4 @@
-//! What is measured: replies by kind, latencies, and both over time.
+//! Measurements: replies by kind, latencies, and both over time.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -44,7 +44,7 @@ impl Call {
 /// A creation: its method, and the stage that it was due in.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Creation {
-    /// How it is paid.
+    /// Method of payment.
     pub(super) method: Method,
     /// Number of the stage, from 0.
     pub(super) stage: usize,
@@ -120,7 +120,7 @@ pub(super) struct Slice {
 }
 
 impl Slice {
-    /// How many a second, from how many came in this slice.
+    /// Rate a second, from how many came in this slice.
     pub(super) fn per_second(&self, count: u64) -> u64 {
         count.saturating_mul(1_000) / self.length_ms.max(1)
     }
@@ -213,7 +213,7 @@ impl Measures {
         slice
     }
 
-    /// How many calls had such a reply.
+    /// Number of calls that had such a reply.
     pub(super) fn count(&self, wanted: impl Fn(Call, Reply) -> bool) -> u64 {
         let matching = self.replies.iter().filter(|((call, reply), _)| wanted(*call, *reply));
         matching.map(|(_, count)| count).sum()
@@ -243,12 +243,12 @@ pub(super) fn is_good(call: Call, reply: Reply) -> bool {
     }
 }
 
-/// Whether the service said that it was too much.
+/// Tells whether the service said that it was too much.
 pub(super) fn is_refusal(reply: Reply) -> bool {
     matches!(reply, Reply::Status(429 | 503))
 }
 
-/// Whether a call belongs to the load, and not to the checks after it.
+/// Tells whether a call belongs to the load, and not to the checks after it.
 fn is_of_the_run(call: Call) -> bool {
     matches!(call, Call::Create | Call::Read)
 }

@@ -27,7 +27,7 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// The most bytes of an answer that are read: the largest record is far smaller.
 const MAX_ANSWER_BYTES: usize = 1024 * 1024;
 
-/// How long a creation waits for one of the load tester's connections before it is given up.
+/// Time that a creation waits for one of the load tester's connections before it is given up.
 const CONNECTION_WITHIN: Duration = Duration::from_secs(30);
 
 /// Calls the API, and notes what it answers.
@@ -81,20 +81,20 @@ struct Record {
     status: Status,
 }
 
-/// What is read of an error.
+/// Fields that are read of an error.
 #[derive(Deserialize)]
 struct ErrorBody {
     message: String,
     code: String,
 }
 
-/// What is read of a page of deliveries.
+/// Fields that are read of a page of deliveries.
 #[derive(Deserialize)]
 struct DeliveriesPage {
     data: Vec<DeliveryState>,
 }
 
-/// What is read of a delivery.
+/// Fields that are read of a delivery.
 #[derive(Deserialize)]
 struct DeliveryState {
     state: String,

@@ -14,7 +14,7 @@ const TEST_KEY: &str = "qk_test_";
 /// The most bytes of an answer that are read: a page with one record is far smaller.
 const MAX_ANSWER_BYTES: usize = 1024 * 1024;
 
-/// What is read of an error.
+/// Fields that are read of an error.
 #[derive(Deserialize)]
 struct ErrorBody {
     message: String,

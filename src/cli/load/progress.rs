@@ -121,7 +121,7 @@ fn measured(us: u64) -> String {
     if us == 0 { NOTHING.into() } else { time(us) }
 }
 
-/// What stands where nothing was measured.
+/// Sign that stands where nothing was measured.
 pub(super) const NOTHING: &str = "–";
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ pub(super) struct Purchases {
 /// One request.
 #[derive(Debug)]
 pub(super) struct Purchase {
-    /// How it is paid.
+    /// Method of payment.
     pub(super) method: Method,
     /// Its idempotency key, and its external reference.
     pub(super) key: String,

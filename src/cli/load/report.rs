@@ -42,7 +42,7 @@ pub(super) struct Plan {
     pub(super) connections: usize,
     /// How long payments were made.
     pub(super) duration_ms: u64,
-    /// How long, after that, events could arrive.
+    /// Time after that in which events could arrive.
     pub(super) settle_ms: u64,
     /// Shares of the methods.
     pub(super) mix: Mix,
@@ -55,11 +55,11 @@ pub(super) struct Plan {
 /// Course of a run: how far it came, and what it cost.
 #[derive(Debug)]
 pub(super) struct Course {
-    /// How long payments were really made, until the last answer.
+    /// Time in which payments were really made, until the last answer.
     pub(super) elapsed_ms: u64,
-    /// What the load tester itself costs.
+    /// Cost of the load tester itself.
     pub(super) own_cost: Option<OwnCost>,
-    /// What bounds the figure.
+    /// Bounds of the figure.
     pub(super) limits: Limits,
     /// Why it ended before its time.
     pub(super) stopped: Option<String>,
@@ -112,17 +112,17 @@ pub(super) struct Example {
 pub(super) struct Report {
     /// Number of the form of this report.
     pub(super) format: u64,
-    /// Whether nothing was broken, no threshold was crossed, and the run was whole.
+    /// Tells whether nothing was broken, no threshold was crossed, and the run was whole.
     pub(super) passed: bool,
-    /// What the service broke, as sentences.
+    /// Promises that the service broke, as sentences.
     pub(super) violations: Vec<String>,
-    /// What the run itself lacks, as sentences.
+    /// Lacks of the run itself, as sentences.
     pub(super) shortfalls: Vec<String>,
     /// Thresholds, held against what was measured.
     pub(super) thresholds: Vec<Judged>,
     /// Why it ended before its time.
     pub(super) stopped: Option<String>,
-    /// When, with what and where it was made.
+    /// Circumstances in which it was made.
     pub(super) circumstances: Circumstances,
     /// What the run was told to do.
     pub(super) plan: Plan,
@@ -130,7 +130,7 @@ pub(super) struct Report {
     pub(super) elapsed_ms: u64,
     /// Creations that succeeded, a second.
     pub(super) creates_per_second: u64,
-    /// What bounds the figure.
+    /// Bounds of the figure.
     pub(super) limits: Limits,
     /// Calls by outcome.
     pub(super) requests: Vec<Requests>,
@@ -148,7 +148,7 @@ pub(super) struct Report {
     pub(super) verdicts: BTreeMap<&'static str, u64>,
     /// Some of those that are not as they should be.
     pub(super) examples: Vec<Example>,
-    /// What the tester should know about the verdicts.
+    /// Facts that the tester should know about the verdicts.
     pub(super) hints: Vec<String>,
     /// What the load tester itself costs.
     pub(super) own_cost: Option<OwnCost>,
@@ -343,7 +343,7 @@ fn stages(plan: &Plan, measures: &Measures) -> Vec<StageResult> {
     results.collect()
 }
 
-/// What the service broke, as sentences.
+/// Promises that the service broke, as sentences.
 fn violations(judgement: &Judgement, measures: &Measures) -> Vec<String> {
     let broken = Verdict::ALL.into_iter().filter(|verdict| verdict.is_violation());
     let counted = broken.map(|verdict| (judgement.count(verdict), verdict));
@@ -362,7 +362,7 @@ fn violations(judgement: &Judgement, measures: &Measures) -> Vec<String> {
     violations
 }
 
-/// What the run itself lacks, as sentences.
+/// Lacks of the run itself, as sentences.
 fn shortfalls(measures: &Measures) -> Vec<String> {
     let mut shortfalls = Vec::new();
     if measures.creates() == 0 {

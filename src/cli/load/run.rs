@@ -21,21 +21,21 @@ use super::{pace, progress, settle};
 pub(super) struct Run {
     /// Makes the payments.
     pub(super) merchant: Rc<Merchant>,
-    /// When it makes them.
+    /// Time at which it makes them.
     pub(super) pace: Pace,
-    /// How long it makes them.
+    /// Time for which it makes them.
     pub(super) duration: Duration,
-    /// How long events may take to arrive, after the last payment.
+    /// Time that events may take to arrive, after the last payment.
     pub(super) settle: Duration,
-    /// Where the service's metrics are.
+    /// Address of the service's metrics.
     pub(super) metrics: Option<Url>,
     /// A look at everything before the run.
     pub(super) before: Sample,
-    /// When, with what and where it is made.
+    /// Circumstances in which it is made.
     pub(super) circumstances: Circumstances,
 }
 
-/// How a run ended.
+/// End of a run.
 #[derive(Debug)]
 pub(super) enum Ended {
     /// By itself.
@@ -46,7 +46,7 @@ pub(super) enum Ended {
     Refused(String),
 }
 
-/// What was noted when no more payments were made.
+/// Notes of the time when no more payments were made.
 #[derive(Debug)]
 struct Made {
     elapsed_ms: u64,

@@ -32,7 +32,7 @@ pub(super) struct Schedule {
     stages: Vec<Stage>,
 }
 
-/// When one payment is due.
+/// Time at which one payment is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Due {
     /// Number of the payment, from 0.

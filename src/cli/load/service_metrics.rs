@@ -1,4 +1,4 @@
-//! What the service's own metrics say of a run: processor time, commits, batches, refusals.
+//! The service's own metrics of a run: processor time, commits, batches, refusals.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -8,9 +8,9 @@ use url::Url;
 
 use super::super::http_client::client;
 
-/// Where operators are served, unless it is configured otherwise.
+/// Address at which operators are served, unless it is configured otherwise.
 const OPS_PORT: u16 = 9090;
-/// How long the service may take to answer. It may be busy, and a run must not wait for it.
+/// Time that the service may take to answer. It may be busy, and a run must not wait for it.
 const WITHIN: Duration = Duration::from_secs(5);
 /// The most bytes of metrics that are read: ours are some 100 KiB.
 const MAX_BYTES: usize = 8 * 1024 * 1024;
@@ -32,11 +32,11 @@ const STORE: &str = "quita_store_info";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ServiceMetrics(HashMap<String, u64>);
 
-/// What happened in the service between two looks.
+/// Events in the service between two looks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ServiceLoad {
-    /// Where it was read.
+    /// Place at which it was read.
     pub(super) metrics_url: String,
     /// Payments that this process of the service created.
     pub(super) created: u64,

@@ -61,7 +61,7 @@ pub(super) fn headline(report: &Report) -> String {
     )
 }
 
-/// How the run ended, in one word.
+/// End of the run, in one word.
 pub(super) fn outcome(report: &Report) -> &'static str {
     match (report.passed, &report.stopped) {
         (true, _) => "PASSED",
@@ -70,7 +70,7 @@ pub(super) fn outcome(report: &Report) -> &'static str {
     }
 }
 
-/// What the run used of what there is, as names and values.
+/// Resources that the run used, as names and values.
 pub(super) fn limit_lines(limits: &Limits) -> Vec<(&'static str, String)> {
     let percent =
         |share: Option<u64>| share.map_or_else(|| NOTHING.to_owned(), |percent| format!("{percent}%"));

@@ -35,7 +35,7 @@ pub(super) struct Threshold {
     limit: u64,
 }
 
-/// What a condition is about.
+/// Subject of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Quantity {
     /// A percentile, in microseconds.
@@ -73,7 +73,7 @@ enum Comparison {
     AtMost,
 }
 
-/// What thresholds are held against.
+/// Figures that thresholds are held against.
 #[derive(Debug)]
 pub(super) struct Facts<'a> {
     /// Every latency.
@@ -100,9 +100,9 @@ pub(super) struct Facts<'a> {
 pub(super) struct Judged {
     /// The condition as it was given.
     pub(super) condition: String,
-    /// What was measured; nothing if there was nothing to measure.
+    /// Measurement; nothing if there was nothing to measure.
     pub(super) measured: Option<String>,
-    /// Whether the condition holds, or nothing was measured: the run failed.
+    /// Tells whether the condition holds, or nothing was measured: the run failed.
     pub(super) is_crossed: bool,
 }
 

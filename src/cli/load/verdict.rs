@@ -18,7 +18,7 @@ pub(super) enum Found {
     Unknown,
 }
 
-/// What the service says of the deliveries of a payment of which an event is missing.
+/// Words of the service about the deliveries of a payment of which an event is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Deliveries {
     /// An event is still to be delivered: it is late.

@@ -29,7 +29,7 @@ const CARDS: [(&str, &str); 9] = [
     ("capture_refused", "4000000000000341"),
 ];
 
-/// What to create.
+/// Payment to create.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Amounts are cents. The sandbox looks at the last two digits of a PIX or boleto: 17 expires at once, 27 stays \
@@ -39,7 +39,7 @@ pub(in crate::cli) struct Create {
     /// pix, boleto or credit_card
     #[arg(long, default_value = "pix", value_parser = method)]
     method: Method,
-    /// How much, in cents: 10000 is R$ 100,00
+    /// Amount in cents: 10000 is R$ 100,00
     #[arg(long, value_name = "CENTS", default_value_t = 10_000)]
     amount: u64,
     /// Which card of the sandbox pays, by what becomes of it
@@ -51,13 +51,13 @@ pub(in crate::cli) struct Create {
     /// Only hold the card's limit: capture or cancel it later
     #[arg(long)]
     authorize_only: bool,
-    /// How long a PIX can be paid [default: an hour]
+    /// Time for which a PIX can be paid [default: an hour]
     #[arg(long, value_name = "SECONDS")]
     expires_in: Option<u32>,
     /// Until when a boleto is to be paid [default: in three days]
     #[arg(long, value_name = "YYYY-MM-DD")]
     due_date: Option<NaiveDate>,
-    /// Where webhooks go; `quita listen` listens on http://127.0.0.1:8090/ [default: nowhere]
+    /// Address that webhooks go to; `quita listen` listens on http://127.0.0.1:8090/ [default: nowhere]
     #[arg(long, value_name = "URL")]
     postback_url: Option<String>,
     /// A reference of yours

@@ -1,4 +1,4 @@
-//! What people want to see of a payment's record.
+//! Parts that people want to see of a payment's record.
 
 use std::fmt;
 
@@ -70,7 +70,7 @@ impl Record {
         [id, at, method, status, amount, reference]
     }
 
-    /// What is shown, with its names; what is not there is left out.
+    /// Values that are shown, with their names; what is not there is left out.
     fn parts(&self) -> Vec<(&'static str, String)> {
         let (pix, boleto, card) = (self.pix.as_ref(), self.boleto.as_ref(), self.credit_card.as_ref());
         let amount = format!("{} {}", self.amount, self.currency);

@@ -13,7 +13,7 @@ pub(crate) struct Entry {
     pub(crate) address: String,
     pub(crate) name: &'static str,
     pub(crate) is_here: bool,
-    /// How much is wrong there.
+    /// Number of things that are wrong there.
     pub(crate) troubles: usize,
 }
 
@@ -64,7 +64,7 @@ impl<T, B> Frame<T, B> {
         self.context.away_since
     }
 
-    /// What this console says of it.
+    /// This console's words for it.
     pub(crate) fn outage_sentence(&self) -> &'static str {
         let texts = &Texts::of(self.language()).everywhere;
         if self.is_operators() { texts.outage_for_operators } else { texts.outage_for_merchants }

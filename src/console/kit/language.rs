@@ -48,7 +48,7 @@ impl Language {
         chosen.or_else(|| Self::asked_for(request)).unwrap_or_default()
     }
 
-    /// What `Accept-Language` asks for, if it names a supported language.
+    /// Language that `Accept-Language` asks for, if it names a supported language.
     pub(crate) fn asked_for(request: &HttpRequest) -> Option<Self> {
         Self::accepted(AcceptLanguage::parse(request).ok()?)
     }

@@ -109,7 +109,7 @@ pub(super) fn outcome_of(attempt: &DeliveryAttempt, language: Language) -> Strin
     }
 }
 
-/// What the API's word for a failure means. One that an earlier version stored stays as it is.
+/// Meaning of the API's word for a failure. One that an earlier version stored stays as it is.
 fn in_words<'a>(error: &'a str, texts: &Deliveries) -> &'a str {
     match error {
         "timeout" => texts.no_answer_in_time,

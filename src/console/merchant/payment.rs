@@ -62,7 +62,7 @@ struct PaymentBody {
     public_url: String,
     may_change: bool,
     sees_payers: bool,
-    /// What can be done by hand with a payment that a sandbox took.
+    /// Actions by hand with a payment that a sandbox took.
     by_hand: Vec<SandboxAction>,
     moments: Vec<Moment>,
     route: Vec<Step>,

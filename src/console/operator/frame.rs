@@ -15,7 +15,7 @@ pub(super) const BASE: &str = "";
 /// The sections of the operator's console.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {
-    /// Whether all is well.
+    /// Tells whether all is well.
     Overview,
     /// Kinds of actors, and single ones.
     Actors,
@@ -93,7 +93,7 @@ impl Section {
     }
 }
 
-/// What the bar shows beside the navigation: who is signed in, and which node this is.
+/// Content of the bar beside the navigation: who is signed in, and which node this is.
 pub(super) struct Bar {
     pub(super) login: Login,
     role: OperatorRole,

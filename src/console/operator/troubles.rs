@@ -1,4 +1,4 @@
-//! What is wrong at this moment, as this node knows it: the home page tells it, and the navigation counts it.
+//! Trouble at this moment, as this node knows it: the home page tells it, and the navigation counts it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -22,7 +22,7 @@ const TIME_OUT: Duration = Duration::from_secs(1);
 pub(super) struct OpenExceptions(Mutex<Option<(Instant, BTreeMap<String, usize>)>>);
 
 impl OpenExceptions {
-    /// How many of each kind; what was counted before, while the store does not answer. `None` if it never did.
+    /// Number of each kind; what was counted before, while the store does not answer. `None` if it never did.
     pub(super) async fn by_kind(&self, console: &OperatorConsole) -> Option<BTreeMap<String, usize>> {
         let mut counted = self.0.lock().await;
         let is_fresh = counted.as_ref().is_some_and(|(at, _)| at.elapsed() < FRESH_FOR);
@@ -104,7 +104,7 @@ impl Troubles {
         self.exceptions.as_ref().map(|kinds| kinds.values().sum())
     }
 
-    /// What the navigation counts.
+    /// Counts of the navigation.
     pub(super) fn counts(&self) -> Counts {
         Counts {
             exceptions: self.open_exceptions().unwrap_or_default(),

@@ -41,7 +41,7 @@ pub(super) struct Who {
 /// An operator who looks. While the store is out of reach, what it confirmed on this node is believed.
 pub(super) struct Operator {
     pub(super) who: Who,
-    /// What is wrong at this moment, and on which node, for the frame of a page.
+    /// Trouble at this moment, and on which node, for the frame of a page.
     pub(super) counts: Counts,
     pub(super) node: String,
     token: Secret<String>,

@@ -194,7 +194,7 @@ pub(super) fn of_refusal(refusal: &Refusal) -> Wording {
     Wording::made(refusal.to_string(), portuguese)
 }
 
-/// What a payment can be asked to do, as the domain names it.
+/// Operation that a payment can be asked for, as the domain names it.
 pub(crate) fn in_portuguese(verb: &str) -> &str {
     match verb {
         "be cancelled" => "ser cancelado",

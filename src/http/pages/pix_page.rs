@@ -19,7 +19,7 @@ pub(crate) struct PixPage {
     pub(crate) path: String,
     /// Who is paid.
     pub(crate) merchant_name: String,
-    /// Where the merchant answers questions.
+    /// Contact at which the merchant answers questions.
     pub(crate) contact: Option<String>,
     /// What is to be paid, in cents.
     pub(crate) amount_cents: i64,

@@ -46,7 +46,7 @@ impl EndingKeys {
         Ok(Self { store, clock, gauge })
     }
 
-    /// What was counted, now and later.
+    /// Counts, now and later.
     pub(crate) fn last_count(&self) -> EndingKeyCount {
         EndingKeyCount(self.gauge.clone())
     }

@@ -150,7 +150,7 @@ impl People {
     /// Returns what a merchant's payers read of it.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub async fn profile(&self, merchant: &MerchantId) -> Result<MerchantProfile, PeopleError> {
         Ok(self.store.profile(merchant).await?)
     }
@@ -158,7 +158,7 @@ impl People {
     /// Changes that.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub async fn set_profile(
         &self,
         merchant: &MerchantId,

@@ -94,7 +94,7 @@ impl Finished {
         self.stdout.trim_end().to_owned()
     }
 
-    /// What it said beside its results, without the line that names the store.
+    /// Lines that it said beside its results, without the line that names the store.
     pub(crate) fn beside_the_store(&self) -> String {
         self.stderr
             .lines()

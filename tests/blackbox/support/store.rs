@@ -83,7 +83,7 @@ impl TestStore {
         })
     }
 
-    /// Whether anything was made of it.
+    /// Tells whether anything was made of it.
     pub(crate) fn exists(&self) -> bool {
         match &self.dropped_as {
             None => Path::new(self.url.trim_start_matches("sqlite:")).exists(),

@@ -49,7 +49,7 @@ pub struct Records {
     pub users: BTreeMap<Login, User>,
     /// What is asked of a merchant's people.
     pub policies: BTreeMap<MerchantId, MerchantPolicy>,
-    /// What payers read of each merchant.
+    /// Profiles of merchants, as payers read them.
     pub profiles: BTreeMap<MerchantId, MerchantProfile>,
     /// Operators by login.
     pub operators: BTreeMap<Login, Operator>,

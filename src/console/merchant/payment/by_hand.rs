@@ -20,7 +20,7 @@ use crate::console::merchant::mode::{InMode, base_of};
 use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::{PaymentChange, Visitor};
 
-/// What the page of a payment offers. A refund has a button of its own, in every mode.
+/// Actions that the page of a payment offers. A refund has a button of its own, in every mode.
 const OFFERED: [SandboxAction; 3] = [SandboxAction::Pay, SandboxAction::Expire, SandboxAction::Chargeback];
 
 /// Lists what can be done with a payment by hand now: nothing, if no sandbox took it.

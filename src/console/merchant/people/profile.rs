@@ -1,4 +1,4 @@
-//! What payers read of the merchant: the owners say it.
+//! The merchant as payers read of it: the owners say it.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
