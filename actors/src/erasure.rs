@@ -245,10 +245,8 @@ impl Eraser {
     /// What is kept of payments outside of their own documents goes first: a payment whose payer was erased is found by
     /// nobody who looks for what is left. That is what entries of the audit log tell of them.
     async fn erase_beside(&self, payments: &[TransactionId]) -> Result<(), StoreError> {
-        for payment in payments {
-            self.audit.erase(&AuditErasure::ContentOf(payment.to_string())).await?;
-        }
-        Ok(())
+        let subjects = payments.iter().map(ToString::to_string).collect();
+        self.audit.erase(&AuditErasure::ContentOf(subjects)).await.map(|_| ())
     }
 
     /// What is to be written; what stays as it is, is counted.

@@ -166,8 +166,8 @@ actions! {
 /// Selection of what is erased from the log. The hashes of it stay, so the chain stays whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuditErasure {
-    /// Before and after, of all entries about this: a payment's id, …
-    ContentOf(String),
+    /// Before and after, of all entries about these: payments' ids, …
+    ContentOf(Vec<String>),
     /// Before and after, of the entries at these places.
     ContentAt(Vec<u64>),
     /// Who and from where, of what this person did; and who it was, of what was done to this person.

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use super::running::Running;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Long: some commands write a thousand times, and a disk under many tests may be slow.
+const ENDS_WITHIN: Duration = Duration::from_secs(120);
 
 /// One call of the program, and then how it ended.
 pub(crate) struct Program {
@@ -78,7 +79,7 @@ impl Program {
     pub(crate) fn run(self) -> Finished {
         let directory = tempfile::tempdir().unwrap();
         let mut running = Running::start(self.command, directory.path(), "program");
-        let code = running.wait(PATIENCE).code();
+        let code = running.wait(ENDS_WITHIN).code();
         Finished { code, stdout: running.stdout(), stderr: running.stderr() }
     }
 }

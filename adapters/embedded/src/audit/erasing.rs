@@ -21,9 +21,12 @@ pub(super) fn erase(
 ) -> Result<ErasedParts, Failure> {
     let mut erased = ErasedParts::default();
     match what {
-        AuditErasure::ContentOf(subject) => {
-            let found = places(transaction, OF_SUBJECT, (subject, limit))?;
-            take(transaction, EntryPart::Content, &found, &mut erased)?;
+        AuditErasure::ContentOf(subjects) => {
+            for subject in subjects {
+                let room = limit.saturating_sub(signed(erased.count()));
+                let found = places(transaction, OF_SUBJECT, (subject, room))?;
+                take(transaction, EntryPart::Content, &found, &mut erased)?;
+            }
         }
         AuditErasure::ContentAt(wanted) => {
             for place in wanted {

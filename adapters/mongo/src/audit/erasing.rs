@@ -56,8 +56,8 @@ struct Kind {
 fn kinds(what: &AuditErasure) -> Vec<Kind> {
     let content = field_of(EntryPart::Content);
     match what {
-        AuditErasure::ContentOf(subject) => {
-            let filter = doc! { "subject": subject, content: { "$exists": true } };
+        AuditErasure::ContentOf(subjects) => {
+            let filter = doc! { "subject": { "$in": subjects }, content: { "$exists": true } };
             vec![Kind { part: EntryPart::Content, filter, index: OF_SUBJECT }]
         }
         AuditErasure::ContentAt(places) => {

@@ -220,7 +220,7 @@ pub async fn what_is_erased_is_gone_and_the_chain_stays_whole(store: Arc<dyn Aud
     let entries = [entry(1, 1, Some("loja")), entry(2, 1, None), by_bia(3), of_bia, other, by_bia(6)];
     append(&store, &entries).await;
     let whole = chain(&store).await;
-    let of_subject = AuditErasure::ContentOf(entries[0].subject.clone());
+    let of_subject = AuditErasure::ContentOf(vec![String::from("nobody"), entries[0].subject.clone()]);
     assert_eq!(erase(&store, &of_subject, 3, 101).await, Ok(3));
     // The answer was lost: nothing more is erased.
     assert_eq!(erase(&store, &of_subject, 3, 101).await, Ok(3));

@@ -289,7 +289,7 @@ async fn what_was_erased_of_the_audit_log_is_in_no_file() {
         let new = crate::audit::new(&entry);
         store.append_audit(&new, &crate::audit::chain_key()).await.unwrap();
     }
-    let of_second = AuditErasure::ContentOf("subject-2".into());
+    let of_second = AuditErasure::ContentOf(vec!["subject-2".into()]);
     store.erase_audit(&of_second, 9, &crate::audit::account(9), &crate::audit::chain_key()).await.unwrap();
     store.forget_replaced().await.unwrap();
     let files = std::fs::read_dir(path.parent().unwrap()).unwrap();

@@ -474,7 +474,7 @@ async fn every_query_of_the_consoles(store: &MongoStore) {
     store.append_audit(&crate::audit::new(&entry), &key).await.unwrap();
     assert_eq!(store.chained_audit(0, 10).await.unwrap().len(), 1);
     for (number, what) in [
-        (2, AuditErasure::ContentOf(entry.subject.clone())),
+        (2, AuditErasure::ContentOf(vec![entry.subject.clone()])),
         (3, AuditErasure::ContentAt(vec![1])),
         (4, AuditErasure::Person(entry.who.clone())),
     ] {
