@@ -83,6 +83,9 @@ enum What {
         /// Only the ways of a payment whose name holds this.
         #[arg(long, default_value = "")]
         only: String,
+        /// One in so many points, each way and fault from another one on.
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+        one_in: u64,
         /// Threads.
         #[arg(long, default_value_t = 2)]
         jobs: u64,
@@ -92,6 +95,9 @@ enum What {
         /// Only the mistakes whose name holds this.
         #[arg(long, default_value = "")]
         only: String,
+        /// Threads.
+        #[arg(long, default_value_t = 2)]
+        jobs: u64,
     },
 }
 
@@ -101,8 +107,8 @@ fn main() -> ExitCode {
     let is_good = match Options::parse().what {
         What::Seeds { from, count, jobs } => campaign::run(from, count, jobs),
         What::Seed { seed } => campaign::tell(seed),
-        What::CrashPoints { only, jobs } => crash_points::run(&only, jobs),
-        What::Planted { only } => planted::run(&only),
+        What::CrashPoints { only, one_in, jobs } => crash_points::run(&only, one_in, jobs),
+        What::Planted { only, jobs } => planted::run(&only, jobs),
     };
     if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

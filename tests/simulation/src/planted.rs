@@ -3,7 +3,8 @@
 //! Each is made at a port, where the outside sees exactly what a service with this mistake would do; the code of the
 //! service has no switch for it. A mistake is caught when any world of a campaign fails by it.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 
 use quita_acquirers::exchange::{Failure, Request, Response, Verb};
 use quita_actors::last_day;
@@ -151,28 +152,48 @@ mistakes! {
 const WORLDS: u64 = 5_000;
 
 /// Makes every mistake whose name holds this text in worlds of its own. Says whether each was caught.
-pub(crate) fn run(only: &str) -> bool {
-    let mut all_caught = true;
+pub(crate) fn run(only: &str, jobs: u64) -> bool {
     let meant = |(mistake, _): &&(Mistake, &str)| format!("{mistake:?}").contains(only);
     let mistakes: Vec<_> = Mistake::ALL.iter().filter(meant).collect();
-    for (mistake, meaning) in &mistakes {
-        let failing = (0..WORLDS).find_map(|seed| {
-            let violations = life::seed_with(seed, false, Some(*mistake)).violations;
-            violations.into_iter().next().map(|violation| (seed, violation))
-        });
-        match failing {
-            Some((seed, violation)) => {
-                println!("{:>4} worlds to catch {mistake:?}:{meaning}", seed + 1);
-                println!("           {violation}");
-            }
-            None => {
-                all_caught = false;
-                println!("NOT caught in {WORLDS} worlds: {mistake:?}:{meaning}");
+    let next = AtomicUsize::new(0);
+    let (sender, receiver) = mpsc::channel();
+    let all_caught = std::thread::scope(|scope| {
+        for _ in 0..jobs.max(1) {
+            let (sender, next, mistakes) = (sender.clone(), &next, &mistakes);
+            scope.spawn(move || {
+                while let Some((mistake, meaning)) = mistakes.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if sender.send((mistake, meaning, first_caught(*mistake))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut all_caught = true;
+        for (mistake, meaning, caught) in receiver {
+            match caught {
+                Some((seed, violation)) => {
+                    println!("{:>4} worlds to catch {mistake:?}:{meaning}", seed + 1);
+                    println!("           {violation}");
+                }
+                None => {
+                    all_caught = false;
+                    println!("NOT caught in {WORLDS} worlds: {mistake:?}:{meaning}");
+                }
             }
         }
-    }
+        all_caught
+    });
     println!("{:>4} mistakes, all caught: {all_caught}", mistakes.len());
     all_caught && !mistakes.is_empty()
+}
+
+/// The first world in which this mistake violates something, and what.
+fn first_caught(mistake: Mistake) -> Option<(u64, String)> {
+    (0..WORLDS).find_map(|seed| {
+        let violations = life::seed_with(seed, false, Some(mistake)).violations;
+        violations.into_iter().next().map(|violation| (seed, violation))
+    })
 }
 
 /// What is really written, where a decision was right and its write is not.
