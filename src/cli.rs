@@ -18,6 +18,7 @@ mod json_text;
 mod keys;
 mod listen;
 mod load;
+mod logs;
 mod manual;
 mod merchants;
 mod operators;
@@ -86,6 +87,9 @@ enum Command {
     Sandbox(sandbox::SandboxCommand),
     /// Receive webhooks during development, and check their signatures
     Listen(listen::ListenCommand),
+    /// Read which requests of a merchant's programs were refused, through the running service
+    #[command(subcommand)]
+    Logs(logs::LogsCommand),
     /// Put load on a running service, and verify every payment and every event
     Load(load::LoadCommand),
     /// Copy the embedded store while it is written
@@ -167,6 +171,7 @@ async fn run(command: Command) -> Result<(), Failure> {
         Command::Trigger(command) => trigger::run(command).await,
         Command::Sandbox(command) => sandbox::run(command).await,
         Command::Listen(command) => listen::run(command).await,
+        Command::Logs(command) => logs::run(command).await,
         Command::Load(command) => load::run(command).await,
         Command::Backup(command) => backup::run(command).await,
         Command::Privacy(command) => privacy::run(command).await,
@@ -262,6 +267,11 @@ mod tests {
             "quita privacy erase --document 52998224725 --transaction 00000000-0000-7000-8000-000000000000",
             "quita privacy erase --document 52998224725 --paid-before 180",
             "quita listen --answer 700",
+            "quita logs",
+            "quita logs tail --key x --lines 101",
+            "quita logs tail --key x --status 200",
+            "quita logs tail --key x --status 6xx",
+            "quita logs tail --key x --code wrong",
             "quita load --key x --mix cash=1",
             "quita load --key x --rate 5 --concurrency 5",
             "quita load --key x --stages 10s",

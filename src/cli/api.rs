@@ -1,6 +1,6 @@
 //! The running service, called as a merchant's program calls it.
 
-use awc::http::Method;
+use awc::http::{Method, StatusCode};
 use clap::Args;
 use serde::Deserialize;
 use url::Url;
@@ -55,6 +55,19 @@ impl<'a> Call<'a> {
     }
 }
 
+/// A call that brought nothing.
+pub(super) struct FailedCall {
+    pub(super) failure: Failure,
+    /// Whether the same call may succeed later: nobody answered, or the service was busy or defective.
+    pub(super) passes: bool,
+}
+
+impl FailedCall {
+    const fn passing(failure: Failure) -> Self {
+        Self { failure, passes: true }
+    }
+}
+
 /// The parts of a refusal that are shown.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -81,6 +94,11 @@ impl Api {
 
     /// Calls the service, and returns the JSON that it answered. `what` names the call in messages.
     pub(super) async fn call(&self, what: &str, call: Call<'_>) -> Result<String, Failure> {
+        self.exchange(what, call).await.map_err(|failed| failed.failure)
+    }
+
+    /// The same, for a caller that may try again.
+    pub(super) async fn exchange(&self, what: &str, call: Call<'_>) -> Result<String, FailedCall> {
         let url = self.place(&call.path, &call.query);
         let mut request = client().request(call.method, url.as_str()).bearer_auth(&self.key);
         if let Some(key) = call.idempotency_key {
@@ -93,21 +111,27 @@ impl Api {
         };
         let mut answer = sent.map_err(|error| {
             let why = format!("{} can't be reached: {error}", self.url);
-            Failure::failed(format!(
+            FailedCall::passing(Failure::failed(format!(
                 "{why}\nCheck that `quita serve` runs there, or name its place with --url."
-            ))
+            )))
         })?;
         let body = answer.body().limit(MAX_ANSWER_BYTES).await;
-        let body = body.map_err(|error| Failure::failed(format!("the answer can't be read: {error}")))?;
+        let body = body.map_err(|error| {
+            FailedCall::passing(Failure::failed(format!("the answer can't be read: {error}")))
+        })?;
         let status = answer.status();
+        let passes = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
         let json = std::str::from_utf8(&body).ok().filter(|text| JsonText::parse(text).is_some());
         match json {
             Some(json) if status.is_success() => Ok(json.to_owned()),
-            Some(json) => Err(refused(&format!("{what} was refused with {status}"), json)),
-            None => Err(Failure::failed(format!(
-                "{} answered {status} and no JSON; is it Quita that runs there?",
-                self.url
-            ))),
+            Some(json) => {
+                let failure = refused(&format!("{what} was refused with {status}"), json);
+                Err(FailedCall { failure, passes })
+            }
+            None => {
+                let why = format!("{} answered {status} and no JSON; is it Quita that runs there?", self.url);
+                Err(FailedCall { failure: Failure::failed(why), passes })
+            }
         }
     }
 
@@ -140,7 +164,6 @@ fn refused(what: &str, json: &str) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use actix_web::http::StatusCode;
     use actix_web::{HttpRequest, HttpResponse};
 
     use super::super::test_server::test_server;
@@ -195,6 +218,19 @@ mod tests {
         check(422, refusal, Err(&told)).await;
         check(409, "{}", Err(&["409 Conflict: no reason given"])).await;
         check(200, "<html>", Err(&["no JSON"])).await;
+    }
+
+    #[actix_web::test]
+    async fn calls_that_may_succeed_later_are_told_from_those_that_will_not() {
+        for (status, passes) in [(401, false), (404, false), (429, true), (500, true), (503, true)] {
+            let status = StatusCode::from_u16(status).unwrap();
+            let server = test_server(move |_| HttpResponse::build(status).body("{}"));
+            let failed = api(server.url.as_str()).exchange("read", Call::get("/")).await.err().unwrap();
+            assert_eq!(failed.passes, passes, "{status}");
+            server.stop().await;
+        }
+        let failed = api("http://127.0.0.1:1").exchange("read", Call::get("/")).await.err().unwrap();
+        assert!(failed.passes);
     }
 
     #[actix_web::test]

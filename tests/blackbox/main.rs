@@ -49,6 +49,7 @@ mod linearizability;
 mod listen;
 mod listing;
 mod load;
+mod logs;
 mod memory;
 mod mutations;
 mod nodes;

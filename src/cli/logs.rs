@@ -1,0 +1,165 @@
+//! `quita logs tail`: prints refused requests of a merchant as they happen.
+
+mod refusal;
+mod seen;
+
+use std::time::Duration;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand};
+
+use super::api::{Api, Call, FailedCall};
+use super::failure::Failure;
+use super::output;
+use crate::http::ErrorCode;
+use refusal::{Page, Refusal};
+use seen::Seen;
+
+/// Time between two looks. A key may make far more requests in it.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// The most refusals of an answer (`GET /pay/requests`).
+const PAGE: usize = 100;
+
+/// What is done with the log.
+#[derive(Debug, Subcommand)]
+pub(super) enum LogsCommand {
+    /// Print requests that were refused, and go on as more are refused, until Ctrl-C
+    Tail(Tail),
+}
+
+/// Which refusals.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Shows refusals of the key's merchant and mode, whichever of its keys they came with. The service keeps \
+    the last hundred, in the memory of the node that answers; the key needs payments:read."
+)]
+pub(super) struct Tail {
+    /// Earlier refusals that are printed first, 0 to 100
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u8).range(0..=100))]
+    lines: u8,
+    /// Print the earlier refusals, and end
+    #[arg(long)]
+    once: bool,
+    /// Only answers of this status, or of these: 422, 4xx or 5xx
+    #[arg(long, value_parser = statuses)]
+    status: Option<Statuses>,
+    /// Only these codes of errors, comma-separated
+    #[arg(long, value_delimiter = ',', value_parser = codes())]
+    code: Vec<String>,
+    /// Print each refusal as a line of JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    api: Api,
+}
+
+/// Statuses of answers that are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Statuses {
+    /// Those of a class: 4 for every 4xx.
+    Class(u16),
+    /// One alone.
+    One(u16),
+}
+
+impl Statuses {
+    const fn have(self, status: u16) -> bool {
+        match self {
+            Self::Class(class) => status / 100 == class,
+            Self::One(one) => status == one,
+        }
+    }
+}
+
+pub(super) async fn run(command: LogsCommand) -> Result<(), Failure> {
+    let LogsCommand::Tail(tail) = command;
+    // What is wrong at the start stays wrong: it ends the command.
+    let earlier = tail.look().await.map_err(|failed| failed.failure)?;
+    let mut seen = Seen::default();
+    let chosen: Vec<_> = seen.new_of(earlier).into_iter().filter(|refusal| tail.shows(refusal)).collect();
+    let skipped = chosen.len().saturating_sub(usize::from(tail.lines));
+    chosen.iter().skip(skipped).try_for_each(|refusal| tail.print(refusal))?;
+    if tail.once {
+        return Ok(());
+    }
+    output::note("Waiting for refused requests; Ctrl-C stops.");
+    tail.follow(seen).await
+}
+
+impl Tail {
+    /// Prints what is refused from now on. Ends if the service refuses to say.
+    async fn follow(&self, mut seen: Seen) -> Result<(), Failure> {
+        let mut is_told = false;
+        loop {
+            tokio::time::sleep(PAUSE).await;
+            match self.look().await {
+                Ok(refusals) => {
+                    is_told = false;
+                    self.print_new(&mut seen, refusals)?;
+                }
+                // A service that restarts is back soon; it is said once until it answers.
+                Err(failed) if failed.passes => {
+                    if !is_told {
+                        output::note(&format!("{}\nTrying again until it answers.", failed.failure));
+                    }
+                    is_told = true;
+                }
+                Err(failed) => return Err(failed.failure),
+            }
+        }
+    }
+
+    fn print_new(&self, seen: &mut Seen, refusals: Vec<Refusal>) -> Result<(), Failure> {
+        let new = seen.new_of(refusals);
+        if new.len() >= PAGE {
+            output::note("Refusals may be missing here: more were refused than the service keeps.");
+        }
+        new.iter().filter(|refusal| self.shows(refusal)).try_for_each(|refusal| self.print(refusal))
+    }
+
+    /// Returns what the service kept, oldest first.
+    async fn look(&self) -> Result<Vec<Refusal>, FailedCall> {
+        let answer = self.api.exchange("requests", Call::get("/pay/requests")).await?;
+        Page::parse(&answer)
+    }
+
+    fn shows(&self, refusal: &Refusal) -> bool {
+        self.status.is_none_or(|statuses| statuses.have(refusal.status_code))
+            && (self.code.is_empty() || self.code.contains(&refusal.code))
+    }
+
+    fn print(&self, refusal: &Refusal) -> Result<(), Failure> {
+        output::result(&if self.json { refusal.json()? } else { refusal.to_string() })
+    }
+}
+
+fn codes() -> PossibleValuesParser {
+    PossibleValuesParser::new(ErrorCode::ALL.iter().map(|code| code.as_str()))
+}
+
+fn statuses(text: &str) -> Result<Statuses, String> {
+    let one = || text.parse().ok().filter(|status| (400..=599).contains(status)).map(Statuses::One);
+    match text {
+        "4xx" => Some(Statuses::Class(4)),
+        "5xx" => Some(Statuses::Class(5)),
+        _ => one(),
+    }
+    .ok_or_else(|| "4xx, 5xx or a status from 400 to 599 is allowed".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_or_a_class_of_them_is_chosen() {
+        let have = |text: &str, status| statuses(text).unwrap().have(status);
+        assert!(have("4xx", 400) && have("4xx", 499) && !have("4xx", 500));
+        assert!(have("5xx", 503) && !have("5xx", 422));
+        assert!(have("422", 422) && !have("422", 400));
+        for wrong in ["", "200", "600", "3xx", "4XX", "-1", "65536"] {
+            assert!(statuses(wrong).is_err(), "{wrong}");
+        }
+    }
+}
