@@ -151,7 +151,8 @@ impl ApiError {
     fn of_store(error: &StoreError) -> Self {
         match error {
             StoreError::Unavailable(_) | StoreError::Broken(_) => {
-                tracing::warn!(request.id = request_id::current(), %error, "a request met a store out of reach");
+                // An outage is logged once, where it is noticed: `actors/src/store/state.rs`.
+                tracing::debug!(request.id = request_id::current(), %error, "a request met a store out of reach");
                 Self::unavailable(ErrorCode::StoreUnavailable, wordings::store_unavailable())
             }
             StoreError::Unreadable(why) => Self::defect(why),

@@ -94,7 +94,10 @@ fn an_outage_is_counted_and_logged_once_although_nobody_asks_for_anything() {
     assert_eq!(gone.len(), 1, "{gone:#?}");
     assert_eq!((&gone[0]["level"], &gone[0]["trouble"]), (&"ERROR".into(), &"silent".into()));
     assert!(gone[0]["error"].as_str().unwrap().len() < 300, "{gone:#?}");
-    // Whoever looked for it meanwhile says nothing of its own.
+    // Who looked for it meanwhile says nothing of its own, and so do requests.
+    for _ in 0..3 {
+        outage.app.client().get("/pay/payments").expect_error(503, "store_unavailable");
+    }
     pause(Duration::from_secs(6));
     let log = outage.app.log();
     let warnings: Vec<_> = log.lines().filter(|line| line.contains("\"level\":\"WARN\"")).collect();
