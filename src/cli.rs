@@ -42,7 +42,7 @@ use std::process::ExitCode;
 use actix_web::rt::System;
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::build_info::version_line;
+use crate::build_info::{BuildInfo, build_info, version_line};
 use crate::core_dumps;
 use crate::serve::Reread;
 use crate::telemetry;
@@ -152,6 +152,8 @@ async fn run(command: Command) -> Result<(), Failure> {
             let config = Config::from_settings(flags.settings())?;
             config.refuse_unsafe()?;
             telemetry::start(config.log).map_err(Failure::failed)?;
+            let BuildInfo { version, commit, .. } = build_info();
+            tracing::info!(version, commit, "the service starts");
             if config.environment == Environment::Production
                 && let Err(error) = core_dumps::forbid_reading()
             {

@@ -7,13 +7,12 @@ mod replay;
 use clap::Subcommand;
 
 use super::failure::Failure;
-use super::flags::ServiceFlags;
 
 /// What is done with routes.
 #[derive(Debug, Subcommand)]
 pub(super) enum RoutingCommand {
     /// Tell what the configured routes mean, and what is wrong with them or can never matter
-    Check(ServiceFlags),
+    Check(check::Check),
     /// Tell which way a payment would go, and why
     Evaluate(evaluate::Evaluate),
     /// Tell what other routes would have done with the stored payments, and what that would have cost
@@ -22,7 +21,7 @@ pub(super) enum RoutingCommand {
 
 pub(super) async fn run(command: RoutingCommand) -> Result<(), Failure> {
     match command {
-        RoutingCommand::Check(flags) => check::run(flags),
+        RoutingCommand::Check(command) => check::run(command),
         RoutingCommand::Evaluate(command) => evaluate::run(command),
         RoutingCommand::Replay(command) => replay::run(command).await,
     }

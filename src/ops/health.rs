@@ -11,6 +11,8 @@ use quita_actors::{Payments, RouteState};
 use serde::Serialize;
 use tokio::time::timeout;
 
+use crate::build_info::{BuildInfo, build_info};
+
 /// How long the store may take to answer.
 const STORE_TIME_OUT: Duration = Duration::from_secs(2);
 
@@ -22,6 +24,9 @@ struct Liveness {
 #[derive(Serialize)]
 struct Readiness {
     status: &'static str,
+    version: &'static str,
+    /// `null` if it was built outside of a repository.
+    commit: Option<&'static str>,
     checks: Checks,
 }
 
@@ -77,7 +82,9 @@ pub(super) async fn ready(payments: Data<Payments>) -> HttpResponse {
     });
     let checks = Checks { store, mailboxes, acquirers: acquirers.collect(), failing };
     let mut response = if is_ready { HttpResponse::Ok() } else { HttpResponse::ServiceUnavailable() };
-    response.json(Readiness { status: if is_ready { "ready" } else { "not_ready" }, checks })
+    let status = if is_ready { "ready" } else { "not_ready" };
+    let BuildInfo { version, commit, .. } = build_info();
+    response.json(Readiness { status, version, commit, checks })
 }
 
 async fn check_store(payments: &Payments) -> Check {

@@ -1,6 +1,6 @@
 //! The operators' listener: health, metrics, exceptions; and that it is not the public one.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Edit, PATIENCE, TestApp, TestReceiver, Visitor, boleto, card, eventually, pix};
 
@@ -14,6 +14,21 @@ fn a_service_that_runs_is_live_and_ready() {
     let console = app.ops().get("/sign-in");
     assert_eq!(console.status, 200, "{console}");
     assert!(console.header("content-type").is_some_and(|kind| kind.starts_with("text/html")), "{console}");
+}
+
+#[test]
+fn readiness_and_the_first_line_of_the_log_name_the_build() {
+    let app = TestApp::new();
+    let ready = app.ops().get("/health/ready").expect(200);
+    assert_eq!((&ready["status"], &ready["version"]), (&json!("ready"), &json!(env!("CARGO_PKG_VERSION"))));
+    let told = app.quita(&["--version"]).output();
+    let commit = ready["commit"].as_str().unwrap_or("commit unknown");
+    assert!(ready.get("commit").is_some() && told.contains(&format!("({commit}, ")), "{told}: {ready:#}");
+    let log = app.log();
+    let first = log.lines().find(|line| line.starts_with('{')).unwrap();
+    let first: Value = serde_json::from_str(first).unwrap();
+    assert_eq!(first["message"], "the service starts", "{first:#}");
+    assert_eq!((&first["version"], &first["commit"]), (&ready["version"], &ready["commit"]), "{first:#}");
 }
 
 #[test]

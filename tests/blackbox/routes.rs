@@ -22,9 +22,14 @@ fn considered(record: &Value) -> Vec<(&str, &str)> {
 
 /// Runs `quita routing check` with this file.
 fn check(configuration: &str) -> (Option<i32>, String, String) {
+    check_with(configuration, &[])
+}
+
+fn check_with(configuration: &str, options: &[&str]) -> (Option<i32>, String, String) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("quita.toml"), configuration).unwrap();
-    let ended = Program::new(folder.path(), ["routing", "check", "--config", "quita.toml"]).run();
+    let arguments = [&["routing", "check", "--config", "quita.toml"], options].concat();
+    let ended = Program::new(folder.path(), arguments).run();
     (ended.code, ended.stdout, ended.stderr)
 }
 
@@ -131,6 +136,36 @@ fn what_is_doubtful_is_told_and_passes_and_what_is_wrong_fails() {
     {
         assert!(why.contains(wrong), "{why}");
     }
+}
+
+#[test]
+fn programs_read_the_same_as_one_object() {
+    let configuration = "[[acquirer]]\nname = 'a'\nadapter = 'sandbox'\n[[route]]\nname = 'r'\nuse = ['a']\n\
+        [[route]]\nname = 's'\nuse = ['a']\n[[cost]]\nacquirer = 'a'\nrate = '1%'\n";
+    let (code, told, _) = check(configuration);
+    assert_eq!(code, Some(0));
+    let (code, report, _) = check_with(configuration, &["--json"]);
+    assert_eq!(code, Some(0));
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let names = ["r", "s"].map(|name| json!(name));
+    assert_eq!([&report["rules"][0]["name"], &report["rules"][1]["name"]], names.each_ref(), "{report:#}");
+    assert_eq!(report["costs"][0]["name"], "a", "{report:#}");
+    assert_eq!(report["doubts"][0]["place"], "route \"s\"", "{report:#}");
+    assert_eq!(report["doubts"].as_array().unwrap().len(), 1, "{report:#}");
+    let sentence = |value: &Value| value.as_str().unwrap().to_owned();
+    let mut sentences = vec![format!("version {}", report["version"].as_str().unwrap())];
+    sentences.extend(
+        ["rules", "costs"]
+            .iter()
+            .flat_map(|part| report[part].as_array().unwrap().iter().map(|line| sentence(&line["meaning"]))),
+    );
+    sentences.push(sentence(&report["others"]));
+    sentences.push(sentence(&report["doubts"][0]["message"]));
+    for sentence in sentences {
+        assert!(told.contains(&sentence), "{sentence}: {told}");
+    }
+    let (code, report, why) = check_with("[[route]]\nname = 's'\nuse = ['b']\n", &["--json"]);
+    assert_eq!((code, report.as_str()), (Some(1), ""), "{why}");
 }
 
 #[test]

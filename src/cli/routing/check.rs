@@ -1,24 +1,80 @@
 //! `quita routing check`: what the configured routes mean, and what is wrong with them.
 
-use quita_domain::routing::{CostLine, Preference, RoutingTable, Rule, Then, Use};
+use clap::Args;
+use quita_domain::routing::{CostLine, Finding, Preference, RoutingTable, Rule, Then, Use};
+use serde::Serialize;
 
 use crate::cli::failure::Failure;
 use crate::cli::flags::ServiceFlags;
 use crate::cli::output;
 use quita_config::{Config, route};
 
+/// Which configuration.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Check {
+    /// Print one JSON object: version, rules, others, costs and doubts
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    service: ServiceFlags,
+}
+
+/// What the table says, in sentences, and what is doubtful of it.
+#[derive(Serialize)]
+struct Report {
+    version: String,
+    /// Rules in the order in which they are tried.
+    rules: Vec<Line>,
+    /// The way of payments that no rule is about.
+    others: String,
+    costs: Vec<Line>,
+    doubts: Vec<Doubt>,
+}
+
+/// A line of the table, by its name, or the name of whom it is about.
+#[derive(Serialize)]
+struct Line {
+    name: String,
+    meaning: String,
+}
+
+#[derive(Serialize)]
+struct Doubt {
+    place: String,
+    message: String,
+}
+
 /// Prints each rule as a sentence, then what is doubtful. What is wrong fails, with everything that is.
-pub(super) fn run(flags: ServiceFlags) -> Result<(), Failure> {
+pub(super) fn run(Check { json, service }: Check) -> Result<(), Failure> {
     // The usage of this command was right: what is wrong is what it was asked for.
-    let config = Config::from_settings(flags.settings()).map_err(Failure::failed)?;
+    let config = Config::from_settings(service.settings()).map_err(Failure::failed)?;
+    let findings = route::findings(&config.routes, &config.acquirers);
+    if json {
+        return output::json(&Report::of(&config.routes, &findings));
+    }
     for sentence in sentences(&config.routes) {
         output::result(&output::printable(&sentence))?;
     }
-    let findings = route::findings(&config.routes, &config.acquirers);
     for finding in &findings {
         output::result(&output::printable(&format!("doubtful: {finding}")))?;
     }
     if findings.is_empty() { output::result("nothing is wrong") } else { Ok(()) }
+}
+
+impl Report {
+    fn of(table: &RoutingTable, findings: &[Finding]) -> Self {
+        let rule = |rule: &Rule| Line { name: rule.name.clone(), meaning: of_rule(rule) };
+        let cost = |line: &CostLine| Line { name: line.acquirer.to_string(), meaning: of_cost(line) };
+        let doubt =
+            |finding: &Finding| Doubt { place: finding.place.clone(), message: finding.kind.to_string() };
+        Self {
+            version: table.version().to_string(),
+            rules: table.rules.iter().map(rule).collect(),
+            others: of_the_others(table),
+            costs: table.costs.iter().map(cost).collect(),
+            doubts: findings.iter().map(doubt).collect(),
+        }
+    }
 }
 
 /// Everything that the table says, a line each.
