@@ -68,7 +68,8 @@ fn all_ids(client: &Client) -> Vec<String> {
 fn a_full_disk_refuses_charges_nothing_and_passes_by_itself() {
     let Some(disk) = is_embedded().then(|| SmallDisk::mount(4)).flatten() else { return };
     let url = format!("sqlite:{}", disk.path().join("quita.db").display());
-    let mut app = TestApp::builder().store(&url).arg("--sandbox-settle-after", "2s").start();
+    let mut app =
+        TestApp::builder().store(&url).arg("--sandbox-settle-after", "2s").expects_store_away().start();
     let (receiver, client) = (TestReceiver::start(), app.client());
     let settled_meanwhile = id_of(&client.create(&pix(10_000).with("postbackUrl", json!(receiver.url()))));
     disk.fill();
@@ -196,7 +197,7 @@ fn a_write_that_the_disk_refuses_is_refused_and_passes_by_itself() {
     if !is_embedded() {
         return;
     }
-    let mut app = TestApp::new();
+    let mut app = TestApp::builder().expects_store_away().start();
     let client = app.client();
     let confirmed = id_of(&client.create(&pix(10_027)));
     for error in ["EIO", "EROFS", "ENOSPC", "EDQUOT"] {

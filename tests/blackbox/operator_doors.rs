@@ -40,7 +40,7 @@ fn drain(who: &Visitor, token: &str) -> Answer {
 #[test]
 fn a_removed_operator_directs_nothing_while_the_store_is_slow() {
     for is_removed_here in [true, false] {
-        let app = TestApp::new();
+        let app = TestApp::builder().expects_store_away().start();
         let operator = Visitor::operator(&app);
         let eva = Visitor::at_ops_as(&app, EVA, "operator");
         let token = eva.form_token();
@@ -68,7 +68,7 @@ fn a_removed_operator_directs_nothing_while_the_store_is_slow() {
 
 #[test]
 fn while_the_store_is_silent_operators_look_and_direct_nothing() {
-    let app = TestApp::new();
+    let app = TestApp::builder().expects_store_away().start();
     let operator = Visitor::operator(&app);
     let token = operator.form_token();
     let Some(held) = HeldStore::hold(app.store_url()) else { return };

@@ -17,7 +17,7 @@ fn app_on_a_wire() -> Option<(TestApp, Proxy)> {
         return None;
     }
     let proxy = Proxy::to(&mongodb_host());
-    let app = TestApp::builder().store_by_way_of(&proxy).expects_errors().start();
+    let app = TestApp::builder().store_by_way_of(&proxy).expects_store_away().start();
     Some((app, proxy))
 }
 

@@ -182,7 +182,7 @@ impl Round {
 #[test]
 fn every_answer_is_true_however_a_command_fails() {
     let Some(point) = fail_point() else { return };
-    let app = TestApp::builder().store_failing_at(&point).start();
+    let app = TestApp::builder().store_failing_at(&point).expects_store_away().start();
     let receiver = TestReceiver::start();
     let client = app.client();
     let mut rounds = Vec::new();
@@ -219,7 +219,7 @@ const TOO_LONG: Duration = Duration::from_secs(14);
 #[test]
 fn a_write_that_is_made_too_late_is_found_under_its_key() {
     let Some(point) = fail_point() else { return };
-    let app = TestApp::builder().store_failing_at(&point).start();
+    let app = TestApp::builder().store_failing_at(&point).expects_store_away().start();
     let receiver = TestReceiver::start();
     let client = app.client();
     let mut round = Round::prepare(&client, &receiver, String::from("late"));
@@ -241,7 +241,11 @@ const STOPPED_LIMIT: Duration = Duration::from_secs(25);
 #[test]
 fn requests_are_refused_in_time_while_mongod_is_stopped() {
     let Some(server) = is_mongodb().then(OwnMongod::start).flatten() else { return };
-    let app = TestApp::builder().store(server.uri()).arg("--sandbox-settle-after", "2s").start();
+    let app = TestApp::builder()
+        .store(server.uri())
+        .arg("--sandbox-settle-after", "2s")
+        .expects_store_away()
+        .start();
     let receiver = TestReceiver::start();
     let client = app.client();
     let mut round = Round::prepare(&client, &receiver, String::from("stopped"));
@@ -273,7 +277,7 @@ fn requests_are_refused_in_time_while_mongod_is_stopped() {
 #[test]
 fn a_mongod_that_stops_for_a_moment_is_waited_for() {
     let Some(server) = is_mongodb().then(OwnMongod::start).flatten() else { return };
-    let app = TestApp::builder().store(server.uri()).start();
+    let app = TestApp::builder().store(server.uri()).expects_store_away().start();
     let receiver = TestReceiver::start();
     let client = app.client();
     let mut round = Round::prepare(&client, &receiver, String::from("moment"));
@@ -292,14 +296,14 @@ fn a_mongod_that_stops_for_a_moment_is_waited_for() {
 #[test]
 fn secrets_are_sealed_when_the_store_is_back_and_its_absence_is_no_error() {
     let Some(point) = fail_point() else { return };
-    let mut app = TestApp::builder().store_failing_at(&point).start();
+    let mut app = TestApp::builder().store_failing_at(&point).expects_store_away().start();
     let (_, database) = app.store_url().rsplit_once('/').unwrap();
     let database = database.split('?').next().unwrap();
     let mut how = refuse(INTERRUPTED_AT_SHUTDOWN);
     how.insert("namespace", format!("{database}.applications"));
     block_on(point.fail_on(&WRITES, &how));
     app.restart_with("QUITA_SECRET_KEY", "a-secret-key-of-its-own-that-is-long-enough");
-    // That it logs no error is seen at the end of each test.
+    // That it logs no error but the absence itself is seen at the end of each test.
     let logged = |text| eventually(PATIENCE, text, || app.log().contains(text).then_some(()));
     logged("may be readable still");
     block_on(point.heal());

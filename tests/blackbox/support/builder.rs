@@ -13,6 +13,7 @@ pub(crate) struct TestAppBuilder {
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) store: Option<TestStore>,
     pub(crate) expects_errors: bool,
+    pub(crate) expects_store_away: bool,
     pub(crate) open_files: Option<u32>,
 }
 
@@ -26,7 +27,14 @@ impl TestAppBuilder {
             ("--sandbox-time-out", "500ms"),
         ];
         let options = options.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-        Self { options, environment: Vec::new(), store: None, expects_errors: false, open_files: None }
+        Self {
+            options,
+            environment: Vec::new(),
+            store: None,
+            expects_errors: false,
+            expects_store_away: false,
+            open_files: None,
+        }
     }
 
     /// Sets an option of `quita serve`, or another value for one of the defaults above.
@@ -68,6 +76,12 @@ impl TestAppBuilder {
     /// Lets the log hold errors, which otherwise fail the test when it is over.
     pub(crate) fn expects_errors(mut self) -> Self {
         self.expects_errors = true;
+        self
+    }
+
+    /// Lets the log say that the store is away, and hold no other error: for a test that takes the store away.
+    pub(crate) fn expects_store_away(mut self) -> Self {
+        self.expects_store_away = true;
         self
     }
 
