@@ -8,6 +8,7 @@ mod applications;
 mod ask;
 mod audit_log;
 mod deliveries;
+mod failing;
 mod frame;
 mod mode;
 mod once;
@@ -40,6 +41,7 @@ use crate::service::holdings::Keyholders;
 use crate::service::people::People;
 use crate::service::refused_requests::RefusedRequests;
 use crate::service::refused_sign_ins::RefusedSignIns;
+use failing::FailingDeliveries;
 use overview::days::Days;
 use quita_config::Config;
 use user_limits::UserLimits;
@@ -59,6 +61,7 @@ pub(crate) struct MerchantConsole {
     user_limits: UserLimits,
     pub(crate) streams: Arc<Streams>,
     days: Days,
+    failing_deliveries: FailingDeliveries,
     /// Sends test events, under the same rules as every webhook.
     webhooks: Arc<dyn WebhookSenderFactory>,
     is_behind_proxy: bool,
@@ -93,6 +96,7 @@ impl MerchantConsole {
             user_limits: UserLimits::new(),
             streams: Arc::new(Streams::new()),
             days: Days::default(),
+            failing_deliveries: FailingDeliveries::default(),
             webhooks,
             is_behind_proxy: config.behind_proxy,
         }

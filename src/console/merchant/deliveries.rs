@@ -8,7 +8,7 @@ use actix_web::web::{Data, Query};
 use askama::Template;
 use quita_domain::delivery::{Delivery, DeliveryAttempt, DeliveryState};
 use quita_domain::event::Event;
-use quita_domain::identity::Mode;
+use quita_domain::identity::{MerchantId, Mode};
 use quita_domain::listing::{Cursor, DeliveryFilter};
 use quita_domain::payment::Payment;
 use quita_domain::time::{DAY_MS, Timestamp};
@@ -213,7 +213,7 @@ pub(crate) async fn show(
 ) -> Result<HttpResponse, Failure> {
     let (tab, cursor) = (Tab::parse(&wanted.state), Cursor::parse(&wanted.cursor));
     let Found { rows, unreadable, older } = find(&visitor, mode, &console, tab, cursor).await?;
-    let (receivers, looked_at) = health::read(&filter(&visitor, mode, None), &console).await?;
+    let (receivers, looked_at) = health::read(&filter(&visitor.user.merchant, mode, None), &console).await?;
     let frame = visitor.frame(mode, Section::Deliveries);
     let page = DeliveriesPage {
         redelivered: wanted.redelivered.map(|count| redeliver::notice(&frame, count)),
@@ -237,8 +237,8 @@ fn rest_of(frame: &Frame, wanted: &Wanted) -> Option<String> {
     Some(format!("{}/deliveries/redeliver?{query}", frame.base))
 }
 
-fn filter(visitor: &Visitor, mode: Mode, state: Option<DeliveryState>) -> DeliveryFilter {
-    DeliveryFilter { merchant: visitor.user.merchant.clone(), mode, transaction_id: None, state }
+fn filter(merchant: &MerchantId, mode: Mode, state: Option<DeliveryState>) -> DeliveryFilter {
+    DeliveryFilter { merchant: merchant.clone(), mode, transaction_id: None, state }
 }
 
 /// Deliveries that need somebody's eye, among the newest payments that have such.
@@ -252,7 +252,7 @@ pub(super) struct Trouble {
 
 /// Counts what fails now, and what was given up lately, in the newest payments.
 pub(super) async fn trouble(
-    visitor: &Visitor,
+    merchant: &MerchantId,
     mode: Mode,
     console: &MerchantConsole,
 ) -> Result<Trouble, Failure> {
@@ -260,7 +260,7 @@ pub(super) async fn trouble(
     let day_ago = console.clock.now().minus_ms(DAY_MS);
     let mut trouble = Trouble::default();
     for state in [DeliveryState::Pending, DeliveryState::Exhausted] {
-        let filter = filter(visitor, mode, Some(state));
+        let filter = filter(merchant, mode, Some(state));
         let listed = console.edge.payments.list_with_deliveries(&filter, None, at_once).await?;
         for delivery in listed.iter().flatten().flat_map(|payment| &payment.outbox) {
             let is_recent = delivery.attempts.last().is_some_and(|attempt| attempt.at > day_ago);
@@ -292,7 +292,7 @@ async fn find(
     tab: Tab,
     mut after: Option<Cursor>,
 ) -> Result<Found, Failure> {
-    let filter = filter(visitor, mode, Some(tab.state()));
+    let filter = filter(&visitor.user.merchant, mode, Some(tab.state()));
     let (at_once, times) = READ;
     let (mut rows, mut unreadable) = (Vec::new(), Vec::new());
     for _ in 0..times {

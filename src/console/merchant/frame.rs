@@ -78,8 +78,13 @@ pub(super) struct Bar {
 pub(super) type Frame = frame::Frame<Texts, Bar>;
 
 impl Frame {
-    /// What surrounds a page for this user.
-    pub(super) fn of(user: &User, token: &Secret<String>, mode: Mode, section: Section) -> Self {
+    /// What surrounds a page for this user. The navigation counts deliveries that fail.
+    pub(super) fn of(
+        user: &User,
+        token: &Secret<String>,
+        (mode, section): (Mode, Section),
+        failing_deliveries: usize,
+    ) -> Self {
         let texts = Texts::current();
         let (login, merchant) = (user.login.to_string(), user.merchant.to_string());
         let bar = Bar { login, merchant, role: user.role, mode, section };
@@ -89,7 +94,7 @@ impl Frame {
             address: format!("{base}{}", each.path()),
             name: each.name(texts),
             is_here: each == section,
-            troubles: 0,
+            troubles: if each == Section::Deliveries { failing_deliveries } else { 0 },
         };
         let navigation = Section::OPEN.into_iter().chain(guarded).map(entry).collect();
         Self { navigation, base, form_token: form_token(token), ..Self::new(texts, bar) }

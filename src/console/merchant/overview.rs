@@ -75,7 +75,7 @@ pub(crate) async fn show(
     let all = || days.iter().flat_map(|day| day.figures.iter());
     let of = |method: Method| Summary::of(all().filter(move |figure| figure.method == method));
     let page = OverviewPage {
-        trouble: deliveries::trouble(&visitor, mode, &console).await?,
+        trouble: deliveries::trouble(merchant, mode, &console).await?,
         ending_keys: u64::try_from(ending.count()).unwrap_or(u64::MAX),
         today: days.last().map(|today| Summary::of(today.figures.iter())).unwrap_or_default(),
         month: Summary::of(all()),

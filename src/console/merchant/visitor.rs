@@ -15,6 +15,7 @@ use quita_domain::secret::Secret;
 
 use super::MerchantConsole;
 use super::frame::{Frame, Section};
+use super::mode::InMode;
 use crate::console::kit::accounts::AccountHolder;
 use crate::console::kit::addresses::with_next;
 use crate::console::kit::failure::Failure;
@@ -32,6 +33,8 @@ pub(super) struct Visitor {
     pub(super) token: Secret<String>,
     /// The address that the visitor comes from.
     pub(super) from: IpAddr,
+    /// Deliveries that fail, in the mode of the page.
+    failing_deliveries: usize,
 }
 
 impl Visitor {
@@ -54,7 +57,7 @@ impl Visitor {
 
     /// What surrounds a page of a section.
     pub(super) fn frame(&self, mode: Mode, section: Section) -> Frame {
-        Frame::of(&self.user, &self.token, mode, section)
+        Frame::of(&self.user, &self.token, (mode, section), self.failing_deliveries)
     }
 
     /// Who causes a change, for the audit log.
@@ -81,8 +84,12 @@ impl FromRequest for Visitor {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
         Box::pin(async move {
-            let visitor = signed_in(&request, Presence::Acts).await?;
+            let mut visitor = signed_in(&request, Presence::Acts).await?;
             no_duty(&request, &visitor).await?;
+            if let Ok(InMode(mode)) = InMode::from_request(&request, &mut Payload::None).await {
+                let (console, of) = (console_of(&request)?, (visitor.user.merchant.clone(), mode));
+                visitor.failing_deliveries = console.failing_deliveries.count(of, console).await;
+            }
             Ok(visitor)
         })
     }
@@ -139,7 +146,8 @@ async fn signed_in(request: &HttpRequest, presence: Presence) -> Result<Visitor,
         Presence::Watches => console.people.watch::<User>(token.expose()).await?,
     };
     let Signed { person: user, session } = signed.ok_or_else(signed_out)?;
-    Ok(Visitor { user, session, token, from: address_of(request, console.is_behind_proxy) })
+    let from = address_of(request, console.is_behind_proxy);
+    Ok(Visitor { user, session, token, from, failing_deliveries: 0 })
 }
 
 /// Sends the visitor to what is to be done before anything else, and then back.

@@ -114,3 +114,21 @@ fn the_next_click_goes_on_with_the_same_time_and_receiver() {
         }
     }
 }
+
+#[test]
+fn failing_deliveries_are_counted_in_the_navigation_of_their_mode() {
+    let app = TestApp::new();
+    let visitor = Visitor::signed_in(&app, &Account::create(&app, "shop", "ana@shop.example", "owner"));
+    let counts = |mode: &str| {
+        let page = visitor.page(&format!("/console/{mode}/payments"));
+        page.contains(" <span class=\"count tone-over\">1</span></a>")
+    };
+    assert!(!counts("test"));
+    let receiver = TestReceiver::start();
+    receiver.answer(500);
+    app.client().create(&pix(10_027).with("postbackUrl", json!(receiver.url())));
+    eventually(PATIENCE, "the failing delivery is counted", || counts("test").then_some(()));
+    assert!(!counts("live"));
+    receiver.answer(200);
+    eventually(PATIENCE, "it is counted no more", || (!counts("test")).then_some(()));
+}
