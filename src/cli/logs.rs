@@ -45,7 +45,7 @@ pub(super) struct Tail {
     #[arg(long, value_parser = statuses)]
     status: Option<Statuses>,
     /// Only these codes of errors, comma-separated
-    #[arg(long, value_delimiter = ',', value_parser = codes())]
+    #[arg(long, value_delimiter = ',', value_parser = codes(), hide_possible_values = true)]
     code: Vec<String>,
     /// Print each refusal as a line of JSON
     #[arg(long)]

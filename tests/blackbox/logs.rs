@@ -29,7 +29,7 @@ fn refusals_are_printed_as_they_happen_each_once() {
     client.get("/pay/payments").expect(200);
     let first = client.get("/pay/payments/7").expect(400);
     printed(&first["requestId"]);
-    let last = client.get("/pay/nowhere").expect(404);
+    let last = client.get("/pay/payments/0193b2c4-0000-7000-8000-000000000000").expect(404);
     let printed = printed(&last["requestId"]);
     let lines: Vec<_> = printed.lines().collect();
     assert_eq!(lines.len(), 3, "{printed}");

@@ -48,7 +48,7 @@ mod tests {
         assert_eq!(seen.new_of(vec![refusal(1), refusal(2)]), [refusal(1), refusal(2)]);
         assert_eq!(seen.new_of(vec![refusal(2), refusal(3)]), [refusal(3)]);
         assert_eq!(seen.new_of(vec![refusal(9)]), [refusal(9)], "another node answers");
-        assert_eq!(seen.new_of(vec![refusal(1), refusal(3)]), []);
+        assert!(seen.new_of(vec![refusal(1), refusal(3)]).is_empty());
     }
 
     #[test]

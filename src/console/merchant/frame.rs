@@ -82,7 +82,8 @@ impl Frame {
     pub(super) fn of(
         user: &User,
         token: &Secret<String>,
-        (mode, section): (Mode, Section),
+        mode: Mode,
+        section: Section,
         failing_deliveries: usize,
     ) -> Self {
         let texts = Texts::current();

@@ -57,7 +57,7 @@ impl Visitor {
 
     /// What surrounds a page of a section.
     pub(super) fn frame(&self, mode: Mode, section: Section) -> Frame {
-        Frame::of(&self.user, &self.token, (mode, section), self.failing_deliveries)
+        Frame::of(&self.user, &self.token, mode, section, self.failing_deliveries)
     }
 
     /// Who causes a change, for the audit log.
@@ -87,7 +87,8 @@ impl FromRequest for Visitor {
             let mut visitor = signed_in(&request, Presence::Acts).await?;
             no_duty(&request, &visitor).await?;
             if let Ok(InMode(mode)) = InMode::from_request(&request, &mut Payload::None).await {
-                let (console, of) = (console_of(&request)?, (visitor.user.merchant.clone(), mode));
+                let console = console_of(&request)?;
+                let of = (visitor.user.merchant.clone(), mode);
                 visitor.failing_deliveries = console.failing_deliveries.count(of, console).await;
             }
             Ok(visitor)
