@@ -86,7 +86,7 @@ impl FromRequest for Visitor {
         Box::pin(async move {
             let mut visitor = signed_in(&request, Presence::Acts).await?;
             no_duty(&request, &visitor).await?;
-            if let Ok(InMode(mode)) = InMode::from_request(&request, &mut Payload::None).await {
+            if let Ok(InMode(mode)) = InMode::extract(&request).await {
                 let console = console_of(&request)?;
                 let of = (visitor.user.merchant.clone(), mode);
                 visitor.failing_deliveries = console.failing_deliveries.count(of, console).await;
