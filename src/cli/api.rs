@@ -58,7 +58,7 @@ impl<'a> Call<'a> {
 /// A call that brought nothing.
 pub(super) struct FailedCall {
     pub(super) failure: Failure,
-    /// Whether the same call may succeed later: nobody answered, or the service was busy or defective.
+    /// True if the same call may succeed later: nobody answered, or the service was busy or defective.
     pub(super) passes: bool,
 }
 

@@ -21,14 +21,14 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The most refusals of an answer (`GET /pay/requests`).
 const PAGE: usize = 100;
 
-/// What is done with the log.
+/// Action on the log of refused requests.
 #[derive(Debug, Subcommand)]
 pub(super) enum LogsCommand {
     /// Print requests that were refused, and go on as more are refused, until Ctrl-C
     Tail(Tail),
 }
 
-/// Which refusals.
+/// Choice of refusals.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Shows refusals of the key's merchant and mode, whichever of its keys they came with. The service keeps \

@@ -24,7 +24,7 @@ pub(super) struct Refusal {
     key_id: String,
 }
 
-/// What `GET /pay/requests` answers.
+/// Answer of `GET /pay/requests`.
 #[derive(Deserialize)]
 pub(super) struct Page {
     data: Vec<Refusal>,

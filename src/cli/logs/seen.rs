@@ -4,7 +4,7 @@ use std::collections::{HashSet, VecDeque};
 
 use super::refusal::Refusal;
 
-/// The most refusals that are remembered: those of a hundred nodes, since behind a balancer another may answer each time.
+/// The most refusals that are remembered: those of a hundred nodes. Behind a balancer another may answer each time.
 const REMEMBERED: usize = 10_000;
 
 /// Refusals that an earlier answer had.

@@ -9,7 +9,7 @@ use crate::cli::flags::ServiceFlags;
 use crate::cli::output;
 use quita_config::{Config, route};
 
-/// Which configuration.
+/// Choice of the configuration, and the form of the answer.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Check {
     /// Print one JSON object: version, rules, others, costs and doubts
@@ -19,7 +19,7 @@ pub(in crate::cli) struct Check {
     service: ServiceFlags,
 }
 
-/// What the table says, in sentences, and what is doubtful of it.
+/// Meaning of the table, in sentences, and what is doubtful of it.
 #[derive(Serialize)]
 struct Report {
     version: String,

@@ -23,7 +23,7 @@ type Of = (MerchantId, Mode);
 pub(super) struct FailingDeliveries(Mutex<HashMap<Of, (Instant, usize)>>);
 
 impl FailingDeliveries {
-    /// How many deliveries of this merchant fail and are tried again; 0 while the store can't be asked.
+    /// Counts the deliveries of this merchant that failed and are tried again; 0 while the store can't be asked.
     pub(super) async fn count(&self, of: Of, console: &MerchantConsole) -> usize {
         if let Some(count) = self.fresh(&of) {
             return count;
