@@ -2,6 +2,7 @@
 
 mod credentials;
 mod login;
+mod logo;
 mod operator;
 mod policy;
 mod profile;
@@ -14,6 +15,7 @@ pub use credentials::{
     Credentials, MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS, WrongCodes, is_password,
 };
 pub use login::Login;
+pub use logo::{Logo, LogoError, MAX_LOGO_BYTES, MAX_LOGO_SIDE};
 pub use operator::{Operator, OperatorRole};
 pub use policy::MerchantPolicy;
 pub use profile::{MAX_CONTACT, MAX_DISPLAY_NAME, MerchantProfile, ProfileError};

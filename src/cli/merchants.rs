@@ -1,9 +1,12 @@
 //! `quita merchants`: what a merchant's payers read of it.
 
+use std::fs::File;
+use std::io::Read as _;
+
 use clap::{Args, Subcommand};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::MerchantId;
-use quita_domain::people::MerchantProfile;
+use quita_domain::people::{Logo, MAX_LOGO_BYTES, MerchantProfile};
 
 use super::beside::Beside;
 use super::failure::Failure;
@@ -16,9 +19,9 @@ use crate::service::audit::AuditDraft;
 /// Commands about a merchant's profile.
 #[derive(Debug, Subcommand)]
 pub(super) enum MerchantsCommand {
-    /// Show the name and the contact that payers read
+    /// Show the name, the contact and the logo that payers see
     Show(Show),
-    /// Change the name and the contact that payers read on their pages and slips
+    /// Change the name, the contact and the logo that payers see on their pages and slips
     SetProfile(SetProfile),
 }
 
@@ -39,11 +42,14 @@ pub(super) struct SetProfile {
     #[arg(long, value_name = "NAME", value_parser = name)]
     merchant: String,
     /// Name in place of the merchant's own, up to 60 characters; empty takes it away
-    #[arg(long, value_name = "TEXT", required_unless_present = "contact")]
+    #[arg(long, value_name = "TEXT", required_unless_present_any = ["contact", "logo"])]
     display_name: Option<String>,
     /// E-mail address, telephone or web address for questions, up to 100 characters; empty takes it away
     #[arg(long, value_name = "TEXT")]
     contact: Option<String>,
+    /// PNG or JPEG of at most 32 KiB and 1024 pixels a side, for the pages; empty takes it away
+    #[arg(long, value_name = "FILE")]
+    logo: Option<String>,
     #[command(flatten)]
     store: StoreAccessFlags,
 }
@@ -54,7 +60,8 @@ pub(super) async fn run(command: MerchantsCommand) -> Result<(), Failure> {
             let profile = Beside::open(store).await?.people().profile(&MerchantId::new(merchant)).await?;
             output::result(&shown(&profile))
         }
-        MerchantsCommand::SetProfile(SetProfile { merchant, display_name, contact, store }) => {
+        MerchantsCommand::SetProfile(SetProfile { merchant, display_name, contact, logo, store }) => {
+            let logo = logo.map(|path| read_logo(&path)).transpose()?;
             let office = Office::open(store).await?;
             let merchant = MerchantId::new(merchant);
             let before = office.people.profile(&merchant).await?;
@@ -64,6 +71,9 @@ pub(super) async fn run(command: MerchantsCommand) -> Result<(), Failure> {
             }
             if let Some(contact) = contact {
                 after = after.with_contact(&contact).map_err(Failure::usage)?;
+            }
+            if let Some(logo) = logo {
+                after = after.with_logo(logo);
             }
             office.people.set_profile(&merchant, &after).await?;
             let draft = AuditDraft::of(&merchant, AuditAction::ProfileChanged, &merchant);
@@ -75,6 +85,24 @@ pub(super) async fn run(command: MerchantsCommand) -> Result<(), Failure> {
 
 /// A profile in lines of a name and a value.
 fn shown(profile: &MerchantProfile) -> String {
-    let line = |name, value: Option<&str>| format!("{name}\t{}", output::printable(value.unwrap_or("–")));
-    format!("{}\n{}", line("display name", profile.display_name()), line("contact", profile.contact()))
+    let logo = profile.logo().map(Logo::to_string);
+    let lines =
+        [("display name", profile.display_name()), ("contact", profile.contact()), ("logo", logo.as_deref())];
+    let line =
+        |(name, value): (&str, Option<&str>)| format!("{name}\t{}", output::printable(value.unwrap_or("–")));
+    lines.map(line).join("\n")
+}
+
+/// Reads a logo from a file; none from an empty path.
+fn read_logo(path: &str) -> Result<Option<Logo>, Failure> {
+    if path.is_empty() {
+        return Ok(None);
+    }
+    let unusable = |why: &dyn std::fmt::Display| Failure::usage(format!("{path}: {why}"));
+    let mut bytes = Vec::new();
+    // One byte more than a logo may have tells that it is too large.
+    let limit = u64::try_from(MAX_LOGO_BYTES).unwrap_or(u64::MAX).saturating_add(1);
+    let file = File::open(path).map_err(|error| unusable(&error))?;
+    file.take(limit).read_to_end(&mut bytes).map_err(|error| unusable(&error))?;
+    Logo::new(bytes).map(Some).map_err(|error| unusable(&error))
 }

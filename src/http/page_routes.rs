@@ -35,7 +35,7 @@ const PAYMENT_PLACE: &str = "Pagável em qualquer banco até o vencimento";
 /// Species of the document: duplicata mercantil.
 const DOCUMENT_KIND: &str = "DM";
 
-/// `GET /pix/{token}`, and with `.svg` or `.png` its QR code
+/// `GET /pix/{token}`, with `.svg` or `.png` its QR code, with `.logo` the merchant's logo
 pub(crate) async fn pix(edge: Data<Edge>, name: Path<String>) -> Result<HttpResponse, ApiError> {
     let (token, kind) = split(&name);
     let payment = payment(&edge, token, Method::Pix).await?;
@@ -43,17 +43,19 @@ pub(crate) async fn pix(edge: Data<Edge>, name: Path<String>) -> Result<HttpResp
         "" => pix_page(&edge, token, &payment).await,
         "svg" => code_picture(&edge, &payment, PictureKind::Svg),
         "png" => code_picture(&edge, &payment, PictureKind::Png),
+        "logo" => logo(&profile(&edge, &payment).await?),
         _ => Err(ApiError::nothing_here()),
     }
 }
 
-/// `GET /boletos/{token}`, and with `.pdf` the slip
+/// `GET /boletos/{token}`, with `.pdf` the slip, with `.logo` the merchant's logo
 pub(crate) async fn boleto(edge: Data<Edge>, name: Path<String>) -> Result<HttpResponse, ApiError> {
     let (token, kind) = split(&name);
     let payment = payment(&edge, token, Method::Boleto).await?;
     let Some(Issued::Boleto(issued)) = payment.state.issued.as_deref() else { return Err(not_issued()) };
     match kind {
         "" => boleto_page(&edge, token, &payment, issued).await,
+        "logo" => logo(&profile(&edge, &payment).await?),
         "pdf" if !is_open(payment.status()) => {
             Err(ApiError::new(ErrorCode::Gone, wordings::boleto_is_over()))
         }
@@ -102,6 +104,7 @@ async fn pix_page(edge: &Edge, token: &str, payment: &Payment) -> Result<HttpRes
         path: format!("{}/pix/{token}", edge.mount),
         merchant_name: profile.name_of(&payment.owner.merchant).to_owned(),
         contact: profile.contact().map(str::to_owned),
+        has_logo: profile.logo().is_some(),
         amount_cents: cents(payment)?,
         code,
         expires_at,
@@ -117,7 +120,8 @@ async fn boleto_page(
     payment: &Payment,
     issued: &IssuedBoleto,
 ) -> Result<HttpResponse, ApiError> {
-    let slip = slip(payment, issued, &profile(edge, payment).await?)?;
+    let profile = profile(edge, payment).await?;
+    let slip = slip(payment, issued, &profile)?;
     let party = |party: Party| PartyView {
         name: party.name,
         document_formatted: party.document_formatted,
@@ -136,6 +140,7 @@ async fn boleto_page(
         our_number: slip.our_number,
         document_number: slip.document_number,
         beneficiary: party(slip.beneficiary),
+        has_logo: profile.logo().is_some(),
         payer,
         instructions: slip.instructions,
         status: payment.status(),
@@ -235,6 +240,11 @@ fn code_picture(edge: &Edge, payment: &Payment, kind: PictureKind) -> Result<Htt
     let Some(Issued::Pix { code, .. }) = payment.state.issued.as_deref() else { return Err(not_issued()) };
     let drawn = edge.pictures.of(kind, code).map_err(|error| ApiError::defect(&error.to_string()))?;
     Ok(picture(kind.content_type()).body(drawn))
+}
+
+fn logo(profile: &MerchantProfile) -> Result<HttpResponse, ApiError> {
+    let logo = profile.logo().ok_or_else(ApiError::nothing_here)?;
+    Ok(picture(logo.content_type()).body(logo.bytes().to_vec()))
 }
 
 fn cents(payment: &Payment) -> Result<i64, ApiError> {

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::logo::Logo;
 use crate::identity::MerchantId;
 
 /// The most characters of a display name: it is a heading on a telephone.
@@ -12,7 +13,7 @@ pub const MAX_DISPLAY_NAME: usize = 60;
 /// The most characters of a contact.
 pub const MAX_CONTACT: usize = 100;
 
-/// Name and contact that payers read on their pages and slips. Empty until an owner fills it in.
+/// Name, contact and logo that payers see on their pages, the first two on slips too. Empty until an owner fills it in.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MerchantProfile {
@@ -22,6 +23,9 @@ pub struct MerchantProfile {
     /// E-mail address, telephone number or web address for questions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     contact: Option<String>,
+    /// Picture above the name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    logo: Option<Logo>,
 }
 
 /// A text that payers may not be shown.
@@ -54,6 +58,12 @@ impl MerchantProfile {
         Ok(Self { contact, ..self })
     }
 
+    /// Returns the profile with another logo, or without one.
+    #[must_use]
+    pub fn with_logo(self, logo: Option<Logo>) -> Self {
+        Self { logo, ..self }
+    }
+
     /// Returns the display name, if there is one.
     pub fn display_name(&self) -> Option<&str> {
         self.display_name.as_deref()
@@ -64,6 +74,11 @@ impl MerchantProfile {
         self.contact.as_deref()
     }
 
+    /// Returns the logo, if there is one.
+    pub const fn logo(&self) -> Option<&Logo> {
+        self.logo.as_ref()
+    }
+
     /// Returns the name that payers read: the technical one where there is no other.
     pub fn name_of<'a>(&'a self, merchant: &'a MerchantId) -> &'a str {
         self.display_name().unwrap_or(merchant.as_str())
@@ -71,10 +86,14 @@ impl MerchantProfile {
 }
 
 impl fmt::Display for MerchantProfile {
-    /// Writes name and contact for the audit log.
+    /// Writes name, contact, and format and size of the logo, for the audit log.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, contact) = (self.display_name(), self.contact());
-        write!(f, "name {}; contact {}", name.unwrap_or("none"), contact.unwrap_or("none"))
+        write!(f, "name {}; contact {}; logo ", name.unwrap_or("none"), contact.unwrap_or("none"))?;
+        match self.logo() {
+            Some(logo) => logo.fmt(f),
+            None => f.write_str("none"),
+        }
     }
 }
 

@@ -10,7 +10,8 @@ use quita_domain::audit::AuditAction;
 use quita_domain::identity::Mode;
 use quita_domain::money::Money;
 use quita_domain::people::{
-    Login, MAX_CONTACT, MAX_DISPLAY_NAME, MerchantPolicy, MerchantProfile, Permission, Role, User,
+    Login, MAX_CONTACT, MAX_DISPLAY_NAME, MAX_LOGO_BYTES, MerchantPolicy, MerchantProfile, Permission, Role,
+    User,
 };
 use quita_domain::secret::Secret;
 
@@ -42,6 +43,8 @@ impl PeoplePage {
     const MAX_NAME: usize = MAX_DISPLAY_NAME;
     /// The most characters of a contact, for the field.
     const MAX_CONTACT: usize = MAX_CONTACT;
+    /// The most bytes of a logo, for the field.
+    const MAX_LOGO: usize = MAX_LOGO_BYTES;
 }
 
 fn role_choice(role: Role) -> RoleChoice {

@@ -9,7 +9,7 @@ use quita_paper::itf::ItfBarcode;
 use super::state_words::{StateWords, is_open};
 use crate::http::Mount;
 
-/// What the boleto page shows. `{path}.pdf` is the slip, `{path}/status` tells how the payment stands.
+/// What the boleto page shows. `{path}.pdf` is the slip, `{path}.logo` the merchant's logo, `{path}/status` tells how the payment stands.
 #[derive(Debug, Clone, Template)]
 #[template(path = "boleto_page.html")]
 pub(crate) struct BoletoPage {
@@ -33,6 +33,8 @@ pub(crate) struct BoletoPage {
     pub(crate) document_number: String,
     /// Who is paid.
     pub(crate) beneficiary: PartyView,
+    /// Says whether the merchant has a logo.
+    pub(crate) has_logo: bool,
     /// Who pays.
     pub(crate) payer: PartyView,
     /// What the beneficiary wants to be known, one sentence each.
@@ -117,6 +119,7 @@ mod tests {
             our_number: "109/00000001-6".to_owned(),
             document_number: "123".to_owned(),
             beneficiary: party("Loja <b>X</b>", "CNPJ 12.345.678/0001-95"),
+            has_logo: false,
             payer: party("João", "CPF 123.456.789-09"),
             instructions: vec!["Não receber após 31/12/2026.".to_owned()],
             status: Status::Pending,

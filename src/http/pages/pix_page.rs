@@ -9,7 +9,7 @@ use super::in_brasilia;
 use super::state_words::{StateWords, is_open};
 use crate::http::Mount;
 
-/// What the PIX page shows. `{path}.svg` is its QR code, `{path}/status` tells how the payment stands.
+/// What the PIX page shows. `{path}.svg` is its QR code, `{path}.logo` the logo, `{path}/status` tells how the payment stands.
 #[derive(Debug, Clone, Template)]
 #[template(path = "pix_page.html")]
 pub(crate) struct PixPage {
@@ -21,6 +21,8 @@ pub(crate) struct PixPage {
     pub(crate) merchant_name: String,
     /// Contact at which the merchant answers questions.
     pub(crate) contact: Option<String>,
+    /// Says whether the merchant has a logo.
+    pub(crate) has_logo: bool,
     /// What is to be paid, in cents.
     pub(crate) amount_cents: i64,
     /// The BR Code to copy; absent until an acquirer has issued it.
@@ -85,6 +87,7 @@ mod tests {
             path: "/pix/tok_123".to_owned(),
             merchant_name: "Padaria & Café <Estrela>".to_owned(),
             contact: None,
+            has_logo: false,
             amount_cents: 123_456,
             code: Some("00020126…6304ABCD".to_owned()),
             expires_at: Timestamp::parse("2026-11-21T18:00:00Z").unwrap(),

@@ -107,7 +107,9 @@ fn erase(records: &mut Records, what: &AuditErasure, limit: usize) -> ErasedPart
     };
     for (place, entry) in &mut records.audit {
         let (is_content, person) = match what {
-            AuditErasure::ContentOf(subjects) => (entry.subject.as_ref().is_some_and(|of| subjects.contains(of)), None),
+            AuditErasure::ContentOf(subjects) => {
+                (entry.subject.as_ref().is_some_and(|of| subjects.contains(of)), None)
+            }
             AuditErasure::ContentAt(places) => (places.contains(place), None),
             AuditErasure::Person(person) => (false, Some(person)),
         };

@@ -10,6 +10,24 @@
   const SELECTION_MS = 15_000;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 
+  // --- files, which a form carries as text -----------------------------------------------------------
+
+  for (const field of all("input[type=file][data-into]")) {
+    const into = document.getElementById(field.dataset.into);
+    field.disabled = false;
+    field.addEventListener("change", () => {
+      const [file] = field.files;
+      const isTooLarge = file !== undefined && file.size > Number(field.dataset.most);
+      into.value = "";
+      field.setCustomValidity(isTooLarge ? field.dataset.tooLarge : "");
+      if (isTooLarge) field.reportValidity();
+      if (!file || isTooLarge) return;
+      const reader = new FileReader();
+      reader.addEventListener("load", () => { into.value = reader.result.split(",")[1] ?? ""; });
+      reader.readAsDataURL(file);
+    });
+  }
+
   // --- numbers and times in the page's language ----------------------------------------------------
 
   const numbers = (options) => new Intl.NumberFormat(language, options);

@@ -3,10 +3,11 @@
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use quita_domain::audit::AuditAction;
-use quita_domain::people::{MerchantProfile, ProfileError};
+use quita_domain::people::{Logo, MerchantProfile, ProfileError};
 
 use crate::console::kit::answer::see_other;
 use crate::console::kit::failure::Failure;
+use crate::console::kit::form::Form;
 use crate::console::merchant::MerchantConsole;
 use crate::console::merchant::mode::{InMode, base_of};
 use crate::console::merchant::texts::Texts;
@@ -22,6 +23,7 @@ pub(crate) async fn set(
     let merchant = &visitor.user.merchant;
     let before = console.people.profile(merchant).await?;
     let after = MerchantProfile::default()
+        .with_logo(logo(&form, &before)?)
         .with_display_name(form.text("displayName"))
         .and_then(|profile| profile.with_contact(form.text("contact")))
         .map_err(unreadable)?;
@@ -29,6 +31,18 @@ pub(crate) async fn set(
     let draft = visitor.draft(AuditAction::ProfileChanged, merchant);
     console.audit.note(&visitor.initiator(), draft.before(before.to_string()).after(after.to_string())).await;
     Ok(see_other(format!("{}/people?done=profile", base_of(mode))))
+}
+
+/// The logo that was chosen, in base64; the one of before if none was and it is not to be removed.
+fn logo(form: &Form, before: &MerchantProfile) -> Result<Option<Logo>, Failure> {
+    match form.text("logo") {
+        "" if form.text("removeLogo").is_empty() => Ok(before.logo().cloned()),
+        "" => Ok(None),
+        chosen => {
+            let unreadable = |_| Failure::Unreadable(Texts::current().users.bad_logo.into());
+            Logo::parse(chosen).map(Some).map_err(unreadable)
+        }
+    }
 }
 
 fn unreadable(error: ProfileError) -> Failure {

@@ -26,13 +26,20 @@ group! {
         confirm_above_hint: "Quem devolve mais do que isto confirma de novo que é quem diz ser. Vazio: ninguém.",
             "Whoever refunds more than this proves once more who it is. Empty: nobody does.";
         policy_changed: "Regras mudadas.", "Rules changed.";
-        profile: "O que os pagadores leem", "What payers read";
+        profile: "O que os pagadores veem", "What payers see";
         display_name: "Nome da loja", "Name of the shop";
         display_name_hint: "Nas páginas de pagamento e nos boletos. Vazio: {merchant}.",
             "On payment pages and slips. Empty: {merchant}.";
         contact: "Contato", "Contact";
         contact_hint: "E-mail, telefone ou site para dúvidas. Vazio: nenhum.",
             "E-mail address, telephone or website for questions. Empty: none.";
+        logo: "Logotipo", "Logo";
+        logo_hint: "PNG ou JPEG de até 32 KiB e 1024 pixels de cada lado, nas páginas de pagamento. Precisa de JavaScript.",
+            "PNG or JPEG of at most 32 KiB and 1024 pixels a side, on payment pages. Needs JavaScript.";
+        has_logo: "Agora: {logo}.", "Now: {logo}.";
+        remove_logo: "Remover o logotipo", "Remove the logo";
+        bad_logo: "O logotipo é um PNG ou JPEG de até 32 KiB e 1024 pixels de cada lado.",
+            "The logo is a PNG or JPEG of at most 32 KiB and 1024 pixels a side.";
         profile_changed: "Mudado. As páginas de pagamento já mostram.", "Changed. Payment pages show it already.";
         bad_display_name: "O nome tem no máximo 60 caracteres, todos visíveis.",
             "The name has at most 60 characters, all of them visible.";
