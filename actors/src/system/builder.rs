@@ -222,6 +222,7 @@ impl Builder {
         let (thread, system) = (self.thread(), &self.system);
         let parts = Arc::new(TimerParts {
             store: Arc::clone(&system.books.store),
+            store_state: Arc::clone(&system.books.state),
             commands: Arc::clone(&system.commands),
             inbox,
             exceptions: Arc::clone(&system.exceptions),

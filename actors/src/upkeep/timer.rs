@@ -22,6 +22,7 @@ use crate::actor::meter::Alive;
 use crate::actor::slot::Slot;
 use crate::denied::{Denied, warn_unless_away};
 use crate::limits::Limits;
+use crate::store::state::StoreState;
 use crate::transaction::commands::Commands;
 use crate::upkeep::backoff::Backoff;
 use crate::upkeep::reporting::{Exceptions, unreadable};
@@ -33,6 +34,7 @@ const ROUND_TIME_OUT: Duration = Duration::from_secs(30);
 /// What the timer is made of.
 pub(crate) struct TimerParts {
     pub(crate) store: Arc<dyn Store>,
+    pub(crate) store_state: Arc<StoreState>,
     pub(crate) commands: Arc<Commands>,
     pub(crate) inbox: Arc<Slot<InboxActor>>,
     pub(crate) exceptions: Arc<Exceptions>,
@@ -67,9 +69,8 @@ impl TimerActor {
         self.is_busy = true;
         let parts = Arc::clone(&self.parts);
         let work = async move {
-            match timeout(ROUND_TIME_OUT, wake_all(&parts)).await {
-                Ok(()) => {}
-                Err(_) => tracing::warn!("what is due took too long to wake; the timer tries again"),
+            if timeout(ROUND_TIME_OUT, wake_all(&parts)).await.is_err() {
+                warn_of_late_round(&parts, "what is due took too long to wake; the timer tries again");
             }
         };
         context.spawn(work.into_actor(self).map(|(), timer, _| timer.is_busy = false));
@@ -84,7 +85,7 @@ impl TimerActor {
         let parts = Arc::clone(&self.parts);
         let work = async move {
             if timeout(ROUND_TIME_OUT, count(&parts)).await.is_err() {
-                tracing::warn!("what waits could not be counted in time");
+                warn_of_late_round(&parts, "what waits could not be counted in time");
             }
         };
         context.spawn(work.into_actor(self).map(|(), timer, _| timer.is_counting = false));
@@ -97,6 +98,15 @@ impl Actor for TimerActor {
     fn started(&mut self, context: &mut Self::Context) {
         context.run_interval(self.parts.limits.timer_interval, Self::tick);
         context.run_interval(self.parts.limits.backlog_interval, Self::count);
+    }
+}
+
+/// Logs a round that took too long: at debug while the store is away, which is logged once by `store/state.rs`.
+fn warn_of_late_round(parts: &TimerParts, what: &'static str) {
+    if parts.store_state.away().is_some() {
+        tracing::debug!("{what}");
+    } else {
+        tracing::warn!("{what}");
     }
 }
 
