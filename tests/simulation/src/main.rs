@@ -90,7 +90,7 @@ enum What {
         #[arg(long, default_value_t = 2)]
         jobs: u64,
     },
-    /// Mistakes on purpose: whether each is caught, and how soon.
+    /// Mistakes on purpose: which world catches each.
     Planted {
         /// Only the mistakes whose name holds this.
         #[arg(long, default_value = "")]
