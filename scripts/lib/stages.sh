@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # To be sourced: `stage NAME COMMAND…` runs a stage and tells its time; `stage_summary` lists all of them.
+# What the command writes into the file `$STAGE_SKIPPED`, it did not do: the stage's line says so.
 # `stage_beside NAME COMMAND…` starts one in the background, and `stage_join` waits for it and shows what it said.
 
 stage_times=()
@@ -10,23 +11,27 @@ milliseconds_now() {
     echo "$((microseconds / 1000))"
 }
 
-# Tells how long a stage took and how it ended. Its code is the stage's.
+# Tells how long a stage took, how it ended, and what it skipped. Its code is the stage's.
 stage_ended() {
-    local name=$1 took=$2 code=$3 line
+    local name=$1 took=$2 code=$3 skipped=${4:-} line
     line=$(printf '%4d.%d s  %s' "$((took / 1000))" "$((took % 1000 / 100))" "$name")
     ((code == 0)) || line+="  FAILED (exit code $code)"
+    [[ -z $skipped ]] || line+="  SKIPPED: $skipped"
     stage_times+=("$line")
     printf '== %s\n' "$line" >&2
     return "$code"
 }
 
 stage() {
-    local name=$1 began code=0
+    local name=$1 began code=0 notes skipped
     shift
     printf '\n== %s\n' "$name" >&2
     began=$(milliseconds_now)
-    "$@" || code=$?
-    stage_ended "$name" "$(($(milliseconds_now) - began))" "$code"
+    notes=$(mktemp)
+    STAGE_SKIPPED=$notes "$@" || code=$?
+    skipped=$(paste -sd ' ' "$notes")
+    rm -f "$notes"
+    stage_ended "$name" "$(($(milliseconds_now) - began))" "$code" "$skipped"
 }
 
 # For what mostly waits, one at a time. Whoever uses it ends it with `stage_beside_stop` in a trap.
