@@ -23,3 +23,9 @@ CREATE INDEX IF NOT EXISTS payments_by_our_number_in_mode
 CREATE INDEX IF NOT EXISTS payments_by_document_number_in_mode
     ON payments (document_number, mode) WHERE document_number IS NOT NULL;
 CREATE INDEX IF NOT EXISTS payments_paid_in_mode ON payments (mode, paid_at, id) WHERE paid_at IS NOT NULL;
+
+-- One row: what the file is told by from a copy of an earlier state (`file_mark.rs`).
+CREATE TABLE IF NOT EXISTS file_mark (
+    id   INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+    mark BLOB    NOT NULL
+) STRICT;

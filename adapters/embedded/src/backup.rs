@@ -9,6 +9,7 @@ use rusqlite::{Connection, OpenFlags};
 use thiserror::Error;
 
 use super::failure::Failure;
+use super::file_mark;
 use super::open;
 use super::schema::form_of;
 
@@ -54,6 +55,7 @@ pub(super) fn back_up(database: &Path, copy: &Path) -> Result<u64, BackupError> 
         if is_there { BackupError::Exists(copy.into()) } else { cannot(error) }
     })?;
     let made = fill(&source, &absolute)
+        .and_then(|()| unmark(&absolute))
         .and_then(|()| check(&absolute, form))
         .and_then(|()| settle(&reserved, &absolute).map_err(cannot));
     if made.is_err() {
@@ -77,6 +79,15 @@ fn fill(source: &Connection, copy: &Path) -> Result<(), BackupError> {
     let path =
         copy.to_str().ok_or_else(|| BackupError::Copy(copy.into(), io::ErrorKind::InvalidFilename.into()))?;
     source.execute("VACUUM INTO ?1", [path]).map(drop).map_err(BackupError::store)
+}
+
+/// Makes a copy that is put over the file of a running service be known as one.
+fn unmark(copy: &Path) -> Result<(), BackupError> {
+    let remove = || {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        file_mark::remove(&Connection::open_with_flags(copy, flags)?)
+    };
+    remove().map_err(BackupError::store)
 }
 
 fn check(copy: &Path, form: i64) -> Result<(), BackupError> {

@@ -10,8 +10,10 @@ mod erasure;
 mod exceptions;
 mod failure;
 mod figures;
+mod file_mark;
 mod history;
 mod inbox;
+mod kept_log;
 mod keyring;
 mod listing;
 mod open;
@@ -25,10 +27,11 @@ mod schema;
 mod secret_keys;
 mod sole_writer;
 mod transaction;
+mod trust;
 mod workers;
 
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -38,11 +41,12 @@ use rusqlite::{Connection, Transaction};
 
 pub use backup::BackupError;
 use failure::Failure;
+use file_mark::FileMark;
 use open::READERS;
 use quita_stored_form::turns::{Lister, Turns, waited_too_long};
 use quita_stored_form::unsigned;
-use same_file::SameFile;
 use sole_writer::SoleWriter;
+use trust::Trust;
 use workers::Workers;
 
 /// Old notices, or ended sessions, that go with one call at most, so that no call takes long.
@@ -71,36 +75,6 @@ pub struct EmbeddedStore {
     sole_writer: Option<SoleWriter>,
 }
 
-/// Why the store can't be trusted any more, if so, and what tells.
-#[derive(Debug)]
-struct Trust {
-    broken: OnceLock<String>,
-    file: SameFile,
-}
-
-impl Trust {
-    /// Fails once an `fsync` failed: after it the pages count as clean, and the next commit would lie.
-    fn check(&self) -> Result<(), StoreError> {
-        self.broken.get().map_or(Ok(()), |why| Err(StoreError::Broken(why.clone())))
-    }
-
-    /// Fails if the files of the store are no longer where they were, too.
-    fn check_file(&self) -> Result<(), StoreError> {
-        self.check()?;
-        self.file.check().inspect_err(|error| self.lose_if_broken(error))
-    }
-
-    /// Trusts the store no more if this error says so.
-    fn lose_if_broken(&self, error: &StoreError) {
-        if let StoreError::Broken(why) = error {
-            self.broken.get_or_init(|| {
-                tracing::error!(%error, "the embedded store takes no more writes");
-                why.clone()
-            });
-        }
-    }
-}
-
 impl EmbeddedStore {
     /// Opens the file, which other processes may have open too; creates it, and its folder, if missing.
     ///
@@ -109,7 +83,7 @@ impl EmbeddedStore {
     /// service's or is stored in another form.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let path = path.as_ref();
-        Self::over(open::writer(path)?, path, None)
+        Self::over(open::writer(path)?, path, None, None)
     }
 
     /// Opens the file if there is a store in it; `None` if there is none, and then makes nothing.
@@ -119,7 +93,7 @@ impl EmbeddedStore {
     pub fn open_existing(path: impl AsRef<Path>) -> Result<Option<Self>, StoreError> {
         let path = path.as_ref();
         let Some(writer) = open::existing_writer(path)? else { return Ok(None) };
-        Self::over(writer, path, None).map(Some)
+        Self::over(writer, path, None, None).map(Some)
     }
 
     /// Opens the file as the only process that writes payments, for as long as the store lives.
@@ -129,9 +103,9 @@ impl EmbeddedStore {
     pub fn open_sole_writer(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let path = path.as_ref();
         let lock = SoleWriter::lock(path)?;
-        let writer = open::writer(path)?;
-        open::settle_log(&writer, path)?;
-        Self::over(writer, path, Some(lock))
+        let mut writer = open::writer(path)?;
+        let mark = FileMark::begin(path, &mut writer, |writer| open::settle_log(writer, path))?;
+        Self::over(writer, path, Some(lock), Some(mark))
     }
 
     /// Copies the store in the file to another one, which must not exist, while others write: of one moment, readable
@@ -143,14 +117,20 @@ impl EmbeddedStore {
         backup::back_up(path.as_ref(), copy.as_ref())
     }
 
-    fn over(writer: Connection, path: &Path, sole_writer: Option<SoleWriter>) -> Result<Self, StoreError> {
+    fn over(
+        writer: Connection,
+        path: &Path,
+        sole_writer: Option<SoleWriter>,
+        mark: Option<FileMark>,
+    ) -> Result<Self, StoreError> {
         let readers = open::readers(path, READERS)?;
+        let trust = Arc::new(Trust::of(path, &writer, mark));
         Ok(Self {
             writer: Workers::start("quita-store-writer", vec![writer])?,
             readers: Workers::start("quita-store-reader", readers)?,
             listers: Workers::start("quita-store-lister", open::readers(path, LISTERS)?)?,
             turns: Turns::new(LISTS_AT_ONCE),
-            trust: Arc::new(Trust { broken: OnceLock::new(), file: SameFile::of(path) }),
+            trust,
             sole_writer,
         })
     }
@@ -162,11 +142,7 @@ impl EmbeddedStore {
     ) -> Result<T, StoreError> {
         self.trust.check()?;
         let trust = Arc::clone(&self.trust);
-        let job = move |connection: &mut Connection| {
-            let result = transaction::run(connection, work).map_err(StoreError::from);
-            let result = result.and_then(|done| trust.check_file().map(|()| done));
-            result.inspect_err(|error| trust.lose_if_broken(error))
-        };
+        let job = move |connection: &mut Connection| trust.write(connection, work).map_err(StoreError::from);
         self.writer.run(job).await?
     }
 
@@ -216,7 +192,11 @@ impl EmbeddedStore {
 #[async_trait]
 impl Store for EmbeddedStore {
     async fn ping(&self) -> Result<(), StoreError> {
-        self.trust.check_file()?;
+        self.trust.check_files()?;
+        if self.trust.log_has_changed() {
+            let trust = Arc::clone(&self.trust);
+            self.writer.run(move |connection| trust.look_at_log(connection)).await??;
+        }
         self.read(|transaction| Ok(transaction.query_row("SELECT 1", [], |_| Ok(()))?)).await
     }
 

@@ -18,7 +18,8 @@ use uuid::Uuid;
 use super::erasure;
 use super::failure::Failure;
 use super::open::READERS;
-use super::transaction::{self, Failed};
+use super::transaction::Failed;
+use super::trust::Trust;
 use super::{EmbeddedStore, listing};
 use quita_stored_form::PaymentRow;
 use quita_stored_form::turns::Lister;
@@ -57,18 +58,7 @@ impl PaymentStore for EmbeddedStore {
             return batch.iter().map(|_| Err(WriteError::NotWritten(error.clone()))).collect();
         }
         let (writes, trust) = (batch.to_vec(), std::sync::Arc::clone(&self.trust));
-        let job = move |connection: &mut Connection| {
-            let (outcomes, failure) = commit(connection, &writes);
-            if let Some(error) = failure {
-                trust.lose_if_broken(&error);
-                return outcomes;
-            }
-            // Nothing is acknowledged that went into a file which is gone.
-            match trust.check_file() {
-                Ok(()) => outcomes,
-                Err(error) => writes.iter().map(|_| Err(WriteError::Unknown(error.clone()))).collect(),
-            }
-        };
+        let job = move |connection: &mut Connection| commit(&trust, connection, &writes);
         self.writer.run(job).await.unwrap_or_else(lost)
     }
 
@@ -218,17 +208,17 @@ fn read_payment((id, document): &(Uuid, Vec<u8>)) -> Result<Payment, StoreError>
     decode(document, &format!("payment {id}"))
 }
 
-/// One outcome for each write, and why the transaction failed if it did.
-fn commit(connection: &mut Connection, writes: &[Write]) -> (Vec<Outcome>, Option<StoreError>) {
+/// One outcome for each write, also if the transaction failed.
+fn commit(trust: &Trust, connection: &mut Connection, writes: &[Write]) -> Vec<Outcome> {
     // Outside of the transaction, so that another process is not kept waiting.
     let documents: Vec<_> = writes.iter().map(|write| encode(write.payment.as_ref())).collect();
     let all = |error: fn(StoreError) -> WriteError, why: &StoreError| {
         writes.iter().map(|_| Err(error(why.clone()))).collect::<Vec<Outcome>>()
     };
-    match transaction::run(connection, |open| write_all(open, writes, documents)) {
-        Ok(outcomes) => (outcomes, None),
-        Err(Failed::Undone(error)) => (all(WriteError::NotWritten, &error), Some(error)),
-        Err(Failed::Unknown(error)) => (all(WriteError::Unknown, &error), Some(error)),
+    match trust.write(connection, |open| write_all(open, writes, documents)) {
+        Ok(outcomes) => outcomes,
+        Err(Failed::Undone(error)) => all(WriteError::NotWritten, &error),
+        Err(Failed::Unknown(error)) => all(WriteError::Unknown, &error),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Which secret key the store works with, and everything that is sealed.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use quita_domain::access::Application;
 use quita_domain::secret_key::{KeyRecord, SealedSecret};
@@ -74,8 +76,10 @@ impl SecretKeyStore for EmbeddedStore {
 
     /// Each write overwrites what it replaces (`open.rs`); what is left of it is in the log, which is emptied here.
     async fn forget_replaced(&self) -> Result<(), StoreError> {
-        let empty = |connection: &mut Connection| -> Result<bool, Failure> {
-            Ok(connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?)
+        let trust = Arc::clone(&self.trust);
+        let empty = move |connection: &mut Connection| -> Result<bool, Failure> {
+            let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
+            Ok(trust.alter_log(connection, |connection| connection.query_row(sql, [], |row| row.get(0)))?)
         };
         match self.writer.run(empty).await?? {
             false => Ok(()),

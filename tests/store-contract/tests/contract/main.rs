@@ -22,6 +22,7 @@ mod history;
 mod inbox;
 mod keyring;
 mod listing;
+mod meddling;
 mod memory;
 mod mongo;
 mod mongo_faults;

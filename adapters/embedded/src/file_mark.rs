@@ -1,0 +1,213 @@
+//! A mark in the database file by which it is told from any other, and from a copy of an earlier state.
+//!
+//! Between two checkpoints nobody writes into the file, and SQLite does not look at what it has read before. A file that
+//! another program overwrote in place keeps its identity, so only what is in it can tell. The mark is random. It is
+//! written when the service begins, and another one after each checkpoint, so that an older copy has an older one.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use quita_ports::StoreError;
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction};
+
+use super::transaction::{self, Failed};
+
+/// Times that a file is read before it counts as overwritten: a page may be read while a checkpoint writes it.
+const LOOKS: u32 = 5;
+
+const WRITE: &str = "INSERT INTO file_mark (id, mark) VALUES (1, ?1) \
+    ON CONFLICT (id) DO UPDATE SET mark = excluded.mark";
+const READ: &str = "SELECT mark FROM file_mark WHERE id = 1";
+const HAS_MARKS: &str = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'file_mark')";
+
+/// A mark: 128 random bits.
+type Mark = [u8; 16];
+
+/// The file of a store, and the marks that it may hold.
+#[derive(Debug)]
+pub(super) struct FileMark {
+    path: PathBuf,
+    marks: Mutex<Marks>,
+}
+
+#[derive(Debug)]
+struct Marks {
+    /// The mark that was last found in the file; `None` if it has none to compare with yet.
+    in_file: Option<Mark>,
+    /// The mark that a checkpoint may bring into it.
+    next: Mark,
+    next_is_written: bool,
+    /// The file when its mark was last read.
+    read_of: Option<Stat>,
+}
+
+/// Length of a file, and when it was last changed, in seconds and nanoseconds.
+type Stat = (u64, i64, i64);
+
+/// Mark of a file, and another one that may follow it.
+#[derive(Debug)]
+struct Found {
+    mark: Option<Mark>,
+    fresh: Mark,
+}
+
+impl FileMark {
+    /// Writes a new mark into the store, has `settle` bring it into the file, and reads which one is there.
+    ///
+    /// # Errors
+    /// Why the store can't be written, unless that may pass; or the error of `settle`.
+    pub(super) fn begin(
+        path: &Path,
+        writer: &mut Connection,
+        settle: impl FnOnce(&Connection) -> Result<(), StoreError>,
+    ) -> Result<Self, StoreError> {
+        let mut next = Mark::default();
+        let written = transaction::run(writer, |transaction| {
+            next = random(transaction)?;
+            Ok(transaction.execute(WRITE, [next]).map(drop)?)
+        });
+        let next_is_written = match written {
+            Ok(()) => true,
+            // Payments can be read all the same. The first write tries again.
+            Err(Failed::Undone(StoreError::Unavailable(_))) => false,
+            Err(failed) => return Err(failed.into()),
+        };
+        settle(writer)?;
+        let mut marks = Marks { in_file: None, next, next_is_written, read_of: stat(path) };
+        if let Ok(found) = read(path) {
+            marks.accept(&found);
+            marks.in_file = found.mark;
+        }
+        Ok(Self { path: path.to_owned(), marks: Mutex::new(marks) })
+    }
+
+    /// Writes the next mark with what a transaction writes, if that was not done since the last checkpoint.
+    pub(super) fn write(&self, transaction: &Transaction<'_>) -> rusqlite::Result<Option<Written>> {
+        let next = {
+            let marks = self.marks();
+            if marks.next_is_written {
+                return Ok(None);
+            }
+            marks.next
+        };
+        transaction.prepare_cached(WRITE)?.execute([next])?;
+        Ok(Some(Written(next)))
+    }
+
+    /// Remembers that a mark was committed.
+    pub(super) fn committed(&self, written: &Written) {
+        let mut marks = self.marks();
+        marks.next_is_written |= marks.next == written.0;
+    }
+
+    /// Checks that the file holds a mark of this store, if it was written since this was last checked.
+    ///
+    /// # Errors
+    /// [`StoreError::Broken`] if it does not.
+    pub(super) fn check(&self) -> Result<(), StoreError> {
+        let mut marks = self.marks();
+        let now = stat(&self.path);
+        if now == marks.read_of {
+            return Ok(());
+        }
+        for _ in 0..LOOKS {
+            match read(&self.path) {
+                Ok(found) if marks.accept(&found) => {
+                    marks.read_of = now;
+                    return Ok(());
+                }
+                // What can't be read now says nothing: the next check reads it again.
+                Err(error) if may_pass(&error) => return Ok(()),
+                // Nothing to compare with before the first checkpoint.
+                _ if marks.in_file.is_none() => return Ok(()),
+                Ok(_) | Err(_) => std::thread::yield_now(),
+            }
+        }
+        Err(StoreError::Broken(format!(
+            "{} was overwritten by another program while it was served: what was written is lost, and so would be what \
+             is written now. Stop the service, and restore a backup",
+            self.path.display()
+        )))
+    }
+
+    fn marks(&self) -> MutexGuard<'_, Marks> {
+        self.marks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A mark that a transaction writes.
+#[derive(Debug)]
+pub(super) struct Written(Mark);
+
+impl Marks {
+    /// Takes over what was found, if it is one of these marks.
+    fn accept(&mut self, found: &Found) -> bool {
+        if found.mark == Some(self.next) {
+            *self = Self { in_file: found.mark, next: found.fresh, next_is_written: false, ..*self };
+            return true;
+        }
+        found.mark.is_some() && found.mark == self.in_file
+    }
+}
+
+/// Takes the mark out of a copy, so that nobody takes it for the file that it was made of.
+pub(super) fn remove(copy: &Connection) -> rusqlite::Result<()> {
+    let has_marks: bool = copy.query_row(HAS_MARKS, [], |row| row.get(0))?;
+    if has_marks { copy.execute("DELETE FROM file_mark", []).map(drop) } else { Ok(()) }
+}
+
+/// Reads what is in the file itself, whatever its write-ahead log holds.
+///
+/// The file must not be opened and closed but by SQLite: closing it gives up the locks that all of this process hold.
+fn read(path: &Path) -> rusqlite::Result<Found> {
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let file = Connection::open_with_flags(immutable(path), flags)?;
+    // Else a file is corrupt whose last pages a checkpoint has not written yet.
+    file.execute_batch("PRAGMA writable_schema = ON")?;
+    let has_marks: bool = file.query_row(HAS_MARKS, [], |row| row.get(0))?;
+    let mark = if has_marks { file.query_row(READ, [], |row| row.get(0)).optional()? } else { None };
+    Ok(Found { mark, fresh: random(&file)? })
+}
+
+/// The name by which SQLite reads a file without its log.
+fn immutable(path: &Path) -> String {
+    let mut uri = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/._-".contains(byte) {
+            uri.push(char::from(*byte));
+        } else {
+            uri.push_str(&format!("%{byte:02x}"));
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri
+}
+
+fn random(connection: &Connection) -> rusqlite::Result<Mark> {
+    connection.query_row("SELECT randomblob(16)", [], |row| row.get(0))
+}
+
+/// Tells whether an error says nothing of what is in the file.
+fn may_pass(error: &rusqlite::Error) -> bool {
+    let passing = [
+        ErrorCode::CannotOpen,
+        ErrorCode::OutOfMemory,
+        ErrorCode::PermissionDenied,
+        ErrorCode::SystemIoFailure,
+    ];
+    error.sqlite_error_code().is_some_and(|code| passing.contains(&code))
+}
+
+#[cfg(unix)]
+fn stat(path: &Path) -> Option<Stat> {
+    use std::os::unix::fs::MetadataExt;
+
+    std::fs::metadata(path).ok().map(|file| (file.len(), file.ctime(), file.ctime_nsec()))
+}
+
+/// Elsewhere an open file can't be overwritten.
+#[cfg(not(unix))]
+fn stat(_: &Path) -> Option<Stat> {
+    None
+}

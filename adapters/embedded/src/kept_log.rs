@@ -1,0 +1,125 @@
+//! The write-ahead log, as this process left it.
+//!
+//! SQLite remembers how long its log is and looks at the file no more. Behind a log that another program cut or
+//! overwrote it goes on writing, and the next start finds nothing of it.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use quita_ports::StoreError;
+use rusqlite::Connection;
+
+use super::failure::Failure;
+
+/// Bytes of the log's header: <https://www.sqlite.org/fileformat.html#the_wal_file>.
+const HEADER_BYTES: u64 = 32;
+/// What a header begins with; the last bit tells the byte order of checksums.
+const MAGIC: [[u8; 4]; 2] = [[0x37, 0x7f, 0x06, 0x82], [0x37, 0x7f, 0x06, 0x83]];
+
+/// The log of a store, and how its writer left it.
+#[derive(Debug)]
+pub(super) struct KeptLog {
+    path: PathBuf,
+    left: Mutex<Option<Left>>,
+}
+
+/// State of the log after a write.
+#[derive(Debug)]
+struct Left {
+    /// SQLite's `data_version`: changes with every write and every emptied log of another connection.
+    of_others: i64,
+    shape: Shape,
+}
+
+/// Length and header of the log: appending changes the one, beginning anew the other.
+#[derive(Debug, PartialEq, Eq)]
+struct Shape {
+    length: u64,
+    header: Vec<u8>,
+}
+
+impl KeptLog {
+    /// The log beside a database whose connection for writing this is.
+    pub(super) fn of(database: &Path, writer: &Connection) -> Self {
+        let path = [database.as_os_str(), OsStr::new("-wal")].into_iter().collect::<std::ffi::OsString>();
+        let log = Self { path: path.into(), left: Mutex::new(None) };
+        log.remember(writer);
+        log
+    }
+
+    /// Remembers the log after its writer wrote.
+    pub(super) fn remember(&self, writer: &Connection) {
+        // In this order: what another process writes in between is taken for its write, and not for a log that was cut.
+        let left = of_others(writer).ok().and_then(|of_others| {
+            let shape = Shape::of(&self.path).ok()?;
+            Some(Left { of_others, shape })
+        });
+        *self.left() = left;
+    }
+
+    /// Checks before a commit that nobody but SQLite altered the log since. `writer` must hold the lock for writing.
+    ///
+    /// # Errors
+    /// [`StoreError::Broken`] if somebody did.
+    pub(super) fn check_before(&self, writer: &Connection) -> Result<(), Failure> {
+        let (of_others, shape) = (of_others(writer)?, self.shape()?);
+        match &*self.left() {
+            Some(left) if left.of_others == of_others && left.shape != shape => {
+                Err(self.meddled_with().into())
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Checks after a commit that the log begins as a log does: one that was emptied under it begins with a hole.
+    ///
+    /// # Errors
+    /// [`StoreError::Broken`] if it does not.
+    pub(super) fn check_after(&self) -> Result<(), StoreError> {
+        let shape = self.shape()?;
+        let begins_well = shape.length == 0 || MAGIC.iter().any(|magic| shape.header.starts_with(magic));
+        if begins_well { Ok(()) } else { Err(self.meddled_with()) }
+    }
+
+    /// Tells whether the log is not as its writer left it. Another process may have written, too.
+    pub(super) fn has_changed(&self) -> bool {
+        let shape = Shape::of(&self.path).ok();
+        self.left().as_ref().is_some_and(|left| Some(&left.shape) != shape.as_ref())
+    }
+
+    fn shape(&self) -> Result<Shape, StoreError> {
+        let cannot =
+            |error| StoreError::Unavailable(format!("{} can't be read: {error}", self.path.display()));
+        Shape::of(&self.path).map_err(cannot)
+    }
+
+    fn left(&self) -> MutexGuard<'_, Option<Left>> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn meddled_with(&self) -> StoreError {
+        StoreError::Broken(format!(
+            "{} was cut or overwritten by another program while it was served: what was written is lost, and so would \
+             be what is written now. Restore a backup, and restart",
+            self.path.display()
+        ))
+    }
+}
+
+impl Shape {
+    /// SQLite holds no lock on its log, which closing another descriptor of the file would give up.
+    fn of(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let length = file.metadata()?.len();
+        let mut header = Vec::new();
+        file.take(HEADER_BYTES).read_to_end(&mut header)?;
+        Ok(Self { length, header })
+    }
+}
+
+fn of_others(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))
+}
