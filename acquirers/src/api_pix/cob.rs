@@ -1,5 +1,6 @@
 //! A charge as the bank describes it (`cob`), read leniently, and what it states of ours.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use quita_domain::acquiring::{
@@ -18,6 +19,9 @@ use super::received::{END_TO_END_ID, Income};
 
 /// Largest difference of a bank's clock from ours to be believed, in milliseconds.
 const CLOCK_TOLERANCE_MS: u64 = 10 * 60_000;
+
+/// Seconds for which a charge can be paid: `expiracao` has 32 bits (bacen/pix-api, `openapi.yaml`). Others are unreadable.
+const EXPIRY_S: RangeInclusive<u64> = 1..=2_147_483_647;
 
 /// Where a charge is: under its id without hyphens, which is its txid.
 pub(super) fn path(id: TransactionId) -> String {
@@ -159,8 +163,9 @@ impl<'a> Cob<'a> {
             }
             None => begun,
         };
+        let stated = calendar.and_then(|calendar| whole(calendar, "expiracao"));
         let seconds =
-            calendar.and_then(|calendar| whole(calendar, "expiracao")).unwrap_or(match &self.query.terms {
+            stated.filter(|seconds| EXPIRY_S.contains(seconds)).unwrap_or(match &self.query.terms {
                 Terms::Pix { expires_in_s } => *expires_in_s,
                 Terms::Boleto { .. } | Terms::CreditCard { .. } => 0,
             });

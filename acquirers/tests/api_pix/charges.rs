@@ -191,6 +191,14 @@ async fn an_answer_that_does_not_say_when_it_was_made_begins_now() {
         world.bank.next(Verb::Put, "/cob/", Reply::Answer(201, answer));
         assert_eq!(pending(world.charge().await).1, "2026-11-21T13:00:00.000Z");
     }
+    for seconds in
+        [json!(9e15), json!(9_000_000_000_000_000_u64), json!(2_147_483_648_u64), json!(u64::MAX), json!(0)]
+    {
+        let calendar = json!({"criacao": "2026-11-21T12:00:00Z", "expiracao": seconds});
+        let answer = cob(&json!({"calendario": calendar, "location": "a.example/1"}));
+        world.bank.next(Verb::Put, "/cob/", Reply::Answer(201, answer));
+        assert_eq!(pending(world.charge().await).1, "2026-11-21T13:00:00.000Z", "{seconds}");
+    }
     let answer = cob(
         &json!({"calendario": {"criacao": "2026-11-21T09:00:05-03:00", "expiracao": "60"}, "location": "a.example/1"}),
     );
