@@ -18,7 +18,8 @@ use serde::Serialize;
 
 use crate::console::operator::{self, OperatorConsole};
 use crate::http::{
-    ApiError, Mount, as_get, reading, refuse_card_number, refuse_query, with_request_id, with_safe_headers,
+    ApiError, Mount, as_get, reading, refuse_bad_host, refuse_card_number, refuse_query, with_request_id,
+    with_safe_headers,
 };
 use crate::listener::Listener;
 pub(crate) use health::ReadyMetric;
@@ -44,6 +45,7 @@ pub(crate) fn listen(
         App::new()
             .wrap(from_fn(as_get))
             .wrap(from_fn(move |request, next| known_hosts::only(hosts.clone(), request, next)))
+            .wrap(from_fn(refuse_bad_host))
             .wrap(from_fn(refuse_card_number))
             .wrap(from_fn(with_request_id))
             .wrap(from_fn(|request, next| with_safe_headers(Mount::ROOT, request, next)))

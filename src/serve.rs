@@ -27,8 +27,9 @@ use crate::acquirers::{
 use crate::console::merchant::{self, MerchantConsole};
 use crate::console::operator::OperatorConsole;
 use crate::http::{
-    self, Edge, Observer, RequestMetrics, announce_public_url, as_get, observed, refuse_card_number, traced,
-    with_ignored_names, with_key_expiry, with_own_headers, with_request_id, with_safe_headers,
+    self, Edge, Observer, RequestMetrics, announce_public_url, as_get, observed, refuse_bad_host,
+    refuse_card_number, traced, with_ignored_names, with_key_expiry, with_own_headers, with_request_id,
+    with_safe_headers,
 };
 use crate::keyring::{Keyring, heed_secret_keys};
 use crate::listener::{ConnectionLimits, ConnectionMetrics, Listener, Places, cannot_listen, open_files};
@@ -322,6 +323,7 @@ fn listen(
             .wrap(Condition::new(is_traced, traced))
             .wrap(from_fn(with_key_expiry))
             .wrap(from_fn(with_ignored_names))
+            .wrap(from_fn(refuse_bad_host))
             .wrap(from_fn(refuse_card_number))
             .wrap(from_fn(move |request, next| observed(observer.clone(), request, next)))
             .wrap(from_fn(with_request_id))

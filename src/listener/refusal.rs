@@ -2,6 +2,9 @@
 //!
 //! The HTTP library refuses these itself, with a bare status and before any handler of ours. Those answers are replaced on
 //! their way out, so that every answer has the one shape of errors and an id.
+//!
+//! A chunk whose size is no hexadecimal number (`+2`) has no answer: the library takes it for a client that hung up, and
+//! closes the connection in both directions. What the body was for is not done.
 
 use actix_web::http::StatusCode;
 

@@ -83,6 +83,18 @@ fn two_ways_to_say_where_a_body_ends_are_refused() {
 }
 
 #[test]
+fn a_chunk_whose_size_is_no_number_ends_the_connection_and_makes_nothing() {
+    let app = TestApp::new();
+    let body = pix(10_027).to_string();
+    for size in [format!("+{:x}", body.len()), format!("-{:x}", body.len()), format!("0x{:x}", body.len())] {
+        let chunked = format!("{size}\r\n{body}\r\n0\r\n\r\n");
+        let said = talk(&app, &post(&app, "Transfer-Encoding: chunked\r\n", &chunked));
+        assert!(said.is_empty() || said.starts_with("HTTP/1.1 400"), "{size}: {said}");
+    }
+    assert_eq!(count(&app), 0);
+}
+
+#[test]
 fn a_client_that_waits_to_be_told_to_continue_is_told() {
     let app = TestApp::new();
     let body = pix(10_027).to_string();

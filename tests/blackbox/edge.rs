@@ -252,6 +252,32 @@ fn what_is_no_request_is_refused_in_the_shape_of_errors() {
 }
 
 #[test]
+fn a_host_that_can_be_none_is_refused_at_both_listeners() {
+    let app = TestApp::new();
+    let ops = app.ops_url().trim_start_matches("http://").to_owned();
+    let get = |address: &str, target: &str, host: &str| {
+        let bytes = format!("GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        exchange(address, bytes.as_bytes()).unwrap_or_else(|| panic!("{target} of {host}"))
+    };
+    for (address, path) in [(app.address(), "/docs.css"), (ops.as_str(), "/health/live")] {
+        for host in ["x y/z@", "a/b", "user@a", "a:b", "a:65536", "[::1", "::1", "caf\u{e9}"] {
+            let answer = get(address, path, host);
+            answer.expect_error(400, "unreadable_request");
+            assert!(answer.header("x-request-id").is_some(), "{answer}");
+        }
+        for host in ["localhost", "api.example.com:8080", "127.0.0.1:1", "[::1]", "[::1]:8080", ""] {
+            for target in [path.to_owned(), format!("http://{address}{path}")] {
+                let answer = get(address, &target, host);
+                assert_eq!(answer.status, 200, "{target} of {host}: {answer}");
+            }
+        }
+        get(address, &format!("http://user@{address}{path}"), "a").expect_error(400, "unreadable_request");
+        let old = exchange(address, format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes());
+        assert_eq!(old.expect("an answer to HTTP/1.0").status, 200, "without a Host");
+    }
+}
+
+#[test]
 fn answers_that_stand_before_what_is_no_request_are_whole() {
     let app = TestApp::new();
     let good = "GET /docs.css HTTP/1.1\r\nHost: a\r\n\r\n";

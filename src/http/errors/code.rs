@@ -66,8 +66,9 @@ codes! {
          "Envie a requisição de novo, com um `Content-Length` que corresponda ao corpo.");
     UnreadableRequest = "unreadable_request", BAD_REQUEST,
         ("What arrived is no request of HTTP/1.1.", "O que chegou não é uma requisição HTTP/1.1."),
-        ("Send one `Host`, and one `Content-Length` that is a number or `Transfer-Encoding: chunked`.",
-         "Envie um `Host` e um `Content-Length` numérico, ou `Transfer-Encoding: chunked`.");
+        ("Send one `Host`, a name with or without a port, and one `Content-Length` that is a number or \
+          `Transfer-Encoding: chunked`.",
+         "Envie um `Host`, nome com ou sem porta, e um `Content-Length` numérico, ou `Transfer-Encoding: chunked`.");
     InvalidIdempotencyKey = "invalid_idempotency_key", BAD_REQUEST,
         ("`Idempotency-Key` is repeated, empty, too long or holds other characters.",
          "`Idempotency-Key` está repetido, vazio, longo demais ou tem outros caracteres."),

@@ -74,6 +74,9 @@ wordings! {
          Transfer-Encoding: chunked",
         "isto não é uma requisição HTTP/1.1; envie um Host e um Content-Length numérico ou \
          Transfer-Encoding: chunked";
+    pub(crate) bad_host =
+        "Host must be a name or an address, with or without a port: api.example.com, 127.0.0.1:8080 or [::1]:8080",
+        "Host deve ser um nome ou um endereço, com ou sem porta: api.example.com, 127.0.0.1:8080 ou [::1]:8080";
     pub(crate) foreign_host =
         "this page is not shown under that name; add it to ops-hosts, or come by a loopback address",
         "esta página não é mostrada sob esse nome; acrescente-o a ops-hosts, ou use um endereço de loopback";
