@@ -5,6 +5,7 @@ pub(crate) mod books;
 pub(crate) mod fuse;
 pub(crate) mod journal;
 pub(crate) mod lanes;
+mod queries;
 pub(crate) mod reader;
 #[cfg(test)]
 mod slow_connection;

@@ -25,6 +25,7 @@ use quita_ports::{
 use tokio::time::timeout;
 use uuid::Uuid;
 
+use crate::store::queries::shared_queries;
 use crate::store::state::{StoreCall, StoreState};
 
 /// How long one call may take. The caller counts its outcome as unknown afterwards.
@@ -72,15 +73,8 @@ macro_rules! in_time {
     };
 }
 
-in_time! {
-    PaymentStore {
-        Read fn load(ids: &[TransactionId]) -> Vec<Payment>;
-        Read fn list(filter: &PaymentFilter, after: Option<Cursor>, limit: usize) -> Vec<Listed>;
-        Read fn list_with_deliveries(filter: &DeliveryFilter, after: Option<Cursor>, limit: usize) -> Vec<Listed>;
-        Read fn due(now: Timestamp, limit: usize) -> Vec<TransactionId>;
-        Read fn outbox_due(after: Option<OutboxPlace>, now: Timestamp, limit: usize) -> Vec<DueDelivery>;
-        Read fn card_tries(card: &CardFingerprint, now: Timestamp) -> CardTries;
-    }
+shared_queries! {
+    in_time,
     async fn commit(&self, batch: &[Write]) -> Vec<Result<(), WriteError>> {
         let in_time = async {
             match timeout(TIME_OUT, self.store.commit(batch)).await {
@@ -89,57 +83,5 @@ in_time! {
             }
         };
         self.state.watch_batch(in_time).await
-    }
-}
-
-in_time! {
-    InboxStore {
-        Write fn put_notices(notices: &[Notice]) -> Vec<bool>;
-        Read fn due_notices(now: Timestamp, limit: usize) -> Vec<(Notice, u32)>;
-        Read fn waiting_notices(ids: &[String]) -> Vec<String>;
-        Write fn finish_notices(ids: &[String], now: Timestamp) -> ();
-        Write fn postpone_notice(id: &str, tried: u32, until: Timestamp) -> ();
-    }
-}
-
-in_time! {
-    ExceptionStore {
-        Write fn put_exception(exception: &Exception) -> ();
-        Read fn exceptions(limit: usize) -> Vec<Exception>;
-    }
-}
-
-in_time! {
-    AccessStore {
-        Read fn application(merchant: &MerchantId, name: &ApplicationName) -> Option<Application>;
-        Write fn insert_application(application: &Application) -> bool;
-        Write fn replace_application(before: &Application, after: &Application) -> bool;
-        Write fn insert_key(key: &ApiKey) -> ();
-        Read fn key(id: &str) -> Option<ApiKey>;
-        Read fn keys() -> Vec<ApiKey>;
-        Write fn revoke_key(id: &str, now: Timestamp) -> bool;
-    }
-}
-
-in_time! {
-    OperatorStore {
-        Write fn put_route_control(control: &RouteControl) -> ();
-        Read fn route_controls() -> Vec<RouteControl>;
-        Read fn exception(id: &str) -> Option<Exception>;
-        Write fn resolve_exception(id: &str, resolution: &Resolution) -> bool;
-        Read fn resolved_exceptions(limit: usize) -> Vec<Exception>;
-        Write fn put_node(node: &Node) -> ();
-        Write fn remove_node(id: Uuid) -> bool;
-        Read fn nodes(seen_since: Timestamp) -> Vec<Node>;
-    }
-}
-
-in_time! {
-    Store {
-        Probe fn ping() -> ();
-        Read fn backlog(now: Timestamp, limit: u32) -> Backlog;
-    }
-    fn is_sole_writer(&self) -> bool {
-        self.store.is_sole_writer()
     }
 }
