@@ -35,7 +35,7 @@ struct Left {
 }
 
 /// Length and header of the log: appending changes the one, beginning anew the other.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 struct Shape {
     length: u64,
     header: Vec<u8>,
@@ -67,7 +67,7 @@ impl KeptLog {
     pub(super) fn check_before(&self, writer: &Connection) -> Result<(), Failure> {
         let (of_others, shape) = (of_others(writer)?, self.shape()?);
         match &*self.left() {
-            Some(left) if left.of_others == of_others && left.shape != shape => {
+            Some(left) if left.of_others == of_others && !shape.may_follow(&left.shape) => {
                 Err(self.meddled_with().into())
             }
             Some(_) | None => Ok(()),
@@ -87,7 +87,8 @@ impl KeptLog {
     /// Tells whether the log is not as its writer left it. Another process may have written, too.
     pub(super) fn has_changed(&self) -> bool {
         let shape = Shape::of(&self.path).ok();
-        self.left().as_ref().is_some_and(|left| Some(&left.shape) != shape.as_ref())
+        let may_follow = |left: &Left| shape.as_ref().is_some_and(|shape| shape.may_follow(&left.shape));
+        self.left().as_ref().is_some_and(|left| !may_follow(left))
     }
 
     fn shape(&self) -> Result<Shape, StoreError> {
@@ -117,6 +118,12 @@ impl Shape {
         let mut header = Vec::new();
         file.take(HEADER_BYTES).read_to_end(&mut header)?;
         Ok(Self { length, header })
+    }
+
+    /// Tells whether nothing of this log was cut or overwritten. One that is longer holds what another connection took
+    /// back, or a process that was killed did not finish, and SQLite writes over it.
+    fn may_follow(&self, left: &Self) -> bool {
+        self.header == left.header && self.length >= left.length
     }
 }
 

@@ -193,6 +193,21 @@ async fn checkpoints_of_all_and_writes_of_others_are_no_meddling() {
     assert_eq!(store.commit(&[insert(&created_at(90))]).await, [Ok(())]);
 }
 
+/// A command beside the service was killed between its pages and the end of its commit.
+#[tokio::test]
+async fn a_write_that_another_process_did_not_finish_is_no_meddling() {
+    let (_folder, path) = file();
+    let store = served(&path).await;
+    let mut log = OpenOptions::new().append(true).open(log_of(&path)).unwrap();
+    log.write_all(&[7; 3 * 4_120]).unwrap();
+    assert_eq!(store.ping().await, Ok(()));
+    let known = created_at(1);
+    assert_eq!(store.commit(&[insert(&known)]).await, [Ok(())]);
+    drop(store);
+    let store = EmbeddedStore::open_sole_writer(&path).unwrap();
+    assert_eq!(store.load(&[known.id]).await, Ok(vec![known]));
+}
+
 #[tokio::test]
 async fn a_write_ahead_log_whose_header_was_wiped_takes_no_more_writes() {
     let (_folder, path) = file();
